@@ -1,0 +1,68 @@
+//! Lower bounds with evidence that anyone can check, exactly and without a solver.
+//!
+//! A bound is a claim: "no schedule for this problem has fewer steps (or less volume) than this". Its evidence is a pair
+//! of ranks, a set of ranks, or integer weights of links.
+//! Finding good evidence is the business of `bound`; believing it needs this module alone.
+//!
+//! Volumes are in messages (shards, vectors) per link of capacity 1: the sum of the widths over the parts.
+
+use num_rational::Ratio;
+
+use crate::topology::RankId;
+
+/// An exact number.
+pub type Rational = Ratio<i128>;
+
+/// The bounds claimed for a problem; either may be missing.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Bounds {
+    /// At least this many steps.
+    pub steps: Option<StepsBound>,
+    /// At least this much volume.
+    pub volume: Option<VolumeBound>,
+}
+
+/// No schedule has fewer steps than `at_least`, because rank `to` needs data of rank `from`, so many hops away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepsBound {
+    /// The number of steps claimed.
+    pub at_least: u32,
+    /// A rank that has data.
+    pub from: RankId,
+    /// A rank that needs it.
+    pub to: RankId,
+}
+
+/// No schedule has less volume than `at_least`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VolumeBound {
+    /// The volume claimed, in messages.
+    pub at_least: Rational,
+    /// Why.
+    pub evidence: Evidence,
+}
+
+/// Evidence for a volume.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// Weights of links, `(from, to, weight)`, 0 for the links not listed. Every message covers at least its weighted
+    /// distance: the volume is at least the sum over all messages of the weighted distance from origin to destination,
+    /// over the sum of weight times capacity of all live links. Where two links join the same ranks, the weight is that
+    /// of each. For all_to_all, all_to_allv, scatter and gather.
+    Metric {
+        /// At most one entry for a pair of ranks.
+        weights: Vec<(RankId, RankId, u32)>,
+    },
+    /// A set of ranks. What must enter it, over the capacity into it (for reduce_scatter and reduce: what must leave it,
+    /// over the capacity out of it). For all_gather, all_reduce_gathered, broadcast, reduce_scatter, reduce.
+    Cut {
+        /// The set, without repetition.
+        ranks: Vec<RankId>,
+    },
+    /// Disjoint blocks that together hold every live rank: `2 * (blocks - 1)` vectors cross between blocks at least,
+    /// over the capacity of all links between blocks. For all_reduce.
+    Partition {
+        /// The blocks, each without repetition.
+        blocks: Vec<Vec<RankId>>,
+    },
+}

@@ -1,0 +1,3 @@
+//! The `synth` command.
+
+fn main() {}

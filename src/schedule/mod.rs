@@ -1,0 +1,118 @@
+//! The answer: steps of given widths, each a list of transfers over links.
+//!
+//! A [`Schedule`] is plain data in three flat arrays (steps, transfers, chunks) and may be wrong in any way: only the
+//! verifier says whether it does what a problem asks. A [`Solution`] is what a file holds: a problem, a schedule for
+//! it, the bounds claimed and where it came from.
+
+mod builder;
+mod solution;
+mod statistics;
+
+use std::ops::Range;
+
+use crate::collective::ChunkId;
+use crate::topology::{Direction, RankId};
+
+pub use builder::ScheduleBuilder;
+pub use solution::{Origin, Solution};
+pub use statistics::{LinkLoads, Statistics};
+
+/// What happens to a chunk when it arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Op {
+    /// It takes the place of what the receiver held of it.
+    Copy,
+    /// It is combined with what the receiver held of it.
+    Reduce,
+}
+
+/// Chunks sent over one link in one step, all with the same operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// The sender.
+    pub from: RankId,
+    /// The receiver.
+    pub to: RankId,
+    /// The direction, where stated; needed only where two links join the same ranks.
+    pub via: Option<Direction>,
+    /// What happens on arrival.
+    pub op: Op,
+    chunks: Range<usize>,
+}
+
+/// A step: its width, and where its transfers stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct StepRecord {
+    width: u32,
+    transfers: Range<usize>,
+}
+
+/// Steps of transfers, in the order in which they run.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Schedule {
+    steps: Vec<StepRecord>,
+    transfers: Vec<Transfer>,
+    chunks: Vec<ChunkId>,
+}
+
+/// One step of a schedule.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// Its number, from 1.
+    pub number: u32,
+    /// Chunks a link of capacity 1 may carry in it.
+    pub width: u32,
+    /// Its transfers.
+    pub transfers: &'a [Transfer],
+    /// Where the first of them stands among the transfers of the schedule.
+    pub first_transfer: usize,
+}
+
+impl Schedule {
+    /// Begins an empty schedule.
+    pub fn builder() -> ScheduleBuilder {
+        ScheduleBuilder::default()
+    }
+
+    /// The number of steps S.
+    pub fn step_count(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// The steps in order.
+    pub fn steps(&self) -> impl ExactSizeIterator<Item = Step<'_>> {
+        self.steps.iter().enumerate().map(|(index, step)| Step {
+            number: index as u32 + 1,
+            width: step.width,
+            transfers: &self.transfers[step.transfers.clone()],
+            first_transfer: step.transfers.start,
+        })
+    }
+
+    /// The transfers of all steps, in order.
+    pub fn transfers(&self) -> &[Transfer] {
+        &self.transfers
+    }
+
+    /// The chunks a transfer carries.
+    ///
+    /// # Panics
+    ///
+    /// If the transfer is of another schedule.
+    pub fn chunks(&self, transfer: &Transfer) -> &[ChunkId] {
+        &self.chunks[transfer.chunks.clone()]
+    }
+
+    /// The number of chunk moves: chunks summed over all transfers.
+    pub fn move_count(&self) -> usize {
+        self.chunks.len()
+    }
+
+    /// The sum of the widths of all steps; divided by the parts of a message, the volume V.
+    pub fn total_width(&self) -> u64 {
+        self.steps.iter().map(|step| u64::from(step.width)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,47 @@
+//! What can be wrong with a stated machine.
+
+use thiserror::Error;
+
+use super::{MAX_RANKS, RankId};
+
+/// Why a statement makes no machine, in words for the person who wrote it.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+pub enum TopologyError {
+    #[error("a torus needs between 1 and 255 dimensions")]
+    NoDimension,
+    #[error("dimension {dim} has extent 0; an extent is at least 1")]
+    ZeroExtent { dim: String },
+    #[error("more than {MAX_RANKS} ranks")]
+    TooManyRanks,
+    #[error("`{what}` has {length} entries, but the torus has {dims} dimensions: give one entry per dimension")]
+    WrongLength { what: &'static str, length: usize, dims: usize },
+    #[error("{what} has capacity 0; a capacity is at least 1 (a link that carries nothing is a failed link)")]
+    ZeroCapacity { what: String },
+    #[error("a link from rank {rank} to itself")]
+    SelfLink { rank: RankId },
+    #[error("two links from {from} to {to}: give one link with the sum of their capacities")]
+    DuplicateLink { from: RankId, to: RankId },
+    #[error("no rank is left alive")]
+    NoRankLeft,
+    #[error("rank {rank} is out of range: ranks are 0 to {}", ranks.saturating_sub(1))]
+    RankOutOfRange { rank: u32, ranks: u32 },
+    #[error("rank {rank} is stated as failed twice")]
+    RankFailedTwice { rank: RankId },
+    #[error("ranks {from} and {to} are not neighbours; neighbours of {from} are {neighbours}")]
+    NotNeighbours { from: String, to: String, neighbours: String },
+    #[error("ranks {from} and {to} are not neighbours in {stated}{}", actual.as_ref().map(|dim| format!(": they are in {dim}")).unwrap_or_else(|| ": an explicit graph has no dimensions".to_owned()))]
+    WrongDimension { from: String, to: String, stated: String, actual: Option<String> },
+    #[error("two cables join ranks {from} and {to}: say which one with {}", choices.join(" or "))]
+    AmbiguousCable { from: String, to: String, choices: Vec<String> },
+    #[error("link {link} is stated as failed twice")]
+    LinkFailedTwice { link: String },
+    #[error("`{text}` is no dimension: dimensions are x y z w v u, then d6, d7, ...; directions are x+ and x-")]
+    UnknownDimension { text: String },
+    #[error("`{text}` is no rank: write its number, or its coordinates as in 2.0.0")]
+    NotARank { text: String },
+    #[error("`{text}` gives coordinates, but an explicit graph has none: write the rank's number")]
+    NoCoordinates { text: String },
+    #[error("`{text}` is no position on a {extents} torus")]
+    OutsideTorus { text: String, extents: String },
+}

@@ -1,0 +1,126 @@
+use super::{
+    DimRef, Direction, Distances, FailedLink, GraphLink, RankId, Shape, Topology, TopologyError, TopologySpec, Torus,
+};
+
+fn cable(from: u32, to: u32, dim: Option<&str>) -> FailedLink {
+    FailedLink { from: RankId(from), to: RankId(to), dim: dim.map(|text| text.parse().unwrap()), both: true }
+}
+
+fn torus_with(extents: &[u32], failed: Vec<FailedLink>) -> Result<Topology, TopologyError> {
+    Topology::new(TopologySpec { failed_links: failed, ..TopologySpec::new(Shape::Torus(Torus::new(extents))) })
+}
+
+#[test]
+fn link_counts_follow_from_the_extents() {
+    for (extents, links) in
+        [(&[1][..], 0), (&[2], 2), (&[3], 6), (&[4, 4, 4], 384), (&[2, 3, 4], 24 * 5), (&[1, 5], 10), (&[2, 2, 2], 24)]
+    {
+        assert_eq!(Topology::torus(extents).unwrap().links().len(), links, "{extents:?}");
+    }
+}
+
+#[test]
+fn an_extent_of_two_can_have_a_doubled_cable() {
+    let doubled = Torus { wrap: vec![true], ..Torus::new(&[2]) };
+    let topology = Topology::new(TopologySpec::new(Shape::Torus(doubled.clone()))).unwrap();
+    assert_eq!(topology.links_between(RankId(0), RankId(1)).count(), 2);
+
+    let spec = |dim| TopologySpec {
+        failed_links: vec![cable(0, 1, Some(dim))],
+        ..TopologySpec::new(Shape::Torus(doubled.clone()))
+    };
+    assert!(matches!(Topology::new(spec("x")), Err(TopologyError::AmbiguousCable { .. })));
+    let broken = Topology::new(spec("x-")).unwrap();
+    let left: Vec<String> = broken.live_links().map(|id| broken.link_label(id)).collect();
+    assert_eq!(left, ["0 (0) -> 1 (1) x+", "1 (1) -> 0 (0) x-"]);
+}
+
+#[test]
+fn a_failed_cable_removes_both_links_however_it_is_stated() {
+    for failed in [cable(2, 3, Some("x")), cable(3, 2, Some("x")), cable(3, 2, None), cable(3, 2, Some("x-"))] {
+        let topology = torus_with(&[4, 4, 4], vec![failed]).unwrap();
+        assert_eq!(topology.live_links().count(), 382);
+        let stated = &topology.spec().failed_links;
+        assert_eq!(stated[..], [FailedLink { dim: Some(DimRef::Dim(0)), ..cable(2, 3, None) }]);
+    }
+}
+
+#[test]
+fn a_single_direction_can_fail() {
+    let topology = torus_with(&[4], vec![FailedLink { both: false, ..cable(1, 0, None) }]).unwrap();
+    let dead: Vec<_> =
+        topology.links().iter().filter(|link| !link.alive).map(|link| (link.from.0, link.to.0)).collect();
+    assert_eq!(dead, [(1, 0)]);
+}
+
+#[test]
+fn wrong_failures_are_explained() {
+    let message = |failed| torus_with(&[4, 4, 4], vec![failed]).unwrap_err().to_string();
+    assert_eq!(
+        message(cable(2, 4, Some("x"))),
+        "ranks 2 (2,0,0) and 4 (0,1,0) are not neighbours; neighbours of 2 (2,0,0) are 1 (1,0,0) over x-, \
+         3 (3,0,0) over x+, 6 (2,1,0) over y+, 14 (2,3,0) over y-, 18 (2,0,1) over z+, 50 (2,0,3) over z-"
+    );
+    assert_eq!(message(cable(2, 3, Some("y"))), "ranks 2 (2,0,0) and 3 (3,0,0) are not neighbours in y: they are in x");
+    assert_eq!(message(cable(2, 64, None)), "rank 64 is out of range: ranks are 0 to 63");
+    let twice = torus_with(&[4], vec![cable(0, 1, None), cable(1, 0, None)]);
+    assert!(matches!(twice, Err(TopologyError::LinkFailedTwice { .. })));
+}
+
+#[test]
+fn a_failed_rank_takes_its_links_along() {
+    let spec = TopologySpec { failed_ranks: vec![RankId(5)], ..TopologySpec::new(Shape::Torus(Torus::new(&[3, 3]))) };
+    let topology = Topology::new(spec).unwrap();
+    assert_eq!((topology.live_rank_count(), topology.live_links().count()), (8, 28));
+    assert!(!topology.is_alive(RankId(5)) && topology.is_alive(RankId(4)) && !topology.is_alive(RankId(9)));
+}
+
+#[test]
+fn ranks_are_read_as_numbers_or_coordinates() {
+    let topology = Topology::torus(&[4, 4, 4]).unwrap();
+    assert_eq!(topology.parse_rank("2.0.0").unwrap(), RankId(2));
+    assert_eq!(topology.parse_rank("1.2.3").unwrap(), RankId(57));
+    assert_eq!(topology.rank_label(RankId(57)), "57 (1,2,3)");
+    for text in ["", "x", "1.2", "4.0.0", "64", "-1", "1..2", "99999999999"] {
+        assert!(topology.parse_rank(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn distances_on_a_torus_are_sums_of_ring_distances() {
+    let topology = Topology::torus(&[3, 4, 2]).unwrap();
+    let distances = Distances::new(&topology);
+    let torus = topology.as_torus().unwrap();
+    for a in topology.live_ranks() {
+        for b in topology.live_ranks() {
+            let expected: u32 = (0..3)
+                .map(|dim| {
+                    let apart = torus.position(a, dim).abs_diff(torus.position(b, dim));
+                    apart.min(torus.extents[dim] - apart)
+                })
+                .sum();
+            assert_eq!(u32::from(distances.get(a, b)), expected);
+        }
+    }
+}
+
+#[test]
+fn components_name_the_parts_of_a_broken_machine() {
+    let topology = torus_with(&[4], vec![cable(0, 1, None), cable(2, 3, None)]).unwrap();
+    assert_eq!(topology.components(), [[RankId(0), RankId(3)], [RankId(1), RankId(2)]]);
+    let one_way = Shape::Graph { ranks: 2, links: vec![GraphLink { from: RankId(0), to: RankId(1), capacity: 1 }] };
+    assert_eq!(Topology::new(TopologySpec::new(one_way)).unwrap().components().len(), 2);
+}
+
+#[test]
+fn dimension_names_read_back() {
+    for dim in [0, 3, 5, 6, 17] {
+        for positive in [false, true] {
+            let direction = Direction { dim, positive };
+            assert_eq!(direction.to_string().parse::<Direction>().unwrap(), direction);
+        }
+    }
+    for text in ["", "+", "q", "d", "xx", "d999"] {
+        assert!(text.parse::<DimRef>().is_err(), "{text}");
+    }
+}
