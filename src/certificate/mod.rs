@@ -6,6 +6,13 @@
 //!
 //! Volumes are in messages (shards, vectors) per link of capacity 1: the sum of the widths over the parts.
 
+mod check;
+mod error;
+mod search;
+
+pub use check::{check_steps, check_volume, value};
+pub use error::CertificateError;
+
 use num_rational::Ratio;
 
 use crate::topology::RankId;
@@ -54,9 +61,9 @@ pub enum Evidence {
         weights: Vec<(RankId, RankId, u32)>,
     },
     /// A set of ranks. What must enter it, over the capacity into it (for reduce_scatter and reduce: what must leave it,
-    /// over the capacity out of it). For all_gather, all_reduce_gathered, broadcast, reduce_scatter, reduce.
+    /// over the capacity out of it). For all_gather, all_reduce_gathered, broadcast, all_reduce, reduce_scatter, reduce.
     Cut {
-        /// The set, without repetition.
+        /// The set: live ranks, without repetition.
         ranks: Vec<RankId>,
     },
     /// Disjoint blocks that together hold every live rank: `2 * (blocks - 1)` vectors cross between blocks at least,
@@ -66,3 +73,6 @@ pub enum Evidence {
         blocks: Vec<Vec<RankId>>,
     },
 }
+
+#[cfg(test)]
+mod tests;

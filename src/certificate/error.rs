@@ -1,0 +1,37 @@
+//! Why a claimed bound proves nothing, or less than it claims.
+
+use thiserror::Error;
+
+use super::Rational;
+
+/// What is wrong with a certificate, in words for the person who wrote it.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+pub enum CertificateError {
+    #[error("{claimed} steps are claimed, but rank {to} is only {distance} hops from rank {from}")]
+    TooManySteps { claimed: u32, distance: u64, from: String, to: String },
+    #[error("a volume of {claimed} is claimed, but the evidence proves only {proven}")]
+    TooMuchVolume { claimed: Rational, proven: Rational },
+    #[error("rank {to} needs no data of rank {from}: name two live ranks one of which must reach the other")]
+    NoNeed { from: String, to: String },
+    #[error("rank {from} cannot reach rank {to} over live links, so no schedule exists and no bound has a meaning")]
+    Unreachable { from: String, to: String },
+    #[error("{evidence} proves nothing for {kind}: use {instead}")]
+    WrongEvidence { evidence: &'static str, kind: &'static str, instead: &'static str },
+    #[error("a weight is given to a link from rank {from} to rank {to}, but there is no such link")]
+    UnknownLink { from: String, to: String },
+    #[error("two weights are given to the link from rank {from} to rank {to}: give one")]
+    RepeatedLink { from: String, to: String },
+    #[error("no live link has a weight: give weights of at least 1 to the links that limit the volume")]
+    NoWeight,
+    #[error("rank {rank} is in {set}, but it is out of range or failed: name live ranks only")]
+    DeadRank { rank: String, set: &'static str },
+    #[error("rank {rank} is twice in {set}: name each rank once")]
+    RepeatedRank { rank: String, set: &'static str },
+    #[error("rank {rank} is in no block: the blocks must hold every live rank")]
+    UncoveredRank { rank: String },
+    #[error("{blocks} block(s): a partition has at least 2, and none of them is empty")]
+    TooFewBlocks { blocks: usize },
+    #[error("no live link {between}, so no schedule exists and no bound has a meaning")]
+    NoCapacity { between: &'static str },
+}

@@ -1,0 +1,237 @@
+use super::{CertificateError, Evidence, Rational, StepsBound, VolumeBound, check_steps, check_volume, value};
+use crate::collective::{Collective, Demand, Kind};
+use crate::problem::Problem;
+use crate::topology::{Direction, FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
+
+fn ratio(numerator: i128, denominator: i128) -> Rational {
+    Rational::new(numerator, denominator)
+}
+
+fn cable(from: u32, to: u32) -> FailedLink {
+    FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true }
+}
+
+fn torus(extents: &[u32], dead: &[FailedLink]) -> Topology {
+    let shape = Shape::Torus(Torus::new(extents));
+    Topology::new(TopologySpec { failed_links: dead.to_vec(), ..TopologySpec::new(shape) }).unwrap()
+}
+
+fn problem(topology: Topology, kind: Kind) -> Problem {
+    Problem::new(topology, Collective::new(kind)).unwrap()
+}
+
+/// Weight 1 on every link of the first dimension that crosses between positions `i` and `i + 1`, or `j` and `j + 1`.
+fn arc_cut(topology: &Topology, i: u32, j: u32) -> Evidence {
+    let shape = topology.as_torus().unwrap();
+    let weights = topology.links().iter().filter_map(|link| {
+        let Direction { dim, positive } = link.direction.unwrap();
+        let low = shape.position(if positive { link.from } else { link.to }, 0);
+        (dim == 0 && [i, j].contains(&low)).then_some((link.from, link.to, 1))
+    });
+    Evidence::Metric { weights: weights.collect() }
+}
+
+fn hop_metric(topology: &Topology) -> Evidence {
+    Evidence::Metric { weights: topology.links().iter().map(|link| (link.from, link.to, 1)).collect() }
+}
+
+fn weights(list: &[(u32, u32, u32)]) -> Evidence {
+    Evidence::Metric { weights: list.iter().map(|&(from, to, weight)| (RankId(from), RankId(to), weight)).collect() }
+}
+
+fn set(ranks: &[u32]) -> Evidence {
+    Evidence::Cut { ranks: ranks.iter().copied().map(RankId).collect() }
+}
+
+fn singletons(ranks: u32) -> Evidence {
+    Evidence::Partition { blocks: (0..ranks).map(|rank| vec![RankId(rank)]).collect() }
+}
+
+#[test]
+fn arc_cuts_prove_the_known_volumes() {
+    for (extents, dead, expected) in [
+        (&[4, 4][..], &[cable(0, 1)][..], ratio(64, 7)),
+        (&[4, 4, 4], &[cable(0, 1)], ratio(1024, 31)),
+        (&[8, 8, 8], &[cable(0, 1)], ratio(65536, 127)),
+        (&[5, 5, 5], &[cable(0, 1)], ratio(3750, 49)),
+        (&[8, 4, 4], &[cable(0, 1)], ratio(4096, 31)),
+        (&[4, 4, 4], &[], ratio(32, 1)),
+    ] {
+        let topology = torus(extents, dead);
+        let evidence = arc_cut(&topology, 0, extents[0] / 2);
+        assert_eq!(value(&problem(topology, Kind::AllToAll), &evidence), Ok(expected), "{extents:?}");
+    }
+}
+
+#[test]
+fn parts_and_capacities_scale_as_they_should() {
+    let topology = torus(&[4, 4], &[cable(0, 1)]);
+    let evidence = arc_cut(&topology, 0, 2);
+    let in_parts = problem(topology, Kind::AllToAll).with_parts(7).unwrap();
+    assert_eq!(value(&in_parts, &evidence), Ok(ratio(64, 7)));
+
+    let wide = Torus { capacity: vec![2], ..Torus::new(&[4]) };
+    let topology = Topology::new(TopologySpec::new(Shape::Torus(wide))).unwrap();
+    assert_eq!(value(&problem(topology.clone(), Kind::AllToAll), &hop_metric(&topology)), Ok(ratio(1, 1)));
+    assert_eq!(value(&problem(topology, Kind::AllGather), &set(&[1])), Ok(ratio(3, 4)));
+}
+
+#[test]
+fn weighted_distances_take_the_cheapest_way() {
+    // Clockwise 0 -> 1 costs 5; the other way round a ring of 3 costs 0.
+    let ring = problem(torus(&[3], &[]), Kind::AllToAll);
+    assert_eq!(value(&ring, &weights(&[(0, 1, 5)])), Ok(ratio(0, 1)));
+    // Weights of 5 on one way round and 2 on the other: one hop one way (5) is dearer than two hops back (4).
+    let both = weights(&[(0, 1, 5), (1, 2, 5), (2, 0, 5), (1, 0, 2), (2, 1, 2), (0, 2, 2)]);
+    assert_eq!(value(&ring, &both), Ok(ratio(3 * 4 + 3 * 2, 21)));
+}
+
+#[test]
+fn a_doubled_cable_carries_the_weight_twice() {
+    let doubled = Torus { wrap: vec![true], ..Torus::new(&[2]) };
+    let topology = Topology::new(TopologySpec::new(Shape::Torus(doubled))).unwrap();
+    let all = problem(topology, Kind::AllToAll);
+    assert_eq!(value(&all, &weights(&[(0, 1, 1)])), Ok(ratio(1, 2)));
+}
+
+#[test]
+fn scatter_and_gather_count_the_root_alone() {
+    let topology = torus(&[4, 4], &[cable(5, 6)]);
+    let hops: i128 = 8 + 12 + 12; // ring distances 0 1 2 1 in both dimensions
+    let links = topology.live_links().count() as i128;
+    for kind in [Kind::Scatter(RankId(0)), Kind::Gather(RankId(0))] {
+        assert_eq!(value(&problem(topology.clone(), kind), &hop_metric(&topology)), Ok(ratio(hops, links)));
+    }
+    // Only the links at the root: its 15 messages leave over 4 links, and none of them comes in.
+    let leaving = weights(&[(0, 1, 1), (0, 3, 1), (0, 4, 1), (0, 12, 1)]);
+    assert_eq!(value(&problem(topology.clone(), Kind::Scatter(RankId(0))), &leaving), Ok(ratio(15, 4)));
+    assert_eq!(value(&problem(topology, Kind::Gather(RankId(0))), &leaving), Ok(ratio(0, 4)));
+}
+
+#[test]
+fn all_to_allv_counts_what_is_demanded() {
+    let demand = Demand::new(3, &[9, 2, 0, 0, 9, 3, 0, 0, 9]).unwrap();
+    let collective = Collective { kind: Kind::AllToAllV(demand), parts: 5 };
+    let ring = Problem::new(torus(&[3], &[]), collective).unwrap();
+    assert_eq!(value(&ring, &weights(&[(0, 1, 1), (0, 2, 1)])), Ok(ratio(2, 2 * 5)));
+    let topology = ring.topology().clone();
+    assert_eq!(value(&ring, &hop_metric(&topology)), Ok(ratio(5, 6 * 5)));
+}
+
+#[test]
+fn failed_ranks_neither_send_nor_count() {
+    let spec = TopologySpec { failed_ranks: vec![RankId(3)], ..TopologySpec::new(Shape::Torus(Torus::new(&[4]))) };
+    let line = Topology::new(spec).unwrap();
+    let all = problem(line.clone(), Kind::AllToAll);
+    assert_eq!(value(&all, &hop_metric(&line)), Ok(ratio(8, 4)));
+    assert_eq!(value(&problem(line.clone(), Kind::AllGather), &set(&[0])), Ok(ratio(2, 1)));
+    let refused = value(&problem(line, Kind::AllGather), &set(&[0, 3]));
+    assert!(matches!(refused, Err(CertificateError::DeadRank { .. })), "{refused:?}");
+}
+
+#[test]
+fn cuts_prove_what_must_cross_them() {
+    let topology = torus(&[4, 4, 4], &[cable(2, 3)]);
+    let of = |kind, evidence: &Evidence| value(&problem(topology.clone(), kind), evidence);
+    for kind in [Kind::AllGather, Kind::AllReduceGathered, Kind::ReduceScatter] {
+        assert_eq!(of(kind, &set(&[2])), Ok(ratio(63, 5)));
+    }
+    assert_eq!(of(Kind::Broadcast(RankId(0)), &set(&[2, 3])), Ok(ratio(1, 10)));
+    assert_eq!(of(Kind::Reduce(RankId(0)), &set(&[2])), Ok(ratio(1, 5)));
+    assert_eq!(of(Kind::AllReduce, &set(&[2])), Ok(ratio(1, 5)));
+    // Nothing needs to cross: the root is inside, the set is empty or everything.
+    assert_eq!(of(Kind::Broadcast(RankId(2)), &set(&[2])), Ok(ratio(0, 1)));
+    assert_eq!(of(Kind::AllGather, &set(&[])), Ok(ratio(0, 1)));
+    assert_eq!(of(Kind::AllReduce, &set(&(0..64).collect::<Vec<_>>())), Ok(ratio(0, 1)));
+    assert!(matches!(of(Kind::AllGather, &set(&[2, 2])), Err(CertificateError::RepeatedRank { .. })));
+    assert!(matches!(of(Kind::AllGather, &set(&[64])), Err(CertificateError::DeadRank { .. })));
+}
+
+#[test]
+fn one_way_links_count_one_way() {
+    let link = |from, to, capacity| GraphLink { from: RankId(from), to: RankId(to), capacity };
+    let shape = Shape::Graph { ranks: 2, links: vec![link(0, 1, 1), link(1, 0, 3)] };
+    let topology = Topology::new(TopologySpec::new(shape)).unwrap();
+    assert_eq!(value(&problem(topology.clone(), Kind::AllGather), &set(&[1])), Ok(ratio(1, 1)));
+    assert_eq!(value(&problem(topology.clone(), Kind::ReduceScatter), &set(&[1])), Ok(ratio(1, 3)));
+    assert_eq!(value(&problem(topology.clone(), Kind::AllReduce), &set(&[1])), Ok(ratio(1, 1)));
+    assert_eq!(value(&problem(topology, Kind::AllReduce), &singletons(2)), Ok(ratio(1, 2)));
+}
+
+#[test]
+fn partitions_prove_the_all_reduce_volume() {
+    let all_reduce = problem(torus(&[4, 4, 4], &[cable(2, 3)]), Kind::AllReduce);
+    assert_eq!(value(&all_reduce, &singletons(64)), Ok(ratio(63, 191)));
+
+    let ring = problem(torus(&[4], &[]), Kind::AllReduce);
+    let blocks = |lists: &[&[u32]]| {
+        let blocks = lists.iter().map(|list| list.iter().copied().map(RankId).collect()).collect();
+        value(&ring, &Evidence::Partition { blocks })
+    };
+    assert_eq!(blocks(&[&[0, 1], &[2, 3]]), Ok(ratio(2, 4)));
+    assert!(matches!(blocks(&[&[0, 1, 2, 3]]), Err(CertificateError::TooFewBlocks { blocks: 1 })));
+    assert!(matches!(blocks(&[&[0, 1, 2, 3], &[]]), Err(CertificateError::TooFewBlocks { blocks: 1 })));
+    assert!(matches!(blocks(&[&[0, 1], &[1, 2, 3]]), Err(CertificateError::RepeatedRank { .. })));
+    assert!(matches!(blocks(&[&[0, 1], &[2]]), Err(CertificateError::UncoveredRank { .. })));
+    assert!(matches!(blocks(&[&[0, 1], &[2, 3, 4]]), Err(CertificateError::DeadRank { .. })));
+}
+
+#[test]
+fn evidence_of_the_wrong_kind_is_refused_with_the_right_one() {
+    let of = |kind, evidence: &Evidence| value(&problem(torus(&[4], &[]), kind), evidence).unwrap_err().to_string();
+    let metric = weights(&[(0, 1, 1)]);
+    assert_eq!(of(Kind::AllGather, &metric), "a metric proves nothing for all_gather: use a cut");
+    assert_eq!(of(Kind::AllToAll, &set(&[0])), "a cut proves nothing for all_to_all: use a metric");
+    assert_eq!(of(Kind::Reduce(RankId(0)), &singletons(4)), "a partition proves nothing for reduce: use a cut");
+    assert_eq!(
+        of(Kind::Barrier, &set(&[0])),
+        "a cut proves nothing for barrier: use a bound on its steps; its volume has no certificate"
+    );
+}
+
+#[test]
+fn weights_must_name_links_once() {
+    let topology = torus(&[4], &[cable(0, 1)]);
+    let all = problem(topology, Kind::AllToAll);
+    assert!(matches!(value(&all, &weights(&[(0, 2, 1)])), Err(CertificateError::UnknownLink { .. })));
+    assert!(matches!(value(&all, &weights(&[(9, 2, 1)])), Err(CertificateError::UnknownLink { .. })));
+    assert!(matches!(value(&all, &weights(&[(1, 2, 1), (1, 2, 0)])), Err(CertificateError::RepeatedLink { .. })));
+    // A dead link carries nothing: its weight is allowed and counts for nothing.
+    assert_eq!(value(&all, &weights(&[(0, 1, 7)])), Err(CertificateError::NoWeight));
+    assert_eq!(value(&all, &weights(&[(0, 1, 7), (1, 2, 1)])), Ok(ratio(3, 1)));
+}
+
+#[test]
+fn a_broken_machine_has_no_bound() {
+    let halves = torus(&[4], &[cable(0, 1), cable(2, 3)]);
+    let (all, gather) = (problem(halves.clone(), Kind::AllToAll), problem(halves.clone(), Kind::AllGather));
+    assert!(matches!(value(&all, &weights(&[(1, 2, 1)])), Err(CertificateError::Unreachable { .. })));
+    assert!(matches!(value(&gather, &set(&[1, 2])), Err(CertificateError::NoCapacity { .. })));
+    let bound = StepsBound { at_least: 1, from: RankId(0), to: RankId(1) };
+    assert!(matches!(check_steps(&all, &bound), Err(CertificateError::Unreachable { .. })));
+}
+
+#[test]
+fn claims_beyond_the_evidence_are_refused() {
+    let topology = torus(&[4, 4], &[cable(0, 1)]);
+    let evidence = arc_cut(&topology, 0, 2);
+    let all = problem(topology, Kind::AllToAll);
+    let claim = |at_least| check_volume(&all, &VolumeBound { at_least, evidence: evidence.clone() });
+    assert_eq!((claim(ratio(64, 7)), claim(ratio(9, 1))), (Ok(()), Ok(())));
+    assert_eq!(
+        claim(ratio(65, 7)).unwrap_err().to_string(),
+        "a volume of 65/7 is claimed, but the evidence proves only 64/7"
+    );
+
+    let steps = |at_least, from, to| check_steps(&all, &StepsBound { at_least, from: RankId(from), to: RankId(to) });
+    assert_eq!((steps(4, 0, 10), steps(3, 0, 1), steps(2, 0, 10)), (Ok(()), Ok(()), Ok(())));
+    assert_eq!(
+        steps(4, 0, 1).unwrap_err().to_string(),
+        "4 steps are claimed, but rank 1 (1,0) is only 3 hops from rank 0 (0,0)"
+    );
+    assert!(matches!(steps(0, 3, 3), Err(CertificateError::NoNeed { .. })));
+    assert!(matches!(steps(1, 0, 16), Err(CertificateError::NoNeed { .. })));
+    let rooted = problem(torus(&[4], &[]), Kind::Scatter(RankId(0)));
+    let wrong_way = StepsBound { at_least: 1, from: RankId(1), to: RankId(0) };
+    assert!(matches!(check_steps(&rooted, &wrong_way), Err(CertificateError::NoNeed { .. })));
+}
