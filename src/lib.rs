@@ -5,8 +5,9 @@
 //!
 //! The modules, in reading order: [`topology`] and [`collective`] are the language, [`problem`] joins them,
 //! [`schedule`] is the answer, [`certificate`] what can be claimed of the best answer, [`cost`] its time;
-//! [`plan`] finds schedules.
+//! [`plan`] finds schedules, [`bound`] says how good any can be.
 
+pub mod bound;
 pub mod certificate;
 pub mod collective;
 pub mod cost;

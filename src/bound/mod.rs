@@ -1,0 +1,147 @@
+//! Lower bounds: how few steps, and how little volume, any schedule can have.
+//!
+//! Finding a bound is a search; believing it is not: each comes with evidence that `certificate` checks exactly.
+//!
+//! * **steps**: the farthest pair of ranks one of which needs data of the other.
+//! * **volume**: a set of ranks and what must cross its border, over the capacity there. On a torus with few failures the
+//!   best set is a slab of positions along one dimension (an *arc cut*); with many failures around a rank it is that
+//!   rank, its neighbourhood, or a set found by taking single ranks in and out. Where each message goes from one rank to
+//!   one rank, also the *hop count*: all hops of all messages over all capacity. For all-reduce, partitions.
+//!
+//! A barrier has no volume to speak of: it gets a bound for its steps alone.
+
+mod cuts;
+mod evidence;
+mod hops;
+mod partition;
+mod region;
+mod words;
+
+use crate::certificate::{Bounds, Evidence, Rational, StepsBound, VolumeBound};
+use crate::collective::Kind;
+use crate::problem::{Disconnected, Problem};
+use crate::topology::Distances;
+
+use hops::HopCount;
+
+/// One bound, and why it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The family of evidence: "distance", "arc cut", "hop count", ...
+    pub name: &'static str,
+    /// What it proves.
+    pub claim: Claim,
+    /// The evidence in words, with coordinates.
+    pub words: String,
+}
+
+/// What a bound says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// At least so many steps.
+    Steps(StepsBound),
+    /// At least so much volume.
+    Volume(VolumeBound),
+}
+
+/// The best bound on the steps and the best on the volume; none where nothing must move.
+///
+/// Deterministic. Takes O(N * links) time, some tens of milliseconds for 512 ranks.
+///
+/// # Errors
+///
+/// If a rank cannot reach another that needs its data: then there is no schedule at all.
+///
+/// ```
+/// use synth::collective::{Collective, Kind};
+/// use synth::{bound, problem::Problem, topology::Topology};
+///
+/// let problem = Problem::new(Topology::torus(&[4, 4, 4])?, Collective::new(Kind::AllToAll))?;
+/// let bounds = bound::find(&problem)?;
+/// assert_eq!(bounds.steps.map(|bound| bound.at_least), Some(6));
+/// assert_eq!(bounds.volume.map(|bound| bound.at_least), Some(32.into()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn find(problem: &Problem) -> Result<Bounds, Disconnected> {
+    let mut bounds = Bounds::default();
+    for finding in findings(problem)? {
+        match finding.claim {
+            Claim::Steps(bound) => bounds.steps = bounds.steps.or(Some(bound)),
+            Claim::Volume(bound) => bounds.volume = bounds.volume.or(Some(bound)),
+        }
+    }
+    Ok(bounds)
+}
+
+/// The best bound of every family, those on steps first, then those on volume, the best first.
+///
+/// # Errors
+///
+/// As [`find`].
+pub fn findings(problem: &Problem) -> Result<Vec<Finding>, Disconnected> {
+    let distances = Distances::new(problem.topology());
+    problem.check_connected(&distances)?;
+    let mut volumes = volume_findings(problem, &distances);
+    // Stable: among equals, the fewer links, then the family that comes first.
+    volumes.sort_by(|a, b| b.at_least.cmp(&a.at_least).then(a.links.cmp(&b.links)));
+    let steps = farthest_pair(problem, &distances).map(|bound| Finding {
+        name: "distance",
+        words: words::distance(problem, &bound),
+        claim: Claim::Steps(bound),
+    });
+    Ok(steps.into_iter().chain(volumes.into_iter().map(|volume| volume.finding)).collect())
+}
+
+/// A finding with what it is ranked by.
+struct Ranked {
+    at_least: Rational,
+    links: u64,
+    finding: Finding,
+}
+
+/// The first of the pairs that are farthest apart, among those where one needs data of the other.
+fn farthest_pair(problem: &Problem, distances: &Distances) -> Option<StepsBound> {
+    let mut farthest: Option<StepsBound> = None;
+    for from in problem.topology().live_ranks() {
+        for to in problem.topology().live_ranks() {
+            let at_least = u32::from(distances.get(from, to));
+            if farthest.as_ref().is_none_or(|so_far| so_far.at_least < at_least) && problem.needs(from, to) {
+                farthest = Some(StepsBound { at_least, from, to });
+            }
+        }
+    }
+    farthest
+}
+
+fn volume_findings(problem: &Problem, distances: &Distances) -> Vec<Ranked> {
+    if problem.collective().kind == Kind::Barrier {
+        return Vec::new();
+    }
+    let mut ranked = Vec::new();
+    let mut add = |name, at_least, links, evidence, words| {
+        let claim = Claim::Volume(VolumeBound { at_least, evidence });
+        ranked.push(Ranked { at_least, links, finding: Finding { name, claim, words } });
+    };
+    for cut in cuts::best_cuts(problem) {
+        if let Some(evidence) = evidence::of_cut(problem, &cut) {
+            let (volume, words) = (cut.crossing.volume(problem), words::cut(problem, &cut));
+            add(cut.family.name(), volume, cut.crossing.links, evidence, words);
+        }
+    }
+    if let Some(found) = HopCount::new(problem, distances) {
+        add(
+            "hop count",
+            found.volume(problem),
+            found.links,
+            found.evidence(problem),
+            words::hop_count(problem, &found),
+        );
+    }
+    if problem.collective().kind == Kind::AllReduce {
+        for found in partition::best_partitions(problem) {
+            let (volume, words) = (found.crossing.volume(problem), words::partition(problem, &found));
+            add("partition", volume, found.crossing.links, Evidence::Partition { blocks: found.blocks }, words);
+        }
+    }
+    ranked
+}

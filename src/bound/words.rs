@@ -1,0 +1,126 @@
+//! Bounds in words, with coordinates.
+
+use super::cuts::{Cut, Family};
+use super::hops::HopCount;
+use super::partition::Partition;
+use super::region::{Crossing, Side};
+use crate::certificate::{Rational, StepsBound};
+use crate::collective::Kind;
+use crate::problem::Problem;
+use crate::topology::{RankId, dim_name};
+
+/// Ranks listed one by one before the rest is only counted.
+const LISTED: usize = 4;
+
+/// "rank 42 (2,2,2) is 6 hops from rank 0 (0,0,0), whose data it needs".
+pub(super) fn distance(problem: &Problem, bound: &StepsBound) -> String {
+    let label = |rank| problem.topology().rank_label(rank);
+    let hops = if bound.at_least == 1 { "hop" } else { "hops" };
+    format!(
+        "rank {} is {} {hops} from rank {}, whose data it needs",
+        label(bound.to),
+        bound.at_least,
+        label(bound.from)
+    )
+}
+
+/// "all messages together make 8064 hops over 382 links: 21.10".
+pub(super) fn hop_count(problem: &Problem, found: &HopCount) -> String {
+    let what = match problem.collective().kind {
+        Kind::AllToAllV(_) => "chunks",
+        _ => "messages",
+    };
+    let over = over(found.links, found.capacity);
+    format!("all {what} together make {} hops {over}: {}", found.hops, decimal(found.volume(problem)))
+}
+
+/// "the 32 ranks with x in 1..=2 send 1024 messages out over 31 links: 33.03".
+pub(super) fn cut(problem: &Problem, cut: &Cut) -> String {
+    let one = cut.ranks.len() == 1;
+    let Crossing { side, amount, capacity, links } = cut.crossing;
+    let what = match (&problem.collective().kind, side) {
+        (Kind::AllToAllV(_), _) => "chunk",
+        (Kind::AllToAll | Kind::Broadcast(_) | Kind::Scatter(_) | Kind::Gather(_), _) => "message",
+        (Kind::AllGather | Kind::AllReduceGathered, _) => "shard",
+        (Kind::ReduceScatter, _) => "partial sum",
+        (Kind::AllReduce | Kind::Reduce(_) | Kind::Barrier, _) => "vector",
+    };
+    let verb = match (side, one) {
+        (Side::Out, true) => "sends",
+        (Side::Out, false) => "send",
+        (Side::Into, true) => "takes",
+        (Side::Into, false) => "take",
+        (Side::Both, true) => "exchanges",
+        (Side::Both, false) => "exchange",
+    };
+    let way = match side {
+        Side::Out => "out",
+        Side::Into => "in",
+        Side::Both => "with the rest",
+    };
+    format!(
+        "{} {verb} {} {way} {}: {}",
+        set(problem, cut),
+        counted(amount, what),
+        over(links, capacity),
+        decimal(cut.crossing.volume(problem))
+    )
+}
+
+/// "between the live ranks one by one, 126 vectors cross 382 links: 0.32".
+pub(super) fn partition(problem: &Problem, partition: &Partition) -> String {
+    let Crossing { amount, capacity, links, .. } = partition.crossing;
+    let volume = partition.crossing.volume(problem);
+    format!(
+        "between {}, {} cross {}: {}",
+        partition.words,
+        counted(amount, "vector"),
+        over(links, capacity),
+        decimal(volume)
+    )
+}
+
+fn set(problem: &Problem, cut: &Cut) -> String {
+    let count = cut.ranks.len();
+    let label = |&rank: &RankId| problem.topology().rank_label(rank);
+    let named = match cut.family {
+        Family::Slab { dim, first, last } => {
+            let name = dim_name(dim as u8);
+            let positions =
+                if first == last { format!("{name} = {first}") } else { format!("{name} in {first}..={last}") };
+            Some(format!("with {positions}"))
+        }
+        Family::Ball(centre) => Some(format!("nearest to {}", label(&centre))),
+        Family::Rank | Family::Neighbours | Family::Improved => None,
+    };
+    match named {
+        Some(named) if count == 1 => format!("the rank {named}"),
+        Some(named) => format!("the {count} ranks {named}"),
+        None => {
+            let listed: Vec<String> = cut.ranks.iter().take(LISTED).map(label).collect();
+            match count.saturating_sub(LISTED) {
+                0 if count == 1 => format!("rank {}", listed[0]),
+                0 => format!("ranks {}", listed.join(" and ")),
+                more => format!("ranks {} and {more} more", listed.join(", ")),
+            }
+        }
+    }
+}
+
+fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+fn over(links: u64, capacity: u64) -> String {
+    let links_text = counted(links, "link");
+    if links == capacity { format!("over {links_text}") } else { format!("over {links_text} of capacity {capacity}") }
+}
+
+/// Whole numbers as they are, others with two digits, rounded to the nearest.
+fn decimal(value: Rational) -> String {
+    if value.is_integer() {
+        return value.to_integer().to_string();
+    }
+    let hundredths = (value * 100).round().to_integer();
+    format!("{}.{:02}", hundredths / 100, hundredths % 100)
+}

@@ -1,0 +1,352 @@
+//! Lower bounds against closed forms, against brute force over all cuts, and in words.
+
+use num_rational::Ratio;
+use synth::bound::{self, Claim};
+use synth::certificate::{Evidence, Rational};
+use synth::collective::{Collective, Demand, Kind};
+use synth::problem::Problem;
+use synth::topology::{FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
+
+type Extents = &'static [u32];
+type Cable = (u32, u32);
+
+fn cable(from: u32, to: u32) -> FailedLink {
+    FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true }
+}
+
+fn one_way(from: u32, to: u32) -> FailedLink {
+    FailedLink { both: false, ..cable(from, to) }
+}
+
+fn torus_without(extents: &[u32], failed_links: &[FailedLink]) -> Topology {
+    let spec = TopologySpec::new(Shape::Torus(Torus::new(extents)));
+    Topology::new(TopologySpec { failed_links: failed_links.to_vec(), ..spec }).unwrap()
+}
+
+fn graph(ranks: u32, links: &[(u32, u32, u32)]) -> Topology {
+    let link = |&(from, to, capacity): &_| GraphLink { from: RankId(from), to: RankId(to), capacity };
+    Topology::new(TopologySpec::new(Shape::Graph { ranks, links: links.iter().map(link).collect() })).unwrap()
+}
+
+fn problem(topology: Topology, kind: Kind) -> Problem {
+    Problem::new(topology, Collective::new(kind)).unwrap()
+}
+
+fn volume(topology: Topology, kind: Kind) -> Rational {
+    bound::find(&problem(topology, kind)).unwrap().volume.unwrap().at_least
+}
+
+fn steps(topology: Topology, kind: Kind) -> u32 {
+    bound::find(&problem(topology, kind)).unwrap().steps.unwrap().at_least
+}
+
+fn ratio(numerator: i128, denominator: i128) -> Rational {
+    Ratio::new(numerator, denominator)
+}
+
+#[test]
+fn a_sound_torus_is_bounded_by_its_bisection_and_its_diameter() {
+    let tori: &[&[u32]] = &[
+        &[3],
+        &[4],
+        &[5],
+        &[6],
+        &[7],
+        &[8],
+        &[9],
+        &[1, 4],
+        &[3, 3],
+        &[4, 4],
+        &[5, 5],
+        &[6, 6],
+        &[7, 3],
+        &[8, 8],
+        &[6, 4],
+        &[3, 3, 3],
+        &[4, 4, 4],
+        &[5, 5, 5],
+        &[3, 4, 5],
+        &[8, 4, 4],
+        &[3, 3, 3, 3],
+        &[8, 8, 8],
+    ];
+    for &extents in tori {
+        let ranks: u32 = extents.iter().product();
+        let bisection = |&extent: &u32| {
+            let (n, k) = (i128::from(ranks), i128::from(extent));
+            if k % 2 == 0 { ratio(n * k, 8) } else { ratio(n * (k * k - 1), 8 * k) }
+        };
+        let topology = Topology::torus(extents).unwrap();
+        let expected = extents.iter().map(bisection).max().unwrap();
+        assert_eq!(volume(topology.clone(), Kind::AllToAll), expected, "{extents:?}");
+        assert_eq!(steps(topology, Kind::AllToAll), extents.iter().map(|k| k / 2).sum::<u32>(), "{extents:?}");
+    }
+}
+
+#[test]
+fn one_dead_cable_on_the_tori_of_the_table() {
+    let table: &[(Extents, Cable, (i128, i128))] = &[
+        (&[4, 4], (0, 1), (64, 7)),
+        (&[5, 5], (0, 1), (150, 9)),
+        (&[8, 8], (0, 1), (1024, 15)),
+        (&[4, 4, 4], (2, 3), (1024, 31)),
+        (&[5, 5, 5], (2, 3), (3750, 49)),
+        (&[8, 8, 8], (2, 3), (65536, 127)),
+        (&[8, 4, 4], (0, 8), (128, 1)),
+        (&[8, 4, 4], (0, 1), (4096, 31)),
+    ];
+    for &(extents, (from, to), (numerator, denominator)) in table {
+        let topology = torus_without(extents, &[cable(from, to)]);
+        assert_eq!(volume(topology, Kind::AllToAll), ratio(numerator, denominator), "{extents:?} without {from}-{to}");
+    }
+    let two_on_a_ring = torus_without(&[4, 4, 4], &[cable(0, 1), cable(2, 3)]);
+    assert_eq!(volume(two_on_a_ring, Kind::AllToAll), ratio(1024, 30));
+}
+
+/// `a (k-a) (N/k)^2 / (2N/k - F_i - F_j)` over all dimensions and pairs of positions; `F_i` dead cables behind i.
+#[test]
+fn a_few_dead_cables_are_bounded_by_the_arc_cut_formula() {
+    let cases: &[(Extents, &[Cable])] = &[
+        (&[5], &[(1, 2)]),
+        (&[6], &[(0, 5)]),
+        (&[4, 4], &[(0, 1), (6, 10)]),
+        (&[5, 5], &[(0, 1), (5, 6), (12, 17)]),
+        (&[4, 4, 4], &[(2, 3), (21, 22), (40, 56)]),
+        (&[6, 4], &[(0, 1), (8, 14)]),
+        (&[3, 4, 5], &[(0, 2), (3, 15)]),
+        (&[8, 8], &[(0, 1), (11, 12), (40, 48), (30, 38)]),
+    ];
+    for &(extents, dead) in cases {
+        let topology = torus_without(extents, &dead.iter().map(|&(from, to)| cable(from, to)).collect::<Vec<_>>());
+        let torus = topology.as_torus().unwrap();
+        let n = i128::from(extents.iter().product::<u32>());
+        let mut best = ratio(0, 1);
+        for (dim, &extent) in extents.iter().enumerate() {
+            let mut dead_behind = vec![0; extent as usize];
+            for &(from, to) in dead {
+                let (a, b) = (torus.position(RankId(from), dim), torus.position(RankId(to), dim));
+                if a != b {
+                    dead_behind[if a.abs_diff(b) == 1 { a.min(b) } else { a.max(b) } as usize] += 1;
+                }
+            }
+            let k = i128::from(extent);
+            for i in 0..extent as usize {
+                for j in i + 1..extent as usize {
+                    let a = (j - i) as i128;
+                    let links = 2 * n / k - dead_behind[i] - dead_behind[j];
+                    best = best.max(ratio(a * (k - a) * (n / k) * (n / k), links));
+                }
+            }
+        }
+        assert_eq!(volume(topology, Kind::AllToAll), best, "{extents:?} without {dead:?}");
+    }
+}
+
+#[test]
+fn extents_of_one_and_two_meshes_and_capacities() {
+    let spec = |torus: Torus| Topology::new(TopologySpec::new(Shape::Torus(torus))).unwrap();
+    assert_eq!(volume(spec(Torus::new(&[2])), Kind::AllToAll), ratio(1, 1));
+    assert_eq!(volume(spec(Torus { wrap: vec![true], ..Torus::new(&[2]) }), Kind::AllToAll), ratio(1, 2));
+    assert_eq!(volume(spec(Torus::new(&[2, 2])), Kind::AllToAll), ratio(2, 1));
+    assert_eq!(volume(spec(Torus::new(&[2, 2, 2])), Kind::AllToAll), ratio(4, 1));
+    // The line of two through the middle of 2x3x4: 12 * 12 messages over 12 cables; the ring of four is as hard.
+    assert_eq!(volume(spec(Torus::new(&[2, 3, 4])), Kind::AllToAll), ratio(12, 1));
+    // A mesh is cut by half-lines: 6 * 3 messages over 3 cables.
+    assert_eq!(volume(spec(Torus { wrap: vec![false; 2], ..Torus::new(&[3, 3]) }), Kind::AllToAll), ratio(6, 1));
+    assert_eq!(steps(spec(Torus { wrap: vec![false; 2], ..Torus::new(&[3, 3]) }), Kind::AllToAll), 4);
+    // Capacity 2 along x leaves y the bottleneck; along both it halves the volume.
+    assert_eq!(volume(spec(Torus { capacity: vec![2, 1], ..Torus::new(&[4, 4]) }), Kind::AllToAll), ratio(8, 1));
+    assert_eq!(volume(spec(Torus { capacity: vec![2, 2], ..Torus::new(&[4, 4]) }), Kind::AllToAll), ratio(4, 1));
+
+    let alone = bound::find(&problem(Topology::torus(&[1]).unwrap(), Kind::AllToAll)).unwrap();
+    assert_eq!((alone.steps, alone.volume), (None, None));
+}
+
+#[test]
+fn single_directions_and_ranks_can_fail() {
+    // Ring of four without 0 -> 1: the 2 * 2 messages from 3 and 0 to 1 and 2 all go over 3 -> 2.
+    let ring = torus_without(&[4], &[one_way(0, 1)]);
+    assert_eq!(volume(ring.clone(), Kind::AllToAll), ratio(4, 1));
+    assert_eq!(steps(ring.clone(), Kind::AllToAll), 3);
+    assert_eq!(volume(ring.clone(), Kind::AllGather), ratio(3, 1));
+    assert_eq!(volume(ring.clone(), Kind::Reduce(RankId(1))), ratio(1, 1));
+
+    // Ring of five without rank 0 is a line of four.
+    let spec = TopologySpec::new(Shape::Torus(Torus::new(&[5])));
+    let line = Topology::new(TopologySpec { failed_ranks: vec![RankId(0)], ..spec }).unwrap();
+    assert_eq!(volume(line.clone(), Kind::AllToAll), ratio(4, 1));
+    assert_eq!(volume(line.clone(), Kind::AllGather), ratio(3, 1));
+    assert_eq!(volume(line.clone(), Kind::AllReduce), ratio(1, 1));
+    let bound = bound::find(&problem(line, Kind::AllToAll)).unwrap().steps.unwrap();
+    assert_eq!((bound.at_least, bound.from, bound.to), (3, RankId(1), RankId(4)));
+}
+
+#[test]
+fn the_other_collectives_on_a_torus_with_a_dead_cable() {
+    let sound = || Topology::torus(&[4, 4, 4]).unwrap();
+    let broken = || torus_without(&[4, 4, 4], &[cable(2, 3)]);
+    let root = RankId(2);
+    for kind in [Kind::AllGather, Kind::ReduceScatter, Kind::AllReduceGathered, Kind::Scatter(root), Kind::Gather(root)]
+    {
+        assert_eq!(volume(sound(), kind.clone()), ratio(63, 6), "{kind:?}");
+        assert_eq!(volume(broken(), kind.clone()), ratio(63, 5), "{kind:?}");
+    }
+    for kind in [Kind::Broadcast(root), Kind::Reduce(root)] {
+        assert_eq!(volume(sound(), kind.clone()), ratio(1, 6), "{kind:?}");
+        assert_eq!(volume(broken(), kind.clone()), ratio(1, 5), "{kind:?}");
+    }
+    assert_eq!(volume(sound(), Kind::AllReduce), ratio(21, 64));
+    assert_eq!(volume(broken(), Kind::AllReduce), ratio(63, 191));
+
+    let barrier = bound::find(&problem(broken(), Kind::Barrier)).unwrap();
+    assert_eq!((barrier.steps.map(|bound| bound.at_least), barrier.volume), (Some(6), None));
+}
+
+#[test]
+fn a_rank_with_few_links_is_the_bottleneck() {
+    let failed = [cable(0, 1), cable(0, 3), cable(0, 4)];
+    assert_eq!(volume(torus_without(&[4, 4], &failed), Kind::AllToAll), ratio(15, 1));
+    assert_eq!(volume(torus_without(&[4, 4], &failed), Kind::AllReduce), ratio(1, 1));
+}
+
+#[test]
+fn a_demand_matrix_counts_chunks_and_its_parts_make_a_message() {
+    let mut counts = vec![0; 16];
+    (counts[2], counts[3], counts[4]) = (6, 2, 5);
+    let kind = Kind::AllToAllV(Demand::new(4, &counts).unwrap());
+    let topology = Topology::torus(&[4]).unwrap();
+    // Rank 0 sends 6 + 2 chunks over two links.
+    assert_eq!(volume(topology.clone(), kind.clone()), ratio(4, 1));
+    let halves = Problem::new(topology, Collective { kind, parts: 2 }).unwrap();
+    let bounds = bound::find(&halves).unwrap();
+    assert_eq!(bounds.volume.unwrap().at_least, ratio(2, 1));
+    assert_eq!(bounds.steps.unwrap().at_least, 2);
+}
+
+#[test]
+fn a_network_that_is_not_connected_has_no_bound() {
+    let broken = torus_without(&[4], &[cable(0, 1), cable(2, 3)]);
+    let error = bound::find(&problem(broken, Kind::AllToAll)).unwrap_err();
+    assert_eq!((error.from, error.to), (RankId(0), RankId(1)));
+    assert_eq!(error.components, [[RankId(0), RankId(3)], [RankId(1), RankId(2)]]);
+    // What is not needed need not be reached.
+    let one_way_street = graph(2, &[(0, 1, 1)]);
+    assert_eq!(volume(one_way_street.clone(), Kind::Broadcast(RankId(0))), ratio(1, 1));
+    assert!(bound::find(&problem(one_way_street, Kind::Broadcast(RankId(1)))).is_err());
+}
+
+/// Every set of ranks is tried; what the search finds must not be below.
+#[test]
+fn no_cut_is_missed_on_small_networks() {
+    for (index, topology) in small_networks().into_iter().enumerate() {
+        for kind in kinds(&topology) {
+            let found = volume(topology.clone(), kind.clone());
+            let hardest = hardest_cut(&topology, &kind);
+            assert!(found >= hardest, "network {index}, {kind:?}: found {found}, but a cut gives {hardest}");
+        }
+    }
+}
+
+#[test]
+fn findings_are_sorted_named_and_in_words() {
+    let found = bound::findings(&problem(torus_without(&[4, 4, 4], &[cable(2, 3)]), Kind::AllToAll)).unwrap();
+    assert!(found.len() <= 12);
+    let volumes: Vec<Rational> = found
+        .iter()
+        .filter_map(|finding| match &finding.claim {
+            Claim::Volume(bound) => Some(bound.at_least),
+            Claim::Steps(_) => None,
+        })
+        .collect();
+    assert!(volumes.is_sorted_by(|a, b| a >= b));
+    let shown: Vec<(&str, &str)> = found.iter().map(|finding| (finding.name, &*finding.words)).take(2).collect();
+    assert_eq!(
+        shown,
+        [
+            ("distance", "rank 42 (2,2,2) is 6 hops from rank 0 (0,0,0), whose data it needs"),
+            ("arc cut", "the 32 ranks with x in 1..=2 send 1024 messages out over 31 links: 33.03"),
+        ]
+    );
+    let Claim::Volume(bound) = &found[1].claim else { panic!("a bound on the volume") };
+    let Evidence::Metric { weights } = &bound.evidence else { panic!("a metric") };
+    assert_eq!(weights.len(), 31);
+    assert!(weights.is_sorted() && weights.iter().all(|&(.., weight)| weight == 1));
+}
+
+fn small_networks() -> Vec<Topology> {
+    let mesh = Topology::new(TopologySpec::new(Shape::Torus(Torus { wrap: vec![false; 2], ..Torus::new(&[3, 3]) })));
+    let both = |pairs: &[(u32, u32)]| -> Vec<(u32, u32, u32)> {
+        pairs.iter().flat_map(|&(a, b)| [(a, b, 1), (b, a, 1)]).collect()
+    };
+    let star = both(&[(0, 1), (0, 2), (0, 3), (0, 4), (0, 5)]);
+    let barbell = both(&[(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)]);
+    let two_rings = both(&[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (0, 5), (1, 6), (2, 7), (5, 6), (6, 7), (7, 5)]);
+    vec![
+        Topology::torus(&[5]).unwrap(),
+        Topology::torus(&[2, 2, 2]).unwrap(),
+        Topology::torus(&[3, 3]).unwrap(),
+        torus_without(&[3, 3], &[cable(0, 1), cable(4, 7)]),
+        torus_without(&[3, 3], &[cable(0, 1), cable(0, 2), one_way(4, 7)]),
+        torus_without(&[2, 4], &[cable(0, 1), one_way(2, 4)]),
+        mesh.unwrap(),
+        graph(6, &star),
+        graph(6, &barbell),
+        graph(8, &two_rings),
+        graph(5, &[(0, 1, 2), (1, 2, 1), (2, 3, 3), (3, 4, 1), (4, 0, 1), (0, 3, 1), (2, 0, 1)]),
+    ]
+}
+
+fn kinds(topology: &Topology) -> Vec<Kind> {
+    let ranks = topology.rank_count() as u32;
+    let counts: Vec<u32> = (0..ranks * ranks).map(|pair| (pair * 7 + pair / ranks * 5) % 4).collect();
+    let root = RankId(1);
+    vec![
+        Kind::AllToAll,
+        Kind::AllToAllV(Demand::new(ranks, &counts).unwrap()),
+        Kind::AllGather,
+        Kind::ReduceScatter,
+        Kind::AllReduce,
+        Kind::Broadcast(root),
+        Kind::Reduce(root),
+        Kind::Scatter(root),
+        Kind::Gather(root),
+        Kind::AllReduceGathered,
+    ]
+}
+
+/// The definition, over all sets: what must leave the set over the capacity out of it. (Entering it is leaving the
+/// complement, which is also tried.)
+fn hardest_cut(topology: &Topology, kind: &Kind) -> Rational {
+    let ranks = topology.rank_count() as u32;
+    let mut hardest = ratio(0, 1);
+    for set in 1..(1_u32 << ranks) - 1 {
+        let inside = |rank: RankId| set >> rank.0 & 1 == 1;
+        let crosses = |from, to| match kind {
+            Kind::AllReduce => inside(from) != inside(to),
+            _ => inside(from) && !inside(to),
+        };
+        let links = topology.live_links().map(|id| topology.link(id));
+        let capacity: i128 =
+            links.filter(|link| crosses(link.from, link.to)).map(|link| i128::from(link.capacity)).sum();
+        let (within, beyond) = (i128::from(set.count_ones()), i128::from(ranks - set.count_ones()));
+        let amount = match kind {
+            Kind::AllToAll => within * beyond,
+            Kind::AllToAllV(demand) => {
+                let pairs = (0..ranks).flat_map(|from| (0..ranks).map(move |to| (RankId(from), RankId(to))));
+                pairs.filter(|&(from, to)| crosses(from, to)).map(|(o, d)| demand.chunks(o, d).len() as i128).sum()
+            }
+            Kind::AllGather | Kind::AllReduceGathered => within,
+            Kind::ReduceScatter => beyond,
+            Kind::AllReduce => 2,
+            Kind::Broadcast(root) => i128::from(inside(*root)),
+            Kind::Reduce(root) => i128::from(!inside(*root)),
+            Kind::Scatter(root) => i128::from(inside(*root)) * beyond,
+            Kind::Gather(root) => i128::from(!inside(*root)) * within,
+            Kind::Barrier => 0,
+        };
+        if amount > 0 {
+            hardest = hardest.max(ratio(amount, capacity));
+        }
+    }
+    hardest
+}
