@@ -18,15 +18,13 @@ pub(super) fn of_cut(problem: &Problem, cut: &Cut) -> Option<Evidence> {
             let crosses = |from: RankId, to: RankId| match cut.crossing.side {
                 Side::Out => inside[from.index()] && !inside[to.index()],
                 Side::Into => !inside[from.index()] && inside[to.index()],
-                Side::Both => inside[from.index()] != inside[to.index()],
             };
             Evidence::Metric { weights: unit_weights(problem, crosses) }
         }
-        Kind::AllGather | Kind::AllReduceGathered | Kind::Broadcast(_) => {
+        Kind::AllGather | Kind::AllReduceGathered | Kind::Broadcast(_) | Kind::AllReduce => {
             Evidence::Cut { ranks: set(cut.crossing.side == Side::Into) }
         }
         Kind::ReduceScatter | Kind::Reduce(_) => Evidence::Cut { ranks: set(cut.crossing.side == Side::Out) },
-        Kind::AllReduce => Evidence::Partition { blocks: vec![set(true), set(false)] },
         Kind::Barrier => return None,
     })
 }

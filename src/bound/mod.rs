@@ -139,8 +139,8 @@ fn volume_findings(problem: &Problem, distances: &Distances) -> Vec<Ranked> {
     }
     if problem.collective().kind == Kind::AllReduce {
         for found in partition::best_partitions(problem) {
-            let (volume, words) = (found.crossing.volume(problem), words::partition(problem, &found));
-            add("partition", volume, found.crossing.links, Evidence::Partition { blocks: found.blocks }, words);
+            let (volume, links, words) = (found.volume(), found.links, words::partition(&found));
+            add("partition", volume, links, Evidence::Partition { blocks: found.blocks }, words);
         }
     }
     ranked

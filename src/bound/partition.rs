@@ -3,7 +3,7 @@
 //! In whatever way sums are formed, each of `b` blocks but one must give its share away and get the result back:
 //! `2 (b - 1)` vectors cross between blocks. The tight partition of a sound torus is into single ranks.
 
-use super::region::{Crossing, Side};
+use crate::certificate::Rational;
 use crate::problem::Problem;
 use crate::topology::{Link, RankId};
 
@@ -14,8 +14,22 @@ pub(super) struct Partition {
     pub words: String,
     /// The blocks, each ascending.
     pub blocks: Vec<Vec<RankId>>,
-    /// Both ways over all links between blocks.
-    pub crossing: Crossing,
+    /// Links between blocks.
+    pub links: u64,
+    /// Their capacity; not 0.
+    pub capacity: u64,
+}
+
+impl Partition {
+    /// Vectors that cross between blocks at least.
+    pub fn vectors(&self) -> u64 {
+        2 * (self.blocks.len() as u64 - 1)
+    }
+
+    /// The volume below which they do not fit, in vectors.
+    pub fn volume(&self) -> Rational {
+        Rational::new(self.vectors().into(), self.capacity.into())
+    }
 }
 
 /// The best partition of every family: single ranks; the weakest ranks singly and the rest; the slabs between some
@@ -117,7 +131,5 @@ fn measure(problem: &Problem, words: String, block_of: &[u32]) -> Option<Partiti
             links += 1;
         }
     }
-    let amount = 2 * (blocks.len() as u64).saturating_sub(1);
-    let crossing = Crossing { side: Side::Both, amount, capacity, links };
-    (amount > 0 && capacity > 0).then_some(Partition { words, blocks, crossing })
+    (blocks.len() > 1 && capacity > 0).then_some(Partition { words, blocks, links, capacity })
 }

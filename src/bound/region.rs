@@ -14,8 +14,6 @@ pub(super) enum Side {
     Out,
     /// Those that enter it.
     Into,
-    /// All of them.
-    Both,
 }
 
 /// What must cross a border, and over what.
@@ -143,31 +141,20 @@ impl<'a> Region<'a> {
 
     /// What must cross the border, on the side where that is hardest; `None` if nothing must.
     pub fn hardest_crossing(&self) -> Option<Crossing> {
-        let sides: &[Side] = match self.problem.collective().kind {
-            Kind::AllReduce => &[Side::Both],
-            _ => &[Side::Out, Side::Into],
-        };
-        let mut hardest: Option<Crossing> = None;
-        for crossing in sides.iter().filter_map(|&side| self.crossing(side)) {
-            if hardest.is_none_or(|so_far| crossing.cmp(&so_far).is_gt()) {
-                hardest = Some(crossing);
-            }
+        match (self.crossing(Side::Out), self.crossing(Side::Into)) {
+            (Some(out), Some(into)) if into.cmp(&out).is_gt() => Some(into),
+            (out, into) => out.or(into),
         }
-        hardest
     }
 
     fn crossing(&self, side: Side) -> Option<Crossing> {
-        let (capacity, links) = match side {
-            Side::Out => (self.out.capacity, self.out.links),
-            Side::Into => (self.into.capacity, self.into.links),
-            Side::Both => (self.out.capacity + self.into.capacity, self.out.links + self.into.links),
-        };
+        let Border { capacity, links, .. } = *self.border(side);
         let amount = self.amount(side);
         (amount > 0 && capacity > 0).then_some(Crossing { side, amount, capacity, links })
     }
 
     /// What must cross: messages from inside to outside (or back) where each goes from one rank to one rank; shards
-    /// that are on one side only and needed on the other; partial sums of shards for the other side.
+    /// that are on one side only and needed on the other; partial sums of what is needed on the other.
     fn amount(&self, side: Side) -> u64 {
         let (within, beyond) = (self.ranks, self.live - self.ranks);
         if within == 0 || beyond == 0 {
@@ -177,23 +164,25 @@ impl<'a> Region<'a> {
         let (before, after, root_before) = match side {
             Side::Out => (within, beyond, self.holds_root),
             Side::Into => (beyond, within, !self.holds_root),
-            Side::Both => (within, beyond, false),
         };
         match &self.problem.collective().kind {
             Kind::AllToAll => before * after,
-            Kind::AllToAllV(_) => match side {
-                Side::Out => self.out.chunks,
-                Side::Into => self.into.chunks,
-                Side::Both => self.out.chunks + self.into.chunks,
-            },
+            Kind::AllToAllV(_) => self.border(side).chunks,
             Kind::AllGather | Kind::AllReduceGathered => before,
             Kind::ReduceScatter => after,
-            Kind::AllReduce => 2,
+            Kind::AllReduce => 1,
             Kind::Broadcast(_) => u64::from(root_before),
             Kind::Reduce(_) => u64::from(!root_before),
             Kind::Scatter(_) => u64::from(root_before) * after,
             Kind::Gather(_) => u64::from(!root_before) * before,
             Kind::Barrier => 0,
+        }
+    }
+
+    fn border(&self, side: Side) -> &Border {
+        match side {
+            Side::Out => &self.out,
+            Side::Into => &self.into,
         }
     }
 

@@ -50,13 +50,10 @@ pub(super) fn cut(problem: &Problem, cut: &Cut) -> String {
         (Side::Out, false) => "send",
         (Side::Into, true) => "takes",
         (Side::Into, false) => "take",
-        (Side::Both, true) => "exchanges",
-        (Side::Both, false) => "exchange",
     };
     let way = match side {
         Side::Out => "out",
         Side::Into => "in",
-        Side::Both => "with the rest",
     };
     format!(
         "{} {verb} {} {way} {}: {}",
@@ -68,15 +65,13 @@ pub(super) fn cut(problem: &Problem, cut: &Cut) -> String {
 }
 
 /// "between the live ranks one by one, 126 vectors cross 382 links: 0.32".
-pub(super) fn partition(problem: &Problem, partition: &Partition) -> String {
-    let Crossing { amount, capacity, links, .. } = partition.crossing;
-    let volume = partition.crossing.volume(problem);
+pub(super) fn partition(partition: &Partition) -> String {
     format!(
         "between {}, {} cross {}: {}",
         partition.words,
-        counted(amount, "vector"),
-        over(links, capacity),
-        decimal(volume)
+        counted(partition.vectors(), "vector"),
+        over(partition.links, partition.capacity),
+        decimal(partition.volume())
     )
 }
 
