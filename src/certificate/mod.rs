@@ -29,6 +29,20 @@ pub struct Bounds {
     pub volume: Option<VolumeBound>,
 }
 
+impl Bounds {
+    /// The least number of steps the bounds allow; 0 if none is claimed.
+    pub fn least_steps(&self) -> u32 {
+        self.steps.as_ref().map_or(0, |bound| bound.at_least)
+    }
+
+    /// The least sum of widths the bounds allow when a message has `parts` parts: the volume in whole chunks, rounded up,
+    /// and at least 1 for every step.
+    pub fn least_width(&self, parts: u32) -> u32 {
+        let chunks = self.volume.as_ref().map_or(0, |bound| (bound.at_least * i128::from(parts)).ceil().to_integer());
+        u32::try_from(chunks).unwrap_or(u32::MAX).max(self.least_steps())
+    }
+}
+
 /// No schedule has fewer steps than `at_least`, because rank `to` needs data of rank `from`, so many hops away.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepsBound {
