@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::StopReason;
-use crate::problem::Disconnected;
+use crate::problem::{Disconnected, ProblemError};
 
 /// Why a planner gives no schedule.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -13,6 +13,8 @@ pub enum PlanError {
     UnknownPlanner { name: String, known: Vec<&'static str> },
     #[error("planner `{planner}` does not apply: {reason}")]
     NotApplicable { planner: &'static str, reason: String },
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
     #[error(transparent)]
     Disconnected(#[from] Disconnected),
     #[error("{wanted} steps are impossible: rank {to} needs data of rank {from}, {distance} hops away")]

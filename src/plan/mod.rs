@@ -1,16 +1,26 @@
 //! From a problem to a schedule: the planners, their registry, and how one is chosen.
 //!
-//! Every planner is a [`Planner`]: one file (or folder) named as its algorithm, and one line in the registry. A planner
+//! Every planner is a [`Planner`]: one file (or folder) named as its algorithm, and one line in [`planners`]. A planner
 //! is given a [`Task`] and answers with a schedule that it believes in; nobody else needs to, since the verifier judges
 //! every schedule before it is used.
 
 mod control;
+mod driver;
 mod error;
+mod negotiated;
+mod template;
+mod widths;
+
+pub use driver::{Parts, Plan, Wish, synthesise};
+pub use negotiated::Negotiated;
+pub use template::Template;
+pub use widths::even_widths;
 
 pub use control::{Control, Progress};
 pub use error::PlanError;
 
 use crate::certificate::Bounds;
+use crate::cost::Price;
 use crate::problem::Problem;
 use crate::schedule::Schedule;
 
@@ -25,8 +35,47 @@ pub struct Task<'a> {
     pub steps: Option<u32>,
     /// At most this many steps, if stated.
     pub max_steps: Option<u32>,
+    /// What time costs, if stated; otherwise the least volume counts, then the fewest steps.
+    pub price: Option<Price>,
     /// Breaks ties and drives random choices: same task and seed, same schedule.
     pub seed: u64,
+}
+
+impl Task<'_> {
+    /// The number of steps to plan for: the one asked for, or else the least there can be.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError::TooFewSteps`] if fewer are asked for than the distance allows.
+    pub fn step_count(&self, least: u32) -> Result<u32, PlanError> {
+        let label = |rank| self.problem.topology().rank_label(rank);
+        for wanted in self.steps.into_iter().chain(self.max_steps) {
+            if let Some(bound) = self.bounds.steps.as_ref().filter(|bound| wanted < bound.at_least) {
+                return Err(PlanError::TooFewSteps {
+                    wanted,
+                    distance: bound.at_least,
+                    from: label(bound.from),
+                    to: label(bound.to),
+                });
+            }
+        }
+        Ok(self.steps.unwrap_or(least))
+    }
+
+    /// Is the first schedule the better one: cheaper if there are prices, else of less volume, then of fewer steps?
+    pub fn prefers(&self, first: &Schedule, second: &Schedule) -> bool {
+        match self.price {
+            Some(price) => price.seconds(self.problem, first) < price.seconds(self.problem, second),
+            None => (first.total_width(), first.step_count()) < (second.total_width(), second.step_count()),
+        }
+    }
+
+    /// Does the schedule stand on both bounds, in the steps asked for?
+    pub fn is_optimal(&self, schedule: &Schedule) -> bool {
+        let least_steps = self.steps.unwrap_or(self.bounds.least_steps());
+        schedule.step_count() as u64 == u64::from(least_steps)
+            && schedule.total_width() == u64::from(self.bounds.least_width(self.problem.parts()).max(least_steps))
+    }
 }
 
 /// A way to plan.
@@ -36,6 +85,11 @@ pub trait Planner: Sync {
 
     /// One line for people: what it does and when it applies.
     fn summary(&self) -> &'static str;
+
+    /// Whether planning without a named planner tries this one; baselines say no.
+    fn in_auto(&self) -> bool {
+        true
+    }
 
     /// Whether it can plan this problem at all.
     ///
@@ -50,6 +104,24 @@ pub trait Planner: Sync {
     ///
     /// A [`PlanError`] if it does not apply, if the wish cannot be met, or if it was stopped before it had a schedule.
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError>;
+}
+
+/// All planners, those that planning tries first before the others.
+pub fn planners() -> &'static [&'static dyn Planner] {
+    &[&Template, &Negotiated]
+}
+
+/// The planner of this name.
+///
+/// # Errors
+///
+/// [`PlanError::UnknownPlanner`] with the names there are.
+pub fn planner_named(name: &str) -> Result<&'static dyn Planner, PlanError> {
+    let unknown = || PlanError::UnknownPlanner {
+        name: name.to_owned(),
+        known: planners().iter().map(|planner| planner.name()).collect(),
+    };
+    planners().iter().copied().find(|planner| planner.name() == name).ok_or_else(unknown)
 }
 
 /// Why a planner stopped.

@@ -1,0 +1,151 @@
+//! Choosing planners, numbers of parts, and the better of two schedules.
+
+use super::{Control, Outcome, PlanError, Planner, StopReason, Task, planner_named, planners};
+use crate::bound;
+use crate::certificate::Bounds;
+use crate::collective::{Collective, Kind};
+use crate::cost::Price;
+use crate::problem::Problem;
+use crate::schedule::Schedule;
+use crate::topology::Topology;
+
+/// In how many parts a message is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parts {
+    /// In so many.
+    Fixed(u32),
+    /// In the fewest at which whole chunks can meet the volume bound, as far as that stays small; else in those that
+    /// come nearest.
+    Auto,
+}
+
+/// What somebody wants planned.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wish {
+    /// The planner's name; `None`: whichever does best.
+    pub planner: Option<String>,
+    /// Parts per message.
+    pub parts: Parts,
+    /// Exactly this many steps.
+    pub steps: Option<u32>,
+    /// At most this many steps.
+    pub max_steps: Option<u32>,
+    /// What time costs; `None`: the least volume, then the fewest steps.
+    pub price: Option<Price>,
+    /// Same wish and seed, same schedule.
+    pub seed: u64,
+}
+
+impl Default for Wish {
+    /// Whole messages, any planner, the least volume in the fewest steps that reach it.
+    fn default() -> Self {
+        Self { planner: None, parts: Parts::Fixed(1), steps: None, max_steps: None, price: None, seed: 0 }
+    }
+}
+
+/// A schedule with the problem it was made for.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The problem, with the number of parts chosen.
+    pub problem: Problem,
+    /// The schedule, not yet verified.
+    pub schedule: Schedule,
+    /// Who made it.
+    pub planner: &'static str,
+    /// What no schedule can beat.
+    pub bounds: Bounds,
+    /// Why planning stopped.
+    pub stopped: StopReason,
+}
+
+/// The largest number of chunk hops that `Parts::Auto` plans for.
+const AUTO_HOPS: u64 = 4_000_000;
+/// The largest number of parts that `Parts::Auto` considers.
+const AUTO_PARTS: u32 = 128;
+
+/// Plans a collective on a topology.
+///
+/// # Errors
+///
+/// A [`PlanError`]: the collective does not fit, the network is not connected, no planner applies or the one named does
+/// not, the steps asked for are too few, or time ran out before there was a schedule.
+pub fn synthesise(topology: &Topology, kind: &Kind, wish: &Wish, control: &Control) -> Result<Plan, PlanError> {
+    let problem = |parts| Problem::new(topology.clone(), Collective { kind: kind.clone(), parts });
+    match wish.parts {
+        Parts::Fixed(parts) => plan_problem(problem(parts)?, wish, control),
+        Parts::Auto => {
+            let whole = problem(1)?;
+            let bounds = bound::find(&whole)?;
+            let parts = best_parts(&whole, &bounds);
+            let plan = plan_problem(problem(parts)?, wish, control)?;
+            if parts == 1 || control.stop().is_some() {
+                return Ok(plan);
+            }
+            // More parts are no use if planning them fell short of what whole messages reach.
+            let coarse = plan_problem(whole, wish, control)?;
+            Ok(if better(wish, &coarse, &plan) { coarse } else { plan })
+        }
+    }
+}
+
+/// Plans a problem whose parts are fixed.
+fn plan_problem(problem: Problem, wish: &Wish, control: &Control) -> Result<Plan, PlanError> {
+    let bounds = bound::find(&problem)?;
+    let task = Task {
+        problem: &problem,
+        bounds: &bounds,
+        steps: wish.steps,
+        max_steps: wish.max_steps,
+        price: wish.price,
+        seed: wish.seed,
+    };
+    // Wishes that no planner can meet are refused before any planner is asked.
+    task.step_count(bounds.least_steps())?;
+    let candidates: Vec<&dyn Planner> = match &wish.planner {
+        Some(name) => vec![planner_named(name)?],
+        None => planners().iter().copied().filter(|planner| planner.in_auto()).collect(),
+    };
+    let nobody = PlanError::NotApplicable { planner: "auto", reason: "there is no planner for it".to_owned() };
+    let mut best: Result<(&'static str, Outcome), PlanError> = Err(nobody);
+    for planner in candidates {
+        match (planner.plan(&task, control), &best) {
+            (Ok(outcome), Ok((_, other))) if !task.prefers(&outcome.schedule, &other.schedule) => {}
+            (Ok(outcome), _) => best = Ok((planner.name(), outcome)),
+            (Err(error), Err(_)) => best = Err(error),
+            (Err(_), Ok(_)) => {}
+        }
+        if best.as_ref().is_ok_and(|(_, outcome)| task.is_optimal(&outcome.schedule)) {
+            break;
+        }
+    }
+    let (planner, Outcome { schedule, stopped }) = best?;
+    Ok(Plan { problem, schedule, planner, bounds, stopped })
+}
+
+/// The fewest parts whose least whole width comes nearest to the volume bound, within the limits.
+fn best_parts(whole: &Problem, bounds: &Bounds) -> u32 {
+    let hops = u64::from(whole.chunk_count()) * u64::from(bounds.least_steps().max(1));
+    let most = u32::try_from(AUTO_HOPS / hops.max(1)).unwrap_or(u32::MAX).clamp(1, AUTO_PARTS);
+    let mut best = (bounds.least_width(1), 1);
+    for parts in 2..=most {
+        let width = bounds.least_width(parts);
+        if u64::from(width) * u64::from(best.1) < u64::from(best.0) * u64::from(parts) {
+            best = (width, parts);
+        }
+    }
+    best.1
+}
+
+/// Is the first plan the better one for this wish?
+fn better(wish: &Wish, first: &Plan, second: &Plan) -> bool {
+    let figures =
+        |plan: &Plan| (plan.schedule.step_count(), plan.schedule.total_width(), u64::from(plan.problem.parts()));
+    let ((steps_1, width_1, parts_1), (steps_2, width_2, parts_2)) = (figures(first), figures(second));
+    match wish.price {
+        Some(price) => {
+            let seconds = |plan: &Plan| price.seconds(&plan.problem, &plan.schedule);
+            seconds(first) < seconds(second)
+        }
+        None => (width_1 * parts_2, steps_1) < (width_2 * parts_1, steps_2),
+    }
+}

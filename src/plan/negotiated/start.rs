@@ -1,0 +1,48 @@
+//! Where negotiation begins: the template of the torus as it was before anything failed.
+
+use super::network::{Message, Network};
+use super::router::WAIT;
+use crate::collective::Kind;
+use crate::plan::template::{TemplateSchedule, is_symmetric};
+use crate::problem::Problem;
+use crate::topology::{RankId, Topology, TopologySpec};
+
+/// A path for every message whose template path is unharmed, `[message * steps + step]`, and [`WAIT`] throughout for
+/// the others; all of them where there is no template.
+pub(super) fn paths(problem: &Problem, network: &Network, messages: &[Message], steps: usize) -> Vec<u16> {
+    let mut paths = vec![WAIT; messages.len() * steps];
+    let Some((intact, template)) = template(problem, steps) else {
+        return paths;
+    };
+    let mut live = vec![WAIT; intact.links().len()];
+    for (index, &id) in network.ids.iter().enumerate() {
+        // A topology numbers the links it was built with, so failures do not change the numbers.
+        live[id.index()] = index as u16;
+    }
+    let (ranks, parts) = (intact.rank_count() as u32, problem.parts());
+    let torus = intact.as_torus().expect("templates are of tori");
+    for (message, path) in messages.iter().zip(paths.chunks_mut(steps)) {
+        let (origin, dest) = (RankId(message.origin), RankId(message.dest));
+        let part = message.chunk.0 - (message.origin * ranks + message.dest) * parts;
+        let job = template.job(torus, origin, dest, part, parts);
+        for (step, link) in template.path(&intact, origin, job) {
+            path[step] = live[link.index()];
+            if path[step] == WAIT {
+                path.fill(WAIT);
+                break;
+            }
+        }
+    }
+    paths
+}
+
+fn template(problem: &Problem, steps: usize) -> Option<(Topology, TemplateSchedule)> {
+    let topology = problem.topology();
+    let torus = topology.as_torus().filter(|torus| is_symmetric(torus))?;
+    if problem.collective().kind != Kind::AllToAll {
+        return None;
+    }
+    let template = TemplateSchedule::new(torus, problem.parts(), u32::try_from(steps).ok()?)?;
+    let intact = Topology::new(TopologySpec::new(topology.spec().shape.clone())).ok()?;
+    Some((intact, template))
+}
