@@ -5,14 +5,21 @@
 //! every schedule before it is used.
 
 mod control;
+mod dim_rotation;
 mod driver;
 mod error;
+mod half_ring;
 mod negotiated;
+mod ring;
+mod ring_phases;
 mod template;
 mod widths;
 
+pub use dim_rotation::DimRotation;
 pub use driver::{Parts, Plan, Wish, synthesise};
+pub use half_ring::HalfRing;
 pub use negotiated::Negotiated;
+pub use ring::Ring;
 pub use template::Template;
 pub use widths::even_widths;
 
@@ -108,7 +115,7 @@ pub trait Planner: Sync {
 
 /// All planners, those that planning tries first before the others.
 pub fn planners() -> &'static [&'static dyn Planner] {
-    &[&Template, &Negotiated]
+    &[&Template, &Negotiated, &DimRotation, &HalfRing, &Ring]
 }
 
 /// The planner of this name.

@@ -1,0 +1,202 @@
+//! What the classical ring algorithms share: all chunks move along one dimension each, a phase at a time.
+//!
+//! In a phase every chunk is given one dimension and is brought to its destination's position there, one hop a step,
+//! round the ring one way or the other. Chunks that a rank sends the same way to the same position form a *block*; an
+//! algorithm is a rule for how much of a block goes which way, and for which chunk works on which dimension when.
+
+use super::{Control, Outcome, PlanError, StopReason, Task};
+use crate::collective::{ChunkId, Holders, Kind};
+use crate::problem::Problem;
+use crate::schedule::{Op, Schedule};
+use crate::topology::{Direction, LinkId, RankId, Topology, Torus, dim_name};
+
+/// Chunks with the same way to go in a phase: from one rank, `offset` positions up a ring of `extent` positions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block {
+    /// The extent of the dimension.
+    pub extent: u32,
+    /// How far up the destination is, `1..extent`.
+    pub offset: u32,
+    /// How many chunks there are.
+    pub chunks: usize,
+}
+
+/// A chunk on its way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Traveller {
+    id: ChunkId,
+    /// Which part of its message it is, from 0.
+    pub part: u32,
+    /// Where it set out.
+    pub origin: RankId,
+    /// Where it is going.
+    pub dest: RankId,
+    at: RankId,
+}
+
+/// Checks that a problem is an all-to-all on a torus as it was built, all of whose rings close.
+///
+/// # Errors
+///
+/// [`PlanError::NotApplicable`] with the reason.
+pub(super) fn check(planner: &'static str, problem: &Problem) -> Result<(), PlanError> {
+    let refuse = |reason: String| Err(PlanError::NotApplicable { planner, reason });
+    let topology = problem.topology();
+    let kind = &problem.collective().kind;
+    if !matches!(kind, Kind::AllToAll | Kind::AllToAllV(_)) {
+        return refuse(format!("it plans all_to_all and all_to_allv, not {}", kind.name()));
+    }
+    let Some(torus) = topology.as_torus() else {
+        return refuse("it needs a torus, and this is an explicit graph".to_owned());
+    };
+    if let Some(dim) = (0..torus.extents.len()).find(|&dim| torus.extents[dim] > 2 && !torus.wrap[dim]) {
+        return refuse(format!("dimension {} does not wrap, and it needs closed rings", dim_name(dim as u8)));
+    }
+    if let Some(dead) = topology.links().iter().position(|link| !link.alive) {
+        return refuse(format!("a ring is broken: link {} failed", topology.link_label(LinkId(dead as u32))));
+    }
+    match topology.live_rank_count() == topology.rank_count() {
+        true => Ok(()),
+        false => refuse("a rank failed".to_owned()),
+    }
+}
+
+/// The dimensions along which there is somewhere to go.
+pub(super) fn active_dims(problem: &Problem) -> Vec<usize> {
+    let extents = problem.topology().as_torus().map_or(&[][..], |torus| &torus.extents);
+    (0..extents.len()).filter(|&dim| extents[dim] > 1).collect()
+}
+
+/// Runs phases and writes the schedule down. In phase `p`, `dim_of(p, chunk)` says along which dimension a chunk goes,
+/// `upwards(block)` how many of a block's chunks go up; the others go down. Where an extent of 2 has a single cable,
+/// all take it. Time and memory are in the number of hops.
+///
+/// # Errors
+///
+/// If it is stopped between two phases, or the schedule has not the number of steps wished for.
+pub(super) fn run(
+    planner: &'static str,
+    task: &Task<'_>,
+    control: &Control,
+    phases: usize,
+    dim_of: impl Fn(usize, &Traveller) -> usize,
+    upwards: impl Fn(Block) -> usize,
+) -> Result<Outcome, PlanError> {
+    let topology = task.problem.topology();
+    let Some(torus) = topology.as_torus() else {
+        return Err(PlanError::NotApplicable { planner, reason: "it needs a torus".to_owned() });
+    };
+    let links = LinkTable::new(topology, torus);
+    let mut travellers = travellers(task.problem);
+    let mut steps: Vec<Vec<(LinkId, ChunkId)>> = Vec::new();
+    for phase in 0..phases {
+        if let Some(stopped) = control.stop() {
+            return Err(PlanError::Stopped { stopped });
+        }
+        let place = |traveller: &Traveller| {
+            let dim = dim_of(phase, traveller);
+            let (extent, at) = (torus.extents[dim], torus.position(traveller.at, dim));
+            (traveller.at, dim, (torus.position(traveller.dest, dim) + extent - at) % extent)
+        };
+        // Stable: within a block the chunks stay in ascending order.
+        travellers.sort_by_cached_key(place);
+        let begin = steps.len();
+        for block in travellers.chunk_by_mut(|a, b| place(a) == place(b)) {
+            let (at, dim, offset) = place(&block[0]);
+            if offset == 0 {
+                continue;
+            }
+            let extent = torus.extents[dim];
+            let up = match extent == 2 && !torus.wrap[dim] {
+                true if torus.position(at, dim) == 0 => block.len(),
+                true => 0,
+                false => upwards(Block { extent, offset, chunks: block.len() }),
+            };
+            for (index, traveller) in block.iter_mut().enumerate() {
+                let (positive, hops) = if index < up { (true, offset) } else { (false, extent - offset) };
+                for hop in begin..begin + hops as usize {
+                    if steps.len() == hop {
+                        steps.push(Vec::new());
+                    }
+                    let link = links.get(traveller.at, Direction { dim: dim as u8, positive });
+                    steps[hop].push((link, traveller.id));
+                    traveller.at = topology.link(link).to;
+                }
+            }
+        }
+    }
+    let schedule = write(topology, steps);
+    check_steps(planner, task, &schedule)?;
+    Ok(Outcome { schedule, stopped: StopReason::Finished })
+}
+
+/// The link in every direction of every rank.
+struct LinkTable {
+    directions: usize,
+    /// `links[rank * directions + direction]`.
+    links: Vec<Option<LinkId>>,
+}
+
+impl LinkTable {
+    fn new(topology: &Topology, torus: &Torus) -> Self {
+        let directions = 2 * torus.extents.len();
+        let mut table = Self { directions, links: vec![None; directions * topology.rank_count()] };
+        for id in topology.live_links() {
+            let link = topology.link(id);
+            if let Some(direction) = link.direction {
+                let index = table.index(link.from, direction);
+                table.links[index] = Some(id);
+            }
+        }
+        table
+    }
+
+    fn get(&self, rank: RankId, direction: Direction) -> LinkId {
+        self.links[self.index(rank, direction)].expect("rings were checked to be closed and whole")
+    }
+
+    fn index(&self, rank: RankId, direction: Direction) -> usize {
+        rank.index() * self.directions + 2 * usize::from(direction.dim) + usize::from(direction.positive)
+    }
+}
+
+/// Every chunk that must go from one rank to another, ascending.
+fn travellers(problem: &Problem) -> Vec<Traveller> {
+    let mut travellers: Vec<Traveller> = Vec::new();
+    for id in (0..problem.chunk_count()).map(ChunkId) {
+        let rule = problem.rule(id);
+        if let (Holders::One(origin), Holders::One(dest)) = (rule.before, rule.after)
+            && origin != dest
+        {
+            let same_message = |last: &&Traveller| (last.origin, last.dest) == (origin, dest);
+            let part = travellers.last().filter(same_message).map_or(0, |last| last.part + 1);
+            travellers.push(Traveller { id, part, origin, dest, at: origin });
+        }
+    }
+    travellers
+}
+
+/// Joins the hops of every step into transfers. A step is as wide as its fullest link needs.
+fn write(topology: &Topology, steps: Vec<Vec<(LinkId, ChunkId)>>) -> Schedule {
+    let mut builder = Schedule::builder();
+    for mut hops in steps {
+        hops.sort_unstable();
+        let transfers = || hops.chunk_by(|a, b| a.0 == b.0);
+        let width = |hops: &[(LinkId, ChunkId)]| (hops.len() as u32).div_ceil(topology.link(hops[0].0).capacity);
+        builder.step(transfers().map(width).max().unwrap_or(1));
+        for hops in transfers() {
+            builder.transfer_over(topology, hops[0].0, Op::Copy, hops.iter().map(|&(_, chunk)| chunk));
+        }
+    }
+    builder.finish()
+}
+
+fn check_steps(planner: &'static str, task: &Task<'_>, schedule: &Schedule) -> Result<(), PlanError> {
+    let steps = schedule.step_count();
+    let refuse = |limit: String| Err(PlanError::NotFound { planner, limit: format!("{limit} (it takes {steps})") });
+    match (task.steps, task.max_steps) {
+        (Some(wanted), _) if wanted as usize != steps => refuse(format!("exactly {wanted} steps")),
+        (_, Some(most)) if steps > most as usize => refuse(format!("{most} steps")),
+        _ => Ok(()),
+    }
+}
