@@ -58,7 +58,8 @@ impl<'a> Search<'a> {
             (None, Some(most)) => most,
             (None, None) => least_steps + MORE_STEPS,
         };
-        let least_width = self.task.bounds.least_width(self.task.problem.parts());
+        // Every step is at least 1 wide.
+        let least_width = self.task.bounds.least_width(self.task.problem.parts()).max(least_steps);
         self.climb(least_steps, most_steps, least_width);
         self.descend(least_steps, most_steps, least_width);
         self.control.stop().unwrap_or(StopReason::Finished)
@@ -104,6 +105,9 @@ impl<'a> Search<'a> {
     /// Tries a point several times, from different starts; the first success, in the order of the tries, is kept.
     /// The tries run side by side, which changes nothing about their outcome.
     fn reaches(&mut self, steps: u32, width: u32, tries: u64) -> bool {
+        if width < steps {
+            return false;
+        }
         let warm = start::paths(self.task.problem, self.network, self.messages, steps as usize);
         let found = (0..tries).into_par_iter().find_map_first(|number| self.attempt(steps, width, number, &warm));
         let reached = found.is_some();
