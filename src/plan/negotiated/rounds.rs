@@ -20,8 +20,8 @@ use super::router::{Router, WAIT};
 const HOP_PRICE: u32 = 1;
 /// What a chunk too many adds to the history of a slot, each round.
 const HISTORY: u32 = 1;
-/// Pressure begins at the first and rises by this factor a round, up to the last.
-const PRESSURE: (f64, f64, f64) = (1.0, 1.1, 20.0);
+/// Pressure begins at 1 and rises by this factor a round, up to a cap that differs from try to try.
+const PRESSURE_GROWTH: f64 = 1.1;
 /// How many hops more than the shortest path a message may take when there is no room on the shortest ones.
 const DETOUR: u32 = 2;
 
@@ -46,11 +46,20 @@ struct Slots {
     history: Vec<u32>,
     price: Vec<u32>,
     pressure: f64,
+    pressure_cap: f64,
 }
 
 impl<'a> Negotiation<'a> {
-    /// Begins with the given paths; a message without any hop is routed at once.
-    pub fn new(network: &'a Network, messages: &'a [Message], widths: &[u32], paths: Vec<u16>, seed: u64) -> Self {
+    /// Begins with the given paths; a message without any hop is routed at once. A high cap of the pressure settles
+    /// conflicts fast; a low one lets messages cross overfull slots for longer, which frees jams.
+    pub fn new(
+        network: &'a Network,
+        messages: &'a [Message],
+        widths: &[u32],
+        paths: Vec<u16>,
+        pressure_cap: f64,
+        seed: u64,
+    ) -> Self {
         let steps = widths.len();
         let room: Vec<u32> =
             widths.iter().flat_map(|&width| network.capacity.iter().map(move |&c| width.saturating_mul(c))).collect();
@@ -66,7 +75,8 @@ impl<'a> Negotiation<'a> {
             history: vec![HOP_PRICE; room.len()],
             price: vec![0; room.len()],
             room,
-            pressure: PRESSURE.0,
+            pressure: 1.0,
+            pressure_cap,
         };
         let mut negotiation = Self { network, messages, steps, router: Router::new(network), rng, order, paths, slots };
         negotiation.place_all();
@@ -167,7 +177,7 @@ impl Slots {
             let over = self.used[slot].saturating_sub(self.room[slot]);
             self.history[slot] = self.history[slot].saturating_add(over * HISTORY);
         }
-        self.pressure = (self.pressure * PRESSURE.1).min(PRESSURE.2);
+        self.pressure = (self.pressure * PRESSURE_GROWTH).min(self.pressure_cap);
         self.reprice_all();
     }
 

@@ -14,9 +14,12 @@ use crate::plan::{Control, Progress, StopReason, Task, even_widths};
 
 /// How many steps beyond the least are worth trying when nobody says.
 const MORE_STEPS: u32 = 3;
-/// Tries while climbing, and while working back down.
+/// Tries while climbing, and while working back down: as many as this many hops of messages allow, within the range.
 const QUICK_TRIES: u64 = 4;
-const HARD_TRIES: u64 = 24;
+const HARD_TRIES: (u64, u64) = (4, 64);
+const HARD_HOPS: u64 = 6_000_000;
+/// How far the pressure rises, try by try.
+const PRESSURE_CAPS: [f64; 4] = [20.0, 3.0, 2.0, 5.0];
 /// A try ends after so many rounds without progress.
 const PATIENCE: u32 = 40;
 
@@ -87,14 +90,20 @@ impl<'a> Search<'a> {
     /// Narrows the best schedule as far as it goes, then shortens it.
     fn descend(&mut self, least_steps: u32, most_steps: u32, least_width: u32) {
         while let Some((_, width)) = self.point().filter(|&(_, width)| width > least_width) {
-            let narrower = (least_steps..=most_steps).any(|steps| self.reaches(steps, width - 1, HARD_TRIES));
+            let narrower =
+                (least_steps..=most_steps).any(|steps| self.reaches(steps, width - 1, self.hard_tries(steps)));
             if !narrower {
                 break;
             }
         }
         if let Some((most, width)) = self.point() {
-            let _shorter = (least_steps..most).any(|steps| self.reaches(steps, width, HARD_TRIES));
+            let _shorter = (least_steps..most).any(|steps| self.reaches(steps, width, self.hard_tries(steps)));
         }
+    }
+
+    fn hard_tries(&self, steps: u32) -> u64 {
+        let hops = self.messages.len() as u64 * u64::from(steps);
+        (HARD_HOPS / hops.max(1)).clamp(HARD_TRIES.0, HARD_TRIES.1)
     }
 
     /// Steps and total width of the best schedule.
@@ -119,10 +128,11 @@ impl<'a> Search<'a> {
         let mut widths = even_widths(width, steps);
         // The wider steps come first, last, or after the first third.
         widths.rotate_right([0, (steps - width % steps) % steps, steps / 3][number as usize % 3] as usize);
-        let paths = if number % 4 == 3 { vec![WAIT; warm.len()] } else { warm.to_vec() };
+        let paths = if number % 8 == 7 { vec![WAIT; warm.len()] } else { warm.to_vec() };
         let seed = self.task.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number);
         let label = format!("{steps} steps, width {width}, try {}", number + 1);
-        let mut negotiation = Negotiation::new(self.network, self.messages, &widths, paths, seed);
+        let cap = PRESSURE_CAPS[number as usize % PRESSURE_CAPS.len()];
+        let mut negotiation = Negotiation::new(self.network, self.messages, &widths, paths, cap, seed);
         let (mut least, mut patience, mut round) = (u64::MAX, PATIENCE, 0);
         loop {
             let remaining = negotiation.overfull();
