@@ -142,6 +142,21 @@ fn a_few_dead_cables_are_bounded_by_the_arc_cut_formula() {
     }
 }
 
+/// Values of the multi-commodity-flow linear program, found by a solver, where no slab and no ball reaches them.
+#[test]
+fn many_dead_cables_are_bounded_by_sets_of_any_form() {
+    let table: &[(Extents, &[Cable], (i128, i128))] = &[
+        (&[5, 5], &[(0, 1), (24, 20), (8, 13), (7, 12), (23, 3), (3, 8), (19, 24), (5, 10)], (77, 3)),
+        (&[5, 5], &[(9, 5), (2, 3), (5, 6), (23, 3), (8, 9), (16, 21)], (77, 4)),
+        (&[6, 4], &[(3, 4), (22, 4), (16, 17), (19, 20), (9, 10)], (28, 1)),
+        (&[7, 3], &[(12, 19), (18, 19), (5, 12), (19, 5), (2, 9)], (22, 1)),
+    ];
+    for &(extents, dead, (numerator, denominator)) in table {
+        let topology = torus_without(extents, &dead.iter().map(|&(from, to)| cable(from, to)).collect::<Vec<_>>());
+        assert_eq!(volume(topology, Kind::AllToAll), ratio(numerator, denominator), "{extents:?} without {dead:?}");
+    }
+}
+
 #[test]
 fn extents_of_one_and_two_meshes_and_capacities() {
     let spec = |torus: Torus| Topology::new(TopologySpec::new(Shape::Torus(torus))).unwrap();

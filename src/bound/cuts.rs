@@ -62,38 +62,48 @@ pub(super) struct Cut {
 /// Ranks taken in over all balls together, times the cost of taking one in: keeps 512 ranks in milliseconds.
 const BALL_WORK: usize = 2_000_000;
 
-/// Rounds of improvement of one set.
-const IMPROVEMENTS: usize = 64;
+/// The best slabs of a dimension that improvement starts from.
+const SLABS: usize = 4;
+
+/// Ranks tried over all improvements together, times the cost of trying one.
+const IMPROVEMENT_WORK: usize = 4_000_000;
 
 /// The best set of every family: slabs per dimension, ranks, neighbours, balls, and what improves on them.
 pub(super) fn best_cuts(problem: &Problem) -> Vec<Cut> {
     let mut region = Region::new(problem);
     let dims = problem.topology().as_torus().map_or(0, |torus| torus.extents.len());
-    let mut found: Vec<Cut> = (0..dims).filter_map(|dim| best_slab(&mut region, dim)).collect();
+    let slabs: Vec<Vec<Cut>> = (0..dims).map(|dim| best_slabs(&mut region, dim)).collect();
+    let mut found: Vec<Cut> = slabs.iter().filter_map(|slabs| slabs.first().cloned()).collect();
     found.extend(best_rank(&mut region));
     found.extend(best_neighbours(&mut region));
     found.extend(best_ball(&mut region));
-    if let Some(improved) = best_improved(&mut region, &found) {
-        found.push(improved);
-    }
+    let others = slabs.into_iter().flat_map(|slabs| slabs.into_iter().skip(1));
+    let starts: Vec<Cut> = found.iter().cloned().chain(others).collect();
+    found.extend(best_improved(&mut region, starts));
     found
 }
 
 /// Positions `first..=last` of a dimension: every pair of boundaries. On a mesh the boundary behind the last position
 /// has no links, so the pairs with it are the half-lines. The slabs with position 0 are the complements of the others.
-fn best_slab(region: &mut Region<'_>, dim: usize) -> Option<Cut> {
+fn best_slabs(region: &mut Region<'_>, dim: usize) -> Vec<Cut> {
     let topology = region.problem().topology();
-    let torus = topology.as_torus()?;
+    let Some(torus) = topology.as_torus() else { return Vec::new() };
     let mut layers = vec![Vec::new(); torus.extents[dim] as usize];
     for rank in topology.live_ranks() {
         layers[torus.position(rank, dim) as usize].push(rank);
     }
-    let mut best = None;
+    let mut best: Vec<Cut> = Vec::new();
     for first in 1..layers.len() {
         region.clear();
         for (last, layer) in layers.iter().enumerate().skip(first) {
             layer.iter().for_each(|&rank| region.toggle(rank));
-            keep_better(&mut best, region, Family::Slab { dim, first: first as u32, last: last as u32 });
+            let Some(crossing) = region.hardest_crossing() else { continue };
+            let place = best.partition_point(|better| better.crossing.cmp(&crossing).is_ge());
+            if place < SLABS {
+                let family = Family::Slab { dim, first: first as u32, last: last as u32 };
+                best.insert(place, Cut { family, ranks: region.ranks(), crossing });
+                best.truncate(SLABS);
+            }
         }
     }
     best
@@ -159,34 +169,56 @@ fn best_ball(region: &mut Region<'_>) -> Option<Cut> {
     best
 }
 
-/// Steepest ascent from each of the sets found: the one rank whose change helps most, as long as one helps.
-fn best_improved(region: &mut Region<'_>, found: &[Cut]) -> Option<Cut> {
+/// Improves sets as Fiduccia and Mattheyses improve partitions: the rank on the border whose change is best changes
+/// sides, even if that is no gain, and stays there; of the sets passed on the way the best is where the next pass
+/// begins, until a pass brings nothing. The best set, if it is better than all there were.
+fn best_improved(region: &mut Region<'_>, mut starts: Vec<Cut>) -> Option<Cut> {
+    starts.sort_by(|a, b| b.crossing.cmp(&a.crossing));
     let topology = region.problem().topology();
+    let mut work_each = 2 * topology.links().len() / topology.rank_count() + 1;
+    if matches!(region.problem().collective().kind, Kind::AllToAllV(_)) {
+        work_each += topology.rank_count();
+    }
+    let mut trials_left = IMPROVEMENT_WORK / work_each;
     let mut best: Option<Cut> = None;
-    for start in found {
-        region.become_set(&start.ranks);
-        let mut current = start.crossing;
-        for _ in 0..IMPROVEMENTS {
-            let mut change: Option<(Crossing, RankId)> = None;
-            for rank in topology.live_ranks() {
-                let mut touching = topology.links_from(rank).map(|id| topology.link(id));
-                if !touching.any(|link| link.alive && region.holds(link.to) != region.holds(rank)) {
-                    continue;
-                }
-                region.toggle(rank);
-                if let Some(crossing) = region.hardest_crossing()
-                    && crossing.cmp(&change.map_or(current, |(best, _)| best)).is_gt()
-                {
-                    change = Some((crossing, rank));
-                }
-                region.toggle(rank);
-            }
-            let Some((crossing, rank)) = change else { break };
-            region.toggle(rank);
-            current = crossing;
+    for mut current in starts.iter().cloned() {
+        while let Some(better) = pass(region, &current, &mut trials_left) {
+            current = better;
         }
-        if found.iter().all(|cut| current.cmp(&cut.crossing).is_gt()) {
-            keep_better(&mut best, region, Family::Improved);
+        if best.as_ref().unwrap_or(&starts[0]).crossing.cmp(&current.crossing).is_lt() {
+            best = Some(current);
+        }
+    }
+    best
+}
+
+/// One pass: the best set on the way, if it is better than the one it begins with.
+fn pass(region: &mut Region<'_>, start: &Cut, trials_left: &mut usize) -> Option<Cut> {
+    let topology = region.problem().topology();
+    region.become_set(&start.ranks);
+    let mut settled = vec![false; topology.rank_count()];
+    let mut best: Option<Cut> = None;
+    loop {
+        let mut change: Option<(Crossing, RankId)> = None;
+        for rank in topology.live_ranks().filter(|rank| !settled[rank.index()]) {
+            let mut touching = topology.links_from(rank).map(|id| topology.link(id));
+            if *trials_left == 0 || !touching.any(|link| link.alive && region.holds(link.to) != region.holds(rank)) {
+                continue;
+            }
+            *trials_left -= 1;
+            region.toggle(rank);
+            if let Some(crossing) = region.hardest_crossing()
+                && change.is_none_or(|(so_far, _)| crossing.cmp(&so_far).is_gt())
+            {
+                change = Some((crossing, rank));
+            }
+            region.toggle(rank);
+        }
+        let Some((crossing, rank)) = change else { break };
+        region.toggle(rank);
+        settled[rank.index()] = true;
+        if best.as_ref().unwrap_or(start).crossing.cmp(&crossing).is_lt() {
+            best = Some(Cut { family: Family::Improved, ranks: region.ranks(), crossing });
         }
     }
     best

@@ -4,8 +4,8 @@
 //!
 //! * **steps**: the farthest pair of ranks one of which needs data of the other.
 //! * **volume**: a set of ranks and what must cross its border, over the capacity there. On a torus with few failures the
-//!   best set is a slab of positions along one dimension (an *arc cut*); with many failures around a rank it is that
-//!   rank, its neighbourhood, or a set found by taking single ranks in and out. Where each message goes from one rank to
+//!   best set is a slab of positions along one dimension (an *arc cut*); with many failures it may be a rank, its
+//!   neighbourhood, or a set of any form, found by improving those. Where each message goes from one rank to
 //!   one rank, also the *hop count*: all hops of all messages over all capacity. For all-reduce, partitions.
 //!
 //! A barrier has no volume to speak of: it gets a bound for its steps alone.
