@@ -5,7 +5,8 @@
 //!
 //! The modules, in reading order: [`topology`] and [`collective`] are the language, [`problem`] joins them,
 //! [`schedule`] is the answer, [`certificate`] what can be claimed of the best answer, [`cost`] its time;
-//! [`plan`] finds schedules, [`bound`] says how good any can be.
+//! [`plan`] finds schedules, [`bound`] says how good any can be, [`verify`] whether
+//! one does what it claims.
 
 pub mod bound;
 pub mod certificate;
@@ -15,3 +16,4 @@ pub mod plan;
 pub mod problem;
 pub mod schedule;
 pub mod topology;
+pub mod verify;
