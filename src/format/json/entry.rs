@@ -1,0 +1,274 @@
+//! What the files state, key by key: types without meaning, from which the JSON Schemas are generated too. The comments
+//! on types and keys are the descriptions in the schema.
+
+use std::num::NonZeroU32;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::object::{Object, stated};
+use super::scalar::{ChunkList, DimEntry, DirectionEntry, FormatEntry, OpEntry, RankEntry, RationalEntry};
+
+/// A schedule for a collective operation on a machine with failed links.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ScheduleFile {
+    /// The format and its version.
+    #[serde(rename = "format")]
+    pub _format: FormatEntry,
+    /// The machine and what failed.
+    pub topology: Object<TopologyFile>,
+    /// What is to be done.
+    pub collective: Object<CollectiveEntry>,
+    /// The steps, in the order in which they run.
+    pub steps: Vec<Object<StepEntry>>,
+    /// Lower bounds with their evidence. Never trusted: a verifier recomputes what they claim.
+    #[serde(default)]
+    pub bounds: Object<BoundsEntry>,
+    /// Where the schedule came from. For people; nothing depends on it.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "OriginEntry")]
+    pub origin: Option<Object<OriginEntry>>,
+}
+
+/// A machine: a torus (`torus`) or any directed graph (`links`), and what failed.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(transform = super::schema::either_torus_or_links)]
+pub(super) struct TopologyFile {
+    /// Extents of a torus, mesh, ring or line; the dimension that runs fastest in the rank numbers first.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<u32>", length(min = 1, max = 255), inner(range(min = 1)))]
+    pub torus: Option<Vec<u32>>,
+    /// Per dimension of `torus`: does the last position join the first? Left out: extents of 3 or more do.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<bool>")]
+    pub wrap: Option<Vec<bool>>,
+    /// Per dimension of `torus`: chunks a link carries in a step of width 1. Left out: 1 each.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<u32>", inner(range(min = 1)))]
+    pub capacity: Option<Vec<u32>>,
+    /// The number of ranks of an explicit graph. Left out: the highest rank in `links`, plus 1.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "NonZeroU32")]
+    pub ranks: Option<NonZeroU32>,
+    /// The directed links of an explicit graph; at most one from a rank to another.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<GraphLinkEntry>")]
+    pub links: Option<Vec<Object<GraphLinkEntry>>>,
+    /// Cables and single links that failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_links: Vec<Object<FailedLinkEntry>>,
+    /// Ranks that failed; they leave the collective, the others keep their numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_ranks: Vec<RankEntry>,
+}
+
+/// One directed link of an explicit graph.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GraphLinkEntry {
+    /// The sender.
+    pub from: RankEntry,
+    /// The receiver.
+    pub to: RankEntry,
+    /// Chunks it carries in a step of width 1.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    pub capacity: u32,
+}
+
+/// A failed cable, or a single failed link.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FailedLinkEntry {
+    /// One end; the sender, if a single link failed.
+    pub from: RankEntry,
+    /// The other end.
+    pub to: RankEntry,
+    /// The dimension (`x`), as a check; a direction (`x+`, of the link from `from` to `to`) says which cable where two
+    /// join the same ranks.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "DimEntry")]
+    pub dim: Option<DimEntry>,
+    /// True: both links of the cable failed. False: only the one from `from` to `to`.
+    #[serde(default = "yes")]
+    pub both: bool,
+}
+
+/// What is to be done. `parts`: a message (shard, vector) is cut in this many parts of equal size.
+#[derive(Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum CollectiveEntry {
+    /// Every rank has a message for every rank.
+    AllToAll {
+        #[serde(default = "one_part")]
+        parts: NonZeroU32,
+    },
+    /// As all_to_all, with a number of chunks of its own for each pair. `parts`: the unit of the volume.
+    #[serde(rename = "all_to_allv")]
+    AllToAllV {
+        #[serde(default = "one_part")]
+        parts: NonZeroU32,
+        /// Chunk counts: `demand[origin][dest]`.
+        demand: Vec<Vec<u32>>,
+    },
+    /// Every rank's shard reaches every rank.
+    AllGather {
+        #[serde(default = "one_part")]
+        parts: NonZeroU32,
+    },
+    /// The sum over all ranks of shard `d` reaches rank `d`.
+    ReduceScatter {
+        #[serde(default = "one_part")]
+        parts: NonZeroU32,
+    },
+    /// The sum over all ranks of the vector reaches every rank.
+    AllReduce {
+        #[serde(default = "one_part")]
+        parts: NonZeroU32,
+    },
+    /// The root's message reaches every rank.
+    Broadcast {
+        #[serde(default = "one_part")]
+        parts: NonZeroU32,
+        root: RankEntry,
+    },
+    /// The sum over all ranks of the vector reaches the root.
+    Reduce {
+        #[serde(default = "one_part")]
+        parts: NonZeroU32,
+        root: RankEntry,
+    },
+    /// The root's message for each rank reaches it.
+    Scatter {
+        #[serde(default = "one_part")]
+        parts: NonZeroU32,
+        root: RankEntry,
+    },
+    /// Every rank's message reaches the root.
+    Gather {
+        #[serde(default = "one_part")]
+        parts: NonZeroU32,
+        root: RankEntry,
+    },
+    /// Every rank learns that every rank has arrived.
+    Barrier {
+        #[serde(default = "one_part")]
+        parts: NonZeroU32,
+    },
+    /// As all_gather, of values that cannot be added in flight.
+    AllReduceGathered {
+        #[serde(default = "one_part")]
+        parts: NonZeroU32,
+    },
+}
+
+/// A step. Its transfers all read the state at its beginning; what arrives is there when it ends.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StepEntry {
+    /// Chunks a link of capacity 1 may carry in this step.
+    #[serde(default = "one_part")]
+    pub width: NonZeroU32,
+    /// At most one for each directed link.
+    pub transfers: Vec<Object<TransferEntry>>,
+}
+
+/// Chunks sent over one link in one step.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TransferEntry {
+    /// The sender.
+    pub from: RankEntry,
+    /// The receiver.
+    pub to: RankEntry,
+    /// The direction; needed only where two links join the same ranks.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "DirectionEntry")]
+    pub via: Option<DirectionEntry>,
+    /// What happens on arrival: the chunk takes the place of what the receiver held of it, or is combined with it.
+    #[serde(default)]
+    #[schemars(extend("default" = "copy"))]
+    pub op: OpEntry,
+    /// The chunks, each once.
+    pub chunks: ChunkList,
+}
+
+/// Lower bounds for every schedule of this collective on this machine.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BoundsEntry {
+    /// No schedule has fewer steps.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "StepsBoundEntry")]
+    pub steps: Option<Object<StepsBoundEntry>>,
+    /// No schedule has less volume (sum of widths over parts).
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "VolumeBoundEntry")]
+    pub volume: Option<Object<VolumeBoundEntry>>,
+}
+
+/// At least as many steps as one rank is away from another that must reach it.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StepsBoundEntry {
+    /// The number of steps.
+    pub at_least: u32,
+    /// A rank that has data.
+    pub from: RankEntry,
+    /// A rank that needs it.
+    pub to: RankEntry,
+}
+
+/// At least this volume, in messages (shards, vectors).
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum VolumeBoundEntry {
+    /// Integer weights of links: the sum over all messages of the weighted distance from origin to destination, over
+    /// the sum of weight times capacity of all live links.
+    Metric {
+        at_least: RationalEntry,
+        /// `[from, to, weight]`; 0 for links not listed.
+        weights: Vec<(RankEntry, RankEntry, u32)>,
+    },
+    /// A set of ranks: what must enter it over the capacity into it (reduce_scatter, reduce: what must leave it over
+    /// the capacity out of it).
+    Cut { at_least: RationalEntry, ranks: Vec<RankEntry> },
+    /// Disjoint blocks of ranks that hold every live rank: `2 * (blocks - 1)` vectors cross between them.
+    Partition { at_least: RationalEntry, blocks: Vec<Vec<RankEntry>> },
+}
+
+/// Where a schedule came from.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OriginEntry {
+    /// The program and its version.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub tool: Option<String>,
+    /// The planner's name.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub planner: Option<String>,
+    /// The command line.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub command: Option<String>,
+    /// The seed.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u64")]
+    pub seed: Option<u64>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn one_part() -> NonZeroU32 {
+    NonZeroU32::MIN
+}
+
+fn yes() -> bool {
+    true
+}

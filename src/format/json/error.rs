@@ -1,0 +1,77 @@
+//! What can be wrong with a text, where, and in which words.
+
+use thiserror::Error;
+
+use super::locate::{PathItem, locate};
+use crate::verify::Code;
+
+/// Why a text is no schedule (or topology) file.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("line {line}, column {column}: {message} [{code}]")]
+pub struct ParseError {
+    /// One of the `F` codes.
+    pub code: Code,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1.
+    pub column: usize,
+    /// What is wrong and what would be right.
+    pub message: String,
+}
+
+/// Something wrong with the meaning of a value, found after the text was read.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub code: Code,
+    /// From the root of the text to the value, in reverse.
+    path: Vec<PathItem<'static>>,
+    pub message: String,
+}
+
+impl Fault {
+    /// A fault of the value at hand.
+    pub fn new(code: Code, message: impl ToString) -> Self {
+        Self { code, path: Vec::new(), message: message.to_string() }
+    }
+
+    /// The same fault, seen from the object or array in which the value stands.
+    pub fn within(mut self, item: PathItem<'static>) -> Self {
+        self.path.push(item);
+        self
+    }
+
+    /// [`Fault::within`] for a key of an object.
+    pub fn at(self, key: &'static str) -> Self {
+        self.within(PathItem::Key(key))
+    }
+
+    /// Finds the value, or the innermost object or array around it that stands in the text.
+    pub fn into_error(mut self, text: &str) -> ParseError {
+        self.path.reverse();
+        let mut place = locate(text, &self.path);
+        while place.is_none() && self.path.pop().is_some() {
+            place = locate(text, &self.path);
+        }
+        let (line, column) = place.unwrap_or((1, 1));
+        ParseError { code: self.code, line, column, message: self.message }
+    }
+}
+
+impl From<serde_json::Error> for ParseError {
+    fn from(error: serde_json::Error) -> Self {
+        let (line, column) = (error.line(), error.column());
+        let mut message = error.to_string();
+        let place = format!(" at line {line} column {column}");
+        if let Some(bare) = message.strip_suffix(&place) {
+            message.truncate(bare.len());
+        }
+        // Serde has no other way to tell a wrong key from a wrong value than the words it always uses.
+        let about_key = ["unknown field `", "missing field `", "duplicate field `"];
+        let code = match error.classify() {
+            serde_json::error::Category::Data if about_key.iter().any(|words| message.starts_with(words)) => Code::F002,
+            serde_json::error::Category::Data => Code::F003,
+            _ => Code::F001,
+        };
+        Self { code, line: line.max(1), column: column.max(1), message }
+    }
+}
