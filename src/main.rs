@@ -1,3 +1,7 @@
-//! The `synth` command.
+//! The `synth` command. Everything it does is in `cli`, one file per command.
 
-fn main() {}
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::run()
+}

@@ -1,0 +1,111 @@
+//! How a command ends: the exit codes, and what is said when it fails.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use synth::format::file::FileError;
+use synth::plan::PlanError;
+use synth::problem::{Disconnected, ProblemError};
+use synth::report::machine::describe_components;
+use synth::topology::Topology;
+
+/// The exit codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Done; what was to be judged holds.
+    Success = 0,
+    /// A schedule was refuted.
+    Refuted = 1,
+    /// Wrong usage, or a file that cannot be read or written.
+    Usage = 2,
+    /// What was asked for cannot exist.
+    Impossible = 3,
+    /// The time limit or Ctrl-C came before the proven optimum.
+    Stopped = 4,
+}
+
+/// Why a command failed, for people, and its exit code.
+#[derive(Debug)]
+pub struct Failure {
+    /// The exit code.
+    pub ending: Ending,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Failure {
+    /// A failure with a message: one or more complete sentences, without a final line break.
+    pub fn new(ending: Ending, message: impl fmt::Display) -> Self {
+        Self { ending, message: message.to_string(), hint: None }
+    }
+
+    /// Wrong usage.
+    pub fn usage(message: impl fmt::Display) -> Self {
+        Self::new(Ending::Usage, message)
+    }
+
+    /// Adds what to do about it.
+    pub fn hint(mut self, hint: impl fmt::Display) -> Self {
+        self.hint = Some(hint.to_string());
+        self
+    }
+
+    /// No schedule exists, or none was found.
+    pub fn of_plan(error: &PlanError, topology: &Topology) -> Self {
+        match error {
+            PlanError::UnknownPlanner { .. } => Self::usage(error).hint("`synth planners` says what each of them does"),
+            PlanError::NotApplicable { .. } => {
+                Self::usage(error).hint("leave --planner out: `auto` chooses one that applies")
+            }
+            PlanError::Problem(error) => Self::usage(error),
+            PlanError::Disconnected(disconnected) => Self::of_disconnected(disconnected, topology),
+            PlanError::TooFewSteps { .. } => Self::new(Ending::Impossible, error),
+            PlanError::NotFound { .. } => {
+                Self::new(Ending::Stopped, error).hint("allow more steps, more time, or another number of --parts")
+            }
+            PlanError::Stopped { .. } => {
+                Self::new(Ending::Stopped, "stopped before there was a schedule; nothing is written")
+                    .hint("allow more time with --time-limit")
+            }
+        }
+    }
+
+    /// The live network is not connected: the parts it falls into are named.
+    pub fn of_disconnected(disconnected: &Disconnected, topology: &Topology) -> Self {
+        let (from, to) = (topology.rank_label(disconnected.from), topology.rank_label(disconnected.to));
+        let parts = describe_components(topology, &disconnected.components);
+        Self::new(
+            Ending::Impossible,
+            format!("rank {from} cannot reach rank {to}: the live network is not connected.\n{parts}"),
+        )
+        .hint("take the ranks that cannot take part out of the collective with --fail-rank")
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", self.message)?;
+        match &self.hint {
+            Some(hint) => write!(f, "\nhint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        Self::usage(error)
+    }
+}
+
+impl From<ProblemError> for Failure {
+    fn from(error: ProblemError) -> Self {
+        Self::usage(error)
+    }
+}
+
+impl From<Ending> for ExitCode {
+    fn from(ending: Ending) -> Self {
+        Self::from(ending as u8)
+    }
+}

@@ -1,0 +1,92 @@
+//! The command line: one file per command. The only place that prints, reads the environment or exits.
+
+mod bound;
+mod completions;
+mod ending;
+mod explain;
+mod output;
+mod plan;
+mod plan_options;
+mod planners;
+mod progress;
+mod quantity;
+mod schema;
+mod show;
+mod topology;
+mod topology_options;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use ending::{Ending, Failure};
+
+const EXAMPLES: &str = "\
+Examples:
+  synth --torus 4x4x4 --fail 2,3,x > schedule.json    plan around one failed cable
+  synth --torus 8x8 --parts auto -o schedule.json.gz  choose how finely messages are cut
+  synth verify schedule.json                          judge any schedule
+  synth bound --torus 4x4x4 --fail 2,3,x              what no schedule can beat, and why
+
+Exit codes:
+  0  done; for verify: every schedule holds
+  1  a schedule was refuted
+  2  wrong usage, or a file that cannot be read or written
+  3  impossible: the live network is not connected, or more steps are needed than allowed
+  4  stopped by the time limit or Ctrl-C before the proven optimum (the best schedule found is written)";
+
+/// Proven collective schedules for tori with failed links.
+///
+/// Without a subcommand: plans an all-to-all on the machine described, verifies the schedule, writes it as JSON to
+/// standard output (or -o FILE) and a summary to standard error.
+#[derive(Parser)]
+#[command(name = "synth", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    plan: plan::PlanCommand,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Verify(verify::VerifyCommand),
+    Bound(bound::BoundCommand),
+    Show(show::ShowCommand),
+    Topology(topology::TopologyCommand),
+    Planners(planners::PlannersCommand),
+    Explain(explain::ExplainCommand),
+    Schema(schema::SchemaCommand),
+    Completions(completions::CompletionsCommand),
+}
+
+/// For whom an answer is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+/// Reads the command line and does what it says.
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match &cli.command {
+        None => cli.plan.run(),
+        Some(Command::Verify(command)) => command.run(),
+        Some(Command::Bound(command)) => command.run(),
+        Some(Command::Show(command)) => command.run(),
+        Some(Command::Topology(command)) => command.run(),
+        Some(Command::Planners(command)) => command.run(),
+        Some(Command::Explain(command)) => command.run(),
+        Some(Command::Schema(command)) => command.run(),
+        Some(Command::Completions(command)) => command.run(),
+    };
+    let ending = result.unwrap_or_else(|failure: Failure| {
+        output::note(&failure.to_string());
+        failure.ending
+    });
+    ExitCode::from(ending)
+}

@@ -1,0 +1,118 @@
+//! `synth` without a subcommand: plan, verify, write, summarise.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use synth::collective::Kind;
+use synth::format::{file, json};
+use synth::plan::{Control, Plan, StopReason, synthesise};
+use synth::report::summary::{Quality, Summary};
+use synth::report::verdict;
+use synth::schedule::{Origin, Solution};
+use synth::topology::Topology;
+use synth::verify::{Options, Verified};
+
+use super::plan_options::PlanOptions;
+use super::progress::{Ticker, interrupt_flag};
+use super::topology_options::TopologyOptions;
+use super::{Ending, Failure, Format, output};
+
+/// Plan an all-to-all.
+#[derive(Args)]
+pub struct PlanCommand {
+    #[command(flatten)]
+    topology: TopologyOptions,
+    #[command(flatten)]
+    options: PlanOptions,
+    /// Write the schedule to this file (.gz: compressed) instead of standard output; written only when complete
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true, help_heading = "Output")]
+    output: PathBuf,
+    /// The form of the summary on standard error
+    #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
+    format: Format,
+    /// No summary and no progress
+    #[arg(short, long, help_heading = "Output")]
+    quiet: bool,
+}
+
+impl PlanCommand {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Ending, Failure> {
+        let topology = self.topology.topology()?;
+        if let Some(threads) = self.options.threads {
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(usize::from(threads))
+                .build_global()
+                .map_err(|error| Failure::usage(format!("cannot start {threads} threads: {error}")))?;
+        }
+        let ticker = Ticker::new(self.quiet);
+        let started = Instant::now();
+        let plan = self.plan(&topology, &ticker)?;
+        let planning = started.elapsed();
+        ticker.say("verifying");
+        let (planner, stopped) = (plan.planner, plan.stopped);
+        let started = Instant::now();
+        let verified = self.verify(plan)?;
+        let verifying = started.elapsed();
+        ticker.finish();
+        self.write(&json::solution_to_string(&verified))?;
+
+        let quality = Quality::new(&verified.problem, &verified.schedule, &verified.bounds);
+        if !self.quiet {
+            let price = self.options.price();
+            let summary = Summary { solution: &verified, planner, stopped, planning, verifying, price };
+            match self.format {
+                Format::Text => output::note(&summary.to_text()),
+                Format::Json => output::note(&summary.to_json().to_string()),
+            }
+        }
+        let steps_settled = quality.steps.is_certified() || self.options.steps.is_some();
+        let proven = quality.volume.is_certified() && steps_settled;
+        Ok(if stopped == StopReason::Finished || proven { Ending::Success } else { Ending::Stopped })
+    }
+
+    fn plan(&self, topology: &Topology, ticker: &Ticker) -> Result<Plan, Failure> {
+        let mut control = Control::unlimited().with_interrupt(interrupt_flag()?).with_listener(ticker.listener());
+        if let Some(deadline) = self.options.time_limit.and_then(|limit| Instant::now().checked_add(limit)) {
+            control = control.with_deadline(deadline);
+        }
+        synthesise(topology, &Kind::AllToAll, &self.options.wish(), &control)
+            .map_err(|error| Failure::of_plan(&error, topology))
+    }
+
+    /// Has the schedule judged. A planner's mistake ends here: nothing is written.
+    fn verify(&self, plan: Plan) -> Result<Verified<Solution>, Failure> {
+        let origin = Origin {
+            tool: Some(concat!("synth ", env!("CARGO_PKG_VERSION")).to_owned()),
+            planner: Some(plan.planner.to_owned()),
+            command: Some(self.command()),
+            seed: Some(self.options.seed),
+        };
+        let Plan { problem, schedule, bounds, planner, .. } = plan;
+        let solution = Solution { problem, schedule, bounds, origin: Some(origin) };
+        Verified::<Solution>::new(solution, &Options::default()).map_err(|rejected| {
+            let findings = verdict::findings(&rejected.report, |_| None);
+            Failure::new(
+                Ending::Refuted,
+                format!("internal error: the schedule of planner `{planner}` is wrong; nothing is written\n{findings}"),
+            )
+            .hint("please report this with the command line; another --planner or --seed may work meanwhile")
+        })
+    }
+
+    /// The command line that gives the same schedule: without what only says where and how it is written.
+    fn command(&self) -> String {
+        let mut words = vec!["synth".to_owned()];
+        words.extend(self.topology.words());
+        words.extend(self.options.words());
+        words.join(" ")
+    }
+
+    fn write(&self, text: &str) -> Result<(), Failure> {
+        if self.output == Path::new("-") {
+            return output::print(text);
+        }
+        Ok(file::write_atomic(&self.output, text.as_bytes())?)
+    }
+}

@@ -1,0 +1,114 @@
+//! The options that say what is wished of a schedule, and for how long to look for it.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::Args;
+use synth::cost::Price;
+use synth::plan::{Parts, Wish};
+
+use super::quantity::{parse_bandwidth, parse_bytes, parse_duration, parse_seconds};
+
+/// How to plan.
+#[derive(Args)]
+#[command(next_help_heading = "Plan")]
+pub struct PlanOptions {
+    /// The planner; `synth planners` lists them
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    planner: String,
+    /// Equal parts each message is cut in, or `auto`: more parts allow less volume, and take longer to plan
+    #[arg(long, value_name = "N|auto", default_value = "1")]
+    parts: PartsArgument,
+    /// Exactly this many steps
+    #[arg(long, value_name = "N", conflicts_with = "max_steps", value_parser = clap::value_parser!(u32).range(1..))]
+    pub steps: Option<u32>,
+    /// At most this many steps
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_steps: Option<u32>,
+    /// Bytes of one message (64KiB); with --alpha and --bandwidth, the schedule of least time is looked for
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, requires_all = ["alpha", "bandwidth"])]
+    message_bytes: Option<u64>,
+    /// The time a step takes to start (1us)
+    #[arg(long, value_name = "TIME", value_parser = parse_seconds, requires_all = ["message_bytes", "bandwidth"])]
+    alpha: Option<f64>,
+    /// What a link of capacity 1 carries (50GB/s, 400Gbit/s)
+    #[arg(long, value_name = "RATE", value_parser = parse_bandwidth, requires_all = ["message_bytes", "alpha"])]
+    bandwidth: Option<f64>,
+    /// Stop after this time (30s) and keep the best schedule found
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub time_limit: Option<Duration>,
+    /// Drives random choices: the same seed gives the same schedule
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Threads to plan with [default: one per core]; their number does not change the schedule
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+}
+
+/// `3` or `auto`
+#[derive(Clone, Copy)]
+enum PartsArgument {
+    Fixed(u32),
+    Auto,
+}
+
+impl PlanOptions {
+    /// What the planners are asked for.
+    pub fn wish(&self) -> Wish {
+        Wish {
+            planner: Some(self.planner.clone()).filter(|name| name != "auto"),
+            parts: match self.parts {
+                PartsArgument::Fixed(parts) => Parts::Fixed(parts),
+                PartsArgument::Auto => Parts::Auto,
+            },
+            steps: self.steps,
+            max_steps: self.max_steps,
+            price: self.price(),
+            seed: self.seed,
+        }
+    }
+
+    /// The price of a schedule, if it is stated.
+    pub fn price(&self) -> Option<Price> {
+        Some(Price { message_bytes: self.message_bytes?, alpha: self.alpha?, bandwidth: self.bandwidth? })
+    }
+
+    /// The options that shape the schedule, as they would be typed again; defaults are left out.
+    pub fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        let mut add = |name: &str, value: Option<String>| {
+            if let Some(value) = value {
+                words.extend([name.to_owned(), value]);
+            }
+        };
+        add("--planner", Some(self.planner.clone()).filter(|name| name != "auto"));
+        add(
+            "--parts",
+            match self.parts {
+                PartsArgument::Fixed(1) => None,
+                PartsArgument::Fixed(parts) => Some(parts.to_string()),
+                PartsArgument::Auto => Some("auto".to_owned()),
+            },
+        );
+        add("--steps", self.steps.map(|steps| steps.to_string()));
+        add("--max-steps", self.max_steps.map(|steps| steps.to_string()));
+        add("--message-bytes", self.message_bytes.map(|bytes| bytes.to_string()));
+        add("--alpha", self.alpha.map(|seconds| format!("{}ns", seconds * 1e9)));
+        add("--bandwidth", self.bandwidth.map(|rate| format!("{rate}B/s")));
+        add("--time-limit", self.time_limit.map(|limit| format!("{}s", limit.as_secs_f64())));
+        add("--seed", Some(self.seed).filter(|&seed| seed != 0).map(|seed| seed.to_string()));
+        words
+    }
+}
+
+impl FromStr for PartsArgument {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.parse()) {
+            ("auto", _) => Ok(Self::Auto),
+            (_, Ok(parts)) if parts >= 1 => Ok(Self::Fixed(parts)),
+            _ => Err("write a number, 1 or more, or `auto`".to_owned()),
+        }
+    }
+}

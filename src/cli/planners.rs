@@ -1,0 +1,23 @@
+//! `synth planners`: the registry.
+
+use clap::Args;
+use synth::plan::planners;
+use synth::report::table::Table;
+
+use super::{Ending, Failure, output};
+
+/// List the planners
+#[derive(Args)]
+pub struct PlannersCommand {}
+
+impl PlannersCommand {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Ending, Failure> {
+        let mut table = Table::new(&[]);
+        for planner in planners() {
+            table.row([planner.name().to_owned(), planner.summary().to_owned()]);
+        }
+        output::print(&table.to_string())?;
+        Ok(Ending::Success)
+    }
+}

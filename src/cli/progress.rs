@@ -1,0 +1,61 @@
+//! What a planner is doing, on standard error while it is a terminal; and Ctrl-C.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use synth::plan::Progress;
+
+use super::{Failure, output};
+
+/// The exit code of a program that a second Ctrl-C ended, as shells report it.
+const ABORTED: i32 = 130;
+
+/// A line that says what is being tried.
+pub struct Ticker(ProgressBar);
+
+impl Ticker {
+    /// Draws on standard error if it is a terminal and `quiet` is not asked for.
+    pub fn new(quiet: bool) -> Self {
+        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(None, target).with_style(ProgressStyle::default_spinner());
+        if !bar.is_hidden() {
+            bar.enable_steady_tick(Duration::from_millis(100));
+        }
+        Self(bar)
+    }
+
+    /// What a planner calls with its progress, from any thread.
+    pub fn listener(&self) -> impl Fn(Progress<'_>) + Send + Sync + 'static {
+        let bar = self.0.clone();
+        move |progress: Progress<'_>| {
+            let Progress { planner, attempt, round, remaining } = progress;
+            bar.set_message(format!("{planner}: {attempt}; round {round}, {remaining} to mend"));
+        }
+    }
+
+    /// Says what is done next.
+    pub fn say(&self, message: &'static str) {
+        self.0.set_message(message);
+    }
+
+    /// Takes the line away.
+    pub fn finish(self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// A flag that the first Ctrl-C (or a termination signal) sets; the second one ends the program at once.
+pub fn interrupt_flag() -> Result<Arc<AtomicBool>, Failure> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let set = Arc::clone(&flag);
+    ctrlc::set_handler(move || {
+        if set.swap(true, Ordering::Relaxed) {
+            std::process::exit(ABORTED);
+        }
+        output::note("stopping with the best schedule so far; once more to stop at once");
+    })
+    .map_err(|error| Failure::usage(format!("cannot listen for Ctrl-C: {error}")))?;
+    Ok(flag)
+}

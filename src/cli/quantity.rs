@@ -1,0 +1,91 @@
+//! Sizes, times and bandwidths as people write them: `64KiB`, `1us`, `50GB/s`.
+
+use std::time::Duration;
+
+/// Prefixes of bytes, the longer of two that end alike first.
+const BYTES: [(&str, f64); 9] = [
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+    ("TiB", 1_099_511_627_776.0),
+    ("KB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("TB", 1e12),
+    ("B", 1.0),
+];
+
+const BITS: [(&str, f64); 4] = [("Kbit", 1e3), ("Mbit", 1e6), ("Gbit", 1e9), ("Tbit", 1e12)];
+
+const SECONDS: [(&str, f64); 6] = [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("min", 60.0), ("s", 1.0)];
+
+/// A number of bytes: `64KiB`, `1.5MB`, `4096`.
+pub fn parse_bytes(text: &str) -> Result<u64, String> {
+    let wrong = || format!("`{text}` is no size: write a number and B, KB, MB, GB, KiB, MiB or GiB, as in 64KiB");
+    let bytes = match text.parse::<u64>() {
+        Ok(bytes) => bytes as f64,
+        Err(_) => in_units(text, &BYTES).ok_or_else(wrong)?,
+    };
+    if bytes < 1.0 || bytes > u64::MAX as f64 {
+        return Err("a message has at least 1 byte, and less than 16 EiB".to_owned());
+    }
+    Ok(bytes.round() as u64)
+}
+
+/// A time in seconds: `1us`, `30s`. Zero is a time.
+pub fn parse_seconds(text: &str) -> Result<f64, String> {
+    in_units(text, &SECONDS)
+        .ok_or_else(|| format!("`{text}` is no time: write a number and ns, us, ms, s or min, as in 1.5us"))
+}
+
+/// A time as a duration.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    Duration::try_from_secs_f64(parse_seconds(text)?).map_err(|_| format!("`{text}` is too long"))
+}
+
+/// Bytes per second: `50GB/s`, `400Gbit/s`.
+pub fn parse_bandwidth(text: &str) -> Result<f64, String> {
+    let wrong = || format!("`{text}` is no bandwidth: write a number and GB/s, GiB/s or Gbit/s, as in 50GB/s");
+    let amount = text.strip_suffix("/s").ok_or_else(wrong)?;
+    let bytes =
+        in_units(amount, &BITS).map(|bits| bits / 8.0).or_else(|| in_units(amount, &BYTES)).ok_or_else(wrong)?;
+    if bytes > 0.0 { Ok(bytes) } else { Err("a bandwidth is more than 0".to_owned()) }
+}
+
+/// A finite, non-negative number followed by one of the units, in the unit's base.
+fn in_units(text: &str, units: &[(&str, f64)]) -> Option<f64> {
+    let (number, factor) = units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)))?;
+    let number: f64 = number.trim_end().parse().ok()?;
+    (number.is_finite() && number.is_sign_positive()).then_some(number * factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(parse_bytes("4096"), Ok(4096));
+        assert_eq!(parse_bytes("64KiB"), Ok(65536));
+        assert_eq!(parse_bytes("1.5MB"), Ok(1_500_000));
+        assert_eq!(parse_bytes("2 GiB"), Ok(1 << 31));
+        assert!(parse_bytes("0").is_err() && parse_bytes("KiB").is_err() && parse_bytes("-1B").is_err());
+        assert!(parse_bytes("infB").is_err() && parse_bytes("1e30B").is_err() && parse_bytes("").is_err());
+    }
+
+    #[test]
+    fn times() {
+        assert_eq!(parse_seconds("1us"), Ok(1e-6));
+        assert_eq!(parse_seconds("0s"), Ok(0.0));
+        assert_eq!(parse_duration("2min"), Ok(Duration::from_secs(120)));
+        assert!(parse_seconds("3").is_err() && parse_duration("1e30s").is_err());
+    }
+
+    #[test]
+    fn bandwidths() {
+        assert_eq!(parse_bandwidth("50GB/s"), Ok(50e9));
+        assert_eq!(parse_bandwidth("400Gbit/s"), Ok(50e9));
+        assert_eq!(parse_bandwidth("1GiB/s"), Ok(1_073_741_824.0));
+        assert!(parse_bandwidth("50GB").is_err() && parse_bandwidth("0GB/s").is_err());
+    }
+}

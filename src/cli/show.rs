@@ -1,0 +1,76 @@
+//! `synth show`: a schedule step by step.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use synth::format::{file, json};
+use synth::problem::Problem;
+use synth::report::steps::{Selection, StepTables, chunks_named};
+use synth::report::summary::{figures, headline};
+use synth::schedule::Solution;
+
+use super::output::Output;
+use super::{Ending, Failure};
+
+/// Show a schedule step by step: who sends what to whom, and how busy the links are
+///
+/// The schedule is read, not judged: `synth verify` does that.
+#[derive(Args)]
+pub struct ShowCommand {
+    /// The schedule file (- for standard input)
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Only this step. Repeatable
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    step: Vec<u32>,
+    /// Only transfers from or to this rank: 42 or 2.2.2
+    #[arg(long, value_name = "RANK")]
+    rank: Option<String>,
+    /// Only this chunk, as it is written in files: 3>7, or 3>7/1 for part 1 alone
+    #[arg(long, value_name = "CHUNK")]
+    chunk: Option<String>,
+    /// List all chunks of a transfer
+    #[arg(long)]
+    all: bool,
+}
+
+impl ShowCommand {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Ending, Failure> {
+        let Solution { problem, schedule, .. } = &read(&self.file)?;
+        let selection = self.selection(problem, schedule.step_count())?;
+        let mut out = Output::default();
+        // The bounds in the file are left out: nobody has checked them here.
+        out.write(&format!("{}\n{}", headline(problem), figures(problem, schedule, None)))?;
+        for text in StepTables::new(problem, schedule, &selection).texts() {
+            out.write(&format!("\n{text}"))?;
+            if out.is_closed() {
+                break;
+            }
+        }
+        Ok(Ending::Success)
+    }
+
+    fn selection(&self, problem: &Problem, step_count: usize) -> Result<Selection, Failure> {
+        if let Some(step) = self.step.iter().find(|&&step| step as usize > step_count) {
+            return Err(Failure::usage(format!("there is no step {step}: the schedule has {step_count}")));
+        }
+        let rank = self.rank.as_ref().map(|text| problem.topology().parse_rank(text)).transpose();
+        let chunks = self.chunk.as_ref().map(|label| chunks_named(problem, label)).transpose();
+        Ok(Selection {
+            steps: self.step.clone(),
+            rank: rank.map_err(Failure::usage)?,
+            chunks: chunks.map_err(Failure::usage)?,
+            all: self.all,
+        })
+    }
+}
+
+fn read(path: &Path) -> Result<Solution, Failure> {
+    let text = file::read_text(path)?;
+    json::parse_solution(&text).map_err(|error| {
+        let place = format!("{}:{}:{}", path.display(), error.line, error.column);
+        Failure::usage(format!("{place}: {}: {}", error.code, error.message))
+            .hint(format!("`synth explain {}` says more", error.code))
+    })
+}

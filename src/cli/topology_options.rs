@@ -1,0 +1,217 @@
+//! The options that describe a machine, shared by several commands.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::Args;
+use synth::format::{file, json};
+use synth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologyError, TopologySpec, Torus};
+
+use super::Failure;
+
+/// Which machine, and what failed in it.
+#[derive(Args)]
+#[command(next_help_heading = "Machine")]
+pub struct TopologyOptions {
+    /// A torus of these extents, the dimension that runs fastest first: 4x4x4 (a ring: 8)
+    #[arg(long, value_name = "EXTENTS", conflicts_with = "topology")]
+    torus: Option<Extents>,
+    /// Read the machine from a JSON file (- for standard input); `synth topology --format json` writes one
+    #[arg(long, value_name = "FILE")]
+    topology: Option<PathBuf>,
+    /// A failed cable, both directions: two neighbours and their dimension, 2,3,x or 2.0.0,3.0.0,x; the dimension can
+    /// be left out where one cable joins them. Repeatable
+    #[arg(long, value_name = "U,V[,DIM]")]
+    fail: Vec<Ends>,
+    /// As --fail, but only the link from U to V failed. Repeatable
+    #[arg(long, value_name = "U,V[,DIM]")]
+    fail_link: Vec<Ends>,
+    /// A failed rank: it leaves the collective, the others keep their numbers. Repeatable
+    #[arg(long, value_name = "RANK")]
+    fail_rank: Vec<String>,
+    /// Which dimensions of --torus close to rings: yes or no, for all (no: a mesh) or one per dimension (yes,no,yes).
+    /// Unless stated, extents of 3 and more do
+    #[arg(long, value_name = "YES/NO", requires = "torus")]
+    wrap: Option<Wrap>,
+    /// Chunks a link of --torus carries in a step of width 1: for all (2) or one per dimension (2,1,1) [default: 1]
+    #[arg(long, value_name = "CHUNKS", requires = "torus")]
+    capacity: Option<Capacity>,
+}
+
+/// `4x4x4`
+#[derive(Clone)]
+struct Extents(Vec<u32>);
+
+/// `yes,no,yes`
+#[derive(Clone)]
+struct Wrap(Vec<bool>);
+
+/// `2,1,1`
+#[derive(Clone)]
+struct Capacity(Vec<u32>);
+
+/// `U,V` or `U,V,DIM`; the ranks are read when the machine is known.
+#[derive(Clone)]
+struct Ends {
+    from: String,
+    to: String,
+    dim: Option<DimRef>,
+}
+
+impl TopologyOptions {
+    /// Builds the machine. Failures stated here add to those of a file.
+    pub fn topology(&self) -> Result<Topology, Failure> {
+        let mut spec = match (&self.torus, &self.topology) {
+            (Some(extents), _) => self.torus_spec(extents),
+            (None, Some(path)) => read_spec(path)?,
+            (None, None) => {
+                return Err(Failure::usage("no machine is given: use --torus EXTENTS or --topology FILE")
+                    .hint("try `synth --torus 4x4x4 --fail 2,3,x`, or `synth --help`"));
+            }
+        };
+        let explained = |error: TopologyError| self.explain(&error);
+        let built = Topology::new(spec.clone()).map_err(explained)?;
+        let cables = self.fail.iter().map(|ends| (ends, true));
+        for (ends, both) in cables.chain(self.fail_link.iter().map(|ends| (ends, false))) {
+            spec.failed_links.push(ends.on(&built, both).map_err(explained)?);
+        }
+        for text in &self.fail_rank {
+            spec.failed_ranks.push(built.parse_rank(text).map_err(explained)?);
+        }
+        Topology::new(spec).map_err(explained)
+    }
+
+    /// The options as they would be typed again, without the program's name.
+    pub fn words(&self) -> Vec<String> {
+        let mut words = self.machine_words();
+        for ends in &self.fail {
+            words.extend(["--fail".to_owned(), ends.to_string()]);
+        }
+        for ends in &self.fail_link {
+            words.extend(["--fail-link".to_owned(), ends.to_string()]);
+        }
+        for rank in &self.fail_rank {
+            words.extend(["--fail-rank".to_owned(), rank.clone()]);
+        }
+        words
+    }
+
+    /// The machine without what failed.
+    fn machine_words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        if let Some(Extents(extents)) = &self.torus {
+            words.extend(["--torus".to_owned(), join(extents, "x")]);
+        }
+        if let Some(path) = &self.topology {
+            words.extend(["--topology".to_owned(), path.display().to_string()]);
+        }
+        if let Some(Wrap(wrap)) = &self.wrap {
+            let values: Vec<&str> = wrap.iter().map(|&wraps| if wraps { "yes" } else { "no" }).collect();
+            words.extend(["--wrap".to_owned(), join(&values, ",")]);
+        }
+        if let Some(Capacity(capacity)) = &self.capacity {
+            words.extend(["--capacity".to_owned(), join(capacity, ",")]);
+        }
+        words
+    }
+
+    fn torus_spec(&self, Extents(extents): &Extents) -> TopologySpec {
+        let per_dim = |length: usize| if length == 1 { extents.len() } else { 1 };
+        let wrap = self.wrap.as_ref().map(|Wrap(wrap)| wrap.repeat(per_dim(wrap.len()))).unwrap_or_default();
+        let capacity = self.capacity.as_ref().map(|Capacity(c)| c.repeat(per_dim(c.len()))).unwrap_or_default();
+        TopologySpec::new(Shape::Torus(Torus { extents: extents.clone(), wrap, capacity }))
+    }
+
+    /// What is wrong with the machine, and how to look at it.
+    fn explain(&self, error: &TopologyError) -> Failure {
+        let failure = Failure::usage(error);
+        match error {
+            TopologyError::NotNeighbours { .. }
+            | TopologyError::WrongDimension { .. }
+            | TopologyError::RankOutOfRange { .. }
+            | TopologyError::NotARank { .. }
+            | TopologyError::OutsideTorus { .. }
+            | TopologyError::NoCoordinates { .. } => failure
+                .hint(format!("`synth topology {}` lists the ranks and their links", self.machine_words().join(" "))),
+            TopologyError::AmbiguousCable { .. } => failure.hint("write the direction as the dimension: U,V,x+"),
+            _ => failure,
+        }
+    }
+}
+
+impl Ends {
+    /// The failure on a machine on which ranks can be read.
+    fn on(&self, built: &Topology, both: bool) -> Result<FailedLink, TopologyError> {
+        let (from, to): (RankId, RankId) = (built.parse_rank(&self.from)?, built.parse_rank(&self.to)?);
+        Ok(FailedLink { from, to, dim: self.dim, both })
+    }
+}
+
+impl std::fmt::Display for Ends {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{},{}", self.from, self.to)?;
+        self.dim.map_or(Ok(()), |dim| write!(f, ",{dim}"))
+    }
+}
+
+impl FromStr for Ends {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let words: Vec<&str> = text.split(',').map(str::trim).collect();
+        let (from, to, dim) = match words[..] {
+            [from, to] => (from, to, None),
+            [from, to, dim] => (from, to, Some(dim.parse().map_err(|error: TopologyError| error.to_string())?)),
+            _ => {
+                return Err("write two ranks and the dimension of the cable between them, as in 2,3,x; \
+                            coordinates are written with dots, as in 2.0.0,3.0.0,x"
+                    .to_owned());
+            }
+        };
+        Ok(Self { from: from.to_owned(), to: to.to_owned(), dim })
+    }
+}
+
+impl FromStr for Extents {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let extents: Option<Vec<u32>> = text.split(['x', 'X']).map(|extent| extent.parse().ok()).collect();
+        extents.map(Self).ok_or_else(|| "write the extents with x between them, as in 4x4x4".to_owned())
+    }
+}
+
+impl FromStr for Wrap {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let value = |word: &str| match word.trim() {
+            "yes" | "true" => Some(true),
+            "no" | "false" => Some(false),
+            _ => None,
+        };
+        let wrap: Option<Vec<bool>> = text.split(',').map(value).collect();
+        wrap.map(Self).ok_or_else(|| "write yes or no, once or for every dimension, as in yes,no,yes".to_owned())
+    }
+}
+
+impl FromStr for Capacity {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let capacity: Option<Vec<u32>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
+        capacity.map(Self).ok_or_else(|| "write a number, once or for every dimension, as in 2,1,1".to_owned())
+    }
+}
+
+fn read_spec(path: &Path) -> Result<TopologySpec, Failure> {
+    let text = file::read_text(path)?;
+    json::parse_topology(&text).map_err(|error| {
+        Failure::usage(format!("{}:{}:{}: {}", path.display(), error.line, error.column, error.message))
+            .hint("`synth schema topology` prints what a topology file looks like")
+    })
+}
+
+fn join<T: ToString>(items: &[T], separator: &str) -> String {
+    items.iter().map(T::to_string).collect::<Vec<_>>().join(separator)
+}

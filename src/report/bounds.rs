@@ -1,0 +1,84 @@
+//! Lower bounds in words.
+
+use serde_json::{Value, json};
+
+use super::figures::{decimal, exact, exact_and_decimal};
+use super::summary::headline;
+use super::table::Table;
+use crate::bound::{Claim, Finding};
+use crate::certificate::{Bounds, Rational};
+use crate::problem::Problem;
+
+/// The bounds in lines for people: each with its evidence, then what they mean for whole widths.
+pub fn to_text(problem: &Problem, findings: &[Finding]) -> String {
+    let mut text = format!("{}\n", headline(problem));
+    if findings.is_empty() {
+        text.push_str("  nothing must move: there is no bound\n");
+        return text;
+    }
+    let mut table = Table::new(&[]).indented(2);
+    for finding in findings {
+        let (figure, at_least) = match &finding.claim {
+            Claim::Steps(bound) => ("steps", bound.at_least.to_string()),
+            Claim::Volume(bound) => ("volume", exact_and_decimal(bound.at_least)),
+        };
+        let cells = [figure, ">=", &at_least, finding.name, &finding.words];
+        table.row(cells.map(str::to_owned));
+    }
+    text.push_str(&table.to_string());
+    let best = best(findings);
+    if let Some(bound) = &best.volume {
+        let width = best.least_width(problem.parts());
+        let least = Rational::new(i128::from(width), i128::from(problem.parts()));
+        if least != bound.at_least {
+            let messages = match problem.parts() {
+                1 => "whole messages".to_owned(),
+                parts => format!("messages in {parts} parts"),
+            };
+            text.push_str(&format!("for {messages}: volume >= {}\n", exact_and_decimal(least)));
+        }
+    }
+    text
+}
+
+/// The bounds as a JSON object.
+pub fn to_json(problem: &Problem, findings: &[Finding]) -> Value {
+    let entry = |finding: &Finding| match &finding.claim {
+        Claim::Steps(bound) => json!({
+            "figure": "steps",
+            "at_least": bound.at_least,
+            "evidence": finding.name,
+            "words": finding.words,
+            "from": bound.from.0,
+            "to": bound.to.0,
+        }),
+        Claim::Volume(bound) => json!({
+            "figure": "volume",
+            "at_least": exact(bound.at_least),
+            "decimal": decimal(bound.at_least),
+            "evidence": finding.name,
+            "words": finding.words,
+        }),
+    };
+    let best = best(findings);
+    json!({
+        "problem": headline(problem),
+        "parts": problem.parts(),
+        "steps": best.steps.as_ref().map(|bound| bound.at_least),
+        "volume": best.volume.as_ref().map(|bound| exact(bound.at_least)),
+        "total_width": best.least_width(problem.parts()),
+        "bounds": findings.iter().map(entry).collect::<Vec<Value>>(),
+    })
+}
+
+/// The best bound of each figure: the first, as they are sorted.
+fn best(findings: &[Finding]) -> Bounds {
+    let mut best = Bounds::default();
+    for finding in findings {
+        match &finding.claim {
+            Claim::Steps(bound) => best.steps = best.steps.or_else(|| Some(bound.clone())),
+            Claim::Volume(bound) => best.volume = best.volume.or_else(|| Some(bound.clone())),
+        }
+    }
+    best
+}

@@ -1,0 +1,12 @@
+//! Schedules, bounds, verdicts and machines as text for people, and as JSON for programs that read over their shoulder.
+//!
+//! Pure functions from data to text: nothing here prints. Percentages and decimals are for reading; every figure that
+//! decides something is also given exactly.
+
+pub mod bounds;
+pub mod figures;
+pub mod machine;
+pub mod steps;
+pub mod summary;
+pub mod table;
+pub mod verdict;

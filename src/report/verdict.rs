@@ -1,0 +1,136 @@
+//! What the verifier found, with the place of every finding in the file.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::figures::count;
+use super::summary::{figures, figures_to_json, headline};
+use crate::certificate::Bounds;
+use crate::format::json::{PathItem, locate};
+use crate::schedule::Solution;
+use crate::verify::{Code, Finding, Report};
+
+/// A schedule that was read and judged.
+#[derive(Clone, Copy, Debug)]
+pub struct Judged<'a> {
+    /// The name of the file, as it was given.
+    pub name: &'a str,
+    /// What the file holds, to find places in.
+    pub text: &'a str,
+    /// What was read from it.
+    pub solution: &'a Solution,
+    /// What the verifier says.
+    pub report: &'a Report,
+}
+
+impl Judged<'_> {
+    /// The verdict in lines for people.
+    pub fn to_text(&self) -> String {
+        let Solution { problem, schedule, bounds, .. } = self.solution;
+        let holds = self.report.holds();
+        let mut text = format!("{}: {}\n", self.name, if holds { "holds" } else { "refuted" });
+        let _ = writeln!(text, "  {}", headline(problem));
+        if holds {
+            text.push_str(&figures(problem, schedule, Some(bounds)).to_string());
+        }
+        let place = |finding: &Finding| place(self.text, finding).map(|place| format!("{}:{}", self.name, at(place)));
+        text.push_str(&findings(self.report, place));
+        text
+    }
+
+    /// The verdict as a JSON object.
+    pub fn to_json(&self) -> Value {
+        let Solution { problem, schedule, bounds, .. } = self.solution;
+        let holds = self.report.holds();
+        let no_bounds = Bounds::default();
+        let list = |findings: &[Finding]| -> Vec<Value> { findings.iter().map(|found| self.finding(found)).collect() };
+        let totals: serde_json::Map<String, Value> =
+            self.report.totals().map(|(code, total)| (code.to_string(), json!(total))).collect();
+        json!({
+            "file": self.name,
+            "verdict": if holds { "holds" } else { "refuted" },
+            "violations": list(&self.report.violations),
+            "warnings": list(&self.report.warnings),
+            "totals": totals,
+            "figures": figures_to_json(problem, schedule, if holds { bounds } else { &no_bounds }),
+        })
+    }
+
+    fn finding(&self, finding: &Finding) -> Value {
+        let place = place(self.text, finding);
+        json!({
+            "code": finding.code.to_string(),
+            "line": place.map(|(line, _)| line),
+            "column": place.map(|(_, column)| column),
+            "step": finding.step,
+            "transfer": finding.transfer,
+            "chunk_index": finding.chunk_index,
+            "from": finding.from.map(|rank| rank.0),
+            "to": finding.to.map(|rank| rank.0),
+            "chunk": finding.chunk.map(|chunk| chunk.0),
+            "label": finding.chunk.map(|chunk| self.solution.problem.chunk_label(chunk)),
+            "message": finding.message,
+            "consequences": finding.consequences,
+        })
+    }
+}
+
+/// The findings of a report in lines, violations first, then how many of each code there are. `place` says where a
+/// finding stands, if anywhere.
+pub fn findings(report: &Report, place: impl Fn(&Finding) -> Option<String>) -> String {
+    let mut text = String::new();
+    for finding in report.violations.iter().chain(&report.warnings) {
+        let place = place(finding).map(|place| format!("{place}: ")).unwrap_or_default();
+        let _ = write!(text, "  {place}{}: {}", finding.code, finding.message);
+        if finding.consequences > 0 {
+            let _ = write!(text, " (and {})", count(finding.consequences as usize, "consequence"));
+        }
+        text.push('\n');
+    }
+    let totals = |warnings: bool| -> Vec<(Code, u64)> {
+        report.totals().filter(|(code, _)| code.is_warning() == warnings).collect()
+    };
+    text.push_str(&total_line("violation", &totals(false), report.violations.len()));
+    text.push_str(&total_line("warning", &totals(true), report.warnings.len()));
+    text
+}
+
+/// `12 violations: D001 10, L002 2 (2 shown; --max-errors shows more)`
+fn total_line(noun: &str, totals: &[(Code, u64)], shown: usize) -> String {
+    let total: u64 = totals.iter().map(|(_, number)| number).sum();
+    if total == 0 {
+        return String::new();
+    }
+    let codes: Vec<String> = totals.iter().map(|(code, number)| format!("{code} {number}")).collect();
+    let hidden = if shown as u64 == total {
+        String::new()
+    } else {
+        format!(" (the first {shown} are listed; --max-errors lists more)")
+    };
+    format!("  {}: {}{hidden}\n", count(total as usize, noun), codes.join(", "))
+}
+
+/// The line and column a finding is about.
+fn place(text: &str, finding: &Finding) -> Option<(usize, usize)> {
+    use PathItem::{Index, Key};
+    let mut path = Vec::new();
+    if let Some(step) = finding.step {
+        path.extend([Key("steps"), Index(step as usize - 1)]);
+        if let Some(transfer) = finding.transfer {
+            path.extend([Key("transfers"), Index(transfer)]);
+            if let Some(chunk) = finding.chunk_index {
+                path.extend([Key("chunks"), Index(chunk)]);
+            }
+        }
+    } else if finding.code == Code::C001 {
+        path.push(Key("bounds"));
+    } else {
+        return None;
+    }
+    locate(text, &path)
+}
+
+fn at((line, column): (usize, usize)) -> String {
+    format!("{line}:{column}")
+}
