@@ -4,7 +4,9 @@ use num_rational::Ratio;
 use synth::certificate::Rational;
 use synth::collective::{Demand, Kind};
 use synth::plan::{Control, Parts, Plan, PlanError, Wish, synthesise};
+use synth::schedule::Solution;
 use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::verify::{Options, verify};
 
 const CLASSICAL: [&str; 3] = ["ring", "half_ring", "dim_rotation"];
 
@@ -17,8 +19,11 @@ fn plan(planner: &str, extents: &[u32], parts: u32) -> Plan {
     synthesise(&torus, &Kind::AllToAll, &wish(planner, parts), &Control::unlimited()).unwrap()
 }
 
-/// Volume and steps.
+/// Volume and steps of a schedule that verifies.
 fn figures(plan: &Plan) -> (Rational, usize) {
+    let Plan { problem, schedule, bounds, .. } = plan.clone();
+    let report = verify(&Solution { problem, schedule, bounds, origin: None }, &Options::default());
+    assert!(report.holds() && report.warnings.is_empty(), "{}: {:?}", plan.planner, report);
     let volume = Ratio::new(plan.schedule.total_width().into(), plan.problem.parts().into());
     (volume, plan.schedule.step_count())
 }
