@@ -429,6 +429,9 @@ fn error_messages() {
         "--torus 4x4 --time-limit 5",
         "--torus 4x4 --threads 0",
         "--torus 1000x1000x1000",
+        "--torus 100x100",
+        "--torus 8x8x8 --parts 1000",
+        "bound --torus 255x255",
         "--torus 4x4 verify",
         "bound",
         "bound --torus 4 --fail 0,1 --fail 1,2",
@@ -477,7 +480,10 @@ fn the_readme_tells_the_truth() {
     if std::env::var_os("SYNTH_UPDATE_README").is_some() {
         fs::write(&path, renewed).expect("the README");
     } else {
-        assert!(renewed == readme, "the README differs from what the command says:\n{renewed}");
+        assert!(
+            renewed == readme,
+            "the README differs from what the command says; SYNTH_UPDATE_README=1 renews it:\n{renewed}"
+        );
     }
 }
 

@@ -7,7 +7,7 @@ use synth::problem::Problem;
 use synth::report::bounds;
 
 use super::topology_options::TopologyOptions;
-use super::{Ending, Failure, Format, output};
+use super::{Ending, Failure, Format, output, size};
 
 /// Say what no all-to-all schedule can beat, with the evidence
 #[derive(Args)]
@@ -26,6 +26,7 @@ impl BoundCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
         let topology = self.topology.topology()?;
+        size::check_ranks(&topology)?;
         let problem = Problem::new(topology, Collective { kind: Kind::AllToAll, parts: self.parts })?;
         let findings =
             bound::findings(&problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;

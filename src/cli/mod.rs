@@ -12,6 +12,7 @@ mod progress;
 mod quantity;
 mod schema;
 mod show;
+mod size;
 mod topology;
 mod topology_options;
 mod verify;

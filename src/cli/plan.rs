@@ -16,7 +16,7 @@ use synth::verify::{Options, Verified};
 use super::plan_options::PlanOptions;
 use super::progress::{Ticker, interrupt_flag};
 use super::topology_options::TopologyOptions;
-use super::{Ending, Failure, Format, output};
+use super::{Ending, Failure, Format, output, size};
 
 /// Plan an all-to-all.
 #[derive(Args)]
@@ -40,6 +40,7 @@ impl PlanCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
         let topology = self.topology.topology()?;
+        size::check_chunks(&topology, self.options.least_parts())?;
         if let Some(threads) = self.options.threads {
             rayon::ThreadPoolBuilder::new()
                 .num_threads(usize::from(threads))

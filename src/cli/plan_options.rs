@@ -68,6 +68,14 @@ impl PlanOptions {
         }
     }
 
+    /// The parts asked for; 1 if they are to be chosen.
+    pub fn least_parts(&self) -> u32 {
+        match self.parts {
+            PartsArgument::Fixed(parts) => parts,
+            PartsArgument::Auto => 1,
+        }
+    }
+
     /// The price of a schedule, if it is stated.
     pub fn price(&self) -> Option<Price> {
         Some(Price { message_bytes: self.message_bytes?, alpha: self.alpha?, bandwidth: self.bandwidth? })

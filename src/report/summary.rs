@@ -168,8 +168,9 @@ pub fn figures(problem: &Problem, schedule: &Schedule, bounds: Option<&Bounds>) 
     if let Some(bounds) = bounds {
         let quality = Quality::new(problem, schedule, bounds);
         let (least_steps, least_volume) = (&bounds.steps, &bounds.volume);
-        steps.push(bound_words(least_steps.as_ref().map(|bound| bound.at_least.to_string())));
-        volumes.push(bound_words(least_volume.as_ref().map(|bound| exact_and_decimal(bound.at_least))));
+        steps.push(bound_words(least_steps.as_ref().map(|bound| bound.at_least.to_string()), quality.steps));
+        let least = least_volume.as_ref().map(|bound| exact_and_decimal(bound.at_least));
+        volumes.push(bound_words(least, quality.volume));
         steps.push(match (least_steps, quality.steps) {
             (Some(bound), Standing::Above(_)) => {
                 format!("{} above the bound", statistics.steps as u64 - u64::from(bound.at_least))
@@ -225,8 +226,12 @@ pub fn figures_to_json(problem: &Problem, schedule: &Schedule, bounds: &Bounds) 
     })
 }
 
-fn bound_words(bound: Option<String>) -> String {
-    bound.map(|bound| format!("bound {bound}")).unwrap_or("no bound known".to_owned())
+fn bound_words(bound: Option<String>, standing: Standing) -> String {
+    match bound {
+        Some(bound) => format!("bound {bound}"),
+        None if standing == Standing::Optimal => "nothing to move".to_owned(),
+        None => "no bound stated".to_owned(),
+    }
 }
 
 /// A row per dimension: how busy its links are, each way.

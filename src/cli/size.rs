@@ -1,0 +1,29 @@
+//! What is too large for this program is refused, before it fills the memory.
+
+use synth::topology::Topology;
+
+use super::Failure;
+
+/// Ranks of a machine whose bounds are looked for: all distances take 2 bytes for each pair, so 512 MB.
+const MOST_RANKS: usize = 1 << 14;
+/// Chunks of a plan: each is a route of some hops, about 100 bytes on a large torus, so some 3 GB.
+const MOST_CHUNKS: u64 = 1 << 25;
+
+/// Refuses machines with too many ranks.
+pub fn check_ranks(topology: &Topology) -> Result<(), Failure> {
+    match topology.rank_count() {
+        0..=MOST_RANKS => Ok(()),
+        ranks => Err(Failure::usage(format!("the machine has {ranks} ranks; at most {MOST_RANKS} can be handled"))),
+    }
+}
+
+/// Refuses plans with too many chunks.
+pub fn check_chunks(topology: &Topology, parts: u32) -> Result<(), Failure> {
+    let ranks = topology.rank_count() as u64;
+    let chunks = ranks.saturating_mul(ranks).saturating_mul(u64::from(parts));
+    if chunks <= MOST_CHUNKS {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("all-to-all among {ranks} ranks has {chunks} chunks; a plan has at most {MOST_CHUNKS}"))
+        .hint("cut messages in fewer --parts, or plan a smaller machine"))
+}
