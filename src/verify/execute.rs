@@ -165,11 +165,10 @@ impl<'a> Execution<'a> {
 
     /// Reads what the senders of a step hold at its beginning.
     fn send(&mut self, run: Run<'_>, step: &[Move]) {
-        let mut last = None;
-        for &one in step {
-            if last.replace(one) == Some(one) {
-                self.report(Code::F006, run, one, |scene| scene.repeated_chunk(run.chunk));
-                continue;
+        for same in step.chunk_by(|a, b| a == b) {
+            let one = same[0];
+            if same.len() > 1 {
+                self.report(Code::F006, run, one, |scene| scene.repeated_chunk(run.chunk, same.len()));
             }
             let Route { from, to, op, passage, .. } = self.routes[one.transfer()];
             let held = match passage {

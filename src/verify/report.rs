@@ -85,7 +85,8 @@ pub(super) struct Ledger {
 }
 
 struct Kept {
-    key: (Place, Code),
+    /// The index in the transfer tells repetitions of one chunk apart.
+    key: (Place, Code, Option<usize>),
     finding: Finding,
 }
 
@@ -102,16 +103,17 @@ impl Ledger {
         }
     }
 
-    /// Counts a finding. True if one at this place is to be kept.
+    /// Counts a finding. True if one at this place is to be kept. Findings of one code at one place must come in the
+    /// order of their chunk indices.
     pub(super) fn count(&mut self, code: Code, place: Place) -> bool {
         self.totals[code as usize] += 1;
         let kept = if code.is_warning() { &self.warnings } else { &self.violations };
-        kept.len() < self.limit || kept.peek().is_some_and(|last| (place, code) < last.key)
+        kept.len() < self.limit || kept.peek().is_some_and(|last| (place, code) < (last.key.0, last.key.1))
     }
 
     /// Keeps a finding that was counted, and drops the last one if there are now too many.
     pub(super) fn keep(&mut self, place: Place, finding: Finding) {
-        let key = (place, finding.code);
+        let key = (place, finding.code, finding.chunk_index);
         let kept = if finding.code.is_warning() { &mut self.warnings } else { &mut self.violations };
         kept.push(Kept { key, finding });
         if kept.len() > self.limit {
@@ -123,7 +125,7 @@ impl Ledger {
     pub(super) fn into_report(self, spoilt: impl Fn(usize) -> u64) -> Report {
         let sorted = |kept: BinaryHeap<Kept>| {
             let findings = kept.into_sorted_vec().into_iter().map(|Kept { key, finding }| match key {
-                (Place::InStep { transfer: Some(transfer), .. }, Code::T001 | Code::T002 | Code::T003) => {
+                (Place::InStep { transfer: Some(transfer), .. }, Code::T001 | Code::T002 | Code::T003, _) => {
                     Finding { consequences: spoilt(transfer), ..finding }
                 }
                 _ => finding,

@@ -291,14 +291,8 @@ fn r003_reduce_needs_values_that_can_be_added() {
 fn f005_f006_f007_wrong_chunks_and_empty_schedules() {
     let triangle = ring(3, Kind::AllToAll);
     let report = judge(&triangle, &["3| 0>1:1,9,1,1 0>2:2 1>0:3 1>2:5 2>0:6 2>1:7"]);
-    assert_eq!(report.totals().collect::<Vec<_>>(), [(Code::F005, 1), (Code::F006, 2), (Code::L002, 1)]);
-    assert_eq!(
-        messages(&report.violations)[1..3],
-        [
-            "chunk 1 (0>1) is listed more than once in this transfer",
-            "chunk 1 (0>1) is listed more than once in this transfer"
-        ]
-    );
+    assert_eq!(report.totals().collect::<Vec<_>>(), [(Code::F005, 1), (Code::F006, 1), (Code::L002, 1)]);
+    assert_eq!(messages(&report.violations)[1], "chunk 1 (0>1) is listed 3 times in this transfer");
     assert_eq!(report.violations[1].chunk_index, Some(2));
     let report = judge(&triangle, &[]);
     assert_eq!(

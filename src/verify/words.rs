@@ -45,8 +45,8 @@ impl Scene<'_> {
     }
 
     /// F006
-    pub(super) fn repeated_chunk(&self, chunk: ChunkId) -> String {
-        format!("chunk {} is listed more than once in this transfer", self.chunk(chunk))
+    pub(super) fn repeated_chunk(&self, chunk: ChunkId, times: usize) -> String {
+        format!("chunk {} is listed {times} times in this transfer", self.chunk(chunk))
     }
 
     /// D001: does the chunk come later, or never?
