@@ -34,7 +34,7 @@ pub(super) struct ScheduleFile {
 /// A machine: a torus (`torus`) or any directed graph (`links`), and what failed.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(transform = super::schema::either_torus_or_links)]
+#[schemars(rename = "Topology", transform = super::schema::either_torus_or_links)]
 pub(super) struct TopologyFile {
     /// Extents of a torus, mesh, ring or line; the dimension that runs fastest in the rank numbers first.
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
@@ -67,6 +67,7 @@ pub(super) struct TopologyFile {
 /// One directed link of an explicit graph.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "GraphLink")]
 pub(super) struct GraphLinkEntry {
     /// The sender.
     pub from: RankEntry,
@@ -81,6 +82,7 @@ pub(super) struct GraphLinkEntry {
 /// A failed cable, or a single failed link.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "FailedLink")]
 pub(super) struct FailedLinkEntry {
     /// One end; the sender, if a single link failed.
     pub from: RankEntry,
@@ -99,6 +101,7 @@ pub(super) struct FailedLinkEntry {
 /// What is to be done. `parts`: a message (shard, vector) is cut in this many parts of equal size.
 #[derive(Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[schemars(rename = "Collective")]
 pub(super) enum CollectiveEntry {
     /// Every rank has a message for every rank.
     AllToAll {
@@ -167,6 +170,7 @@ pub(super) enum CollectiveEntry {
 /// A step. Its transfers all read the state at its beginning; what arrives is there when it ends.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Step")]
 pub(super) struct StepEntry {
     /// Chunks a link of capacity 1 may carry in this step.
     #[serde(default = "one_part")]
@@ -178,6 +182,7 @@ pub(super) struct StepEntry {
 /// Chunks sent over one link in one step.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Transfer")]
 pub(super) struct TransferEntry {
     /// The sender.
     pub from: RankEntry,
@@ -198,6 +203,7 @@ pub(super) struct TransferEntry {
 /// Lower bounds for every schedule of this collective on this machine.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Bounds")]
 pub(super) struct BoundsEntry {
     /// No schedule has fewer steps.
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
@@ -212,6 +218,7 @@ pub(super) struct BoundsEntry {
 /// At least as many steps as one rank is away from another that must reach it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "StepsBound")]
 pub(super) struct StepsBoundEntry {
     /// The number of steps.
     pub at_least: u32,
@@ -224,6 +231,7 @@ pub(super) struct StepsBoundEntry {
 /// At least this volume, in messages (shards, vectors).
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[schemars(rename = "VolumeBound")]
 pub(super) enum VolumeBoundEntry {
     /// Integer weights of links: the sum over all messages of the weighted distance from origin to destination, over
     /// the sum of weight times capacity of all live links.
@@ -242,6 +250,7 @@ pub(super) enum VolumeBoundEntry {
 /// Where a schedule came from.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Origin")]
 pub(super) struct OriginEntry {
     /// The program and its version.
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]

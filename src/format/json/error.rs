@@ -65,6 +65,9 @@ impl From<serde_json::Error> for ParseError {
         if let Some(bare) = message.strip_suffix(&place) {
             message.truncate(bare.len());
         }
+        for (rust, plain) in IN_PLAIN_WORDS {
+            message = message.replace(rust, plain);
+        }
         // Serde has no other way to tell a wrong key from a wrong value than the words it always uses.
         let about_key = ["unknown field `", "missing field `", "duplicate field `"];
         let code = match error.classify() {
@@ -75,3 +78,12 @@ impl From<serde_json::Error> for ParseError {
         Self { code, line: line.max(1), column: column.max(1), message }
     }
 }
+
+/// What serde calls things, and what people who write JSON call them.
+const IN_PLAIN_WORDS: [(&str, &str); 5] = [
+    ("expected a nonzero u32", "expected an integer of at least 1"),
+    ("expected u32", "expected an integer that is not negative"),
+    ("expected u64", "expected an integer that is not negative"),
+    ("invalid type: sequence", "invalid type: array"),
+    ("invalid type: map", "invalid type: object"),
+];

@@ -90,7 +90,7 @@ fn wrong_keys_are_told_with_the_right_ones() {
 
 #[test]
 fn wrong_values_are_told_with_their_place() {
-    refused(&with_steps("[{\"width\": 0, \"transfers\": []}]"), Code::F003, "0, \"tran", "nonzero");
+    refused(&with_steps("[{\"width\": 0, \"transfers\": []}]"), Code::F003, "0, \"tran", "at least 1");
     refused(&with_steps("[[1, []]]"), Code::F003, "[[1, []]", "an object");
     refused(&with_steps("null"), Code::F003, "l, \"form", "null");
     let transfer = |keys: &str| with_steps(&format!("[{{\"transfers\": [{{\"from\": 0, \"to\": 1, {keys}}}]}}]"));
@@ -111,7 +111,7 @@ fn wrong_values_are_told_with_their_place() {
         "\", \"to\":",
         "a rank",
     );
-    refused(&with_collective("{\"kind\": \"broadcast\", \"root\": 0, \"parts\": 0}"), Code::F003, "}}", "nonzero");
+    refused(&with_collective("{\"kind\": \"broadcast\", \"root\": 0, \"parts\": 0}"), Code::F003, "}}", "at least 1");
     refused(&with_collective("{\"kind\": \"alltoall\"}"), Code::F003, "\"}}", "`all_to_all`");
     for at_least in ["-1", "\"1/0\"", "\"+1\"", "1.5", "\"1/2/3\"", "\"\"", &format!("\"{}\"", "9".repeat(40))] {
         let text =
