@@ -30,6 +30,7 @@ pub(super) struct Negotiation<'a> {
     network: &'a Network,
     messages: &'a [Message],
     steps: usize,
+    widths: Vec<u32>,
     router: Router,
     rng: Rng,
     /// The order in which messages are looked at; shuffled every round.
@@ -55,7 +56,7 @@ impl<'a> Negotiation<'a> {
     pub fn new(
         network: &'a Network,
         messages: &'a [Message],
-        widths: &[u32],
+        widths: Vec<u32>,
         paths: Vec<u16>,
         pressure_cap: f64,
         seed: u64,
@@ -78,7 +79,7 @@ impl<'a> Negotiation<'a> {
             pressure: 1.0,
             pressure_cap,
         };
-        let mut negotiation = Self { network, messages, steps, router: Router::new(network), rng, order, paths, slots };
+        let mut negotiation = Self { network, messages, steps, widths, router: Router::new(network), rng, order, paths, slots };
         negotiation.place_all();
         negotiation
     }
@@ -103,8 +104,32 @@ impl<'a> Negotiation<'a> {
         self.slots.raise();
     }
 
-    pub fn into_paths(self) -> Vec<u16> {
-        self.paths
+    /// Takes one unit of width from the step that is contended least and gives it to the one contended most; not from a
+    /// step of width 1. Contention is history: chunks too many, summed over the links of the step and over all rounds.
+    pub fn shift_width(&mut self) {
+        let links = self.network.link_count();
+        let contention =
+            |step: usize| self.slots.history[step * links..][..links].iter().map(|&h| u64::from(h)).sum::<u64>();
+        let most = (0..self.steps).max_by_key(|&step| contention(step));
+        let least = (0..self.steps).filter(|&step| self.widths[step] > 1).min_by_key(|&step| contention(step));
+        let (Some(most), Some(least)) = (most, least) else { return };
+        if most == least {
+            return;
+        }
+        self.widths[most] += 1;
+        self.widths[least] -= 1;
+        for step in [most, least] {
+            for (link, &capacity) in self.network.capacity.iter().enumerate() {
+                let slot = step * links + link;
+                self.slots.room[slot] = self.widths[step].saturating_mul(capacity);
+                self.slots.reprice(slot);
+            }
+        }
+    }
+
+    /// The widths, and the paths, `paths[message * steps + step]`.
+    pub fn into_parts(self) -> (Vec<u32>, Vec<u16>) {
+        (self.widths, self.paths)
     }
 
     /// Counts the paths there are, then routes the messages that have none.

@@ -23,6 +23,9 @@ const PRESSURE_CAPS: [f64; 4] = [20.0, 3.0, 2.0, 5.0];
 /// A try ends after so many rounds without progress.
 const PATIENCE: u32 = 40;
 
+/// Every second try moves a unit of width from step to step after every so many rounds without progress.
+const RESHAPE: u32 = 8;
+
 /// A schedule found.
 struct Found {
     widths: Vec<u32>,
@@ -130,21 +133,26 @@ impl<'a> Search<'a> {
         widths.rotate_right([0, (steps - width % steps) % steps, steps / 3][number as usize % 3] as usize);
         let paths = if number % 8 == 7 { vec![WAIT; warm.len()] } else { warm.to_vec() };
         let seed = self.task.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number);
+        let reshapes = number % 2 == 1;
         let label = format!("{steps} steps, width {width}, try {}", number + 1);
         let cap = PRESSURE_CAPS[number as usize % PRESSURE_CAPS.len()];
-        let mut negotiation = Negotiation::new(self.network, self.messages, &widths, paths, cap, seed);
+        let mut negotiation = Negotiation::new(self.network, self.messages, widths, paths, cap, seed);
         let (mut least, mut patience, mut round) = (u64::MAX, PATIENCE, 0);
         loop {
             let remaining = negotiation.overfull();
             self.control.report(Progress { planner: self.planner, attempt: &label, round, remaining });
             if remaining == 0 {
-                return Some(Found { widths, paths: negotiation.into_paths() });
+                let (widths, paths) = negotiation.into_parts();
+                return Some(Found { widths, paths });
             }
             patience = if remaining < least { PATIENCE } else { patience - 1 };
             if patience == 0 || self.control.stop().is_some() {
                 return None;
             }
             least = least.min(remaining);
+            if reshapes && patience % RESHAPE == 0 {
+                negotiation.shift_width();
+            }
             negotiation.round();
             round += 1;
         }
