@@ -38,6 +38,7 @@ pub(super) struct Negotiation<'a> {
     /// `paths[message * steps + step]` is a live link or [`WAIT`].
     paths: Vec<u16>,
     slots: Slots,
+    scanned: u64,
 }
 
 /// Per slot, `[step * links + link]`.
@@ -79,7 +80,18 @@ impl<'a> Negotiation<'a> {
             pressure: 1.0,
             pressure_cap,
         };
-        let mut negotiation = Self { network, messages, steps, widths, router: Router::new(network), rng, order, paths, slots };
+        let mut negotiation = Self {
+            network,
+            messages,
+            steps,
+            widths,
+            router: Router::new(network),
+            rng,
+            order,
+            paths,
+            slots,
+            scanned: 0,
+        };
         negotiation.place_all();
         negotiation
     }
@@ -87,6 +99,11 @@ impl<'a> Negotiation<'a> {
     /// Chunks too many, summed over all slots; 0: done.
     pub fn overfull(&self) -> u64 {
         self.slots.used.iter().zip(&self.slots.room).map(|(&used, &room)| u64::from(used.saturating_sub(room))).sum()
+    }
+
+    /// Effort so far: links looked at by the router, and hops looked at by the rounds.
+    pub fn work(&self) -> u64 {
+        self.router.work() + self.scanned
     }
 
     /// One round: routes anew what crosses an overfull slot, then raises prices.
@@ -101,6 +118,7 @@ impl<'a> Negotiation<'a> {
             }
         }
         self.order = order;
+        self.scanned += self.paths.len() as u64;
         self.slots.raise();
     }
 

@@ -27,6 +27,8 @@ pub(super) struct Router {
     after: Vec<u32>,
     /// `arrival[step * nodes + place]`: the link over which the cheapest path arrives there in this step, or [`WAIT`].
     arrival: Vec<u16>,
+    /// Links looked at in all calls, once per step.
+    work: u64,
 }
 
 impl Router {
@@ -54,6 +56,11 @@ impl Router {
         for &rank in &self.nodes {
             self.place[rank as usize] = 0;
         }
+    }
+
+    /// Links looked at since the beginning, once per step: the measure of effort.
+    pub fn work(&self) -> u64 {
+        self.work
     }
 
     /// Lists the ranks on paths of at most `limit` hops, the origin first, and the links among them.
@@ -94,6 +101,7 @@ impl Router {
         self.before[0] = 0;
         self.arrival.clear();
         self.arrival.resize(nodes * steps, WAIT);
+        self.work += (steps * self.arcs.len()) as u64;
         for step in 0..steps {
             self.after.clone_from(&self.before);
             let price = &price[step * links..][..links];

@@ -4,6 +4,8 @@
 //! reached, so that there is a schedule at all; then it works its way back down, harder. It ends at once when it stands
 //! on the bounds.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 
 use super::network::{Message, Network};
@@ -14,17 +16,22 @@ use crate::plan::{Control, Progress, StopReason, Task, even_widths};
 
 /// How many steps beyond the least are worth trying when nobody says.
 const MORE_STEPS: u32 = 3;
-/// Tries while climbing, and while working back down: as many as this many hops of messages allow, within the range.
+/// Tries while climbing.
 const QUICK_TRIES: u64 = 4;
-const HARD_TRIES: (u64, u64) = (4, 64);
-const HARD_HOPS: u64 = 6_000_000;
+/// Tries while working back down: as many as fit in this much work, within the range.
+const HARD_TRIES: (u64, u64) = (4, 40);
+const HARD_WORK: u64 = 3_000_000_000;
+/// A routing of all messages, in rough terms: so many links looked at per message and step.
+const LINKS_PER_ROUTING: u64 = 60;
+/// What a try may cost, in routings of all messages.
+const TRY_ROUTINGS: u64 = 20;
+/// A try ends when it has made no progress in so many rounds and in the work of so many routings of all messages.
+const PATIENCE_ROUNDS: u32 = 40;
+const PATIENCE_ROUTINGS: u64 = 10;
 /// How far the pressure rises, try by try.
 const PRESSURE_CAPS: [f64; 4] = [20.0, 3.0, 2.0, 5.0];
-/// A try ends after so many rounds without progress.
-const PATIENCE: u32 = 40;
-
-/// Every second try moves a unit of width from step to step after every so many rounds without progress.
-const RESHAPE: u32 = 8;
+/// Every fourth try moves a unit of width from step to step after every so many rounds without progress.
+const RESHAPE_ROUNDS: u32 = 8;
 
 /// A schedule found.
 struct Found {
@@ -40,6 +47,10 @@ pub(super) struct Search<'a> {
     messages: &'a [Message],
     control: &'a Control,
     best: Option<Found>,
+    /// Tries made so far, per steps and total width.
+    tried: BTreeMap<(u32, u32), u64>,
+    /// The paths tries begin with, per number of steps.
+    warm: BTreeMap<u32, Vec<u16>>,
 }
 
 impl<'a> Search<'a> {
@@ -50,7 +61,7 @@ impl<'a> Search<'a> {
         messages: &'a [Message],
         control: &'a Control,
     ) -> Self {
-        Self { planner, task, network, messages, control, best: None }
+        Self { planner, task, network, messages, control, best: None, tried: BTreeMap::new(), warm: BTreeMap::new() }
     }
 
     /// Searches from this number of steps up.
@@ -90,23 +101,45 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Narrows the best schedule as far as it goes, then shortens it.
+    /// Narrows what was reached as far as it goes, then tries fewer steps: at the same width, or at such widths as still
+    /// pay where time has a price.
     fn descend(&mut self, least_steps: u32, most_steps: u32, least_width: u32) {
-        while let Some((_, width)) = self.point().filter(|&(_, width)| width > least_width) {
-            let narrower =
-                (least_steps..=most_steps).any(|steps| self.reaches(steps, width - 1, self.hard_tries(steps)));
-            if !narrower {
-                break;
-            }
+        let Some((_, mut width)) = self.point() else { return };
+        while width > least_width
+            && (least_steps..=most_steps).any(|steps| self.reaches(steps, width - 1, self.hard_tries(steps)))
+        {
+            width -= 1;
         }
-        if let Some((most, width)) = self.point() {
-            let _shorter = (least_steps..most).any(|steps| self.reaches(steps, width, self.hard_tries(steps)));
+        let reached = self.point().map_or(least_steps, |(steps, _)| steps);
+        for steps in least_steps..reached {
+            let mut wider = width;
+            while self.pays(steps, wider) && self.control.stop().is_none() {
+                if self.reaches(steps, wider, self.hard_tries(steps)) {
+                    return;
+                }
+                wider += 1;
+            }
         }
     }
 
+    /// Would this point be better than the best schedule?
+    fn pays(&self, steps: u32, width: u32) -> bool {
+        self.point().is_none_or(|best| self.rank((steps, width)) < self.rank(best))
+    }
+
+    /// Lower is better: the time where it has a price, then the width, then the steps.
+    fn rank(&self, (steps, width): (u32, u32)) -> (f64, u32, u32) {
+        let volume = f64::from(width) / f64::from(self.task.problem.parts());
+        (self.task.price.map_or(0.0, |price| price.seconds_for(steps as usize, volume)), width, steps)
+    }
+
+    /// The work of one routing of all messages in so many steps, in rough terms.
+    fn routing_work(&self, steps: u32) -> u64 {
+        self.messages.len() as u64 * u64::from(steps) * LINKS_PER_ROUTING
+    }
+
     fn hard_tries(&self, steps: u32) -> u64 {
-        let hops = self.messages.len() as u64 * u64::from(steps);
-        (HARD_HOPS / hops.max(1)).clamp(HARD_TRIES.0, HARD_TRIES.1)
+        (HARD_WORK / (TRY_ROUTINGS * self.routing_work(steps))).clamp(HARD_TRIES.0, HARD_TRIES.1)
     }
 
     /// Steps and total width of the best schedule.
@@ -120,41 +153,58 @@ impl<'a> Search<'a> {
         if width < steps {
             return false;
         }
-        let warm = start::paths(self.task.problem, self.network, self.messages, steps as usize);
-        let found = (0..tries).into_par_iter().find_map_first(|number| self.attempt(steps, width, number, &warm));
+        let tried = self.tried.insert((steps, width), tries).unwrap_or(0);
+        if tried >= tries {
+            return false;
+        }
+        let warm = self
+            .warm
+            .remove(&steps)
+            .unwrap_or_else(|| start::paths(self.task.problem, self.network, self.messages, steps as usize));
+        let found = (tried..tries).into_par_iter().find_map_first(|number| self.attempt(steps, width, number, &warm));
+        self.warm.insert(steps, warm);
         let reached = found.is_some();
-        self.best = found.or(self.best.take());
+        if reached && self.pays(steps, width) {
+            self.best = found;
+        }
         reached
     }
 
+    /// One try to reach a point. Tries differ in where the wider steps stand, in how far the pressure rises, in whether
+    /// widths may move and whether the template is the start, and in the order of the messages.
     fn attempt(&self, steps: u32, width: u32, number: u64, warm: &[u16]) -> Option<Found> {
         let mut widths = even_widths(width, steps);
         // The wider steps come first, last, or after the first third.
         widths.rotate_right([0, (steps - width % steps) % steps, steps / 3][number as usize % 3] as usize);
-        let paths = if number % 8 == 7 { vec![WAIT; warm.len()] } else { warm.to_vec() };
-        let seed = self.task.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number);
-        let reshapes = number % 2 == 1;
-        let label = format!("{steps} steps, width {width}, try {}", number + 1);
+        let paths = if number % 8 == 6 { vec![WAIT; warm.len()] } else { warm.to_vec() };
         let cap = PRESSURE_CAPS[number as usize % PRESSURE_CAPS.len()];
+        let seed = self.task.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number);
         let mut negotiation = Negotiation::new(self.network, self.messages, widths, paths, cap, seed);
-        let (mut least, mut patience, mut round) = (u64::MAX, PATIENCE, 0);
-        loop {
+
+        let label = format!("{steps} steps, width {width}, try {}", number + 1);
+        let routing = self.routing_work(steps);
+        let (mut least, mut work_then, mut stale_rounds) = (u64::MAX, 0, 0);
+        for round in 0.. {
             let remaining = negotiation.overfull();
             self.control.report(Progress { planner: self.planner, attempt: &label, round, remaining });
             if remaining == 0 {
-                let (widths, paths) = negotiation.into_parts();
-                return Some(Found { widths, paths });
+                break;
             }
-            patience = if remaining < least { PATIENCE } else { patience - 1 };
-            if patience == 0 || self.control.stop().is_some() {
+            let work = negotiation.work();
+            if remaining < least {
+                (least, work_then, stale_rounds) = (remaining, work, 0);
+            }
+            let stuck = stale_rounds >= PATIENCE_ROUNDS && work >= work_then + PATIENCE_ROUTINGS * routing;
+            if stuck || work >= TRY_ROUTINGS * routing || self.control.stop().is_some() {
                 return None;
             }
-            least = least.min(remaining);
-            if reshapes && patience % RESHAPE == 0 {
+            stale_rounds += 1;
+            if number % 4 == 3 && stale_rounds % RESHAPE_ROUNDS == 0 {
                 negotiation.shift_width();
             }
             negotiation.round();
-            round += 1;
         }
+        let (widths, paths) = negotiation.into_parts();
+        Some(Found { widths, paths })
     }
 }
