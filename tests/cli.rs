@@ -216,6 +216,21 @@ fn verify_says_where_and_what() {
 }
 
 #[test]
+fn verdicts_for_people() {
+    let bench = Bench::new();
+    bench.write("bad.json", REFUTED);
+    bench.write("good.json", HOLDS);
+    bench.write("broken.json", "{\n  \"format\": 1\n}\n");
+    let bounded = HOLDS
+        .replace("  \"steps\"", "  \"bounds\": {\"steps\": {\"at_least\": 1, \"from\": 1, \"to\": 0}},\n  \"steps\"");
+    bench.write("bounded.json", &bounded);
+    bench.write("claims.json", &bounded.replace("\"at_least\": 1", "\"at_least\": 2"));
+    bench.write("idle.json", &HOLDS.replace("\"steps\": [", "\"steps\": [{\"transfers\": []},"));
+    let output = bench.run("verify good.json bad.json broken.json bounded.json claims.json idle.json missing.json");
+    insta::assert_snapshot!("verdicts", text(&output.stdout));
+}
+
+#[test]
 fn verify_speaks_json() {
     let bench = Bench::new();
     bench.write("bad.json", REFUTED);

@@ -76,11 +76,12 @@ impl Judged<'_> {
     }
 }
 
-/// The findings of a report in lines, violations first, then how many of each code there are. `place` says where a
-/// finding stands, if anywhere.
+/// The findings of a report in lines, then how many of each code there are. Where there are violations, warnings are
+/// counted but not listed: most of them follow from the violations. `place` says where a finding stands, if anywhere.
 pub fn findings(report: &Report, place: impl Fn(&Finding) -> Option<String>) -> String {
     let mut text = String::new();
-    for finding in report.violations.iter().chain(&report.warnings) {
+    let listed = if report.holds() { &report.warnings } else { &report.violations };
+    for finding in listed {
         let place = place(finding).map(|place| format!("{place}: ")).unwrap_or_default();
         let _ = write!(text, "  {place}{}: {}", finding.code, finding.message);
         if finding.consequences > 0 {
@@ -91,24 +92,32 @@ pub fn findings(report: &Report, place: impl Fn(&Finding) -> Option<String>) -> 
     let totals = |warnings: bool| -> Vec<(Code, u64)> {
         report.totals().filter(|(code, _)| code.is_warning() == warnings).collect()
     };
-    text.push_str(&total_line("violation", &totals(false), report.violations.len()));
-    text.push_str(&total_line("warning", &totals(true), report.warnings.len()));
+    let hidden = |shown: usize| match shown {
+        0 => "none is listed; --max-errors lists them".to_owned(),
+        shown => format!("the first {shown} are listed; --max-errors lists more"),
+    };
+    let (violations, warnings) = (report.violations.len(), report.warnings.len());
+    text.push_str(&total_line("violation", &totals(false), violations, &hidden(violations)));
+    if report.holds() {
+        text.push_str(&total_line("warning", &totals(true), warnings, &hidden(warnings)));
+    } else {
+        text.push_str(&total_line("warning", &totals(true), 0, "not listed while there are violations"));
+    }
+    if let Some(first) = report.violations.first() {
+        let _ = writeln!(text, "  `synth explain {}` says more", first.code);
+    }
     text
 }
 
-/// `12 violations: D001 10, L002 2 (2 shown; --max-errors shows more)`
-fn total_line(noun: &str, totals: &[(Code, u64)], shown: usize) -> String {
+/// `12 violations: D001 10, L002 2`, and if not all of them are listed, a remark.
+fn total_line(noun: &str, totals: &[(Code, u64)], listed: usize, remark: &str) -> String {
     let total: u64 = totals.iter().map(|(_, number)| number).sum();
     if total == 0 {
         return String::new();
     }
     let codes: Vec<String> = totals.iter().map(|(code, number)| format!("{code} {number}")).collect();
-    let hidden = if shown as u64 == total {
-        String::new()
-    } else {
-        format!(" (the first {shown} are listed; --max-errors lists more)")
-    };
-    format!("  {}: {}{hidden}\n", count(total as usize, noun), codes.join(", "))
+    let remark = if listed as u64 == total { String::new() } else { format!(" ({remark})") };
+    format!("  {}: {}{remark}\n", count(total as usize, noun), codes.join(", "))
 }
 
 /// The line and column a finding is about.
