@@ -144,12 +144,16 @@ fn a_few_dead_cables_are_bounded_by_the_arc_cut_formula() {
 
 /// Values of the multi-commodity-flow linear program, found by a solver, where no slab and no ball reaches them.
 #[test]
-fn many_dead_cables_are_bounded_by_sets_of_any_form() {
+fn many_dead_cables_are_bounded_by_sets_and_metrics_of_any_form() {
     let table: &[(Extents, &[Cable], (i128, i128))] = &[
         (&[5, 5], &[(0, 1), (24, 20), (8, 13), (7, 12), (23, 3), (3, 8), (19, 24), (5, 10)], (77, 3)),
         (&[5, 5], &[(9, 5), (2, 3), (5, 6), (23, 3), (8, 9), (16, 21)], (77, 4)),
         (&[6, 4], &[(3, 4), (22, 4), (16, 17), (19, 20), (9, 10)], (28, 1)),
         (&[7, 3], &[(12, 19), (18, 19), (5, 12), (19, 5), (2, 9)], (22, 1)),
+        // Beyond every cut.
+        (&[3, 3], &[(6, 0), (5, 8), (6, 7), (1, 4), (1, 2)], (46, 9)),
+        (&[6, 4], &[(12, 18), (1, 7), (6, 12)], (147, 8)),
+        (&[6, 4], &[(5, 11), (20, 2), (16, 22), (23, 5)], (147, 8)),
     ];
     for &(extents, dead, (numerator, denominator)) in table {
         let topology = torus_without(extents, &dead.iter().map(|&(from, to)| cable(from, to)).collect::<Vec<_>>());
@@ -230,11 +234,11 @@ fn a_demand_matrix_counts_chunks_and_its_parts_make_a_message() {
     (counts[2], counts[3], counts[4]) = (6, 2, 5);
     let kind = Kind::AllToAllV(Demand::new(4, &counts).unwrap());
     let topology = Topology::torus(&[4]).unwrap();
-    // Rank 0 sends 6 + 2 chunks over two links.
-    assert_eq!(volume(topology.clone(), kind.clone()), ratio(4, 1));
+    // The 8 chunks of rank 0 over its two links and the 5 of rank 1 one way or the other, all three in balance.
+    assert_eq!(volume(topology.clone(), kind.clone()), ratio(13, 3));
     let halves = Problem::new(topology, Collective { kind, parts: 2 }).unwrap();
     let bounds = bound::find(&halves).unwrap();
-    assert_eq!(bounds.volume.unwrap().at_least, ratio(2, 1));
+    assert_eq!(bounds.volume.unwrap().at_least, ratio(13, 6));
     assert_eq!(bounds.steps.unwrap().at_least, 2);
 }
 

@@ -6,15 +6,18 @@
 //! * **volume**: a set of ranks and what must cross its border, over the capacity there. On a torus with few failures the
 //!   best set is a slab of positions along one dimension (an *arc cut*); with many failures it may be a rank, its
 //!   neighbourhood, or a set of any form, found by improving those. Where each message goes from one rank to
-//!   one rank, also the *hop count*: all hops of all messages over all capacity. For all-reduce, partitions.
+//!   one rank, also the *hop count*: all hops of all messages over all capacity, and, on small networks, metrics of any
+//!   form. For all-reduce, partitions.
 //!
 //! A barrier has no volume to speak of: it gets a bound for its steps alone.
 
+mod crowding;
 mod cuts;
 mod evidence;
 mod hops;
 mod partition;
 mod region;
+mod weighted;
 mod words;
 
 use crate::certificate::{Bounds, Evidence, Rational, StepsBound, VolumeBound};
@@ -99,6 +102,13 @@ struct Ranked {
     finding: Finding,
 }
 
+impl Ranked {
+    fn new(name: &'static str, at_least: Rational, links: u64, evidence: Evidence, words: String) -> Self {
+        let claim = Claim::Volume(VolumeBound { at_least, evidence });
+        Self { at_least, links, finding: Finding { name, claim, words } }
+    }
+}
+
 /// The first of the pairs that are farthest apart, among those where one needs data of the other.
 fn farthest_pair(problem: &Problem, distances: &Distances) -> Option<StepsBound> {
     let mut farthest: Option<StepsBound> = None;
@@ -119,8 +129,7 @@ fn volume_findings(problem: &Problem, distances: &Distances) -> Vec<Ranked> {
     }
     let mut ranked = Vec::new();
     let mut add = |name, at_least, links, evidence, words| {
-        let claim = Claim::Volume(VolumeBound { at_least, evidence });
-        ranked.push(Ranked { at_least, links, finding: Finding { name, claim, words } });
+        ranked.push(Ranked::new(name, at_least, links, evidence, words));
     };
     for cut in cuts::best_cuts(problem) {
         if let Some(evidence) = evidence::of_cut(problem, &cut) {
@@ -142,6 +151,12 @@ fn volume_findings(problem: &Problem, distances: &Distances) -> Vec<Ranked> {
             let (volume, links, words) = (found.volume(), found.links, words::partition(&found));
             add("partition", volume, links, Evidence::Partition { blocks: found.blocks }, words);
         }
+    }
+    if let Some((volume, weights)) = weighted::best_metric(problem)
+        && ranked.iter().all(|other| other.at_least < volume)
+    {
+        let (links, words) = (weights.len() as u64, words::metric(problem, &weights, volume));
+        ranked.push(Ranked::new("weighted metric", volume, links, Evidence::Metric { weights }, words));
     }
     ranked
 }

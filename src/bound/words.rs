@@ -34,6 +34,31 @@ pub(super) fn hop_count(problem: &Problem, found: &HopCount) -> String {
     format!("all {what} together make {} hops {over}: {}", found.hops, decimal(found.volume(problem)))
 }
 
+/// "all messages together must cross 16 chosen links 294 times, over a capacity of 16: 18.38".
+pub(super) fn metric(problem: &Problem, weights: &[(RankId, RankId, u32)], volume: Rational) -> String {
+    let topology = problem.topology();
+    let (mut links, mut capacity) = (0, 0);
+    for &(from, to, weight) in weights {
+        for link in topology.links_between(from, to).map(|id| topology.link(id)).filter(|link| link.alive) {
+            links += 1;
+            capacity += i128::from(weight) * i128::from(link.capacity);
+        }
+    }
+    let (what, unit) = match problem.collective().kind {
+        Kind::AllToAllV(_) => ("chunks", problem.parts()),
+        _ => ("messages", 1),
+    };
+    let crossings = volume * capacity * i128::from(unit);
+    let counted = match weights.iter().map(|&(.., weight)| weight).max() {
+        Some(greatest @ 2..) => format!(", counted 1 to {greatest}-fold"),
+        _ => String::new(),
+    };
+    format!(
+        "all {what} together must cross {links} chosen links {crossings} times{counted}, over a capacity of {capacity}: {}",
+        decimal(volume)
+    )
+}
+
 /// "the 32 ranks with x in 1..=2 send 1024 messages out over 31 links: 33.03".
 pub(super) fn cut(problem: &Problem, cut: &Cut) -> String {
     let one = cut.ranks.len() == 1;

@@ -1,0 +1,103 @@
+//! Metrics of any form: weights of links that rise where the shortest paths crowd.
+//!
+//! The best metric is the dual solution of the multi-commodity-flow linear program. It is approached by multiplicative
+//! weights: all messages take their shortest paths, links with more than the average load become longer, and so on. What
+//! comes of it is rounded to small integers, in a few ways, and what those prove is computed exactly. So however rough
+//! the search is, its bound holds; on small tori with many failures it is mostly the value of the linear program, even
+//! where no cut reaches that.
+//!
+//! Floating-point numbers steer the search, in a fixed order: same problem, same bound.
+
+use std::collections::BTreeSet;
+
+use super::crowding::Crowding;
+use crate::certificate::{self, Evidence, Rational};
+use crate::collective::Kind;
+use crate::problem::Problem;
+use crate::topology::{LinkId, RankId};
+
+/// Ranks times live links of the largest problem this is tried on.
+const LARGEST: usize = 10_000;
+
+/// Rounds, times ranks, times live links.
+const WORK: usize = 600_000;
+const MOST_ROUNDS: usize = 80;
+
+/// How fast lengths change at first.
+const RATE: f64 = 0.25;
+
+/// Rounding to 0 and 1: from which share of the greatest length on a link counts.
+const THRESHOLDS: [f64; 4] = [0.5, 0.9, 0.7, 0.3];
+
+/// Rounding to integers: the greatest weight.
+const GREATEST: [u32; 2] = [2, 3];
+
+/// A metric as evidence states it.
+type Weights = Vec<(RankId, RankId, u32)>;
+
+/// The best metric found and what it proves; `None` for kinds that a cut always bounds as well, and for large problems.
+pub(super) fn best_metric(problem: &Problem) -> Option<(Rational, Weights)> {
+    let links: Vec<LinkId> = problem.topology().live_links().collect();
+    let size = problem.topology().rank_count() * links.len();
+    if !matches!(problem.collective().kind, Kind::AllToAll | Kind::AllToAllV(_)) || size == 0 || size > LARGEST {
+        return None;
+    }
+    let mut tried = BTreeSet::new();
+    let mut best: Option<(Rational, Weights)> = None;
+    for lengths in raise(problem, &links, (WORK / size).min(MOST_ROUNDS)) {
+        let longest = lengths.iter().copied().fold(0.0, f64::max);
+        let thresholds = THRESHOLDS.map(|share| round(&lengths, 0.5 / (share * longest), 1));
+        let integers = GREATEST.map(|greatest| round(&lengths, f64::from(greatest) / longest, greatest));
+        for rounded in thresholds.into_iter().chain(integers) {
+            if tried.contains(&rounded) {
+                continue;
+            }
+            let weights = weights(problem, &links, &rounded);
+            tried.insert(rounded);
+            // A metric that proves nothing is an error, and no bound.
+            if let Ok(volume) = certificate::value(problem, &Evidence::Metric { weights: weights.clone() })
+                && best.as_ref().is_none_or(|(least, _)| volume > *least)
+            {
+                best = Some((volume, weights));
+            }
+        }
+    }
+    best
+}
+
+/// Lengths of the links: the best seen on the way, and the average of all.
+fn raise(problem: &Problem, links: &[LinkId], rounds: usize) -> [Vec<f64>; 2] {
+    let mut crowding = Crowding::new(problem, links);
+    let mut length = vec![1.0; links.len()];
+    let mut average = vec![0.0; links.len()];
+    let (mut best, mut greatest) = (length.clone(), 0.0);
+    for round in 0..rounds {
+        // Normalised, so that what is proven is the sum of the distances.
+        let scale: f64 = length.iter().zip(&crowding.capacity).map(|(length, capacity)| length * capacity).sum();
+        length.iter_mut().for_each(|length| *length /= scale);
+        let proven = crowding.route(&length);
+        if proven > greatest {
+            (best, greatest) = (length.clone(), proven);
+        }
+        let rate = RATE / (1.0 + round as f64 / 10.0).sqrt();
+        for (index, length) in length.iter_mut().enumerate() {
+            average[index] += *length;
+            let excess = crowding.load[index] / (crowding.capacity[index] * proven) - 1.0;
+            *length = (*length * (rate * excess).min(1.0).exp()).max(f64::MIN_POSITIVE);
+        }
+    }
+    [best, average]
+}
+
+fn round(lengths: &[f64], scale: f64, greatest: u32) -> Vec<u32> {
+    lengths.iter().map(|length| ((length * scale).round() as u32).min(greatest)).collect()
+}
+
+/// One entry per pair of ranks; where two links join them, both count with the weight of the first.
+fn weights(problem: &Problem, links: &[LinkId], rounded: &[u32]) -> Weights {
+    let ends = links.iter().map(|&id| problem.topology().link(id)).zip(rounded);
+    let mut weights: Weights = ends.map(|(link, &weight)| (link.from, link.to, weight)).collect();
+    weights.dedup_by_key(|&mut (from, to, _)| (from, to));
+    weights.retain(|&(.., weight)| weight > 0);
+    weights
+}
