@@ -6,7 +6,7 @@
 //! the search is, its bound holds; on small tori with many failures it is mostly the value of the linear program, even
 //! where no cut reaches that.
 //!
-//! Floating-point numbers steer the search, in a fixed order: same problem, same bound.
+//! Floating-point numbers steer the search, in a fixed order and with basic operations only: same problem, same bound.
 
 use std::collections::BTreeSet;
 
@@ -83,7 +83,7 @@ fn raise(problem: &Problem, links: &[LinkId], rounds: usize) -> [Vec<f64>; 2] {
         for (index, length) in length.iter_mut().enumerate() {
             average[index] += *length;
             let excess = crowding.load[index] / (crowding.capacity[index] * proven) - 1.0;
-            *length = (*length * (rate * excess).min(1.0).exp()).max(f64::MIN_POSITIVE);
+            *length = (*length * (1.0 + (rate * excess).min(1.5))).max(f64::MIN_POSITIVE);
         }
     }
     [best, average]
