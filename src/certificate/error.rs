@@ -8,7 +8,7 @@ use super::Rational;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
 pub enum CertificateError {
-    #[error("{claimed} steps are claimed, but rank {to} is only {distance} hops from rank {from}")]
+    #[error("{claimed} steps are claimed, but the distance from rank {from} to rank {to} is {distance}")]
     TooManySteps { claimed: u32, distance: u64, from: String, to: String },
     #[error("a volume of {claimed} is claimed, but the evidence proves only {proven}")]
     TooMuchVolume { claimed: Rational, proven: Rational },

@@ -227,7 +227,7 @@ fn claims_beyond_the_evidence_are_refused() {
     assert_eq!((steps(4, 0, 10), steps(3, 0, 1), steps(2, 0, 10)), (Ok(()), Ok(()), Ok(())));
     assert_eq!(
         steps(4, 0, 1).unwrap_err().to_string(),
-        "4 steps are claimed, but rank 1 (1,0) is only 3 hops from rank 0 (0,0)"
+        "4 steps are claimed, but the distance from rank 0 (0,0) to rank 1 (1,0) is 3"
     );
     assert!(matches!(steps(0, 3, 3), Err(CertificateError::NoNeed { .. })));
     assert!(matches!(steps(1, 0, 16), Err(CertificateError::NoNeed { .. })));

@@ -59,6 +59,24 @@ impl Default for Options {
 ///
 /// Takes O(moves log moves + chunks) time for collectives that move chunks as they are; each addition costs
 /// O(ranks / 64) more, each chunk that every rank holds O(ranks).
+///
+/// ```
+/// # use synth::collective::{ChunkId, Collective, Kind};
+/// # use synth::problem::Problem;
+/// # use synth::schedule::{Op, Schedule, Solution};
+/// # use synth::topology::{RankId, Topology};
+/// # use synth::verify::{Code, Options, verify};
+/// // A broadcast on a ring of 3 that forgets rank 2.
+/// let problem = Problem::new(Topology::torus(&[3])?, Collective::new(Kind::Broadcast(RankId(0))))?;
+/// let mut builder = Schedule::builder();
+/// builder.step(1).transfer(RankId(0), RankId(1), None, Op::Copy, [ChunkId(0)]);
+/// let solution = Solution { problem, schedule: builder.finish(), bounds: Default::default(), origin: None };
+///
+/// let report = verify(&solution, &Options::default());
+/// assert_eq!(report.violations[0].code, Code::D002);
+/// assert_eq!(report.violations[0].message, "at the end rank 2 (2) lacks chunk 0: it got as far as rank 1 (1) in step 1");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn verify(solution: &Solution, options: &Options) -> Report {
     let Solution { problem, schedule, bounds, .. } = solution;
     let mut ledger = Ledger::new(options.max_errors);

@@ -320,7 +320,7 @@ fn c001_bounds_must_be_proven() {
     assert_eq!(
         messages(&rejected.report.violations),
         [
-            "the bound on the steps: 2 steps are claimed, but rank 1 (1) is only 1 hops from rank 0 (0)",
+            "the bound on the steps: 2 steps are claimed, but the distance from rank 0 (0) to rank 1 (1) is 1",
             "the bound on the volume: a volume of 2 is claimed, but the evidence proves only 1"
         ]
     );

@@ -53,9 +53,10 @@ impl Scene<'_> {
     pub(super) fn not_held(&self, chunk: ChunkId, one: Move, moves: &[Move]) -> String {
         let Route { step, from, .. } = self.route(one);
         let sender = self.rank(from);
-        let later = moves.iter().map(|&other| self.route(other)).find(|other| {
-            other.to == from && other.step >= step && other.passage == Passage::Open && other.from != from
-        });
+        let later = moves
+            .iter()
+            .map(|&other| self.route(other))
+            .find(|other| other.to == from && other.step >= step && other.passage == Passage::Open);
         let why = match later {
             Some(arrival) if arrival.step == step => {
                 format!("it arrives only in this step, from rank {}", self.rank(arrival.from))
