@@ -120,6 +120,17 @@ fn published_schemas_are_current() {
     }
 }
 
+#[test]
+fn the_published_format_reads_as_it_says() {
+    let page = fs::read_to_string(root().join("docs/schedule-format.md")).unwrap();
+    let example = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let solution = parse_solution(example).unwrap();
+    assert_eq!(solution.schedule.move_count(), 2);
+    for code in Code::ALL {
+        assert!(page.contains(&format!("| `{code}` | ")), "docs/schedule-format.md has no row for {code}");
+    }
+}
+
 fn survives_writing(file: &Path, solution: &Solution) {
     let written = solution_to_string(solution);
     let read = parse_solution(&written).unwrap_or_else(|error| panic!("{} written: {error}", file.display()));
