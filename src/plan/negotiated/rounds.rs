@@ -15,6 +15,7 @@ use fastrand::Rng;
 
 use super::network::{Message, Network};
 use super::router::{Router, WAIT};
+use crate::plan::Control;
 
 /// What a hop costs in an empty slot without history.
 const HOP_PRICE: u32 = 1;
@@ -106,11 +107,14 @@ impl<'a> Negotiation<'a> {
         self.router.work() + self.scanned
     }
 
-    /// One round: routes anew what crosses an overfull slot, then raises prices.
-    pub fn round(&mut self) {
+    /// One round: routes anew what crosses an overfull slot, then raises prices. Ends early when told to stop.
+    pub fn round(&mut self, control: &Control) {
         let mut order = std::mem::take(&mut self.order);
         self.rng.shuffle(&mut order);
-        for &m in &order {
+        for (index, &m) in order.iter().enumerate() {
+            if index % 4096 == 0 && control.stop().is_some() {
+                break;
+            }
             let range = m as usize * self.steps..(m as usize + 1) * self.steps;
             if self.slots.crosses_overfull(&self.paths[range.clone()], self.network.link_count()) {
                 self.remove(m);
@@ -142,6 +146,16 @@ impl<'a> Negotiation<'a> {
                 self.slots.room[slot] = self.widths[step].saturating_mul(capacity);
                 self.slots.reprice(slot);
             }
+        }
+    }
+
+    /// Makes every step wide enough for what crosses it.
+    pub fn widen(&mut self) {
+        let links = self.network.link_count();
+        for (step, width) in self.widths.iter_mut().enumerate() {
+            let used = &self.slots.used[step * links..][..links];
+            let needed = used.iter().zip(&self.network.capacity).map(|(used, &capacity)| used.div_ceil(capacity)).max();
+            *width = needed.unwrap_or(0).max(1);
         }
     }
 

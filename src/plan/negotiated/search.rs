@@ -5,6 +5,7 @@
 //! on the bounds.
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -37,6 +38,12 @@ const RESHAPE_ROUNDS: u32 = 8;
 struct Found {
     widths: Vec<u32>,
     paths: Vec<u16>,
+}
+
+impl Found {
+    fn width(&self) -> u32 {
+        self.widths.iter().sum()
+    }
 }
 
 /// A search at work.
@@ -87,10 +94,11 @@ impl<'a> Search<'a> {
         self.best.map(|found| (found.widths, found.paths))
     }
 
-    /// Widens by 1, then by ever more, until a point is reached in the least steps or one more.
+    /// Widens by 1, then by ever more, until a point is reached in the least steps or one more. What a failed try leaves
+    /// behind is a schedule too, if a wide one: the climb ends there at the latest.
     fn climb(&mut self, least_steps: u32, most_steps: u32, least_width: u32) {
         let (mut width, mut stride) = (least_width, 1);
-        while self.best.is_none() && self.control.stop().is_none() {
+        loop {
             for steps in least_steps..=most_steps.min(least_steps + 1) {
                 if self.reaches(steps, width, QUICK_TRIES) {
                     return;
@@ -98,6 +106,9 @@ impl<'a> Search<'a> {
             }
             width = width.saturating_add(stride);
             stride = stride.saturating_add(stride.div_ceil(4));
+            if self.point().is_some_and(|(_, found)| found <= width) || self.control.stop().is_some() {
+                return;
+            }
         }
     }
 
@@ -144,13 +155,13 @@ impl<'a> Search<'a> {
 
     /// Steps and total width of the best schedule.
     fn point(&self) -> Option<(u32, u32)> {
-        self.best.as_ref().map(|found| (found.widths.len() as u32, found.widths.iter().sum()))
+        self.best.as_ref().map(|found| (found.widths.len() as u32, found.width()))
     }
 
     /// Tries a point several times, from different starts; the first success, in the order of the tries, is kept.
     /// The tries run side by side, which changes nothing about their outcome.
     fn reaches(&mut self, steps: u32, width: u32, tries: u64) -> bool {
-        if width < steps {
+        if width < steps || (self.best.is_some() && self.control.stop().is_some()) {
             return false;
         }
         let tried = self.tried.insert((steps, width), tries).unwrap_or(0);
@@ -161,18 +172,31 @@ impl<'a> Search<'a> {
             .warm
             .remove(&steps)
             .unwrap_or_else(|| start::paths(self.task.problem, self.network, self.messages, steps as usize));
-        let found = (tried..tries).into_par_iter().find_map_first(|number| self.attempt(steps, width, number, &warm));
+        let fallback = Mutex::new(None);
+        let found = (tried..tries).into_par_iter().find_map_first(|number| {
+            let found = self.attempt(steps, width, number, &warm);
+            if found.width() <= width {
+                return Some(found);
+            }
+            // Every try of a point that is not reached gets here, in whatever order: the least is always the same.
+            let mut least = fallback.lock().unwrap_or_else(PoisonError::into_inner);
+            if least.as_ref().is_none_or(|(other, by): &(Found, u64)| (found.width(), number) < (other.width(), *by)) {
+                *least = Some((found, number));
+            }
+            None
+        });
         self.warm.insert(steps, warm);
         let reached = found.is_some();
-        if reached && self.pays(steps, width) {
-            self.best = found;
+        let fallback = fallback.into_inner().unwrap_or_else(PoisonError::into_inner).map(|(found, _)| found);
+        if let Some(found) = found.or(fallback).filter(|found| self.pays(steps, found.width())) {
+            self.best = Some(found);
         }
         reached
     }
 
-    /// One try to reach a point. Tries differ in where the wider steps stand, in how far the pressure rises, in whether
+    /// One try to reach a point; where it fails, steps that are overfull are widened until they are not. Tries differ in where the wider steps stand, in how far the pressure rises, in whether
     /// widths may move and whether the template is the start, and in the order of the messages.
-    fn attempt(&self, steps: u32, width: u32, number: u64, warm: &[u16]) -> Option<Found> {
+    fn attempt(&self, steps: u32, width: u32, number: u64, warm: &[u16]) -> Found {
         let mut widths = even_widths(width, steps);
         // The wider steps come first, last, or after the first third.
         widths.rotate_right([0, (steps - width % steps) % steps, steps / 3][number as usize % 3] as usize);
@@ -196,15 +220,16 @@ impl<'a> Search<'a> {
             }
             let stuck = stale_rounds >= PATIENCE_ROUNDS && work >= work_then + PATIENCE_ROUTINGS * routing;
             if stuck || work >= TRY_ROUTINGS * routing || self.control.stop().is_some() {
-                return None;
+                negotiation.widen();
+                break;
             }
             stale_rounds += 1;
             if number % 4 == 3 && stale_rounds % RESHAPE_ROUNDS == 0 {
                 negotiation.shift_width();
             }
-            negotiation.round();
+            negotiation.round(self.control);
         }
         let (widths, paths) = negotiation.into_parts();
-        Some(Found { widths, paths })
+        Found { widths, paths }
     }
 }
