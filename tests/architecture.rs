@@ -1,4 +1,5 @@
-//! The rules of ARCHITECTURE.md, held: who uses whom, where printing happens, how long files are, no private paths.
+//! The rules of ARCHITECTURE.md, held: who uses whom, where printing happens, how long files are; and of the
+//! documents: links that lead somewhere, no private paths.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -111,6 +112,38 @@ fn no_file_names_a_place_on_someones_machine() {
             };
             if places.iter().any(absolute) {
                 broken.push(format!("{}:{}: {}", path.display(), number + 1, line.trim()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn every_test_program_is_described() {
+    let description = fs::read_to_string(root().join("tests/README.md")).expect("tests/README.md");
+    for entry in fs::read_dir(root().join("tests")).expect("the tests") {
+        let path = entry.expect("the tests").path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let listed = match path.join("main.rs").is_file() {
+            true => format!("| `{name}/` |"),
+            false => format!("| `{name}` |"),
+        };
+        if path.join("main.rs").is_file() || name.ends_with(".rs") {
+            assert!(description.contains(&listed), "tests/README.md says nothing about {name}");
+        }
+    }
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    let mut broken = Vec::new();
+    for path in files_below(root()).into_iter().filter(|path| path.extension().is_some_and(|kind| kind == "md")) {
+        let text = fs::read_to_string(&path).expect("documents are text");
+        for (at, _) in text.match_indices("](") {
+            let target = text[at + 2..].split([')', '#', ' ']).next().unwrap_or_default();
+            let inside = !target.is_empty() && !target.contains("://");
+            if inside && !path.parent().unwrap_or(root()).join(target).exists() {
+                broken.push(format!("{}: {target}", path.display()));
             }
         }
     }

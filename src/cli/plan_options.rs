@@ -9,6 +9,9 @@ use synth::plan::{Parts, Wish};
 
 use super::quantity::{parse_bandwidth, parse_bytes, parse_duration, parse_seconds};
 
+/// The most steps that can be asked for: more than any two ranks are hops apart.
+const MOST_STEPS: i64 = u16::MAX as i64;
+
 /// How to plan.
 #[derive(Args)]
 #[command(next_help_heading = "Plan")]
@@ -20,10 +23,10 @@ pub struct PlanOptions {
     #[arg(long, value_name = "N|auto", default_value = "1")]
     parts: PartsArgument,
     /// Exactly this many steps
-    #[arg(long, value_name = "N", conflicts_with = "max_steps", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", conflicts_with = "max_steps", value_parser = clap::value_parser!(u32).range(1..=MOST_STEPS))]
     pub steps: Option<u32>,
     /// At most this many steps
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_STEPS))]
     max_steps: Option<u32>,
     /// Bytes of one message (64KiB); with --alpha and --bandwidth, the schedule of least time is looked for
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, requires_all = ["alpha", "bandwidth"])]
