@@ -68,17 +68,21 @@ const SLABS: usize = 4;
 /// Ranks tried over all improvements together, times the cost of trying one.
 const IMPROVEMENT_WORK: usize = 4_000_000;
 
-/// The best set of every family: slabs per dimension, ranks, neighbours, balls, and what improves on them.
+/// The best slab of every dimension and the best rank; of the other families, what is better than all those.
 pub(super) fn best_cuts(problem: &Problem) -> Vec<Cut> {
     let mut region = Region::new(problem);
     let dims = problem.topology().as_torus().map_or(0, |torus| torus.extents.len());
     let slabs: Vec<Vec<Cut>> = (0..dims).map(|dim| best_slabs(&mut region, dim)).collect();
     let mut found: Vec<Cut> = slabs.iter().filter_map(|slabs| slabs.first().cloned()).collect();
     found.extend(best_rank(&mut region));
-    found.extend(best_neighbours(&mut region));
-    found.extend(best_ball(&mut region));
     let others = slabs.into_iter().flat_map(|slabs| slabs.into_iter().skip(1));
-    let starts: Vec<Cut> = found.iter().cloned().chain(others).collect();
+    let mut starts: Vec<Cut> = found.iter().cloned().chain(others).collect();
+    for cut in best_neighbours(&mut region).into_iter().chain(best_ball(&mut region)) {
+        if found.iter().all(|simpler| cut.crossing.cmp(&simpler.crossing).is_gt()) {
+            found.push(cut.clone());
+        }
+        starts.push(cut);
+    }
     found.extend(best_improved(&mut region, starts));
     found
 }

@@ -27,6 +27,9 @@ use crate::topology::Distances;
 
 use hops::HopCount;
 
+/// The most bounds on the volume that are shown.
+const MOST_VOLUMES: usize = 11;
+
 /// One bound, and why it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -76,7 +79,8 @@ pub fn find(problem: &Problem) -> Result<Bounds, Disconnected> {
     Ok(bounds)
 }
 
-/// The best bound of every family, those on steps first, then those on volume, the best first.
+/// The bound on the steps, then the best bound on the volume of every family that has something to say, the best first;
+/// a dozen at most.
 ///
 /// # Errors
 ///
@@ -87,6 +91,7 @@ pub fn findings(problem: &Problem) -> Result<Vec<Finding>, Disconnected> {
     let mut volumes = volume_findings(problem, &distances);
     // Stable: among equals, the fewer links, then the family that comes first.
     volumes.sort_by(|a, b| b.at_least.cmp(&a.at_least).then(a.links.cmp(&b.links)));
+    volumes.truncate(MOST_VOLUMES);
     let steps = farthest_pair(problem, &distances).map(|bound| Finding {
         name: "distance",
         words: words::distance(problem, &bound),

@@ -32,14 +32,16 @@ impl Partition {
     }
 }
 
-/// The best partition of every family: single ranks; the weakest ranks singly and the rest; the slabs between some
-/// boundaries of a dimension.
+/// The partition into single ranks, and into the slabs between some boundaries of every dimension; and, if that is better
+/// than all those, the weakest ranks singly and the rest.
 pub(super) fn best_partitions(problem: &Problem) -> Vec<Partition> {
     let topology = problem.topology();
-    let mut families = vec![singly(problem), weakest_singly(problem)];
     let dims = topology.as_torus().map_or(0, |torus| torus.extents.len());
-    families.extend((0..dims).map(|dim| slabs(problem, dim)));
-    families.into_iter().filter_map(|(words, block_of)| measure(problem, words, &block_of)).collect()
+    let families = std::iter::once(singly(problem)).chain((0..dims).map(|dim| slabs(problem, dim)));
+    let mut found: Vec<Partition> = families.filter_map(|family| measure(problem, family)).collect();
+    let weakest = measure(problem, weakest_singly(problem));
+    found.extend(weakest.filter(|weakest| found.iter().all(|simpler| weakest.volume() > simpler.volume())));
+    found
 }
 
 /// A name, and the number of each rank's block.
@@ -117,7 +119,7 @@ fn slabs(problem: &Problem, dim: usize) -> Family {
 }
 
 /// Collects the blocks and counts what joins them; `None` for fewer than two blocks.
-fn measure(problem: &Problem, words: String, block_of: &[u32]) -> Option<Partition> {
+fn measure(problem: &Problem, (words, block_of): Family) -> Option<Partition> {
     let topology = problem.topology();
     let mut members: Vec<(u32, RankId)> = topology.live_ranks().map(|rank| (block_of[rank.index()], rank)).collect();
     members.sort_unstable();
