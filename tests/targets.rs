@@ -1,0 +1,117 @@
+//! The figures the planner is to reach, each on a verified schedule: all-to-all on whole and on broken tori.
+//!
+//! The oracles are closed forms of the literature and the values of a linear program, worked out elsewhere; the
+//! schedules are judged by the verifier.
+
+use synth::collective::Kind;
+use synth::plan::{Control, Parts, Plan, Wish, synthesise};
+use synth::schedule::Solution;
+use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::verify::{Options, Verified};
+
+/// Plans, has the schedule and its certificates verified, and gives back the plan.
+fn plan(extents: &[u32], cables: &[(u32, u32)], parts: Parts) -> Plan {
+    let failed = |&(from, to)| FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true };
+    let shape = Shape::Torus(Torus::new(extents));
+    let spec = TopologySpec { failed_links: cables.iter().map(failed).collect(), ..TopologySpec::new(shape) };
+    let wish = Wish { parts, ..Wish::default() };
+    let plan = synthesise(&Topology::new(spec).unwrap(), &Kind::AllToAll, &wish, &Control::unlimited()).unwrap();
+    let solution = Solution {
+        problem: plan.problem.clone(),
+        schedule: plan.schedule.clone(),
+        bounds: plan.bounds.clone(),
+        origin: None,
+    };
+    let verified = Verified::<Solution>::new(solution, &Options::default());
+    assert!(verified.is_ok(), "{extents:?} {cables:?}: {}", verified.unwrap_err().report.violations[0].message);
+    plan
+}
+
+/// Steps and total width.
+fn figures(plan: &Plan) -> (usize, u64) {
+    (plan.schedule.step_count(), plan.schedule.total_width())
+}
+
+/// `V = max_d N k / 8` for even extents, `N (k^2 - 1) / (8 k)` for odd ones, in `sum of k / 2` steps.
+#[test]
+fn intact_tori_are_planned_at_the_bisection_bound_in_diameter_steps() {
+    let tori: [&[u32]; 11] = [
+        &[4, 4],
+        &[4, 4, 4],
+        &[8, 4, 4],
+        &[5, 5],
+        &[5, 5, 5],
+        &[3, 4, 5],
+        &[8, 8],
+        &[8, 8, 8],
+        &[6, 6],
+        &[7],
+        &[4, 3, 3],
+    ];
+    for extents in tori {
+        let ranks: u64 = extents.iter().map(|&k| u64::from(k)).product();
+        let load = |k: u64| if k % 2 == 0 { (ranks * k, 8) } else { (ranks * (k * k - 1), 8 * k) };
+        let volume = extents.iter().map(|&k| load(k.into())).map(|(over, under)| over.div_ceil(under)).max().unwrap();
+        let diameter: u32 = extents.iter().map(|k| k / 2).sum();
+        assert_eq!(figures(&plan(extents, &[], Parts::Fixed(1))), (diameter as usize, volume), "{extents:?}");
+    }
+}
+
+#[test]
+fn one_dead_cable_costs_what_the_arc_cut_says_and_no_step() {
+    let cases: [(&[u32], (u32, u32), usize, u64); 10] = [
+        (&[3, 3], (0, 1), 2, 4),
+        (&[4, 4], (0, 1), 4, 10),
+        (&[5, 5], (0, 1), 4, 17),
+        (&[8, 8], (0, 1), 8, 69),
+        (&[3, 3, 3], (0, 1), 3, 10),
+        (&[4, 4, 4], (2, 3), 6, 34),
+        (&[5, 5, 5], (0, 1), 6, 77),
+        (&[2, 3, 4], (0, 2), 4, 12),
+        (&[8, 4, 4], (0, 1), 8, 133),
+        (&[8, 4, 4], (0, 8), 8, 128),
+    ];
+    for (extents, cable, steps, width) in cases {
+        assert_eq!(figures(&plan(extents, &[cable], Parts::Fixed(1))), (steps, width), "{extents:?} {cable:?}");
+    }
+}
+
+#[test]
+fn the_largest_torus_loses_nothing_to_rounding_either() {
+    assert_eq!(figures(&plan(&[8, 8, 8], &[(2, 3)], Parts::Fixed(1))), (12, 517));
+}
+
+/// Where the parts make the LP's value whole, it is met exactly: gap zero.
+#[test]
+fn parts_close_the_gap() {
+    for (extents, cables, parts, width) in [
+        (&[4, 4, 4][..], &[(2, 3)][..], 31, 1024),
+        (&[4, 4], &[(0, 1)], 7, 64),
+        (&[8, 8], &[(0, 1)], 15, 1024),
+        (&[4, 4, 4], &[(0, 1), (2, 3)], 15, 512),
+    ] {
+        let fixed = plan(extents, cables, Parts::Fixed(parts));
+        let diameter: u32 = extents.iter().map(|k| k / 2).sum();
+        assert_eq!(figures(&fixed), (diameter as usize, width), "{extents:?} in {parts} parts");
+        let auto = plan(extents, cables, Parts::Auto);
+        assert_eq!((auto.problem.parts(), figures(&auto)), (parts, figures(&fixed)), "{extents:?}");
+    }
+}
+
+#[test]
+fn random_failures_are_met_at_the_joint_optimum_nine_times_in_ten() {
+    let (mut sets, mut joint) = (0, 0);
+    for line in include_str!("data/random_failures.txt").lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = line.split('|').map(str::trim).collect();
+        let extents: Vec<u32> = fields[0].split('x').map(|extent| extent.parse().unwrap()).collect();
+        let cable = |text: &str| text.split_once('-').map(|(a, b)| (a.parse().unwrap(), b.parse().unwrap())).unwrap();
+        let cables: Vec<(u32, u32)> = fields[1].split(' ').map(cable).collect();
+        let (diameter, optimum): (usize, u64) = (fields[2].parse().unwrap(), fields[3].parse().unwrap());
+        let (steps, width) = figures(&plan(&extents, &cables, Parts::Fixed(1)));
+        assert!(steps >= diameter && width >= optimum, "{line}: {steps} steps of width {width} beat the bounds");
+        assert!(steps <= diameter + 1 && width <= optimum + 1, "{line}: {steps} steps, width {width}");
+        sets += 1;
+        joint += u32::from((steps, width) == (diameter, optimum));
+    }
+    assert!(joint * 10 >= sets * 9, "{joint} of {sets}");
+}
