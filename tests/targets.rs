@@ -50,7 +50,7 @@ fn intact_tori_are_planned_at_the_bisection_bound_in_diameter_steps() {
     ];
     for extents in tori {
         let ranks: u64 = extents.iter().map(|&k| u64::from(k)).product();
-        let load = |k: u64| if k % 2 == 0 { (ranks * k, 8) } else { (ranks * (k * k - 1), 8 * k) };
+        let load = |k: u64| if k.is_multiple_of(2) { (ranks * k, 8) } else { (ranks * (k * k - 1), 8 * k) };
         let volume = extents.iter().map(|&k| load(k.into())).map(|(over, under)| over.div_ceil(under)).max().unwrap();
         let diameter: u32 = extents.iter().map(|k| k / 2).sum();
         assert_eq!(figures(&plan(extents, &[], Parts::Fixed(1))), (diameter as usize, volume), "{extents:?}");
@@ -59,8 +59,8 @@ fn intact_tori_are_planned_at_the_bisection_bound_in_diameter_steps() {
 
 #[test]
 fn one_dead_cable_costs_what_the_arc_cut_says_and_no_step() {
-    let cases: [(&[u32], (u32, u32), usize, u64); 10] = [
-        (&[3, 3], (0, 1), 2, 4),
+    let cases = [
+        (&[3, 3][..], (0, 1), 2, 4),
         (&[4, 4], (0, 1), 4, 10),
         (&[5, 5], (0, 1), 4, 17),
         (&[8, 8], (0, 1), 8, 69),
