@@ -20,12 +20,10 @@ pub(super) fn paths(problem: &Problem, network: &Network, messages: &[Message], 
         live[id.index()] = index as u16;
     }
     let (ranks, parts) = (intact.rank_count() as u32, problem.parts());
-    let torus = intact.as_torus().expect("templates are of tori");
     for (message, path) in messages.iter().zip(paths.chunks_mut(steps)) {
         let (origin, dest) = (RankId(message.origin), RankId(message.dest));
         let part = message.chunk.0 - (message.origin * ranks + message.dest) * parts;
-        let job = template.job(torus, origin, dest, part, parts);
-        for (step, link) in template.path(&intact, origin, job) {
+        for (step, link) in template.path(&intact, origin, dest, part) {
             path[step] = live[link.index()];
             if path[step] == WAIT {
                 path.fill(WAIT);

@@ -96,12 +96,20 @@ pub(super) fn diameter(torus: &Torus) -> u32 {
 pub(super) struct TemplateSchedule {
     /// The width of each step.
     pub widths: Vec<u32>,
-    /// The offset of each job; the parts of an offset stand together.
-    offsets: Vec<u32>,
-    /// `visits[step][job]` is the direction the job moves in.
-    visits: Vec<Vec<Visit>>,
     directions: Vec<Direction>,
+    blocks: Vec<Block>,
 }
+
+/// Parts of every message that move alike: `copies` times the parts `0..parts`.
+struct Block {
+    parts: u32,
+    copies: u32,
+    /// `visits[step][job]` is the direction the job moves in; job = (offset - 1) * parts + part.
+    visits: Vec<Vec<Visit>>,
+}
+
+/// Beyond this many jobs a template is put together from smaller ones.
+const BLOCK_JOBS: u32 = 8192;
 
 impl TemplateSchedule {
     /// Makes the template of `parts` parts per message in `steps` steps; `None` if the open shop has no solution with
@@ -109,21 +117,51 @@ impl TemplateSchedule {
     pub fn new(torus: &Torus, parts: u32, steps: u32) -> Option<Self> {
         let directions = directions(torus);
         let ranks: u32 = torus.extents.iter().product();
-        let offsets: Vec<u32> = (1..ranks).flat_map(|offset| (0..parts).map(move |_| offset)).collect();
-        let shop = Shop {
-            visits: visits(torus, &directions, &offsets)?,
-            capacity: directions.iter().map(|direction| torus.capacity[usize::from(direction.dim)]).collect(),
-        };
-        let busiest = (0..directions.len()).map(|m| shop.load(m).div_ceil(u64::from(shop.capacity[m]))).max();
-        let widths = even_widths(u32::try_from(busiest.unwrap_or(0)).ok()?, steps);
-        let visits = if directions.is_empty() { Vec::new() } else { shop.schedule(&widths)? };
-        Some(Self { widths, offsets, visits, directions })
+        let (block, copies) = block_parts(torus, parts, ranks);
+        let mut template = Self { widths: vec![0; steps as usize], directions, blocks: Vec::new() };
+        for (parts, copies) in [(block, copies), (parts - block * copies, 1)] {
+            if parts > 0 {
+                template.add_block(torus, ranks, parts, copies)?;
+            }
+        }
+        Some(template)
     }
 
-    /// The links that the message from `origin` to `origin + offset` of a job takes, with the step of each, from 0.
-    pub fn path(&self, topology: &Topology, origin: RankId, job: usize) -> impl Iterator<Item = (usize, LinkId)> {
+    fn add_block(&mut self, torus: &Torus, ranks: u32, parts: u32, copies: u32) -> Option<()> {
+        let offsets: Vec<u32> = (1..ranks).flat_map(|offset| (0..parts).map(move |_| offset)).collect();
+        let capacity = self.directions.iter().map(|direction| torus.capacity[usize::from(direction.dim)]).collect();
+        let shop = Shop { visits: visits(torus, &self.directions, &offsets)?, capacity };
+        let busiest = (0..self.directions.len()).map(|m| shop.load(m).div_ceil(u64::from(shop.capacity[m]))).max();
+        let widths = even_widths(u32::try_from(busiest.unwrap_or(0)).ok()?, self.widths.len() as u32);
+        for (total, &width) in self.widths.iter_mut().zip(&widths) {
+            *total = width.checked_mul(copies)?.checked_add(*total)?;
+        }
+        let visits = if self.directions.is_empty() { Vec::new() } else { shop.schedule(&widths)? };
+        self.blocks.push(Block { parts, copies, visits });
+        Some(())
+    }
+
+    /// The links that a part of the message from `origin` to `dest` takes, with the step of each, from 0.
+    ///
+    /// # Panics
+    ///
+    /// If the topology is not the intact torus the template was made for.
+    pub fn path(
+        &self,
+        topology: &Topology,
+        origin: RankId,
+        dest: RankId,
+        part: u32,
+    ) -> impl Iterator<Item = (usize, LinkId)> {
+        let torus = topology.as_torus().expect("templates are of tori");
+        let repeated = self.blocks[0].parts * self.blocks[0].copies;
+        let (block, part) = match part < repeated {
+            true => (&self.blocks[0], part % self.blocks[0].parts),
+            false => (&self.blocks[1], part - repeated),
+        };
+        let job = ((offset(torus, origin, dest) - 1) * block.parts + part) as usize;
         let mut at = origin;
-        self.visits.iter().enumerate().filter_map(move |(step, visits)| {
+        block.visits.iter().enumerate().filter_map(move |(step, visits)| {
             let direction = self.directions[usize::from(visits[job]?)];
             let link = link_towards(topology, at, direction);
             at = topology.link(link).to;
@@ -131,43 +169,25 @@ impl TemplateSchedule {
         })
     }
 
-    /// The job of a part of the message from one rank to another.
-    pub fn job(&self, torus: &Torus, origin: RankId, dest: RankId, part: u32, parts: u32) -> usize {
-        let offset: u32 = (0..torus.extents.len())
-            .map(|dim| {
-                let extent = torus.extents[dim];
-                let apart = torus.position(dest, dim) + extent - torus.position(origin, dim);
-                apart % extent * torus.stride(dim)
-            })
-            .sum();
-        ((offset - 1) * parts + part) as usize
-    }
-
     /// Writes the template out for every rank.
     fn translate(&self, topology: &Topology, parts: u32) -> Schedule {
-        let torus = topology.as_torus().expect("templates are of tori");
         let ranks = topology.rank_count() as u32;
         let links = topology.links().len();
-        let mut at: Vec<u32> = (0..ranks).flat_map(|rank| self.offsets.iter().map(move |_| rank)).collect();
-        let mut carried: Vec<Vec<ChunkId>> = vec![Vec::new(); links];
-        let mut builder = Schedule::builder();
-        for (visits, &width) in self.visits.iter().zip(&self.widths) {
-            for origin in (0..ranks).map(RankId) {
-                for (job, visit) in visits.iter().enumerate() {
-                    let Some(machine) = *visit else { continue };
-                    let place = &mut at[origin.index() * self.offsets.len() + job];
-                    let link = link_towards(topology, RankId(*place), self.directions[usize::from(machine)]);
-                    *place = topology.link(link).to.0;
-                    let dest = translate_rank(torus, origin, self.offsets[job]);
-                    let part = job as u32 % parts;
-                    carried[link.index()].push(ChunkId((origin.0 * ranks + dest.0) * parts + part));
+        let mut carried: Vec<Vec<ChunkId>> = vec![Vec::new(); links * self.widths.len()];
+        for (origin, dest) in (0..ranks).flat_map(|origin| (0..ranks).map(move |dest| (origin, dest))) {
+            for part in 0..if origin == dest { 0 } else { parts } {
+                let chunk = ChunkId((origin * ranks + dest) * parts + part);
+                for (step, link) in self.path(topology, RankId(origin), RankId(dest), part) {
+                    carried[step * links + link.index()].push(chunk);
                 }
             }
+        }
+        let mut builder = Schedule::builder();
+        for (step, &width) in self.widths.iter().enumerate() {
             builder.step(width);
-            for (link, chunks) in carried.iter_mut().enumerate() {
+            for (link, chunks) in carried[step * links..][..links].iter_mut().enumerate() {
                 if !chunks.is_empty() {
-                    chunks.sort_unstable();
-                    builder.transfer_over(topology, LinkId(link as u32), Op::Copy, chunks.drain(..));
+                    builder.transfer_over(topology, LinkId(link as u32), Op::Copy, std::mem::take(chunks));
                 }
             }
         }
@@ -175,17 +195,33 @@ impl TemplateSchedule {
     }
 }
 
+/// How many parts to plan at once, and how often to repeat them: all of them, unless that makes too many jobs. Loads are
+/// whole, and nothing is lost by repeating, for multiples of two parts per unit of capacity.
+fn block_parts(torus: &Torus, parts: u32, ranks: u32) -> (u32, u32) {
+    let most = (BLOCK_JOBS / ranks).max(1);
+    if parts <= 2 * most {
+        return (parts, 1);
+    }
+    let unit = torus.capacity.iter().try_fold(2_u32, |unit, &c| unit.checked_mul(if unit % c == 0 { 1 } else { c }));
+    let block = match unit {
+        Some(unit) if unit < most => most - most % unit,
+        Some(unit) if unit <= parts => unit,
+        _ => parts,
+    };
+    (block, parts / block)
+}
+
+/// The offset between two ranks, as the number of the rank at that offset from rank 0.
+fn offset(torus: &Torus, origin: RankId, dest: RankId) -> u32 {
+    let apart = |dim| torus.position(dest, dim) + torus.extents[dim] - torus.position(origin, dim);
+    (0..torus.extents.len()).map(|dim| apart(dim) % torus.extents[dim] * torus.stride(dim)).sum()
+}
+
 /// The link that leaves a rank in a direction. The single cable of an extent of 2 serves both directions: `x+` leaves
 /// the first position, `x-` the second.
 fn link_towards(topology: &Topology, rank: RankId, direction: Direction) -> LinkId {
     let leaves = |wanted: Direction| topology.links_from(rank).find(|&id| topology.link(id).direction == Some(wanted));
     leaves(direction).or_else(|| leaves(direction.opposite())).expect("a symmetric torus has a link in each dimension")
-}
-
-/// The rank at an offset, position by position round the torus.
-fn translate_rank(torus: &Torus, rank: RankId, offset: u32) -> RankId {
-    let place = |dim| (torus.position(rank, dim) + torus.position(RankId(offset), dim)) % torus.extents[dim];
-    RankId((0..torus.extents.len()).map(|dim| place(dim) * torus.stride(dim)).sum())
 }
 
 /// The machines of the open shop: both directions of a wrapped dimension, one for a single cable.
