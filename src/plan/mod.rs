@@ -10,6 +10,7 @@ mod driver;
 mod error;
 mod half_ring;
 mod negotiated;
+mod negotiation;
 mod ring;
 mod ring_phases;
 mod template;

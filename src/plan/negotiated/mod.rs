@@ -1,9 +1,7 @@
 //! Negotiated congestion: messages that go from one rank to one rank, on any network, with any failures.
 //!
-//! A schedule of `S` steps of widths `w_1 .. w_S` is a set of paths through the *time-expanded network*: a copy of every
-//! rank per step, a *slot* of room `w_t * capacity` for every link in every step. All messages are routed at once, each
-//! on its cheapest path; then those that meet in an overfull slot negotiate, by rising prices, who of them moves away
-//! (see `rounds`). No slot overfull: the paths are a contention-free schedule.
+//! Every message is routed on its cheapest path through the time-expanded network, and those that meet in overfull slots
+//! negotiate who moves away (see `plan::negotiation`).
 //!
 //! ```text
 //!   step      1        2        3
@@ -19,22 +17,22 @@
 //! * **Start**: on a torus, from the [template](super::Template) of the intact machine, so that only what the failure
 //!   touches has to move.
 //! * **Complexity**: a round costs O(messages moved * steps * links near their shortest paths); tens of rounds are usual.
-//!
-//! The idea is that of PathFinder (McMurchie and Ebeling, FPGA 1995), where wires of an FPGA share its tracks; time
-//! expansion is due to Ford and Fulkerson (1958).
 
-mod network;
-mod rounds;
+mod paths;
 mod router;
-mod search;
 mod start;
 
-use crate::plan::{Control, Outcome, PlanError, Planner, Task};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::plan::negotiation::{Message, Network, Search, Start, Strategy, WAIT, messages};
+use crate::plan::{Control, Outcome, PlanError, Planner, StopReason, Task, even_widths};
 use crate::problem::Problem;
 use crate::schedule::{Op, Schedule};
-use network::{Message, Network, messages};
-use router::WAIT;
-use search::Search;
+use paths::Paths;
+
+/// How many steps beyond the least are worth trying when nobody says.
+const MORE_STEPS: u32 = 3;
 
 /// The negotiated planner.
 ///
@@ -77,14 +75,72 @@ impl Planner for Negotiated {
         let network = Network::new(task.problem);
         task.problem.check_connected(&network.distances)?;
         let messages = messages(task.problem).unwrap_or_default();
-        let mut search = Search::new(self.name(), task, &network, &messages, control);
-        let stopped = search.run(least_steps);
-        match search.into_best() {
-            Some((widths, paths)) => {
-                Ok(Outcome { schedule: write_down(task.problem, &network, &messages, &widths, &paths), stopped })
-            }
-            None => Err(PlanError::Stopped { stopped }),
+        if messages.is_empty() {
+            return Ok(Outcome { schedule: Schedule::default(), stopped: StopReason::Finished });
         }
+        let most_steps = task.steps.or(task.max_steps).unwrap_or(least_steps + MORE_STEPS);
+        // Every step is at least 1 wide.
+        let least_width = task.bounds.least_width(task.problem.parts()).max(least_steps);
+        let routing = Routing {
+            problem: task.problem,
+            network: &network,
+            messages: &messages,
+            steps: (least_steps, most_steps),
+            templates: Mutex::default(),
+        };
+        let (widths, paths, stopped) = Search::new(self.name(), task, &routing, control).run(least_width);
+        Ok(Outcome { schedule: write_down(task.problem, &network, &messages, &widths, &paths), stopped })
+    }
+}
+
+/// Messages to be routed, each on a path of its own.
+struct Routing<'a> {
+    problem: &'a Problem,
+    network: &'a Network,
+    messages: &'a [Message],
+    /// The least and the most steps to try.
+    steps: (u32, u32),
+    /// The paths tries begin with, per number of steps.
+    templates: Mutex<BTreeMap<u32, Arc<Vec<u16>>>>,
+}
+
+impl<'a> Strategy for Routing<'a> {
+    type Negotiation = Paths<'a>;
+
+    fn begin(&self, start: Start) -> Paths<'a> {
+        let steps = start.widths.len();
+        let paths = match start.number % 8 {
+            6 => vec![WAIT; self.messages.len() * steps],
+            _ => self.template(steps).to_vec(),
+        };
+        Paths::new(self.network, self.messages, start, paths)
+    }
+
+    /// As even as can be; the wider steps come first, last, or after the first third.
+    fn widths(&self, steps: u32, width: u32, number: u64) -> Vec<u32> {
+        let mut widths = even_widths(width, steps);
+        widths.rotate_right([0, (steps - width % steps) % steps, steps / 3][number as usize % 3] as usize);
+        widths
+    }
+
+    fn step_choices(&self, width: u32, climbing: bool) -> Vec<u32> {
+        let (least, most) = self.steps;
+        (least..=most.min(width)).take(if climbing { 2 } else { usize::MAX }).collect()
+    }
+
+    fn routing_work(&self, steps: u32) -> u64 {
+        /// Links looked at for a message in a step, about.
+        const LINKS: u64 = 60;
+        self.messages.len() as u64 * u64::from(steps) * LINKS
+    }
+}
+
+impl Routing<'_> {
+    /// The paths of the template, made once per number of steps.
+    fn template(&self, steps: usize) -> Arc<Vec<u16>> {
+        let mut templates = self.templates.lock().unwrap_or_else(PoisonError::into_inner);
+        let make = || Arc::new(start::paths(self.problem, self.network, self.messages, steps));
+        Arc::clone(templates.entry(steps as u32).or_insert_with(make))
     }
 }
 

@@ -4,11 +4,8 @@
 //! Only ranks on a shortest path, or on one a few hops longer, are looked at, and only while the destination can still be
 //! reached in time. Dynamic programming over the steps: O(steps * links among those ranks).
 
-use super::network::{Message, Network};
+use crate::plan::negotiation::{Message, Network, WAIT};
 use crate::topology::RankId;
-
-/// In place of a link: the message stays where it is in this step.
-pub(super) const WAIT: u16 = u16::MAX;
 
 /// The price of a state that cannot be reached.
 const FAR: u32 = u32::MAX / 2;

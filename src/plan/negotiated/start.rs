@@ -1,8 +1,7 @@
 //! Where negotiation begins: the template of the torus as it was before anything failed.
 
-use super::network::{Message, Network};
-use super::router::WAIT;
 use crate::collective::Kind;
+use crate::plan::negotiation::{Message, Network, WAIT};
 use crate::plan::template::{TemplateSchedule, is_symmetric};
 use crate::problem::Problem;
 use crate::topology::{RankId, Topology, TopologySpec};

@@ -4,9 +4,12 @@ use crate::collective::{ChunkId, Holders};
 use crate::problem::Problem;
 use crate::topology::{Distances, LinkId, RankId};
 
+/// In place of a live link: none.
+pub(in crate::plan) const WAIT: u16 = u16::MAX;
+
 /// Live links numbered `0..len`, with those that leave each rank.
 #[derive(Debug)]
-pub(super) struct Network {
+pub(in crate::plan) struct Network {
     /// The id in the topology of each live link.
     pub ids: Vec<LinkId>,
     pub from: Vec<u32>,
@@ -20,7 +23,7 @@ pub(super) struct Network {
 
 /// A chunk that must go from one rank to another.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Message {
+pub(in crate::plan) struct Message {
     pub origin: u32,
     pub dest: u32,
     pub chunk: ChunkId,
@@ -70,7 +73,7 @@ impl Network {
 
 /// The messages of a problem in which every chunk goes from one rank to one rank, in ascending order of chunks;
 /// `None` for other collectives. Chunks at home, and those of failed ranks, are left out.
-pub(super) fn messages(problem: &Problem) -> Option<Vec<Message>> {
+pub(in crate::plan) fn messages(problem: &Problem) -> Option<Vec<Message>> {
     let mut messages = Vec::new();
     for chunk in (0..problem.chunk_count()).map(ChunkId) {
         let rule = problem.rule(chunk);

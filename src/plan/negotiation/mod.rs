@@ -1,0 +1,64 @@
+//! Negotiated congestion, whatever is being routed.
+//!
+//! A schedule of `S` steps of widths `w_1 .. w_S` is a set of routes through the *time-expanded network*: a *slot* of
+//! room `w_t * capacity` for every link in every step. Everything is routed at once; then those that meet in an overfull
+//! slot negotiate who of them moves away. In each round, what crosses an overfull slot is routed anew, as cheaply as can
+//! be. The price of a slot is
+//!
+//! ```text
+//!   hop price + history + (pressure * what it would be over its room)
+//! ```
+//!
+//! History grows a little in every round in which the slot ends overfull, and stays: slots that many want become dear for
+//! good, and those who have a choice leave. No slot overfull: the routes are a contention-free schedule. The idea is that
+//! of PathFinder (McMurchie and Ebeling, FPGA 1995), where wires of an FPGA share its tracks; time expansion is due to
+//! Ford and Fulkerson (1958).
+//!
+//! Here are the slots and the search over steps and widths; what a route is, and how it is found, is a planner's
+//! [`Strategy`].
+
+mod network;
+mod search;
+mod slots;
+
+use crate::plan::Control;
+
+pub(super) use network::{Message, Network, WAIT, messages};
+pub(super) use search::{Search, Start};
+pub(super) use slots::Slots;
+
+/// A planner's part in the search.
+pub(super) trait Strategy: Sync {
+    /// What it negotiates with.
+    type Negotiation: Negotiation;
+
+    /// Begins a try.
+    fn begin(&self, start: Start) -> Self::Negotiation;
+
+    /// Widths of this many steps and this sum, each at least 1, that differ from try to try.
+    fn widths(&self, steps: u32, width: u32, number: u64) -> Vec<u32>;
+
+    /// Numbers of steps worth trying at a total width, ascending; fewer of them while climbing.
+    fn step_choices(&self, width: u32, climbing: bool) -> Vec<u32>;
+
+    /// The work of routing everything once in so many steps, in rough terms.
+    fn routing_work(&self, steps: u32) -> u64;
+}
+
+/// Routes of a try.
+pub(super) trait Negotiation {
+    /// What is negotiated for.
+    type Routes: Send + Sync;
+
+    /// The slots.
+    fn slots(&mut self) -> &mut Slots;
+
+    /// One round: routes anew what crosses an overfull slot. Ends early when told to stop.
+    fn round(&mut self, control: &Control);
+
+    /// Effort so far.
+    fn work(&self) -> u64;
+
+    /// The routes.
+    fn into_routes(self) -> Self::Routes;
+}
