@@ -14,6 +14,7 @@ mod negotiation;
 mod ring;
 mod ring_phases;
 mod template;
+mod trees;
 mod widths;
 
 pub use dim_rotation::DimRotation;
@@ -22,6 +23,7 @@ pub use half_ring::HalfRing;
 pub use negotiated::Negotiated;
 pub use ring::Ring;
 pub use template::Template;
+pub use trees::Trees;
 pub use widths::even_widths;
 
 pub use control::{Control, Progress};
@@ -116,7 +118,7 @@ pub trait Planner: Sync {
 
 /// All planners, those that planning tries first before the others.
 pub fn planners() -> &'static [&'static dyn Planner] {
-    &[&Template, &Negotiated, &DimRotation, &HalfRing, &Ring]
+    &[&Template, &Negotiated, &Trees, &DimRotation, &HalfRing, &Ring]
 }
 
 /// The planner of this name.

@@ -58,4 +58,11 @@ impl Distances {
     pub fn row(&self, from: RankId) -> &[u16] {
         &self.hops[from.index() * self.ranks..][..self.ranks]
     }
+
+    /// The distances if every link were turned round.
+    pub fn transposed(&self) -> Self {
+        let ranks = self.ranks;
+        let hops = (0..ranks * ranks).map(|place| self.hops[place % ranks * ranks + place / ranks]).collect();
+        Self { ranks, hops }
+    }
 }

@@ -30,27 +30,30 @@ pub(in crate::plan) struct Message {
 }
 
 impl Network {
+    /// The live links of a problem's topology.
     pub fn new(problem: &Problem) -> Self {
         let topology = problem.topology();
+        let ends = |id| (topology.link(id).from.0, topology.link(id).to.0);
+        Self::with_ends(problem, ends, Distances::new(topology))
+    }
+
+    /// The same, every link turned round: what leads away from a root here leads towards it in truth.
+    pub fn reversed(problem: &Problem) -> Self {
+        let topology = problem.topology();
+        let ends = |id| (topology.link(id).to.0, topology.link(id).from.0);
+        Self::with_ends(problem, ends, Distances::new(topology).transposed())
+    }
+
+    fn with_ends(problem: &Problem, ends: impl Fn(LinkId) -> (u32, u32), distances: Distances) -> Self {
+        let topology = problem.topology();
         let ids: Vec<LinkId> = topology.live_links().collect();
-        let links = ids.iter().map(|&id| topology.link(id));
-        let mut out_start = vec![0; topology.rank_count() + 1];
-        for link in links.clone() {
-            out_start[link.from.index() + 1] += 1;
-        }
-        for rank in 0..topology.rank_count() {
-            out_start[rank + 1] += out_start[rank];
-        }
-        Self {
-            from: links.clone().map(|link| link.from.0).collect(),
-            to: links.clone().map(|link| link.to.0).collect(),
-            capacity: links.map(|link| link.capacity).collect(),
-            // Live links are listed by sender, so those that leave a rank stand together.
-            out: (0..ids.len() as u32).collect(),
-            ids,
-            out_start,
-            distances: Distances::new(topology),
-        }
+        let (from, to): (Vec<u32>, Vec<u32>) = ids.iter().map(|&id| ends(id)).unzip();
+        let mut out: Vec<u32> = (0..ids.len() as u32).collect();
+        out.sort_by_key(|&link| from[link as usize]);
+        let start = |rank| out.partition_point(|&link| from[link as usize] < rank) as u32;
+        let out_start = (0..=topology.rank_count() as u32).map(start).collect();
+        let capacity = ids.iter().map(|&id| topology.link(id).capacity).collect();
+        Self { ids, from, to, capacity, out_start, out, distances }
     }
 
     pub fn link_count(&self) -> usize {
