@@ -8,6 +8,7 @@ mod control;
 mod dim_rotation;
 mod driver;
 mod error;
+mod flood;
 mod half_ring;
 mod negotiated;
 mod negotiation;
@@ -19,6 +20,7 @@ mod widths;
 
 pub use dim_rotation::DimRotation;
 pub use driver::{Parts, Plan, Wish, synthesise};
+pub use flood::Flood;
 pub use half_ring::HalfRing;
 pub use negotiated::Negotiated;
 pub use ring::Ring;
@@ -118,7 +120,7 @@ pub trait Planner: Sync {
 
 /// All planners, those that planning tries first before the others.
 pub fn planners() -> &'static [&'static dyn Planner] {
-    &[&Template, &Negotiated, &Trees, &DimRotation, &HalfRing, &Ring]
+    &[&Template, &Negotiated, &Trees, &Flood, &DimRotation, &HalfRing, &Ring]
 }
 
 /// The planner of this name.
