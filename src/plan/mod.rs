@@ -26,7 +26,7 @@ pub use negotiated::Negotiated;
 pub use ring::Ring;
 pub use template::Template;
 pub use trees::Trees;
-pub use widths::even_widths;
+pub use widths::{bounded_widths, even_widths};
 
 pub use control::{Control, Progress};
 pub use error::PlanError;

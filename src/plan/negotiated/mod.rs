@@ -25,8 +25,8 @@ mod start;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::plan::negotiation::{Message, Network, Search, Start, Strategy, WAIT, messages};
-use crate::plan::{Control, Outcome, PlanError, Planner, StopReason, Task, even_widths};
+use crate::plan::negotiation::{Message, Network, Search, Start, Strategy, WAIT, messages, most_useful};
+use crate::plan::{Control, Outcome, PlanError, Planner, StopReason, Task, bounded_widths, even_widths};
 use crate::problem::Problem;
 use crate::schedule::{Op, Schedule};
 use paths::Paths;
@@ -86,6 +86,7 @@ impl Planner for Negotiated {
             network: &network,
             messages: &messages,
             steps: (least_steps, most_steps),
+            limits: Limits::new(&network, &messages),
             templates: Mutex::default(),
         };
         let (widths, paths, stopped) = Search::new(self.name(), task, &routing, control).run(least_width);
@@ -100,6 +101,7 @@ struct Routing<'a> {
     messages: &'a [Message],
     /// The least and the most steps to try.
     steps: (u32, u32),
+    limits: Limits,
     /// The paths tries begin with, per number of steps.
     templates: Mutex<BTreeMap<u32, Arc<Vec<u16>>>>,
 }
@@ -116,8 +118,12 @@ impl<'a> Strategy for Routing<'a> {
         Paths::new(self.network, self.messages, start, paths)
     }
 
-    /// As even as can be; the wider steps come first, last, or after the first third.
+    /// As even as can be; the wider steps come first, last, or after the first third. Every fourth try keeps the steps at
+    /// both ends as narrow as the busiest ranks want them.
     fn widths(&self, steps: u32, width: u32, number: u64) -> Vec<u32> {
+        if number % 4 == 1 {
+            return bounded_widths(width, steps, &self.limits.early, &self.limits.late);
+        }
         let mut widths = even_widths(width, steps);
         widths.rotate_right([0, (steps - width % steps) % steps, steps / 3][number as usize % 3] as usize);
         widths
@@ -132,6 +138,34 @@ impl<'a> Strategy for Routing<'a> {
         /// Links looked at for a message in a step, about.
         const LINKS: u64 = 60;
         self.messages.len() as u64 * u64::from(steps) * LINKS
+    }
+}
+
+/// How wide the first and the last steps are of use to the ranks whose links have most to carry.
+struct Limits {
+    /// Per step, the sum of the widths up to it.
+    early: Vec<u32>,
+    /// The same from the last step backwards.
+    late: Vec<u32>,
+}
+
+impl Limits {
+    fn new(network: &Network, messages: &[Message]) -> Self {
+        let busiest = |end: fn(&Message) -> u32, capacity: fn(&Network, u32) -> u32| {
+            let mut load = vec![0_u64; network.rank_count()];
+            for message in messages {
+                load[end(message) as usize] += 1;
+            }
+            let share = |rank: u32| load[rank as usize] * 1_000_000 / u64::from(capacity(network, rank).max(1));
+            let rank = (0..network.rank_count() as u32).max_by_key(|&rank| (share(rank), std::cmp::Reverse(rank)));
+            let rank = rank.unwrap_or(0);
+            let ending = messages.iter().filter(|message| end(message) == rank);
+            most_useful(ending.map(|m| network.distance(m.origin, m.dest)), capacity(network, rank))
+        };
+        Self {
+            early: busiest(|message| message.dest, Network::capacity_into),
+            late: busiest(|message| message.origin, Network::capacity_out_of),
+        }
     }
 }
 

@@ -69,9 +69,36 @@ impl Network {
         &self.out[self.out_start[rank as usize] as usize..self.out_start[rank as usize + 1] as usize]
     }
 
+    /// Chunks that can leave a rank in a step of width 1.
+    pub fn capacity_out_of(&self, rank: u32) -> u32 {
+        self.out(rank).iter().map(|&link| self.capacity[link as usize]).sum()
+    }
+
+    /// Chunks that can come to a rank in a step of width 1.
+    pub fn capacity_into(&self, rank: u32) -> u32 {
+        let links = self.to.iter().zip(&self.capacity);
+        links.filter(|&(&to, _)| to == rank).map(|(_, &capacity)| capacity).sum()
+    }
+
     pub fn distance(&self, from: u32, to: u32) -> u32 {
         u32::from(self.distances.get(RankId(from), RankId(to)))
     }
+}
+
+/// Of a rank that chunks come to from so many hops away each: per step, the sum of widths up to it beyond which
+/// its incoming links, of this capacity in all, could not be busy all the time, because nothing more can have come.
+pub(in crate::plan) fn most_useful(hops: impl Iterator<Item = u32>, capacity: u32) -> Vec<u32> {
+    let mut arriving: Vec<u32> = Vec::new();
+    for hops in hops.map(|hops| hops as usize).filter(|&hops| hops > 0) {
+        arriving.resize(arriving.len().max(hops), 0);
+        arriving[hops - 1] += 1;
+    }
+    let mut held = 0;
+    let mut until = |arriving: u32| {
+        held += arriving;
+        held.div_ceil(capacity.max(1))
+    };
+    arriving.into_iter().map(&mut until).collect()
 }
 
 /// The messages of a problem in which every chunk goes from one rank to one rank, in ascending order of chunks;

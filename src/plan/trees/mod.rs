@@ -26,7 +26,7 @@ mod forest;
 mod growth;
 
 use crate::collective::{ChunkId, ChunkRule, Combining, Holders};
-use crate::plan::negotiation::{Network, Search, Start, Strategy, WAIT};
+use crate::plan::negotiation::{Network, Search, Start, Strategy, WAIT, most_useful};
 use crate::plan::{Control, Outcome, PlanError, Planner, StopReason, Task};
 use crate::problem::Problem;
 use crate::schedule::{Op, Schedule};
@@ -113,7 +113,7 @@ impl Planner for Trees {
             network: &network,
             incoming: &incoming,
             roots: &roots,
-            most_useful: most_useful(problem, &network, &roots),
+            most_useful: most_useful_anywhere(problem, &network, &roots),
             least_steps: task.steps.unwrap_or(least_steps),
             most_steps: task.steps.or(task.max_steps),
         };
@@ -142,7 +142,7 @@ impl<'a> Strategy for Planting<'a> {
         Forest::new(self.network, self.incoming, self.roots, start)
     }
 
-    /// As even as can be without being too wide too early; what does not divide goes to earlier or to later steps.
+    /// As even as can be without being too wide too early; the wider steps come early or late.
     fn widths(&self, steps: u32, width: u32, number: u64) -> Vec<u32> {
         let mut left = width;
         let mut widths = Vec::with_capacity(steps as usize);
@@ -189,30 +189,19 @@ impl Planting<'_> {
     /// With a single root: its links need time to let every chunk go, and the last to go still has all the way before it.
     fn least_width(&self) -> u32 {
         let Some(root) = self.single_root() else { return 0 };
-        let out: u32 = self.network.out(root).iter().map(|&link| self.network.capacity[link as usize]).sum();
-        self.roots.roots.len().div_ceil(out.max(1) as usize) as u32 + self.least_steps.saturating_sub(1)
+        let out = self.network.capacity_out_of(root).max(1);
+        self.roots.roots.len().div_ceil(out as usize) as u32 + self.least_steps.saturating_sub(1)
     }
 }
 
 /// For each step: what the best placed rank could have received by then, over the capacity of its links.
-fn most_useful(problem: &Problem, network: &Network, roots: &Roots) -> Vec<u32> {
-    let mut into = vec![0_u32; network.rank_count()];
-    for (&rank, &capacity) in network.to.iter().zip(&network.capacity) {
-        into[rank as usize] += capacity;
-    }
-    let mut most = Vec::new();
+fn most_useful_anywhere(problem: &Problem, network: &Network, roots: &Roots) -> Vec<u32> {
+    let mut most: Vec<u32> = Vec::new();
     for rank in problem.topology().live_ranks() {
-        let mut within: Vec<u32> = Vec::new();
-        for &root in roots.roots.iter().filter(|&&root| root != rank.0) {
-            let hops = network.distance(root, rank.0) as usize;
-            within.resize(within.len().max(hops), 0);
-            within[hops - 1] += 1;
-        }
-        let mut held = 0;
-        for (step, arriving) in within.into_iter().enumerate() {
-            held += arriving;
+        let hops = roots.roots.iter().map(|&root| network.distance(root, rank.0));
+        for (step, useful) in most_useful(hops, network.capacity_into(rank.0)).into_iter().enumerate() {
             most.resize(most.len().max(step + 1), 0);
-            most[step] = most[step].max(u32::div_ceil(held, into[rank.index()].max(1)));
+            most[step] = most[step].max(useful);
         }
     }
     most
