@@ -18,7 +18,7 @@ pub fn even_widths(total: u32, steps: u32) -> Vec<u32> {
 ///
 /// ```
 /// # use synth::plan::bounded_widths;
-/// assert_eq!(bounded_widths(15, 5, &[1], &[1]), [1, 5, 4, 4, 1]);
+/// assert_eq!(bounded_widths(15, 5, &[1], &[1]), [1, 4, 4, 5, 1]);
 /// ```
 pub fn bounded_widths(total: u32, steps: u32, early: &[u32], late: &[u32]) -> Vec<u32> {
     let mut sum = 0;
@@ -28,7 +28,7 @@ pub fn bounded_widths(total: u32, steps: u32, early: &[u32], late: &[u32]) -> Ve
             let most = early.get(step as usize - 1).map_or(total, |&most| most.min(total));
             let last = after.checked_sub(1).and_then(|after| late.get(after as usize));
             let least = last.map_or(0, |&most| total.saturating_sub(most));
-            let even = (u64::from(total) * u64::from(step)).div_ceil(u64::from(steps)) as u32;
+            let even = sum + (total - sum).div_ceil(after + 1);
             let target = if after == 0 { total } else { even.min(most).max(least) };
             let width = target.saturating_sub(sum).clamp(1, total - sum - after);
             sum += width;
