@@ -118,11 +118,12 @@ impl<'a> Strategy for Routing<'a> {
         Paths::new(self.network, self.messages, start, paths)
     }
 
-    /// As even as can be; the wider steps come first, last, or after the first third. Every fourth try keeps the steps at
-    /// both ends as narrow as the busiest ranks want them.
+    /// As even as can be; the wider steps come first, last, or after the first third. Where single ranks are the
+    /// bottleneck, every fourth try keeps the steps at both ends as narrow as they want them.
     fn widths(&self, steps: u32, width: u32, number: u64) -> Vec<u32> {
-        if number % 4 == 1 {
-            return bounded_widths(width, steps, &self.limits.early, &self.limits.late);
+        let (early, late) = self.limits.at(width);
+        if number % 4 == 1 && !(early.is_empty() && late.is_empty()) {
+            return bounded_widths(width, steps, early, late);
         }
         let mut widths = even_widths(width, steps);
         widths.rotate_right([0, (steps - width % steps) % steps, steps / 3][number as usize % 3] as usize);
@@ -150,6 +151,15 @@ struct Limits {
 }
 
 impl Limits {
+    /// The early and the late limits that matter at a total width: those of ranks that need nearly all of it.
+    fn at(&self, width: u32) -> (&[u32], &[u32]) {
+        fn if_tight(limits: &[u32], width: u32) -> &[u32] {
+            let tight = limits.last().is_some_and(|&all| u64::from(all) * 10 >= u64::from(width) * 9);
+            if tight { limits } else { &[] }
+        }
+        (if_tight(&self.early, width), if_tight(&self.late, width))
+    }
+
     fn new(network: &Network, messages: &[Message]) -> Self {
         let busiest = |end: fn(&Message) -> u32, capacity: fn(&Network, u32) -> u32| {
             let mut load = vec![0_u64; network.rank_count()];

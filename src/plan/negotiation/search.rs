@@ -5,6 +5,7 @@
 //! on the bounds.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
@@ -152,9 +153,11 @@ impl<'a, S: Strategy> Search<'a, S> {
             return false;
         }
         let fallback = Mutex::new(None);
+        let first = AtomicU64::new(u64::MAX);
         let found = (tried..tries).into_par_iter().find_map_first(|number| {
-            let found = self.attempt(steps, width, number);
+            let found = self.attempt(steps, width, number, &first);
             if found.width() <= width {
+                first.fetch_min(number, Ordering::Relaxed);
                 return Some(found);
             }
             // Every try of a point that is not reached gets here, in whatever order: the least is always the same.
@@ -174,8 +177,9 @@ impl<'a, S: Strategy> Search<'a, S> {
     }
 
     /// One try to reach a point; where it fails, steps that are overfull are widened until they are not. Tries differ in
-    /// their widths and their order, in how far the pressure rises, and in whether widths may move.
-    fn attempt(&self, steps: u32, width: u32, number: u64) -> Found<Routes<S>> {
+    /// their widths and their order, in how far the pressure rises, and in whether widths may move. A try is given up when
+    /// an earlier one, `first`, has succeeded.
+    fn attempt(&self, steps: u32, width: u32, number: u64, first: &AtomicU64) -> Found<Routes<S>> {
         let mut negotiation = self.strategy.begin(Start {
             widths: self.strategy.widths(steps, width, number),
             number,
@@ -197,7 +201,8 @@ impl<'a, S: Strategy> Search<'a, S> {
                 (least, work_then, stale_rounds) = (remaining, work, 0);
             }
             let stuck = stale_rounds >= PATIENCE_ROUNDS && work >= work_then + PATIENCE_ROUTINGS * routing;
-            if stuck || work >= TRY_ROUTINGS * routing || self.control.stop().is_some() {
+            let needless = first.load(Ordering::Relaxed) < number;
+            if stuck || needless || work >= TRY_ROUTINGS * routing || self.control.stop().is_some() {
                 break;
             }
             stale_rounds += 1;
