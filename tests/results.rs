@@ -1,0 +1,162 @@
+//! docs/results.md holds the figures of this build. `SYNTH_UPDATE_RESULTS=1 cargo test --test results` writes it anew.
+
+use std::fmt::Write;
+
+use synth::certificate::Rational;
+use synth::collective::Kind;
+use synth::plan::{Control, Parts, Plan, Wish, synthesise};
+use synth::schedule::Solution;
+use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::verify::{Options, Verified};
+
+const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/results.md");
+
+const HEAD: &str = "# Results
+
+Every figure here comes from a schedule that the verifier accepts, together with its bounds; a test keeps this page
+current (`tests/results.rs`). Volumes are in messages (shards) on one link of capacity 1, steps are store-and-forward
+steps. **Bold**: equal to the certified bound, for the parts given.
+";
+
+/// Plans and verifies.
+fn plan(extents: &[u32], cables: &[(u32, u32)], kind: &Kind, parts: u32) -> Plan {
+    let failed = |&(from, to)| FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true };
+    let shape = Shape::Torus(Torus::new(extents));
+    let spec = TopologySpec { failed_links: cables.iter().map(failed).collect(), ..TopologySpec::new(shape) };
+    let wish = Wish { parts: Parts::Fixed(parts), ..Wish::default() };
+    let plan = synthesise(&Topology::new(spec).unwrap(), kind, &wish, &Control::unlimited()).unwrap();
+    let Plan { problem, schedule, bounds, .. } = plan.clone();
+    let solution = Solution { problem, schedule, bounds, origin: None };
+    assert!(Verified::<Solution>::new(solution, &Options::default()).is_ok(), "{extents:?} {cables:?}");
+    plan
+}
+
+fn name(extents: &[u32]) -> String {
+    extents.iter().map(u32::to_string).collect::<Vec<_>>().join("x")
+}
+
+fn decimal(value: Rational) -> String {
+    let text = format!("{:.3}", *value.numer() as f64 / *value.denom() as f64);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Steps and volume, bold where they stand on the bound.
+fn figures(plan: &Plan) -> (String, String) {
+    let parts = plan.problem.parts();
+    let bold = |text: String, met: bool| if met { format!("**{text}**") } else { text };
+    let (steps, width) = (plan.schedule.step_count(), plan.schedule.total_width());
+    let volume = Rational::new(i128::from(width), i128::from(parts));
+    (
+        bold(steps.to_string(), steps as u64 == u64::from(plan.bounds.least_steps())),
+        bold(decimal(volume), width == u64::from(plan.bounds.least_width(parts))),
+    )
+}
+
+fn bound(plan: &Plan) -> Rational {
+    plan.bounds.volume.as_ref().unwrap().at_least
+}
+
+/// What one dead cable costs: ours beside the closed forms of MICRO 2025, on tori of equal extents.
+fn one_cable(page: &mut String) {
+    page.push_str(
+        "\n## All-to-all, one dead cable\n\n\
+         Whole messages, and the parts at which the gap closes. `MATEe`, `MATE` and `FoldedRing + DimRotation` are the\n\
+         closed forms of Qin et al. (MICRO 2025) for these tori; they are volumes alone, without the cost of start-ups.\n\n\
+         | torus | without failure | bound | steps | volume | parts | steps | volume | MATEe | MATE | FoldedRing |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    for (extents, parts) in [(&[4, 4][..], 7), (&[5, 5], 9), (&[8, 8], 15), (&[4, 4, 4], 31), (&[5, 5, 5], 49)] {
+        let whole = plan(extents, &[(0, 1)], &Kind::AllToAll, 1);
+        let fine = plan(extents, &[(0, 1)], &Kind::AllToAll, parts);
+        let intact = bound(&plan(extents, &[], &Kind::AllToAll, 2));
+        let (k, d) = (i128::from(extents[0]), extents.len() as i128);
+        let r = if k % 2 == 0 { Rational::new(k, 4 * (k - 1)) } else { Rational::new(k + 1, 4 * k) };
+        let one = Rational::from(1);
+        let share = one / (Rational::from(d - 1) + r);
+        let (mate_e, mate, folded) = (intact * Rational::from(d) * share, intact * (one + share), intact / r);
+        let ((steps, volume), (fine_steps, fine_volume)) = (figures(&whole), figures(&fine));
+        writeln!(
+            page,
+            "| {} | {} | {} = {} | {steps} | {volume} | {parts} | {fine_steps} | {fine_volume} | {} | {} | {} |",
+            name(extents),
+            decimal(intact),
+            bound(&whole),
+            decimal(bound(&whole)),
+            decimal(mate_e),
+            decimal(mate),
+            decimal(folded),
+        )
+        .unwrap();
+    }
+    page.push_str(
+        "\nOther tori, whole messages:\n\n| torus | dead cables | bound | steps | volume |\n|---|---|---|---|---|\n",
+    );
+    for (extents, cables) in [
+        (&[3, 3][..], &[(0, 1)][..]),
+        (&[3, 3, 3], &[(0, 1)]),
+        (&[2, 3, 4], &[(0, 1)]),
+        (&[8, 4, 4], &[(0, 1)]),
+        (&[8, 4, 4], &[(0, 8)]),
+        (&[8, 8, 8], &[(2, 3)]),
+        (&[4, 4, 4], &[(0, 1), (2, 3)]),
+        (&[4, 4, 4], &[(0, 1), (0, 4), (0, 16)]),
+    ] {
+        row(page, extents, cables, &Kind::AllToAll, None);
+    }
+}
+
+fn row(page: &mut String, extents: &[u32], cables: &[(u32, u32)], kind: &Kind, parts: Option<u32>) {
+    let plan = plan(extents, cables, kind, parts.unwrap_or(1));
+    let (steps, volume) = figures(&plan);
+    let cables: Vec<String> = cables.iter().map(|(from, to)| format!("{from}-{to}")).collect();
+    let parts = parts.map(|parts| format!("{parts} | ")).unwrap_or_default();
+    let bound = bound(&plan);
+    let bound = if bound.is_integer() { bound.to_string() } else { format!("{bound} = {}", decimal(bound)) };
+    writeln!(page, "| {} | {} | {parts}{bound} | {steps} | {volume} |", name(extents), cables.join(", ")).unwrap();
+}
+
+fn gathers(page: &mut String) {
+    for (title, kind) in [("All-gather", Kind::AllGather), ("Reduce-scatter", Kind::ReduceScatter)] {
+        write!(
+            page,
+            "\n## {title}\n\n| torus | dead cables | parts | bound | steps | volume |\n|---|---|---|---|---|---|\n"
+        )
+        .unwrap();
+        for (extents, cables, parts) in [
+            (&[4, 4][..], &[][..], 4),
+            (&[4, 4, 4], &[], 2),
+            (&[4, 4, 4], &[(2, 3)], 1),
+            (&[4, 4, 4], &[(2, 3)], 5),
+            (&[5, 5, 5], &[(0, 1)], 1),
+            (&[8, 8, 8], &[(0, 1)], 1),
+        ] {
+            row(page, extents, cables, &kind, Some(parts));
+        }
+    }
+}
+
+fn broadcasts(page: &mut String) {
+    page.push_str(
+        "\n## Broadcast from rank 0 on 4x4x4\n\nThe bound on the volume counts what must cross a cut, not that the last \
+         chunk still has all the way\nbefore it: it is approached as the parts grow.\n\n\
+         | dead cables | parts | bound | steps | volume |\n|---|---|---|---|---|\n",
+    );
+    for (cables, parts) in [(&[][..], 1), (&[], 6), (&[], 12), (&[], 24), (&[(0, 1)], 12), (&[(0, 1)], 24)] {
+        let mut line = String::new();
+        row(&mut line, &[4, 4, 4], cables, &Kind::Broadcast(RankId(0)), Some(parts));
+        page.push_str(line.trim_start_matches("| 4x4x4 "));
+    }
+}
+
+#[test]
+fn the_results_page_is_current() {
+    let mut page = HEAD.to_owned();
+    one_cable(&mut page);
+    gathers(&mut page);
+    broadcasts(&mut page);
+    if std::env::var_os("SYNTH_UPDATE_RESULTS").is_some() {
+        std::fs::write(PATH, &page).unwrap();
+    }
+    let published = std::fs::read_to_string(PATH).unwrap_or_default();
+    assert!(published == page, "docs/results.md is not current:\n{page}");
+}
