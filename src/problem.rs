@@ -5,6 +5,11 @@ use thiserror::Error;
 use crate::collective::{ChunkId, ChunkRule, Collective, Holders, Kind};
 use crate::topology::{Distances, RankId, Topology, UNREACHABLE};
 
+/// The largest number of chunks a problem may have.
+pub const MAX_CHUNKS: u32 = 1 << 27;
+/// The largest number of pairs of a chunk and a rank that must hold it.
+pub const MAX_HOLDINGS: u64 = 1 << 28;
+
 /// A collective on a topology, known to fit it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -25,8 +30,10 @@ pub enum ProblemError {
     RootFailed { root: RankId },
     #[error("the demand is a {rows}x{rows} matrix, but the topology has {ranks} ranks")]
     DemandSize { rows: u32, ranks: usize },
-    #[error("more than {} chunks: use fewer parts or a smaller topology", u32::MAX)]
+    #[error("more than {MAX_CHUNKS} chunks: use fewer parts or a smaller topology")]
     TooManyChunks,
+    #[error("more than {MAX_HOLDINGS} chunks to be held, counted at every rank that must hold them: use fewer parts")]
+    TooManyHoldings,
 }
 
 /// A pair of ranks one of which must reach the other but cannot, and the parts the live network falls into.
@@ -66,7 +73,13 @@ impl Problem {
         {
             return Err(ProblemError::DemandSize { rows: demand.ranks(), ranks });
         }
-        let chunk_count = collective.chunk_count(ranks as u32).ok_or(ProblemError::TooManyChunks)?;
+        let chunk_count = collective.chunk_count(ranks as u32).filter(|&chunks| chunks <= MAX_CHUNKS);
+        let chunk_count = chunk_count.ok_or(ProblemError::TooManyChunks)?;
+        // All chunks of a collective have to be held by as many ranks.
+        let everywhere = chunk_count > 0 && collective.rule(ranks as u32, ChunkId(0)).after == Holders::Every;
+        if everywhere && u64::from(chunk_count) * ranks as u64 > MAX_HOLDINGS {
+            return Err(ProblemError::TooManyHoldings);
+        }
         Ok(Self { topology, collective, chunk_count })
     }
 
@@ -162,5 +175,25 @@ impl Problem {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Problem, ProblemError};
+    use crate::collective::{Collective, Kind};
+    use crate::topology::Topology;
+
+    #[test]
+    fn problems_too_large_to_be_judged_are_refused() {
+        let problem = |extents: &[u32], kind, parts| {
+            Problem::new(Topology::torus(extents).unwrap(), Collective { kind, parts })
+                .map(|problem| problem.chunk_count())
+        };
+        assert_eq!(problem(&[8, 8, 8], Kind::AllToAll, 128), Ok(1 << 25));
+        assert_eq!(problem(&[4], Kind::AllReduce, 4_000_000_000), Err(ProblemError::TooManyChunks));
+        assert_eq!(problem(&[60_000], Kind::AllToAll, 1), Err(ProblemError::TooManyChunks));
+        assert_eq!(problem(&[4096], Kind::AllReduce, 1 << 20), Err(ProblemError::TooManyHoldings));
+        assert_eq!(problem(&[4096], Kind::AllGather, 16), Ok(1 << 16));
     }
 }

@@ -94,7 +94,7 @@ fn problem(topology: Topology, entry: CollectiveEntry) -> Result<Problem, Fault>
         let key = match error {
             ProblemError::RootOutOfRange { .. } | ProblemError::RootFailed { .. } => "root",
             ProblemError::DemandSize { .. } => "demand",
-            ProblemError::NoParts | ProblemError::TooManyChunks => "parts",
+            ProblemError::NoParts | ProblemError::TooManyChunks | ProblemError::TooManyHoldings => "parts",
         };
         Fault::new(Code::F009, error).at(key)
     })
