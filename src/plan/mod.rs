@@ -13,6 +13,7 @@ mod half_ring;
 mod negotiated;
 mod negotiation;
 mod ring;
+mod ring_all_reduce;
 mod ring_phases;
 mod template;
 mod trees;
@@ -24,6 +25,7 @@ pub use flood::Flood;
 pub use half_ring::HalfRing;
 pub use negotiated::Negotiated;
 pub use ring::Ring;
+pub use ring_all_reduce::RingAllReduce;
 pub use template::Template;
 pub use trees::Trees;
 pub use widths::{bounded_widths, even_widths};
@@ -120,7 +122,7 @@ pub trait Planner: Sync {
 
 /// All planners, those that planning tries first before the others.
 pub fn planners() -> &'static [&'static dyn Planner] {
-    &[&Template, &Negotiated, &Trees, &Flood, &DimRotation, &HalfRing, &Ring]
+    &[&Template, &Negotiated, &Trees, &Flood, &DimRotation, &HalfRing, &Ring, &RingAllReduce]
 }
 
 /// The planner of this name.
