@@ -33,8 +33,8 @@ fn figures(plan: &Plan) -> (usize, Rational) {
 
 #[test]
 fn one_ring_takes_two_rounds_for_any_number_of_parts() {
-    let cases: [(&[u32], &[(u32, u32)]); 7] = [
-        (&[3], &[]),
+    let cases = [
+        (&[3][..], &[][..]),
         (&[5], &[]),
         (&[8], &[]),
         (&[2, 2], &[]),
@@ -57,4 +57,22 @@ fn one_ring_takes_two_rounds_for_any_number_of_parts() {
 fn without_a_ring_there_is_a_reason() {
     let error = plan("ring_all_reduce", &torus(&[5], &[(0, 1)], &[]), 5).unwrap_err();
     assert_eq!(error.to_string(), "planner `ring_all_reduce` does not apply: no ring through all live ranks was found");
+}
+
+#[test]
+fn spanning_trees_hold_on_whole_and_broken_machines() {
+    let cases = [
+        (&[4, 4][..], &[][..], &[][..], 32, (1, 2)),
+        (&[4, 4, 4], &[], &[], 128, (21, 64)),
+        (&[4, 4], &[(0, 1)], &[], 48, (5, 8)),
+        (&[2, 3, 4], &[(0, 1)], &[], 48, (1, 2)),
+        (&[3, 3], &[(0, 1), (4, 5)], &[], 18, (1, 1)),
+        (&[4, 4], &[], &[5], 30, (1, 1)),
+    ];
+    for (extents, cables, ranks, parts, (most, over)) in cases {
+        let plan = plan("spanning_trees", &torus(extents, cables, ranks), parts).unwrap();
+        let (steps, volume) = figures(&plan);
+        assert!(volume <= Rational::new(most, over), "{extents:?} {cables:?}: {steps} steps, {volume}");
+        println!("{extents:?} {cables:?} {parts}: {steps} steps, {volume}");
+    }
 }

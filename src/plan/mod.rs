@@ -15,6 +15,7 @@ mod negotiation;
 mod ring;
 mod ring_all_reduce;
 mod ring_phases;
+mod spanning_trees;
 mod template;
 mod trees;
 mod widths;
@@ -26,6 +27,7 @@ pub use half_ring::HalfRing;
 pub use negotiated::Negotiated;
 pub use ring::Ring;
 pub use ring_all_reduce::RingAllReduce;
+pub use spanning_trees::SpanningTrees;
 pub use template::Template;
 pub use trees::Trees;
 pub use widths::{bounded_widths, even_widths};
@@ -122,7 +124,7 @@ pub trait Planner: Sync {
 
 /// All planners, those that planning tries first before the others.
 pub fn planners() -> &'static [&'static dyn Planner] {
-    &[&Template, &Negotiated, &Trees, &Flood, &DimRotation, &HalfRing, &Ring, &RingAllReduce]
+    &[&Template, &Negotiated, &Trees, &SpanningTrees, &Flood, &DimRotation, &HalfRing, &Ring, &RingAllReduce]
 }
 
 /// The planner of this name.

@@ -219,7 +219,7 @@ fn offset(torus: &Torus, origin: RankId, dest: RankId) -> u32 {
 
 /// The link that leaves a rank in a direction. The single cable of an extent of 2 serves both directions: `x+` leaves
 /// the first position, `x-` the second.
-fn link_towards(topology: &Topology, rank: RankId, direction: Direction) -> LinkId {
+pub(super) fn link_towards(topology: &Topology, rank: RankId, direction: Direction) -> LinkId {
     let leaves = |wanted: Direction| topology.links_from(rank).find(|&id| topology.link(id).direction == Some(wanted));
     leaves(direction).or_else(|| leaves(direction.opposite())).expect("a symmetric torus has a link in each dimension")
 }

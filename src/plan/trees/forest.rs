@@ -15,7 +15,7 @@ const REGROW_ROUNDS: u32 = 12;
 
 /// How a rank gets a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Arrival {
+pub(in crate::plan) struct Arrival {
     /// The live link, or [`WAIT`].
     pub link: u16,
     /// The step, from 0.
@@ -56,7 +56,7 @@ pub(super) struct Forest<'a> {
 
 /// The live links that enter each rank.
 #[derive(Debug)]
-pub(super) struct Incoming {
+pub(in crate::plan) struct Incoming {
     start: Vec<usize>,
     links: Vec<u16>,
 }
@@ -71,7 +71,7 @@ impl Incoming {
         Self { start, links }
     }
 
-    fn of(&self, rank: u32) -> &[u16] {
+    pub fn of(&self, rank: u32) -> &[u16] {
         &self.links[self.start[rank as usize]..self.start[rank as usize + 1]]
     }
 }

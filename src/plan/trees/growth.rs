@@ -4,14 +4,14 @@
 //! rank may be reached late on its own path and early on the way to another. The early arrival serves both, so it
 //! replaces the late one. What is left has one arrival per rank, each later than its sender's.
 
-use super::forest::Arrival;
+use super::Arrival;
 use crate::plan::negotiation::{Network, WAIT};
 
 const FAR: u32 = u32::MAX / 2;
 
 /// Scratch space, kept from tree to tree.
 #[derive(Debug, Default)]
-pub(super) struct Growth {
+pub(in crate::plan) struct Growth {
     before: Vec<u32>,
     after: Vec<u32>,
     /// `arrival[step * ranks + rank]`: the link over which the cheapest path arrives there in this step, or [`WAIT`].

@@ -30,7 +30,10 @@ use crate::plan::negotiation::{Network, Search, Start, Strategy, WAIT, most_usef
 use crate::plan::{Control, Outcome, PlanError, Planner, StopReason, Task};
 use crate::problem::Problem;
 use crate::schedule::{Op, Schedule};
-use forest::{Arrival, Forest, Incoming, Roots};
+use forest::{Forest, Roots};
+
+pub(super) use forest::{Arrival, Incoming};
+pub(super) use growth::Growth;
 
 /// The planner of negotiated trees.
 ///
