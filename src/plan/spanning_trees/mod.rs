@@ -13,8 +13,9 @@
 //! * **Applies** to all_reduce on any topology of fewer than 65535 live links.
 //! * **Volume**: the bound says that `2 (N-1)` vectors must cross the links, whatever is done; a pair of spanning trees
 //!   takes just so many hops. What is lost is lost to slots that nobody can use, and to links that switch once from sums
-//!   coming up to sums going down. A sound 4x4x4 torus in 128 parts is planned at the bound, 21/64; with a dead cable,
-//!   in 192 parts, at 3/8 (the bound is 63/191; equal shares of roots, one turn for all, cannot go below 0.394).
+//!   coming up to sums going down. A sound 4x4x4 torus
+//!   in 128 parts is planned at the bound, 21/64, in 12 steps; with failures it takes more: 4x4 with a dead cable, in 48
+//!   parts, 5/8 or less, where the bound is 15/31.
 //! * **Steps**: at least the hops to and from the rank that is nearest to all; a few more make the volume smaller.
 //! * **Without failures**: on a symmetric torus whose number of ranks divides the parts, one pair per part of a rank is
 //!   planned and translated to all ranks, as in [`Template`](super::Template): a slot is then a direction in a step.

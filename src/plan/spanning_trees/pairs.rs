@@ -69,7 +69,9 @@ impl<'a> Pairs<'a> {
     pub fn new(ground: &'a Ground, start: Start) -> Self {
         let ranks = ground.views[0].network.rank_count();
         let steps = start.widths.len() as u32;
-        let [down, up] = ground.roots[0].1;
+        // Time for all ranks to be roots, if there is; else for the one nearest to all.
+        let farthest = [0, 1].map(|half| ground.roots.iter().map(|(_, hops)| hops[half]).max().unwrap_or(0));
+        let [down, up] = if farthest[0] + farthest[1] <= steps { farthest } else { ground.roots[0].1 };
         let latest = steps.saturating_sub(down).max(up);
         let in_time = ground.roots.iter().filter(|(_, hops)| hops[1] <= up && hops[0] <= steps - latest);
         let mut this = Self {
