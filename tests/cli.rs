@@ -202,7 +202,7 @@ fn verify_says_where_and_what() {
     assert_eq!(output.status.code(), Some(1));
     let verdict = text(&output.stdout);
     assert!(
-        verdict.starts_with("bad.json: refuted\n  broadcast on a ring of 3 ranks with 1 failed cable\n"),
+        verdict.starts_with("bad.json: refuted\n  broadcast from 0 (0) on a ring of 3 ranks with 1 failed cable\n"),
         "{verdict}"
     );
     assert!(verdict.contains("\n  bad.json:7:7: T003: "), "{verdict}");
@@ -259,6 +259,43 @@ fn verify_lists_as_many_errors_as_wished_and_counts_all() {
         verdict.contains("T002 5") && verdict.contains("(the first 2 are listed; --max-errors lists more)"),
         "{verdict}"
     );
+}
+
+#[test]
+fn every_collective_that_has_a_planner_is_planned() {
+    let bench = Bench::new();
+    bench.write("demand.csv", &"0,1,0,2,0,0,0,0,3\n".repeat(9));
+    let cases = [
+        ("all_to_all", "all_to_all on"),
+        ("all_to_allv --demand demand.csv", "all_to_allv on"),
+        ("all_gather", "all_gather on"),
+        ("reduce_scatter", "reduce_scatter on"),
+        ("broadcast --root 1.1", "broadcast from 4 (1,1) on"),
+        ("reduce --root 5", "reduce to 5 (2,1) on"),
+        ("scatter", "scatter from 0 (0,0) on"),
+        ("gather --root 8", "gather to 8 (2,2) on"),
+        ("barrier", "barrier on"),
+        ("all_reduce_gathered", "all_reduce_gathered on"),
+    ];
+    for (words, headline) in cases {
+        let words = format!("--torus 3x3 --fail 0,1 --collective {words}");
+        let output = bench.run(&words);
+        assert_eq!(output.status.code(), Some(0), "{words}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).starts_with(headline), "{words}: {}", text(&output.stderr));
+        let typed = words.replace(" --collective all_to_all", "");
+        let typed = if words.ends_with(" all_to_all") { &typed } else { &words };
+        assert!(text(&output.stdout).contains(&format!("\"command\": \"synth {typed}\"")), "{words}");
+        bench.run_with("verify -", &output.stdout).assert().code(0);
+        assert!(bench.stdout(&format!("bound {words}")).starts_with(headline), "{words}");
+    }
+}
+
+#[test]
+fn a_demand_comes_from_standard_input_too() {
+    let bench = Bench::new();
+    let output = bench.run_with("--torus 2 --collective all_to_allv --demand -", b"[[0, 3], [1, 0]]");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    bench.run_with("verify -", &output.stdout).assert().code(0);
 }
 
 #[test]
@@ -447,6 +484,17 @@ fn error_messages() {
         "--torus 100x100",
         "--torus 8x8x8 --parts 1000",
         "bound --torus 255x255",
+        "--torus 3x3 --collective all_reduce",
+        "--torus 3x3 --collective everything",
+        "--torus 3x3 --collective all_gather --root 1",
+        "--torus 3x3 --collective broadcast --root 9",
+        "--torus 3x3 --collective broadcast --root 4 --fail-rank 4",
+        "--torus 3x3 --collective all_to_allv",
+        "--torus 3x3 --demand ragged.csv",
+        "--torus 2 --collective all_to_allv --demand ragged.csv",
+        "bound --torus 3 --collective all_to_allv --demand negative.json",
+        "--torus 3 --topology - --collective all_to_allv --demand missing.csv",
+        "--torus 3 --collective all_to_allv --demand missing.csv",
         "--torus 4x4 verify",
         "bound",
         "bound --torus 4 --fail 0,1 --fail 1,2",
@@ -461,6 +509,8 @@ fn error_messages() {
         "completions cmd",
         "frobnicate",
     ];
+    bench.write("ragged.csv", "0,1\n2\n");
+    bench.write("negative.json", "[[0, 1],\n [2, -3]]\n");
     let mut all = String::new();
     for words in cases {
         let output = bench.run(words);

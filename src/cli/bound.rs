@@ -2,18 +2,21 @@
 
 use clap::Args;
 use synth::bound;
-use synth::collective::{Collective, Kind};
+use synth::collective::Collective;
 use synth::problem::Problem;
 use synth::report::bounds;
 
+use super::collective_options::CollectiveOptions;
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, Format, output, size};
 
-/// Say what no all-to-all schedule can beat, with the evidence
+/// Say what no schedule can beat, with the evidence
 #[derive(Args)]
 pub struct BoundCommand {
     #[command(flatten)]
     topology: TopologyOptions,
+    #[command(flatten)]
+    collective: CollectiveOptions,
     /// Equal parts each message is cut in: widths are whole numbers of parts
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     parts: u32,
@@ -27,7 +30,8 @@ impl BoundCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
         let topology = self.topology.topology()?;
         size::check_ranks(&topology)?;
-        let problem = Problem::new(topology, Collective { kind: Kind::AllToAll, parts: self.parts })?;
+        let kind = self.collective.kind(&self.topology, &topology)?;
+        let problem = Problem::new(topology, Collective { kind, parts: self.parts })?;
         let findings =
             bound::findings(&problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
         match self.format {

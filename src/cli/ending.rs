@@ -57,7 +57,7 @@ impl Failure {
             PlanError::NotApplicable { .. } => {
                 Self::usage(error).hint("leave --planner out: `auto` chooses one that applies")
             }
-            PlanError::Problem(error) => Self::usage(error),
+            PlanError::Problem(error) => Self::from(error.clone()),
             PlanError::Disconnected(disconnected) => Self::of_disconnected(disconnected, topology),
             PlanError::TooFewSteps { .. } => Self::new(Ending::Impossible, error),
             PlanError::NotFound { .. } => {
@@ -100,7 +100,11 @@ impl From<FileError> for Failure {
 
 impl From<ProblemError> for Failure {
     fn from(error: ProblemError) -> Self {
-        Self::usage(error)
+        let failure = Self::usage(&error);
+        match error {
+            ProblemError::RootFailed { .. } => failure.hint("state another with --root"),
+            _ => failure,
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The command line: one file per command. The only place that prints, reads the environment or exits.
 
 mod bound;
+mod collective_options;
 mod completions;
 mod ending;
 mod explain;
@@ -27,6 +28,7 @@ const EXAMPLES: &str = "\
 Examples:
   synth --torus 4x4x4 --fail 2,3,x > schedule.json    plan around one failed cable
   synth --torus 8x8 --parts auto -o schedule.json.gz  choose how finely messages are cut
+  synth --torus 4x4 --collective broadcast --root 5    another collective than all-to-all
   synth verify schedule.json                          judge any schedule
   synth bound --torus 4x4x4 --fail 2,3,x              what no schedule can beat, and why
 
@@ -39,7 +41,7 @@ Exit codes:
 
 /// Proven collective schedules for tori with failed links.
 ///
-/// Without a subcommand: plans an all-to-all on the machine described, verifies the schedule, writes it as JSON to
+/// Without a subcommand: plans a collective (an all-to-all, unless stated) on the machine described, verifies the schedule, writes it as JSON to
 /// standard output (or -o FILE) and a summary to standard error.
 #[derive(Parser)]
 #[command(name = "synth", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]

@@ -4,25 +4,28 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use synth::collective::Kind;
+use synth::collective::{Collective, Kind};
 use synth::format::{file, json};
-use synth::plan::{Control, Plan, StopReason, synthesise};
+use synth::plan::{Control, Plan, PlanError, StopReason, planners, synthesise};
+use synth::problem::Problem;
 use synth::report::summary::{Quality, Summary};
 use synth::report::verdict;
 use synth::schedule::{Origin, Solution};
-use synth::topology::Topology;
 use synth::verify::{Options, Verified};
 
+use super::collective_options::CollectiveOptions;
 use super::plan_options::PlanOptions;
 use super::progress::{Ticker, interrupt_flag};
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, Format, output, size};
 
-/// Plan an all-to-all.
+/// Plan a collective.
 #[derive(Args)]
 pub struct PlanCommand {
     #[command(flatten)]
     topology: TopologyOptions,
+    #[command(flatten)]
+    collective: CollectiveOptions,
     #[command(flatten)]
     options: PlanOptions,
     /// Write the schedule to this file (.gz: compressed) instead of standard output; written only when complete
@@ -40,7 +43,11 @@ impl PlanCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
         let topology = self.topology.topology()?;
-        size::check_chunks(&topology, self.options.least_parts())?;
+        size::check_ranks(&topology)?;
+        let kind = self.collective.kind(&self.topology, &topology)?;
+        let parts = self.options.least_parts();
+        size::check_chunks(&topology, &kind, parts)?;
+        let problem = Problem::new(topology, Collective { kind, parts })?;
         if let Some(threads) = self.options.threads {
             rayon::ThreadPoolBuilder::new()
                 .num_threads(usize::from(threads))
@@ -49,7 +56,7 @@ impl PlanCommand {
         }
         let ticker = Ticker::new(self.quiet);
         let started = Instant::now();
-        let plan = self.plan(&topology, &ticker)?;
+        let plan = self.plan(&problem, &ticker)?;
         let planning = started.elapsed();
         ticker.say("verifying");
         let (planner, stopped) = (plan.planner, plan.stopped);
@@ -73,13 +80,17 @@ impl PlanCommand {
         Ok(if stopped == StopReason::Finished || proven { Ending::Success } else { Ending::Stopped })
     }
 
-    fn plan(&self, topology: &Topology, ticker: &Ticker) -> Result<Plan, Failure> {
+    /// Plans the problem; its parts are those asked for, or to be chosen.
+    fn plan(&self, problem: &Problem, ticker: &Ticker) -> Result<Plan, Failure> {
         let mut control = Control::unlimited().with_interrupt(interrupt_flag()?).with_listener(ticker.listener());
         if let Some(deadline) = self.options.time_limit.and_then(|limit| Instant::now().checked_add(limit)) {
             control = control.with_deadline(deadline);
         }
-        synthesise(topology, &Kind::AllToAll, &self.options.wish(), &control)
-            .map_err(|error| Failure::of_plan(&error, topology))
+        let (topology, kind, wish) = (problem.topology(), &problem.collective().kind, self.options.wish());
+        synthesise(topology, kind, &wish, &control).map_err(|error| match error {
+            PlanError::NotApplicable { .. } if wish.planner.is_none() && !can_be_planned(problem) => no_planner(kind),
+            error => Failure::of_plan(&error, topology),
+        })
     }
 
     /// Has the schedule judged. A planner's mistake ends here: nothing is written.
@@ -106,6 +117,7 @@ impl PlanCommand {
     fn command(&self) -> String {
         let mut words = vec!["synth".to_owned()];
         words.extend(self.topology.words());
+        words.extend(self.collective.words());
         words.extend(self.options.words());
         words.join(" ")
     }
@@ -116,4 +128,14 @@ impl PlanCommand {
         }
         Ok(file::write_atomic(&self.output, text.as_bytes())?)
     }
+}
+
+/// Does a planner that is tried without being named apply?
+fn can_be_planned(problem: &Problem) -> bool {
+    planners().iter().any(|planner| planner.in_auto() && planner.applies(problem).is_ok())
+}
+
+fn no_planner(kind: &Kind) -> Failure {
+    Failure::usage(format!("there is no planner for {} yet", kind.name()))
+        .hint("`synth verify` judges schedules of it, and `synth bound` says what they cannot beat")
 }

@@ -1,12 +1,13 @@
 //! What is too large for this program is refused, before it fills the memory.
 
+use synth::collective::Kind;
 use synth::topology::Topology;
 
 use super::Failure;
 
 /// Ranks of a machine whose bounds are looked for: all distances take 2 bytes for each pair, so 512 MB.
 const MOST_RANKS: usize = 1 << 14;
-/// Chunks of a plan: each is a route of some hops, about 100 bytes on a large torus, so some 3 GB.
+/// Chunks to deliver in a plan: each is a route of some hops, about 100 bytes on a large torus, so some 3 GB.
 const MOST_CHUNKS: u64 = 1 << 25;
 
 /// Refuses machines with too many ranks.
@@ -18,12 +19,25 @@ pub fn check_ranks(topology: &Topology) -> Result<(), Failure> {
 }
 
 /// Refuses plans with too many chunks.
-pub fn check_chunks(topology: &Topology, parts: u32) -> Result<(), Failure> {
+pub fn check_chunks(topology: &Topology, kind: &Kind, parts: u32) -> Result<(), Failure> {
     let ranks = topology.rank_count() as u64;
-    let chunks = ranks.saturating_mul(ranks).saturating_mul(u64::from(parts));
+    let chunks = match kind {
+        Kind::AllToAllV(demand) => demand.counts().map(u64::from).sum(),
+        Kind::Broadcast(_) | Kind::Reduce(_) | Kind::Scatter(_) | Kind::Gather(_) => ranks * u64::from(parts),
+        Kind::Barrier => ranks * ranks,
+        Kind::AllToAll | Kind::AllGather | Kind::ReduceScatter | Kind::AllReduce | Kind::AllReduceGathered => {
+            (ranks * ranks).saturating_mul(u64::from(parts))
+        }
+    };
     if chunks <= MOST_CHUNKS {
         return Ok(());
     }
-    Err(Failure::usage(format!("all-to-all among {ranks} ranks has {chunks} chunks; a plan has at most {MOST_CHUNKS}"))
-        .hint("cut messages in fewer --parts, or plan a smaller machine"))
+    let name = kind.name();
+    let message =
+        format!("{name} among {ranks} ranks has {chunks} chunks to deliver; a plan has at most {MOST_CHUNKS}");
+    Err(Failure::usage(message).hint(match kind {
+        Kind::AllToAllV(_) => "state the demand in larger chunks, or plan a smaller machine",
+        Kind::Barrier => "plan a smaller machine",
+        _ => "choose fewer --parts, or plan a smaller machine",
+    }))
 }

@@ -81,6 +81,16 @@ impl TopologyOptions {
         Topology::new(spec).map_err(explained)
     }
 
+    /// The rank that a text names on this machine.
+    pub fn rank(&self, topology: &Topology, text: &str) -> Result<RankId, Failure> {
+        topology.parse_rank(text).map_err(|error| self.explain(&error))
+    }
+
+    /// Is the machine read from standard input?
+    pub fn reads_standard_input(&self) -> bool {
+        self.topology.as_deref() == Some(Path::new("-"))
+    }
+
     /// The options as they would be typed again, without the program's name.
     pub fn words(&self) -> Vec<String> {
         let mut words = self.machine_words();

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::collective::cut;
 use super::figures::{decimal, exact, exact_and_decimal};
 use super::summary::headline;
 use super::table::Table;
@@ -31,11 +32,7 @@ pub fn to_text(problem: &Problem, findings: &[Finding]) -> String {
         let width = best.least_width(problem.parts());
         let least = Rational::new(i128::from(width), i128::from(problem.parts()));
         if least != bound.at_least {
-            let messages = match problem.parts() {
-                1 => "whole messages".to_owned(),
-                parts => format!("messages in {parts} parts"),
-            };
-            text.push_str(&format!("for {messages}: volume >= {}\n", exact_and_decimal(least)));
+            text.push_str(&format!("for {}: volume >= {}\n", cut(problem), exact_and_decimal(least)));
         }
     }
     text

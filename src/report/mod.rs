@@ -4,6 +4,7 @@
 //! decides something is also given exactly.
 
 pub mod bounds;
+mod collective;
 pub mod figures;
 pub mod machine;
 pub mod steps;

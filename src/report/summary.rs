@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::collective::{cut, name_collective, unit};
 use super::figures::{count, decimal, exact, exact_and_decimal, fine_percent, percent, seconds};
 use super::machine::describe;
 use super::table::Table;
@@ -59,13 +60,11 @@ impl Standing {
         matches!(self, Self::Optimal | Self::OptimalForParts(_))
     }
 
-    fn words(self, parts: u32) -> String {
+    fn words(self, problem: &Problem) -> String {
         match self {
             Self::Optimal => "certified optimal".to_owned(),
             Self::OptimalForParts(above) => {
-                let messages =
-                    if parts == 1 { "whole messages".to_owned() } else { format!("messages in {parts} parts") };
-                format!("certified optimal for {messages} ({} above the bound)", fine_percent(above))
+                format!("certified optimal for {} ({} above the bound)", cut(problem), fine_percent(above))
             }
             Self::Above(above) => format!("at most {} above the optimum", fine_percent(above)),
             Self::Unknown => String::new(),
@@ -112,7 +111,8 @@ impl Summary<'_> {
         text.push('\n');
         let mut table = figures(problem, schedule, Some(bounds));
         if let Some(price) = &self.price {
-            let message = format!("for messages of {}", count(price.message_bytes as usize, "byte"));
+            let message =
+                format!("for {}s of {}", unit(&problem.collective().kind), count(price.message_bytes as usize, "byte"));
             table.row(["time".to_owned(), seconds(price.seconds(problem, schedule)), message]);
         }
         text.push_str(&table.to_string());
@@ -150,9 +150,9 @@ impl Summary<'_> {
 pub fn headline(problem: &Problem) -> String {
     let parts = match problem.parts() {
         1 => String::new(),
-        parts => format!(", messages in {parts} parts"),
+        _ => format!(", {}", cut(problem)),
     };
-    format!("{} on a {}{parts}", problem.collective().kind.name(), describe(problem.topology()))
+    format!("{} on a {}{parts}", name_collective(problem), describe(problem.topology()))
 }
 
 /// The volume of a schedule, exactly: the sum of its widths over the parts.
@@ -175,9 +175,9 @@ pub fn figures(problem: &Problem, schedule: &Schedule, bounds: Option<&Bounds>) 
             (Some(bound), Standing::Above(_)) => {
                 format!("{} above the bound", statistics.steps as u64 - u64::from(bound.at_least))
             }
-            (_, standing) => standing.words(problem.parts()),
+            (_, standing) => standing.words(problem),
         });
-        volumes.push(quality.volume.words(problem.parts()));
+        volumes.push(quality.volume.words(problem));
     }
     let mut table = Table::new(&[]).indented(2);
     table.row(steps);
@@ -202,6 +202,8 @@ pub fn figures_to_json(problem: &Problem, schedule: &Schedule, bounds: &Bounds) 
         .collect();
     json!({
         "collective": problem.collective().kind.name(),
+        "root": problem.collective().kind.root().map(|root| root.0),
+        "unit": unit(&problem.collective().kind),
         "machine": describe(problem.topology()),
         "ranks": problem.topology().rank_count(),
         "parts": problem.parts(),
@@ -271,14 +273,17 @@ fn standing(value: Rational, bound: Option<Rational>, least: Option<Rational>) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::collective::{Collective, Kind};
+    use crate::topology::Topology;
 
     #[test]
     fn standings() {
         let whole = |value: i128| Rational::from(value);
+        let problem = Problem::new(Topology::torus(&[2]).unwrap(), Collective::new(Kind::AllGather)).unwrap();
         let bound = Some(Rational::new(1024, 31));
         assert_eq!(
-            standing(whole(34), bound, Some(whole(34))).words(1).split(" (").next(),
-            Some("certified optimal for whole messages")
+            standing(whole(34), bound, Some(whole(34))).words(&problem).split(" (").next(),
+            Some("certified optimal for whole shards")
         );
         assert_eq!(standing(Rational::new(1024, 31), bound, Some(whole(34))), Standing::Optimal);
         assert!(matches!(standing(whole(35), bound, Some(whole(34))), Standing::Above(_)));
