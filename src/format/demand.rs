@@ -62,7 +62,7 @@ fn demand(
         return Err(error((1, 1), "the demand is empty: it has a row for each rank".to_owned()));
     }
     let count = rows.len();
-    for (index, row) in rows.iter().enumerate().filter(|(_, row)| row.len() != count) {
+    if let Some((index, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != count) {
         let surplus = (row.len() > count).then_some(count);
         let message = format!(
             "the demand is not square: row {} has {}, but there {}",
