@@ -7,7 +7,7 @@ use crate::topology::{Distances, RankId, Topology, UNREACHABLE};
 
 /// The largest number of chunks a problem may have.
 pub const MAX_CHUNKS: u32 = 1 << 27;
-/// The largest number of pairs of a chunk and a rank that must hold it.
+/// The largest number of pairs of a chunk and a rank that holds it before, or must hold it after.
 pub const MAX_HOLDINGS: u64 = 1 << 28;
 
 /// A collective on a topology, known to fit it.
@@ -32,7 +32,7 @@ pub enum ProblemError {
     DemandSize { rows: u32, ranks: usize },
     #[error("more than {MAX_CHUNKS} chunks: use fewer parts or a smaller topology")]
     TooManyChunks,
-    #[error("more than {MAX_HOLDINGS} chunks to be held, counted at every rank that must hold them: use fewer parts")]
+    #[error("more than {MAX_HOLDINGS} chunks to be held, counted at every rank that holds them: use fewer parts")]
     TooManyHoldings,
 }
 
@@ -75,8 +75,11 @@ impl Problem {
         }
         let chunk_count = collective.chunk_count(ranks as u32).filter(|&chunks| chunks <= MAX_CHUNKS);
         let chunk_count = chunk_count.ok_or(ProblemError::TooManyChunks)?;
-        // All chunks of a collective have to be held by as many ranks.
-        let everywhere = chunk_count > 0 && collective.rule(ranks as u32, ChunkId(0)).after == Holders::Every;
+        // All chunks of a collective begin, and have to end, at as many ranks.
+        let everywhere = chunk_count > 0 && {
+            let rule = collective.rule(ranks as u32, ChunkId(0));
+            rule.before == Holders::Every || rule.after == Holders::Every
+        };
         if everywhere && u64::from(chunk_count) * ranks as u64 > MAX_HOLDINGS {
             return Err(ProblemError::TooManyHoldings);
         }
@@ -194,6 +197,7 @@ mod tests {
         assert_eq!(problem(&[4], Kind::AllReduce, 4_000_000_000), Err(ProblemError::TooManyChunks));
         assert_eq!(problem(&[60_000], Kind::AllToAll, 1), Err(ProblemError::TooManyChunks));
         assert_eq!(problem(&[4096], Kind::AllReduce, 1 << 20), Err(ProblemError::TooManyHoldings));
+        assert_eq!(problem(&[4096], Kind::ReduceScatter, 1 << 14), Err(ProblemError::TooManyHoldings));
         assert_eq!(problem(&[4096], Kind::AllGather, 16), Ok(1 << 16));
     }
 }

@@ -275,6 +275,7 @@ fn every_collective_that_has_a_planner_is_planned() {
         ("scatter", "scatter from 0 (0,0) on"),
         ("gather --root 8", "gather to 8 (2,2) on"),
         ("barrier", "barrier on"),
+        ("all_reduce", "all_reduce on"),
         ("all_reduce_gathered", "all_reduce_gathered on"),
     ];
     for (words, headline) in cases {
@@ -484,7 +485,6 @@ fn error_messages() {
         "--torus 100x100",
         "--torus 8x8x8 --parts 1000",
         "bound --torus 255x255",
-        "--torus 3x3 --collective all_reduce",
         "--torus 3x3 --collective everything",
         "--torus 3x3 --collective all_gather --root 1",
         "--torus 3x3 --collective broadcast --root 9",

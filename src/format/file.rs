@@ -16,17 +16,23 @@ pub enum FileError {
     Read { path: PathBuf, source: io::Error },
     #[error("cannot unpack {}: {source}", name(path, "standard input"))]
     Unpack { path: PathBuf, source: io::Error },
+    #[error("cannot unpack {}: it grows to more than {MAX_UNPACKED} bytes", name(path, "standard input"))]
+    TooLarge { path: PathBuf },
     #[error("{} is not text: line {line} is not UTF-8", name(path, "standard input"))]
     NotText { path: PathBuf, line: usize },
     #[error("cannot write {}: {source}", name(path, "standard output"))]
     Write { path: PathBuf, source: io::Error },
 }
 
+/// The most bytes a packed file may unpack to: 4 GiB, far above any schedule; a small file could else fill the memory.
+pub const MAX_UNPACKED: u64 = 1 << 32;
+
 /// Reads a text; `-` is standard input. What is named `.gz`, or begins like gzip, is unpacked.
 ///
 /// # Errors
 ///
-/// A [`FileError`] that names the file: it cannot be read, is damaged, or is not UTF-8.
+/// A [`FileError`] that names the file: it cannot be read, is damaged, unpacks to more than [`MAX_UNPACKED`], or is not
+/// UTF-8.
 pub fn read_text(path: &Path) -> Result<String, FileError> {
     let error = |source| FileError::Read { path: path.to_owned(), source };
     let mut bytes = Vec::new();
@@ -36,10 +42,9 @@ pub fn read_text(path: &Path) -> Result<String, FileError> {
         bytes = fs::read(path).map_err(error)?;
     }
     if is_gz(path) || bytes.starts_with(&GZIP_MAGIC) {
-        let mut unpacked = Vec::new();
-        let unpacking = MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut unpacked);
-        unpacking.map_err(|source| FileError::Unpack { path: path.to_owned(), source })?;
-        bytes = unpacked;
+        let unpacked = unpack(&bytes, MAX_UNPACKED);
+        let unpacked = unpacked.map_err(|source| FileError::Unpack { path: path.to_owned(), source })?;
+        bytes = unpacked.ok_or_else(|| FileError::TooLarge { path: path.to_owned() })?;
     }
     String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
@@ -83,6 +88,13 @@ fn name(path: &Path, standard: &str) -> String {
     if is_standard(path) { standard.to_owned() } else { path.display().to_string() }
 }
 
+/// `None` if it is more than `limit` bytes.
+fn unpack(bytes: &[u8], limit: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut unpacked = Vec::new();
+    MultiGzDecoder::new(bytes).take(limit + 1).read_to_end(&mut unpacked)?;
+    Ok((unpacked.len() as u64 <= limit).then_some(unpacked))
+}
+
 fn pack(bytes: &[u8]) -> io::Result<Vec<u8>> {
     let header = GzBuilder::new().mtime(0).operating_system(SYSTEM_UNKNOWN);
     let mut encoder = header.write(Vec::new(), Compression::default());
@@ -123,4 +135,17 @@ fn new_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
 #[cfg(not(unix))]
 fn new_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     tempfile::NamedTempFile::new_in(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unpacking_stops_at_the_limit() {
+        let packed = pack(&[b' '; 1000]).unwrap();
+        assert_eq!(unpack(&packed, 1000).unwrap(), Some(vec![b' '; 1000]));
+        assert_eq!(unpack(&packed, 999).unwrap(), None);
+        assert_eq!(unpack(&[&packed[..], &packed[..]].concat(), 1999).unwrap(), None, "members count together");
+    }
 }

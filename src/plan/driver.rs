@@ -103,7 +103,7 @@ fn plan_problem(problem: Problem, wish: &Wish, control: &Control) -> Result<Plan
     task.step_count(bounds.least_steps())?;
     let candidates: Vec<&dyn Planner> = match &wish.planner {
         Some(name) => vec![planner_named(name)?],
-        None => planners().iter().copied().filter(|planner| planner.in_auto()).collect(),
+        None => planners().iter().copied().filter(|p| p.in_auto() && p.applies(&problem).is_ok()).collect(),
     };
     let nobody = PlanError::NotApplicable { planner: "auto", reason: "there is no planner for it".to_owned() };
     let mut best: Result<(&'static str, Outcome), PlanError> = Err(nobody);

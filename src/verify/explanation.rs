@@ -46,7 +46,7 @@ pub(super) fn of(code: Code) -> &'static str {
         }
         Code::F009 => {
             "The topology and the collective are each well-formed, but not together: a root that is out of range or \
-             failed, a demand matrix of another size than the number of ranks, more chunks than fit 32 bits. Correct the \
+             failed, a demand matrix of another size than the number of ranks, more chunks than are handled. Correct the \
              collective, or use the topology it was written for."
         }
         Code::T001 => {

@@ -155,6 +155,10 @@ impl<'a, S: Strategy> Search<'a, S> {
         let fallback = Mutex::new(None);
         let first = AtomicU64::new(u64::MAX);
         let found = (tried..tries).into_par_iter().find_map_first(|number| {
+            // One try is always made, so that there is something to keep.
+            if number > tried && self.control.stop().is_some() {
+                return None;
+            }
             let found = self.attempt(steps, width, number, &first);
             if found.width() <= width {
                 first.fetch_min(number, Ordering::Relaxed);
