@@ -15,9 +15,10 @@ use crate::plan::{Control, Progress, StopReason, Task};
 
 /// Tries while climbing.
 const QUICK_TRIES: u64 = 4;
-/// Tries while working back down: as many as fit in this much work, within the range.
+/// Tries of a point while working back down: as many as fit in what is left of this much work, which is for the whole
+/// search, within the range.
 const HARD_TRIES: (u64, u64) = (4, 40);
-const HARD_WORK: u64 = 3_000_000_000;
+const HARD_WORK: u64 = 2_000_000_000;
 /// What a try may cost, in routings of everything.
 const TRY_ROUTINGS: u64 = 20;
 /// A try ends when it has made no progress in so many rounds and in the work of so many routings of everything.
@@ -64,12 +65,14 @@ pub(in crate::plan) struct Search<'a, S: Strategy> {
     best: Option<Found<Routes<S>>>,
     /// Tries made so far, per steps and total width.
     tried: BTreeMap<(u32, u32), u64>,
+    /// What is left of [`HARD_WORK`].
+    work_left: u64,
 }
 
 impl<'a, S: Strategy> Search<'a, S> {
     /// Prepares a search.
     pub fn new(planner: &'static str, task: &'a Task<'a>, strategy: &'a S, control: &'a Control) -> Self {
-        Self { planner, task, strategy, control, best: None, tried: BTreeMap::new() }
+        Self { planner, task, strategy, control, best: None, tried: BTreeMap::new(), work_left: HARD_WORK }
     }
 
     /// Searches from this total width up; then gives back the widths and routes of the best schedule found.
@@ -105,7 +108,7 @@ impl<'a, S: Strategy> Search<'a, S> {
         let Some((_, mut width)) = self.point() else { return };
         while width > least_width {
             let mut choices = self.strategy.step_choices(width - 1, false).into_iter();
-            if !choices.any(|steps| self.reaches(steps, width - 1, self.hard_tries(steps))) {
+            if !choices.any(|steps| self.reaches_hard(steps, width - 1)) {
                 break;
             }
             width -= 1;
@@ -114,7 +117,7 @@ impl<'a, S: Strategy> Search<'a, S> {
         for steps in self.strategy.step_choices(width, false).into_iter().take_while(|&steps| steps < reached) {
             let mut wider = width;
             while self.pays(steps, wider) && self.control.stop().is_none() {
-                if self.reaches(steps, wider, self.hard_tries(steps)) {
+                if self.reaches_hard(steps, wider) {
                     return;
                 }
                 wider += 1;
@@ -133,8 +136,15 @@ impl<'a, S: Strategy> Search<'a, S> {
         (self.task.price.map_or(0.0, |price| price.seconds_for(steps as usize, volume)), width, steps)
     }
 
-    fn hard_tries(&self, steps: u32) -> u64 {
-        (HARD_WORK / (TRY_ROUTINGS * self.strategy.routing_work(steps)).max(1)).clamp(HARD_TRIES.0, HARD_TRIES.1)
+    /// Tries a point as often as the work left allows, and pays for it where that was in vain.
+    fn reaches_hard(&mut self, steps: u32, width: u32) -> bool {
+        let cost = (TRY_ROUTINGS * self.strategy.routing_work(steps)).max(1);
+        let tries = (self.work_left / cost).clamp(HARD_TRIES.0, HARD_TRIES.1);
+        let reached = self.reaches(steps, width, tries);
+        if !reached {
+            self.work_left = self.work_left.saturating_sub(tries * cost);
+        }
+        reached
     }
 
     /// Steps and total width of the best schedule.
