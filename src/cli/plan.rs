@@ -69,7 +69,8 @@ impl PlanCommand {
         let quality = Quality::new(&verified.problem, &verified.schedule, &verified.bounds);
         if !self.quiet {
             let price = self.options.price();
-            let summary = Summary { solution: &verified, planner, stopped, planning, verifying, price };
+            let observed = verified.report().observed.as_ref();
+            let summary = Summary { solution: &verified, observed, planner, stopped, planning, verifying, price };
             match self.format {
                 Format::Text => output::note(&summary.to_text()),
                 Format::Json => output::note(&summary.to_json().to_string()),

@@ -7,6 +7,7 @@ pub mod bounds;
 mod collective;
 pub mod figures;
 pub mod machine;
+pub mod observed;
 pub mod steps;
 pub mod summary;
 pub mod table;

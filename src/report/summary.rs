@@ -7,12 +7,14 @@ use serde_json::{Value, json};
 use super::collective::{cut, name_collective, unit};
 use super::figures::{count, decimal, exact, exact_and_decimal, fine_percent, percent, seconds};
 use super::machine::describe;
+use super::observed;
 use super::table::Table;
 use crate::certificate::{Bounds, Rational};
 use crate::cost::Price;
 use crate::plan::StopReason;
 use crate::problem::Problem;
 use crate::schedule::{Schedule, Solution, Statistics};
+use crate::verify::Observed;
 
 /// How a figure stands to its lower bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,6 +44,8 @@ pub struct Quality {
 pub struct Summary<'a> {
     /// The problem, its verified schedule and its bounds.
     pub solution: &'a Solution,
+    /// What the verifier saw when it ran the schedule.
+    pub observed: Option<&'a Observed>,
     /// The planner's name.
     pub planner: &'a str,
     /// Why it stopped.
@@ -110,6 +114,7 @@ impl Summary<'_> {
         let mut text = headline(problem);
         text.push('\n');
         let mut table = figures(problem, schedule, Some(bounds));
+        observed::add_rows(&mut table, problem, self.observed);
         if let Some(price) = &self.price {
             let message =
                 format!("for {}s of {}", unit(&problem.collective().kind), count(price.message_bytes as usize, "byte"));
@@ -130,6 +135,7 @@ impl Summary<'_> {
     pub fn to_json(&self) -> Value {
         let Solution { problem, schedule, bounds, .. } = self.solution;
         let mut summary = figures_to_json(problem, schedule, bounds);
+        observed::add_json(&mut summary, self.observed);
         summary["verified"] = json!(true);
         summary["planner"] = json!(self.planner);
         summary["stopped"] = match self.stopped {

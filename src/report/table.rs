@@ -8,15 +8,31 @@ const GAP: &str = "  ";
 /// Rows of cells, printed in aligned columns, one line each, without trailing spaces.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
-    rows: Vec<Vec<String>>,
+    rows: Vec<Row>,
     indent: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Row {
+    cells: Vec<String>,
+    /// How many of them make their columns wide enough.
+    measured: usize,
+}
+
+impl Row {
+    fn width(&self, column: usize) -> Option<usize> {
+        self.cells[..self.measured].get(column).map(|cell| cell.chars().count())
+    }
 }
 
 impl Table {
     /// A table with these headings; without any, there is no heading line.
     pub fn new(headings: &[&str]) -> Self {
-        let headings: Vec<String> = headings.iter().map(|&heading| heading.to_owned()).collect();
-        Self { rows: if headings.is_empty() { Vec::new() } else { vec![headings] }, indent: 0 }
+        let mut table = Self::default();
+        if !headings.is_empty() {
+            table.row(headings.iter().map(|&heading| heading.to_owned()));
+        }
+        table
     }
 
     /// Moves the whole table this many spaces to the right.
@@ -27,20 +43,24 @@ impl Table {
 
     /// Adds a row. Rows may differ in length.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(cells.into_iter().collect());
+        let cells: Vec<String> = cells.into_iter().collect();
+        self.rows.push(Row { measured: cells.len(), cells });
+    }
+
+    /// Adds a row of a name and a text that may be longer than its column.
+    pub fn remark(&mut self, name: &str, text: String) {
+        self.rows.push(Row { cells: vec![name.to_owned(), text], measured: 1 });
     }
 }
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |column: usize| {
-            self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
-        };
+        let columns = self.rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
+        let width = |column: usize| self.rows.iter().filter_map(|row| row.width(column)).max().unwrap_or(0);
         let widths: Vec<usize> = (0..columns).map(width).collect();
         for row in &self.rows {
             let mut line = " ".repeat(self.indent);
-            for (cell, width) in row.iter().zip(&widths) {
+            for (cell, width) in row.cells.iter().zip(&widths) {
                 line.push_str(&format!("{cell:width$}{GAP}"));
             }
             writeln!(f, "{}", line.trim_end())?;
@@ -58,6 +78,7 @@ mod tests {
         let mut table = Table::new(&["a", "long"]).indented(1);
         table.row(["µs".to_owned(), String::new()]);
         table.row(["1".to_owned(), "2".to_owned(), "3".to_owned()]);
-        assert_eq!(table.to_string(), " a   long\n µs\n 1   2     3\n");
+        table.remark("n", "longer".to_owned());
+        assert_eq!(table.to_string(), " a   long\n µs\n 1   2     3\n n   longer\n");
     }
 }

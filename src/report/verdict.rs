@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::figures::count;
+use super::observed;
 use super::summary::{figures, figures_to_json, headline};
 use crate::certificate::Bounds;
 use crate::format::json::{PathItem, locate};
@@ -32,7 +33,9 @@ impl Judged<'_> {
         let mut text = format!("{}: {}\n", self.name, if holds { "holds" } else { "refuted" });
         let _ = writeln!(text, "  {}", headline(problem));
         if holds {
-            text.push_str(&figures(problem, schedule, Some(bounds)).to_string());
+            let mut table = figures(problem, schedule, Some(bounds));
+            observed::add_rows(&mut table, problem, self.report.observed.as_ref());
+            text.push_str(&table.to_string());
         }
         let place = |finding: &Finding| place(self.text, finding).map(|place| format!("{}:{}", self.name, at(place)));
         text.push_str(&findings(self.report, place));
@@ -47,13 +50,15 @@ impl Judged<'_> {
         let list = |findings: &[Finding]| -> Vec<Value> { findings.iter().map(|found| self.finding(found)).collect() };
         let totals: serde_json::Map<String, Value> =
             self.report.totals().map(|(code, total)| (code.to_string(), json!(total))).collect();
+        let mut figures = figures_to_json(problem, schedule, if holds { bounds } else { &no_bounds });
+        observed::add_json(&mut figures, self.report.observed.as_ref());
         json!({
             "file": self.name,
             "verdict": if holds { "holds" } else { "refuted" },
             "violations": list(&self.report.violations),
             "warnings": list(&self.report.warnings),
             "totals": totals,
-            "figures": figures_to_json(problem, schedule, if holds { bounds } else { &no_bounds }),
+            "figures": figures,
         })
     }
 

@@ -6,7 +6,9 @@
 //! What a violation delivers is *spoilt*: it is carried on, but whatever fails because of it is counted as a consequence
 //! of that first cause and not reported again.
 
-use super::report::{Ledger, Place};
+use super::holdings::{Holdings, Stay};
+use super::orders::OrderId;
+use super::report::{Ledger, Observed, Place};
 use super::routes::{Passage, Route};
 use super::values::{ValueId, Values};
 use super::words::Scene;
@@ -16,10 +18,18 @@ use crate::problem::Problem;
 use crate::schedule::{Op, Schedule};
 use crate::topology::RankId;
 
-/// Runs every chunk and reports what is wrong. Returns, for each transfer, the consequences of its having no link.
+/// What a run brings to light besides findings.
+pub(super) struct Outcome {
+    /// For each transfer, the consequences of its having no link.
+    pub(super) spoilt: Vec<u64>,
+    /// Of use if there is no violation.
+    pub(super) observed: Option<Observed>,
+}
+
+/// Runs every chunk and reports what is wrong.
 ///
 /// O(moves * log(moves)) for the sorting; a move costs O(1), and O(ranks / 64) where values are added.
-pub(super) fn run(problem: &Problem, schedule: &Schedule, routes: &[Route], ledger: &mut Ledger) -> Vec<u64> {
+pub(super) fn run(problem: &Problem, schedule: &Schedule, routes: &[Route], ledger: &mut Ledger) -> Outcome {
     let moves = moves_by_chunk(problem, schedule);
     let mut execution = Execution::new(problem, schedule, routes, ledger);
     let mut rest = &moves[..];
@@ -29,7 +39,9 @@ pub(super) fn run(problem: &Problem, schedule: &Schedule, routes: &[Route], ledg
         execution.run_chunk(chunk, mine);
         rest = others;
     }
-    execution.spoilt_by_transfer
+    let held = execution.holdings.peak(problem);
+    let sums = execution.values.orders().sums();
+    Outcome { spoilt: execution.spoilt_by_transfer, observed: held.map(|held| Observed { held, sums }) }
 }
 
 /// A chunk in a transfer. Sorts by chunk, then in the order of the schedule.
@@ -82,9 +94,10 @@ pub(super) struct Cell {
     pub(super) brought_by: Option<Move>,
     /// The first arrival since the rank last sent the chunk.
     unsent: Option<Move>,
+    stay: Stay,
 }
 
-const EMPTY: Cell = Cell { held: Held::Nothing, brought_by: None, unsent: None };
+const EMPTY: Cell = Cell { held: Held::Nothing, brought_by: None, unsent: None, stay: Stay::NONE };
 
 /// Something on its way to a rank in the step that is being run.
 #[derive(Clone, Copy)]
@@ -114,6 +127,7 @@ struct Execution<'a> {
     ledger: &'a mut Ledger,
     spoilt_by_transfer: Vec<u64>,
     live_ranks: u32,
+    holdings: Holdings,
     // What follows belongs to the chunk that is being run.
     cells: Vec<Cell>,
     /// Ranks whose cell must be emptied afterwards, some more than once.
@@ -121,6 +135,8 @@ struct Execution<'a> {
     values: Values,
     arrivals: Vec<Arrival>,
     causes: Vec<Cause>,
+    /// In which order each rank that ends with the chunk has added it.
+    final_orders: Vec<OrderId>,
 }
 
 /// The chunk that is being run, its rule, and all its moves.
@@ -141,18 +157,21 @@ impl<'a> Execution<'a> {
             ledger,
             spoilt_by_transfer: vec![0; routes.len()],
             live_ranks: problem.topology().live_rank_count() as u32,
+            holdings: Holdings::new(ranks, routes),
             cells: vec![EMPTY; ranks],
             touched: Vec::new(),
             values: Values::new(ranks),
             arrivals: Vec::new(),
             causes: Vec::new(),
+            final_orders: Vec::new(),
         }
     }
 
     fn run_chunk(&mut self, chunk: ChunkId, moves: &[Move]) {
         let run = Run { chunk, rule: self.problem.rule(chunk), moves };
         for rank in self.problem.holders(run.rule.before) {
-            self.cells[rank.index()].held = Held::Value(self.values.contribution(rank));
+            let (held, stay) = (Held::Value(self.values.contribution(rank)), self.holdings.begin(rank));
+            self.cells[rank.index()] = Cell { held, stay, ..EMPTY };
             self.touched.push(rank);
         }
         for step in moves.chunk_by(|a, b| self.routes[a.transfer()].step == self.routes[b.transfer()].step) {
@@ -160,7 +179,7 @@ impl<'a> Execution<'a> {
             self.receive(run);
         }
         self.check_end(run);
-        self.clear();
+        self.clear(run);
     }
 
     /// Reads what the senders of a step hold at its beginning.
@@ -187,6 +206,7 @@ impl<'a> Execution<'a> {
     fn sent_from(&mut self, run: Run<'_>, one: Move, from: RankId, op: Op) -> Held {
         let cell = &mut self.cells[from.index()];
         cell.unsent = None;
+        self.holdings.send(&mut cell.stay, one.transfer());
         let mut held = cell.held;
         match held {
             Held::Value(_) => {}
@@ -236,8 +256,10 @@ impl<'a> Execution<'a> {
 
     fn receive_one(&mut self, run: Run<'_>, arrival: &Arrival) {
         let Arrival { to, one, held: new } = *arrival;
-        let old = self.cells[to.index()].held;
+        let Cell { held: old, stay, .. } = &mut self.cells[to.index()];
+        let old = *old;
         let reduce = self.routes[one.transfer()].op == Op::Reduce && run.rule.combining != Combining::Never;
+        self.holdings.arrive(stay, one.transfer(), reduce && old != Held::Nothing);
         let result = match (old, new) {
             (_, Held::Nothing) | (Held::Spoilt(_), Held::Spoilt(_)) => return,
             (Held::Nothing, _) => new,
@@ -284,7 +306,7 @@ impl<'a> Execution<'a> {
             Holders::Every => self.live_ranks,
         };
         let (problem, scene) = (self.problem, self.scene);
-        let mut first: Option<(RankId, u64)> = None;
+        let mut first: Option<(RankId, OrderId)> = None;
         let mut reordered = None;
         for rank in problem.holders(rule.after) {
             match self.cells[rank.index()].held {
@@ -300,6 +322,7 @@ impl<'a> Execution<'a> {
                 }
                 Held::Value(value) if rule.combining == Combining::Sum => {
                     let order = self.values.order(value);
+                    self.final_orders.push(order);
                     let (other, expected) = *first.get_or_insert((rank, order));
                     if order != expected && reordered.is_none() {
                         reordered = Some((other, rank));
@@ -308,6 +331,8 @@ impl<'a> Execution<'a> {
                 Held::Value(_) => {}
             }
         }
+        self.values.orders().finish(&self.final_orders);
+        self.final_orders.clear();
         if let Some((one, other)) = reordered {
             self.ledger
                 .add(Code::W003, Place::AtEnd { chunk, rank: other }, || scene.different_orders(chunk, one, other));
@@ -330,7 +355,7 @@ impl<'a> Execution<'a> {
     }
 
     /// Hands over the violations of this chunk with their consequences, and makes ready for the next.
-    fn clear(&mut self) {
+    fn clear(&mut self, run: Run<'_>) {
         for cause in self.causes.drain(..) {
             match cause.kind {
                 CauseKind::Transfer(transfer) => self.spoilt_by_transfer[transfer] += cause.spoilt,
@@ -341,7 +366,9 @@ impl<'a> Execution<'a> {
             }
         }
         for rank in self.touched.drain(..) {
-            self.cells[rank.index()] = EMPTY;
+            let Cell { held, stay, .. } = std::mem::replace(&mut self.cells[rank.index()], EMPTY);
+            let needed = held != Held::Nothing && self.problem.is_holder(run.rule.after, rank);
+            self.holdings.end(stay, rank, needed);
         }
         self.values.clear();
     }

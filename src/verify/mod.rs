@@ -20,12 +20,17 @@
 //! * A contribution must not be counted twice in any value, even one that is overwritten later.
 //! * A schedule is empty if no transfer carries a chunk.
 //!
+//! Of a schedule that holds, the run also tells how many chunks a rank holds at a time and in which order contributions
+//! are added ([`Observed`]).
+//!
 //! Only the first cause is reported of what goes wrong; what fails because of it is counted in
 //! [`Finding::consequences`].
 
 mod code;
 mod execute;
 mod explanation;
+mod holdings;
+mod orders;
 mod report;
 mod routes;
 mod values;
@@ -33,9 +38,12 @@ mod verified;
 mod words;
 
 pub use code::{Code, UnknownCode};
-pub use report::{Finding, Report};
+pub use holdings::Peak;
+pub use orders::Sums;
+pub use report::{Finding, Observed, Report};
 pub use verified::{Rejected, Verified};
 
+use execute::Outcome;
 use report::{Ledger, Place};
 
 use crate::certificate::{self, Bounds};
@@ -81,14 +89,15 @@ pub fn verify(solution: &Solution, options: &Options) -> Report {
     let Solution { problem, schedule, bounds, .. } = solution;
     let mut ledger = Ledger::new(options.max_errors);
     let routes = routes::resolve(problem, schedule, &mut ledger);
-    let mut spoilt = Vec::new();
+    let mut outcome = Outcome { spoilt: Vec::new(), observed: None };
     if schedule.move_count() == 0 && !problem.is_trivial() {
         ledger.add(Code::F007, Place::Overall { order: 0 }, || empty_schedule(problem));
     } else {
-        spoilt = execute::run(problem, schedule, &routes, &mut ledger);
+        outcome = execute::run(problem, schedule, &routes, &mut ledger);
     }
     check_bounds(problem, bounds, &mut ledger);
-    ledger.into_report(|transfer| spoilt.get(transfer).copied().unwrap_or(0))
+    let Outcome { spoilt, observed } = outcome;
+    ledger.into_report(|transfer| spoilt.get(transfer).copied().unwrap_or(0), observed)
 }
 
 fn check_bounds(problem: &Problem, bounds: &Bounds, ledger: &mut Ledger) {

@@ -2,7 +2,7 @@
 
 use std::collections::BinaryHeap;
 
-use super::Code;
+use super::{Code, Peak, Sums};
 use crate::collective::ChunkId;
 use crate::topology::RankId;
 
@@ -39,8 +39,19 @@ pub struct Report {
     pub violations: Vec<Finding>,
     /// The first warnings, at most as many again.
     pub warnings: Vec<Finding>,
+    /// What the run has shown; `None` if there is a violation.
+    pub observed: Option<Observed>,
     /// One entry per code, in the order of [`Code::ALL`].
     totals: Vec<u64>,
+}
+
+/// What running a schedule that holds has shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observed {
+    /// The most chunks a rank holds at a time: the room it needs, its input and its output among it.
+    pub held: Peak,
+    /// How sums come about, if anything is added on the way.
+    pub sums: Option<Sums>,
 }
 
 impl Report {
@@ -122,7 +133,7 @@ impl Ledger {
     }
 
     /// The report. `spoilt` gives the consequences of a transfer that a rank or link refused.
-    pub(super) fn into_report(self, spoilt: impl Fn(usize) -> u64) -> Report {
+    pub(super) fn into_report(self, spoilt: impl Fn(usize) -> u64, observed: Option<Observed>) -> Report {
         let sorted = |kept: BinaryHeap<Kept>| {
             let findings = kept.into_sorted_vec().into_iter().map(|Kept { key, finding }| match key {
                 (Place::InStep { transfer: Some(transfer), .. }, Code::T001 | Code::T002 | Code::T003, _) => {
@@ -132,7 +143,10 @@ impl Ledger {
             });
             findings.collect()
         };
-        Report { violations: sorted(self.violations), warnings: sorted(self.warnings), totals: self.totals }
+        let (violations, warnings) = (sorted(self.violations), sorted(self.warnings));
+        let mut report = Report { violations, warnings, observed: None, totals: self.totals };
+        report.observed = observed.filter(|_| report.holds());
+        report
     }
 }
 

@@ -1,5 +1,6 @@
 //! Values of a chunk that is reduced: which ranks' contributions are in them, and in what order they were added.
 
+use super::orders::{OrderId, Orders};
 use crate::topology::RankId;
 
 /// A value: the contribution of one rank, or the sum of two values. Only meaningful with the [`Values`] it came from.
@@ -16,19 +17,21 @@ pub(super) struct Values {
     sums: Vec<Sum>,
     /// `words` for each sum.
     bits: Vec<u64>,
+    /// Of all chunks so far.
+    orders: Orders,
 }
 
 struct Sum {
     count: u32,
-    order: u64,
+    order: OrderId,
 }
 
 impl Values {
     pub(super) fn new(ranks: usize) -> Self {
-        Self { ranks, words: ranks.div_ceil(64), sums: Vec::new(), bits: Vec::new() }
+        Self { ranks, words: ranks.div_ceil(64), sums: Vec::new(), bits: Vec::new(), orders: Orders::new(ranks) }
     }
 
-    /// Forgets all sums.
+    /// Forgets all sums, but not their orders.
     pub(super) fn clear(&mut self) {
         self.sums.clear();
         self.bits.clear();
@@ -44,16 +47,19 @@ impl Values {
         self.sum(value).map_or(1, |sum| sum.count)
     }
 
-    /// Equal for two values if their contributions were added in the same order, where a+b and b+a count as the same
-    /// (as they are in floating point) but (a+b)+c and a+(b+c) do not. Different values may agree by chance, with
-    /// probability 2^-64; it decides about warnings only.
-    pub(super) fn order(&self, value: ValueId) -> u64 {
-        self.sum(value).map_or_else(|| mix(u64::from(value.0)), |sum| sum.order)
+    /// In which order its contributions were added.
+    pub(super) fn order(&self, value: ValueId) -> OrderId {
+        self.sum(value).map_or_else(|| self.orders.leaf(RankId(value.0)), |sum| sum.order)
+    }
+
+    /// The orders of all chunks so far.
+    pub(super) fn orders(&mut self) -> &mut Orders {
+        &mut self.orders
     }
 
     /// True if the two are the same contributions added in the same order.
     pub(super) fn same(&self, a: ValueId, b: ValueId) -> bool {
-        a == b || (self.order(a) == self.order(b) && self.count(a) == self.count(b))
+        a == b || self.order(a) == self.order(b)
     }
 
     /// Is this rank's contribution in the value?
@@ -84,8 +90,8 @@ impl Values {
             count += both.count_ones();
             self.bits.push(both);
         }
-        let (a, b) = (self.order(a), self.order(b));
-        self.sums.push(Sum { count, order: mix(a.min(b).wrapping_add(mix(a.max(b)))) });
+        let order = self.orders.add(self.order(a), self.order(b));
+        self.sums.push(Sum { count, order });
         ValueId((self.ranks + self.sums.len() - 1) as u32)
     }
 
@@ -101,12 +107,4 @@ impl Values {
             None => 0,
         }
     }
-}
-
-/// Scatters a number over 64 bits (the finaliser of splitmix64).
-fn mix(number: u64) -> u64 {
-    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ (number >> 31)
 }
