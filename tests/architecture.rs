@@ -23,7 +23,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// What the rooms that must be believed may not lean on.
-const NOT_TRUSTED: &[&str] = &["petgraph::", "rayon::"];
+const NOT_TRUSTED: &[&str] = &["petgraph::", "rayon::", "synth_lp::"];
 const TRUSTED: &[&str] = &["collective", "problem", "certificate", "schedule", "verify", "format"];
 
 /// More lines than this: split the file.

@@ -14,9 +14,11 @@
 mod crowding;
 mod cuts;
 mod evidence;
+mod flow;
 mod hops;
 mod partition;
 mod region;
+mod rounding;
 mod weighted;
 mod words;
 
@@ -24,6 +26,10 @@ use crate::certificate::{Bounds, Evidence, Rational, StepsBound, VolumeBound};
 use crate::collective::Kind;
 use crate::problem::{Disconnected, Problem};
 use crate::topology::Distances;
+
+pub use synth_lp::LpError;
+
+pub use flow::{FlowBound, FlowError, FlowLimit, flow_bound};
 
 use hops::HopCount;
 
@@ -98,6 +104,16 @@ pub fn findings(problem: &Problem) -> Result<Vec<Finding>, Disconnected> {
         claim: Claim::Steps(bound),
     });
     Ok(steps.into_iter().chain(volumes.into_iter().map(|volume| volume.finding)).collect())
+}
+
+/// Puts a bound on the volume where it belongs among others sorted by [`findings`]: behind those as good.
+pub fn add(findings: &mut Vec<Finding>, finding: Finding) {
+    let value = |finding: &Finding| match &finding.claim {
+        Claim::Steps(_) => None,
+        Claim::Volume(bound) => Some(bound.at_least),
+    };
+    let place = findings.iter().position(|other| value(other).is_some_and(|other| Some(other) < value(&finding)));
+    findings.insert(place.unwrap_or(findings.len()), finding);
 }
 
 /// A finding with what it is ranked by.

@@ -8,13 +8,12 @@
 //!
 //! Floating-point numbers steer the search, in a fixed order and with basic operations only: same problem, same bound.
 
-use std::collections::BTreeSet;
-
 use super::crowding::Crowding;
-use crate::certificate::{self, Evidence, Rational};
+use super::rounding::{Rounding, Weights, joined_pairs};
+use crate::certificate::Rational;
 use crate::collective::Kind;
 use crate::problem::Problem;
-use crate::topology::{LinkId, RankId};
+use crate::topology::LinkId;
 
 /// Ranks times live links of the largest problem this is tried on.
 const LARGEST: usize = 10_000;
@@ -26,14 +25,8 @@ const MOST_ROUNDS: usize = 80;
 /// How fast lengths change at first.
 const RATE: f64 = 0.25;
 
-/// Rounding to 0 and 1: from which share of the greatest length on a link counts.
-const THRESHOLDS: [f64; 4] = [0.5, 0.9, 0.7, 0.3];
-
 /// Rounding to integers: the greatest weight.
 const GREATEST: [u32; 2] = [2, 3];
-
-/// A metric as evidence states it.
-type Weights = Vec<(RankId, RankId, u32)>;
 
 /// The best metric found and what it proves; `None` for kinds that a cut always bounds as well, and for large problems.
 pub(super) fn best_metric(problem: &Problem) -> Option<(Rational, Weights)> {
@@ -42,27 +35,15 @@ pub(super) fn best_metric(problem: &Problem) -> Option<(Rational, Weights)> {
     if !matches!(problem.collective().kind, Kind::AllToAll | Kind::AllToAllV(_)) || size == 0 || size > LARGEST {
         return None;
     }
-    let mut tried = BTreeSet::new();
-    let mut best: Option<(Rational, Weights)> = None;
+    // Two links that join the same ranks are one pair; both count with the length of the first.
+    let ends = |link: usize| (problem.topology().link(links[link]).from, problem.topology().link(links[link]).to);
+    let firsts: Vec<usize> = (0..links.len()).filter(|&link| link == 0 || ends(link) != ends(link - 1)).collect();
+    let pairs = joined_pairs(problem);
+    let mut rounding = Rounding::new(problem, &pairs);
     for lengths in raise(problem, &links, (WORK / size).min(MOST_ROUNDS)) {
-        let longest = lengths.iter().copied().fold(0.0, f64::max);
-        let thresholds = THRESHOLDS.map(|share| round(&lengths, 0.5 / (share * longest), 1));
-        let integers = GREATEST.map(|greatest| round(&lengths, f64::from(greatest) / longest, greatest));
-        for rounded in thresholds.into_iter().chain(integers) {
-            if tried.contains(&rounded) {
-                continue;
-            }
-            let weights = weights(problem, &links, &rounded);
-            tried.insert(rounded);
-            // A metric that proves nothing is an error, and no bound.
-            if let Ok(volume) = certificate::value(problem, &Evidence::Metric { weights: weights.clone() })
-                && best.as_ref().is_none_or(|(least, _)| volume > *least)
-            {
-                best = Some((volume, weights));
-            }
-        }
+        rounding.add(&firsts.iter().map(|&link| lengths[link]).collect::<Vec<f64>>(), &GREATEST);
     }
-    best
+    rounding.best
 }
 
 /// Lengths of the links: the best seen on the way, and the average of all.
@@ -87,17 +68,4 @@ fn raise(problem: &Problem, links: &[LinkId], rounds: usize) -> [Vec<f64>; 2] {
         }
     }
     [best, average]
-}
-
-fn round(lengths: &[f64], scale: f64, greatest: u32) -> Vec<u32> {
-    lengths.iter().map(|length| ((length * scale).round() as u32).min(greatest)).collect()
-}
-
-/// One entry per pair of ranks; where two links join them, both count with the weight of the first.
-fn weights(problem: &Problem, links: &[LinkId], rounded: &[u32]) -> Weights {
-    let ends = links.iter().map(|&id| problem.topology().link(id)).zip(rounded);
-    let mut weights: Weights = ends.map(|(link, &weight)| (link.from, link.to, weight)).collect();
-    weights.dedup_by_key(|&mut (from, to, _)| (from, to));
-    weights.retain(|&(.., weight)| weight > 0);
-    weights
 }

@@ -1,14 +1,20 @@
 //! `synth bound`: what no schedule can beat, and why.
 
+use std::time::Duration;
+
 use clap::Args;
-use synth::bound;
+use synth::bound::{self, FlowBound, FlowError, FlowLimit, LpError};
 use synth::collective::Collective;
 use synth::problem::Problem;
 use synth::report::bounds;
 
 use super::collective_options::CollectiveOptions;
+use super::quantity::parse_duration;
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, Format, output, size};
+
+/// Variables of the largest linear program that is solved: some minutes, and some gigabytes.
+const MOST_VARIABLES: usize = 250_000;
 
 /// Say what no schedule can beat, with the evidence
 #[derive(Args)]
@@ -20,6 +26,13 @@ pub struct BoundCommand {
     /// Equal parts each message is cut in: widths are whole numbers of parts
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     parts: u32,
+    /// Solve the multi-commodity-flow linear program too (all_to_all, all_to_allv, scatter, gather): the best bound on
+    /// the volume there is, proven by a metric rounded from its dual solution
+    #[arg(long)]
+    lp: bool,
+    /// Give the solver of the linear program this time at most (30s)
+    #[arg(long, value_name = "TIME", requires = "lp", value_parser = parse_duration)]
+    time_limit: Option<Duration>,
     /// The form of the answer
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -32,12 +45,33 @@ impl BoundCommand {
         size::check_ranks(&topology)?;
         let kind = self.collective.kind(&self.topology, &topology)?;
         let problem = Problem::new(topology, Collective { kind, parts: self.parts })?;
-        let findings =
+        let mut findings =
             bound::findings(&problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
+        let flow = match self.lp {
+            true => Some(self.flow(&problem)?),
+            false => None,
+        };
+        if let Some(finding) = flow.as_ref().and_then(|flow| flow.finding.clone()) {
+            bound::add(&mut findings, finding);
+        }
         match self.format {
-            Format::Text => output::print(&bounds::to_text(&problem, &findings))?,
-            Format::Json => output::print(&format!("{:#}\n", bounds::to_json(&problem, &findings)))?,
+            Format::Text => output::print(&bounds::to_text(&problem, &findings, flow.as_ref()))?,
+            Format::Json => output::print(&format!("{:#}\n", bounds::to_json(&problem, &findings, flow.as_ref())))?,
         }
         Ok(Ending::Success)
+    }
+
+    fn flow(&self, problem: &Problem) -> Result<FlowBound, Failure> {
+        let limit = FlowLimit { variables: MOST_VARIABLES, time: self.time_limit };
+        bound::flow_bound(problem, limit).map_err(|error| match &error {
+            FlowError::Disconnected(disconnected) => Failure::of_disconnected(disconnected, problem.topology()),
+            FlowError::Solver(LpError::TimeLimit) => {
+                Failure::new(Ending::Stopped, error).hint("allow more time with --time-limit")
+            }
+            FlowError::TooLarge { .. } => Failure::usage(error).hint("leave --lp out: cuts bound machines of any size"),
+            FlowError::WrongKind(_) | FlowError::Solver(_) => {
+                Failure::usage(error).hint("leave --lp out: the other bounds need no solver")
+            }
+        })
     }
 }

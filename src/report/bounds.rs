@@ -6,12 +6,13 @@ use super::collective::cut;
 use super::figures::{decimal, exact, exact_and_decimal};
 use super::summary::headline;
 use super::table::Table;
-use crate::bound::{Claim, Finding};
+use crate::bound::{Claim, Finding, FlowBound};
 use crate::certificate::{Bounds, Rational};
 use crate::problem::Problem;
 
-/// The bounds in lines for people: each with its evidence, then what they mean for whole widths.
-pub fn to_text(problem: &Problem, findings: &[Finding]) -> String {
+/// The bounds in lines for people: each with its evidence, then what they mean for whole widths, and what the linear
+/// program said if there was one.
+pub fn to_text(problem: &Problem, findings: &[Finding], flow: Option<&FlowBound>) -> String {
     let mut text = format!("{}\n", headline(problem));
     if findings.is_empty() {
         text.push_str("  nothing must move: there is no bound\n");
@@ -35,11 +36,16 @@ pub fn to_text(problem: &Problem, findings: &[Finding]) -> String {
             text.push_str(&format!("for {}: volume >= {}\n", cut(problem), exact_and_decimal(least)));
         }
     }
+    if let Some(FlowBound { optimum, variables: (reduced, all), symmetries, .. }) = flow {
+        text.push_str(&format!(
+            "flow LP: optimum {optimum:.6} by the solver, {reduced} variables (of {all}, by {symmetries} symmetries)\n"
+        ));
+    }
     text
 }
 
-/// The bounds as a JSON object.
-pub fn to_json(problem: &Problem, findings: &[Finding]) -> Value {
+/// The bounds as a JSON object; `flow_lp` is null if no linear program was solved.
+pub fn to_json(problem: &Problem, findings: &[Finding], flow: Option<&FlowBound>) -> Value {
     let entry = |finding: &Finding| match &finding.claim {
         Claim::Steps(bound) => json!({
             "figure": "steps",
@@ -65,6 +71,12 @@ pub fn to_json(problem: &Problem, findings: &[Finding]) -> Value {
         "volume": best.volume.as_ref().map(|bound| exact(bound.at_least)),
         "total_width": best.least_width(problem.parts()),
         "bounds": findings.iter().map(entry).collect::<Vec<Value>>(),
+        "flow_lp": flow.map(|flow| json!({
+            "optimum": flow.optimum,
+            "variables": flow.variables.0,
+            "variables_without_symmetries": flow.variables.1,
+            "symmetries": flow.symmetries,
+        })),
     })
 }
 

@@ -14,12 +14,14 @@ mod direction;
 mod distance;
 mod error;
 mod spec;
+mod symmetry;
 
 pub use coordinates::format_coordinates;
 pub use direction::{DimRef, Direction, dim_name};
 pub use distance::{Distances, UNREACHABLE};
 pub use error::TopologyError;
 pub use spec::{FailedLink, GraphLink, Shape, TopologySpec, Torus};
+pub use symmetry::{Automorphism, Symmetries, symmetries};
 
 use std::fmt;
 

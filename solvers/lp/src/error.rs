@@ -1,0 +1,20 @@
+//! Why a linear program has no answer.
+
+use thiserror::Error;
+
+/// What went wrong, for people.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum LpError {
+    /// The network, the demand or a symmetry does not fit together.
+    #[error("{0}")]
+    Input(String),
+    /// The constraints contradict each other: the demand cannot be routed (in so many steps).
+    #[error("the demand cannot be routed")]
+    Infeasible,
+    /// The time limit came first.
+    #[error("the time limit came before the solution")]
+    TimeLimit,
+    /// The solver gave up, or is not sure of its answer.
+    #[error("the solver stopped without a solution: {0}")]
+    Solver(String),
+}

@@ -1,0 +1,25 @@
+//! Linear programs over flows on directed graphs. Plain graphs and numbers; nothing here knows what they are for.
+//!
+//! * [`least_load`]: a demand between all pairs of nodes, routed so that the fullest arc is as empty as can be. The dual
+//!   solution, a length of each arc, proves it.
+//! * [`least_widths`]: the same in a fixed number of steps, where what arrives in a step moves on in a later one.
+//!
+//! Both are aggregated by source: what begins at one node is one commodity, whatever its destinations. And both can be
+//! reduced by [`Symmetry`]: since the average of optimal flows is optimal, some optimal flow is the same on all arcs
+//! that symmetries carry into each other, so one variable does for all of them.
+//!
+//! The solver is Clarabel, an interior-point method in pure Rust (or HiGHS, with the feature `highs`), through
+//! `good_lp`. What comes out is floating point and near the truth; whoever wants proof rounds the lengths and computes
+//! exactly what those prove.
+
+mod error;
+mod flow;
+mod model;
+mod network;
+mod orbits;
+mod stepped;
+
+pub use error::LpError;
+pub use flow::{Flow, least_load, least_load_size};
+pub use network::{Arc, Network, Symmetry};
+pub use stepped::{SteppedFlow, least_widths, least_widths_size};

@@ -1,0 +1,142 @@
+//! A linear program in rows, and the solver behind it.
+
+use std::time::Duration;
+
+use good_lp::{
+    Constraint, DualValues, Expression, ProblemVariables, ResolutionError, Solution, SolutionWithDual, SolverModel,
+    Variable, variable,
+};
+
+use crate::LpError;
+
+/// Minimise the sum of `cost * x` over rows `sum of coefficient * x (<= or =) bound`, all `x >= 0`.
+#[derive(Debug, Default)]
+pub(crate) struct Model {
+    cost: Vec<f64>,
+    rows: Vec<Row>,
+}
+
+#[derive(Debug)]
+struct Row {
+    terms: Vec<(usize, f64)>,
+    equal: bool,
+    bound: f64,
+}
+
+/// An optimal solution.
+#[derive(Debug)]
+pub(crate) struct Solved {
+    /// Per variable.
+    pub value: Vec<f64>,
+    /// Per row, by how much the optimum falls for each unit its bound rises; never negative for `<=`.
+    pub dual: Vec<f64>,
+    /// The optimum.
+    pub objective: f64,
+}
+
+impl Model {
+    /// A variable of this cost.
+    pub fn variable(&mut self, cost: f64) -> usize {
+        self.cost.push(cost);
+        self.cost.len() - 1
+    }
+
+    /// Adds `terms <= bound`; the number of the row.
+    pub fn at_most(&mut self, terms: Vec<(usize, f64)>, bound: f64) -> usize {
+        self.rows.push(Row { terms, equal: false, bound });
+        self.rows.len() - 1
+    }
+
+    /// Adds `terms = bound`; the number of the row.
+    pub fn equal(&mut self, terms: Vec<(usize, f64)>, bound: f64) -> usize {
+        self.rows.push(Row { terms, equal: true, bound });
+        self.rows.len() - 1
+    }
+
+    /// Solves it. Deterministic, on one thread.
+    pub fn solve(self, limit: Option<Duration>) -> Result<Solved, LpError> {
+        let mut variables = ProblemVariables::new();
+        let x: Vec<Variable> = self.cost.iter().map(|_| variables.add(variable().min(0.0))).collect();
+        let cost: Expression = x.iter().zip(&self.cost).filter(|(_, cost)| **cost != 0.0).map(|(&x, &c)| c * x).sum();
+        let mut problem = backend::model(variables.minimise(cost), limit);
+        let rows: Vec<_> = self
+            .rows
+            .into_iter()
+            .map(|row| {
+                let mut terms = Expression::with_capacity(row.terms.len());
+                row.terms.iter().for_each(|&(variable, factor)| terms.add_mul(factor, x[variable]));
+                let row: Constraint = if row.equal { terms.eq(row.bound) } else { terms.leq(row.bound) };
+                problem.add_constraint(row)
+            })
+            .collect();
+        let mut solution = problem.solve().map_err(of_resolution)?;
+        backend::check(&solution)?;
+        let value: Vec<f64> = x.iter().map(|&x| solution.value(x).max(0.0)).collect();
+        let objective = value.iter().zip(&self.cost).map(|(value, cost)| value * cost).sum();
+        let duals = solution.compute_dual();
+        let dual = rows.into_iter().map(|row| -duals.dual(row)).collect();
+        Ok(Solved { value, dual, objective })
+    }
+}
+
+fn of_resolution(error: ResolutionError) -> LpError {
+    match error {
+        ResolutionError::Infeasible => LpError::Infeasible,
+        // The adapter knows no kind of its own for this end.
+        ResolutionError::Other("Time limit reached") => LpError::TimeLimit,
+        error => LpError::Solver(error.to_string()),
+    }
+}
+
+#[cfg(not(feature = "highs"))]
+mod backend {
+    use std::time::Duration;
+
+    use good_lp::solvers::clarabel::{ClarabelProblem, ClarabelSolution, clarabel};
+    use good_lp::variable::UnsolvedProblem;
+
+    use crate::LpError;
+
+    pub fn model(problem: UnsolvedProblem, limit: Option<Duration>) -> ClarabelProblem {
+        let mut model = clarabel(problem);
+        if let Some(limit) = limit {
+            model.settings().time_limit(limit.as_secs_f64());
+        }
+        model
+    }
+
+    /// The adapter calls any end an optimum: the solver's own status tells.
+    pub fn check(solution: &ClarabelSolution) -> Result<(), LpError> {
+        match format!("{:?}", solution.inner().status).as_str() {
+            "Solved" => Ok(()),
+            status => Err(LpError::Solver(status.to_owned())),
+        }
+    }
+}
+
+#[cfg(feature = "highs")]
+mod backend {
+    use std::time::Duration;
+
+    use good_lp::solvers::highs::{HighsProblem, HighsSolution, highs};
+    use good_lp::variable::UnsolvedProblem;
+    use good_lp::{Solution, SolutionStatus, WithTimeLimit};
+
+    use crate::LpError;
+
+    pub fn model(problem: UnsolvedProblem, limit: Option<Duration>) -> HighsProblem {
+        let model = highs(problem).set_threads(1);
+        match limit {
+            Some(limit) => model.with_time_limit(limit.as_secs_f64()),
+            None => model,
+        }
+    }
+
+    pub fn check(solution: &HighsSolution) -> Result<(), LpError> {
+        match solution.status() {
+            SolutionStatus::Optimal => Ok(()),
+            SolutionStatus::TimeLimit => Err(LpError::TimeLimit),
+            SolutionStatus::GapLimit => Err(LpError::Solver("gap limit".to_owned())),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The flow LP: its metrics against closed forms, the recorded values of another solver, and the other bounds.
+
+use std::time::Duration;
+
+use synth::bound::{self, Claim, FlowBound, FlowError, FlowLimit, LpError};
+use synth::certificate::{Rational, VolumeBound, check_volume};
+use synth::collective::{Collective, Demand, Kind};
+use synth::problem::Problem;
+use synth::topology::{FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
+
+/// What rounding may cost, as a share.
+const ROUNDING: f64 = 1e-6;
+const LIMIT: FlowLimit = FlowLimit { variables: 25_000, time: None };
+
+fn torus_without(extents: &[u32], cables: &[(u32, u32)]) -> Topology {
+    let failed = |&(from, to): &_| FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true };
+    let spec = TopologySpec::new(Shape::Torus(Torus::new(extents)));
+    Topology::new(TopologySpec { failed_links: cables.iter().map(failed).collect(), ..spec }).unwrap()
+}
+
+fn problem(topology: Topology, kind: Kind) -> Problem {
+    Problem::new(topology, Collective::new(kind)).unwrap()
+}
+
+/// The bound, its certificate checked, and near enough to the solver's optimum.
+fn proven(problem: &Problem, flow: &FlowBound) -> VolumeBound {
+    let Some(Claim::Volume(bound)) = flow.finding.as_ref().map(|finding| finding.claim.clone()) else {
+        panic!("a bound on the volume");
+    };
+    check_volume(problem, &bound).unwrap();
+    let value = decimal(bound.at_least);
+    assert!((value - flow.optimum).abs() <= ROUNDING * flow.optimum, "{value} is not near {}", flow.optimum);
+    bound
+}
+
+fn decimal(value: Rational) -> f64 {
+    *value.numer() as f64 / *value.denom() as f64
+}
+
+fn solve(problem: &Problem) -> (FlowBound, VolumeBound) {
+    let flow = bound::flow_bound(problem, LIMIT).unwrap();
+    let bound = proven(problem, &flow);
+    (flow, bound)
+}
+
+#[test]
+fn one_dead_cable_is_proven_exactly_and_symmetries_make_it_small() {
+    type Row = (&'static [u32], (u32, u32), (i128, i128), usize);
+    let table: &[Row] = &[
+        (&[4, 4], (0, 1), (64, 7), 4),
+        (&[5, 5], (0, 1), (150, 9), 4),
+        (&[8, 8], (0, 1), (1024, 15), 4),
+        (&[4, 4, 4], (2, 3), (1024, 31), 16),
+        (&[8, 4, 4], (0, 1), (4096, 31), 16),
+    ];
+    for &(extents, cable, (numerator, denominator), symmetries) in table {
+        let problem = problem(torus_without(extents, &[cable]), Kind::AllToAll);
+        let (flow, bound) = solve(&problem);
+        assert_eq!(bound.at_least, Rational::new(numerator, denominator), "{extents:?}");
+        assert_eq!(flow.symmetries, symmetries, "{extents:?}");
+        assert!(flow.variables.0 * symmetries < flow.variables.1 * 3 / 2, "{extents:?}: {:?}", flow.variables);
+    }
+}
+
+#[test]
+fn recorded_sets_of_failures_are_proven_to_the_value_of_another_solver() {
+    let mut better = 0;
+    for line in include_str!("data/random_failures.txt").lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = line.split('|').map(str::trim).collect();
+        let extents: Vec<u32> = fields[0].split('x').map(|extent| extent.parse().unwrap()).collect();
+        if extents.iter().product::<u32>() > 32 {
+            continue;
+        }
+        let cables: Vec<(u32, u32)> = (fields[1].split_whitespace())
+            .map(|cable| cable.split_once('-').unwrap())
+            .map(|(from, to)| (from.parse().unwrap(), to.parse().unwrap()))
+            .collect();
+        let problem = problem(torus_without(&extents, &cables), Kind::AllToAll);
+        let (_, bound) = solve(&problem);
+        let cuts = bound::find(&problem).unwrap().volume.unwrap().at_least;
+        // Nothing is above the linear program, and nothing below it is needed.
+        assert!(decimal(bound.at_least) >= decimal(cuts) * (1.0 - ROUNDING), "{line}");
+        assert_eq!((decimal(bound.at_least) - ROUNDING).ceil() as u32, fields[3].parse::<u32>().unwrap(), "{line}");
+        better += u32::from(bound.at_least > cuts);
+    }
+    assert!(better >= 1, "somewhere cuts leave a gap");
+}
+
+#[test]
+fn roots_demands_graphs_and_capacities() {
+    // The root has three links left.
+    let broken = torus_without(&[4, 4], &[(0, 1)]);
+    for kind in [Kind::Scatter(RankId(0)), Kind::Gather(RankId(1))] {
+        assert_eq!(solve(&problem(broken.clone(), kind)).1.at_least, 5.into());
+    }
+    // One way only: 0 -> 1 -> 2 -> 0, and what a root owes goes over its one link.
+    let link = |(from, to, capacity)| GraphLink { from: RankId(from), to: RankId(to), capacity };
+    let links = [(0, 1, 2), (1, 2, 1), (2, 0, 1)].map(link).to_vec();
+    let graph = Topology::new(TopologySpec::new(Shape::Graph { ranks: 3, links })).unwrap();
+    assert_eq!(solve(&problem(graph.clone(), Kind::Scatter(RankId(0)))).1.at_least, 1.into());
+    assert_eq!(solve(&problem(graph.clone(), Kind::Gather(RankId(0)))).1.at_least, 2.into());
+    assert_eq!(solve(&problem(graph, Kind::AllToAll)).1.at_least, 3.into());
+    // A demand: 6 chunks over a ring of 4, two ways round.
+    let mut counts = vec![0; 16];
+    (counts[2], counts[7]) = (6, 2);
+    let ring = Topology::torus(&[4]).unwrap();
+    let demand = problem(ring.clone(), Kind::AllToAllV(Demand::new(4, &counts).unwrap()));
+    let (flow, bound) = solve(&demand);
+    assert_eq!((flow.symmetries, bound.at_least), (1, 4.into()));
+    // Two links join the same ranks where an extent of 2 is closed.
+    let doubled = Torus { wrap: vec![true, true], ..Torus::new(&[2, 4]) };
+    let doubled = Topology::new(TopologySpec::new(Shape::Torus(doubled))).unwrap();
+    assert_eq!(solve(&problem(doubled, Kind::AllToAll)).1.at_least, 4.into());
+    // Failed ranks take no part.
+    let spec = TopologySpec::new(Shape::Torus(Torus::new(&[3, 3])));
+    let missing = Topology::new(TopologySpec { failed_ranks: vec![RankId(4)], ..spec }).unwrap();
+    assert!(solve(&problem(missing, Kind::AllToAll)).0.symmetries == 8);
+}
+
+#[test]
+fn what_it_cannot_do_it_says() {
+    let torus = || Topology::torus(&[4, 4]).unwrap();
+    let trivial = problem(Topology::torus(&[1]).unwrap(), Kind::AllToAll);
+    assert_eq!(bound::flow_bound(&trivial, LIMIT).unwrap().finding, None);
+    let wrong = bound::flow_bound(&problem(torus(), Kind::AllGather), LIMIT);
+    assert_eq!(wrong.unwrap_err(), FlowError::WrongKind("all_gather"));
+    let lonely = torus_without(&[4], &[(0, 1), (0, 3)]);
+    assert!(matches!(bound::flow_bound(&problem(lonely, Kind::AllToAll), LIMIT), Err(FlowError::Disconnected(_))));
+    let small = FlowLimit { variables: 5, ..LIMIT };
+    let too_large = bound::flow_bound(&problem(torus(), Kind::AllToAll), small);
+    assert!(matches!(too_large, Err(FlowError::TooLarge { most: 5, symmetries: 128, .. })));
+    let hurried = FlowLimit { time: Some(Duration::ZERO), ..LIMIT };
+    let late = bound::flow_bound(&problem(torus_without(&[4, 4], &[(0, 1)]), Kind::AllToAll), hurried);
+    assert_eq!(late.unwrap_err(), FlowError::Solver(LpError::TimeLimit));
+}
