@@ -10,7 +10,7 @@
 //!   rank 2  --------+--------+--------o     is cheaper now
 //! ```
 //!
-//! * **Applies** to all_to_all, all_to_allv, scatter and gather on any topology of fewer than 65535 live links.
+//! * **Applies** to all_to_all, all_to_allv, scatter and gather on any topology.
 //! * **Steps and volume**: it is tried in the least number of steps (the distance bound) with the least total width (the
 //!   volume bound, rounded up to whole chunks) first, and where that fails a little above; on tori with failed cables the
 //!   first try is nearly always met, so that both figures are certified optimal.
@@ -25,7 +25,7 @@ mod start;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::plan::negotiation::{Message, Network, Search, Start, Strategy, WAIT, messages, most_useful};
+use crate::plan::negotiation::{LiveLink, Message, Network, Search, Start, Strategy, WAIT, messages, most_useful};
 use crate::plan::{Control, Outcome, PlanError, Planner, StopReason, Task, bounded_widths, even_widths};
 use crate::problem::Problem;
 use crate::schedule::{Op, Schedule};
@@ -60,9 +60,6 @@ impl Planner for Negotiated {
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
         let refuse = |reason: &str| PlanError::NotApplicable { planner: self.name(), reason: reason.to_owned() };
-        if problem.topology().live_links().count() >= usize::from(WAIT) {
-            return Err(refuse("the network has 65535 live links or more"));
-        }
         match messages(problem) {
             Some(_) => Ok(()),
             None => Err(refuse("it plans collectives in which every chunk goes from one rank to one rank")),
@@ -103,7 +100,7 @@ struct Routing<'a> {
     steps: (u32, u32),
     limits: Limits,
     /// The paths tries begin with, per number of steps.
-    templates: Mutex<BTreeMap<u32, Arc<Vec<u16>>>>,
+    templates: Mutex<BTreeMap<u32, Arc<Vec<LiveLink>>>>,
 }
 
 impl<'a> Strategy for Routing<'a> {
@@ -181,7 +178,7 @@ impl Limits {
 
 impl Routing<'_> {
     /// The paths of the template, made once per number of steps.
-    fn template(&self, steps: usize) -> Arc<Vec<u16>> {
+    fn template(&self, steps: usize) -> Arc<Vec<LiveLink>> {
         let mut templates = self.templates.lock().unwrap_or_else(PoisonError::into_inner);
         let make = || Arc::new(start::paths(self.problem, self.network, self.messages, steps));
         Arc::clone(templates.entry(steps as u32).or_insert_with(make))
@@ -189,13 +186,19 @@ impl Routing<'_> {
 }
 
 /// The schedule that these paths are; `paths[message * steps + step]`.
-fn write_down(problem: &Problem, network: &Network, messages: &[Message], widths: &[u32], paths: &[u16]) -> Schedule {
+fn write_down(
+    problem: &Problem,
+    network: &Network,
+    messages: &[Message],
+    widths: &[u32],
+    paths: &[LiveLink],
+) -> Schedule {
     let mut carried = vec![Vec::new(); network.link_count()];
     let mut builder = Schedule::builder();
     for (step, &width) in widths.iter().enumerate() {
         for (message, path) in messages.iter().zip(paths.chunks(widths.len())) {
             if path[step] != WAIT {
-                carried[usize::from(path[step])].push(message.chunk);
+                carried[path[step] as usize].push(message.chunk);
             }
         }
         builder.step(width);

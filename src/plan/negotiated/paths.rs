@@ -4,7 +4,7 @@ use fastrand::Rng;
 
 use super::router::Router;
 use crate::plan::Control;
-use crate::plan::negotiation::{Message, Negotiation, Network, Slots, Start, WAIT};
+use crate::plan::negotiation::{LiveLink, Message, Negotiation, Network, Slots, Start, WAIT};
 
 /// How many hops more than the shortest path a message may take when there is no room on the shortest ones.
 const DETOUR: u32 = 2;
@@ -19,14 +19,14 @@ pub(super) struct Paths<'a> {
     /// The order in which messages are looked at; shuffled every round.
     order: Vec<u32>,
     /// `paths[message * steps + step]` is a live link or [`WAIT`].
-    paths: Vec<u16>,
+    paths: Vec<LiveLink>,
     slots: Slots,
     scanned: u64,
 }
 
 impl<'a> Paths<'a> {
     /// Begins with the given paths; a message without any hop is routed at once.
-    pub fn new(network: &'a Network, messages: &'a [Message], start: Start, paths: Vec<u16>) -> Self {
+    pub fn new(network: &'a Network, messages: &'a [Message], start: Start, paths: Vec<LiveLink>) -> Self {
         let mut rng = Rng::with_seed(start.seed);
         let mut order: Vec<u32> = (0..messages.len() as u32).collect();
         rng.shuffle(&mut order);
@@ -95,7 +95,7 @@ impl<'a> Paths<'a> {
 }
 
 impl Negotiation for Paths<'_> {
-    type Routes = Vec<u16>;
+    type Routes = Vec<LiveLink>;
 
     fn slots(&mut self) -> &mut Slots {
         &mut self.slots
@@ -122,13 +122,13 @@ impl Negotiation for Paths<'_> {
     }
 
     /// `[message * steps + step]`: a live link or [`WAIT`].
-    fn into_routes(self) -> Vec<u16> {
+    fn into_routes(self) -> Vec<LiveLink> {
         self.paths
     }
 }
 
 /// The slots a path crosses, in the order of the steps.
-fn slots_of(path: &[u16], links: usize) -> impl Iterator<Item = usize> {
+fn slots_of(path: &[LiveLink], links: usize) -> impl Iterator<Item = usize> {
     let hops = path.iter().enumerate().filter(|&(_, &link)| link != WAIT);
-    hops.map(move |(step, &link)| step * links + usize::from(link))
+    hops.map(move |(step, &link)| step * links + link as usize)
 }

@@ -4,7 +4,7 @@
 //! Only ranks on a shortest path, or on one a few hops longer, are looked at, and only while the destination can still be
 //! reached in time. Dynamic programming over the steps: O(steps * links among those ranks).
 
-use crate::plan::negotiation::{Message, Network, WAIT};
+use crate::plan::negotiation::{LiveLink, Message, Network, WAIT};
 use crate::topology::RankId;
 
 /// The price of a state that cannot be reached.
@@ -23,7 +23,7 @@ pub(super) struct Router {
     before: Vec<u32>,
     after: Vec<u32>,
     /// `arrival[step * nodes + place]`: the link over which the cheapest path arrives there in this step, or [`WAIT`].
-    arrival: Vec<u16>,
+    arrival: Vec<LiveLink>,
     /// Links looked at in all calls, once per step.
     work: u64,
 }
@@ -35,7 +35,7 @@ impl Router {
 
     /// Writes the cheapest path, one entry per step, with at most `detour` hops more than the distance;
     /// `price[step * links + link]`. The destination must be no farther than there are steps.
-    pub fn route(&mut self, network: &Network, message: Message, detour: u32, price: &[u32], path: &mut [u16]) {
+    pub fn route(&mut self, network: &Network, message: Message, detour: u32, price: &[u32], path: &mut [LiveLink]) {
         let steps = path.len();
         self.look_around(network, message, (network.distance(message.origin, message.dest) + detour).min(steps as u32));
         let dest = self.place[message.dest as usize] as usize - 1;
@@ -46,7 +46,7 @@ impl Router {
         for (step, hop) in path.iter_mut().enumerate().rev() {
             *hop = self.arrival[step * nodes + at];
             if *hop != WAIT {
-                at = self.place[network.from[usize::from(*hop)] as usize] as usize - 1;
+                at = self.place[network.from[*hop as usize] as usize] as usize - 1;
             }
         }
         debug_assert_eq!(at, 0, "a path begins at its origin");
@@ -112,7 +112,7 @@ impl Router {
                 let cost = so_far.saturating_add(price[link as usize]);
                 if cost < self.after[to as usize] {
                     self.after[to as usize] = cost;
-                    arrival[to as usize] = link as u16;
+                    arrival[to as usize] = link;
                 }
             }
             std::mem::swap(&mut self.before, &mut self.after);

@@ -1,14 +1,14 @@
 //! Where negotiation begins: the template of the torus as it was before anything failed.
 
 use crate::collective::Kind;
-use crate::plan::negotiation::{Message, Network, WAIT};
+use crate::plan::negotiation::{LiveLink, Message, Network, WAIT};
 use crate::plan::template::{TemplateSchedule, is_symmetric};
 use crate::problem::Problem;
 use crate::topology::{RankId, Topology, TopologySpec};
 
 /// A path for every message whose template path is unharmed, `[message * steps + step]`, and [`WAIT`] throughout for
 /// the others; all of them where there is no template.
-pub(super) fn paths(problem: &Problem, network: &Network, messages: &[Message], steps: usize) -> Vec<u16> {
+pub(super) fn paths(problem: &Problem, network: &Network, messages: &[Message], steps: usize) -> Vec<LiveLink> {
     let mut paths = vec![WAIT; messages.len() * steps];
     let Some((intact, template)) = template(problem, steps) else {
         return paths;
@@ -16,7 +16,7 @@ pub(super) fn paths(problem: &Problem, network: &Network, messages: &[Message], 
     let mut live = vec![WAIT; intact.links().len()];
     for (index, &id) in network.ids.iter().enumerate() {
         // A topology numbers the links it was built with, so failures do not change the numbers.
-        live[id.index()] = index as u16;
+        live[id.index()] = index as LiveLink;
     }
     let (ranks, parts) = (intact.rank_count() as u32, problem.parts());
     for (message, path) in messages.iter().zip(paths.chunks_mut(steps)) {

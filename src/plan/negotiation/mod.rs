@@ -23,7 +23,7 @@ mod slots;
 
 use crate::plan::Control;
 
-pub(super) use network::{Message, Network, WAIT, messages, most_useful};
+pub(super) use network::{LiveLink, Message, Network, WAIT, messages, most_useful};
 pub(super) use search::{Search, Start};
 pub(super) use slots::Slots;
 

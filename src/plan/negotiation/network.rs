@@ -4,8 +4,11 @@ use crate::collective::{ChunkId, Holders};
 use crate::problem::Problem;
 use crate::topology::{Distances, LinkId, RankId};
 
+/// The number of a live link.
+pub(in crate::plan) type LiveLink = u32;
+
 /// In place of a live link: none.
-pub(in crate::plan) const WAIT: u16 = u16::MAX;
+pub(in crate::plan) const WAIT: LiveLink = LiveLink::MAX;
 
 /// Live links numbered `0..len`, with those that leave each rank.
 #[derive(Debug)]

@@ -10,7 +10,7 @@
 //!   r ----1----> b --2--> a --3--> ...         chunk 1: another root, another turn
 //! ```
 //!
-//! * **Applies** to all_reduce on any topology of fewer than 65535 live links.
+//! * **Applies** to all_reduce on any topology.
 //! * **Volume**: the bound says that `2 (N-1)` vectors must cross the links, whatever is done; a pair of spanning trees
 //!   takes just so many hops. What is lost is lost to slots that nobody can use, and to links that switch once from sums
 //!   coming up to sums going down. A sound 4x4x4 torus
@@ -64,9 +64,6 @@ impl Planner for SpanningTrees {
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
         let refuse = |reason: &str| PlanError::NotApplicable { planner: self.name(), reason: reason.to_owned() };
-        if problem.topology().live_links().count() >= usize::from(WAIT) {
-            return Err(refuse("the network has 65535 live links or more"));
-        }
         match problem.collective().kind {
             Kind::AllReduce => Ok(()),
             _ => Err(refuse("it plans all_reduce only")),
@@ -212,7 +209,7 @@ fn write_down(
         let (pair, half) = (tree / 2, tree % 2);
         for arrival in arrivals.iter().filter(|arrival| arrival.link != WAIT) {
             let step = real_step(half, arrival.step, steps) as usize;
-            let link = network.ids[usize::from(arrival.link)];
+            let link = network.ids[arrival.link as usize];
             let mut carry = |link: LinkId, chunk| {
                 let (chunks, serves) = &mut carried[step * links + link.index()];
                 chunks.push(ChunkId(chunk));

@@ -150,7 +150,7 @@ impl<'a> Pairs<'a> {
 
     fn slot(&self, half: usize, arrival: Arrival) -> usize {
         let step = real_step(half, arrival.step, self.steps);
-        step as usize * self.slots.columns() + self.ground.column[usize::from(arrival.link)] as usize
+        step as usize * self.slots.columns() + self.ground.column[arrival.link as usize] as usize
     }
 
     fn in_trouble(&self, unit: usize) -> bool {
@@ -163,7 +163,7 @@ impl<'a> Pairs<'a> {
         let tree = &self.arrivals[(2 * pair + half) * self.ranks..][..self.ranks];
         let network = &self.ground.views[half].network;
         let children = network.out(rank).iter().map(|&link| (link, tree[network.to[link as usize] as usize]));
-        children.filter(|&(link, child)| u32::from(child.link) == link).map(|(_, child)| child.step).min()
+        children.filter(|&(link, child)| child.link == link).map(|(_, child)| child.step).min()
     }
 
     /// Moves an arrival to the cheapest place, if it crosses an overfull slot.
@@ -184,7 +184,7 @@ impl<'a> Pairs<'a> {
 
         let (mut best, mut least) = (now, u32::MAX);
         for &link in links[turn..].iter().chain(&links[..turn]) {
-            let sender = view.network.from[usize::from(link)];
+            let sender = view.network.from[link as usize];
             let had = self.arrivals[unit - rank as usize + sender as usize];
             let from = match (sender == root, had.link) {
                 (true, _) => at_root,
@@ -192,7 +192,7 @@ impl<'a> Pairs<'a> {
                 (false, _) => had.step + 1,
             };
             for step in from..deadline {
-                let lean = self.ground.lean[self.ground.column[usize::from(link)] as usize];
+                let lean = self.ground.lean[self.ground.column[link as usize] as usize];
                 if self.goes(lean, real_step(half, step, self.steps)) != half {
                     continue;
                 }

@@ -8,7 +8,7 @@ use fastrand::Rng;
 
 use super::growth::Growth;
 use crate::plan::Control;
-use crate::plan::negotiation::{Negotiation, Network, Slots, Start, WAIT};
+use crate::plan::negotiation::{LiveLink, Negotiation, Network, Slots, Start, WAIT};
 
 /// After so many rounds, trees that still cross an overfull slot are grown anew instead.
 const REGROW_ROUNDS: u32 = 12;
@@ -17,7 +17,7 @@ const REGROW_ROUNDS: u32 = 12;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::plan) struct Arrival {
     /// The live link, or [`WAIT`].
-    pub link: u16,
+    pub link: LiveLink,
     /// The step, from 0.
     pub step: u16,
 }
@@ -58,20 +58,20 @@ pub(super) struct Forest<'a> {
 #[derive(Debug)]
 pub(in crate::plan) struct Incoming {
     start: Vec<usize>,
-    links: Vec<u16>,
+    links: Vec<LiveLink>,
 }
 
 impl Incoming {
     pub fn new(network: &Network) -> Self {
-        let mut links: Vec<u16> = (0..network.link_count() as u16).collect();
-        links.sort_by_key(|&link| network.to[usize::from(link)]);
+        let mut links: Vec<LiveLink> = (0..network.link_count() as LiveLink).collect();
+        links.sort_by_key(|&link| network.to[link as usize]);
         let start = (0..=network.rank_count() as u32)
-            .map(|rank| links.partition_point(|&link| network.to[usize::from(link)] < rank))
+            .map(|rank| links.partition_point(|&link| network.to[link as usize] < rank))
             .collect();
         Self { start, links }
     }
 
-    pub fn of(&self, rank: u32) -> &[u16] {
+    pub fn of(&self, rank: u32) -> &[LiveLink] {
         &self.links[self.start[rank as usize]..self.start[rank as usize + 1]]
     }
 }
@@ -101,7 +101,7 @@ impl<'a> Forest<'a> {
     }
 
     fn slot(&self, arrival: Arrival) -> usize {
-        usize::from(arrival.step) * self.slots.columns() + self.roots.column[usize::from(arrival.link)] as usize
+        usize::from(arrival.step) * self.slots.columns() + self.roots.column[arrival.link as usize] as usize
     }
 
     fn tree(&self, tree: usize) -> &[Arrival] {
@@ -151,12 +151,12 @@ impl<'a> Forest<'a> {
         let children =
             self.network.out(rank).iter().map(|&link| (link, tree_arrivals[self.network.to[link as usize] as usize]));
         let first_sent =
-            children.filter(|&(link, child)| u32::from(child.link) == link).map(|(_, child)| child.step).min();
+            children.filter(|&(link, child)| child.link == link).map(|(_, child)| child.step).min();
         let deadline = first_sent.unwrap_or(self.steps as u16);
 
         let (mut best, mut least) = (now, u32::MAX);
         for &link in links[turn..].iter().chain(&links[..turn]) {
-            let sender = self.network.from[usize::from(link)];
+            let sender = self.network.from[link as usize];
             let had = tree_arrivals[sender as usize];
             let from = match (sender == root, had.link) {
                 (true, _) => 0,

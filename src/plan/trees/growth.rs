@@ -5,7 +5,7 @@
 //! replaces the late one. What is left has one arrival per rank, each later than its sender's.
 
 use super::Arrival;
-use crate::plan::negotiation::{Network, WAIT};
+use crate::plan::negotiation::{LiveLink, Network, WAIT};
 
 const FAR: u32 = u32::MAX / 2;
 
@@ -15,7 +15,7 @@ pub(in crate::plan) struct Growth {
     before: Vec<u32>,
     after: Vec<u32>,
     /// `arrival[step * ranks + rank]`: the link over which the cheapest path arrives there in this step, or [`WAIT`].
-    arrival: Vec<u16>,
+    arrival: Vec<LiveLink>,
 }
 
 impl Growth {
@@ -44,7 +44,7 @@ impl Growth {
                 let link = self.arrival[usize::from(step) * ranks + at as usize];
                 if link != WAIT {
                     tree[at as usize] = Arrival { link, step };
-                    at = network.from[usize::from(link)];
+                    at = network.from[link as usize];
                 }
             }
         }
@@ -68,7 +68,7 @@ impl Growth {
                 let cost = self.before[from].saturating_add(price[column[link] as usize]);
                 if cost < self.after[to] {
                     self.after[to] = cost;
-                    self.arrival[first + to] = link as u16;
+                    self.arrival[first + to] = link as LiveLink;
                 }
             }
             std::mem::swap(&mut self.before, &mut self.after);

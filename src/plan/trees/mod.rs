@@ -12,8 +12,7 @@
 //! Read backwards in time over links turned round, such trees collect instead of spreading: a rank adds what it receives
 //! to its own contribution and sends the sum once. That is how reduce_scatter and reduce are planned.
 //!
-//! * **Applies** to all_gather, all_reduce_gathered, broadcast, reduce_scatter and reduce on any topology of fewer than
-//!   65535 live links.
+//! * **Applies** to all_gather, all_reduce_gathered, broadcast, reduce_scatter and reduce on any topology.
 //! * **Steps and volume**: first the least of both bounds, then a little above. Early steps are kept narrow: by the end of
 //!   step `t` a rank can hold only what began within `t` hops. A broadcast fills its links like a pipeline, so its volume
 //!   falls towards the cut bound as the parts grow, at the price of steps.
@@ -87,9 +86,6 @@ impl Planner for Trees {
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
         let refuse = |reason: &str| PlanError::NotApplicable { planner: self.name(), reason: reason.to_owned() };
-        if problem.topology().live_links().count() >= usize::from(WAIT) {
-            return Err(refuse("the network has 65535 live links or more"));
-        }
         match rooted_chunks(problem) {
             Some(_) => Ok(()),
             None => Err(refuse("it plans collectives in which every chunk goes from or to one rank and all others")),
@@ -224,7 +220,7 @@ fn write_down<'a>(
     for (rooted, tree) in rooted.iter().zip(trees) {
         for arrival in tree.iter().filter(|arrival| arrival.link != WAIT) {
             let step = if collected { widths.len() - 1 - usize::from(arrival.step) } else { usize::from(arrival.step) };
-            carried[step * links + usize::from(arrival.link)].push(rooted.chunk);
+            carried[step * links + arrival.link as usize].push(rooted.chunk);
         }
     }
     let op = if collected { Op::Reduce } else { Op::Copy };
