@@ -57,6 +57,8 @@ impl Failure {
             PlanError::NotApplicable { .. } => {
                 Self::usage(error).hint("leave --planner out: `auto` chooses one that applies")
             }
+            PlanError::NobodyApplies { .. } => Self::usage(error)
+                .hint("`synth verify` judges such schedules, and `synth bound` says what they cannot beat"),
             PlanError::Problem(error) => Self::from(error.clone()),
             PlanError::Disconnected(disconnected) => Self::of_disconnected(disconnected, topology),
             PlanError::TooFewSteps { .. } => Self::new(Ending::Impossible, error),

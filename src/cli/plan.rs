@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use synth::collective::{Collective, Kind};
+use synth::collective::Collective;
 use synth::format::{file, json};
-use synth::plan::{Control, Plan, PlanError, StopReason, planners, synthesise};
+use synth::plan::{Control, Plan, StopReason, synthesise};
 use synth::problem::Problem;
 use synth::report::summary::{Quality, Summary};
 use synth::report::verdict;
@@ -88,10 +88,7 @@ impl PlanCommand {
             control = control.with_deadline(deadline);
         }
         let (topology, kind, wish) = (problem.topology(), &problem.collective().kind, self.options.wish());
-        synthesise(topology, kind, &wish, &control).map_err(|error| match error {
-            PlanError::NotApplicable { .. } if wish.planner.is_none() && !can_be_planned(problem) => no_planner(kind),
-            error => Failure::of_plan(&error, topology),
-        })
+        synthesise(topology, kind, &wish, &control).map_err(|error| Failure::of_plan(&error, topology))
     }
 
     /// Has the schedule judged. A planner's mistake ends here: nothing is written.
@@ -129,14 +126,4 @@ impl PlanCommand {
         }
         Ok(file::write_atomic(&self.output, text.as_bytes())?)
     }
-}
-
-/// Does a planner that is tried without being named apply?
-fn can_be_planned(problem: &Problem) -> bool {
-    planners().iter().any(|planner| planner.in_auto() && planner.applies(problem).is_ok())
-}
-
-fn no_planner(kind: &Kind) -> Failure {
-    Failure::usage(format!("there is no planner for {} yet", kind.name()))
-        .hint("`synth verify` judges schedules of it, and `synth bound` says what they cannot beat")
 }

@@ -103,22 +103,24 @@ fn plan_problem(problem: Problem, wish: &Wish, control: &Control) -> Result<Plan
     task.step_count(bounds.least_steps())?;
     let candidates: Vec<&dyn Planner> = match &wish.planner {
         Some(name) => vec![planner_named(name)?],
-        None => planners().iter().copied().filter(|p| p.in_auto() && p.applies(&problem).is_ok()).collect(),
+        None => planners().iter().copied().filter(|planner| planner.in_auto()).collect(),
     };
-    let nobody = PlanError::NotApplicable { planner: "auto", reason: "there is no planner for it".to_owned() };
-    let mut best: Result<(&'static str, Outcome), PlanError> = Err(nobody);
+    let mut best: Option<(&'static str, Outcome)> = None;
+    let mut failures = Vec::new();
     for planner in candidates {
-        match (planner.plan(&task, control), &best) {
-            (Ok(outcome), Ok((_, other))) if !task.prefers(&outcome.schedule, &other.schedule) => {}
-            (Ok(outcome), _) => best = Ok((planner.name(), outcome)),
-            (Err(error), Err(_)) => best = Err(error),
-            (Err(_), Ok(_)) => {}
+        match planner.plan(&task, control) {
+            Ok(outcome) => {
+                if best.as_ref().is_none_or(|(_, other)| task.prefers(&outcome.schedule, &other.schedule)) {
+                    best = Some((planner.name(), outcome));
+                }
+            }
+            Err(error) => failures.push(error),
         }
-        if best.as_ref().is_ok_and(|(_, outcome)| task.is_optimal(&outcome.schedule)) {
+        if best.as_ref().is_some_and(|(_, outcome)| task.is_optimal(&outcome.schedule)) {
             break;
         }
     }
-    let (planner, Outcome { schedule, stopped }) = best?;
+    let (planner, Outcome { schedule, stopped }) = best.ok_or_else(|| PlanError::of_all(failures))?;
     Ok(Plan { problem, schedule, planner, bounds, stopped })
 }
 

@@ -13,14 +13,55 @@ pub enum PlanError {
     UnknownPlanner { name: String, known: Vec<&'static str> },
     #[error("planner `{planner}` does not apply: {reason}")]
     NotApplicable { planner: &'static str, reason: String },
+    #[error("no planner applies:{}", listed(refusals))]
+    NobodyApplies { refusals: Vec<PlanError> },
     #[error(transparent)]
     Problem(#[from] ProblemError),
     #[error(transparent)]
     Disconnected(#[from] Disconnected),
-    #[error("{wanted} steps are impossible: rank {to} needs data of rank {from}, {distance} hops away")]
+    #[error("{} impossible: rank {to} needs data of rank {from}, {distance} hops away", counted(*wanted))]
     TooFewSteps { wanted: u32, distance: u32, from: String, to: String },
     #[error("planner `{planner}` found no schedule within {limit}")]
     NotFound { planner: &'static str, limit: String },
     #[error("stopped ({stopped:?}) before there was a schedule")]
     Stopped { stopped: StopReason },
+}
+
+impl PlanError {
+    /// What to say when every planner that was asked failed: the first failure of one that applies, or all refusals.
+    pub(super) fn of_all(failures: Vec<Self>) -> Self {
+        let refused = |error: &&Self| matches!(error, Self::NotApplicable { .. });
+        match failures.iter().find(|error| !refused(error)) {
+            Some(first) => first.clone(),
+            None if failures.len() == 1 => failures[0].clone(),
+            None => Self::NobodyApplies { refusals: failures },
+        }
+    }
+}
+
+fn listed(refusals: &[PlanError]) -> String {
+    refusals.iter().map(|refusal| format!("\n  {refusal}")).collect()
+}
+
+/// The beginning of a sentence about so many steps.
+fn counted(steps: u32) -> String {
+    if steps == 1 { "1 step is".to_owned() } else { format!("{steps} steps are") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(planner: &'static str) -> PlanError {
+        PlanError::NotApplicable { planner, reason: "so".to_owned() }
+    }
+
+    #[test]
+    fn a_failure_says_more_than_a_refusal() {
+        let stopped = PlanError::Stopped { stopped: StopReason::TimeLimit };
+        assert_eq!(PlanError::of_all(vec![refusal("a"), stopped.clone(), refusal("b")]), stopped);
+        assert_eq!(PlanError::of_all(vec![refusal("a")]), refusal("a"));
+        let nobody = PlanError::of_all(vec![refusal("a"), refusal("b")]).to_string();
+        assert_eq!(nobody, "no planner applies:\n  planner `a` does not apply: so\n  planner `b` does not apply: so");
+    }
 }
