@@ -6,7 +6,7 @@
 use synth::collective::Kind;
 use synth::plan::{Control, Parts, Plan, Wish, synthesise};
 use synth::schedule::Solution;
-use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::topology::{FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
 use synth::verify::{Options, Verified};
 
 /// Plans, has the schedule and its certificates verified, and gives back the plan.
@@ -98,20 +98,62 @@ fn parts_close_the_gap() {
     }
 }
 
+/// Nothing about a machine is numbered in 16 bits: 260 ranks, each joined to all others, have 67340 links.
 #[test]
-fn random_failures_are_met_at_the_joint_optimum_nine_times_in_ten() {
-    let (mut sets, mut joint) = (0, 0);
-    for line in include_str!("data/random_failures.txt").lines().filter(|line| !line.starts_with('#')) {
+fn a_network_may_have_more_links_than_16_bits_count() {
+    let ranks = 260;
+    let link = |from: u32, to: u32| GraphLink { from: RankId(from), to: RankId(to), capacity: 1 };
+    let links = (0..ranks).flat_map(|from| (0..ranks).filter(move |&to| to != from).map(move |to| link(from, to)));
+    let topology = Topology::new(TopologySpec::new(Shape::Graph { ranks, links: links.collect() })).unwrap();
+    for kind in [Kind::AllToAll, Kind::AllGather, Kind::Scatter(RankId(7))] {
+        let plan = synthesise(&topology, &kind, &Wish::default(), &Control::unlimited()).unwrap();
+        assert_eq!(figures(&plan), (1, 1), "{}", kind.name());
+    }
+}
+
+/// A set of failed cables with what a linear program says of it.
+struct Judged {
+    diameter: usize,
+    /// The flow LP's value rounded up.
+    width: u64,
+    /// The fewest steps in which that width can be had, by the time-stepped flow LP.
+    steps: usize,
+    /// What the planner reached.
+    reached: (usize, u64),
+}
+
+/// Plans every set of a file.
+fn judged(sets: &str) -> Vec<Judged> {
+    let judge = |line: &str| {
         let fields: Vec<&str> = line.split('|').map(str::trim).collect();
         let extents: Vec<u32> = fields[0].split('x').map(|extent| extent.parse().unwrap()).collect();
         let cable = |text: &str| text.split_once('-').map(|(a, b)| (a.parse().unwrap(), b.parse().unwrap())).unwrap();
         let cables: Vec<(u32, u32)> = fields[1].split(' ').map(cable).collect();
-        let (diameter, optimum): (usize, u64) = (fields[2].parse().unwrap(), fields[3].parse().unwrap());
-        let (steps, width) = figures(&plan(&extents, &cables, Parts::Fixed(1)));
-        assert!(steps >= diameter && width >= optimum, "{line}: {steps} steps of width {width} beat the bounds");
-        assert!(steps <= diameter + 1 && width <= optimum + 1, "{line}: {steps} steps, width {width}");
-        sets += 1;
-        joint += u32::from((steps, width) == (diameter, optimum));
-    }
-    assert!(joint * 10 >= sets * 9, "{joint} of {sets}");
+        let reached = figures(&plan(&extents, &cables, Parts::Fixed(1)));
+        let number = |field: usize| fields[field].parse::<usize>().unwrap();
+        let judged = Judged { diameter: number(2), width: number(3) as u64, steps: number(4), reached };
+        assert!(reached.0 >= judged.diameter && reached.1 >= judged.width, "{line}: {reached:?} beats the bounds");
+        assert!(reached.1 > judged.width || reached.0 >= judged.steps, "{line}: {reached:?} beats the linear program");
+        assert!(reached.0 <= judged.steps + 1 && reached.1 <= judged.width + 1, "{line}: {reached:?}");
+        judged
+    };
+    sets.lines().filter(|line| !line.starts_with('#')).map(judge).collect()
+}
+
+/// The least volume in the fewest steps that allow it; the diameter alone is not always enough for that volume.
+#[test]
+fn random_failures_are_met_at_the_joint_optimum() {
+    let sets = judged(include_str!("data/random_failures.txt"));
+    let at_both_bounds = sets.iter().filter(|set| set.reached == (set.diameter, set.width)).count();
+    let optimal = sets.iter().filter(|set| set.reached == (set.steps, set.width)).count();
+    assert!(at_both_bounds * 10 >= sets.len() * 9, "{at_both_bounds} of {}", sets.len());
+    assert!(optimal * 50 >= sets.len() * 49, "{optimal} of {}", sets.len());
+}
+
+/// Where the diameter is too short for the least volume, no step more is taken than the linear program asks for.
+#[test]
+fn hard_failures_are_met_at_the_joint_optimum() {
+    let sets = judged(include_str!("data/hard_failures.txt"));
+    let optimal = sets.iter().filter(|set| set.reached == (set.steps, set.width)).count();
+    assert!(optimal + 2 >= sets.len(), "{optimal} of {}", sets.len());
 }
