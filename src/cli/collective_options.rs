@@ -19,7 +19,7 @@ pub struct CollectiveOptions {
         long_help = NAMES)]
     collective: Name,
     /// The root of broadcast, reduce, scatter and gather: 5 or 1.1.0 [default: 0]
-    #[arg(long, value_name = "RANK")]
+    #[arg(long, allow_negative_numbers = true, value_name = "RANK")]
     root: Option<String>,
     /// How many chunks each rank has for each rank, for all_to_allv: a CSV matrix, a row for each origin, or a JSON
     /// list of lists (- for standard input)

@@ -17,34 +17,34 @@ const MOST_STEPS: i64 = u16::MAX as i64;
 #[command(next_help_heading = "Plan")]
 pub struct PlanOptions {
     /// The planner; `synth planners` lists them
-    #[arg(long, value_name = "NAME", default_value = "auto")]
+    #[arg(long, allow_negative_numbers = true, value_name = "NAME", default_value = "auto")]
     planner: String,
     /// Equal parts each message is cut in, or `auto`: more parts allow less volume, and take longer to plan
-    #[arg(long, value_name = "N|auto", default_value = "1")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N|auto", default_value = "1")]
     parts: PartsArgument,
     /// Exactly this many steps
-    #[arg(long, value_name = "N", conflicts_with = "max_steps", value_parser = clap::value_parser!(u32).range(1..=MOST_STEPS))]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", conflicts_with = "max_steps", value_parser = clap::value_parser!(u32).range(1..=MOST_STEPS))]
     pub steps: Option<u32>,
     /// At most this many steps
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_STEPS))]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_STEPS))]
     max_steps: Option<u32>,
     /// Bytes of one message (64KiB); with --alpha and --bandwidth, the schedule of least time is looked for
-    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, requires_all = ["alpha", "bandwidth"])]
+    #[arg(long, allow_negative_numbers = true, value_name = "SIZE", value_parser = parse_bytes, requires_all = ["alpha", "bandwidth"])]
     message_bytes: Option<u64>,
     /// The time a step takes to start (1us)
-    #[arg(long, value_name = "TIME", value_parser = parse_seconds, requires_all = ["message_bytes", "bandwidth"])]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = parse_seconds, requires_all = ["message_bytes", "bandwidth"])]
     alpha: Option<f64>,
     /// What a link of capacity 1 carries (50GB/s, 400Gbit/s)
-    #[arg(long, value_name = "RATE", value_parser = parse_bandwidth, requires_all = ["message_bytes", "alpha"])]
+    #[arg(long, allow_negative_numbers = true, value_name = "RATE", value_parser = parse_bandwidth, requires_all = ["message_bytes", "alpha"])]
     bandwidth: Option<f64>,
     /// Stop after this time (30s) and keep the best schedule found
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = parse_duration)]
     pub time_limit: Option<Duration>,
     /// Drives random choices: the same seed gives the same schedule
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 0)]
     pub seed: u64,
     /// Threads to plan with [default: one per core]; their number does not change the schedule
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
 }
 

@@ -21,13 +21,13 @@ pub struct ShowCommand {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Only this step. Repeatable
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     step: Vec<u32>,
     /// Only transfers from or to this rank: 42 or 2.2.2
-    #[arg(long, value_name = "RANK")]
+    #[arg(long, allow_negative_numbers = true, value_name = "RANK")]
     rank: Option<String>,
     /// Only this chunk, as it is written in files: 3>7, or 3>7/1 for part 1 alone
-    #[arg(long, value_name = "CHUNK")]
+    #[arg(long, allow_negative_numbers = true, value_name = "CHUNK")]
     chunk: Option<String>,
     /// List all chunks of a transfer
     #[arg(long)]

@@ -14,27 +14,27 @@ use super::Failure;
 #[command(next_help_heading = "Machine")]
 pub struct TopologyOptions {
     /// A torus of these extents, the dimension that runs fastest first: 4x4x4 (a ring: 8)
-    #[arg(long, value_name = "EXTENTS", conflicts_with = "topology")]
+    #[arg(long, allow_negative_numbers = true, value_name = "EXTENTS", conflicts_with = "topology")]
     torus: Option<Extents>,
     /// Read the machine from a JSON file (- for standard input); `synth topology --format json` writes one
     #[arg(long, value_name = "FILE")]
     topology: Option<PathBuf>,
     /// A failed cable, both directions: two neighbours and their dimension, 2,3,x or 2.0.0,3.0.0,x; the dimension can
     /// be left out where one cable joins them. Repeatable
-    #[arg(long, value_name = "U,V[,DIM]")]
+    #[arg(long, allow_negative_numbers = true, value_name = "U,V[,DIM]")]
     fail: Vec<Ends>,
     /// As --fail, but only the link from U to V failed. Repeatable
-    #[arg(long, value_name = "U,V[,DIM]")]
+    #[arg(long, allow_negative_numbers = true, value_name = "U,V[,DIM]")]
     fail_link: Vec<Ends>,
     /// A failed rank: it leaves the collective, the others keep their numbers. Repeatable
-    #[arg(long, value_name = "RANK")]
+    #[arg(long, allow_negative_numbers = true, value_name = "RANK")]
     fail_rank: Vec<String>,
     /// Which dimensions of --torus close to rings: yes or no, for all (no: a mesh) or one per dimension (yes,no,yes).
     /// Unless stated, extents of 3 and more do
-    #[arg(long, value_name = "YES/NO", requires = "torus")]
+    #[arg(long, allow_negative_numbers = true, value_name = "YES/NO", requires = "torus")]
     wrap: Option<Wrap>,
     /// Chunks a link of --torus carries in a step of width 1: for all (2) or one per dimension (2,1,1) [default: 1]
-    #[arg(long, value_name = "CHUNKS", requires = "torus")]
+    #[arg(long, allow_negative_numbers = true, value_name = "CHUNKS", requires = "torus")]
     capacity: Option<Capacity>,
 }
 

@@ -21,7 +21,7 @@ pub struct VerifyCommand {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// List so many violations, and as many warnings, of each file; the totals are always complete
-    #[arg(long, value_name = "N", default_value_t = Options::default().max_errors)]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = Options::default().max_errors)]
     max_errors: usize,
     /// The form of the verdicts
     #[arg(long, value_enum, default_value = "text")]

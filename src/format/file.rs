@@ -24,8 +24,8 @@ pub enum FileError {
     Write { path: PathBuf, source: io::Error },
 }
 
-/// The most bytes a packed file may unpack to: 4 GiB, far above any schedule; a small file could else fill the memory.
-pub const MAX_UNPACKED: u64 = 1 << 32;
+/// The most bytes a packed file may unpack to: 1 GiB, far above any schedule; a small file could else fill the memory.
+pub const MAX_UNPACKED: u64 = 1 << 30;
 
 /// Reads a text; `-` is standard input. What is named `.gz`, or begins like gzip, is unpacked.
 ///
@@ -129,12 +129,19 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 #[cfg(unix)]
 fn new_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     use std::os::unix::fs::PermissionsExt;
-    tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder)
+    let created = tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder);
+    created.map_err(|error| plain(&error))
 }
 
 #[cfg(not(unix))]
 fn new_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    tempfile::NamedTempFile::new_in(folder)
+    tempfile::NamedTempFile::new_in(folder).map_err(|error| plain(&error))
+}
+
+/// The error without the name of the temporary file, of which nobody has heard.
+fn plain(error: &io::Error) -> io::Error {
+    let text = error.to_string();
+    io::Error::new(error.kind(), text.split(" at path ").next().unwrap_or_default())
 }
 
 #[cfg(test)]

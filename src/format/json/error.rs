@@ -81,8 +81,8 @@ impl From<serde_json::Error> for ParseError {
 
 /// What serde calls things, and what people who write JSON call them.
 const IN_PLAIN_WORDS: [(&str, &str); 5] = [
-    ("expected a nonzero u32", "expected an integer of at least 1"),
-    ("expected u32", "expected an integer that is not negative"),
+    ("expected a nonzero u32", "expected an integer of at least 1 and at most 4294967295"),
+    ("expected u32", "expected an integer from 0 to 4294967295"),
     ("expected u64", "expected an integer that is not negative"),
     ("invalid type: sequence", "invalid type: array"),
     ("invalid type: map", "invalid type: object"),
