@@ -9,7 +9,8 @@
 //!   [`problem`], which joins them; [`schedule`], the answer; [`certificate`], what can be claimed of the best answer;
 //! * the judge: [`verify`] executes schedules, and alone can make a [`verify::Verified`];
 //! * the searchers: [`bound`] finds certificates, [`plan`] finds schedules, [`cost`] says how long they take;
-//! * the outside: [`format`](mod@format) reads and writes files, [`report`] makes text for people.
+//! * the outside: [`format`](mod@format) reads and writes files, [`runtime`] carries schedules out on buffers,
+//!   [`report`] makes text for people.
 //!
 //! From a problem to a schedule that is known to hold, and to be the best:
 //!
@@ -39,6 +40,7 @@ pub mod format;
 pub mod plan;
 pub mod problem;
 pub mod report;
+pub mod runtime;
 pub mod schedule;
 pub mod topology;
 pub mod verify;

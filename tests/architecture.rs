@@ -16,6 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("cost", &["problem", "schedule"]),
     ("plan", &["topology", "collective", "problem", "certificate", "schedule", "bound", "cost"]),
     ("format", &["topology", "collective", "problem", "certificate", "schedule", "verify", "cost"]),
+    ("runtime", &["topology", "collective", "problem", "schedule", "verify"]),
     (
         "report",
         &["topology", "collective", "problem", "certificate", "schedule", "verify", "bound", "cost", "plan", "format"],
@@ -71,6 +72,16 @@ fn what_must_be_believed_leans_on_little() {
         }
     }
     assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn the_runtime_runs_only_what_was_verified() {
+    for source in sources().iter().filter(|source| source.room == "runtime") {
+        for (at, _) in code(&source.text).match_indices("verify::") {
+            let used = &code(&source.text)[at..];
+            assert!(used.starts_with("verify::Verified"), "{}: {}", source.path.display(), &used[..30.min(used.len())]);
+        }
+    }
 }
 
 #[test]

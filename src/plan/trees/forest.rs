@@ -150,8 +150,7 @@ impl<'a> Forest<'a> {
         let tree_arrivals = self.tree(tree);
         let children =
             self.network.out(rank).iter().map(|&link| (link, tree_arrivals[self.network.to[link as usize] as usize]));
-        let first_sent =
-            children.filter(|&(link, child)| child.link == link).map(|(_, child)| child.step).min();
+        let first_sent = children.filter(|&(link, child)| child.link == link).map(|(_, child)| child.step).min();
         let deadline = first_sent.unwrap_or(self.steps as u16);
 
         let (mut best, mut least) = (now, u32::MAX);

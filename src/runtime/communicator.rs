@@ -1,0 +1,281 @@
+//! Collectives on slices, one call for each kind.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::digest::{self, Digest};
+use super::element::{Element, Operation};
+use super::error::RunError;
+use super::execute::{self, Failed, Job, Workspace, part_range};
+use super::layout::Layout;
+use super::program::{self, Program};
+use super::transport::{Incoming, Outgoing, Transport};
+use crate::problem::Problem;
+use crate::schedule::Solution;
+use crate::topology::RankId;
+use crate::verify::Verified;
+
+/// The tag of the messages with which ranks compare their schedules.
+const GREETING: u64 = u64::MAX;
+
+/// One rank's end of a collective: a transport and a verified schedule.
+///
+/// Every live rank makes one with the same schedule, and all make the same calls with the same type, operation and
+/// number of elements. A call blocks until this rank's part is done. If it fails, the connections are ended, so that the
+/// other ranks fail as well instead of waiting, and every later call is refused.
+///
+/// `N` is the number of ranks, failed ones included: they have their places in buffers, which are neither read nor
+/// written. See the [module](super) for how buffers are laid out, and in which order values are added.
+#[derive(Debug)]
+pub struct Communicator<T: Transport> {
+    transport: T,
+    problem: Problem,
+    program: Program,
+    work: Workspace,
+    digest: u64,
+    calls: u64,
+    ended: bool,
+}
+
+impl<T: Transport> Communicator<T> {
+    /// Works out this rank's part of the schedule and compares the schedule's digest with that of every peer.
+    ///
+    /// O(transfers + the rank's moves), and one message to and from each peer.
+    ///
+    /// # Errors
+    ///
+    /// The transport has another number of ranks ([`RunError::Size`]), this rank failed ([`RunError::NotLive`]), a peer
+    /// has another schedule ([`RunError::OtherSchedule`]) or cannot be reached ([`RunError::Start`]).
+    pub fn new(transport: T, schedule: &Verified<Solution>) -> Result<Self, RunError> {
+        let (problem, rank) = (&schedule.problem, transport.rank());
+        let expected = problem.topology().rank_count();
+        if transport.size() != expected {
+            return Err(RunError::Size { expected, found: transport.size() });
+        }
+        if !problem.topology().is_alive(rank) {
+            return Err(RunError::NotLive { rank });
+        }
+        let mut communicator = Self {
+            transport,
+            problem: problem.clone(),
+            program: program::compile(problem, &schedule.schedule, rank),
+            work: Workspace::default(),
+            digest: digest::of_solution(schedule),
+            calls: 0,
+            ended: false,
+        };
+        communicator.greet()?;
+        Ok(communicator)
+    }
+
+    /// This rank.
+    pub fn rank(&self) -> RankId {
+        self.transport.rank()
+    }
+
+    /// The problem that the schedule solves.
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// The time this rank spent in each step of the last call, waiting included.
+    pub fn step_times(&self) -> &[Duration] {
+        &self.work.step_times
+    }
+
+    /// Every rank's message for every rank: block `d` of the input goes to rank `d`, block `o` of the output comes from
+    /// rank `o`. Both have `N` blocks.
+    ///
+    /// # Errors
+    ///
+    /// A [`RunError`]: another kind of schedule, buffers that do not fit, a transport that failed. So for all calls.
+    pub fn all_to_all<E: Element>(&mut self, input: &[E], output: &mut [E]) -> Result<(), RunError> {
+        self.check_kind("all_to_all")?;
+        self.run(input, output, Operation::Sum)
+    }
+
+    /// As all-to-all, with as many chunks for each pair as the schedule's demand says, each of `chunk` elements. The
+    /// input holds the chunks for rank 0, those for rank 1 and so on; the output those from rank 0, from rank 1 and so
+    /// on.
+    ///
+    /// # Errors
+    ///
+    /// See [`Communicator::all_to_all`].
+    pub fn all_to_allv<E: Element>(&mut self, input: &[E], output: &mut [E], chunk: usize) -> Result<(), RunError> {
+        self.check_kind("all_to_allv")?;
+        self.run_blocks(input, output, chunk, Operation::Sum)
+    }
+
+    /// Every rank's shard to every rank: block `o` of the output is the input of rank `o`.
+    ///
+    /// # Errors
+    ///
+    /// See [`Communicator::all_to_all`].
+    pub fn all_gather<E: Element>(&mut self, input: &[E], output: &mut [E]) -> Result<(), RunError> {
+        self.check_kind("all_gather")?;
+        self.run(input, output, Operation::Sum)
+    }
+
+    /// The output of rank `d` is block `d` of all inputs, combined. The input has `N` blocks.
+    ///
+    /// # Errors
+    ///
+    /// See [`Communicator::all_to_all`].
+    pub fn reduce_scatter<E: Element>(&mut self, input: &[E], output: &mut [E], op: Operation) -> Result<(), RunError> {
+        self.check_kind("reduce_scatter")?;
+        self.run(input, output, op)
+    }
+
+    /// The buffers of all ranks, combined, take the place of each. Every rank has the same bits, unless the verifier
+    /// warned (W003) that the schedule adds in different orders.
+    ///
+    /// # Errors
+    ///
+    /// See [`Communicator::all_to_all`].
+    pub fn all_reduce<E: Element>(&mut self, buffer: &mut [E], op: Operation) -> Result<(), RunError> {
+        self.check_kind("all_reduce")?;
+        self.run(&[], buffer, op)
+    }
+
+    /// The root's buffer takes the place of each rank's.
+    ///
+    /// # Errors
+    ///
+    /// See [`Communicator::all_to_all`].
+    pub fn broadcast<E: Element>(&mut self, buffer: &mut [E]) -> Result<(), RunError> {
+        self.check_kind("broadcast")?;
+        self.run(&[], buffer, Operation::Sum)
+    }
+
+    /// The inputs of all ranks, combined, are the output of the root. The output of the others is empty.
+    ///
+    /// # Errors
+    ///
+    /// See [`Communicator::all_to_all`].
+    pub fn reduce<E: Element>(&mut self, input: &[E], output: &mut [E], op: Operation) -> Result<(), RunError> {
+        self.check_kind("reduce")?;
+        self.run(input, output, op)
+    }
+
+    /// Block `d` of the root's input is the output of rank `d`. The input of the others is empty.
+    ///
+    /// # Errors
+    ///
+    /// See [`Communicator::all_to_all`].
+    pub fn scatter<E: Element>(&mut self, input: &[E], output: &mut [E]) -> Result<(), RunError> {
+        self.check_kind("scatter")?;
+        self.run(input, output, Operation::Sum)
+    }
+
+    /// Block `o` of the root's output is the input of rank `o`. The output of the others is empty.
+    ///
+    /// # Errors
+    ///
+    /// See [`Communicator::all_to_all`].
+    pub fn gather<E: Element>(&mut self, input: &[E], output: &mut [E]) -> Result<(), RunError> {
+        self.check_kind("gather")?;
+        self.run(input, output, Operation::Sum)
+    }
+
+    /// Returns when every rank has called it. What travels is the list of arrivals, a byte for each rank.
+    ///
+    /// # Errors
+    ///
+    /// See [`Communicator::all_to_all`].
+    pub fn barrier(&mut self) -> Result<(), RunError> {
+        self.check_kind("barrier")?;
+        let mut arrived = vec![0_u8; self.problem.topology().rank_count()];
+        arrived[self.rank().index()] = 1;
+        self.run(&[], &mut arrived, Operation::Max)?;
+        match self.problem.topology().live_ranks().find(|rank| arrived[rank.index()] == 0) {
+            Some(rank) => Err(RunError::NotArrived { rank }),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a call that the schedule is not for.
+    pub(super) fn check_kind(&self, called: &'static str) -> Result<(), RunError> {
+        let scheduled = self.problem.collective().kind.name();
+        if scheduled == called { Ok(()) } else { Err(RunError::OtherKind { scheduled, called }) }
+    }
+
+    /// Runs the schedule on buffers whose lengths tell the length of a block.
+    fn run<E: Element>(&mut self, input: &[E], output: &mut [E], op: Operation) -> Result<(), RunError> {
+        let (inputs, outputs) = Layout::new(&self.problem, self.rank()).blocks();
+        let (buffer, found, blocks) = match outputs {
+            0 => ("input", input.len(), inputs),
+            _ => ("output", output.len(), outputs),
+        };
+        if found % blocks != 0 {
+            let rule = format!("it must be a multiple of {blocks}, a block for each rank");
+            return Err(RunError::Length { buffer, found, rule });
+        }
+        self.run_blocks(input, output, found / blocks, op)
+    }
+
+    /// Runs the schedule on blocks of this length.
+    pub(super) fn run_blocks<E: Element>(
+        &mut self,
+        input: &[E],
+        output: &mut [E],
+        block: usize,
+        op: Operation,
+    ) -> Result<(), RunError> {
+        if self.ended {
+            return Err(RunError::Ended);
+        }
+        let layout = Layout::new(&self.problem, self.transport.rank());
+        let (inputs, outputs) = layout.blocks();
+        for (buffer, found, blocks) in [("input", input.len(), inputs), ("output", output.len(), outputs)] {
+            if blocks.checked_mul(block) != Some(found) {
+                let rule = format!("it must have {} ({blocks} blocks of {block})", blocks.saturating_mul(block));
+                return Err(RunError::Length { buffer, found, rule });
+            }
+        }
+        if let Some((from, to)) = layout.own_blocks() {
+            let length = from.len() * block;
+            output[to * block..][..length].copy_from_slice(&input[from.start * block..][..length]);
+        }
+        let parts = layout.parts();
+        let pieces = self.pieces(part_range(block, parts, parts - 1).len() * size_of::<E>());
+        self.calls += 1;
+        let call =
+            Digest::new().add([self.calls, E::DTYPE as u64, op as u64, block as u64, pieces as u64]).finish_short();
+        let mut job = Job { input, output, block, parts, op, pieces, call };
+        execute::run(&self.program, &mut self.work, &mut self.transport, &mut job)
+            .map_err(|Failed { step, error }| self.end(RunError::Step { step, source: error }))
+    }
+
+    /// Pieces that chunks are cut in, so that no message of any rank is longer than the transport likes.
+    fn pieces(&self, chunk_bytes: usize) -> usize {
+        let largest = chunk_bytes.saturating_mul(self.program.largest_transfer);
+        largest.div_ceil(self.transport.message_bytes().max(1)).clamp(1, chunk_bytes.max(1))
+    }
+
+    /// Tells every peer the digest of the schedule, and compares theirs.
+    fn greet(&mut self) -> Result<(), RunError> {
+        let pool = self.transport.pool();
+        let mut greeting = pool.message(size_of::<u64>());
+        greeting.elements_mut().copy_from_slice(&[self.digest]);
+        let greeting = Arc::new(greeting);
+        let peers = &self.program.peers;
+        let mut outgoing: Vec<Outgoing> =
+            peers.iter().map(|&to| Outgoing { to, tag: GREETING, message: Arc::clone(&greeting) }).collect();
+        let due = |&from| Incoming { from, tag: GREETING, bytes: size_of::<u64>(), message: None };
+        let mut incoming: Vec<Incoming> = peers.iter().map(due).collect();
+        self.transport.exchange(&mut outgoing, &mut incoming).map_err(|source| self.end(RunError::Start { source }))?;
+        let other =
+            |due: &&Incoming| due.message.as_ref().is_none_or(|message| message.elements::<u64>() != [self.digest]);
+        match incoming.iter().find(other).map(|due| due.from) {
+            Some(peer) => Err(self.end(RunError::OtherSchedule { peer })),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends all connections because of an error.
+    fn end(&mut self, error: RunError) -> RunError {
+        self.ended = true;
+        self.transport.close();
+        error
+    }
+}

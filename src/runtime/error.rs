@@ -1,0 +1,39 @@
+//! What can go wrong when a schedule is run.
+
+use thiserror::Error;
+
+use super::transport::TransportError;
+use crate::topology::RankId;
+
+/// Why a collective was not carried out on this rank.
+#[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+pub enum RunError {
+    #[error("the schedule is for {expected} ranks, the transport has {found}")]
+    Size { expected: usize, found: usize },
+    #[error("rank {rank} failed, or is none of the machine's: it takes no part in the collective")]
+    NotLive { rank: RankId },
+    #[error("rank {peer} has another schedule: start every rank with the same file")]
+    OtherSchedule { peer: RankId },
+    #[error("before the first step: {source}")]
+    Start { source: TransportError },
+    #[error("the schedule is for {scheduled}, not for {called}")]
+    OtherKind { scheduled: &'static str, called: &'static str },
+    #[error("the {buffer} has {found} elements; {rule}")]
+    Length { buffer: &'static str, found: usize, rule: String },
+    #[error("{what} of {ranks} ranks, needs {needed} bytes of memory; the limit is {limit}")]
+    Memory { what: &'static str, ranks: usize, needed: u64, limit: u64 },
+    #[error("step {step}: {source}; the output is undefined")]
+    Step { step: u32, source: TransportError },
+    #[error("an earlier call failed and ended the connections: make a new communicator")]
+    Ended,
+    #[error("rank {rank} did not arrive at the barrier, though the schedule says so")]
+    NotArrived { rank: RankId },
+}
+
+impl RunError {
+    /// True if the output may have been written to; otherwise it is as it was.
+    pub fn output_is_undefined(&self) -> bool {
+        matches!(self, Self::Step { .. })
+    }
+}

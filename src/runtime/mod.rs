@@ -1,0 +1,59 @@
+//! Carrying schedules out on real buffers.
+//!
+//! A [`Communicator`] joins a [`Transport`], which carries messages, to a schedule that the verifier has passed; nothing
+//! else is run. It offers one call for each kind of collective, on slices of [`Element`]s.
+//!
+//! * **Buffers** are rows of blocks, one for each rank where a rank has something for, or from, every rank. Part `i` of a
+//!   block of `n` elements in `p` parts is the elements `i*n/p .. (i+1)*n/p`: any number of elements will do, and a part
+//!   without elements is not sent.
+//! * **Steps** are those of the schedule: what a rank sends is what it held when the step began; then it receives. Ranks
+//!   do not wait for each other in any other way.
+//! * **Reductions** happen in the order of the schedule: what arrives at a rank in a step is taken in in the order in
+//!   which the transfers stand in the step, each time `own op arrived`. So the same schedule, buffers and operation give
+//!   the same bits, whatever the transport, the timing and the length of messages.
+//! * **Long messages** are cut in pieces, and the schedule runs once for each, to keep what is on its way in the caches
+//!   and the memory small. This changes no result.
+//! * **Failures** end in an error on every rank: no wait is longer than the transport's limit, and a rank that fails ends
+//!   its connections.
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use synth::collective::Kind;
+//! use synth::plan::{Control, Wish, synthesise};
+//! use synth::runtime::{Operation, threads};
+//! use synth::schedule::Solution;
+//! use synth::topology::Topology;
+//! use synth::verify::{Options, Verified};
+//!
+//! let plan = synthesise(&Topology::torus(&[2, 3])?, &Kind::AllReduce, &Wish::default(), &Control::unlimited())?;
+//! let solution = Solution { problem: plan.problem, schedule: plan.schedule, bounds: plan.bounds, origin: None };
+//! let verified = Verified::<Solution>::new(solution, &Options::default())?;
+//! let sums = threads::run(&verified, Duration::from_secs(10), |mut communicator| {
+//!     let mut buffer = [1, communicator.rank().0 as i32];
+//!     communicator.all_reduce(&mut buffer, Operation::Sum).map(|()| buffer)
+//! })?;
+//! assert!(sums.into_iter().all(|sum| sum.is_ok_and(|sum| sum == [6, 15])));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod communicator;
+mod compressed;
+mod digest;
+mod element;
+mod error;
+mod execute;
+mod layout;
+mod message;
+mod program;
+pub mod threads;
+mod transport;
+mod trial;
+
+pub use communicator::Communicator;
+pub use compressed::{Compressor, Quantised, Uncompressed};
+pub use element::{Dtype, Element, Operation, UnknownName};
+pub use error::RunError;
+pub use message::{Message, Pool};
+pub use transport::{Incoming, Outgoing, Transport, TransportError};
+pub use trial::{Buffers, Mismatch, Sample, Trial};

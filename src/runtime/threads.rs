@@ -1,0 +1,150 @@
+//! Ranks that are threads of one process, joined by bounded channels.
+//!
+//! A message changes hands; it is not copied. A channel for each ordered pair of peers holds as many messages as a step
+//! can have between them and one more, so a rank that sends a step's messages before it receives never waits for a rank
+//! that does the same: of the ranks that are furthest behind, none can find a channel full, and one whose messages have
+//! all been sent can go on.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
+
+use super::communicator::Communicator;
+use super::error::RunError;
+use super::message::{Message, Pool};
+use super::program;
+use super::transport::{Incoming, Outgoing, Transport, TransportError};
+use crate::schedule::Solution;
+use crate::topology::RankId;
+use crate::verify::Verified;
+
+/// Two links can join the same two ranks, so two messages of a step can go the same way.
+const MESSAGES_ON_THEIR_WAY: usize = 3;
+/// Small enough for what a step exchanges to stay in the caches, large enough for the switches between threads not to
+/// matter.
+const MESSAGE_BYTES: usize = 1 << 17;
+
+/// The transport of one thread.
+#[derive(Debug)]
+pub struct ThreadTransport {
+    rank: RankId,
+    size: usize,
+    to: BTreeMap<RankId, Sender<Envelope>>,
+    from: BTreeMap<RankId, Receiver<Envelope>>,
+    pool: Pool,
+    timeout: Duration,
+}
+
+#[derive(Debug)]
+struct Envelope {
+    tag: u64,
+    message: Arc<Message>,
+}
+
+/// Joins `size` ranks by channels between the given pairs, in both directions. No wait is longer than `timeout`.
+///
+/// Returns the transports of all ranks, in their order.
+///
+/// # Panics
+///
+/// If a pair names a rank that is not below `size`.
+pub fn network(
+    size: usize,
+    pairs: impl IntoIterator<Item = (RankId, RankId)>,
+    timeout: Duration,
+) -> Vec<ThreadTransport> {
+    let pool = Pool::default();
+    let alone = |rank| ThreadTransport {
+        rank: RankId(rank as u32),
+        size,
+        to: BTreeMap::new(),
+        from: BTreeMap::new(),
+        pool: pool.clone(),
+        timeout,
+    };
+    let mut all: Vec<ThreadTransport> = (0..size).map(alone).collect();
+    let both_ways: BTreeSet<(RankId, RankId)> =
+        pairs.into_iter().flat_map(|(one, other)| [(one, other), (other, one)]).collect();
+    for (from, to) in both_ways {
+        let (sender, receiver) = bounded(MESSAGES_ON_THEIR_WAY);
+        all[from.index()].to.insert(to, sender);
+        all[to.index()].from.insert(from, receiver);
+    }
+    all
+}
+
+/// Runs `work` on every live rank of a schedule, each on a thread of its own, joined by a [`network`], and returns what
+/// they return, in the order of the ranks.
+///
+/// # Errors
+///
+/// The first rank's whose communicator cannot be made.
+///
+/// # Panics
+///
+/// If `work` does, on any rank.
+pub fn run<R: Send>(
+    schedule: &Verified<Solution>,
+    timeout: Duration,
+    work: impl Fn(Communicator<ThreadTransport>) -> R + Sync,
+) -> Result<Vec<R>, RunError> {
+    let topology = schedule.problem.topology();
+    let transports = network(topology.rank_count(), program::pairs(&schedule.schedule), timeout);
+    let work = &work;
+    thread::scope(|scope| {
+        let live = transports.into_iter().filter(|transport| topology.is_alive(transport.rank));
+        let handles: Vec<_> =
+            live.map(|transport| scope.spawn(move || Communicator::new(transport, schedule).map(work))).collect();
+        let joined = handles.into_iter().map(|handle| match handle.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        joined.collect()
+    })
+}
+
+impl Transport for ThreadTransport {
+    fn rank(&self) -> RankId {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn exchange(&mut self, outgoing: &mut Vec<Outgoing>, incoming: &mut [Incoming]) -> Result<(), TransportError> {
+        for Outgoing { to: peer, tag, message } in outgoing.drain(..) {
+            let channel = self.to.get(&peer).ok_or(TransportError::NotConnected { peer })?;
+            channel.send_timeout(Envelope { tag, message }, self.timeout).map_err(|error| match error {
+                SendTimeoutError::Timeout(_) => TransportError::NothingTaken { peer, waited: self.timeout },
+                SendTimeoutError::Disconnected(_) => TransportError::Closed { peer },
+            })?;
+        }
+        for due in incoming {
+            let peer = due.from;
+            let channel = self.from.get(&peer).ok_or(TransportError::NotConnected { peer })?;
+            let Envelope { tag, message } = channel.recv_timeout(self.timeout).map_err(|error| match error {
+                RecvTimeoutError::Timeout => TransportError::NothingCame { peer, waited: self.timeout },
+                RecvTimeoutError::Disconnected => TransportError::Closed { peer },
+            })?;
+            due.accept(tag, message)?;
+        }
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        self.to.clear();
+        self.from.clear();
+    }
+
+    fn pool(&self) -> Pool {
+        self.pool.clone()
+    }
+
+    fn message_bytes(&self) -> usize {
+        MESSAGE_BYTES
+    }
+}

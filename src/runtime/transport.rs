@@ -1,0 +1,119 @@
+//! What carries messages from rank to rank.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use super::message::{Message, Pool};
+use crate::topology::RankId;
+
+/// A message to be sent.
+#[derive(Clone, Debug)]
+pub struct Outgoing {
+    /// The receiver.
+    pub to: RankId,
+    /// Says which message of which call it is.
+    pub tag: u64,
+    /// What it carries; others may be reading it.
+    pub message: Arc<Message>,
+}
+
+/// A message to be received.
+#[derive(Debug)]
+pub struct Incoming {
+    /// The sender.
+    pub from: RankId,
+    /// The tag it must have.
+    pub tag: u64,
+    /// The bytes it must have.
+    pub bytes: usize,
+    /// The message, once it has arrived.
+    pub message: Option<Arc<Message>>,
+}
+
+/// Why a message was not delivered. The peer is always named.
+#[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+pub enum TransportError {
+    #[error("rank {peer} sent nothing for {waited:?}")]
+    NothingCame { peer: RankId, waited: Duration },
+    #[error("rank {peer} took nothing for {waited:?}")]
+    NothingTaken { peer: RankId, waited: Duration },
+    #[error("rank {peer} closed the connection")]
+    Closed { peer: RankId },
+    #[error("there is no connection to rank {peer}")]
+    NotConnected { peer: RankId },
+    #[error("the connection to rank {peer} broke: {source}")]
+    Broken { peer: RankId, source: std::io::Error },
+    #[error(
+        "rank {peer} sent another message than the one due: a message was lost, or it does not make the same call with \
+         the same type, operation and number of elements"
+    )]
+    OtherMessage { peer: RankId },
+    #[error("a message of rank {peer} has {found} bytes in place of {expected}")]
+    Length { peer: RankId, expected: usize, found: usize },
+    #[error("the transport failed: {reason}")]
+    Failed { reason: String },
+}
+
+/// Carries messages between this rank and its peers, in order between any two ranks.
+///
+/// Implementations wait without spinning, never for longer than a limit of their own, and end with an error when a peer
+/// is gone. Ranks have the numbers that the schedule gives them.
+pub trait Transport {
+    /// This rank.
+    fn rank(&self) -> RankId;
+
+    /// The number of ranks N, failed ones included.
+    fn size(&self) -> usize;
+
+    /// Carries out the exchanges of one step: sends everything in `outgoing` (which it empties) and waits for
+    /// everything in `incoming`, where it puts the messages. All of them overlap. It must not wait for a peer to take
+    /// what was sent before it has itself received: at least the messages of one step are kept on their way. It may
+    /// return before what it sent has arrived.
+    ///
+    /// # Errors
+    ///
+    /// A [`TransportError`]; nothing is then known of the messages, and the transport is good for nothing but
+    /// [`Transport::close`].
+    fn exchange(&mut self, outgoing: &mut Vec<Outgoing>, incoming: &mut [Incoming]) -> Result<(), TransportError>;
+
+    /// Ends all connections at once, so that peers that wait for this rank learn of it.
+    fn close(&mut self);
+
+    /// Where the memory of messages comes from, and goes to.
+    fn pool(&self) -> Pool;
+
+    /// The most bytes a message should have. Larger ones are cut, and the schedule runs once for every piece.
+    fn message_bytes(&self) -> usize;
+}
+
+impl Incoming {
+    /// Takes what arrived from the sender, if it is what was due.
+    ///
+    /// # Errors
+    ///
+    /// [`TransportError::OtherMessage`] and [`TransportError::Length`].
+    pub fn accept(&mut self, tag: u64, message: Arc<Message>) -> Result<(), TransportError> {
+        self.check(tag, message.len())?;
+        self.message = Some(message);
+        Ok(())
+    }
+
+    /// Is a message with this tag and so many bytes what was due?
+    ///
+    /// # Errors
+    ///
+    /// [`TransportError::OtherMessage`] and [`TransportError::Length`].
+    pub fn check(&self, tag: u64, bytes: usize) -> Result<(), TransportError> {
+        let peer = self.from;
+        if tag != self.tag {
+            return Err(TransportError::OtherMessage { peer });
+        }
+        if bytes != self.bytes {
+            return Err(TransportError::Length { peer, expected: self.bytes, found: bytes });
+        }
+        Ok(())
+    }
+}
