@@ -4,6 +4,7 @@
 //! is given a [`Task`] and answers with a schedule that it believes in; nobody else needs to, since the verifier judges
 //! every schedule before it is used.
 
+mod arborescences;
 mod control;
 mod dim_rotation;
 mod driver;
@@ -20,6 +21,7 @@ mod template;
 mod trees;
 mod widths;
 
+pub use arborescences::Arborescences;
 pub use dim_rotation::DimRotation;
 pub use driver::{Parts, Plan, Wish, synthesise};
 pub use flood::Flood;
@@ -124,7 +126,18 @@ pub trait Planner: Sync {
 
 /// All planners, those that planning tries first before the others.
 pub fn planners() -> &'static [&'static dyn Planner] {
-    &[&Template, &Negotiated, &Trees, &SpanningTrees, &Flood, &DimRotation, &HalfRing, &Ring, &RingAllReduce]
+    &[
+        &Template,
+        &Negotiated,
+        &Arborescences,
+        &Trees,
+        &SpanningTrees,
+        &Flood,
+        &DimRotation,
+        &HalfRing,
+        &Ring,
+        &RingAllReduce,
+    ]
 }
 
 /// The planner of this name.

@@ -12,10 +12,10 @@
 //! Read backwards in time over links turned round, such trees collect instead of spreading: a rank adds what it receives
 //! to its own contribution and sends the sum once. That is how reduce_scatter and reduce are planned.
 //!
-//! * **Applies** to all_gather, all_reduce_gathered, broadcast, reduce_scatter and reduce on any topology.
+//! * **Applies** to all_gather, all_reduce_gathered, broadcast, reduce_scatter and reduce on any topology; to broadcast and
+//!   reduce only with few parts: many go through `arborescences`.
 //! * **Steps and volume**: first the least of both bounds, then a little above. Early steps are kept narrow: by the end of
-//!   step `t` a rank can hold only what began within `t` hops. A broadcast fills its links like a pipeline, so its volume
-//!   falls towards the cut bound as the parts grow, at the price of steps.
+//!   step `t` a rank can hold only what began within `t` hops. A broadcast fills its links like a pipeline.
 //! * **Complexity**: growing a tree takes O(steps * links); a round O(arrivals moved * degree * steps).
 //!
 //! Trees in the time-expanded network are how TACOS (Won et al., MICRO 2024) sees the problem; edge-disjoint trees and the
@@ -33,6 +33,10 @@ use forest::{Forest, Roots};
 
 pub(super) use forest::{Arrival, Incoming};
 pub(super) use growth::Growth;
+
+/// From one root, more chunks at more ranks than this are for the pipeline of [`Arborescences`](super::Arborescences): it
+/// is better there, and at once.
+const MOST_ARRIVALS_OF_ONE_ROOT: u64 = 2048;
 
 /// The planner of negotiated trees.
 ///
@@ -86,7 +90,11 @@ impl Planner for Trees {
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
         let refuse = |reason: &str| PlanError::NotApplicable { planner: self.name(), reason: reason.to_owned() };
+        let arrivals = u64::from(problem.chunk_count()) * problem.topology().live_rank_count() as u64;
         match rooted_chunks(problem) {
+            Some(_) if problem.collective().kind.root().is_some() && arrivals > MOST_ARRIVALS_OF_ONE_ROOT => {
+                Err(refuse("with so many parts from or to one root, plan with `arborescences`"))
+            }
             Some(_) => Ok(()),
             None => Err(refuse("it plans collectives in which every chunk goes from or to one rank and all others")),
         }

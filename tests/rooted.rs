@@ -1,0 +1,153 @@
+//! Broadcast and reduce: the pipeline through edge-disjoint arborescences against closed forms, on verified schedules.
+
+use synth::collective::Kind;
+use synth::cost::Price;
+use synth::plan::{Control, Parts, Plan, Wish, synthesise};
+use synth::schedule::Solution;
+use synth::topology::{FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::verify::{Options, verify};
+
+fn torus(extents: &[u32], cables: &[(u32, u32)], failed_ranks: &[u32]) -> Topology {
+    let failed = |&(from, to)| FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true };
+    let spec = TopologySpec {
+        failed_links: cables.iter().map(failed).collect(),
+        failed_ranks: failed_ranks.iter().copied().map(RankId).collect(),
+        ..TopologySpec::new(Shape::Torus(Torus::new(extents)))
+    };
+    Topology::new(spec).unwrap()
+}
+
+fn plan(planner: Option<&str>, topology: &Topology, kind: Kind, parts: u32) -> Plan {
+    let wish = Wish { planner: planner.map(str::to_owned), parts: Parts::Fixed(parts), ..Wish::default() };
+    synthesise(topology, &kind, &wish, &Control::unlimited()).unwrap()
+}
+
+/// Steps and total width of a schedule that verifies, as do its certificates.
+fn figures(plan: &Plan) -> (u32, u32) {
+    let Plan { problem, schedule, bounds, .. } = plan.clone();
+    let report = verify(&Solution { problem, schedule, bounds, origin: None }, &Options::default());
+    assert!(report.holds() && report.warnings.is_empty(), "{}: {report:?}", plan.planner);
+    (plan.schedule.step_count() as u32, plan.schedule.total_width() as u32)
+}
+
+/// One over the volume bound: how many parts can leave the root in a step of width 1, and get everywhere.
+fn least_cut(plan: &Plan) -> u32 {
+    let bound = plan.bounds.volume.as_ref().unwrap().at_least;
+    assert!(bound.numer() == &1, "{bound}");
+    *bound.denom() as u32
+}
+
+fn both(root: u32) -> [Kind; 2] {
+    [Kind::Broadcast(RankId(root)), Kind::Reduce(RankId(root))]
+}
+
+/// The seventh hop is to a neighbour of the antipode, from the far side of the root.
+#[test]
+fn from_any_root_of_a_cubic_torus_six_steps_are_lost_and_no_more() {
+    for (root, parts) in [(0, 6_u32), (1, 24), (21, 96), (42, 384), (63, 100)] {
+        for kind in both(root) {
+            let width = parts.div_ceil(6) + 6;
+            let plan = plan(Some("arborescences"), &torus(&[4, 4, 4], &[], &[]), kind, parts);
+            assert_eq!(figures(&plan), (width, width), "root {root}, {parts} parts");
+        }
+    }
+}
+
+#[test]
+fn a_root_with_a_dead_cable_sends_over_the_other_five() {
+    for parts in [10_u32, 96] {
+        for kind in both(0) {
+            let width = parts.div_ceil(5) + 6;
+            let plan = plan(Some("arborescences"), &torus(&[4, 4, 4], &[(0, 1)], &[]), kind, parts);
+            assert_eq!(figures(&plan), (width, width), "{parts} parts");
+        }
+    }
+}
+
+#[test]
+fn a_ring_is_gone_round_both_ways() {
+    for ranks in [3, 4, 5, 8] {
+        for kind in both(1) {
+            let plan = plan(Some("arborescences"), &torus(&[ranks], &[], &[]), kind, 20);
+            assert_eq!(figures(&plan), (10 + ranks - 2, 10 + ranks - 2));
+        }
+    }
+}
+
+#[test]
+fn every_root_of_small_machines_reaches_the_rate_of_the_least_cut() {
+    let machines: [&[u32]; 8] = [&[3], &[4], &[5], &[8], &[2, 2], &[3, 3], &[4, 4], &[2, 3, 4]];
+    for extents in machines {
+        let sound = torus(extents, &[], &[]);
+        let cables: Vec<(u32, u32)> = sound
+            .links()
+            .iter()
+            .filter(|link| link.direction.is_some_and(|direction| direction.positive))
+            .map(|link| (link.from.0, link.to.0))
+            .collect();
+        let dead: Vec<(u32, u32)> = cables.iter().copied().step_by(cables.len().div_ceil(3)).collect();
+        let mut topologies: Vec<Topology> = vec![sound];
+        topologies.extend((1..=dead.len()).map(|n| torus(extents, &dead[..n], &[])));
+        topologies.push(torus(extents, &[], &[1]));
+        for topology in topologies.iter().filter(|topology| topology.components().len() == 1) {
+            for root in topology.live_ranks() {
+                for kind in both(root.0) {
+                    let parts = 30;
+                    let plan = plan(Some("arborescences"), topology, kind, parts);
+                    let (steps, width) = figures(&plan);
+                    let lost = width - parts.div_ceil(least_cut(&plan));
+                    assert!(steps == width || steps == 1);
+                    let most = match extents {
+                        [ranks] => ranks - 2,
+                        _ => plan.bounds.least_steps() + 1,
+                    };
+                    assert!(lost <= most, "{:?}: {lost} lost", plan.problem);
+                }
+            }
+        }
+    }
+}
+
+/// Random directed graphs with random capacities: the verifier's cut certificate against the packing.
+#[test]
+fn directed_graphs_and_capacities_reach_the_least_cut_too() {
+    let mut rng = fastrand::Rng::with_seed(7);
+    for case in 0..60 {
+        let ranks = rng.u32(3..9);
+        let mut links = Vec::new();
+        for from in 0..ranks {
+            for to in 0..ranks {
+                // A one-way ring keeps it connected.
+                if to == (from + 1) % ranks || (to != from && rng.u32(..3) == 0) {
+                    let (from, to, capacity) = (RankId(from), RankId(to), rng.u32(1..5));
+                    links.push(GraphLink { from, to, capacity });
+                }
+            }
+        }
+        let topology = Topology::new(TopologySpec::new(Shape::Graph { ranks, links })).unwrap();
+        for kind in both(rng.u32(..ranks)) {
+            let [few, many] = [60, 120].map(|parts| plan(Some("arborescences"), &topology, kind.clone(), parts));
+            let rate = least_cut(&many);
+            let (few, many) = (figures(&few).1, figures(&many).1);
+            // Twice the parts take no more than at the rate of the least cut besides.
+            assert!(many - few <= 60_u32.div_ceil(rate) + 1, "case {case}: {few}, {many}, rate {rate}");
+        }
+    }
+}
+
+#[test]
+fn what_time_costs_decides_how_wide_the_steps_are() {
+    let topology = torus(&[4, 4], &[(0, 1)], &[]);
+    let shape = |wish: Wish| {
+        let wish = Wish { planner: Some("arborescences".to_owned()), parts: Parts::Fixed(120), ..wish };
+        let plan = synthesise(&topology, &Kind::Broadcast(RankId(6)), &wish, &Control::unlimited()).unwrap();
+        figures(&plan)
+    };
+    let (steps, width) = shape(Wish::default());
+    let (fewer, wider) = shape(Wish { max_steps: Some(12), ..Wish::default() });
+    assert!(steps == width && fewer <= 12 && wider > width);
+    assert_eq!(shape(Wish { steps: Some(9), ..Wish::default() }).0, 9);
+    let price = |alpha| Some(Price { alpha, bandwidth: 1.0, message_bytes: 120 });
+    let [cheap, dear] = [0.01, 100.0].map(|alpha| shape(Wish { price: price(alpha), ..Wish::default() }));
+    assert!(cheap == (steps, width) && dear.0 < steps);
+}
