@@ -6,6 +6,7 @@ mod completions;
 mod ending;
 mod explain;
 mod output;
+mod pareto;
 mod plan;
 mod plan_options;
 mod planners;
@@ -55,6 +56,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Verify(verify::VerifyCommand),
+    Pareto(pareto::ParetoCommand),
     Bound(bound::BoundCommand),
     Show(show::ShowCommand),
     Topology(topology::TopologyCommand),
@@ -79,6 +81,7 @@ pub fn run() -> ExitCode {
     let result = match &cli.command {
         None => cli.plan.run(),
         Some(Command::Verify(command)) => command.run(),
+        Some(Command::Pareto(command)) => command.run(),
         Some(Command::Bound(command)) => command.run(),
         Some(Command::Show(command)) => command.run(),
         Some(Command::Topology(command)) => command.run(),

@@ -14,7 +14,7 @@ use synth::schedule::{Origin, Solution};
 use synth::verify::{Options, Verified};
 
 use super::collective_options::CollectiveOptions;
-use super::plan_options::PlanOptions;
+use super::plan_options::{PlanOptions, use_threads};
 use super::progress::{Ticker, interrupt_flag};
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, Format, output, size};
@@ -48,12 +48,7 @@ impl PlanCommand {
         let parts = self.options.least_parts();
         size::check_chunks(&topology, &kind, parts)?;
         let problem = Problem::new(topology, Collective { kind, parts })?;
-        if let Some(threads) = self.options.threads {
-            rayon::ThreadPoolBuilder::new()
-                .num_threads(usize::from(threads))
-                .build_global()
-                .map_err(|error| Failure::usage(format!("cannot start {threads} threads: {error}")))?;
-        }
+        use_threads(self.options.threads)?;
         let ticker = Ticker::new(self.quiet);
         let started = Instant::now();
         let plan = self.plan(&problem, &ticker)?;
@@ -99,16 +94,7 @@ impl PlanCommand {
             command: Some(self.command()),
             seed: Some(self.options.seed),
         };
-        let Plan { problem, schedule, bounds, planner, .. } = plan;
-        let solution = Solution { problem, schedule, bounds, origin: Some(origin) };
-        Verified::<Solution>::new(solution, &Options::default()).map_err(|rejected| {
-            let findings = verdict::findings(&rejected.report, |_| None);
-            Failure::new(
-                Ending::Refuted,
-                format!("internal error: the schedule of planner `{planner}` is wrong; nothing is written\n{findings}"),
-            )
-            .hint("please report this with the command line; another --planner or --seed may work meanwhile")
-        })
+        verified(plan, Some(origin))
     }
 
     /// The command line that gives the same schedule: without what only says where and how it is written.
@@ -126,4 +112,18 @@ impl PlanCommand {
         }
         Ok(file::write_atomic(&self.output, text.as_bytes())?)
     }
+}
+
+/// Has a planned schedule judged.
+pub fn verified(plan: Plan, origin: Option<Origin>) -> Result<Verified<Solution>, Failure> {
+    let Plan { problem, schedule, bounds, planner, .. } = plan;
+    let solution = Solution { problem, schedule, bounds, origin };
+    Verified::<Solution>::new(solution, &Options::default()).map_err(|rejected| {
+        let findings = verdict::findings(&rejected.report, |_| None);
+        Failure::new(
+            Ending::Refuted,
+            format!("internal error: the schedule of planner `{planner}` is wrong; nothing is written\n{findings}"),
+        )
+        .hint("please report this with the command line; another --planner or --seed may work meanwhile")
+    })
 }

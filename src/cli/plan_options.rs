@@ -7,6 +7,7 @@ use clap::Args;
 use synth::cost::Price;
 use synth::plan::{Parts, Wish};
 
+use super::Failure;
 use super::quantity::{parse_bandwidth, parse_bytes, parse_duration, parse_seconds};
 
 /// The most steps that can be asked for: more than any two ranks are hops apart.
@@ -110,6 +111,13 @@ impl PlanOptions {
         add("--seed", Some(self.seed).filter(|&seed| seed != 0).map(|seed| seed.to_string()));
         words
     }
+}
+
+/// Plans with so many threads from now on.
+pub fn use_threads(threads: Option<u16>) -> Result<(), Failure> {
+    let Some(threads) = threads else { return Ok(()) };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads));
+    pool.build_global().map_err(|error| Failure::usage(format!("cannot start {threads} threads: {error}")))
 }
 
 impl FromStr for PartsArgument {

@@ -76,7 +76,7 @@ pub fn synthesise(topology: &Topology, kind: &Kind, wish: &Wish, control: &Contr
         Parts::Auto => {
             let whole = problem(1)?;
             let bounds = bound::find(&whole)?;
-            let parts = best_parts(&whole, &bounds);
+            let (parts, _) = best_parts(&whole, &bounds);
             let plan = plan_problem(problem(parts)?, wish, control)?;
             if parts == 1 || control.stop().is_some() {
                 return Ok(plan);
@@ -91,6 +91,16 @@ pub fn synthesise(topology: &Topology, kind: &Kind, wish: &Wish, control: &Contr
 /// Plans a problem whose parts are fixed.
 fn plan_problem(problem: Problem, wish: &Wish, control: &Control) -> Result<Plan, PlanError> {
     let bounds = bound::find(&problem)?;
+    plan_bounded(problem, bounds, wish, control)
+}
+
+/// Plans a problem whose parts are fixed and whose bounds are known.
+pub(super) fn plan_bounded(
+    problem: Problem,
+    bounds: Bounds,
+    wish: &Wish,
+    control: &Control,
+) -> Result<Plan, PlanError> {
     let task = Task {
         problem: &problem,
         bounds: &bounds,
@@ -124,8 +134,8 @@ fn plan_problem(problem: Problem, wish: &Wish, control: &Control) -> Result<Plan
     Ok(Plan { problem, schedule, planner, bounds, stopped })
 }
 
-/// The fewest parts whose least whole width comes nearest to the volume bound, within the limits.
-fn best_parts(whole: &Problem, bounds: &Bounds) -> u32 {
+/// The fewest parts whose least whole width comes nearest to the volume bound, and the most that are within the limits.
+pub(super) fn best_parts(whole: &Problem, bounds: &Bounds) -> (u32, u32) {
     let hops = u64::from(whole.chunk_count()) * u64::from(bounds.least_steps().max(1));
     let most = u32::try_from(AUTO_HOPS / hops.max(1)).unwrap_or(u32::MAX).clamp(1, AUTO_PARTS);
     let mut best = (bounds.least_width(1), 1);
@@ -135,7 +145,7 @@ fn best_parts(whole: &Problem, bounds: &Bounds) -> u32 {
             best = (width, parts);
         }
     }
-    best.1
+    (best.1, most)
 }
 
 /// Is the first plan the better one for this wish?

@@ -6,6 +6,7 @@
 
 mod arborescences;
 mod control;
+mod curve;
 mod dim_rotation;
 mod driver;
 mod error;
@@ -22,6 +23,7 @@ mod trees;
 mod widths;
 
 pub use arborescences::Arborescences;
+pub use curve::{Front, can_be_cut, trace, useful_parts};
 pub use dim_rotation::DimRotation;
 pub use driver::{Parts, Plan, Wish, synthesise};
 pub use flood::Flood;
@@ -162,6 +164,17 @@ pub enum StopReason {
     TimeLimit,
     /// It was interrupted.
     Interrupted,
+}
+
+impl StopReason {
+    /// The reason in answers for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::TimeLimit => "time limit",
+            Self::Interrupted => "interrupted",
+        }
+    }
 }
 
 /// A planner's answer.

@@ -5,6 +5,7 @@
 
 pub mod bounds;
 mod collective;
+pub mod curve;
 pub mod figures;
 pub mod machine;
 pub mod observed;

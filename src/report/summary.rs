@@ -84,7 +84,8 @@ impl Standing {
         }
     }
 
-    fn gap(self) -> Option<f64> {
+    /// How far above the bound, as a share of it.
+    pub fn gap(self) -> Option<f64> {
         match self {
             Self::Optimal => Some(0.0),
             Self::OptimalForParts(above) | Self::Above(above) => Some(above),
@@ -104,6 +105,28 @@ impl Quality {
             steps: standing(steps, steps_bound, steps_bound),
             volume: standing(volume(problem, schedule), volume_bound, Some(least)),
         }
+    }
+
+    /// The steps, their bound and how they stand to it.
+    pub fn steps_to_json(&self, steps: usize, bounds: &Bounds) -> Value {
+        json!({
+            "value": steps,
+            "bound": bounds.steps.as_ref().map(|bound| bound.at_least),
+            "standing": self.steps.to_json(),
+            "gap": self.steps.gap(),
+        })
+    }
+
+    /// The volume, its bound and how it stands to it.
+    pub fn volume_to_json(&self, volume: Rational, bounds: &Bounds) -> Value {
+        json!({
+            "value": exact(volume),
+            "decimal": decimal(volume),
+            "bound": bounds.volume.as_ref().map(|bound| exact(bound.at_least)),
+            "bound_decimal": bounds.volume.as_ref().map(|bound| decimal(bound.at_least)),
+            "standing": self.volume.to_json(),
+            "gap": self.volume.gap(),
+        })
     }
 }
 
@@ -138,11 +161,7 @@ impl Summary<'_> {
         observed::add_json(&mut summary, self.observed);
         summary["verified"] = json!(true);
         summary["planner"] = json!(self.planner);
-        summary["stopped"] = match self.stopped {
-            StopReason::Finished => json!("finished"),
-            StopReason::TimeLimit => json!("time limit"),
-            StopReason::Interrupted => json!("interrupted"),
-        };
+        summary["stopped"] = json!(self.stopped.name());
         summary["planning_seconds"] = json!(self.planning.as_secs_f64());
         summary["verifying_seconds"] = json!(self.verifying.as_secs_f64());
         if let Some(price) = &self.price {
@@ -198,7 +217,6 @@ pub fn figures(problem: &Problem, schedule: &Schedule, bounds: Option<&Bounds>) 
 pub fn figures_to_json(problem: &Problem, schedule: &Schedule, bounds: &Bounds) -> Value {
     let quality = Quality::new(problem, schedule, bounds);
     let statistics = Statistics::new(problem, schedule);
-    let volume = volume(problem, schedule);
     let busy: serde_json::Map<String, Value> = statistics
         .busy
         .iter()
@@ -213,20 +231,8 @@ pub fn figures_to_json(problem: &Problem, schedule: &Schedule, bounds: &Bounds) 
         "machine": describe(problem.topology()),
         "ranks": problem.topology().rank_count(),
         "parts": problem.parts(),
-        "steps": {
-            "value": statistics.steps,
-            "bound": bounds.steps.as_ref().map(|bound| bound.at_least),
-            "standing": quality.steps.to_json(),
-            "gap": quality.steps.gap(),
-        },
-        "volume": {
-            "value": exact(volume),
-            "decimal": decimal(volume),
-            "bound": bounds.volume.as_ref().map(|bound| exact(bound.at_least)),
-            "bound_decimal": bounds.volume.as_ref().map(|bound| decimal(bound.at_least)),
-            "standing": quality.volume.to_json(),
-            "gap": quality.volume.gap(),
-        },
+        "steps": quality.steps_to_json(statistics.steps, bounds),
+        "volume": quality.volume_to_json(volume(problem, schedule), bounds),
         "total_width": statistics.total_width,
         "transfers": statistics.transfers,
         "moves": statistics.moves,

@@ -1,0 +1,178 @@
+//! `synth pareto`: the trade of steps against volume.
+
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use synth::collective::{Collective, Kind};
+use synth::cost::Price;
+use synth::plan::{Control, Front, Parts, Plan, StopReason, Wish, can_be_cut, trace, useful_parts};
+use synth::problem::Problem;
+use synth::report::curve::{Curve, Point};
+use synth::topology::Topology;
+
+use super::collective_options::CollectiveOptions;
+use super::plan_options::use_threads;
+use super::progress::{Ticker, interrupt_flag};
+use super::quantity::{parse_bandwidth, parse_bytes, parse_duration, parse_seconds};
+use super::topology_options::TopologyOptions;
+use super::{Ending, Failure, Format, output, plan, size};
+
+/// Show the trade of steps against volume: every schedule found that no other beats in both
+///
+/// Each of them is verified before it is shown, with the options that plan it again. Exit codes as for planning.
+#[derive(Args)]
+pub struct ParetoCommand {
+    #[command(flatten)]
+    topology: TopologyOptions,
+    #[command(flatten)]
+    collective: CollectiveOptions,
+    /// The planner; `synth planners` lists them
+    #[arg(long, value_name = "NAME", default_value = "auto", help_heading = "Plan")]
+    planner: String,
+    /// Numbers of equal parts each message is cut in (1,2,5), or `auto`: some that fit the volume bound
+    #[arg(long, value_name = "N,..|auto", default_value = "auto", help_heading = "Plan")]
+    parts: PartsList,
+    /// At most this many steps
+    #[arg(long, value_name = "N", help_heading = "Plan", value_parser = clap::value_parser!(u32).range(1..=i64::from(u16::MAX)))]
+    max_steps: Option<u32>,
+    /// Bytes of one message, one or more (64KiB,1MiB): the time of every schedule is told for each
+    #[arg(long, value_name = "SIZE,..", value_delimiter = ',', help_heading = "Plan", value_parser = parse_bytes,
+        requires_all = ["alpha", "bandwidth"])]
+    message_bytes: Vec<u64>,
+    /// The time a step takes to start (1us)
+    #[arg(long, value_name = "TIME", help_heading = "Plan", value_parser = parse_seconds,
+        requires_all = ["message_bytes", "bandwidth"])]
+    alpha: Option<f64>,
+    /// What a link of capacity 1 carries (50GB/s, 400Gbit/s)
+    #[arg(long, value_name = "RATE", help_heading = "Plan", value_parser = parse_bandwidth,
+        requires_all = ["message_bytes", "alpha"])]
+    bandwidth: Option<f64>,
+    /// Stop after this time (30s) and show what was found
+    #[arg(long, value_name = "TIME", help_heading = "Plan", value_parser = parse_duration)]
+    time_limit: Option<Duration>,
+    /// Drives random choices: the same seed gives the same schedules
+    #[arg(long, value_name = "N", help_heading = "Plan", default_value_t = 0)]
+    seed: u64,
+    /// Threads to plan with [default: one per core]; their number does not change the schedules
+    #[arg(long, value_name = "N", help_heading = "Plan", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// The form of the answer
+    #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
+    format: Format,
+    /// No progress
+    #[arg(short, long, help_heading = "Output")]
+    quiet: bool,
+}
+
+/// `1,2,5` or `auto`
+#[derive(Clone)]
+struct PartsList(Option<Vec<u32>>);
+
+impl FromStr for PartsList {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "auto" {
+            return Ok(Self(None));
+        }
+        let number = |word: &str| word.parse().ok().filter(|&parts| parts >= 1);
+        let parts: Option<Vec<u32>> = text.split(',').map(number).collect();
+        parts
+            .map(|parts| Self(Some(parts)))
+            .ok_or_else(|| "write numbers, 1 or more, as in 1,2,5, or `auto`".to_owned())
+    }
+}
+
+impl ParetoCommand {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Ending, Failure> {
+        let topology = self.topology.topology()?;
+        size::check_ranks(&topology)?;
+        let kind = self.collective.kind(&self.topology, &topology)?;
+        let parts = self.parts(&topology, &kind)?;
+        use_threads(self.threads)?;
+        let ticker = Ticker::new(self.quiet);
+        let mut control = Control::unlimited().with_interrupt(interrupt_flag()?).with_listener(ticker.listener());
+        if let Some(deadline) = self.time_limit.and_then(|limit| Instant::now().checked_add(limit)) {
+            control = control.with_deadline(deadline);
+        }
+        let planner = Some(self.planner.clone()).filter(|name| name != "auto");
+        let wish = Wish { planner, max_steps: self.max_steps, seed: self.seed, ..Wish::default() };
+        let (mut front, mut refuted) = (Front::default(), None);
+        let stopped = trace(&topology, &kind, &wish, &parts, &control, |wish, plan| match self.point(wish, plan) {
+            Ok(point) => {
+                front.insert(point.steps, point.volume, point);
+            }
+            Err(failure) => refuted = refuted.take().or(Some(failure)),
+        })
+        .map_err(|error| Failure::of_plan(&error, &topology))?;
+        ticker.finish();
+        if let Some(failure) = refuted {
+            return Err(failure);
+        }
+        let points: Vec<Point> = front.into_points().into_iter().map(|(_, _, point)| point).collect();
+        let problem = Problem::new(topology, Collective::new(kind))?;
+        let curve = Curve { problem: &problem, points: &points, prices: &self.prices(), stopped };
+        match self.format {
+            Format::Text => output::print(&curve.to_text())?,
+            Format::Json => output::print(&format!("{:#}\n", curve.to_json()))?,
+        }
+        let proven = points.len() == 1 && points[0].quality.steps.is_certified() && points[0].gap() == Some(0.0);
+        Ok(if stopped == StopReason::Finished || proven { Ending::Success } else { Ending::Stopped })
+    }
+
+    /// The numbers of parts asked for, or those worth trying.
+    fn parts(&self, topology: &Topology, kind: &Kind) -> Result<Vec<u32>, Failure> {
+        let parts = match &self.parts.0 {
+            Some(parts) => parts.clone(),
+            None => useful_parts(topology, kind).map_err(|error| Failure::of_plan(&error, topology))?,
+        };
+        if parts.len() > 1 && !can_be_cut(kind) {
+            let message = format!("{} is not cut in parts: its schedules for other --parts are the same", kind.name());
+            return Err(Failure::usage(message).hint("state one number of --parts, or leave it out"));
+        }
+        for &parts in &parts {
+            size::check_chunks(topology, kind, parts)?;
+        }
+        Ok(parts)
+    }
+
+    /// Has a schedule judged; keeps its figures.
+    fn point(&self, wish: &Wish, plan: Plan) -> Result<Point, Failure> {
+        let planner = plan.planner;
+        let verified = plan::verified(plan, None)?;
+        let observed = verified.report().observed.clone();
+        Ok(Point::new(&verified, observed.as_ref(), planner, self.command(wish)))
+    }
+
+    /// The options that give the schedule, and the command line they belong to.
+    fn command(&self, wish: &Wish) -> [String; 2] {
+        let mut options = Vec::new();
+        let mut add = |name: &str, value: Option<String>| {
+            if let Some(value) = value {
+                options.push(format!("{name} {value}"));
+            }
+        };
+        let parts = match wish.parts {
+            Parts::Fixed(parts) if parts > 1 => Some(parts.to_string()),
+            _ => None,
+        };
+        add("--parts", parts);
+        add("--steps", wish.steps.map(|steps| steps.to_string()));
+        add("--max-steps", wish.max_steps.map(|steps| steps.to_string()));
+        let options = options.join(" ");
+        let mut words = vec!["synth".to_owned()];
+        words.extend(self.topology.words());
+        words.extend(self.collective.words());
+        words.extend(wish.planner.iter().flat_map(|name| ["--planner".to_owned(), name.clone()]));
+        words.extend(Some(options.clone()).filter(|options| !options.is_empty()));
+        words.extend((self.seed != 0).then(|| format!("--seed {}", self.seed)));
+        [options, words.join(" ")]
+    }
+
+    fn prices(&self) -> Vec<Price> {
+        let (Some(alpha), Some(bandwidth)) = (self.alpha, self.bandwidth) else { return Vec::new() };
+        self.message_bytes.iter().map(|&message_bytes| Price { message_bytes, alpha, bandwidth }).collect()
+    }
+}

@@ -1,0 +1,170 @@
+//! The trade of steps against volume as a table.
+
+use serde_json::{Value, json};
+
+use super::collective::unit;
+use super::figures::{decimal, exact_and_decimal, fine_percent, seconds};
+use super::machine::describe;
+use super::observed;
+use super::summary::{Quality, headline, volume};
+use super::table::Table;
+use crate::certificate::{Bounds, Rational};
+use crate::cost::Price;
+use crate::plan::StopReason;
+use crate::problem::Problem;
+use crate::schedule::Solution;
+use crate::verify::Observed;
+
+/// A verified schedule, reduced to its figures.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// Its steps.
+    pub steps: usize,
+    /// Its volume.
+    pub volume: Rational,
+    /// How both stand to their bounds.
+    pub quality: Quality,
+    parts: u32,
+    total_width: u64,
+    bounds: Bounds,
+    observed: Option<Observed>,
+    planner: &'static str,
+    /// The options of the wish, and the whole command that plans the schedule again.
+    command: [String; 2],
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug)]
+pub struct Curve<'a> {
+    /// The collective and the machine; its parts are 1.
+    pub problem: &'a Problem,
+    /// By ascending steps.
+    pub points: &'a [Point],
+    /// Message sizes for which times are told.
+    pub prices: &'a [Price],
+    /// Why the search ended.
+    pub stopped: StopReason,
+}
+
+impl Point {
+    /// The figures of a solution that was verified, who planned it, the options of the wish, and the whole command.
+    pub fn new(solution: &Solution, observed: Option<&Observed>, planner: &'static str, command: [String; 2]) -> Self {
+        let Solution { problem, schedule, bounds, .. } = solution;
+        Self {
+            steps: schedule.step_count(),
+            volume: volume(problem, schedule),
+            quality: Quality::new(problem, schedule, bounds),
+            parts: problem.parts(),
+            total_width: schedule.total_width(),
+            bounds: bounds.clone(),
+            observed: observed.cloned(),
+            planner,
+            command,
+        }
+    }
+
+    /// How far the volume lies above its bound, as a share of the bound.
+    pub fn gap(&self) -> Option<f64> {
+        self.quality.volume.gap()
+    }
+
+    fn seconds(&self, price: &Price) -> f64 {
+        price.seconds_for(self.steps, decimal(self.volume))
+    }
+}
+
+impl Curve<'_> {
+    /// A heading, the bounds, and a line for each point; the best time for each message size has a star.
+    pub fn to_text(&self) -> String {
+        let mut text = format!("{}\n", headline(self.problem));
+        if let Some(bounds) = self.points.first().map(|point| &point.bounds) {
+            let steps = bounds.steps.as_ref().map(|bound| format!("{} steps", bound.at_least));
+            let least = bounds.volume.as_ref().map(|bound| format!("volume {}", exact_and_decimal(bound.at_least)));
+            let bounds: Vec<String> = steps.into_iter().chain(least).collect();
+            if !bounds.is_empty() {
+                text.push_str(&format!("  bound: {}\n", bounds.join(", ")));
+            }
+        }
+        let sizes: Vec<String> = self.prices.iter().map(|price| bytes(price.message_bytes)).collect();
+        let mut headings = vec!["steps", "volume", "gap", "parts", "planner", "held"];
+        headings.extend(sizes.iter().map(String::as_str));
+        headings.push("options");
+        let mut table = Table::new(&headings).indented(2);
+        for (index, point) in self.points.iter().enumerate() {
+            let gap = match point.gap() {
+                Some(0.0) => "0".to_owned(),
+                gap => gap.map_or("-".to_owned(), fine_percent),
+            };
+            let held = point.observed.as_ref().map_or(String::new(), |observed| observed.held.chunks.to_string());
+            let mut cells = vec![point.steps.to_string(), exact_and_decimal(point.volume), gap];
+            cells.extend([point.parts.to_string(), point.planner.to_owned(), held]);
+            for price in self.prices {
+                let star = if self.fastest(price) == Some(index) { " *" } else { "" };
+                cells.push(format!("{}{star}", seconds(point.seconds(price))));
+            }
+            cells.push(point.command[0].clone());
+            table.row(cells);
+        }
+        text.push_str(&table.to_string());
+        match self.stopped {
+            StopReason::Finished => {}
+            StopReason::TimeLimit => text.push_str("stopped by the time limit; there may be more\n"),
+            StopReason::Interrupted => text.push_str("interrupted; there may be more\n"),
+        }
+        text
+    }
+
+    /// The same as a JSON object.
+    pub fn to_json(&self) -> Value {
+        let kind = &self.problem.collective().kind;
+        let points: Vec<Value> = self.points.iter().map(|point| self.point_to_json(point)).collect();
+        let fastest = |price: &Price| json!({ "message_bytes": price.message_bytes, "point": self.fastest(price) });
+        json!({
+            "collective": kind.name(),
+            "root": kind.root().map(|root| root.0),
+            "unit": unit(kind),
+            "machine": describe(self.problem.topology()),
+            "ranks": self.problem.topology().rank_count(),
+            "stopped": self.stopped.name(),
+            "fastest": self.prices.iter().map(fastest).collect::<Vec<Value>>(),
+            "points": points,
+        })
+    }
+
+    fn point_to_json(&self, point: &Point) -> Value {
+        let mut json = json!({
+            "parts": point.parts,
+            "steps": point.quality.steps_to_json(point.steps, &point.bounds),
+            "volume": point.quality.volume_to_json(point.volume, &point.bounds),
+            "total_width": point.total_width,
+            "planner": point.planner,
+            "seconds": self.prices.iter().map(|price| point.seconds(price)).collect::<Vec<f64>>(),
+            "command": point.command[1],
+        });
+        observed::add_json(&mut json, point.observed.as_ref());
+        json
+    }
+
+    /// The point of the least time.
+    fn fastest(&self, price: &Price) -> Option<usize> {
+        let time = |index: &usize| self.points[*index].seconds(price);
+        (0..self.points.len()).min_by(|a, b| time(a).total_cmp(&time(b)))
+    }
+}
+
+/// A size in the largest unit that divides it: `64KiB`.
+fn bytes(size: u64) -> String {
+    let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let unit = units.iter().find(|(_, bits)| size > 0 && size.is_multiple_of(1 << bits));
+    unit.map_or(format!("{size}B"), |(name, bits)| format!("{}{name}", size >> bits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn sizes() {
+        assert_eq!([65536, 1 << 20, 1000, 1536].map(bytes), ["64KiB", "1MiB", "1000B", "1536B"]);
+    }
+}
