@@ -155,6 +155,6 @@ fn check(planner: &dyn Planner, problem: &Problem) -> Result<(), String> {
 }
 
 fn plan(planner: &dyn Planner, problem: &Problem, bounds: &Bounds) -> Result<Schedule, PlanError> {
-    let task = Task { problem, bounds, steps: None, max_steps: None, price: None, seed: 0 };
+    let task = Task { problem, bounds, sharper: None, steps: None, max_steps: None, price: None, seed: 0 };
     planner.plan(&task, &Control::unlimited()).map(|outcome| outcome.schedule)
 }

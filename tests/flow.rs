@@ -1,10 +1,13 @@
 //! The flow LP: its metrics against closed forms, the recorded values of another solver, and the other bounds.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use synth::bound::{self, Claim, FlowBound, FlowError, FlowLimit, LpError};
-use synth::certificate::{Rational, VolumeBound, check_volume};
+use synth::certificate::{
+    Bounds, CertificateError, Evidence, Rational, VolumeBound, check_volume, stepped_value, value,
+};
 use synth::collective::{Collective, Demand, Kind};
+use synth::plan::{Control, SharperBounds};
 use synth::problem::Problem;
 use synth::topology::{FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
 
@@ -119,17 +122,84 @@ fn roots_demands_graphs_and_capacities() {
 
 #[test]
 fn what_it_cannot_do_it_says() {
-    let torus = || Topology::torus(&[4, 4]).unwrap();
     let trivial = problem(Topology::torus(&[1]).unwrap(), Kind::AllToAll);
     assert_eq!(bound::flow_bound(&trivial, LIMIT).unwrap().finding, None);
-    let wrong = bound::flow_bound(&problem(torus(), Kind::AllGather), LIMIT);
+    let wrong = bound::flow_bound(&problem_of(Kind::AllGather), LIMIT);
     assert_eq!(wrong.unwrap_err(), FlowError::WrongKind("all_gather"));
     let lonely = torus_without(&[4], &[(0, 1), (0, 3)]);
     assert!(matches!(bound::flow_bound(&problem(lonely, Kind::AllToAll), LIMIT), Err(FlowError::Disconnected(_))));
     let small = FlowLimit { variables: 5, ..LIMIT };
-    let too_large = bound::flow_bound(&problem(torus(), Kind::AllToAll), small);
+    let too_large = bound::flow_bound(&problem_of(Kind::AllToAll), small);
     assert!(matches!(too_large, Err(FlowError::TooLarge { most: 5, symmetries: 128, .. })));
     let hurried = FlowLimit { time: Some(Duration::ZERO), ..LIMIT };
     let late = bound::flow_bound(&problem(torus_without(&[4, 4], &[(0, 1)]), Kind::AllToAll), hurried);
     assert_eq!(late.unwrap_err(), FlowError::Solver(LpError::TimeLimit));
+}
+
+/// Whole messages: the least width at each number of steps, as another solver of the same program says.
+#[test]
+fn steps_and_volume_are_bounded_jointly() {
+    type Row = (&'static [u32], &'static [(u32, u32)], &'static [(u32, f64)]);
+    let table: &[Row] = &[
+        (&[4, 4], &[(0, 1)], &[(4, 64.0 / 7.0)]),
+        (&[3, 3], &[(5, 3), (8, 6)], &[(3, 4.5), (4, 4.5)]),
+        (&[7, 3], &[(0, 1)], &[(4, 22.5), (5, 21.6)]),
+        (&[4, 4], &[(0, 1), (1, 2), (1, 5), (12, 13), (12, 15)], &[(5, 19.0), (6, 15.2), (7, 15.0), (8, 15.0)]),
+        (&[4, 4], &[(4, 5), (5, 6), (5, 9), (0, 1), (12, 13)], &[(5, 20.0), (6, 16.0), (7, 15.0)]),
+    ];
+    for &(extents, cables, frontier) in table {
+        let problem = problem(torus_without(extents, cables), Kind::AllToAll);
+        for &(steps, expected) in frontier {
+            let bound = bound::stepped_bound(&problem, steps, LIMIT).unwrap();
+            let near = |value: f64| (value - expected).abs() <= ROUNDING * expected;
+            assert!(near(bound.optimum) && near(decimal(bound.at_least)), "{extents:?}, {steps} steps: {bound:?}");
+            assert_eq!(stepped_value(&problem, &bound.weights), Ok(bound.at_least));
+            assert!(near(bound.widths.iter().sum()));
+        }
+        let few = bound::stepped_bound(&problem, frontier[0].0 - 1, LIMIT);
+        assert_eq!(few.unwrap_err(), FlowError::Solver(LpError::Infeasible));
+    }
+    // From or to a root, in as many steps as the distance, and with room to wait.
+    let ring = || Topology::torus(&[5]).unwrap();
+    for kind in [Kind::Scatter(RankId(0)), Kind::Gather(RankId(0))] {
+        let problem = problem(ring(), kind);
+        assert_eq!(bound::stepped_bound(&problem, 2, LIMIT).unwrap().at_least, 2.into());
+    }
+}
+
+/// With the same weights in every step, and steps enough, a metric proves what it proves without steps.
+#[test]
+fn weights_that_do_not_change_prove_what_a_metric_proves() {
+    let problem = problem(torus_without(&[4, 4], &[(0, 1), (5, 9)]), Kind::AllToAll);
+    let links = problem.topology().live_links().map(|id| *problem.topology().link(id)).enumerate();
+    let weights: Vec<_> = links.map(|(number, link)| (link.from, link.to, number as u32 * 7 % 5)).collect();
+    let metric = value(&problem, &Evidence::Metric { weights: weights.clone() }).unwrap();
+    let stepped = |steps| stepped_value(&problem, &vec![weights.clone(); steps]);
+    assert_eq!(stepped(16), Ok(metric));
+    assert!(stepped(4).unwrap() >= metric);
+    assert!(matches!(stepped(3), Err(CertificateError::OutOfReach { steps: 3, .. })));
+    assert_eq!(stepped_value(&problem, &[Vec::new()]), Err(CertificateError::NoWeight));
+}
+
+#[test]
+fn planning_sharpens_the_bounds_of_cuts_when_it_matters() {
+    let cables = [(16, 24), (20, 28), (27, 3), (9, 11), (1, 3), (18, 19), (8, 9), (29, 5)];
+    let problem = problem(torus_without(&[2, 4, 4], &cables), Kind::AllToAll);
+    let volume = |bounds: &Bounds| bounds.volume.as_ref().unwrap().at_least;
+    let cuts = bound::find(&problem).unwrap();
+    let control = Control::unlimited();
+    let bounds = SharperBounds::new(&problem, &cuts, &control);
+    assert!(volume(bounds.known()) < Rational::new(388, 21));
+    assert_eq!(volume(bounds.sharp()), Rational::new(388, 21));
+    assert_eq!(volume(bounds.known()), Rational::new(388, 21));
+    // Without time, or without a program of this kind, the bounds stay as they are.
+    let late = Control::unlimited().with_deadline(Instant::now());
+    assert_eq!(SharperBounds::new(&problem, &cuts, &late).sharp(), &cuts);
+    let problem = problem_of(Kind::AllGather);
+    let cuts = bound::find(&problem).unwrap();
+    assert_eq!(SharperBounds::new(&problem, &cuts, &control).sharp(), &cuts);
+}
+
+fn problem_of(kind: Kind) -> Problem {
+    problem(Topology::torus(&[4, 4]).unwrap(), kind)
 }

@@ -1,8 +1,8 @@
 //! The flow bound: the least largest load of a multi-commodity flow, and a metric that proves it.
 //!
 //! No schedule has less volume than the flow that may split every message over any paths. Its value is that of a linear
-//! program; the dual solution is a length of each link. The lengths are rounded to integers in several ways, and what each
-//! rounding proves is computed exactly, so nothing hangs on the solver's last digit, or on the solver at all.
+//! program; the dual solution is a length of each link. The lengths are rounded to integers in several ways, and what
+//! each rounding proves is computed exactly, so nothing hangs on the solver's last digit, or on the solver at all.
 //!
 //! Symmetries of the damaged torus that keep the demand make the program smaller, not its value: `synth_lp` has why.
 //!
@@ -13,15 +13,12 @@ use std::time::Duration;
 use synth_lp::{Arc, LpError, Network, Symmetry};
 use thiserror::Error;
 
-use super::rounding::{Rounding, joined_pairs};
+use super::rounding::{FINE, Rounding, Weights, joined_pairs, weights};
 use super::{Claim, Finding, words};
-use crate::certificate::{Evidence, Rational, VolumeBound};
+use crate::certificate::{self, Evidence, Rational, VolumeBound};
 use crate::collective::Kind;
 use crate::problem::{Disconnected, Problem};
 use crate::topology::{Automorphism, Distances, RankId, symmetries};
-
-/// The greatest weights the lengths are rounded to, small ones first: a simple proof is the better one.
-const GREATEST: [u32; 18] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 20, 24, 60, 1_000, 100_000, 10_000_000];
 
 /// How much work a flow bound may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,17 +76,21 @@ pub fn flow_bound(problem: &Problem, limit: FlowLimit) -> Result<FlowBound, Flow
     let variables = synth_lp::least_load_size(&instance.network, &instance.generators)?;
     instance.check_size(variables, limit)?;
     let flow = synth_lp::least_load(&instance.network, &instance.generators, limit.time)?;
-    let mut rounding = Rounding::new(problem, &instance.pairs);
-    rounding.add(&flow.lengths, &GREATEST);
+    let mut rounding = Rounding::new(|rounded: &[u32]| {
+        certificate::value(problem, &Evidence::Metric { weights: weights(&instance.pairs, rounded) }).ok()
+    });
+    rounding.add(&flow.lengths, &FINE);
     Ok(FlowBound {
         optimum: flow.load,
         variables: (flow.variables, instance.network.nodes() * instance.network.arcs().len()),
         symmetries: instance.symmetries,
-        finding: rounding.best.map(|(at_least, weights)| finding(problem, at_least, weights)),
+        finding: rounding
+            .best
+            .map(|(at_least, rounded)| finding(problem, at_least, weights(&instance.pairs, &rounded))),
     })
 }
 
-fn finding(problem: &Problem, at_least: Rational, weights: Vec<(RankId, RankId, u32)>) -> Finding {
+fn finding(problem: &Problem, at_least: Rational, weights: Weights) -> Finding {
     let words = words::metric(problem, &weights, at_least);
     Finding {
         name: "flow LP",
@@ -98,13 +99,15 @@ fn finding(problem: &Problem, at_least: Rational, weights: Vec<(RankId, RankId, 
     }
 }
 
-/// A problem as a network of plain numbers. For gather, all links and the demand are turned round, so that the commodity
-/// is one: that of the root.
+/// A problem as a network of plain numbers. For gather, all links and the demand are turned round, so that the
+/// commodity is one: that of the root.
 pub(super) struct Instance {
     pub network: Network,
     /// Maps of the network that keep the demand.
     pub generators: Vec<Symmetry>,
     pub symmetries: usize,
+    /// Are all links turned round?
+    pub reversed: bool,
     /// The ranks that each arc joins, as in the topology.
     pub pairs: Vec<(RankId, RankId)>,
 }
@@ -138,7 +141,7 @@ impl Instance {
         let network = Network::new(ranks, arcs.collect(), demand.collect())?;
         let found = symmetries(topology, |image| keeps_demand(problem, image));
         let generators = found.generators.iter().map(|map| symmetry(map, &pairs)).collect();
-        Ok(Self { network, generators, symmetries: found.count, pairs })
+        Ok(Self { network, generators, symmetries: found.count, reversed, pairs })
     }
 
     pub fn check_size(&self, variables: usize, limit: FlowLimit) -> Result<(), FlowError> {

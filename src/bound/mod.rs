@@ -19,6 +19,7 @@ mod hops;
 mod partition;
 mod region;
 mod rounding;
+mod stepped;
 mod weighted;
 mod words;
 
@@ -30,6 +31,7 @@ use crate::topology::Distances;
 pub use synth_lp::LpError;
 
 pub use flow::{FlowBound, FlowError, FlowLimit, flow_bound};
+pub use stepped::{SteppedBound, stepped_bound};
 
 use hops::HopCount;
 

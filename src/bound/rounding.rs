@@ -2,33 +2,35 @@
 
 use std::collections::BTreeSet;
 
-use crate::certificate::{self, Evidence, Rational};
+use crate::certificate::Rational;
 use crate::problem::Problem;
 use crate::topology::RankId;
 
 /// Rounding to 0 and 1: from which share of the greatest length on a link counts.
 const THRESHOLDS: [f64; 4] = [0.5, 0.9, 0.7, 0.3];
 
+/// The greatest weights to round the solution of a linear program to, small ones first: a simple proof is the better one.
+pub(super) const FINE: [u32; 18] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 20, 24, 60, 1_000, 100_000, 10_000_000];
+
 /// A metric as evidence states it.
 pub(super) type Weights = Vec<(RankId, RankId, u32)>;
 
-/// The best metric among roundings of lengths, one per pair of ranks joined by live links: to 0 and 1 by thresholds, and
-/// to integers with each of these greatest weights. Among equals, the first.
-pub(super) struct Rounding<'a> {
-    problem: &'a Problem,
-    pairs: &'a [(RankId, RankId)],
+/// The best of several roundings of lengths to weights; among equals, the first.
+pub(super) struct Rounding<P> {
+    /// What weights prove, if anything.
+    prove: P,
     tried: BTreeSet<Vec<u32>>,
-    /// What the best so far proves, and its weights.
-    pub best: Option<(Rational, Weights)>,
+    /// What the best weights so far prove.
+    pub best: Option<(Rational, Vec<u32>)>,
 }
 
-impl<'a> Rounding<'a> {
+impl<P: Fn(&[u32]) -> Option<Rational>> Rounding<P> {
     /// No rounding yet.
-    pub fn new(problem: &'a Problem, pairs: &'a [(RankId, RankId)]) -> Self {
-        Self { problem, pairs, tried: BTreeSet::new(), best: None }
+    pub fn new(prove: P) -> Self {
+        Self { prove, tried: BTreeSet::new(), best: None }
     }
 
-    /// Tries the roundings of these lengths.
+    /// Tries these lengths, rounded to 0 and 1 by thresholds, and to integers with each of these greatest weights.
     pub fn add(&mut self, lengths: &[f64], greatest: &[u32]) {
         let longest = lengths.iter().copied().fold(0.0, f64::max);
         if longest <= 0.0 {
@@ -43,21 +45,13 @@ impl<'a> Rounding<'a> {
     }
 
     fn check(&mut self, rounded: Vec<u32>) {
-        if self.tried.contains(&rounded) {
+        if !self.tried.insert(rounded.clone()) {
             return;
         }
-        let weights: Weights = (self.pairs.iter().zip(&rounded))
-            .filter(|&(_, &weight)| weight > 0)
-            .map(|(&(from, to), &weight)| (from, to, weight))
-            .collect();
-        self.tried.insert(rounded);
-        let evidence = Evidence::Metric { weights };
-        // A metric that proves nothing is an error, and no bound.
-        if let Ok(volume) = certificate::value(self.problem, &evidence)
-            && self.best.as_ref().is_none_or(|(least, _)| volume > *least)
-            && let Evidence::Metric { weights } = evidence
+        if let Some(value) = (self.prove)(&rounded)
+            && self.best.as_ref().is_none_or(|(least, _)| value > *least)
         {
-            self.best = Some((volume, weights));
+            self.best = Some((value, rounded));
         }
     }
 }
@@ -73,4 +67,10 @@ pub(super) fn joined_pairs(problem: &Problem) -> Vec<(RankId, RankId)> {
         topology.live_links().map(|id| topology.link(id)).map(|link| (link.from, link.to)).collect();
     pairs.dedup();
     pairs
+}
+
+/// Weights as evidence states them: of the pairs that have any.
+pub(super) fn weights(pairs: &[(RankId, RankId)], rounded: &[u32]) -> Weights {
+    let weighted = pairs.iter().zip(rounded).map(|(&(from, to), &weight)| (from, to, weight));
+    weighted.filter(|&(.., weight)| weight > 0).collect()
 }

@@ -9,8 +9,8 @@
 //! Floating-point numbers steer the search, in a fixed order and with basic operations only: same problem, same bound.
 
 use super::crowding::Crowding;
-use super::rounding::{Rounding, Weights, joined_pairs};
-use crate::certificate::Rational;
+use super::rounding::{Rounding, Weights, joined_pairs, weights};
+use crate::certificate::{self, Evidence, Rational};
 use crate::collective::Kind;
 use crate::problem::Problem;
 use crate::topology::LinkId;
@@ -39,11 +39,14 @@ pub(super) fn best_metric(problem: &Problem) -> Option<(Rational, Weights)> {
     let ends = |link: usize| (problem.topology().link(links[link]).from, problem.topology().link(links[link]).to);
     let firsts: Vec<usize> = (0..links.len()).filter(|&link| link == 0 || ends(link) != ends(link - 1)).collect();
     let pairs = joined_pairs(problem);
-    let mut rounding = Rounding::new(problem, &pairs);
+    // A metric that proves nothing is an error, and no bound.
+    let mut rounding = Rounding::new(|rounded: &[u32]| {
+        certificate::value(problem, &Evidence::Metric { weights: weights(&pairs, rounded) }).ok()
+    });
     for lengths in raise(problem, &links, (WORK / size).min(MOST_ROUNDS)) {
         rounding.add(&firsts.iter().map(|&link| lengths[link]).collect::<Vec<f64>>(), &GREATEST);
     }
-    rounding.best
+    rounding.best.map(|(volume, rounded)| (volume, weights(&pairs, &rounded)))
 }
 
 /// Lengths of the links: the best seen on the way, and the average of all.

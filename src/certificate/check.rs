@@ -167,7 +167,10 @@ fn over_capacity(
 }
 
 /// The weight of each link; of a pair joined by two links, the weight of each.
-fn link_weights(topology: &Topology, weights: &[(RankId, RankId, u32)]) -> Result<Vec<u32>, CertificateError> {
+pub(super) fn link_weights(
+    topology: &Topology,
+    weights: &[(RankId, RankId, u32)],
+) -> Result<Vec<u32>, CertificateError> {
     let labels = |from, to| (topology.rank_label(from), topology.rank_label(to));
     let mut stated: Vec<Option<u32>> = vec![None; topology.links().len()];
     for &(from, to, weight) in weights {
@@ -208,7 +211,7 @@ fn block_of(
 }
 
 /// Chunks that must go from one live rank to another, for the kinds that a metric is for.
-fn chunks_between(problem: &Problem, origin: RankId, dest: RankId) -> u32 {
+pub(super) fn chunks_between(problem: &Problem, origin: RankId, dest: RankId) -> u32 {
     match &problem.collective().kind {
         Kind::AllToAllV(demand) if origin != dest => demand.chunks(origin, dest).len() as u32,
         _ if origin != dest => problem.parts(),
@@ -216,11 +219,11 @@ fn chunks_between(problem: &Problem, origin: RankId, dest: RankId) -> u32 {
     }
 }
 
-fn capacity(link: &Link) -> i128 {
+pub(super) fn capacity(link: &Link) -> i128 {
     i128::from(link.capacity)
 }
 
-fn wrong_evidence(evidence: &'static str, kind: &Kind) -> CertificateError {
+pub(super) fn wrong_evidence(evidence: &'static str, kind: &Kind) -> CertificateError {
     let instead = match kind {
         Kind::AllToAll | Kind::AllToAllV(_) | Kind::Scatter(_) | Kind::Gather(_) => "a metric",
         Kind::AllGather | Kind::AllReduceGathered | Kind::Broadcast(_) => "a cut",

@@ -16,6 +16,8 @@ pub enum CertificateError {
     NoNeed { from: String, to: String },
     #[error("rank {from} cannot reach rank {to} over live links, so no schedule exists and no bound has a meaning")]
     Unreachable { from: String, to: String },
+    #[error("rank {to} is more than {steps} hops from rank {from}, so no schedule of so many steps exists")]
+    OutOfReach { steps: usize, from: String, to: String },
     #[error("{evidence} proves nothing for {kind}: use {instead}")]
     WrongEvidence { evidence: &'static str, kind: &'static str, instead: &'static str },
     #[error("a weight is given to a link from rank {from} to rank {to}, but there is no such link")]

@@ -9,9 +9,11 @@
 mod check;
 mod error;
 mod search;
+mod stepped;
 
 pub use check::{check_steps, check_volume, value};
 pub use error::CertificateError;
+pub use stepped::stepped_value;
 
 use num_rational::Ratio;
 

@@ -6,12 +6,12 @@ use clap::Args;
 use synth::bound::{self, FlowBound, FlowError, FlowLimit, LpError};
 use synth::collective::Collective;
 use synth::problem::Problem;
-use synth::report::bounds;
+use synth::report::{self, bounds};
 
 use super::collective_options::CollectiveOptions;
 use super::quantity::parse_duration;
 use super::topology_options::TopologyOptions;
-use super::{Ending, Failure, Format, output, size};
+use super::{Ending, Failure, Format, frontier, output, size};
 
 /// Variables of the largest linear program that is solved: some minutes, and some gigabytes.
 const MOST_VARIABLES: usize = 250_000;
@@ -28,10 +28,13 @@ pub struct BoundCommand {
     parts: u32,
     /// Solve the multi-commodity-flow linear program too (all_to_all, all_to_allv, scatter, gather): the best bound on
     /// the volume there is, proven by a metric rounded from its dual solution
-    #[arg(long)]
+    #[arg(long, group = "solver")]
     lp: bool,
-    /// Give the solver of the linear program this time at most (30s)
-    #[arg(long, value_name = "TIME", requires = "lp", value_parser = parse_duration)]
+    /// Instead: the least volume at each number of steps, by linear programs, beside what planning reaches there
+    #[arg(long, group = "solver")]
+    frontier: bool,
+    /// Give each linear program (and each plan of --frontier) this time at most (30s)
+    #[arg(long, value_name = "TIME", requires = "solver", value_parser = parse_duration)]
     time_limit: Option<Duration>,
     /// The form of the answer
     #[arg(long, value_enum, default_value = "text")]
@@ -45,6 +48,15 @@ impl BoundCommand {
         size::check_ranks(&topology)?;
         let kind = self.collective.kind(&self.topology, &topology)?;
         let problem = Problem::new(topology, Collective { kind, parts: self.parts })?;
+        if self.frontier {
+            size::check_chunks(problem.topology(), &problem.collective().kind, self.parts)?;
+            let points = frontier::points(&problem, MOST_VARIABLES, self.time_limit)?;
+            match self.format {
+                Format::Text => output::print(&report::frontier::to_text(&problem, &points))?,
+                Format::Json => output::print(&format!("{:#}\n", report::frontier::to_json(&problem, &points)))?,
+            }
+            return Ok(Ending::Success);
+        }
         let mut findings =
             bound::findings(&problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
         let flow = match self.lp {
@@ -63,15 +75,20 @@ impl BoundCommand {
 
     fn flow(&self, problem: &Problem) -> Result<FlowBound, Failure> {
         let limit = FlowLimit { variables: MOST_VARIABLES, time: self.time_limit };
-        bound::flow_bound(problem, limit).map_err(|error| match &error {
-            FlowError::Disconnected(disconnected) => Failure::of_disconnected(disconnected, problem.topology()),
-            FlowError::Solver(LpError::TimeLimit) => {
-                Failure::new(Ending::Stopped, error).hint("allow more time with --time-limit")
-            }
-            FlowError::TooLarge { .. } => Failure::usage(error).hint("leave --lp out: cuts bound machines of any size"),
-            FlowError::WrongKind(_) | FlowError::Solver(_) => {
-                Failure::usage(error).hint("leave --lp out: the other bounds need no solver")
-            }
-        })
+        bound::flow_bound(problem, limit).map_err(|error| of_flow(&error, problem))
+    }
+}
+
+/// There is no flow bound: what to do about it.
+pub fn of_flow(error: &FlowError, problem: &Problem) -> Failure {
+    match error {
+        FlowError::Disconnected(disconnected) => Failure::of_disconnected(disconnected, problem.topology()),
+        FlowError::Solver(LpError::TimeLimit) => {
+            Failure::new(Ending::Stopped, error).hint("allow more time with --time-limit")
+        }
+        FlowError::TooLarge { .. } => Failure::usage(error).hint("without it, cuts bound machines of any size"),
+        FlowError::WrongKind(_) | FlowError::Solver(_) => {
+            Failure::usage(error).hint("without it, the other bounds need no solver")
+        }
     }
 }

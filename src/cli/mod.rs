@@ -5,6 +5,7 @@ mod collective_options;
 mod completions;
 mod ending;
 mod explain;
+mod frontier;
 mod output;
 mod pareto;
 mod plan;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::StopReason;
 
@@ -62,6 +62,11 @@ impl Control {
         } else {
             None
         }
+    }
+
+    /// The time left until the deadline, if there is one.
+    pub fn remaining(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
     /// Tells the listener, if there is one.

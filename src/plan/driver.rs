@@ -1,6 +1,6 @@
 //! Choosing planners, numbers of parts, and the better of two schedules.
 
-use super::{Control, Outcome, PlanError, Planner, StopReason, Task, planner_named, planners};
+use super::{Control, Outcome, PlanError, Planner, SharperBounds, StopReason, Task, planner_named, planners};
 use crate::bound;
 use crate::certificate::Bounds;
 use crate::collective::{Collective, Kind};
@@ -65,6 +65,10 @@ const AUTO_PARTS: u32 = 128;
 
 /// Plans a collective on a topology.
 ///
+/// Where the best schedule is above the bound on the volume that cuts give, the flow LP is solved, if it has at most
+/// 16000 variables after symmetries and is done within the time limit: its bound may prove that the schedule is optimal,
+/// or say better by how much it is not.
+///
 /// # Errors
 ///
 /// A [`PlanError`]: the collective does not fit, the network is not connected, no planner applies or the one named does
@@ -101,9 +105,11 @@ pub(super) fn plan_bounded(
     wish: &Wish,
     control: &Control,
 ) -> Result<Plan, PlanError> {
+    let sharper = SharperBounds::new(&problem, &bounds, control);
     let task = Task {
         problem: &problem,
         bounds: &bounds,
+        sharper: Some(&sharper),
         steps: wish.steps,
         max_steps: wish.max_steps,
         price: wish.price,
@@ -131,6 +137,8 @@ pub(super) fn plan_bounded(
         }
     }
     let (planner, Outcome { schedule, stopped }) = best.ok_or_else(|| PlanError::of_all(failures))?;
+    let gap = schedule.total_width() > u64::from(bounds.least_width(problem.parts()));
+    let bounds = if gap { sharper.sharp().clone() } else { bounds };
     Ok(Plan { problem, schedule, planner, bounds, stopped })
 }
 

@@ -17,6 +17,7 @@ mod negotiation;
 mod ring;
 mod ring_all_reduce;
 mod ring_phases;
+mod sharper;
 mod spanning_trees;
 mod template;
 mod trees;
@@ -31,6 +32,7 @@ pub use half_ring::HalfRing;
 pub use negotiated::Negotiated;
 pub use ring::Ring;
 pub use ring_all_reduce::RingAllReduce;
+pub use sharper::SharperBounds;
 pub use spanning_trees::SpanningTrees;
 pub use template::Template;
 pub use trees::Trees;
@@ -45,12 +47,14 @@ use crate::problem::Problem;
 use crate::schedule::Schedule;
 
 /// What a planner is asked for.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Task<'a> {
     /// The problem; its parts are fixed.
     pub problem: &'a Problem,
     /// Lower bounds already proven for it, as targets.
     pub bounds: &'a Bounds,
+    /// Bounds that are dearer to find, for when a schedule stands above the others.
+    pub sharper: Option<&'a SharperBounds<'a>>,
     /// Exactly this many steps, if stated.
     pub steps: Option<u32>,
     /// At most this many steps, if stated.
@@ -92,9 +96,10 @@ impl Task<'_> {
 
     /// Does the schedule stand on both bounds, in the steps asked for?
     pub fn is_optimal(&self, schedule: &Schedule) -> bool {
-        let least_steps = self.steps.unwrap_or(self.bounds.least_steps());
+        let bounds = self.sharper.map_or(self.bounds, SharperBounds::known);
+        let least_steps = self.steps.unwrap_or(bounds.least_steps());
         schedule.step_count() as u64 == u64::from(least_steps)
-            && schedule.total_width() == u64::from(self.bounds.least_width(self.problem.parts()).max(least_steps))
+            && schedule.total_width() == u64::from(bounds.least_width(self.problem.parts()).max(least_steps))
     }
 }
 

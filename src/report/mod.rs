@@ -7,6 +7,7 @@ pub mod bounds;
 mod collective;
 pub mod curve;
 pub mod figures;
+pub mod frontier;
 pub mod machine;
 pub mod observed;
 pub mod steps;

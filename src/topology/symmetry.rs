@@ -5,9 +5,9 @@
 //!                                    `---- x ---'       of 12 maps (6 translations, each with its reflection)
 //! ```
 //!
-//! A map sends dimension `d` to a dimension of the same extent, wrap and capacity, and position `p` there to `p + shift`
-//! or `shift - p`. The maps that carry dead links onto dead links and failed ranks onto failed ranks form a group; a few
-//! of them generate it.
+//! A map sends dimension `d` to a dimension of the same extent, wrap and capacity, and position `p` there to
+//! `p + shift` or `shift - p`. The maps that carry dead links onto dead links and failed ranks onto failed ranks form a
+//! group; a few of them generate it.
 
 use std::collections::{BTreeSet, HashSet};
 

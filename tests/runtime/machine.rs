@@ -89,8 +89,15 @@ pub fn small_schedules() -> Vec<(String, Verified<Solution>)> {
             let Ok(problem) = Problem::new(topology.clone(), Collective { kind, parts }) else { continue };
             let Ok(bounds) = bound::find(&problem) else { continue };
             for planner in planners() {
-                let task =
-                    Task { problem: &problem, bounds: &bounds, steps: None, max_steps: None, price: None, seed: 0 };
+                let task = Task {
+                    problem: &problem,
+                    bounds: &bounds,
+                    sharper: None,
+                    steps: None,
+                    max_steps: None,
+                    price: None,
+                    seed: 0,
+                };
                 let Ok(outcome) = planner.plan(&task, &Control::unlimited()) else { continue };
                 let solution = Solution {
                     problem: problem.clone(),

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Its dual: lengths of arcs, `sum of capacity * length = 1`, so that all demand together has as far to go as possible.
-//! Nothing is routed back into its source. Source-aggregated multi-commodity flow for all-to-all: Basu et al., HPDC 2024,
-//! section 4; the maximum concurrent flow problem and its dual: Shahrokhi and Matula, JACM 1990.
+//! Nothing is routed back into its source. Source-aggregated multi-commodity flow for all-to-all: Basu et al., HPDC
+//! 2024, section 4; the maximum concurrent flow problem and its dual: Shahrokhi and Matula, JACM 1990.
 
 use std::time::Duration;
 
@@ -55,7 +55,8 @@ pub fn least_load_size(network: &Network, symmetries: &[Symmetry]) -> Result<usi
 ///
 /// # Errors
 ///
-/// [`LpError::Input`] if a symmetry is none, [`LpError::Infeasible`] if some demand has no way, and what the solver says.
+/// [`LpError::Input`] if a symmetry is none, [`LpError::Infeasible`] if some demand has no way, and what the solver
+/// says.
 pub fn least_load(network: &Network, symmetries: &[Symmetry], limit: Option<Duration>) -> Result<Flow, LpError> {
     let orbits = Orbits::new(network, symmetries)?;
     let (nodes, arcs) = (network.nodes(), network.arcs());

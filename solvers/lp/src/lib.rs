@@ -1,7 +1,7 @@
 //! Linear programs over flows on directed graphs. Plain graphs and numbers; nothing here knows what they are for.
 //!
-//! * [`least_load`]: a demand between all pairs of nodes, routed so that the fullest arc is as empty as can be. The dual
-//!   solution, a length of each arc, proves it.
+//! * [`least_load`]: a demand between all pairs of nodes, routed so that the fullest arc is as empty as can be. The
+//!   dual solution, a length of each arc, proves it.
 //! * [`least_widths`]: the same in a fixed number of steps, where what arrives in a step moves on in a later one.
 //!
 //! Both are aggregated by source: what begins at one node is one commodity, whatever its destinations. And both can be

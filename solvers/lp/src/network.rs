@@ -35,8 +35,8 @@ impl Network {
     ///
     /// # Errors
     ///
-    /// [`LpError::Input`] if an arc leads out of range, a capacity is not a positive number, an amount is negative or no
-    /// number, or the demand has another size.
+    /// [`LpError::Input`] if an arc leads out of range, a capacity is not a positive number, an amount is negative or
+    /// no number, or the demand has another size.
     pub fn new(nodes: usize, arcs: Vec<Arc>, demand: Vec<f64>) -> Result<Self, LpError> {
         if demand.len() != nodes * nodes {
             return Err(LpError::Input(format!("{} amounts are no demand between {nodes} nodes", demand.len())));

@@ -8,8 +8,8 @@
 //!   sum over s of f[s][a][t] <= capacity[a] * w[t]
 //! ```
 //!
-//! What arrives in a step moves on in a later one: store and forward. No schedule of S steps (or fewer) has a smaller sum
-//! of widths, so this bounds steps and volume *jointly*. Time-stepped multi-commodity flow: Basu et al., HPDC 2024,
+//! What arrives in a step moves on in a later one: store and forward. No schedule of S steps (or fewer) has a smaller
+//! sum of widths, so this bounds steps and volume *jointly*. Time-stepped multi-commodity flow: Basu et al., HPDC 2024,
 //! section 4. The dual is a length of each arc in each step.
 
 use std::time::Duration;
@@ -60,7 +60,8 @@ struct Variables {
 }
 
 /// Routes the demand in so many steps, so that the sum of the widths is as small as can be. A step of width `w` carries
-/// `w * capacity` over each arc. Symmetries as in [`crate::least_load`]; there are about `steps` times as many variables.
+/// `w * capacity` over each arc. Symmetries as in [`crate::least_load`]; there are about `steps` times as many
+/// variables.
 ///
 /// # Errors
 ///

@@ -78,6 +78,9 @@ impl<'a, S: Strategy> Search<'a, S> {
     /// Searches from this total width up; then gives back the widths and routes of the best schedule found.
     pub fn run(mut self, least_width: u32) -> (Vec<u32>, Routes<S>, StopReason) {
         self.climb(least_width);
+        let gap = self.point().is_some_and(|(_, width)| width > least_width);
+        let sharper = self.task.sharper.filter(|_| gap).map(|bounds| bounds.sharp());
+        let least_width = sharper.map_or(0, |bounds| bounds.least_width(self.task.problem.parts())).max(least_width);
         self.descend(least_width);
         let stopped = self.control.stop().unwrap_or(StopReason::Finished);
         let Found { widths, routes } = self.best.expect("even a failed try leaves a schedule");

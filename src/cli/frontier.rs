@@ -1,0 +1,70 @@
+//! `synth bound --frontier`: the least volume at each number of steps, and what planning reaches there.
+
+use std::time::{Duration, Instant};
+
+use synth::bound::{self, FlowError, FlowLimit};
+use synth::certificate::Bounds;
+use synth::plan::{Control, Parts, Plan, Wish, synthesise};
+use synth::problem::Problem;
+use synth::report::frontier::Point;
+use synth::schedule::Solution;
+use synth::verify::{Options, Verified};
+
+use super::bound::of_flow;
+use super::progress::interrupt_flag;
+use super::{Ending, Failure};
+
+/// More numbers of steps than this are not looked at.
+const MOST_POINTS: u32 = 64;
+
+/// The points from the fewest steps there can be up to the first that allows the least volume there can be.
+pub fn points(problem: &Problem, variables: usize, time: Option<Duration>) -> Result<Vec<Point>, Failure> {
+    let limit = FlowLimit { variables, time };
+    let interrupted = interrupt_flag()?;
+    let mut least = bound::find(problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
+    if let Some(bound::Claim::Volume(volume)) = bound::flow_bound(problem, limit)
+        .map_err(|error| of_flow(&error, problem))?
+        .finding
+        .map(|finding| finding.claim)
+        && least.volume.as_ref().is_none_or(|known| known.at_least < volume.at_least)
+    {
+        least.volume = Some(volume);
+    }
+    let least_width = least.least_width(problem.parts());
+    let mut points: Vec<Point> = Vec::new();
+    for steps in (least.least_steps()..).take(MOST_POINTS as usize).skip_while(|&steps| steps == 0) {
+        let bound = match bound::stepped_bound(problem, steps, limit) {
+            // What is there is worth printing.
+            Err(FlowError::TooLarge { .. }) if !points.is_empty() => break,
+            bound => bound.map_err(|error| of_flow(&error, problem))?,
+        };
+        let mut control = Control::unlimited().with_interrupt(interrupted.clone());
+        if let Some(deadline) = time.and_then(|limit| Instant::now().checked_add(limit)) {
+            control = control.with_deadline(deadline);
+        }
+        let done = bound.least_width(problem.parts()) <= least_width;
+        points.push(Point { bound, planned: planned(problem, steps, &control)? });
+        if done || control.stop() == Some(synth::plan::StopReason::Interrupted) {
+            break;
+        }
+    }
+    Ok(points)
+}
+
+/// The width of the best schedule of so many steps that was found, once it is verified.
+fn planned(problem: &Problem, steps: u32, control: &Control) -> Result<Option<(u64, &'static str)>, Failure> {
+    let wish = Wish { parts: Parts::Fixed(problem.parts()), steps: Some(steps), ..Wish::default() };
+    let Ok(plan) = synthesise(problem.topology(), &problem.collective().kind, &wish, control) else {
+        return Ok(None);
+    };
+    let Plan { problem, schedule, planner, .. } = plan;
+    let width = schedule.total_width();
+    let solution = Solution { problem, schedule, bounds: Bounds::default(), origin: None };
+    match Verified::<Solution>::new(solution, &Options::default()) {
+        Ok(_) => Ok(Some((width, planner))),
+        Err(_) => Err(Failure::new(
+            Ending::Refuted,
+            format!("internal error: the schedule of planner `{planner}` in {steps} steps is wrong"),
+        )),
+    }
+}

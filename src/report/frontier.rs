@@ -1,0 +1,65 @@
+//! Steps against volume: what no schedule can beat at each number of steps, beside what planning reached.
+
+use serde_json::{Value, json};
+
+use super::figures::{decimal, exact};
+use super::summary::headline;
+use super::table::Table;
+use crate::bound::SteppedBound;
+use crate::problem::Problem;
+
+/// One number of steps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// What no schedule of so many steps can beat.
+    pub bound: SteppedBound,
+    /// The sum of the widths of the verified schedule found, and its planner.
+    pub planned: Option<(u64, &'static str)>,
+}
+
+impl Point {
+    fn is_optimal(&self, problem: &Problem) -> bool {
+        self.planned.is_some_and(|(width, _)| width <= u64::from(self.bound.least_width(problem.parts())))
+    }
+}
+
+/// The frontier as a table for people.
+pub fn to_text(problem: &Problem, points: &[Point]) -> String {
+    let mut text = format!("{}\n", headline(problem));
+    let mut table = Table::new(&["steps", "volume >=", "width >=", "planned", ""]).indented(2);
+    for point in points {
+        let planned = point.planned.map_or("none".to_owned(), |(width, _)| width.to_string());
+        table.row([
+            point.bound.steps.to_string(),
+            // Rounded down: what is printed is proven.
+            format!("{:.4}", (decimal(point.bound.at_least) * 1e4 + 1e-3).floor() / 1e4),
+            point.bound.least_width(problem.parts()).to_string(),
+            planned,
+            if point.is_optimal(problem) { "optimal".to_owned() } else { String::new() },
+        ]);
+    }
+    text.push_str(&table.to_string());
+    text
+}
+
+/// The frontier as a JSON object.
+pub fn to_json(problem: &Problem, points: &[Point]) -> Value {
+    let entry = |point: &Point| {
+        json!({
+            "steps": point.bound.steps,
+            "volume": exact(point.bound.at_least),
+            "decimal": decimal(point.bound.at_least),
+            "optimum": point.bound.optimum,
+            "variables": point.bound.variables,
+            "total_width": point.bound.least_width(problem.parts()),
+            "planned_width": point.planned.map(|(width, _)| width),
+            "planner": point.planned.map(|(_, planner)| planner),
+            "optimal": point.is_optimal(problem),
+        })
+    };
+    json!({
+        "problem": headline(problem),
+        "parts": problem.parts(),
+        "frontier": points.iter().map(entry).collect::<Vec<Value>>(),
+    })
+}
