@@ -1,7 +1,7 @@
 //! Steps and volume jointly: the least volume of schedules of so many steps.
 //!
-//! The flow that may split every message over any paths, in a fixed number of steps, store and forward: a linear program
-//! again, `steps` times as large as that of the flow bound. Its dual solution is a length of each link in each step; it
+//! The flow that may split every message over any paths, in a fixed number of steps, store and forward: a linear
+//! program again, `steps` times as large as that of the flow bound. Its dual solution is a length of each link in each step; it
 //! is rounded to integers, and what those prove is computed exactly.
 //!
 //! Over all numbers of steps this is a frontier: what no planner can be better than, at any price of steps and volume.

@@ -1,7 +1,7 @@
 //! What weights of links, different from step to step, prove of all schedules of so many steps.
 //!
-//! Give every link a length in every step. A chunk that crosses links in some of the steps covers lengths that sum to at
-//! least its distance in the *time-expanded* network, where what arrives in a step moves on in a later one. A link of
+//! Give every link a length in every step. A chunk that crosses links in some of the steps covers lengths that sum to
+//! at least its distance in the *time-expanded* network, where what arrives in a step moves on in a later one. A link of
 //! capacity `c` carries at most `c * w[t]` chunks in step `t`, so the sum of all distances is at most
 //!
 //! ```text

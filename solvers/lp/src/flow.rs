@@ -12,7 +12,7 @@
 
 use std::time::Duration;
 
-use crate::model::Model;
+use crate::model::{Model, Precision};
 use crate::orbits::Orbits;
 use crate::{LpError, Network, Symmetry};
 
@@ -90,7 +90,7 @@ pub fn least_load(network: &Network, symmetries: &[Symmetry], limit: Option<Dura
         terms.push((load, -arcs[arc].capacity));
         capacity_rows.push(model.at_most(terms, 0.0));
     }
-    let solved = model.solve(limit)?;
+    let solved = model.solve(Precision::Usual, limit)?;
     let lengths = (0..arcs.len()).map(|arc| {
         let class = orbits.arcs.of(arc);
         solved.dual[capacity_rows[class]].max(0.0) / f64::from(orbits.arcs.size(class))

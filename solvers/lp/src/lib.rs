@@ -3,8 +3,10 @@
 //! * [`least_load`]: a demand between all pairs of nodes, routed so that the fullest arc is as empty as can be. The
 //!   dual solution, a length of each arc, proves it.
 //! * [`least_widths`]: the same in a fixed number of steps, where what arrives in a step moves on in a later one.
+//! * [`Allocation`]: amounts shared out among ways that use resources in phases, so that the phases end as soon as can
+//!   be. Small.
 //!
-//! Both are aggregated by source: what begins at one node is one commodity, whatever its destinations. And both can be
+//! The flows are aggregated by source: what begins at one node is one commodity, whatever its destinations. And they can be
 //! reduced by [`Symmetry`]: since the average of optimal flows is optimal, some optimal flow is the same on all arcs
 //! that symmetries carry into each other, so one variable does for all of them.
 //!
@@ -12,6 +14,7 @@
 //! `good_lp`. What comes out is floating point and near the truth; whoever wants proof rounds the lengths and computes
 //! exactly what those prove.
 
+mod allocation;
 mod error;
 mod flow;
 mod model;
@@ -19,6 +22,7 @@ mod network;
 mod orbits;
 mod stepped;
 
+pub use allocation::{Allocated, Allocation, Choice, Resource, Share};
 pub use error::LpError;
 pub use flow::{Flow, least_load, least_load_size};
 pub use network::{Arc, Network, Symmetry};

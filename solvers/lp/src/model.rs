@@ -34,6 +34,15 @@ pub(crate) struct Solved {
     pub objective: f64,
 }
 
+/// How near to the optimum the solver must get, as a share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Precision {
+    /// 1e-8: for large programs.
+    Usual,
+    /// 1e-11: for programs of some dozens of variables.
+    Fine,
+}
+
 impl Model {
     /// A variable of this cost.
     pub fn variable(&mut self, cost: f64) -> usize {
@@ -54,11 +63,11 @@ impl Model {
     }
 
     /// Solves it. Deterministic, on one thread.
-    pub fn solve(self, limit: Option<Duration>) -> Result<Solved, LpError> {
+    pub fn solve(self, precision: Precision, limit: Option<Duration>) -> Result<Solved, LpError> {
         let mut variables = ProblemVariables::new();
         let x: Vec<Variable> = self.cost.iter().map(|_| variables.add(variable().min(0.0))).collect();
         let cost: Expression = x.iter().zip(&self.cost).filter(|(_, cost)| **cost != 0.0).map(|(&x, &c)| c * x).sum();
-        let mut problem = backend::model(variables.minimise(cost), limit);
+        let mut problem = backend::model(variables.minimise(cost), precision, limit);
         let rows: Vec<_> = self
             .rows
             .into_iter()
@@ -95,10 +104,14 @@ mod backend {
     use good_lp::solvers::clarabel::{ClarabelProblem, ClarabelSolution, clarabel};
     use good_lp::variable::UnsolvedProblem;
 
+    use super::Precision;
     use crate::LpError;
 
-    pub fn model(problem: UnsolvedProblem, limit: Option<Duration>) -> ClarabelProblem {
+    pub fn model(problem: UnsolvedProblem, precision: Precision, limit: Option<Duration>) -> ClarabelProblem {
         let mut model = clarabel(problem);
+        if precision == Precision::Fine {
+            model.settings().tol_gap_abs(1e-11).tol_gap_rel(1e-11).tol_feas(1e-11);
+        }
         if let Some(limit) = limit {
             model.settings().time_limit(limit.as_secs_f64());
         }
@@ -122,9 +135,11 @@ mod backend {
     use good_lp::variable::UnsolvedProblem;
     use good_lp::{Solution, SolutionStatus, WithTimeLimit};
 
+    use super::Precision;
     use crate::LpError;
 
-    pub fn model(problem: UnsolvedProblem, limit: Option<Duration>) -> HighsProblem {
+    /// The simplex method, whose vertices are as precise as the numbers.
+    pub fn model(problem: UnsolvedProblem, _: Precision, limit: Option<Duration>) -> HighsProblem {
         let model = highs(problem).set_threads(1);
         match limit {
             Some(limit) => model.with_time_limit(limit.as_secs_f64()),

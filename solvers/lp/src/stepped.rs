@@ -14,7 +14,7 @@
 
 use std::time::Duration;
 
-use crate::model::Model;
+use crate::model::{Model, Precision};
 use crate::orbits::Orbits;
 use crate::{LpError, Network, Symmetry};
 
@@ -97,7 +97,7 @@ pub fn least_widths(
             rows.push(model.at_most(terms, 0.0));
         }
     }
-    let solved = model.solve(limit)?;
+    let solved = model.solve(Precision::Usual, limit)?;
     let length = |step: usize, arc: usize| {
         let class = orbits.arcs.of(arc);
         solved.dual[rows[step * orbits.arcs.count() + class]].max(0.0) / f64::from(orbits.arcs.size(class))

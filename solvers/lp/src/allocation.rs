@@ -1,0 +1,149 @@
+//! Amounts shared out among several ways, so that it is all done as soon as can be.
+//!
+//! ```text
+//!   minimise T[0] + T[1] + ...                           the times the phases take
+//!   sum over the ways of an amount of share = amount     for every amount, all shares >= 0
+//!   base + sum of share * load <= capacity * T[phase]    for every resource
+//! ```
+//!
+//! The offline bandwidth allocation of MATE and MATEe (Qin et al., MICRO 2025, section 5) is of this form: an amount is
+//! the data of the ring with the dead cable; its ways are the virtual rings of each acceleration dimension, the folded
+//! ring in the acceleration phase, and the folded ring in the normal phases; resources are links, or groups of links used
+//! alike, once for each phase they work in.
+
+use std::time::Duration;
+
+use crate::LpError;
+use crate::model::{Model, Precision};
+
+/// Something that limits a phase: a link, or links used alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Resource {
+    /// The phase in which it works, from 0.
+    pub phase: usize,
+    /// What it carries in a unit of time; positive.
+    pub capacity: f64,
+    /// What it carries in this phase whatever is decided; not negative.
+    pub base: f64,
+}
+
+/// One way for an amount: what a unit of it costs each resource, `(resource, load)`.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Share {
+    /// Loads of a unit, each not negative; a resource may stand there more than once.
+    pub loads: Vec<(usize, f64)>,
+}
+
+/// An amount and the ways among which it is shared out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// How much; not negative.
+    pub amount: f64,
+    /// The ways; at least one.
+    pub ways: Vec<Share>,
+}
+
+/// What there is to decide.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Allocation {
+    /// The number of phases.
+    pub phases: usize,
+    /// The resources.
+    pub resources: Vec<Resource>,
+    /// The amounts.
+    pub choices: Vec<Choice>,
+}
+
+/// The decision.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Allocated {
+    /// The time each phase takes.
+    pub times: Vec<f64>,
+    /// `shares[choice][way]`, in the unit of the amount.
+    pub shares: Vec<Vec<f64>>,
+}
+
+impl Allocated {
+    /// The time all phases take.
+    pub fn total(&self) -> f64 {
+        self.times.iter().sum()
+    }
+}
+
+impl Allocation {
+    /// Decides, to about 1e-10 of the times. Where several decisions are as good, the solver's choice: it lies among
+    /// them, mostly in their middle.
+    ///
+    /// # Errors
+    ///
+    /// [`LpError::Input`] if a number is negative or none, a capacity is 0, a phase or resource is out of range, or an
+    /// amount has no way; and what the solver says.
+    ///
+    /// ```
+    /// use synth_lp::{Allocation, Choice, Resource, Share};
+    ///
+    /// // MATE on 4x4x4: one amount, two virtual rings, and a folded ring that takes three times as long (r = k / (4 (k-1)) = 1/3).
+    /// let resource = Resource { phase: 0, capacity: 1.0, base: 0.0 };
+    /// let way = |resource, load| Share { loads: vec![(resource, load)] };
+    /// let ways = vec![way(0, 1.0), way(1, 1.0), way(2, 3.0)];
+    /// let choices = vec![Choice { amount: 1.0, ways }];
+    /// let allocation = Allocation { phases: 1, resources: vec![resource; 3], choices };
+    /// let decided = allocation.solve(None)?;
+    /// assert!((decided.total() - 1.0 / (2.0 + 1.0 / 3.0)).abs() < 1e-9);
+    /// # Ok::<(), synth_lp::LpError>(())
+    /// ```
+    pub fn solve(&self, limit: Option<Duration>) -> Result<Allocated, LpError> {
+        self.check()?;
+        let mut model = Model::default();
+        let times: Vec<usize> = (0..self.phases).map(|_| model.variable(1.0)).collect();
+        let mut rows = vec![Vec::new(); self.resources.len()];
+        let mut shares = Vec::with_capacity(self.choices.len());
+        for choice in &self.choices {
+            let ways: Vec<usize> = choice.ways.iter().map(|_| model.variable(0.0)).collect();
+            model.equal(ways.iter().map(|&way| (way, 1.0)).collect(), choice.amount);
+            for (way, &variable) in choice.ways.iter().zip(&ways) {
+                for &(resource, load) in &way.loads {
+                    rows[resource].push((variable, load));
+                }
+            }
+            shares.push(ways);
+        }
+        for (resource, mut row) in self.resources.iter().zip(rows) {
+            row.push((times[resource.phase], -resource.capacity));
+            model.at_most(row, -resource.base);
+        }
+        let solved = model.solve(Precision::Fine, limit)?;
+        let value = |variable: &usize| solved.value[*variable];
+        Ok(Allocated {
+            times: times.iter().map(value).collect(),
+            shares: shares.iter().map(|ways| ways.iter().map(value).collect()).collect(),
+        })
+    }
+
+    fn check(&self) -> Result<(), LpError> {
+        let wrong = |what: String| Err(LpError::Input(what));
+        let amount = |value: f64| value.is_finite() && value >= 0.0;
+        for (number, resource) in self.resources.iter().enumerate() {
+            if resource.phase >= self.phases {
+                return wrong(format!(
+                    "resource {number} works in phase {}, but there are {}",
+                    resource.phase, self.phases
+                ));
+            }
+            if !(amount(resource.capacity) && resource.capacity > 0.0 && amount(resource.base)) {
+                return wrong(format!("resource {number} has no capacity, or a base that is no amount"));
+            }
+        }
+        for (number, choice) in self.choices.iter().enumerate() {
+            if !amount(choice.amount) || choice.ways.is_empty() {
+                return wrong(format!("amount {number} is no amount, or has no way"));
+            }
+            for &(resource, load) in choice.ways.iter().flat_map(|way| &way.loads) {
+                if resource >= self.resources.len() || !amount(load) {
+                    return wrong(format!("a way of amount {number} loads resource {resource} with {load}"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
