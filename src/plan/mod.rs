@@ -5,6 +5,8 @@
 //! every schedule before it is used.
 
 mod arborescences;
+mod binary_tree;
+mod composed;
 mod control;
 mod curve;
 mod dim_rotation;
@@ -16,14 +18,19 @@ mod negotiated;
 mod negotiation;
 mod ring;
 mod ring_all_reduce;
+mod ring_gather;
+mod ring_of_ranks;
 mod ring_phases;
 mod sharper;
 mod spanning_trees;
 mod template;
 mod trees;
+mod two_wave;
 mod widths;
 
 pub use arborescences::Arborescences;
+pub use binary_tree::BinaryTree;
+pub use composed::Composed;
 pub use curve::{Front, can_be_cut, trace, useful_parts};
 pub use dim_rotation::DimRotation;
 pub use driver::{Parts, Plan, Wish, synthesise};
@@ -32,10 +39,12 @@ pub use half_ring::HalfRing;
 pub use negotiated::Negotiated;
 pub use ring::Ring;
 pub use ring_all_reduce::RingAllReduce;
+pub use ring_gather::RingGather;
 pub use sharper::SharperBounds;
 pub use spanning_trees::SpanningTrees;
 pub use template::Template;
 pub use trees::Trees;
+pub use two_wave::TwoWave;
 pub use widths::{bounded_widths, even_widths};
 
 pub use control::{Control, Progress};
@@ -84,6 +93,20 @@ impl Task<'_> {
             }
         }
         Ok(self.steps.unwrap_or(least))
+    }
+
+    /// Checks that so many steps, which a planner cannot change, are among those asked for.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError::NotFound`] if they are not.
+    pub fn takes(&self, planner: &'static str, steps: usize) -> Result<(), PlanError> {
+        let refuse = |limit: String| Err(PlanError::NotFound { planner, limit: format!("{limit} (it takes {steps})") });
+        match (self.steps, self.max_steps) {
+            (Some(wanted), _) if wanted as usize != steps => refuse(format!("exactly {wanted} steps")),
+            (_, Some(most)) if steps > most as usize => refuse(format!("{most} steps")),
+            _ => Ok(()),
+        }
     }
 
     /// Is the first schedule the better one: cheaper if there are prices, else of less volume, then of fewer steps?
@@ -144,6 +167,10 @@ pub fn planners() -> &'static [&'static dyn Planner] {
         &HalfRing,
         &Ring,
         &RingAllReduce,
+        &RingGather,
+        &BinaryTree,
+        &TwoWave,
+        &Composed,
     ]
 }
 

@@ -126,7 +126,7 @@ pub(super) fn run(
         }
     }
     let schedule = write(topology, steps);
-    check_steps(planner, task, &schedule)?;
+    task.takes(planner, schedule.step_count())?;
     Ok(Outcome { schedule, stopped: StopReason::Finished })
 }
 
@@ -189,14 +189,4 @@ fn write(topology: &Topology, steps: Vec<Vec<(LinkId, ChunkId)>>) -> Schedule {
         }
     }
     builder.finish()
-}
-
-fn check_steps(planner: &'static str, task: &Task<'_>, schedule: &Schedule) -> Result<(), PlanError> {
-    let steps = schedule.step_count();
-    let refuse = |limit: String| Err(PlanError::NotFound { planner, limit: format!("{limit} (it takes {steps})") });
-    match (task.steps, task.max_steps) {
-        (Some(wanted), _) if wanted as usize != steps => refuse(format!("exactly {wanted} steps")),
-        (_, Some(most)) if steps > most as usize => refuse(format!("{most} steps")),
-        _ => Ok(()),
-    }
 }

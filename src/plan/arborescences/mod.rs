@@ -37,20 +37,22 @@
 //! construction; Johnsson and Ho, "Optimum broadcasting and personalized communication in hypercubes", IEEE ToC 1989,
 //! for the pipeline through several trees.
 
+mod arborescence;
 mod packing;
 mod pipeline;
 mod shallow;
 
 use fastrand::Rng;
 
-use crate::collective::{ChunkId, Kind};
+use crate::collective::Kind;
 use crate::plan::negotiation::Network;
-use crate::plan::{Control, Outcome, PlanError, Planner, StopReason, Task};
+use crate::plan::{Control, Outcome, PlanError, Planner, Task};
 use crate::problem::Problem;
-use crate::schedule::{Op, Schedule};
-use packing::{MOST, NO_LINK, Packing, Parents};
-use pipeline::Pipeline;
+use packing::{MOST, Packing};
 use shallow::Shallow;
+
+pub(super) use arborescence::{Arborescence, Parents};
+pub(super) use pipeline::pipelined;
 
 /// The planner of pipelined arborescences.
 ///
@@ -88,36 +90,7 @@ impl Planner for Arborescences {
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
-        let problem = task.problem;
-        task.step_count(task.bounds.least_steps())?;
-        let Some(root) = problem.collective().kind.root().filter(|_| !problem.is_trivial()) else {
-            return Ok(Outcome { schedule: Schedule::default(), stopped: StopReason::Finished });
-        };
-        let collected = matches!(problem.collective().kind, Kind::Reduce(_));
-        let network = Network::new(problem);
-        problem.check_connected(&network.distances)?;
-        let network = if collected { Network::reversed(problem) } else { network };
-        let (unit, trees) = arborescences(task, &network, root.0, control);
-        let pipeline = Pipeline { unit, depths: trees.iter().map(Arborescence::depth).collect() };
-        let Some(widths) = pipeline.widths(task) else {
-            let (least, wished) = (pipeline.depths.iter().min(), task.steps.or(task.max_steps));
-            let limit = format!("{} steps: it takes {}", wished.unwrap_or(0), least.unwrap_or(&0));
-            return Err(PlanError::NotFound { planner: self.name(), limit });
-        };
-        let stopped = control.stop().unwrap_or(StopReason::Finished);
-        Ok(Outcome { schedule: write_down(task, &network, &pipeline, &trees, &widths, collected), stopped })
-    }
-}
-
-/// An arborescence and the depth of every rank in it.
-pub(super) struct Arborescence {
-    parents: Parents,
-    depths: Vec<u32>,
-}
-
-impl Arborescence {
-    fn depth(&self) -> u32 {
-        self.depths.iter().copied().max().unwrap_or(0)
+        pipelined(self.name(), task, control, |network, root| arborescences(task, network, root, control))
     }
 }
 
@@ -146,51 +119,4 @@ fn arborescences(task: &Task<'_>, network: &Network, root: u32, control: &Contro
 
 fn greatest_common_divisor(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
-}
-
-/// The schedule of parts in these widths.
-fn write_down(
-    task: &Task<'_>,
-    network: &Network,
-    pipeline: &Pipeline,
-    trees: &[Arborescence],
-    widths: &[u32],
-    collected: bool,
-) -> Schedule {
-    let (links, steps) = (network.link_count(), widths.len());
-    let mut carried: Vec<Vec<ChunkId>> = vec![Vec::new(); links * steps];
-    let mut first = 0;
-    for (index, (tree, share)) in trees.iter().zip(pipeline.shares(widths, task.problem.parts())).enumerate() {
-        let progress = pipeline.progress(index, widths, share);
-        let reached = tree.parents.iter().zip(&tree.depths).filter(|(link, _)| **link != NO_LINK);
-        for (&link, &depth) in reached {
-            let mut sent = 0;
-            for (step, &passed) in progress[depth as usize - 1].iter().enumerate() {
-                carried[step * links + link as usize].extend((first + sent..first + passed).map(ChunkId));
-                sent = passed;
-            }
-        }
-        first += share;
-    }
-    let used = |carried: &[Vec<ChunkId>]| {
-        let needed = carried.iter().zip(&network.capacity).map(|(chunks, &c)| (chunks.len() as u32).div_ceil(c));
-        needed.max().unwrap_or(0)
-    };
-    let mut in_order: Vec<&mut [Vec<ChunkId>]> = carried.chunks_mut(links).collect();
-    if collected {
-        in_order.reverse();
-    }
-    let op = if collected { Op::Reduce } else { Op::Copy };
-    let mut builder = Schedule::builder();
-    for carried in in_order {
-        let width = used(carried);
-        if width == 0 && task.steps.is_none() {
-            continue;
-        }
-        builder.step(width.max(1));
-        for (link, chunks) in carried.iter_mut().enumerate().filter(|(_, chunks)| !chunks.is_empty()) {
-            builder.transfer_over(task.problem.topology(), network.ids[link], op, std::mem::take(chunks));
-        }
-    }
-    builder.finish()
 }

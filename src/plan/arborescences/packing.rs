@@ -15,15 +15,11 @@
 
 use fastrand::Rng;
 
+use super::{Arborescence, Parents};
 use crate::plan::negotiation::Network;
 
-/// In place of a link: none.
-pub(super) const NO_LINK: u32 = u32::MAX;
 /// The most arborescences: a set of them is a word.
 pub(super) const MOST: u32 = u64::BITS;
-
-/// An arborescence: `parent[rank]` is the link by which the rank is reached, [`NO_LINK`] for the root and failed ranks.
-pub(super) type Parents = Vec<u32>;
 
 /// What is left of a network while arborescences grow in it.
 pub(super) struct Packing<'a> {
@@ -47,7 +43,7 @@ struct Flow {
     /// Links with paths over them.
     touched: Vec<u32>,
     /// The rank at which the path of each arborescence begins.
-    begins: Vec<u32>,
+    begins: Vec<Option<u32>>,
     /// How the search went on from each rank.
     next: Vec<Hop>,
     queue: Vec<u32>,
@@ -97,7 +93,7 @@ impl<'a> Packing<'a> {
     /// Grows them, in an order that differs from seed to seed.
     pub fn grow(mut self, rng: &mut Rng) -> Vec<Parents> {
         let network = self.network;
-        let mut trees = vec![vec![NO_LINK; network.rank_count()]; self.count as usize];
+        let mut trees = vec![Arborescence::nothing_reached(network); self.count as usize];
         let out = |rank: u32, tree: u32| network.out(rank).iter().map(move |&link| (tree, link));
         let mut level: Vec<(u32, u32)> = (0..self.count).flat_map(|tree| out(self.root, tree)).collect();
         while !level.is_empty() {
@@ -138,7 +134,7 @@ impl<'a> Packing<'a> {
         let flow = &mut self.flow;
         flow.used.resize(self.left.len(), 0);
         flow.begins.clear();
-        flow.begins.resize(self.count as usize, NO_LINK);
+        flow.begins.resize(self.count as usize, None);
         let mut found = 0;
         while found < wanted && self.one_more_path(rank) {
             found += 1;
@@ -167,11 +163,11 @@ impl<'a> Packing<'a> {
                 let tree = trees.trailing_zeros();
                 trees &= trees - 1;
                 match flow.begins[tree as usize] {
-                    NO_LINK => {
+                    None => {
                         flow.add(network, tree, at);
                         return true;
                     }
-                    other => flow.see(other, Hop::Elsewhere(tree, at)),
+                    Some(other) => flow.see(other, Hop::Elsewhere(tree, at)),
                 }
             }
             for &link in &self.into[at as usize] {
@@ -199,7 +195,7 @@ impl Flow {
 
     /// Adds the path of an arborescence that begins at a rank.
     fn add(&mut self, network: &Network, tree: u32, rank: u32) {
-        self.begins[tree as usize] = rank;
+        self.begins[tree as usize] = Some(rank);
         let mut at = rank;
         loop {
             at = match self.next[at as usize] {
@@ -213,7 +209,7 @@ impl Flow {
                     network.from[link as usize]
                 }
                 Hop::Elsewhere(tree, rank) => {
-                    self.begins[tree as usize] = rank;
+                    self.begins[tree as usize] = Some(rank);
                     rank
                 }
                 Hop::Arrived | Hop::Unseen => return,

@@ -12,13 +12,49 @@
 //! So widths are best as even as they can be: with all of them 1, `n` parts take `n + d - 1` steps; wider steps are
 //! fewer, and cost volume.
 
-use crate::plan::{Task, even_widths};
+use super::arborescence::Arborescence;
+use crate::collective::{ChunkId, Kind};
+use crate::plan::negotiation::Network;
+use crate::plan::{Control, Outcome, PlanError, StopReason, Task, even_widths};
+use crate::schedule::{Op, Schedule};
+
+/// Plans a broadcast, or a reduce, through the arborescences that `find` gives for a network and its root, with the parts
+/// that each of them carries in a step of width 1. The network of a reduce has all links turned round.
+///
+/// # Errors
+///
+/// If ranks cannot be reached, or the steps asked for are too few.
+pub(in crate::plan) fn pipelined(
+    planner: &'static str,
+    task: &Task<'_>,
+    control: &Control,
+    find: impl FnOnce(&Network, u32) -> (u32, Vec<Arborescence>),
+) -> Result<Outcome, PlanError> {
+    let problem = task.problem;
+    task.step_count(task.bounds.least_steps())?;
+    let Some(root) = problem.collective().kind.root().filter(|_| !problem.is_trivial()) else {
+        return Ok(Outcome { schedule: Schedule::default(), stopped: StopReason::Finished });
+    };
+    let network = Network::new(problem);
+    problem.check_connected(&network.distances)?;
+    let collected = matches!(problem.collective().kind, Kind::Reduce(_));
+    let network = if collected { Network::reversed(problem) } else { network };
+    let (unit, trees) = find(&network, root.0);
+    let pipeline = Pipeline { unit, depths: trees.iter().map(Arborescence::depth).collect() };
+    let Some(widths) = pipeline.widths(task) else {
+        let (least, wished) = (pipeline.depths.iter().min(), task.steps.or(task.max_steps));
+        let limit = format!("{} steps: it takes {}", wished.unwrap_or(0), least.unwrap_or(&0));
+        return Err(PlanError::NotFound { planner, limit });
+    };
+    let schedule = write_down(task, &network, &pipeline, &trees, &widths, collected);
+    Ok(Outcome { schedule, stopped: control.stop().unwrap_or(StopReason::Finished) })
+}
 
 /// A pipeline through arborescences of given depths, `unit` parts side by side in a step of width 1.
 #[derive(Clone, Debug)]
-pub(super) struct Pipeline {
-    pub unit: u32,
-    pub depths: Vec<u32>,
+struct Pipeline {
+    unit: u32,
+    depths: Vec<u32>,
 }
 
 /// Steps and total width.
@@ -30,7 +66,7 @@ struct Shape {
 
 impl Pipeline {
     /// The widths that serve the task best; `None` if there are none within the steps it asks for.
-    pub fn widths(&self, task: &Task<'_>) -> Option<Vec<u32>> {
+    fn widths(&self, task: &Task<'_>) -> Option<Vec<u32>> {
         let parts = task.problem.parts();
         let least = self.depths.iter().copied().min()?;
         // With steps of width 1, more are no use.
@@ -71,7 +107,7 @@ impl Pipeline {
     }
 
     /// The parts of each arborescence, `parts` in all, for widths in which all pass: in proportion to what could.
-    pub fn shares(&self, widths: &[u32], parts: u32) -> Vec<u32> {
+    fn shares(&self, widths: &[u32], parts: u32) -> Vec<u32> {
         let shape = Shape { steps: widths.len() as u32, width: widths.iter().sum() };
         let (mut parts, mut room) = (u64::from(parts), self.passing_even(shape));
         let mut shares = Vec::with_capacity(self.depths.len());
@@ -85,7 +121,7 @@ impl Pipeline {
     }
 
     /// `passed[depth - 1][step]`: how many of so many parts have come to the ranks of a depth by the end of a step.
-    pub fn progress(&self, tree: usize, widths: &[u32], parts: u32) -> Vec<Vec<u32>> {
+    fn progress(&self, tree: usize, widths: &[u32], parts: u32) -> Vec<Vec<u32>> {
         let mut before = vec![parts; widths.len() + 1];
         let mut progress = Vec::with_capacity(self.depths[tree] as usize);
         for _ in 0..self.depths[tree] {
@@ -99,6 +135,53 @@ impl Pipeline {
         }
         progress
     }
+}
+
+/// The schedule of parts in these widths.
+fn write_down(
+    task: &Task<'_>,
+    network: &Network,
+    pipeline: &Pipeline,
+    trees: &[Arborescence],
+    widths: &[u32],
+    collected: bool,
+) -> Schedule {
+    let (links, steps) = (network.link_count(), widths.len());
+    let mut carried: Vec<Vec<ChunkId>> = vec![Vec::new(); links * steps];
+    let mut first = 0;
+    for (index, (tree, share)) in trees.iter().zip(pipeline.shares(widths, task.problem.parts())).enumerate() {
+        let progress = pipeline.progress(index, widths, share);
+        let reached = tree.reached();
+        for (link, depth) in reached {
+            let mut sent = 0;
+            for (step, &passed) in progress[depth as usize - 1].iter().enumerate() {
+                carried[step * links + link as usize].extend((first + sent..first + passed).map(ChunkId));
+                sent = passed;
+            }
+        }
+        first += share;
+    }
+    let used = |carried: &[Vec<ChunkId>]| {
+        let needed = carried.iter().zip(&network.capacity).map(|(chunks, &c)| (chunks.len() as u32).div_ceil(c));
+        needed.max().unwrap_or(0)
+    };
+    let mut in_order: Vec<&mut [Vec<ChunkId>]> = carried.chunks_mut(links).collect();
+    if collected {
+        in_order.reverse();
+    }
+    let op = if collected { Op::Reduce } else { Op::Copy };
+    let mut builder = Schedule::builder();
+    for carried in in_order {
+        let width = used(carried);
+        if width == 0 && task.steps.is_none() {
+            continue;
+        }
+        builder.step(width.max(1));
+        for (link, chunks) in carried.iter_mut().enumerate().filter(|(_, chunks)| !chunks.is_empty()) {
+            builder.transfer_over(task.problem.topology(), network.ids[link], op, std::mem::take(chunks));
+        }
+    }
+    builder.finish()
 }
 
 #[cfg(test)]

@@ -6,8 +6,7 @@
 
 use fastrand::Rng;
 
-use super::Arborescence;
-use super::packing::Parents;
+use super::{Arborescence, Parents};
 use crate::plan::Control;
 use crate::plan::negotiation::Network;
 
@@ -17,9 +16,6 @@ const MOVES: u64 = 500;
 const WORK: u64 = 200_000_000;
 /// Temperature at the beginning and at the end, in units of what one rank too deep by one hop costs.
 const TEMPERATURE: (f64, f64) = (2.0, 0.1);
-
-/// The depth of what is not in an arborescence.
-const UNKNOWN: u32 = u32::MAX;
 
 /// Arborescences on which exchanges are tried.
 pub(super) struct Shallow<'a> {
@@ -31,19 +27,10 @@ pub(super) struct Shallow<'a> {
     into: Vec<Vec<u32>>,
     /// Links that are not used up.
     left: Vec<u32>,
-    trees: Vec<Tree>,
+    trees: Vec<Arborescence>,
     /// No rank need be less deep.
     target: u32,
     rng: Rng,
-    walk: Vec<u32>,
-}
-
-/// An arborescence, the depth of every rank in it, and what is too deep.
-#[derive(Clone, Default)]
-struct Tree {
-    parents: Parents,
-    depths: Vec<u32>,
-    cost: u64,
 }
 
 impl<'a> Shallow<'a> {
@@ -56,30 +43,24 @@ impl<'a> Shallow<'a> {
         let ranks: Vec<u32> =
             (0..network.rank_count() as u32).filter(|&rank| rank != root && !into[rank as usize].is_empty()).collect();
         let target = least_depth(network, root, &ranks, &multiplicity, trees.len());
-        let left = multiplicity;
-        let mut this = Self { network, root, ranks, into, left, trees: Vec::new(), target, rng, walk: Vec::new() };
-        for parents in trees {
-            for &rank in &this.ranks {
-                this.left[parents[rank as usize] as usize] -= 1;
+        let mut left = multiplicity;
+        for parents in &trees {
+            for &rank in &ranks {
+                left[parents[rank as usize] as usize] -= 1;
             }
-            let mut tree = Tree { parents, ..Tree::default() };
-            this.measure(&mut tree);
-            this.trees.push(tree);
         }
-        this
+        let trees = trees.into_iter().map(|parents| Arborescence::new(network, root, parents)).collect();
+        Self { network, root, ranks, into, left, trees, target, rng }
     }
 
-    /// The sum of what is too deep.
-    fn cost(&self) -> u64 {
-        self.trees.iter().map(|tree| tree.cost).sum()
+    /// What is too deep in an arborescence: squared, so that the deepest count most.
+    fn cost_of(&self, tree: &Arborescence) -> u64 {
+        tree.reached().map(|(_, depth)| u64::from(depth.saturating_sub(self.target)).pow(2)).sum()
     }
 
     /// The arborescences.
     pub fn into_arborescences(self) -> Vec<Arborescence> {
-        let known = |depth: u32| if depth == UNKNOWN { 0 } else { depth };
-        let arborescence =
-            |tree: Tree| Arborescence { parents: tree.parents, depths: tree.depths.into_iter().map(known).collect() };
-        self.trees.into_iter().map(arborescence).collect()
+        self.trees
     }
 
     /// Exchanges links until nothing is too deep, the work is done, or it is told to stop; then goes back to the best
@@ -90,7 +71,7 @@ impl<'a> Shallow<'a> {
         }
         let ranks = self.ranks.len() as u64;
         let moves = (MOVES * ranks * self.trees.len() as u64).min(WORK / ranks);
-        let mut best = (self.cost(), self.trees.clone());
+        let mut best: (u64, _) = (self.trees.iter().map(|tree| self.cost_of(tree)).sum(), self.trees.clone());
         let mut cost = best.0;
         for number in 0..moves {
             if cost == 0 || (number % 1024 == 0 && control.stop().is_some()) {
@@ -114,32 +95,32 @@ impl<'a> Shallow<'a> {
         let one = self.rng.usize(..self.trees.len());
         // A rank that is too deep, or one on the way to it.
         let mut rank = self.ranks[self.rng.usize(..self.ranks.len())];
-        if self.trees[one].depths[rank as usize] > self.target {
-            for _ in 0..self.rng.u32(..self.trees[one].depths[rank as usize]) {
-                rank = self.network.from[self.trees[one].parents[rank as usize] as usize];
+        if self.trees[one].depth_of(rank) > self.target {
+            for _ in 0..self.rng.u32(..self.trees[one].depth_of(rank)) {
+                rank = self.network.from[self.trees[one].parent(rank) as usize];
             }
         }
         let into = &self.into[rank as usize];
-        let (old, new) = (self.trees[one].parents[rank as usize], into[self.rng.usize(..into.len())]);
+        let (old, new) = (self.trees[one].parent(rank), into[self.rng.usize(..into.len())]);
         if new == old || self.is_below(one, self.network.from[new as usize], rank) {
             return 0;
         }
         let other = if self.left[new as usize] > 0 {
             None
         } else {
-            let users = |&tree: &usize| self.trees[tree].parents[rank as usize] == new;
+            let users = |&tree: &usize| self.trees[tree].parent(rank) == new;
             let other = (0..self.trees.len()).find(users);
             if other.is_none_or(|other| self.is_below(other, self.network.from[old as usize], rank)) {
                 return 0;
             }
             other
         };
-        let first = self.rerouted(one, rank, new);
-        let second = other.map(|other| (other, self.rerouted(other, rank, old)));
-        let mut change = first.cost as i64 - self.trees[one].cost as i64;
-        if let Some((other, tree)) = &second {
-            change += tree.cost as i64 - self.trees[*other].cost as i64;
-        }
+        let rerouted = |tree: usize, link| self.trees[tree].rerouted(self.network, self.root, rank, link);
+        let change =
+            |tree: usize, new: &Arborescence| self.cost_of(new) as i64 - self.cost_of(&self.trees[tree]) as i64;
+        let first = rerouted(one, new);
+        let second = other.map(|other| (other, rerouted(other, old)));
+        let change = change(one, &first) + second.as_ref().map_or(0, |(other, tree)| change(*other, tree));
         if change as f64 > allowed {
             return 0;
         }
@@ -157,37 +138,9 @@ impl<'a> Shallow<'a> {
     /// Is a rank reached by way of another?
     fn is_below(&self, tree: usize, mut rank: u32, above: u32) -> bool {
         while rank != above && rank != self.root {
-            rank = self.network.from[self.trees[tree].parents[rank as usize] as usize];
+            rank = self.network.from[self.trees[tree].parent(rank) as usize];
         }
         rank == above
-    }
-
-    fn rerouted(&mut self, tree: usize, rank: u32, link: u32) -> Tree {
-        let mut tree = self.trees[tree].clone();
-        tree.parents[rank as usize] = link;
-        self.measure(&mut tree);
-        tree
-    }
-
-    /// Measures how deep every rank is, and what of it is too deep: squared, so that the deepest count most.
-    fn measure(&mut self, tree: &mut Tree) {
-        tree.depths.clear();
-        tree.depths.resize(self.network.rank_count(), UNKNOWN);
-        tree.depths[self.root as usize] = 0;
-        tree.cost = 0;
-        for &rank in &self.ranks {
-            let mut at = rank;
-            while tree.depths[at as usize] == UNKNOWN {
-                self.walk.push(at);
-                at = self.network.from[tree.parents[at as usize] as usize];
-            }
-            let mut depth = tree.depths[at as usize];
-            while let Some(on_the_way) = self.walk.pop() {
-                depth += 1;
-                tree.depths[on_the_way as usize] = depth;
-                tree.cost += u64::from(depth.saturating_sub(self.target)).pow(2);
-            }
-        }
     }
 }
 

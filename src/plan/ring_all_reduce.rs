@@ -32,14 +32,12 @@
 //!
 //! Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 2009.
 
-mod ring_of_ranks;
-
-use crate::collective::{ChunkId, Kind};
-use crate::plan::{Control, Outcome, PlanError, Planner, StopReason, Task};
+use super::ring_of_ranks::{ring_for, round_the_ring};
+use super::{Control, Outcome, PlanError, Planner, StopReason, Task};
+use crate::collective::Kind;
 use crate::problem::Problem;
-use crate::schedule::{Op, Schedule};
-use crate::topology::{Distances, LinkId};
-use ring_of_ranks::ring_of_ranks;
+use crate::schedule::Op;
+use crate::topology::LinkId;
 
 /// All-reduce round one ring.
 ///
@@ -76,57 +74,25 @@ impl Planner for RingAllReduce {
 
     fn plan(&self, task: &Task<'_>, _control: &Control) -> Result<Outcome, PlanError> {
         let ring = self.ring(task.problem)?;
-        let steps = 2 * (ring.len() as u32).saturating_sub(1);
-        match (task.steps, task.max_steps) {
-            (Some(wanted), _) if wanted != steps => Err(self.takes(steps, format!("exactly {wanted} steps"))),
-            (_, Some(most)) if steps > most => Err(self.takes(steps, format!("{most} steps"))),
-            _ => Ok(Outcome { schedule: write_down(task.problem, &ring), stopped: StopReason::Finished }),
-        }
+        let (ranks, parts) = (ring.len(), u64::from(task.problem.parts()));
+        let half = ranks.saturating_sub(1);
+        task.takes(self.name(), 2 * half)?;
+        let border = |segment: usize| (segment as u64 * parts / ranks as u64) as u32;
+        let ops = std::iter::repeat_n(Op::Reduce, half).chain(std::iter::repeat_n(Op::Copy, half));
+        let schedule = round_the_ring(task.problem.topology(), &ring, ops, |at, step| {
+            // Rank i hands on segment i - step: while adding, and afterwards the segment i + 1 complete with it first.
+            let segment = (at + 2 * ranks - step) % ranks;
+            border(segment)..border(segment + 1)
+        });
+        Ok(Outcome { schedule, stopped: StopReason::Finished })
     }
 }
 
 impl RingAllReduce {
-    /// The links of the ring, in order; none for a single rank.
     fn ring(&self, problem: &Problem) -> Result<Vec<LinkId>, PlanError> {
-        let refuse = |reason: &str| PlanError::NotApplicable { planner: self.name(), reason: reason.to_owned() };
-        if problem.collective().kind != Kind::AllReduce {
-            return Err(refuse("it plans all_reduce only"));
-        }
-        problem.check_connected(&Distances::new(problem.topology()))?;
-        ring_of_ranks(problem.topology()).ok_or_else(|| refuse("no ring through all live ranks was found"))
-    }
-
-    fn takes(&self, steps: u32, limit: String) -> PlanError {
-        PlanError::NotFound { planner: self.name(), limit: format!("{limit} (it takes {steps})") }
-    }
-}
-
-/// The schedule on this ring: link `i` leads from its rank `i` to its rank `i + 1`.
-fn write_down(problem: &Problem, ring: &[LinkId]) -> Schedule {
-    let (topology, ranks) = (problem.topology(), ring.len());
-    let parts = u64::from(problem.parts());
-    let border = |segment: usize| (segment as u64 * parts / ranks as u64) as u32;
-    let mut in_order: Vec<usize> = (0..ranks).collect();
-    in_order.sort_unstable_by_key(|&at| ring[at]);
-    let mut builder = Schedule::builder();
-    for step in 0..2 * ranks.saturating_sub(1) {
-        // Rank i hands on segment i - step: while adding, and from step N - 1 on, the segment i + 1 complete with it first.
-        let op = if step < ranks - 1 { Op::Reduce } else { Op::Copy };
-        let transfers: Vec<(LinkId, std::ops::Range<u32>)> = in_order
-            .iter()
-            .map(|&at| {
-                let segment = (at + 2 * ranks - step) % ranks;
-                (ring[at], border(segment)..border(segment + 1))
-            })
-            .filter(|(_, chunks)| !chunks.is_empty())
-            .collect();
-        let needed = |(link, chunks): &(LinkId, std::ops::Range<u32>)| {
-            (chunks.len() as u32).div_ceil(topology.link(*link).capacity)
-        };
-        builder.step(transfers.iter().map(needed).max().unwrap_or(1));
-        for (link, chunks) in transfers {
-            builder.transfer_over(topology, link, op, chunks.map(ChunkId));
+        match problem.collective().kind {
+            Kind::AllReduce => ring_for(self.name(), problem),
+            _ => Err(PlanError::NotApplicable { planner: self.name(), reason: "it plans all_reduce only".to_owned() }),
         }
     }
-    builder.finish()
 }

@@ -1,21 +1,62 @@
-//! A ring through all live ranks: a Hamiltonian cycle, searched for within limits.
+//! A ring through all live ranks: a Hamiltonian cycle, searched for within limits; and schedules round it.
 //!
 //! Two searches, one after the other. The first goes from rank to rank, to the neighbour with the fewest ways on, and
 //! steps back from dead ends (Warnsdorff's rule); it finds rings on all small machines that have one. The second walks at
 //! random and, at a dead end, turns round the end of its walk (rotation and extension: Posa 1976); it is the one for
 //! large machines, and needs cables that work both ways.
 
-use crate::topology::{LinkId, RankId, Topology};
+use std::ops::Range;
+
 use fastrand::Rng;
+
+use super::PlanError;
+use crate::collective::ChunkId;
+use crate::problem::Problem;
+use crate::schedule::{Op, Schedule};
+use crate::topology::{Distances, LinkId, RankId, Topology};
 
 /// Ranks visited before the first search gives up.
 const MOST_VISITS: u32 = 100_000;
 /// Rotations and extensions, per rank, before the second gives up.
 const MOST_TURNS_PER_RANK: usize = 300;
 
+/// The links of a ring through all live ranks, in order; none for a single rank.
+///
+/// # Errors
+///
+/// If the ranks cannot reach each other, or no ring was found.
+pub(super) fn ring_for(planner: &'static str, problem: &Problem) -> Result<Vec<LinkId>, PlanError> {
+    problem.check_connected(&Distances::new(problem.topology()))?;
+    let reason = || "no ring through all live ranks was found".to_owned();
+    ring_of_ranks(problem.topology()).ok_or_else(|| PlanError::NotApplicable { planner, reason: reason() })
+}
+
+/// The schedule in which link `i` of a ring, from its rank `i` to its rank `i + 1`, carries `chunks(i, step)` in each step.
+pub(super) fn round_the_ring(
+    topology: &Topology,
+    ring: &[LinkId],
+    ops: impl IntoIterator<Item = Op>,
+    chunks: impl Fn(usize, usize) -> Range<u32>,
+) -> Schedule {
+    let mut in_order: Vec<usize> = (0..ring.len()).collect();
+    in_order.sort_unstable_by_key(|&at| ring[at]);
+    let mut builder = Schedule::builder();
+    for (step, op) in ops.into_iter().enumerate() {
+        let carried = in_order.iter().map(|&at| (ring[at], chunks(at, step)));
+        let transfers: Vec<(LinkId, Range<u32>)> = carried.filter(|(_, chunks)| !chunks.is_empty()).collect();
+        let needed =
+            |(link, chunks): &(LinkId, Range<u32>)| (chunks.len() as u32).div_ceil(topology.link(*link).capacity);
+        builder.step(transfers.iter().map(needed).max().unwrap_or(1));
+        for (link, chunks) in transfers {
+            builder.transfer_over(topology, link, op, chunks.map(ChunkId));
+        }
+    }
+    builder.finish()
+}
+
 /// The links of a ring through all live ranks, from the first live rank on; empty for a single rank. `None` if none was
 /// found, which does not mean that there is none. Always the same for the same topology.
-pub(super) fn ring_of_ranks(topology: &Topology) -> Option<Vec<LinkId>> {
+fn ring_of_ranks(topology: &Topology) -> Option<Vec<LinkId>> {
     let next: Vec<Vec<usize>> = (0..topology.rank_count()).map(|rank| neighbours(topology, rank)).collect();
     let live: Vec<usize> = topology.live_ranks().map(RankId::index).collect();
     if live.len() <= 1 {

@@ -1,0 +1,89 @@
+//! The two waves of a ring barrier.
+//!
+//! # Idea
+//!
+//! Lay a ring through all `N` live ranks. A first wave collects: each rank waits for the one before it, then tells the next
+//! that all so far have arrived. The last rank knows that all have; a second wave tells everybody.
+//!
+//! ```text
+//!   first wave    0 > 1 > 2 > 3        what rank i passes on: 0 .. i have arrived
+//!   second wave               3 > 0 > 1 > 2
+//! ```
+//!
+//! # When it applies
+//!
+//! Barrier on any topology through whose live ranks and links a ring (a Hamiltonian cycle) is found.
+//!
+//! # Volume and steps
+//!
+//! `S = 2 (N-1)` steps of width 1, where [`Flood`](super::Flood) takes as many as the farthest ranks are apart: one link is
+//! busy at a time.
+//!
+//! # Complexity
+//!
+//! O(N^2) after the search for the ring.
+//!
+//! # References
+//!
+//! Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", IJPP 1988, for barriers by messages and what
+//! is better than a ring.
+
+use super::ring_of_ranks::{ring_for, round_the_ring};
+use super::{Control, Outcome, PlanError, Planner, StopReason, Task};
+use crate::collective::Kind;
+use crate::problem::Problem;
+use crate::schedule::Op;
+use crate::topology::LinkId;
+
+/// The ring barrier.
+///
+/// ```
+/// use synth::collective::Kind;
+/// use synth::plan::{Control, Wish, synthesise};
+/// use synth::topology::Topology;
+///
+/// let wish = Wish { planner: Some("two_wave".to_owned()), ..Wish::default() };
+/// let schedule = synthesise(&Topology::torus(&[4])?, &Kind::Barrier, &wish, &Control::unlimited())?.schedule;
+/// assert_eq!((schedule.step_count(), schedule.total_width()), (6, 6));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct TwoWave;
+
+impl Planner for TwoWave {
+    fn name(&self) -> &'static str {
+        "two_wave"
+    }
+
+    fn summary(&self) -> &'static str {
+        "baseline: barrier in two waves round one ring of all live ranks"
+    }
+
+    fn in_auto(&self) -> bool {
+        false
+    }
+
+    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
+        self.ring(problem).map(|_| ())
+    }
+
+    fn plan(&self, task: &Task<'_>, _control: &Control) -> Result<Outcome, PlanError> {
+        let ring = self.ring(task.problem)?;
+        let wave = ring.len().saturating_sub(1);
+        task.takes(self.name(), 2 * wave)?;
+        let ops = std::iter::repeat_n(Op::Reduce, wave).chain(std::iter::repeat_n(Op::Copy, wave));
+        // The second wave sets out from the last rank of the first.
+        let schedule =
+            round_the_ring(task.problem.topology(), &ring, ops, |at, step| 0..u32::from(at == step % ring.len()));
+        Ok(Outcome { schedule, stopped: StopReason::Finished })
+    }
+}
+
+impl TwoWave {
+    fn ring(&self, problem: &Problem) -> Result<Vec<LinkId>, PlanError> {
+        match problem.collective().kind {
+            Kind::Barrier => ring_for(self.name(), problem),
+            _ => Err(PlanError::NotApplicable { planner: self.name(), reason: "it plans barrier only".to_owned() }),
+        }
+    }
+}
