@@ -19,7 +19,19 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("runtime", &["topology", "collective", "problem", "schedule", "verify"]),
     (
         "report",
-        &["topology", "collective", "problem", "certificate", "schedule", "verify", "bound", "cost", "plan", "format"],
+        &[
+            "topology",
+            "collective",
+            "problem",
+            "certificate",
+            "schedule",
+            "verify",
+            "bound",
+            "cost",
+            "plan",
+            "format",
+            "runtime",
+        ],
     ),
 ];
 

@@ -13,6 +13,7 @@ mod plan_options;
 mod planners;
 mod progress;
 mod quantity;
+mod run;
 mod schema;
 mod show;
 mod size;
@@ -32,6 +33,7 @@ Examples:
   synth --torus 8x8 --parts auto -o schedule.json.gz  choose how finely messages are cut
   synth --torus 4x4 --collective broadcast --root 5    another collective than all-to-all
   synth verify schedule.json                          judge any schedule
+  synth run schedule.json --bytes 16MiB               carry it out among threads, and compare every element
   synth bound --torus 4x4x4 --fail 2,3,x              what no schedule can beat, and why
 
 Exit codes:
@@ -60,6 +62,7 @@ enum Command {
     Pareto(pareto::ParetoCommand),
     Bound(bound::BoundCommand),
     Show(show::ShowCommand),
+    Run(run::RunCommand),
     Topology(topology::TopologyCommand),
     Planners(planners::PlannersCommand),
     Explain(explain::ExplainCommand),
@@ -85,6 +88,7 @@ pub fn run() -> ExitCode {
         Some(Command::Pareto(command)) => command.run(),
         Some(Command::Bound(command)) => command.run(),
         Some(Command::Show(command)) => command.run(),
+        Some(Command::Run(command)) => command.run(),
         Some(Command::Topology(command)) => command.run(),
         Some(Command::Planners(command)) => command.run(),
         Some(Command::Explain(command)) => command.run(),

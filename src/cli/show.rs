@@ -66,7 +66,8 @@ impl ShowCommand {
     }
 }
 
-fn read(path: &Path) -> Result<Solution, Failure> {
+/// Reads a schedule, without judging it.
+pub(super) fn read(path: &Path) -> Result<Solution, Failure> {
     let text = file::read_text(path)?;
     json::parse_solution(&text).map_err(|error| {
         let place = format!("{}:{}:{}", path.display(), error.line, error.column);

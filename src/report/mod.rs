@@ -10,6 +10,7 @@ pub mod figures;
 pub mod frontier;
 pub mod machine;
 pub mod observed;
+pub mod run;
 pub mod steps;
 pub mod summary;
 pub mod table;

@@ -69,7 +69,7 @@ impl<T: Transport> Communicator<T> {
         if let Some(limit) = memory_limit {
             let least = memory(compressor.bytes(group.min(buffer.len())));
             if least > limit {
-                return Err(RunError::Memory { what: "a group of elements, compressed", needed: least, limit, ranks });
+                return Err(RunError::Memory { ranks, needed: least, limit });
             }
             while length > group && memory(compressor.bytes(length)) > limit {
                 length = (length / 2).next_multiple_of(group);

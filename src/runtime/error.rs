@@ -21,8 +21,10 @@ pub enum RunError {
     OtherKind { scheduled: &'static str, called: &'static str },
     #[error("the {buffer} has {found} elements; {rule}")]
     Length { buffer: &'static str, found: usize, rule: String },
-    #[error("{what} of {ranks} ranks, needs {needed} bytes of memory; the limit is {limit}")]
-    Memory { what: &'static str, ranks: usize, needed: u64, limit: u64 },
+    #[error(
+        "a compressed group of elements of each of {ranks} ranks needs {needed} bytes of memory; the limit is {limit}"
+    )]
+    Memory { ranks: usize, needed: u64, limit: u64 },
     #[error("step {step}: {source}; the output is undefined")]
     Step { step: u32, source: TransportError },
     #[error("an earlier call failed and ended the connections: make a new communicator")]
@@ -35,5 +37,15 @@ impl RunError {
     /// True if the output may have been written to; otherwise it is as it was.
     pub fn output_is_undefined(&self) -> bool {
         matches!(self, Self::Step { .. })
+    }
+
+    /// True if all it says is that another rank ended a connection: the cause is to be looked for there.
+    pub fn is_consequence(&self) -> bool {
+        match self {
+            Self::Step { source, .. } | Self::Start { source } => {
+                matches!(source, TransportError::Closed { .. } | TransportError::Broken { .. })
+            }
+            _ => false,
+        }
     }
 }

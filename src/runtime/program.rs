@@ -12,8 +12,9 @@ use std::collections::{BTreeSet, HashMap};
 use super::layout::{Block, Layout};
 use crate::collective::ChunkId;
 use crate::problem::Problem;
-use crate::schedule::{Op, Schedule, Transfer};
+use crate::schedule::{Op, Schedule, Solution, Transfer};
 use crate::topology::RankId;
+use crate::verify::Verified;
 
 /// The part of a schedule that one rank plays.
 #[derive(Debug)]
@@ -99,6 +100,17 @@ pub(super) enum Place {
 pub(super) fn pairs(schedule: &Schedule) -> BTreeSet<(RankId, RankId)> {
     let ends = |transfer: &Transfer| (transfer.from.min(transfer.to), transfer.from.max(transfer.to));
     schedule.transfers().iter().map(ends).collect()
+}
+
+/// The ranks that a rank exchanges messages with, ascending.
+pub fn peers(schedule: &Verified<Solution>, rank: RankId) -> Vec<RankId> {
+    let pairs = pairs(&schedule.schedule).into_iter();
+    let others = pairs.filter_map(|(one, other)| match rank {
+        rank if rank == one => Some(other),
+        rank if rank == other => Some(one),
+        _ => None,
+    });
+    others.collect()
 }
 
 /// Works out a rank's part of a schedule that was verified for the problem. O(transfers + the rank's moves).

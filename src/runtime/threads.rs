@@ -93,16 +93,20 @@ pub fn run<R: Send>(
 ) -> Result<Vec<R>, RunError> {
     let topology = schedule.problem.topology();
     let transports = network(topology.rank_count(), program::pairs(&schedule.schedule), timeout);
+    let live = transports.into_iter().filter(|transport| topology.is_alive(transport.rank)).collect();
+    spread(live, |transport| Communicator::new(transport, schedule).map(&work)).into_iter().collect()
+}
+
+/// Does something with each of these, each on a thread of its own.
+pub(super) fn spread<S: Send, R: Send>(seeds: Vec<S>, work: impl Fn(S) -> R + Sync) -> Vec<R> {
     let work = &work;
     thread::scope(|scope| {
-        let live = transports.into_iter().filter(|transport| topology.is_alive(transport.rank));
-        let handles: Vec<_> =
-            live.map(|transport| scope.spawn(move || Communicator::new(transport, schedule).map(work))).collect();
-        let joined = handles.into_iter().map(|handle| match handle.join() {
+        let handles: Vec<_> = seeds.into_iter().map(|seed| scope.spawn(move || work(seed))).collect();
+        let results = handles.into_iter().map(|handle| match handle.join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),
         });
-        joined.collect()
+        results.collect()
     })
 }
 

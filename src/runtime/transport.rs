@@ -53,8 +53,14 @@ pub enum TransportError {
     OtherMessage { peer: RankId },
     #[error("a message of rank {peer} has {found} bytes in place of {expected}")]
     Length { peer: RankId, expected: usize, found: usize },
-    #[error("the transport failed: {reason}")]
-    Failed { reason: String },
+    #[error("cannot listen at {address}: {source}")]
+    Listen { address: String, source: std::io::Error },
+    #[error("rank {peer} does not answer at {address} within {waited:?}: {source}")]
+    Unreachable { peer: RankId, address: String, waited: Duration, source: std::io::Error },
+    #[error("rank {peer} did not connect within {waited:?}")]
+    NeverCalled { peer: RankId, waited: Duration },
+    #[error("at {address} there is another program, or another rank than {peer}, or a machine of another byte order")]
+    Stranger { peer: RankId, address: String },
 }
 
 /// Carries messages between this rank and its peers, in order between any two ranks.

@@ -164,6 +164,11 @@ impl<E: Sample> Trial<E> {
         }
     }
 
+    /// Are these the same bits?
+    pub fn same_bits(&self, one: &[E], other: &[E]) -> bool {
+        bytemuck::cast_slice::<E, u8>(one) == bytemuck::cast_slice::<E, u8>(other)
+    }
+
     /// For collectives that move: whose input the output consists of, from which element on, and how many.
     fn sources(&self, kind: &Kind, rank: RankId, length: usize) -> Vec<(RankId, usize, usize)> {
         let (ranks, block) = (self.problem.topology().rank_count() as u32, self.block);

@@ -7,6 +7,7 @@ use synth::bound;
 use synth::collective::{Collective, Demand, Kind};
 use synth::plan::{Control, Parts, PlanError, Task, Wish, planners, synthesise};
 use synth::problem::Problem;
+use synth::runtime::Transport;
 use synth::runtime::threads::{self, ThreadTransport};
 use synth::schedule::Solution;
 use synth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
@@ -14,12 +15,6 @@ use synth::verify::{Options, Verified};
 
 /// How long a rank waits for another before a test fails.
 pub const PATIENCE: Duration = Duration::from_secs(30);
-
-/// A rank's end of a network.
-pub struct End {
-    pub rank: u32,
-    pub inner: ThreadTransport,
-}
 
 /// Small machines: sound, without a cable, without one direction of it, without a rank.
 pub fn machines() -> Vec<Topology> {
@@ -116,14 +111,18 @@ pub fn small_schedules() -> Vec<(String, Verified<Solution>)> {
 }
 
 /// Runs `work` on every live rank, each on a thread of its own with its end of a network.
-pub fn on_transports<R: Send>(schedule: &Verified<Solution>, work: impl Fn(End) -> R + Sync) -> Vec<R> {
+pub fn on_transports<R: Send>(
+    schedule: &Verified<Solution>,
+    timeout: Duration,
+    work: impl Fn(ThreadTransport) -> R + Sync,
+) -> Vec<R> {
     let topology = schedule.problem.topology();
     let pairs = schedule.schedule.transfers().iter().map(|transfer| (transfer.from, transfer.to));
-    let ends = threads::network(topology.rank_count(), pairs, PATIENCE).into_iter().zip(0..);
-    let live = ends.filter(|(_, rank)| topology.is_alive(RankId(*rank)));
+    let ends = threads::network(topology.rank_count(), pairs, timeout).into_iter();
+    let live = ends.filter(|end| topology.is_alive(end.rank()));
     let work = &work;
     thread::scope(|scope| {
-        let handles: Vec<_> = live.map(|(inner, rank)| scope.spawn(move || work(End { rank, inner }))).collect();
+        let handles: Vec<_> = live.map(|end| scope.spawn(move || work(end))).collect();
         handles.into_iter().map(|handle| handle.join().expect("no panic")).collect()
     })
 }

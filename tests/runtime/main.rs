@@ -1,5 +1,7 @@
 //! Schedules carried out on real buffers: whatever a planner plans gives what plain arithmetic gives.
 
+mod command;
+mod faults;
 mod machine;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +10,7 @@ use half::{bf16, f16};
 use machine::{kinds, machines, problem, small_schedules, verified};
 use proptest::prelude::{ProptestConfig, any, prop_assert, proptest};
 use synth::collective::Kind;
-use synth::runtime::{Buffers, Communicator, Operation, RunError, Sample, Trial, threads};
+use synth::runtime::{Buffers, Communicator, Operation, Quantised, RunError, Sample, Transport, Trial, tcp, threads};
 use synth::schedule::Solution;
 use synth::topology::RankId;
 use synth::verify::Verified;
@@ -87,6 +89,47 @@ fn the_same_bits_every_time() {
 }
 
 #[test]
+fn over_tcp() {
+    for kind in kinds(6) {
+        let schedule = verified(&problem(&[2, 3], kind, 2));
+        let trial = Trial::<f32>::new(&schedule.problem, 1001, Operation::Sum, 6);
+        let checked = tcp::run_on_loopback(&schedule, machine::PATIENCE, |mut communicator| {
+            let mut buffers = trial.buffers(communicator.rank());
+            trial.call(&mut communicator, &mut buffers).expect("the call succeeds");
+            trial.check(communicator.rank(), &buffers.output)
+        });
+        assert!(checked.expect("communicators").into_iter().all(|checked| checked == Ok(())));
+    }
+}
+
+#[test]
+fn compressed_sums_are_near_and_the_same_everywhere() {
+    let schedule = verified(&problem(&[2, 3], Kind::AllReduceGathered, 2));
+    let drawn = |rank: RankId| (0..5000).map(move |at| ((at * 31 + rank.0 as usize * 17) % 201) as f32 / 100.0 - 1.0);
+    for limit in [None, Some(30_000), Some(14_000)] {
+        let outcome = threads::run(&schedule, machine::PATIENCE, |mut communicator| {
+            let mut buffer: Vec<f32> = drawn(communicator.rank()).collect();
+            communicator.all_reduce_gathered(&mut buffer, &mut Quantised::default(), limit).map(|()| buffer)
+        });
+        let sums: Vec<Vec<f32>> =
+            outcome.expect("communicators").into_iter().map(|sum| sum.expect("it fits")).collect();
+        assert!(sums.iter().all(|sum| *sum == sums[0]), "limit {limit:?}");
+        for (at, sum) in sums[0].iter().enumerate() {
+            let exact: f32 = (0..6).map(|rank| drawn(RankId(rank)).nth(at).unwrap_or_default()).sum();
+            assert!((sum - exact).abs() <= 6.0 * 0.5 / 127.0 + 1e-5, "element {at}: {sum} for {exact}");
+        }
+    }
+    let refused = threads::run(&schedule, machine::PATIENCE, |mut communicator| {
+        communicator.all_reduce_gathered(&mut [0.0; 5000], &mut Quantised::default(), Some(13_000))
+    });
+    let error = refused.expect("communicators").swap_remove(0).expect_err("too little memory").to_string();
+    assert_eq!(
+        error,
+        "a compressed group of elements of each of 6 ranks needs 13364 bytes of memory; the limit is 13000"
+    );
+}
+
+#[test]
 fn nobody_leaves_a_barrier_before_the_last_arrives() {
     for topology in machines() {
         let live = topology.live_rank_count();
@@ -139,9 +182,9 @@ fn ranks_that_make_different_calls_are_told() {
 fn ranks_with_different_schedules_are_told() {
     let one = verified(&problem(&[4], Kind::AllReduce, 4));
     let other = verified(&problem(&[4], Kind::AllReduce, 8));
-    let errors = machine::on_transports(&one, |transport| {
-        let schedule = if transport.rank == 2 { &other } else { &one };
-        Communicator::new(transport.inner, schedule)
+    let errors = machine::on_transports(&one, machine::PATIENCE, |transport| {
+        let schedule = if transport.rank() == RankId(2) { &other } else { &one };
+        Communicator::new(transport, schedule)
             .and_then(|mut communicator| communicator.all_reduce(&mut [1_i32; 8], Operation::Sum))
     });
     for (rank, error) in errors.into_iter().enumerate() {

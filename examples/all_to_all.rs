@@ -1,0 +1,32 @@
+//! Plans an all-to-all around a dead cable, has it verified, and runs it among threads.
+
+use std::error::Error;
+use std::time::Duration;
+
+use synth::collective::Kind;
+use synth::plan::{Control, Wish, synthesise};
+use synth::runtime::threads;
+use synth::schedule::Solution;
+use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::verify::{Options, Verified};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let dead = FailedLink { from: RankId(0), to: RankId(1), dim: None, both: true };
+    let spec = TopologySpec { failed_links: vec![dead], ..TopologySpec::new(Shape::Torus(Torus::new(&[4, 4]))) };
+
+    let plan = synthesise(&Topology::new(spec)?, &Kind::AllToAll, &Wish::default(), &Control::unlimited())?;
+    let solution = Solution { problem: plan.problem, schedule: plan.schedule, bounds: plan.bounds, origin: None };
+    let schedule = Verified::<Solution>::new(solution, &Options::default())?;
+
+    let received = threads::run(&schedule, Duration::from_secs(10), |mut communicator| {
+        // For every rank, a message of two numbers: who sends it, and who is to receive it.
+        let me = communicator.rank().0 as i32;
+        let input: Vec<i32> = (0..16).flat_map(|to| [me, to]).collect();
+        let mut output = vec![0; input.len()];
+        communicator.all_to_all(&input, &mut output).map(|()| output)
+    })?;
+    for (rank, output) in received.into_iter().enumerate() {
+        println!("rank {rank} received {:?}", output?);
+    }
+    Ok(())
+}

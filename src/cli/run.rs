@@ -1,0 +1,230 @@
+//! `synth run`: carries a schedule out on random data, and compares and times it.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use half::{bf16, f16};
+use synth::format::file;
+use synth::report::run::{RunReport, block_for};
+use synth::report::verdict::findings;
+use synth::runtime::tcp::{self, RankTable, TcpTransport};
+use synth::runtime::{Communicator, Dtype, Mismatch, Operation, RunError, Sample, Transport, Trial, peers, threads};
+use synth::schedule::Solution;
+use synth::topology::RankId;
+use synth::verify::{Options, Verified};
+
+use super::quantity::{parse_bytes, parse_duration};
+use super::{Ending, Failure, Format, output, show};
+
+/// Memory that the buffers of all ranks of one process may take.
+const MOST_MEMORY: u64 = 1 << 34;
+/// Buffers of a rank while its result is compared: input, output, what was there before, what is expected.
+const BUFFERS: u64 = 4;
+
+/// Carry a schedule out on random data: compare every element of the result, and time it
+///
+/// The schedule is verified first; one that does not hold is not run. Ranks are threads of this process, or joined by
+/// TCP. Exit code 0 if every element is as plain arithmetic has it, 1 if one is not (or the schedule does not hold), 2
+/// if ranks cannot reach each other.
+#[derive(Args)]
+pub struct RunCommand {
+    /// The schedule file (- for standard input)
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Bytes of the larger of a rank's two buffers
+    #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = parse_bytes)]
+    bytes: u64,
+    /// The type of the elements: f32, f64, f16, bf16, i32, i64 or u8
+    #[arg(long, value_name = "TYPE", default_value = "f32")]
+    dtype: Dtype,
+    /// How values are reduced: sum, product, min or max
+    #[arg(long, value_name = "OP", default_value = "sum")]
+    op: Operation,
+    /// What carries messages
+    #[arg(long, value_enum, default_value = "threads")]
+    transport: TransportName,
+    /// Time so many calls
+    #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: u32,
+    /// Drives the data: the same seed gives the same
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Give up when a rank has waited so long for another
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
+    timeout: Duration,
+    /// With tcp: run only this rank here, and the others elsewhere; without, all run here
+    #[arg(long, value_name = "RANK", requires = "rank_table")]
+    rank: Option<String>,
+    /// Where each rank listens: a line host:port for each, in their order
+    #[arg(long, value_name = "FILE", requires = "rank")]
+    rank_table: Option<PathBuf>,
+    /// The form of the figures
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+/// What carries messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum TransportName {
+    /// Each rank is a thread of this process
+    Threads,
+    /// Ranks are joined by TCP: processes on one or several hosts, or here over the loopback interface
+    Tcp,
+}
+
+/// How it went on one rank.
+struct Outcome {
+    rank: RankId,
+    time: Duration,
+    steps: Vec<Duration>,
+    mismatch: Option<Mismatch>,
+    repeated: bool,
+}
+
+/// A rank, and why it could not do its part.
+type Trouble = (RankId, RunError);
+
+impl RunCommand {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Ending, Failure> {
+        let solution = show::read(&self.file)?;
+        let verified = Verified::<Solution>::new(solution, &Options::default()).map_err(|rejected| {
+            let found = findings(&rejected.report, |_| None);
+            Failure::new(Ending::Refuted, format!("the schedule does not hold and is not run\n{found}"))
+                .hint("`synth verify` says more")
+        })?;
+        match self.dtype {
+            Dtype::F32 => self.run_as::<f32>(&verified),
+            Dtype::F64 => self.run_as::<f64>(&verified),
+            Dtype::F16 => self.run_as::<f16>(&verified),
+            Dtype::Bf16 => self.run_as::<bf16>(&verified),
+            Dtype::I32 => self.run_as::<i32>(&verified),
+            Dtype::I64 => self.run_as::<i64>(&verified),
+            Dtype::U8 => self.run_as::<u8>(&verified),
+        }
+    }
+
+    fn run_as<E: Sample>(&self, schedule: &Verified<Solution>) -> Result<Ending, Failure> {
+        let (problem, topology) = (&schedule.problem, schedule.problem.topology());
+        let here = if self.rank.is_some() { 1 } else { topology.live_rank_count() };
+        let memory = self.bytes.saturating_mul(BUFFERS).saturating_mul(here as u64);
+        if memory > MOST_MEMORY {
+            let ranks = synth::report::figures::count(here, "rank");
+            let text = format!("buffers for {ranks} take {memory} bytes of memory; at most {MOST_MEMORY} are taken");
+            return Err(Failure::usage(text).hint("choose fewer --bytes"));
+        }
+        let block = block_for(problem, self.bytes, self.dtype);
+        let trial = Trial::<E>::new(problem, block, self.op, self.seed);
+        let only = self.rank.as_ref().map(|text| topology.parse_rank(text)).transpose().map_err(Failure::usage)?;
+        let outcomes = match (self.transport, only, &self.rank_table) {
+            (TransportName::Threads, None, None) => {
+                threads::run(schedule, self.timeout, |communicator| self.on_rank(&trial, communicator))
+                    .map_err(|error| broken(&[error.to_string()]))?
+            }
+            (TransportName::Tcp, None, None) => {
+                tcp::run_on_loopback(schedule, self.timeout, |communicator| self.on_rank(&trial, communicator))
+                    .map_err(|error| broken(&[error.to_string()]))?
+            }
+            (TransportName::Tcp, Some(rank), Some(path)) => vec![self.one_rank(schedule, &trial, rank, path)?],
+            _ => return Err(Failure::usage("--rank and --rank-table go with --transport tcp")),
+        };
+        let (outcomes, troubles) = sorted(outcomes);
+        if !troubles.is_empty() {
+            return Err(broken(&troubles));
+        }
+        let longest = |step: usize| outcomes.iter().map(|one| one.steps[step]).max().unwrap_or_default();
+        let report = RunReport {
+            problem,
+            transport: match self.transport {
+                TransportName::Threads => "threads",
+                TransportName::Tcp => "tcp",
+            },
+            dtype: self.dtype,
+            op: self.op,
+            block,
+            seed: self.seed,
+            repeat: self.repeat,
+            rank: only,
+            time: outcomes.iter().map(|one| one.time).max().unwrap_or_default(),
+            steps: (0..schedule.schedule.step_count()).map(longest).collect(),
+            mismatches: outcomes.iter().filter_map(|one| one.mismatch.clone()).collect(),
+            unrepeated: outcomes.iter().filter(|one| !one.repeated).map(|one| one.rank).collect(),
+        };
+        output::print(&match self.format {
+            Format::Text => report.to_text(),
+            Format::Json => format!("{:#}\n", report.to_json()),
+        })?;
+        Ok(if report.holds() { Ending::Success } else { Ending::Refuted })
+    }
+
+    /// Plays one rank of many, joined to the others by TCP.
+    fn one_rank<E: Sample>(
+        &self,
+        schedule: &Verified<Solution>,
+        trial: &Trial<E>,
+        rank: RankId,
+        path: &Path,
+    ) -> Result<Result<Outcome, Trouble>, Failure> {
+        let text = file::read_text(path)?;
+        let table = RankTable::parse(&text, schedule.problem.topology().rank_count())
+            .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+        let connected = TcpTransport::connect(&table, rank, &peers(schedule, rank), self.timeout);
+        let transport = connected.map_err(|error| broken(&[format!("rank {rank}: {error}")]))?;
+        let communicator = Communicator::new(transport, schedule);
+        Ok(self.on_rank(trial, communicator.map_err(|error| broken(&[format!("rank {rank}: {error}")]))?))
+    }
+
+    /// One rank's part: a call that is compared, one to warm up, those that are timed, and the first one again.
+    fn on_rank<E: Sample, T: Transport>(
+        &self,
+        trial: &Trial<E>,
+        mut communicator: Communicator<T>,
+    ) -> Result<Outcome, Trouble> {
+        let rank = communicator.rank();
+        let mut call = |buffers: &mut _| {
+            trial.call(&mut communicator, buffers).map_err(|error| (rank, error))?;
+            Ok::<Vec<Duration>, Trouble>(communicator.step_times().to_vec())
+        };
+        let mut first = trial.buffers(rank);
+        call(&mut first)?;
+        let mismatch = trial.check(rank, &first.output).err();
+        let mut buffers = trial.buffers(rank);
+        let mut steps = vec![Duration::ZERO; call(&mut buffers)?.len()];
+        let started = Instant::now();
+        for _ in 0..self.repeat {
+            for (total, step) in steps.iter_mut().zip(call(&mut buffers)?) {
+                *total += step;
+            }
+        }
+        let time = started.elapsed() / self.repeat;
+        buffers = trial.buffers(rank);
+        call(&mut buffers)?;
+        let repeated = trial.same_bits(&first.output, &buffers.output);
+        let steps = steps.into_iter().map(|total| total / self.repeat).collect();
+        Ok(Outcome { rank, time, steps, mismatch, repeated })
+    }
+}
+
+/// Who did its part; and what the others say, those first who do not only say that somebody closed a connection.
+fn sorted(outcomes: Vec<Result<Outcome, Trouble>>) -> (Vec<Outcome>, Vec<String>) {
+    let (mut good, mut causes, mut consequences) = (Vec::new(), Vec::new(), Vec::new());
+    for outcome in outcomes {
+        match outcome {
+            Ok(outcome) => good.push(outcome),
+            Err((rank, error)) => {
+                let list = if error.is_consequence() { &mut consequences } else { &mut causes };
+                list.push(format!("rank {rank}: {error}"));
+            }
+        }
+    }
+    causes.extend(consequences);
+    (good, causes)
+}
+
+/// Ranks could not do their part.
+fn broken(troubles: &[String]) -> Failure {
+    let shown = troubles.iter().cloned();
+    let text = synth::report::figures::shortened(shown, 5, "\n  ");
+    Failure::usage(format!("the schedule could not be carried out\n  {text}"))
+}

@@ -1,0 +1,175 @@
+//! What came of carrying a schedule out: times and bandwidths, as collective benchmarks print them.
+//!
+//! As in NVIDIA's nccl-tests (`doc/PERFORMANCE.md`): the size `S` is that of the larger of a rank's two buffers, the
+//! *algorithm bandwidth* is `S / time`, and the *bus bandwidth* multiplies it by what must cross a rank's links per byte
+//! of `S`, so that it can be compared with the speed of the hardware, whatever the collective and the number of ranks
+//! `n`: `2(n-1)/n` for an all-reduce, `(n-1)/n` where every rank keeps one block of `n`, 1 for broadcast and reduce.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::figures::{percent, seconds};
+use super::machine::describe;
+use super::summary::headline;
+use super::table::Table;
+use crate::collective::Kind;
+use crate::problem::Problem;
+use crate::runtime::{Dtype, Mismatch, Operation};
+use crate::topology::RankId;
+
+/// What was run, and how it went.
+#[derive(Debug)]
+pub struct RunReport<'a> {
+    /// The problem that the schedule solves.
+    pub problem: &'a Problem,
+    /// How ranks were joined: `threads`, `tcp`, `mpi`.
+    pub transport: &'static str,
+    /// The type of the elements.
+    pub dtype: Dtype,
+    /// What `reduce` did.
+    pub op: Operation,
+    /// Elements of a block.
+    pub block: usize,
+    /// Drives the inputs.
+    pub seed: u64,
+    /// Calls that were timed.
+    pub repeat: u32,
+    /// The rank whose times these are; `None`: of all ranks, the slowest.
+    pub rank: Option<RankId>,
+    /// The time of a call, on average.
+    pub time: Duration,
+    /// The time of each step of a call, on average.
+    pub steps: Vec<Duration>,
+    /// The first wrong element of each rank that has one.
+    pub mismatches: Vec<Mismatch>,
+    /// Ranks on which a second call with the same inputs gave other bits.
+    pub unrepeated: Vec<RankId>,
+}
+
+impl RunReport<'_> {
+    /// True if every element was as it must be, every time.
+    pub fn holds(&self) -> bool {
+        self.mismatches.is_empty() && self.unrepeated.is_empty()
+    }
+
+    /// For people.
+    pub fn to_text(&self) -> String {
+        let mut text = format!("{}, run by {}\n", headline(self.problem), self.transport);
+        let mut table = Table::default().indented(2);
+        let bytes = self.bytes();
+        if !matches!(self.problem.collective().kind, Kind::Barrier) {
+            let (block, dtype) = (self.block, self.dtype);
+            table.remark(
+                "size",
+                format!("{bytes} bytes: {} of {block} {dtype}", super::figures::count(self.blocks(), "block")),
+            );
+        }
+        table.remark("result", self.result());
+        let whose = self.rank.map(|rank| format!(" on rank {rank}")).unwrap_or_default();
+        let calls = super::figures::count(self.repeat as usize, "call");
+        table.remark("time", format!("{} a call{whose}, of {calls}", seconds(self.time.as_secs_f64())));
+        if let Some((algorithm, bus)) = self.bandwidths() {
+            table.remark("algbw", format!("{:.3} GB/s", algorithm / 1e9));
+            table.remark("busbw", format!("{:.3} GB/s", bus / 1e9));
+        }
+        let _ = writeln!(text, "{table}");
+        let mut steps = Table::new(&["step", "time", "share"]).indented(2);
+        let all: f64 = self.steps.iter().map(Duration::as_secs_f64).sum();
+        for (number, step) in self.steps.iter().enumerate() {
+            let share = if all > 0.0 { step.as_secs_f64() / all } else { 0.0 };
+            steps.row([(number + 1).to_string(), seconds(step.as_secs_f64()), percent(share)]);
+        }
+        let _ = write!(text, "{steps}");
+        text
+    }
+
+    /// For programs.
+    pub fn to_json(&self) -> Value {
+        let bandwidths = self.bandwidths();
+        json!({
+            "collective": self.problem.collective().kind.name(),
+            "machine": describe(self.problem.topology()),
+            "ranks": self.problem.topology().rank_count(),
+            "live_ranks": self.problem.topology().live_rank_count(),
+            "parts": self.problem.parts(),
+            "transport": self.transport,
+            "dtype": self.dtype.name(),
+            "op": self.op.name(),
+            "bytes": self.bytes(),
+            "block": self.block,
+            "seed": self.seed,
+            "repeat": self.repeat,
+            "rank": self.rank.map(|rank| rank.0),
+            "correct": self.mismatches.is_empty(),
+            "repeatable": self.unrepeated.is_empty(),
+            "mismatches": self.mismatches.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "seconds": self.time.as_secs_f64(),
+            "algbw": bandwidths.map(|(algorithm, _)| algorithm),
+            "busbw": bandwidths.map(|(_, bus)| bus),
+            "step_seconds": self.steps.iter().map(Duration::as_secs_f64).collect::<Vec<_>>(),
+        })
+    }
+
+    fn result(&self) -> String {
+        let mut wrong: Vec<String> = self.mismatches.iter().map(ToString::to_string).collect();
+        wrong.extend(self.unrepeated.iter().map(|rank| format!("rank {rank}: other bits in the second call")));
+        match (&wrong[..], self.rank) {
+            ([], None) => format!("right on every rank, to the same bits twice (seed {})", self.seed),
+            ([], Some(rank)) => format!("right on rank {rank}, to the same bits twice (seed {})", self.seed),
+            _ => format!("WRONG: {}", wrong.join("; ")),
+        }
+    }
+
+    /// Blocks in the larger of a rank's two buffers.
+    fn blocks(&self) -> usize {
+        blocks(self.problem)
+    }
+
+    fn bytes(&self) -> u64 {
+        (self.blocks() * self.block) as u64 * self.dtype.bytes() as u64
+    }
+
+    /// Algorithm and bus bandwidth, in bytes per second; `None` where no bytes are asked for.
+    fn bandwidths(&self) -> Option<(f64, f64)> {
+        let live = self.problem.topology().live_rank_count() as f64;
+        let kept = (live - 1.0) / live;
+        let factor = match self.problem.collective().kind {
+            Kind::AllReduce | Kind::AllReduceGathered => 2.0 * kept,
+            Kind::AllToAll
+            | Kind::AllToAllV(_)
+            | Kind::AllGather
+            | Kind::ReduceScatter
+            | Kind::Scatter(_)
+            | Kind::Gather(_) => kept,
+            Kind::Broadcast(_) | Kind::Reduce(_) => 1.0,
+            Kind::Barrier => return None,
+        };
+        let algorithm = self.bytes() as f64 / self.time.as_secs_f64();
+        (algorithm.is_finite() && self.bytes() > 0).then_some((algorithm, algorithm * factor))
+    }
+}
+
+/// The elements of a block with which the larger of a rank's two buffers has about so many bytes; at least 1. Blocks of
+/// failed ranks are not counted.
+pub fn block_for(problem: &Problem, bytes: u64, dtype: Dtype) -> usize {
+    let elements = bytes / dtype.bytes() as u64;
+    usize::try_from(elements / blocks(problem).max(1) as u64).unwrap_or(usize::MAX).max(1)
+}
+
+fn blocks(problem: &Problem) -> usize {
+    match &problem.collective().kind {
+        Kind::AllToAllV(demand) => {
+            let all = || problem.topology().live_ranks();
+            let sent = |from| all().map(|to| demand.chunks(from, to).len()).sum::<usize>();
+            let received = |to| all().map(|from| demand.chunks(from, to).len()).sum::<usize>();
+            all().map(|rank| sent(rank).max(received(rank))).max().unwrap_or(0)
+        }
+        Kind::AllToAll | Kind::AllGather | Kind::ReduceScatter | Kind::Scatter(_) | Kind::Gather(_) => {
+            problem.topology().live_rank_count()
+        }
+        Kind::AllReduce | Kind::AllReduceGathered | Kind::Broadcast(_) | Kind::Reduce(_) => 1,
+        Kind::Barrier => 0,
+    }
+}

@@ -1,0 +1,139 @@
+//! `synth run` from outside.
+
+use std::fs;
+use std::io::Read;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn synth(words: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_synth"));
+    command.args(words.split_whitespace()).current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null());
+    command
+}
+
+fn run(words: &str) -> Output {
+    synth(words).output().expect("the command runs")
+}
+
+fn json(words: &str) -> Value {
+    let output = run(words);
+    assert_eq!(output.status.code(), Some(0), "{words}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("a JSON object")
+}
+
+#[test]
+fn every_schedule_that_was_written_by_hand() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("schedules");
+    let mut count = 0;
+    for entry in fs::read_dir(folder).expect("the folder") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            let name = format!("schedules/{}", path.file_name().expect("a name").to_string_lossy());
+            let report = json(&format!("run {name} --bytes 10KB --repeat 2 --format json"));
+            assert_eq!((&report["correct"], &report["repeatable"]), (&Value::Bool(true), &Value::Bool(true)), "{name}");
+            count += 1;
+        }
+    }
+    assert!(count > 10, "the schedules were found");
+}
+
+#[test]
+fn the_figures_are_those_of_collective_benchmarks() {
+    let report = json("run schedules/ring-all-reduce.json --bytes 4000 --dtype f16 --op max --format json");
+    assert_eq!(report["bytes"], 4000);
+    let number = |key: &str| report[key].as_f64().expect("a number");
+    let ranks = number("ranks");
+    assert!((number("algbw") * number("seconds") - 4000.0).abs() < 1e-6);
+    assert!((number("busbw") / number("algbw") - 2.0 * (ranks - 1.0) / ranks).abs() < 1e-9);
+    assert_eq!(report["step_seconds"].as_array().map(Vec::len), Some(2 * (ranks as usize - 1)));
+}
+
+#[test]
+fn what_does_not_hold_is_not_run() {
+    let output = run("run schedules/rejected/D001/no-such-file.json");
+    assert_eq!(output.status.code(), Some(2));
+    let wrong = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("schedules/rejected/D001"));
+    for entry in wrong.expect("the folder") {
+        let output = run(&format!("run {}", entry.expect("an entry").path().display()));
+        assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(1), true));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("D001"));
+    }
+    for words in ["--dtype f8", "--op mean", "--bytes 0", "--rank 0", "--repeat 0", "--bytes 1TiB"] {
+        assert_eq!(run(&format!("run schedules/all-to-all-ring.json {words}")).status.code(), Some(2), "{words}");
+    }
+}
+
+/// A process for each rank of a ring of four, and their rank table.
+struct Processes {
+    children: Vec<Child>,
+    _folder: TempDir,
+}
+
+/// Ports that nobody listens at, below those that the system gives away by itself.
+fn free_ports(count: usize) -> Vec<u16> {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let first = 10_000 + (std::process::id() % 1000 * 20) as u16;
+    let mut ports = Vec::new();
+    while ports.len() < count {
+        let port = first + NEXT.fetch_add(1, Ordering::Relaxed);
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            ports.push(port);
+        }
+    }
+    ports
+}
+
+fn processes(words: &str) -> Processes {
+    let folder = TempDir::new().expect("a temporary folder");
+    let lines: Vec<String> = free_ports(4).into_iter().map(|port| format!("127.0.0.1:{port}")).collect();
+    let table = folder.path().join("ranks.txt");
+    fs::write(&table, lines.join("\n")).expect("a file");
+    let start = |rank| {
+        synth(&format!("run schedules/ring-all-reduce.json --transport tcp --rank {rank} {words}"))
+            .arg("--rank-table")
+            .arg(&table)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("a process")
+    };
+    Processes { children: (0..4).map(start).collect(), _folder: folder }
+}
+
+#[test]
+fn one_process_for_each_rank() {
+    let started = processes("--bytes 100KB --dtype i64 --format json");
+    for child in started.children {
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        let report: Value = serde_json::from_slice(&output.stdout).expect("a JSON object");
+        assert_eq!(report["correct"], true);
+    }
+}
+
+#[test]
+fn a_process_that_is_killed_ends_all_others() {
+    let started = processes("--bytes 1MiB --repeat 1000000 --timeout 5s");
+    let mut children = started.children;
+    thread::sleep(Duration::from_millis(800));
+    for child in &mut children {
+        assert!(child.try_wait().expect("a state").is_none(), "still at work");
+    }
+    children[2].kill().expect("killed");
+    let killed = Instant::now();
+    for (rank, mut child) in children.into_iter().enumerate().filter(|(rank, _)| *rank != 2) {
+        let status = child.wait().expect("it ends");
+        let mut errors = String::new();
+        child.stderr.take().expect("piped").read_to_string(&mut errors).expect("text");
+        assert_eq!(status.code(), Some(2), "rank {rank}: {errors}");
+        assert!(errors.contains("closed the connection"), "rank {rank}: {errors}");
+    }
+    assert!(killed.elapsed() < Duration::from_secs(15));
+}

@@ -1,0 +1,185 @@
+//! Networks that misbehave: every rank ends with the right result or with an error, in time.
+
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use synth::collective::Kind;
+use synth::runtime::tcp::{RankTable, TcpTransport};
+use synth::runtime::{
+    Communicator, Incoming, Operation, Outgoing, Pool, RunError, Transport, TransportError, Trial, peers,
+};
+use synth::schedule::Solution;
+use synth::topology::RankId;
+use synth::verify::Verified;
+
+use crate::machine::{on_transports, problem, verified};
+
+/// How long a rank waits for another here.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// Long after every rank must have given up, on a busy machine, too.
+const MUST_END: Duration = Duration::from_secs(20);
+/// The rank that misbehaves, and
+const CULPRIT: RankId = RankId(4);
+/// in which exchange: 0 is the greeting, then come the steps.
+const WHEN: usize = 2;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    /// Everything comes late.
+    Delay,
+    /// Peers are served in another order in every step.
+    Reorder,
+    /// A message is lost.
+    Drop,
+    /// A message is shorter than it was.
+    Truncate,
+    /// A message comes twice.
+    Duplicate,
+    /// The rank ends its connections.
+    Die,
+    /// The rank does nothing any more, but keeps its connections.
+    Hang,
+}
+
+/// A transport with a fault.
+struct Faulty<T> {
+    inner: T,
+    fault: Option<Fault>,
+    exchanges: usize,
+}
+
+impl<T: Transport> Transport for Faulty<T> {
+    fn rank(&self) -> RankId {
+        self.inner.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.inner.size()
+    }
+
+    fn exchange(&mut self, outgoing: &mut Vec<Outgoing>, incoming: &mut [Incoming]) -> Result<(), TransportError> {
+        let now = self.exchanges == WHEN;
+        self.exchanges += 1;
+        match self.fault {
+            Some(Fault::Delay) => thread::sleep(Duration::from_millis(5)),
+            Some(Fault::Reorder) => {
+                outgoing.sort_by_key(|one| std::cmp::Reverse(one.to));
+                if self.exchanges.is_multiple_of(2) {
+                    outgoing.sort_by_key(|one| one.to.0 % 3);
+                }
+            }
+            Some(Fault::Drop) if now => drop(outgoing.pop()),
+            Some(Fault::Truncate) if now => {
+                if let Some(last) = outgoing.last_mut() {
+                    let mut shorter = self.inner.pool().message(last.message.len());
+                    shorter.elements_mut::<u8>().copy_from_slice(last.message.elements());
+                    shorter.truncate(last.message.len() - 1);
+                    last.message = Arc::new(shorter);
+                }
+            }
+            Some(Fault::Duplicate) if now => outgoing.extend(outgoing.last().cloned()),
+            Some(Fault::Die) if now => {
+                self.inner.close();
+                return Err(TransportError::Closed { peer: self.rank() });
+            }
+            Some(Fault::Hang) if now => {
+                thread::sleep(2 * PATIENCE);
+                return Err(TransportError::Closed { peer: self.rank() });
+            }
+            _ => {}
+        }
+        self.inner.exchange(outgoing, incoming)
+    }
+
+    fn close(&mut self) {
+        self.inner.close();
+    }
+
+    fn pool(&self) -> Pool {
+        self.inner.pool()
+    }
+
+    fn message_bytes(&self) -> usize {
+        self.inner.message_bytes()
+    }
+}
+
+/// One rank's part, on a transport that has the fault if it is the culprit.
+fn part<T: Transport>(inner: T, fault: Fault, schedule: &Verified<Solution>) -> Result<(), RunError> {
+    let fault = (inner.rank() == CULPRIT).then_some(fault);
+    let mut communicator = Communicator::new(Faulty { inner, fault, exchanges: 0 }, schedule)?;
+    let trial = Trial::<i32>::new(&schedule.problem, 50, Operation::Sum, 1);
+    let mut buffers = trial.buffers(communicator.rank());
+    let result = trial.call(&mut communicator, &mut buffers);
+    match &result {
+        Ok(()) => assert_eq!(trial.check(communicator.rank(), &buffers.output), Ok(()), "{fault:?}"),
+        Err(_) => {
+            let again = trial.call(&mut communicator, &mut buffers);
+            assert!(matches!(again, Err(RunError::Ended)), "{again:?}");
+        }
+    }
+    result
+}
+
+fn on_threads(schedule: &Verified<Solution>, fault: Fault) -> Vec<Result<(), RunError>> {
+    on_transports(schedule, PATIENCE, |transport| part(transport, fault, schedule))
+}
+
+fn on_tcp(schedule: &Verified<Solution>, fault: Fault) -> Vec<Result<(), RunError>> {
+    let ranks = schedule.problem.topology().rank_count();
+    let listeners: Vec<TcpListener> =
+        (0..ranks).map(|_| TcpListener::bind("127.0.0.1:0").expect("a free port")).collect();
+    let addresses: Vec<String> =
+        listeners.iter().map(|listener| listener.local_addr().expect("an address").to_string()).collect();
+    let table = &RankTable::parse(&addresses.join("\n"), ranks).expect("a table");
+    thread::scope(|scope| {
+        let start = |(listener, rank): (TcpListener, u32)| {
+            scope.spawn(move || {
+                let peers = peers(schedule, RankId(rank));
+                let patience = Duration::from_secs(10);
+                TcpTransport::with_listener(&listener, table, RankId(rank), &peers, patience)
+                    .expect("all connect")
+                    .with_timeout(PATIENCE)
+                    .map_err(|source| RunError::Start { source })
+                    .and_then(|transport| part(transport, fault, schedule))
+            })
+        };
+        let handles: Vec<_> = listeners.into_iter().zip(0..).map(start).collect();
+        handles.into_iter().map(|handle| handle.join().expect("no panic")).collect()
+    })
+}
+
+#[test]
+fn every_fault_ends_in_the_right_result_or_an_error() {
+    use Fault::{Delay, Die, Drop, Duplicate, Hang, Reorder, Truncate};
+    for kind in [Kind::AllToAll, Kind::AllReduce, Kind::Broadcast(CULPRIT)] {
+        let schedule = verified(&problem(&[3, 3], kind, 2));
+        for fault in [Delay, Reorder, Drop, Truncate, Duplicate, Die, Hang] {
+            for run in [on_threads, on_tcp] {
+                let started = Instant::now();
+                let results = run(&schedule, fault);
+                assert!(started.elapsed() < MUST_END, "{fault:?} took {:?}", started.elapsed());
+                let failed = results.iter().filter(|result| result.is_err()).count();
+                match fault {
+                    Delay | Reorder => assert_eq!(failed, 0, "{fault:?}: {results:?}"),
+                    // The call may be over before the second copy would be read.
+                    Duplicate => {}
+                    _ => assert!(failed > 0, "{fault:?}: {results:?}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn nobody_finishes_a_sum_without_a_rank_that_died() {
+    // Each rank's sum needs what is still to cross the rank that dies.
+    let schedule = verified(&problem(&[9], Kind::AllReduce, 9));
+    for run in [on_threads, on_tcp] {
+        let results = run(&schedule, Fault::Die);
+        let named = |error: &RunError| error.to_string().contains("closed the connection");
+        assert!(results.iter().all(|result| result.as_ref().is_err_and(named)), "{results:?}");
+    }
+}
