@@ -108,8 +108,8 @@ impl<'a> Strategy for Routing<'a> {
 
     fn begin(&self, start: Start) -> Paths<'a> {
         let steps = start.widths.len();
-        let paths = match start.number % 8 {
-            6 => vec![WAIT; self.messages.len() * steps],
+        let paths = match start.number % 16 {
+            12 => vec![WAIT; self.messages.len() * steps],
             _ => self.template(steps).to_vec(),
         };
         Paths::new(self.network, self.messages, start, paths)
