@@ -69,7 +69,7 @@ pub enum FlowError {
 ///
 /// A [`FlowError`] with the reason why there is no bound.
 pub fn flow_bound(problem: &Problem, limit: FlowLimit) -> Result<FlowBound, FlowError> {
-    let instance = Instance::new(problem)?;
+    let instance = FlowNetwork::new(problem)?;
     if problem.is_trivial() {
         return Ok(FlowBound { optimum: 0.0, variables: (0, 0), symmetries: instance.symmetries, finding: None });
     }
@@ -99,20 +99,27 @@ fn finding(problem: &Problem, at_least: Rational, weights: Weights) -> Finding {
     }
 }
 
-/// A problem as a network of plain numbers. For gather, all links and the demand are turned round, so that the
-/// commodity is one: that of the root.
-pub(super) struct Instance {
+/// A problem as a network of plain numbers: an arc for every pair of ranks that live links join, in that order.
+pub struct FlowNetwork {
+    /// Ranks, links and demand, in messages. For gather all of it is turned round, so that the commodity is one: that
+    /// of the root.
     pub network: Network,
-    /// Maps of the network that keep the demand.
+    /// Maps of the network that keep the demand, of which all the others are composed.
     pub generators: Vec<Symmetry>,
+    /// How many such maps there are, with the identity.
     pub symmetries: usize,
-    /// Are all links turned round?
+    /// Is all of it turned round?
     pub reversed: bool,
     /// The ranks that each arc joins, as in the topology.
     pub pairs: Vec<(RankId, RankId)>,
 }
 
-impl Instance {
+impl FlowNetwork {
+    /// The network of a problem in which every chunk goes from one rank to one rank.
+    ///
+    /// # Errors
+    ///
+    /// [`FlowError::WrongKind`] or [`FlowError::Disconnected`].
     pub fn new(problem: &Problem) -> Result<Self, FlowError> {
         let topology = problem.topology();
         let kind = &problem.collective().kind;
@@ -144,7 +151,7 @@ impl Instance {
         Ok(Self { network, generators, symmetries: found.count, reversed, pairs })
     }
 
-    pub fn check_size(&self, variables: usize, limit: FlowLimit) -> Result<(), FlowError> {
+    pub(super) fn check_size(&self, variables: usize, limit: FlowLimit) -> Result<(), FlowError> {
         match variables > limit.variables {
             true => Err(FlowError::TooLarge { variables, symmetries: self.symmetries, most: limit.variables }),
             false => Ok(()),

@@ -30,7 +30,7 @@ use crate::topology::Distances;
 
 pub use synth_lp::LpError;
 
-pub use flow::{FlowBound, FlowError, FlowLimit, flow_bound};
+pub use flow::{FlowBound, FlowError, FlowLimit, FlowNetwork, flow_bound};
 pub use stepped::{SteppedBound, stepped_bound};
 
 use hops::HopCount;

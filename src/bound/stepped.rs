@@ -8,7 +8,7 @@
 //!
 //! Sources: Basu et al., HPDC 2024 (the time-stepped flow).
 
-use super::flow::{FlowError, FlowLimit, Instance};
+use super::flow::{FlowError, FlowLimit, FlowNetwork};
 use super::rounding::{FINE, Rounding, Weights, weights};
 use crate::certificate::{self, Rational};
 use crate::problem::Problem;
@@ -45,7 +45,7 @@ impl SteppedBound {
 ///
 /// A [`FlowError`] with the reason why there is no bound; `Solver(Infeasible)` if there are too few steps.
 pub fn stepped_bound(problem: &Problem, steps: u32, limit: FlowLimit) -> Result<SteppedBound, FlowError> {
-    let instance = Instance::new(problem)?;
+    let instance = FlowNetwork::new(problem)?;
     if problem.is_trivial() {
         let (weights, widths) = (vec![Vec::new(); steps as usize], vec![0.0; steps as usize]);
         return Ok(SteppedBound { steps, at_least: 0.into(), weights, optimum: 0.0, widths, variables: 0 });

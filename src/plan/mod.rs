@@ -14,6 +14,7 @@ mod driver;
 mod error;
 mod flood;
 mod half_ring;
+mod lp;
 mod negotiated;
 mod negotiation;
 mod ring;
@@ -36,6 +37,7 @@ pub use dim_rotation::DimRotation;
 pub use driver::{Parts, Plan, Wish, synthesise};
 pub use flood::Flood;
 pub use half_ring::HalfRing;
+pub use lp::Lp;
 pub use negotiated::Negotiated;
 pub use ring::Ring;
 pub use ring_all_reduce::RingAllReduce;
@@ -163,6 +165,7 @@ pub fn planners() -> &'static [&'static dyn Planner] {
         &Trees,
         &SpanningTrees,
         &Flood,
+        &Lp,
         &DimRotation,
         &HalfRing,
         &Ring,

@@ -8,8 +8,8 @@
 //!
 //! The offline bandwidth allocation of MATE and MATEe (Qin et al., MICRO 2025, section 5) is of this form: an amount is
 //! the data of the ring with the dead cable; its ways are the virtual rings of each acceleration dimension, the folded
-//! ring in the acceleration phase, and the folded ring in the normal phases; resources are links, or groups of links used
-//! alike, once for each phase they work in.
+//! ring in the acceleration phase, and the folded ring in the normal phases; resources are links, or groups of links
+//! used alike, once for each phase they work in.
 
 use std::time::Duration;
 
@@ -82,7 +82,8 @@ impl Allocation {
     /// ```
     /// use synth_lp::{Allocation, Choice, Resource, Share};
     ///
-    /// // MATE on 4x4x4: one amount, two virtual rings, and a folded ring that takes three times as long (r = k / (4 (k-1)) = 1/3).
+    /// // MATE on 4x4x4: one amount, two virtual rings, and a folded ring that takes three times as long
+    /// // (r = k / (4 (k-1)) = 1/3).
     /// let resource = Resource { phase: 0, capacity: 1.0, base: 0.0 };
     /// let way = |resource, load| Share { loads: vec![(resource, load)] };
     /// let ways = vec![way(0, 1.0), way(1, 1.0), way(2, 3.0)];

@@ -73,7 +73,7 @@ impl Network {
     }
 
     /// Hops from a node to every node; `u32::MAX` where there is no way.
-    pub(crate) fn hops(&self, origin: usize) -> Vec<u32> {
+    pub fn hops(&self, origin: usize) -> Vec<u32> {
         let mut hops = vec![u32::MAX; self.nodes];
         hops[origin] = 0;
         // As many rounds as the farthest node is away: the graphs here are small and round.

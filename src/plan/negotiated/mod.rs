@@ -30,6 +30,7 @@ use crate::plan::{Control, Outcome, PlanError, Planner, StopReason, Task, bounde
 use crate::problem::Problem;
 use crate::schedule::{Op, Schedule};
 use paths::Paths;
+use start::TemplateGuide;
 
 /// How many steps beyond the least are worth trying when nobody says.
 const MORE_STEPS: u32 = 3;
@@ -68,27 +69,47 @@ impl Planner for Negotiated {
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
-        let least_steps = task.step_count(task.bounds.least_steps())?;
-        let network = Network::new(task.problem);
-        task.problem.check_connected(&network.distances)?;
-        let messages = messages(task.problem).unwrap_or_default();
-        if messages.is_empty() {
-            return Ok(Outcome { schedule: Schedule::default(), stopped: StopReason::Finished });
-        }
-        let most_steps = task.steps.or(task.max_steps).unwrap_or(least_steps + MORE_STEPS);
-        // Every step is at least 1 wide.
-        let least_width = task.bounds.least_width(task.problem.parts()).max(least_steps);
-        let routing = Routing {
-            problem: task.problem,
-            network: &network,
-            messages: &messages,
-            steps: (least_steps, most_steps),
-            limits: Limits::new(&network, &messages),
-            templates: Mutex::default(),
-        };
-        let (widths, paths, stopped) = Search::new(self.name(), task, &routing, control).run(least_width);
-        Ok(Outcome { schedule: write_down(task.problem, &network, &messages, &widths, &paths), stopped })
+        plan_from(self.name(), task, &TemplateGuide, control)
     }
+}
+
+/// Where tries begin.
+pub(in crate::plan) trait Guide: Sync {
+    /// Paths through so many steps, `[message * steps + step]`; [`WAIT`] throughout for messages without advice.
+    fn paths(&self, problem: &Problem, network: &Network, messages: &[Message], steps: usize) -> Vec<LiveLink>;
+
+    /// Widths of this sum, each at least 1, if it has any advice.
+    fn widths(&self, steps: u32, width: u32) -> Option<Vec<u32>>;
+}
+
+/// Negotiates, from where the guide says.
+pub(in crate::plan) fn plan_from(
+    planner: &'static str,
+    task: &Task<'_>,
+    guide: &dyn Guide,
+    control: &Control,
+) -> Result<Outcome, PlanError> {
+    let least_steps = task.step_count(task.bounds.least_steps())?;
+    let network = Network::new(task.problem);
+    task.problem.check_connected(&network.distances)?;
+    let messages = messages(task.problem).unwrap_or_default();
+    if messages.is_empty() {
+        return Ok(Outcome { schedule: Schedule::default(), stopped: StopReason::Finished });
+    }
+    let most_steps = task.steps.or(task.max_steps).unwrap_or(least_steps + MORE_STEPS);
+    // Every step is at least 1 wide.
+    let least_width = task.bounds.least_width(task.problem.parts()).max(least_steps);
+    let routing = Routing {
+        problem: task.problem,
+        network: &network,
+        messages: &messages,
+        steps: (least_steps, most_steps),
+        limits: Limits::new(&network, &messages),
+        guide,
+        starts: Mutex::default(),
+    };
+    let (widths, paths, stopped) = Search::new(planner, task, &routing, control).run(least_width);
+    Ok(Outcome { schedule: write_down(task.problem, &network, &messages, &widths, &paths), stopped })
 }
 
 /// Messages to be routed, each on a path of its own.
@@ -99,8 +120,9 @@ struct Routing<'a> {
     /// The least and the most steps to try.
     steps: (u32, u32),
     limits: Limits,
+    guide: &'a dyn Guide,
     /// The paths tries begin with, per number of steps.
-    templates: Mutex<BTreeMap<u32, Arc<Vec<LiveLink>>>>,
+    starts: Mutex<BTreeMap<u32, Arc<Vec<LiveLink>>>>,
 }
 
 impl<'a> Strategy for Routing<'a> {
@@ -110,14 +132,19 @@ impl<'a> Strategy for Routing<'a> {
         let steps = start.widths.len();
         let paths = match start.number % 16 {
             12 => vec![WAIT; self.messages.len() * steps],
-            _ => self.template(steps).to_vec(),
+            _ => self.start(steps).to_vec(),
         };
         Paths::new(self.network, self.messages, start, paths)
     }
 
-    /// As even as can be; the wider steps come first, last, or after the first third. Where single ranks are the
-    /// bottleneck, every fourth try keeps the steps at both ends as narrow as they want them.
+    /// What the guide says; or as even as can be: the wider steps come first, last, or after the first third. Where
+    /// single ranks are the bottleneck, every fourth try keeps the steps at both ends as narrow as they want them.
     fn widths(&self, steps: u32, width: u32, number: u64) -> Vec<u32> {
+        if number.is_multiple_of(2)
+            && let Some(widths) = self.guide.widths(steps, width)
+        {
+            return widths;
+        }
         let (early, late) = self.limits.at(width);
         if number % 4 == 1 && !(early.is_empty() && late.is_empty()) {
             return bounded_widths(width, steps, early, late);
@@ -177,11 +204,11 @@ impl Limits {
 }
 
 impl Routing<'_> {
-    /// The paths of the template, made once per number of steps.
-    fn template(&self, steps: usize) -> Arc<Vec<LiveLink>> {
-        let mut templates = self.templates.lock().unwrap_or_else(PoisonError::into_inner);
-        let make = || Arc::new(start::paths(self.problem, self.network, self.messages, steps));
-        Arc::clone(templates.entry(steps as u32).or_insert_with(make))
+    /// The guide's paths, made once per number of steps.
+    fn start(&self, steps: usize) -> Arc<Vec<LiveLink>> {
+        let mut starts = self.starts.lock().unwrap_or_else(PoisonError::into_inner);
+        let make = || Arc::new(self.guide.paths(self.problem, self.network, self.messages, steps));
+        Arc::clone(starts.entry(steps as u32).or_insert_with(make))
     }
 }
 

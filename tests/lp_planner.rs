@@ -1,0 +1,80 @@
+//! The planner by linear programming: it stands on the program's value wherever the parts make that whole.
+
+use synth::collective::{Collective, Demand, Kind};
+use synth::plan::{Control, Lp, Parts, Plan, PlanError, Planner, Wish, synthesise};
+use synth::problem::Problem;
+use synth::schedule::Solution;
+use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::verify::{Options, Verified};
+
+fn torus_without(torus: Torus, cables: &[(u32, u32)]) -> Topology {
+    let failed = |&(from, to): &_| FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true };
+    let spec = TopologySpec::new(Shape::Torus(torus));
+    Topology::new(TopologySpec { failed_links: cables.iter().map(failed).collect(), ..spec }).unwrap()
+}
+
+/// Steps and total width of a verified schedule.
+fn plan(topology: &Topology, kind: &Kind, parts: u32, steps: Option<u32>) -> (usize, u64) {
+    let wish = Wish { planner: Some("lp".to_owned()), parts: Parts::Fixed(parts), steps, ..Wish::default() };
+    let Plan { problem, schedule, bounds, .. } = synthesise(topology, kind, &wish, &Control::unlimited()).unwrap();
+    let figures = (schedule.step_count(), schedule.total_width());
+    let solution = Solution { problem, schedule, bounds, origin: None };
+    assert!(Verified::<Solution>::new(solution, &Options::default()).is_ok());
+    figures
+}
+
+#[test]
+fn the_value_of_the_program_is_reached_exactly() {
+    type Row = (&'static [u32], &'static [(u32, u32)], u32, (usize, u64));
+    let table: &[Row] = &[
+        (&[4, 4], &[(0, 1)], 7, (4, 64)),
+        (&[5, 5], &[(0, 1)], 9, (4, 150)),
+        (&[4, 4, 4], &[(2, 3)], 1, (6, 34)),
+        (&[4, 4, 4], &[(2, 3)], 31, (6, 1024)),
+        (&[4, 4, 4], &[(0, 1), (2, 3)], 15, (6, 512)),
+    ];
+    for &(extents, cables, parts, expected) in table {
+        let topology = torus_without(Torus::new(extents), cables);
+        assert_eq!(plan(&topology, &Kind::AllToAll, parts, None), expected, "{extents:?} {cables:?} in {parts} parts");
+    }
+}
+
+#[test]
+fn few_steps_cost_the_joint_optimum_and_no_more() {
+    let topology = torus_without(Torus::new(&[4, 4]), &[(0, 1), (1, 2), (1, 5), (12, 13), (12, 15)]);
+    for (steps, width) in [(5, 19), (6, 16), (7, 15)] {
+        assert_eq!(plan(&topology, &Kind::AllToAll, 1, Some(steps)), (steps as usize, width));
+    }
+}
+
+#[test]
+fn roots_demands_and_doubled_cables() {
+    let broken = torus_without(Torus::new(&[4, 4]), &[(0, 1)]);
+    for kind in [Kind::Scatter(RankId(0)), Kind::Gather(RankId(0))] {
+        assert_eq!(plan(&broken, &kind, 1, None), (4, 5), "{}", kind.name());
+    }
+    let doubled = Torus { wrap: vec![true, true], ..Torus::new(&[2, 4]) };
+    assert_eq!(plan(&torus_without(doubled, &[]), &Kind::AllToAll, 1, None), (3, 4));
+    let mut counts = vec![0; 16];
+    (counts[2], counts[7]) = (6, 2);
+    let demand = Kind::AllToAllV(Demand::new(4, &counts).unwrap());
+    // In 3 steps the flow already wants a width of 5.
+    assert_eq!(plan(&Topology::torus(&[4]).unwrap(), &demand, 1, None), (4, 4));
+}
+
+#[test]
+fn what_it_is_not_for_it_refuses() {
+    let refusal = |extents: &[u32], cables: &[(u32, u32)], kind| {
+        let problem = Problem::new(torus_without(Torus::new(extents), cables), Collective::new(kind)).unwrap();
+        match Lp.applies(&problem).unwrap_err() {
+            PlanError::NotApplicable { planner, reason } => format!("{planner}: {reason}"),
+            error => panic!("{error}"),
+        }
+    };
+    assert_eq!(
+        refusal(&[4, 4], &[], Kind::AllGather),
+        "lp: the flow LP is for all_to_all, all_to_allv, scatter and gather; this is all_gather"
+    );
+    assert!(refusal(&[8, 8], &[(0, 1), (5, 13), (20, 28)], Kind::AllToAll).contains("at most 60000 are tried"));
+    assert!(refusal(&[4], &[(0, 1), (1, 2)], Kind::AllToAll).contains("not connected"));
+}
