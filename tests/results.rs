@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use synth::bound::{self, FlowLimit};
 use synth::certificate::Rational;
 use synth::collective::Kind;
 use synth::plan::{Control, Parts, Plan, Wish, synthesise};
@@ -52,7 +53,7 @@ fn figures(plan: &Plan) -> (String, String) {
     )
 }
 
-fn bound(plan: &Plan) -> Rational {
+fn bound_of(plan: &Plan) -> Rational {
     plan.bounds.volume.as_ref().unwrap().at_least
 }
 
@@ -68,7 +69,7 @@ fn one_cable(page: &mut String) {
     for (extents, parts) in [(&[4, 4][..], 7), (&[5, 5], 9), (&[8, 8], 15), (&[4, 4, 4], 31), (&[5, 5, 5], 49)] {
         let whole = plan(extents, &[(0, 1)], &Kind::AllToAll, 1);
         let fine = plan(extents, &[(0, 1)], &Kind::AllToAll, parts);
-        let intact = bound(&plan(extents, &[], &Kind::AllToAll, 2));
+        let intact = bound_of(&plan(extents, &[], &Kind::AllToAll, 2));
         let (k, d) = (i128::from(extents[0]), extents.len() as i128);
         let r = if k % 2 == 0 { Rational::new(k, 4 * (k - 1)) } else { Rational::new(k + 1, 4 * k) };
         let one = Rational::from(1);
@@ -80,8 +81,8 @@ fn one_cable(page: &mut String) {
             "| {} | {} | {} = {} | {steps} | {volume} | {parts} | {fine_steps} | {fine_volume} | {} | {} | {} |",
             name(extents),
             decimal(intact),
-            bound(&whole),
-            decimal(bound(&whole)),
+            bound_of(&whole),
+            decimal(bound_of(&whole)),
             decimal(mate_e),
             decimal(mate),
             decimal(folded),
@@ -105,12 +106,45 @@ fn one_cable(page: &mut String) {
     }
 }
 
+/// Steps against volume: the time-stepped flow beside what planning reaches, for each number of steps that pays.
+fn frontiers(page: &mut String) {
+    page.push_str(
+        "\n## All-to-all: fewer steps for more volume\n\n\
+         Whole messages. The flow in so many steps is a linear program whose dual solution, rounded and checked exactly,\n\
+         proves that no schedule of so many steps, or fewer, has less volume. **Bold**: equal to that, rounded up.\n\n\
+         | torus | dead cables | steps | flow in so many steps | volume |\n|---|---|---|---|---|\n",
+    );
+    let limit = FlowLimit { variables: 20_000, time: None };
+    for (extents, cables) in [
+        (&[7, 3][..], &[(0, 1)][..]),
+        (&[5, 5], &[(0, 1), (0, 5), (0, 4)]),
+        (&[4, 4], &[(0, 1), (1, 2), (1, 5), (12, 13), (12, 15)]),
+        (&[4, 4], &[(4, 5), (5, 6), (5, 9), (0, 1), (12, 13)]),
+        (&[4, 4, 4], &[(2, 3)]),
+    ] {
+        let Plan { problem, bounds, .. } = plan(extents, cables, &Kind::AllToAll, 1);
+        let names: Vec<String> = cables.iter().map(|(from, to)| format!("{from}-{to}")).collect();
+        for steps in bounds.least_steps().. {
+            let flow = bound::stepped_bound(&problem, steps, limit).unwrap();
+            let wish = Wish { steps: Some(steps), ..Wish::default() };
+            let plan = synthesise(problem.topology(), &Kind::AllToAll, &wish, &Control::unlimited()).unwrap();
+            let (width, least) = (plan.schedule.total_width(), u64::from(flow.least_width(1)));
+            let volume = if width == least { format!("**{width}**") } else { width.to_string() };
+            let flow = decimal(flow.at_least);
+            writeln!(page, "| {} | {} | {steps} | {flow} | {volume} |", name(extents), names.join(", ")).unwrap();
+            if least <= u64::from(bounds.least_width(1)) {
+                break;
+            }
+        }
+    }
+}
+
 fn row(page: &mut String, extents: &[u32], cables: &[(u32, u32)], kind: &Kind, parts: Option<u32>) {
     let plan = plan(extents, cables, kind, parts.unwrap_or(1));
     let (steps, volume) = figures(&plan);
     let cables: Vec<String> = cables.iter().map(|(from, to)| format!("{from}-{to}")).collect();
     let parts = parts.map(|parts| format!("{parts} | ")).unwrap_or_default();
-    let bound = bound(&plan);
+    let bound = bound_of(&plan);
     let bound = if bound.is_integer() { bound.to_string() } else { format!("{bound} = {}", decimal(bound)) };
     writeln!(page, "| {} | {} | {parts}{bound} | {steps} | {volume} |", name(extents), cables.join(", ")).unwrap();
 }
@@ -155,6 +189,7 @@ fn broadcasts(page: &mut String) {
 fn the_results_page_is_current() {
     let mut page = HEAD.to_owned();
     one_cable(&mut page);
+    frontiers(&mut page);
     gathers(&mut page);
     broadcasts(&mut page);
     if std::env::var_os("SYNTH_UPDATE_RESULTS").is_some() {
