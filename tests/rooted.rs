@@ -151,3 +151,19 @@ fn what_time_costs_decides_how_wide_the_steps_are() {
     let [cheap, dear] = [0.01, 100.0].map(|alpha| shape(Wish { price: price(alpha), ..Wish::default() }));
     assert!(cheap == (steps, width) && dear.0 < steps);
 }
+
+#[test]
+fn the_price_of_time_decides_in_how_many_parts_a_broadcast_goes() {
+    let topology = torus(&[4, 4, 4], &[], &[]);
+    let parts = |price| {
+        let wish = Wish { parts: Parts::Auto, price, ..Wish::default() };
+        let plan = synthesise(&topology, &Kind::Broadcast(RankId(5)), &wish, &Control::unlimited()).unwrap();
+        figures(&plan);
+        plan.problem.parts()
+    };
+    // Without a price the most that are considered and divisible by 6; with one, a message in one go, or in some.
+    assert_eq!(parts(None), 126);
+    let price = |message_bytes| Some(Price { message_bytes, alpha: 1e-6, bandwidth: 1e9 });
+    assert_eq!(parts(price(8)), 6);
+    assert!((12..=30).contains(&parts(price(20_000))));
+}

@@ -122,7 +122,7 @@ pub fn useful_parts(topology: &Topology, kind: &Kind) -> Result<Vec<u32>, PlanEr
     }
     let whole = Problem::new(topology.clone(), Collective::new(kind.clone()))?;
     let bounds = bound::find(&whole)?;
-    let (exact, most) = super::driver::best_parts(&whole, &bounds);
+    let (exact, most) = super::driver::best_parts(&whole, &bounds, None);
     let powers = (0..).map(|exponent| 1 << exponent).take_while(|&parts| parts < exact);
     Ok(powers.chain([exact, 2 * exact, 4 * exact]).filter(|&parts| parts <= most).collect())
 }

@@ -80,7 +80,7 @@ pub fn synthesise(topology: &Topology, kind: &Kind, wish: &Wish, control: &Contr
         Parts::Auto => {
             let whole = problem(1)?;
             let bounds = bound::find(&whole)?;
-            let (parts, _) = best_parts(&whole, &bounds);
+            let (parts, _) = best_parts(&whole, &bounds, wish.price);
             let plan = plan_problem(problem(parts)?, wish, control)?;
             if parts == 1 || control.stop().is_some() {
                 return Ok(plan);
@@ -142,18 +142,33 @@ pub(super) fn plan_bounded(
     Ok(Plan { problem, schedule, planner, bounds, stopped })
 }
 
-/// The fewest parts whose least whole width comes nearest to the volume bound, and the most that are within the limits.
-pub(super) fn best_parts(whole: &Problem, bounds: &Bounds) -> (u32, u32) {
+/// The fewest parts whose least whole width costs least, and the most that are within the limits.
+pub(super) fn best_parts(whole: &Problem, bounds: &Bounds, price: Option<Price>) -> (u32, u32) {
     let hops = u64::from(whole.chunk_count()) * u64::from(bounds.least_steps().max(1));
     let most = u32::try_from(AUTO_HOPS / hops.max(1)).unwrap_or(u32::MAX).clamp(1, AUTO_PARTS);
-    let mut best = (bounds.least_width(1), 1);
-    for parts in 2..=most {
-        let width = bounds.least_width(parts);
-        if u64::from(width) * u64::from(best.1) < u64::from(best.0) * u64::from(parts) {
-            best = (width, parts);
+    let cost = |parts: u32| {
+        let (steps, width) = least_figures(whole, bounds, parts);
+        let volume = f64::from(width) / f64::from(parts);
+        price.map_or(volume, |price| price.seconds_for(steps as usize, volume))
+    };
+    // The first of equals.
+    let best = (1..=most).min_by(|&a, &b| cost(a).total_cmp(&cost(b)));
+    (best.unwrap_or(1), most)
+}
+
+/// Steps and width of the best schedule that could be. Where all comes from, or goes to, one rank, the first parts have
+/// the whole way before them until others can follow in steps of width 1.
+fn least_figures(whole: &Problem, bounds: &Bounds, parts: u32) -> (u32, u32) {
+    let (steps, width) = (bounds.least_steps(), bounds.least_width(parts));
+    let pipelined = matches!(whole.collective().kind, Kind::Broadcast(_) | Kind::Reduce(_));
+    match bounds.volume.as_ref().filter(|_| pipelined && steps > 1) {
+        Some(bound) => {
+            let rounds = (bound.at_least * i128::from(parts)).ceil().to_integer();
+            let width = u32::try_from(rounds).unwrap_or(u32::MAX).saturating_add(steps - 1);
+            (width, width)
         }
+        None => (steps, width),
     }
-    (best.1, most)
 }
 
 /// Is the first plan the better one for this wish?
