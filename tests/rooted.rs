@@ -1,4 +1,5 @@
-//! Broadcast and reduce: the pipeline through edge-disjoint arborescences against closed forms, on verified schedules.
+//! Collectives with a root, on verified schedules: broadcast and reduce, the pipeline through edge-disjoint
+//! arborescences, against closed forms; scatter and gather against the cut of the root.
 
 use synth::collective::Kind;
 use synth::cost::Price;
@@ -74,22 +75,30 @@ fn a_ring_is_gone_round_both_ways() {
     }
 }
 
+const SMALL: [&[u32]; 8] = [&[3], &[4], &[5], &[8], &[2, 2], &[3, 3], &[4, 4], &[2, 3, 4]];
+
+/// The torus, the same without one, two and three cables, and without a rank, as far as they are connected.
+fn with_failures(extents: &[u32]) -> Vec<Topology> {
+    let sound = torus(extents, &[], &[]);
+    let cables: Vec<(u32, u32)> = sound
+        .links()
+        .iter()
+        .filter(|link| link.direction.is_some_and(|direction| direction.positive))
+        .map(|link| (link.from.0, link.to.0))
+        .collect();
+    let dead: Vec<(u32, u32)> = cables.iter().copied().step_by(cables.len().div_ceil(3)).collect();
+    let mut topologies: Vec<Topology> = vec![sound];
+    topologies.extend((1..=dead.len()).map(|n| torus(extents, &dead[..n], &[])));
+    topologies.push(torus(extents, &[], &[1]));
+    topologies.retain(|topology| topology.components().len() == 1);
+    topologies
+}
+
 #[test]
 fn every_root_of_small_machines_reaches_the_rate_of_the_least_cut() {
-    let machines: [&[u32]; 8] = [&[3], &[4], &[5], &[8], &[2, 2], &[3, 3], &[4, 4], &[2, 3, 4]];
-    for extents in machines {
-        let sound = torus(extents, &[], &[]);
-        let cables: Vec<(u32, u32)> = sound
-            .links()
-            .iter()
-            .filter(|link| link.direction.is_some_and(|direction| direction.positive))
-            .map(|link| (link.from.0, link.to.0))
-            .collect();
-        let dead: Vec<(u32, u32)> = cables.iter().copied().step_by(cables.len().div_ceil(3)).collect();
-        let mut topologies: Vec<Topology> = vec![sound];
-        topologies.extend((1..=dead.len()).map(|n| torus(extents, &dead[..n], &[])));
-        topologies.push(torus(extents, &[], &[1]));
-        for topology in topologies.iter().filter(|topology| topology.components().len() == 1) {
+    for extents in SMALL {
+        let topologies = with_failures(extents);
+        for topology in &topologies {
             for root in topology.live_ranks() {
                 for kind in both(root.0) {
                     let parts = 30;
@@ -166,4 +175,56 @@ fn the_price_of_time_decides_in_how_many_parts_a_broadcast_goes() {
     let price = |message_bytes| Some(Price { message_bytes, alpha: 1e-6, bandwidth: 1e9 });
     assert_eq!(parts(price(8)), 6);
     assert!((12..=30).contains(&parts(price(20_000))));
+}
+
+/// (N-1) messages over the live links of the root, in as many steps as the farthest rank is away.
+#[test]
+fn scatter_and_gather_stand_on_the_cut_of_the_root() {
+    let machines = [
+        (torus(&[8], &[], &[]), 0),
+        (torus(&[4, 4], &[], &[]), 5),
+        (torus(&[4, 4], &[(0, 1)], &[]), 0),
+        (torus(&[4, 4], &[(0, 1), (0, 4)], &[]), 0),
+        (torus(&[4, 4, 4], &[], &[]), 21),
+        (torus(&[4, 4, 4], &[(0, 1)], &[]), 0),
+        (torus(&[4, 4, 4], &[(0, 1), (21, 22)], &[]), 21),
+        (torus(&[4, 4, 4], &[], &[1]), 0),
+    ];
+    for (topology, root) in &machines {
+        let root = RankId(*root);
+        let links = topology.links_from(root).filter(|&link| topology.link(link).alive).count() as u32;
+        for kind in [Kind::Scatter(root), Kind::Gather(root)] {
+            for parts in [1, 2, 3, 20] {
+                let plan = plan(None, topology, kind.clone(), parts);
+                let messages = topology.live_rank_count() as u32 - 1;
+                let least_steps = plan.bounds.least_steps();
+                let expected = (least_steps, (messages * parts).div_ceil(links).max(least_steps));
+                assert_eq!(figures(&plan), expected, "{kind:?} in {parts} parts, {links} links");
+            }
+        }
+    }
+}
+
+#[test]
+fn from_every_root_of_small_machines_scatter_and_gather_meet_the_bound_or_lose_a_step() {
+    let mesh = |failed_links| {
+        let grid = Torus { wrap: vec![false, false], ..Torus::new(&[3, 3]) };
+        Topology::new(TopologySpec { failed_links, ..TopologySpec::new(Shape::Torus(grid)) }).unwrap()
+    };
+    let cable = |from, to| FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true };
+    let mut topologies: Vec<Topology> = SMALL.into_iter().flat_map(with_failures).collect();
+    topologies.extend([mesh(vec![]), mesh(vec![cable(0, 1)]), mesh(vec![cable(4, 5)]), mesh(vec![cable(7, 8)])]);
+    let (mut all, mut met) = (0, 0);
+    for topology in &topologies {
+        for root in topology.live_ranks() {
+            for kind in [Kind::Scatter(root), Kind::Gather(root)] {
+                let parts = 3;
+                let plan = plan(None, topology, kind, parts);
+                let (width, least) = (figures(&plan).1, plan.bounds.least_width(parts));
+                assert!(width <= least + 1, "{:?}: {width} above {least}", plan.problem);
+                (all, met) = (all + 1, met + u32::from(width == least));
+            }
+        }
+    }
+    assert!(met * 100 >= all * 95, "{met} of {all}");
 }

@@ -13,6 +13,7 @@ mod dim_rotation;
 mod driver;
 mod error;
 mod flood;
+mod flow_over_time;
 mod half_ring;
 mod lp;
 mod negotiated;
@@ -36,6 +37,7 @@ pub use curve::{Front, can_be_cut, trace, useful_parts};
 pub use dim_rotation::DimRotation;
 pub use driver::{Parts, Plan, Wish, synthesise};
 pub use flood::Flood;
+pub use flow_over_time::FlowOverTime;
 pub use half_ring::HalfRing;
 pub use lp::Lp;
 pub use negotiated::Negotiated;
@@ -160,6 +162,7 @@ pub trait Planner: Sync {
 pub fn planners() -> &'static [&'static dyn Planner] {
     &[
         &Template,
+        &FlowOverTime,
         &Negotiated,
         &Arborescences,
         &Trees,

@@ -10,7 +10,8 @@
 //!   rank 2  --------+--------+--------o     is cheaper now
 //! ```
 //!
-//! * **Applies** to all_to_all, all_to_allv, scatter and gather on any topology.
+//! * **Applies** to all_to_all and all_to_allv on any topology. (Scatter and gather need no negotiation: see
+//!   [`FlowOverTime`](super::FlowOverTime).)
 //! * **Steps and volume**: it is tried in the least number of steps (the distance bound) with the least total width (the
 //!   volume bound, rounded up to whole chunks) first, and where that fails a little above; on tori with failed cables the
 //!   first try is nearly always met, so that both figures are certified optimal.
@@ -25,6 +26,7 @@ mod start;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::collective::Kind;
 use crate::plan::negotiation::{LiveLink, Message, Network, Search, Start, Strategy, WAIT, messages, most_useful};
 use crate::plan::{Control, Outcome, PlanError, Planner, StopReason, Task, bounded_widths, even_widths};
 use crate::problem::Problem;
@@ -56,14 +58,14 @@ impl Planner for Negotiated {
     }
 
     fn summary(&self) -> &'static str {
-        "all_to_all(v), scatter, gather on any network with any failures: negotiated congestion"
+        "all_to_all(v) on any network with any failures: negotiated congestion"
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
         let refuse = |reason: &str| PlanError::NotApplicable { planner: self.name(), reason: reason.to_owned() };
-        match messages(problem) {
-            Some(_) => Ok(()),
-            None => Err(refuse("it plans collectives in which every chunk goes from one rank to one rank")),
+        match problem.collective().kind {
+            Kind::AllToAll | Kind::AllToAllV(_) => Ok(()),
+            _ => Err(refuse("it plans all_to_all and all_to_allv only")),
         }
     }
 

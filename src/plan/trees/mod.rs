@@ -36,7 +36,7 @@ pub(super) use growth::Growth;
 
 /// From one root, more chunks at more ranks than this are for the pipeline of [`Arborescences`](super::Arborescences): it
 /// is better there, and at once.
-const MOST_ARRIVALS_OF_ONE_ROOT: u64 = 2048;
+const MOST_ARRIVALS_OF_ONE_ROOT: u64 = 512;
 
 /// The planner of negotiated trees.
 ///
