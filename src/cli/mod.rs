@@ -14,6 +14,8 @@ mod planners;
 mod progress;
 mod quantity;
 mod run;
+#[cfg(feature = "mpi")]
+mod run_mpi;
 mod schema;
 mod show;
 mod size;

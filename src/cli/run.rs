@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use half::{bf16, f16};
 use synth::format::file;
+use synth::problem::Problem;
 use synth::report::run::{RunReport, block_for};
 use synth::report::verdict::findings;
 use synth::runtime::tcp::{self, RankTable, TcpTransport};
@@ -25,7 +26,7 @@ const BUFFERS: u64 = 4;
 /// Carry a schedule out on random data: compare every element of the result, and time it
 ///
 /// The schedule is verified first; one that does not hold is not run. Ranks are threads of this process, or joined by
-/// TCP. Exit code 0 if every element is as plain arithmetic has it, 1 if one is not (or the schedule does not hold), 2
+/// TCP or MPI. Exit code 0 if every element is as plain arithmetic has it, 1 if one is not (or the schedule does not hold), 2
 /// if ranks cannot reach each other.
 #[derive(Args)]
 pub struct RunCommand {
@@ -71,6 +72,8 @@ enum TransportName {
     Threads,
     /// Ranks are joined by TCP: processes on one or several hosts, or here over the loopback interface
     Tcp,
+    /// Ranks are the processes of an MPI job: mpirun -n N synth run ... (only if built with the feature `mpi`)
+    Mpi,
 }
 
 /// How it went on one rank.
@@ -107,7 +110,8 @@ impl RunCommand {
 
     fn run_as<E: Sample>(&self, schedule: &Verified<Solution>) -> Result<Ending, Failure> {
         let (problem, topology) = (&schedule.problem, schedule.problem.topology());
-        let here = if self.rank.is_some() { 1 } else { topology.live_rank_count() };
+        let one = self.rank.is_some() || self.transport == TransportName::Mpi;
+        let here = if one { 1 } else { topology.live_rank_count() };
         let memory = self.bytes.saturating_mul(BUFFERS).saturating_mul(here as u64);
         if memory > MOST_MEMORY {
             let ranks = synth::report::figures::count(here, "rank");
@@ -118,6 +122,7 @@ impl RunCommand {
         let trial = Trial::<E>::new(problem, block, self.op, self.seed);
         let only = self.rank.as_ref().map(|text| topology.parse_rank(text)).transpose().map_err(Failure::usage)?;
         let outcomes = match (self.transport, only, &self.rank_table) {
+            (TransportName::Mpi, None, None) => return self.in_job(schedule, &trial),
             (TransportName::Threads, None, None) => {
                 threads::run(schedule, self.timeout, |communicator| self.on_rank(&trial, communicator))
                     .map_err(|error| broken(&[error.to_string()]))?
@@ -133,24 +138,64 @@ impl RunCommand {
         if !troubles.is_empty() {
             return Err(broken(&troubles));
         }
+        self.print(&self.report(problem, block, only, &outcomes))
+    }
+
+    /// Plays the rank of this process of an MPI job.
+    #[cfg(feature = "mpi")]
+    fn in_job<E: Sample>(&self, schedule: &Verified<Solution>, trial: &Trial<E>) -> Result<Ending, Failure> {
+        let (problem, block) = (&schedule.problem, block_for(&schedule.problem, self.bytes, self.dtype));
+        let job = super::run_mpi::Job::join()?;
+        let communicator = job.communicator(schedule, self.timeout)?;
+        let outcome = self.on_rank(trial, communicator);
+        let outcome = outcome.map_err(|(rank, error)| broken(&[format!("rank {rank}: {error}")]))?;
+        let times: Vec<Duration> = std::iter::once(outcome.time).chain(outcome.steps.iter().copied()).collect();
+        let mut report = self.report(problem, block, Some(outcome.rank), &[outcome]);
+        let shared = job.share::<E>(problem, block, self.op, self.repeat, &times, report.holds());
+        (report.time, report.steps, report.library) = (shared.time, shared.steps, shared.library);
+        report.rank = report.rank.filter(|_| !shared.holds);
+        if shared.prints || !report.holds() {
+            self.print(&report)?;
+        }
+        Ok(if shared.holds { Ending::Success } else { Ending::Refuted })
+    }
+
+    #[cfg(not(feature = "mpi"))]
+    fn in_job<E: Sample>(&self, _: &Verified<Solution>, _: &Trial<E>) -> Result<Ending, Failure> {
+        Err(Failure::usage("this synth was built without MPI").hint("build it with: cargo build --features mpi"))
+    }
+
+    fn report<'a>(
+        &self,
+        problem: &'a Problem,
+        block: usize,
+        rank: Option<RankId>,
+        outcomes: &[Outcome],
+    ) -> RunReport<'a> {
+        let steps = outcomes.iter().map(|one| one.steps.len()).max().unwrap_or_default();
         let longest = |step: usize| outcomes.iter().map(|one| one.steps[step]).max().unwrap_or_default();
-        let report = RunReport {
+        RunReport {
             problem,
             transport: match self.transport {
                 TransportName::Threads => "threads",
                 TransportName::Tcp => "tcp",
+                TransportName::Mpi => "mpi",
             },
             dtype: self.dtype,
             op: self.op,
             block,
             seed: self.seed,
             repeat: self.repeat,
-            rank: only,
+            rank,
             time: outcomes.iter().map(|one| one.time).max().unwrap_or_default(),
-            steps: (0..schedule.schedule.step_count()).map(longest).collect(),
+            steps: (0..steps).map(longest).collect(),
+            library: None,
             mismatches: outcomes.iter().filter_map(|one| one.mismatch.clone()).collect(),
             unrepeated: outcomes.iter().filter(|one| !one.repeated).map(|one| one.rank).collect(),
-        };
+        }
+    }
+
+    fn print(&self, report: &RunReport<'_>) -> Result<Ending, Failure> {
         output::print(&match self.format {
             Format::Text => report.to_text(),
             Format::Json => format!("{:#}\n", report.to_json()),

@@ -42,6 +42,8 @@ pub struct RunReport<'a> {
     pub time: Duration,
     /// The time of each step of a call, on average.
     pub steps: Vec<Duration>,
+    /// The time of a call of the transport's own collective on buffers of the same size, where there is one.
+    pub library: Option<Duration>,
     /// The first wrong element of each rank that has one.
     pub mismatches: Vec<Mismatch>,
     /// Ranks on which a second call with the same inputs gave other bits.
@@ -70,6 +72,10 @@ impl RunReport<'_> {
         let whose = self.rank.map(|rank| format!(" on rank {rank}")).unwrap_or_default();
         let calls = super::figures::count(self.repeat as usize, "call");
         table.remark("time", format!("{} a call{whose}, of {calls}", seconds(self.time.as_secs_f64())));
+        if let Some(library) = self.library {
+            let own = format!("{} a call of {}'s own {}", seconds(library.as_secs_f64()), self.transport, self.kind());
+            table.remark("beside", own);
+        }
         if let Some((algorithm, bus)) = self.bandwidths() {
             table.remark("algbw", format!("{:.3} GB/s", algorithm / 1e9));
             table.remark("busbw", format!("{:.3} GB/s", bus / 1e9));
@@ -89,7 +95,7 @@ impl RunReport<'_> {
     pub fn to_json(&self) -> Value {
         let bandwidths = self.bandwidths();
         json!({
-            "collective": self.problem.collective().kind.name(),
+            "collective": self.kind(),
             "machine": describe(self.problem.topology()),
             "ranks": self.problem.topology().rank_count(),
             "live_ranks": self.problem.topology().live_rank_count(),
@@ -106,6 +112,7 @@ impl RunReport<'_> {
             "repeatable": self.unrepeated.is_empty(),
             "mismatches": self.mismatches.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "seconds": self.time.as_secs_f64(),
+            "library_seconds": self.library.map(|time| time.as_secs_f64()),
             "algbw": bandwidths.map(|(algorithm, _)| algorithm),
             "busbw": bandwidths.map(|(_, bus)| bus),
             "step_seconds": self.steps.iter().map(Duration::as_secs_f64).collect::<Vec<_>>(),
@@ -120,6 +127,10 @@ impl RunReport<'_> {
             ([], Some(rank)) => format!("right on rank {rank}, to the same bits twice (seed {})", self.seed),
             _ => format!("WRONG: {}", wrong.join("; ")),
         }
+    }
+
+    fn kind(&self) -> &'static str {
+        self.problem.collective().kind.name()
     }
 
     /// Blocks in the larger of a rank's two buffers.

@@ -45,6 +45,8 @@ mod error;
 mod execute;
 mod layout;
 mod message;
+#[cfg(feature = "mpi")]
+pub mod mpi;
 mod program;
 pub mod tcp;
 pub mod threads;

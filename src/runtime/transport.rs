@@ -53,6 +53,8 @@ pub enum TransportError {
     OtherMessage { peer: RankId },
     #[error("a message of rank {peer} has {found} bytes in place of {expected}")]
     Length { peer: RankId, expected: usize, found: usize },
+    #[error("{found} processes were started for {live} live ranks")]
+    Processes { found: usize, live: usize },
     #[error("cannot listen at {address}: {source}")]
     Listen { address: String, source: std::io::Error },
     #[error("rank {peer} does not answer at {address} within {waited:?}: {source}")]

@@ -1,0 +1,35 @@
+//! An all-reduce of 16 ranks over MPI: `cargo build --release --features mpi --example mpi`, then
+//! `mpirun -n 16 target/release/examples/mpi`.
+
+use std::error::Error;
+use std::time::Duration;
+
+use mpi::traits::Communicator as _;
+use synth::collective::Kind;
+use synth::plan::{Control, Wish, synthesise};
+use synth::runtime::mpi::MpiTransport;
+use synth::runtime::{Communicator, Operation};
+use synth::schedule::Solution;
+use synth::topology::Topology;
+use synth::verify::{Options, Verified};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let universe = mpi::initialize().ok_or("MPI cannot be initialised")?;
+    let world = universe.world();
+
+    // The same wish gives the same schedule, so every process can plan for itself.
+    let plan = synthesise(&Topology::torus(&[4, 4])?, &Kind::AllReduce, &Wish::default(), &Control::unlimited())?;
+    let solution = Solution { problem: plan.problem, schedule: plan.schedule, bounds: plan.bounds, origin: None };
+    let schedule = Verified::<Solution>::new(solution, &Options::default())?;
+
+    let tell = |rank, error: &_| eprintln!("rank {rank}: {error}");
+    let transport = MpiTransport::new(&world, schedule.problem.topology(), Duration::from_secs(30), tell)?;
+    let mut communicator = Communicator::new(transport, &schedule)?;
+    let mut buffer = vec![f64::from(world.rank()); 1000];
+    communicator.all_reduce(&mut buffer, Operation::Sum)?;
+    assert!(buffer.iter().all(|&sum| sum == 120.0));
+    if world.rank() == 0 {
+        println!("16 ranks, every sum is 120");
+    }
+    Ok(())
+}

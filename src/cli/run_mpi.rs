@@ -1,0 +1,137 @@
+//! `synth run --transport mpi`: one rank, in a process of an MPI job, beside the MPI library's own collective.
+
+use std::time::{Duration, Instant};
+
+use mpi::collective::{CommunicatorCollectives, Root, SystemOperation};
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::Communicator as _;
+use synth::collective::Kind;
+use synth::problem::Problem;
+use synth::runtime::mpi::MpiTransport;
+use synth::runtime::{Communicator, Dtype, Operation, Sample};
+use synth::schedule::Solution;
+use synth::topology::RankId;
+use synth::verify::Verified;
+
+use super::Failure;
+use super::output;
+
+/// A call of MPI's own collective, with its buffers.
+type LibraryCall = Box<dyn FnMut(&SimpleCommunicator)>;
+
+/// What all ranks had to tell, made known to all.
+pub struct Shared {
+    /// Whether every rank's result is right.
+    pub holds: bool,
+    /// The time of a call and of each step, of the slowest rank.
+    pub time: Duration,
+    pub steps: Vec<Duration>,
+    /// Whether this is the process that prints.
+    pub prints: bool,
+    /// The time of MPI's own collective, where there is one.
+    pub library: Option<Duration>,
+}
+
+/// The job, for as long as it lasts.
+pub struct Job {
+    world: SimpleCommunicator,
+    // Ends MPI when dropped; after the communicator.
+    _universe: mpi::environment::Universe,
+}
+
+impl Job {
+    /// Takes part in the job that this process was started for.
+    pub fn join() -> Result<Self, Failure> {
+        let universe = mpi::initialize().ok_or_else(|| Failure::usage("MPI cannot be initialised"))?;
+        Ok(Self { world: universe.world(), _universe: universe })
+    }
+
+    /// This process's end of the collective.
+    pub fn communicator(
+        &self,
+        schedule: &Verified<Solution>,
+        timeout: Duration,
+    ) -> Result<Communicator<MpiTransport>, Failure> {
+        let topology = schedule.problem.topology();
+        let transport = MpiTransport::new(&self.world, topology, timeout, |rank: RankId, error| {
+            output::note(&format!("error: rank {rank}: {error}; the job is aborted"));
+        });
+        let hint = format!("start one process for each live rank: mpirun -n {}", topology.live_rank_count());
+        let transport = transport.map_err(|error| Failure::usage(error).hint(hint))?;
+        Communicator::new(transport, schedule).map_err(Failure::usage)
+    }
+
+    /// Makes known to all what each rank has to tell: its times and whether its result is right. MPI's own collective is
+    /// timed, too.
+    pub fn share<E: Sample>(
+        &self,
+        problem: &Problem,
+        block: usize,
+        op: Operation,
+        repeat: u32,
+        times: &[Duration],
+        holds: bool,
+    ) -> Shared {
+        let mut wrong = 0_u8;
+        self.world.all_reduce_into(&u8::from(!holds), &mut wrong, SystemOperation::max());
+        let mine: Vec<f64> = times.iter().map(Duration::as_secs_f64).collect();
+        let mut slowest = mine.clone();
+        self.world.all_reduce_into(&mine[..], &mut slowest[..], SystemOperation::max());
+        let mut slowest = slowest.into_iter().map(Duration::from_secs_f64);
+        let time = slowest.next().unwrap_or_default();
+        let library = self.library::<E>(problem, block, op, repeat);
+        Shared { holds: wrong == 0, time, steps: slowest.collect(), prints: self.world.rank() == 0, library }
+    }
+
+    /// The time of a call of MPI's own collective, on average, of the slowest rank.
+    fn library<E: Sample>(&self, problem: &Problem, block: usize, op: Operation, repeat: u32) -> Option<Duration> {
+        let mut call = self.library_call::<E>(&problem.collective().kind, block, op)?;
+        call(&self.world);
+        self.world.barrier();
+        let started = Instant::now();
+        for _ in 0..repeat {
+            call(&self.world);
+        }
+        let mine = started.elapsed().as_secs_f64() / f64::from(repeat);
+        let mut slowest = mine;
+        self.world.all_reduce_into(&mine, &mut slowest, SystemOperation::max());
+        Some(Duration::from_secs_f64(slowest))
+    }
+
+    /// MPI's own collective on buffers of the same size; `None` where it has none that this program calls.
+    fn library_call<E: Sample>(&self, kind: &Kind, block: usize, op: Operation) -> Option<LibraryCall> {
+        let (ranks, bytes) = (self.world.size() as usize, block * size_of::<E>());
+        let (mut one, mut all, mut other) = (vec![0_u8; bytes], vec![0_u8; bytes * ranks], vec![0_u8; bytes * ranks]);
+        match kind {
+            Kind::AllToAll => Some(Box::new(move |world| world.all_to_all_into(&all[..], &mut other[..]))),
+            Kind::AllGather => Some(Box::new(move |world| world.all_gather_into(&one[..], &mut all[..]))),
+            Kind::Broadcast(_) => Some(Box::new(move |world| world.process_at_rank(0).broadcast_into(&mut one[..]))),
+            Kind::AllReduce => {
+                let op = match op {
+                    Operation::Sum => SystemOperation::sum(),
+                    Operation::Product => SystemOperation::product(),
+                    Operation::Min => SystemOperation::min(),
+                    Operation::Max => SystemOperation::max(),
+                };
+                macro_rules! all_reduce {
+                    ($element:ty) => {{
+                        let (input, mut output) =
+                            (vec![<$element>::default(); block], vec![<$element>::default(); block]);
+                        Some(Box::new(move |world: &SimpleCommunicator| {
+                            world.all_reduce_into(&input[..], &mut output[..], op)
+                        }))
+                    }};
+                }
+                match E::DTYPE {
+                    Dtype::F32 => all_reduce!(f32),
+                    Dtype::F64 => all_reduce!(f64),
+                    Dtype::I32 => all_reduce!(i32),
+                    Dtype::I64 => all_reduce!(i64),
+                    Dtype::U8 => all_reduce!(u8),
+                    Dtype::F16 | Dtype::Bf16 => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}
