@@ -59,19 +59,60 @@ fn without_a_ring_there_is_a_reason() {
     assert_eq!(error.to_string(), "planner `ring_all_reduce` does not apply: no ring through all live ranks was found");
 }
 
+/// The bound is that of single ranks or of a partition, worked out by hand: `2 (blocks - 1)` over the links between them.
 #[test]
-fn spanning_trees_hold_on_whole_and_broken_machines() {
+fn spanning_trees_come_near_the_bound_on_whole_and_broken_machines() {
     let cases = [
-        (&[4, 4][..], &[][..], &[][..], 32, (1, 2)),
-        (&[4, 4, 4], &[], &[], 128, (21, 64)),
-        (&[4, 4], &[(0, 1)], &[], 48, (5, 8)),
-        (&[2, 3, 4], &[(0, 1)], &[], 48, (1, 2)),
-        (&[3, 3], &[(0, 1), (4, 5)], &[], 18, (1, 1)),
-        (&[4, 4], &[], &[5], 30, (3, 2)),
+        // Extents, dead cables, dead ranks, parts, bound, most steps, most volume.
+        (&[4, 4][..], &[][..], &[][..], 32, (15, 32), 8, (1, 2)),
+        (&[4, 4, 4], &[], &[], 128, (21, 64), 12, (21, 64)),
+        (&[4, 4, 4], &[(2, 3)], &[], 192, (63, 191), 24, (64, 192)),
+        (&[4, 4], &[(0, 1)], &[], 62, (15, 31), 16, (15, 31)),
+        (&[4, 4], &[(0, 1)], &[], 48, (15, 31), 24, (24, 48)),
+        (&[3, 3], &[(0, 1)], &[], 51, (8, 17), 16, (8, 17)),
+        (&[5, 5], &[(0, 1)], &[], 98, (24, 49), 36, (24, 49)),
+        (&[2, 3, 4], &[(0, 1)], &[], 96, (46, 118), 60, (40, 96)),
+        (&[3, 3], &[(0, 1), (4, 5)], &[], 64, (1, 2), 60, (40, 64)),
+        (&[5], &[(0, 1)], &[], 40, (1, 1), 60, (44, 40)),
+        (&[4, 4], &[], &[5], 112, (1, 2), 100, (66, 112)),
     ];
-    for (extents, cables, ranks, parts, (most, over)) in cases {
+    for (extents, cables, ranks, parts, bound, most_steps, most) in cases {
         let plan = plan("spanning_trees", &torus(extents, cables, ranks), parts).unwrap();
         let (steps, volume) = figures(&plan);
-        assert!(volume <= Rational::new(most, over), "{extents:?} {cables:?}: {steps} steps, {volume}");
+        let words = format!("{extents:?} {cables:?}: {steps} steps, {volume}");
+        assert_eq!(
+            plan.bounds.volume.as_ref().map(|bound| bound.at_least),
+            Some(Rational::new(bound.0, bound.1)),
+            "{words}"
+        );
+        assert!(steps <= most_steps && volume <= Rational::new(most.0, most.1), "{words}");
     }
+}
+
+#[test]
+fn one_direction_alone_may_fail() {
+    let failed = FailedLink { from: RankId(0), to: RankId(1), dim: None, both: false };
+    let shape = Shape::Torus(Torus::new(&[4, 4]));
+    let topology = Topology::new(TopologySpec { failed_links: vec![failed], ..TopologySpec::new(shape) }).unwrap();
+    let (_, volume) = figures(&plan("spanning_trees", &topology, 62).unwrap());
+    assert!(volume <= Rational::new(16, 31), "{volume}");
+}
+
+#[test]
+fn any_number_of_steps_from_the_least_on_can_be_had() {
+    let topology = torus(&[4, 4], &[(0, 1)], &[]);
+    let plan = |steps| {
+        let wish = Wish {
+            planner: Some("spanning_trees".to_owned()),
+            parts: Parts::Fixed(24),
+            steps: Some(steps),
+            ..Wish::default()
+        };
+        synthesise(&topology, &Kind::AllReduce, &wish, &Control::unlimited())
+    };
+    for steps in [8, 9, 13, 16] {
+        assert_eq!(figures(&plan(steps).unwrap()).0, steps as usize);
+    }
+    let error = plan(7).unwrap_err().to_string();
+    assert!(error.contains("fewer than 8 steps"), "{error}");
 }

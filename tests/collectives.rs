@@ -98,7 +98,7 @@ fn parts(topology: &Topology, kind: &Kind) -> u32 {
     let ranks = topology.live_rank_count() as u32;
     let most = match kind {
         Kind::AllToAllV(_) | Kind::Barrier => return 1,
-        Kind::AllReduce => return (2 * ranks).clamp(16, 64),
+        Kind::AllReduce => return (3 * ranks).clamp(48, 128),
         Kind::Broadcast(_) | Kind::Reduce(_) => return 12,
         Kind::AllToAll => (256 / ranks).clamp(2, 16),
         _ => 8,

@@ -25,7 +25,9 @@ pub fn check_chunks(topology: &Topology, kind: &Kind, parts: u32) -> Result<(), 
         Kind::AllToAllV(demand) => demand.counts().map(u64::from).sum(),
         Kind::Broadcast(_) | Kind::Reduce(_) | Kind::Scatter(_) | Kind::Gather(_) => ranks * u64::from(parts),
         Kind::Barrier => ranks * ranks,
-        Kind::AllToAll | Kind::AllGather | Kind::ReduceScatter | Kind::AllReduce | Kind::AllReduceGathered => {
+        // Up and down again.
+        Kind::AllReduce => 2 * ranks * u64::from(parts),
+        Kind::AllToAll | Kind::AllGather | Kind::ReduceScatter | Kind::AllReduceGathered => {
             (ranks * ranks).saturating_mul(u64::from(parts))
         }
     };

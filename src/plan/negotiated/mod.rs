@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::collective::Kind;
-use crate::plan::negotiation::{LiveLink, Message, Network, Search, Start, Strategy, WAIT, messages, most_useful};
+use crate::plan::negotiation::{Aim, LiveLink, Message, Network, Search, Start, Strategy, WAIT, messages, most_useful};
 use crate::plan::{Control, Outcome, PlanError, Planner, StopReason, Task, bounded_widths, even_widths};
 use crate::problem::Problem;
 use crate::schedule::{Op, Schedule};
@@ -156,9 +156,9 @@ impl<'a> Strategy for Routing<'a> {
         widths
     }
 
-    fn step_choices(&self, width: u32, climbing: bool) -> Vec<u32> {
+    fn step_choices(&self, width: u32, aim: Aim) -> Vec<u32> {
         let (least, most) = self.steps;
-        (least..=most.min(width)).take(if climbing { 2 } else { usize::MAX }).collect()
+        (least..=most.min(width)).take(if aim == Aim::Any { 2 } else { usize::MAX }).collect()
     }
 
     fn routing_work(&self, steps: u32) -> u64 {

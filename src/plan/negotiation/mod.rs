@@ -38,11 +38,27 @@ pub(super) trait Strategy: Sync {
     /// Widths of this many steps and this sum, each at least 1, that differ from try to try.
     fn widths(&self, steps: u32, width: u32, number: u64) -> Vec<u32>;
 
-    /// Numbers of steps worth trying at a total width, ascending; fewer of them while climbing.
-    fn step_choices(&self, width: u32, climbing: bool) -> Vec<u32>;
+    /// Numbers of steps worth trying at a total width, ascending.
+    fn step_choices(&self, width: u32, aim: Aim) -> Vec<u32>;
+
+    /// Is a point worth trying? Routes may well not be found if it is, but cannot if it is not.
+    fn hopeful(&self, _steps: u32, _width: u32) -> bool {
+        true
+    }
 
     /// The work of routing everything once in so many steps, in rough terms.
     fn routing_work(&self, steps: u32) -> u64;
+}
+
+/// What the search is about when it asks for numbers of steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Aim {
+    /// Some schedule: few numbers, that are soon met.
+    Any,
+    /// Less width.
+    Narrower,
+    /// Fewer steps.
+    Shorter,
 }
 
 /// Routes of a try.

@@ -10,15 +10,18 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::{Negotiation, Strategy};
+use super::{Aim, Negotiation, Strategy};
 use crate::plan::{Control, Progress, StopReason, Task};
 
-/// Tries while climbing.
-const QUICK_TRIES: u64 = 4;
+/// Tries of a point while climbing: as many as fit in so much work, within the range.
+const QUICK_TRIES: (u64, u64) = (2, 4);
+const QUICK_WORK: u64 = 1_500_000_000;
 /// Tries of a point while working back down: as many as fit in what is left of this much work, which is for the whole
 /// search, within the range.
 const HARD_TRIES: (u64, u64) = (4, 40);
 const HARD_WORK: u64 = 2_000_000_000;
+/// The search ends once so much work was in vain.
+const MOST_WORK: u64 = 5_000_000_000;
 /// What a try may cost, in routings of everything.
 const TRY_ROUTINGS: u64 = 20;
 /// A try ends when it has made no progress in so many rounds and in the work of so many routings of everything.
@@ -66,14 +69,14 @@ pub(in crate::plan) struct Search<'a, S: Strategy> {
     best: Option<Found<Routes<S>>>,
     /// Tries made so far, per steps and total width.
     tried: BTreeMap<(u32, u32), u64>,
-    /// What is left of [`HARD_WORK`].
-    work_left: u64,
+    /// The work of hard tries that were in vain.
+    wasted: u64,
 }
 
 impl<'a, S: Strategy> Search<'a, S> {
     /// Prepares a search.
     pub fn new(planner: &'static str, task: &'a Task<'a>, strategy: &'a S, control: &'a Control) -> Self {
-        Self { planner, task, strategy, control, best: None, tried: BTreeMap::new(), work_left: HARD_WORK }
+        Self { planner, task, strategy, control, best: None, tried: BTreeMap::new(), wasted: 0 }
     }
 
     /// Searches from this total width up; then gives back the widths and routes of the best schedule found.
@@ -93,8 +96,9 @@ impl<'a, S: Strategy> Search<'a, S> {
     fn climb(&mut self, least_width: u32) {
         let (mut width, mut stride) = (least_width, 1);
         loop {
-            for steps in self.strategy.step_choices(width, true) {
-                if self.reaches(steps, width, QUICK_TRIES) {
+            for steps in self.strategy.step_choices(width, Aim::Any) {
+                let tries = (QUICK_WORK / self.cost(steps)).clamp(QUICK_TRIES.0, QUICK_TRIES.1);
+                if self.reaches(steps, width, tries) {
                     return;
                 }
             }
@@ -106,25 +110,47 @@ impl<'a, S: Strategy> Search<'a, S> {
         }
     }
 
-    /// Narrows what was reached as far as it goes, then tries fewer steps: at the same width, or at such widths as still
-    /// pay where time has a price.
+    /// Narrows what was reached as far as it goes, then tries fewer steps.
     fn descend(&mut self, least_width: u32) {
         let Some((_, mut width)) = self.point() else { return };
         while width > least_width {
-            let mut choices = self.strategy.step_choices(width - 1, false).into_iter();
+            let mut choices = self.strategy.step_choices(width - 1, Aim::Narrower).into_iter();
             if !choices.any(|steps| self.reaches_hard(steps, width - 1)) {
                 break;
             }
             width -= 1;
         }
         let reached = self.point().map_or(0, |(steps, _)| steps);
-        for steps in self.strategy.step_choices(width, false).into_iter().take_while(|&steps| steps < reached) {
-            let mut wider = width;
-            while self.pays(steps, wider) && self.control.stop().is_none() {
+        let mut fewer = self.strategy.step_choices(width, Aim::Shorter);
+        fewer.retain(|&steps| steps < reached);
+        match self.task.price {
+            None => self.shorten(&fewer, width),
+            Some(_) => self.trade(&fewer, width),
+        }
+    }
+
+    /// The fewest of these steps that do at this width, by bisection.
+    fn shorten(&mut self, fewer: &[u32], width: u32) {
+        let mut range = 0..fewer.len();
+        while !range.is_empty() {
+            let middle = (range.start + range.end) / 2;
+            match self.reaches_hard(fewer[middle], width) {
+                true => range.end = middle,
+                false => range.start = middle + 1,
+            }
+        }
+    }
+
+    /// Fewer and fewer steps, at such widths as still pay where time has a price.
+    fn trade(&mut self, fewer: &[u32], width: u32) {
+        for &steps in fewer.iter().rev() {
+            let (mut wider, mut stride) = (width, 1);
+            while self.pays(steps, wider) && self.wasted < MOST_WORK && self.control.stop().is_none() {
                 if self.reaches_hard(steps, wider) {
-                    return;
+                    break;
                 }
-                wider += 1;
+                wider += stride;
+                stride += stride.div_ceil(4);
             }
         }
     }
@@ -142,13 +168,23 @@ impl<'a, S: Strategy> Search<'a, S> {
 
     /// Tries a point as often as the work left allows, and pays for it where that was in vain.
     fn reaches_hard(&mut self, steps: u32, width: u32) -> bool {
-        let cost = (TRY_ROUTINGS * self.strategy.routing_work(steps)).max(1);
-        let tries = (self.work_left / cost).clamp(HARD_TRIES.0, HARD_TRIES.1);
+        if self.wasted >= MOST_WORK {
+            return false;
+        }
+        let cost = self.cost(steps);
+        let tries = (HARD_WORK.saturating_sub(self.wasted) / cost).clamp(HARD_TRIES.0, HARD_TRIES.1);
+        let made = |this: &Self| this.tried.get(&(steps, width)).copied().unwrap_or(0);
+        let before = made(self);
         let reached = self.reaches(steps, width, tries);
         if !reached {
-            self.work_left = self.work_left.saturating_sub(tries * cost);
+            self.wasted += (made(self) - before).saturating_mul(cost);
         }
         reached
+    }
+
+    /// The most work that a try may cost.
+    fn cost(&self, steps: u32) -> u64 {
+        (TRY_ROUTINGS * self.strategy.routing_work(steps)).max(1)
     }
 
     /// Steps and total width of the best schedule.
@@ -162,10 +198,15 @@ impl<'a, S: Strategy> Search<'a, S> {
         if width < steps || (self.best.is_some() && self.control.stop().is_some()) {
             return false;
         }
-        let tried = self.tried.insert((steps, width), tries).unwrap_or(0);
+        // Once told to stop, one try is still made if there is nothing to keep.
+        if self.control.stop().is_none() && !self.strategy.hopeful(steps, width) {
+            return false;
+        }
+        let tried = self.tried.get(&(steps, width)).copied().unwrap_or(0);
         if tried >= tries {
             return false;
         }
+        self.tried.insert((steps, width), tries);
         let fallback = Mutex::new(None);
         let first = AtomicU64::new(u64::MAX);
         let found = (tried..tries).into_par_iter().find_map_first(|number| {

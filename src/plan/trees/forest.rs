@@ -4,6 +4,8 @@
 //! a rank that has the chunk by then, and to any step before the rank first sends the chunk on; so the tree stays a tree.
 //! Now and then a whole tree in trouble is grown anew.
 
+use std::borrow::Cow;
+
 use fastrand::Rng;
 
 use super::growth::Growth;
@@ -27,22 +29,22 @@ impl Arrival {
     pub const NONE: Self = Self { link: WAIT, step: u16::MAX };
 }
 
-/// What there is to route: a tree from each root, over columns that links share.
+/// Where trees grow: a network, over columns that links share.
 #[derive(Debug)]
-pub(super) struct Roots {
-    /// The root of each tree.
-    pub roots: Vec<u32>,
+pub(in crate::plan) struct Ground {
+    pub network: Network,
+    incoming: Incoming,
     /// The column of each live link.
-    pub column: Vec<u32>,
+    column: Vec<u32>,
     /// The capacity of each column.
-    pub capacity: Vec<u32>,
+    capacity: Vec<u32>,
 }
 
 /// All trees of a try.
-pub(super) struct Forest<'a> {
-    network: &'a Network,
-    incoming: &'a Incoming,
-    roots: &'a Roots,
+pub(in crate::plan) struct Forest<'a> {
+    ground: &'a Ground,
+    /// The root of each tree.
+    roots: Cow<'a, [u32]>,
     ranks: usize,
     steps: usize,
     slots: Slots,
@@ -56,13 +58,13 @@ pub(super) struct Forest<'a> {
 
 /// The live links that enter each rank.
 #[derive(Debug)]
-pub(in crate::plan) struct Incoming {
+struct Incoming {
     start: Vec<usize>,
     links: Vec<LiveLink>,
 }
 
 impl Incoming {
-    pub fn new(network: &Network) -> Self {
+    fn new(network: &Network) -> Self {
         let mut links: Vec<LiveLink> = (0..network.link_count() as LiveLink).collect();
         links.sort_by_key(|&link| network.to[link as usize]);
         let start = (0..=network.rank_count() as u32)
@@ -71,28 +73,42 @@ impl Incoming {
         Self { start, links }
     }
 
-    pub fn of(&self, rank: u32) -> &[LiveLink] {
+    fn of(&self, rank: u32) -> &[LiveLink] {
         &self.links[self.start[rank as usize]..self.start[rank as usize + 1]]
     }
 }
 
+impl Ground {
+    /// Every link a column of its own.
+    pub fn new(network: Network) -> Self {
+        let column = (0..network.link_count() as u32).collect();
+        let capacity = network.capacity.clone();
+        Self::with_columns(network, column, capacity)
+    }
+
+    /// The column of each live link, and the capacity of each column.
+    pub fn with_columns(network: Network, column: Vec<u32>, capacity: Vec<u32>) -> Self {
+        Self { incoming: Incoming::new(&network), network, column, capacity }
+    }
+}
+
 impl<'a> Forest<'a> {
-    pub fn new(network: &'a Network, incoming: &'a Incoming, roots: &'a Roots, start: Start) -> Self {
-        let ranks = network.rank_count();
+    /// Trees from these roots, grown one after another, each where it is cheapest by then.
+    pub fn new(ground: &'a Ground, roots: Cow<'a, [u32]>, start: Start) -> Self {
+        let ranks = ground.network.rank_count();
         let mut this = Self {
-            network,
-            incoming,
-            roots,
+            ground,
             ranks,
             steps: start.widths.len(),
-            slots: Slots::new(start.widths, roots.capacity.clone(), start.pressure_cap),
-            arrivals: vec![Arrival::NONE; roots.roots.len() * ranks],
+            slots: Slots::new(start.widths, ground.capacity.clone(), start.pressure_cap),
+            arrivals: vec![Arrival::NONE; roots.len() * ranks],
+            roots,
             growth: Growth::default(),
             rng: Rng::with_seed(start.seed),
             rounds: 0,
             work: 0,
         };
-        let mut trees: Vec<usize> = (0..roots.roots.len()).collect();
+        let mut trees: Vec<usize> = (0..this.roots.len()).collect();
         this.rng.shuffle(&mut trees);
         for tree in trees {
             this.grow(tree);
@@ -101,7 +117,7 @@ impl<'a> Forest<'a> {
     }
 
     fn slot(&self, arrival: Arrival) -> usize {
-        usize::from(arrival.step) * self.slots.columns() + self.roots.column[arrival.link as usize] as usize
+        usize::from(arrival.step) * self.slots.columns() + self.ground.column[arrival.link as usize] as usize
     }
 
     fn tree(&self, tree: usize) -> &[Arrival] {
@@ -111,21 +127,24 @@ impl<'a> Forest<'a> {
     /// Grows a tree that crosses no slot at present.
     fn grow(&mut self, tree: usize) {
         let arrivals = &mut self.arrivals[tree * self.ranks..][..self.ranks];
-        let (columns, root) = (self.slots.columns(), self.roots.roots[tree]);
-        self.growth.grow(self.network, root, &self.roots.column, self.slots.prices(), columns, arrivals);
+        let (columns, root) = (self.slots.columns(), self.roots[tree]);
+        self.growth.grow(&self.ground.network, root, &self.ground.column, self.slots.prices(), columns, arrivals);
         for rank in 0..self.ranks {
             let arrival = self.tree(tree)[rank];
             if arrival.link != WAIT {
                 self.slots.add(self.slot(arrival));
             }
         }
-        self.work += (self.steps * self.network.link_count()) as u64;
+        self.work += (self.steps * self.ground.network.link_count()) as u64;
     }
 
-    /// Takes a whole tree out and grows it anew, if it crosses an overfull slot.
+    fn in_trouble(&self, arrival: Arrival) -> bool {
+        arrival.link != WAIT && self.slots.is_overfull(self.slot(arrival))
+    }
+
+    /// Takes a whole tree out and grows it anew, if it still crosses an overfull slot.
     fn regrow(&mut self, tree: usize) {
-        let occupied = |arrival: &&Arrival| arrival.link != WAIT;
-        if !self.tree(tree).iter().filter(occupied).any(|&arrival| self.slots.is_overfull(self.slot(arrival))) {
+        if !self.tree(tree).iter().any(|&arrival| self.in_trouble(arrival)) {
             return;
         }
         for rank in 0..self.ranks {
@@ -140,22 +159,26 @@ impl<'a> Forest<'a> {
     /// Moves an arrival to the cheapest place, if it crosses an overfull slot.
     fn reattach(&mut self, tree: usize, rank: u32) {
         let now = self.tree(tree)[rank as usize];
-        if now.link == WAIT || !self.slots.is_overfull(self.slot(now)) {
+        if !self.in_trouble(now) {
             return;
         }
         self.slots.take(self.slot(now));
-        let root = self.roots.roots[tree];
-        let links = self.incoming.of(rank);
+        let root = self.roots[tree];
+        let links = self.ground.incoming.of(rank);
         let turn = self.rng.usize(..links.len().max(1));
         let tree_arrivals = self.tree(tree);
-        let children =
-            self.network.out(rank).iter().map(|&link| (link, tree_arrivals[self.network.to[link as usize] as usize]));
+        let children = self
+            .ground
+            .network
+            .out(rank)
+            .iter()
+            .map(|&link| (link, tree_arrivals[self.ground.network.to[link as usize] as usize]));
         let first_sent = children.filter(|&(link, child)| child.link == link).map(|(_, child)| child.step).min();
         let deadline = first_sent.unwrap_or(self.steps as u16);
 
         let (mut best, mut least) = (now, u32::MAX);
         for &link in links[turn..].iter().chain(&links[..turn]) {
-            let sender = self.network.from[link as usize];
+            let sender = self.ground.network.from[link as usize];
             let had = tree_arrivals[sender as usize];
             let from = match (sender == root, had.link) {
                 (true, _) => 0,
@@ -185,18 +208,17 @@ impl Negotiation for Forest<'_> {
     fn round(&mut self, control: &Control) {
         self.rounds += 1;
         if self.rounds.is_multiple_of(REGROW_ROUNDS) {
-            let mut trees: Vec<usize> = (0..self.roots.roots.len()).collect();
+            // Those in trouble now: trees that only get into it while others are grown are left to the next rounds.
+            let troubled = |&tree: &usize| self.tree(tree).iter().any(|&arrival| self.in_trouble(arrival));
+            let mut trees: Vec<usize> = (0..self.roots.len()).filter(troubled).collect();
             self.rng.shuffle(&mut trees);
             for tree in trees {
                 self.regrow(tree);
             }
             return;
         }
-        let troubled = |&unit: &usize| {
-            let arrival = self.arrivals[unit];
-            arrival.link != WAIT && self.slots.is_overfull(self.slot(arrival))
-        };
-        let mut units: Vec<usize> = (0..self.arrivals.len()).filter(troubled).collect();
+        let mut units: Vec<usize> =
+            (0..self.arrivals.len()).filter(|&unit| self.in_trouble(self.arrivals[unit])).collect();
         self.rng.shuffle(&mut units);
         for (index, &unit) in units.iter().enumerate() {
             if index % 4096 == 0 && control.stop().is_some() {

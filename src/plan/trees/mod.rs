@@ -24,15 +24,14 @@
 mod forest;
 mod growth;
 
+use std::borrow::Cow;
+
 use crate::collective::{ChunkId, ChunkRule, Combining, Holders};
-use crate::plan::negotiation::{Network, Search, Start, Strategy, WAIT, most_useful};
+use crate::plan::negotiation::{Aim, Network, Search, Start, Strategy, WAIT, most_useful};
 use crate::plan::{Control, Outcome, PlanError, Planner, StopReason, Task};
 use crate::problem::Problem;
 use crate::schedule::{Op, Schedule};
-use forest::{Forest, Roots};
-
-pub(super) use forest::{Arrival, Incoming};
-pub(super) use growth::Growth;
+pub(super) use forest::{Arrival, Forest, Ground};
 
 /// From one root, more chunks at more ranks than this are for the pipeline of [`Arborescences`](super::Arborescences): it
 /// is better there, and at once.
@@ -110,32 +109,27 @@ impl Planner for Trees {
         let network = Network::new(problem);
         problem.check_connected(&network.distances)?;
         let network = if collected { Network::reversed(problem) } else { network };
-        let incoming = Incoming::new(&network);
-        let roots = Roots {
-            roots: rooted.iter().map(|rooted| rooted.root).collect(),
-            column: (0..network.link_count() as u32).collect(),
-            capacity: network.capacity.clone(),
-        };
+        let ground = Ground::new(network);
+        let network = &ground.network;
+        let roots: Vec<u32> = rooted.iter().map(|rooted| rooted.root).collect();
         let planting = Planting {
-            network: &network,
-            incoming: &incoming,
+            ground: &ground,
             roots: &roots,
-            most_useful: most_useful_anywhere(problem, &network, &roots),
+            most_useful: most_useful_anywhere(problem, network, &roots),
             least_steps: task.steps.unwrap_or(least_steps),
             most_steps: task.steps.or(task.max_steps),
         };
         let least_width = task.bounds.least_width(problem.parts()).max(planting.least_width()).max(least_steps);
         let (widths, arrivals, stopped) = Search::new(self.name(), task, &planting, control).run(least_width);
         let trees = arrivals.chunks(network.rank_count());
-        Ok(Outcome { schedule: write_down(problem, &network, &rooted, collected, &widths, trees), stopped })
+        Ok(Outcome { schedule: write_down(problem, network, &rooted, collected, &widths, trees), stopped })
     }
 }
 
 /// Trees to be planted.
 struct Planting<'a> {
-    network: &'a Network,
-    incoming: &'a Incoming,
-    roots: &'a Roots,
+    ground: &'a Ground,
+    roots: &'a [u32],
     /// Per step, the sum of widths up to it beyond which no link could be busy all the time.
     most_useful: Vec<u32>,
     least_steps: u32,
@@ -146,7 +140,7 @@ impl<'a> Strategy for Planting<'a> {
     type Negotiation = Forest<'a>;
 
     fn begin(&self, start: Start) -> Forest<'a> {
-        Forest::new(self.network, self.incoming, self.roots, start)
+        Forest::new(self.ground, Cow::Borrowed(self.roots), start)
     }
 
     /// As even as can be without being too wide too early; the wider steps come early or late.
@@ -164,9 +158,9 @@ impl<'a> Strategy for Planting<'a> {
     }
 
     /// The least number and a few more; with a single root, many more, up to steps that are all of width 1.
-    fn step_choices(&self, width: u32, climbing: bool) -> Vec<u32> {
+    fn step_choices(&self, width: u32, aim: Aim) -> Vec<u32> {
         let single = self.single_root().is_some();
-        let more: &[u32] = match (climbing, single) {
+        let more: &[u32] = match (aim == Aim::Any, single) {
             (true, _) => &[0, 1],
             (false, false) => &[0, 1, 2, 3],
             (false, true) => &[0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32],
@@ -182,30 +176,30 @@ impl<'a> Strategy for Planting<'a> {
     fn routing_work(&self, steps: u32) -> u64 {
         /// Slots looked at for an arrival in a step, about.
         const SLOTS: u64 = 3;
-        (self.roots.roots.len() * self.network.rank_count()) as u64 * u64::from(steps) * SLOTS
+        (self.roots.len() * self.ground.network.rank_count()) as u64 * u64::from(steps) * SLOTS
     }
 }
 
 impl Planting<'_> {
     /// The root, if all trees have the same.
     fn single_root(&self) -> Option<u32> {
-        let root = *self.roots.roots.first()?;
-        self.roots.roots.iter().all(|&other| other == root).then_some(root)
+        let root = *self.roots.first()?;
+        self.roots.iter().all(|&other| other == root).then_some(root)
     }
 
     /// With a single root: its links need time to let every chunk go, and the last to go still has all the way before it.
     fn least_width(&self) -> u32 {
         let Some(root) = self.single_root() else { return 0 };
-        let out = self.network.capacity_out_of(root).max(1);
-        self.roots.roots.len().div_ceil(out as usize) as u32 + self.least_steps.saturating_sub(1)
+        let out = self.ground.network.capacity_out_of(root).max(1);
+        self.roots.len().div_ceil(out as usize) as u32 + self.least_steps.saturating_sub(1)
     }
 }
 
 /// For each step: what the best placed rank could have received by then, over the capacity of its links.
-fn most_useful_anywhere(problem: &Problem, network: &Network, roots: &Roots) -> Vec<u32> {
+fn most_useful_anywhere(problem: &Problem, network: &Network, roots: &[u32]) -> Vec<u32> {
     let mut most: Vec<u32> = Vec::new();
     for rank in problem.topology().live_ranks() {
-        let hops = roots.roots.iter().map(|&root| network.distance(root, rank.0));
+        let hops = roots.iter().map(|&root| network.distance(root, rank.0));
         for (step, useful) in most_useful(hops, network.capacity_into(rank.0)).into_iter().enumerate() {
             most.resize(most.len().max(step + 1), 0);
             most[step] = most[step].max(useful);
