@@ -1,18 +1,16 @@
 //! From a flow in steps to a path for every chunk.
 //!
 //! The flow of one source through the time-expanded network is taken apart backwards: from the destination after the
-//! last step, always to where most of the flow came from that no path was given yet, until the source is reached. Every path
-//! takes a chunk's worth away. Paths that come by a rank twice are cut short.
+//! last step, always to where most of the flow came from that no path was given yet, until the source is reached. Every
+//! path takes a chunk's worth away. Paths that come by a rank twice are cut short.
 
 use synth_lp::SteppedFlow;
 
+use super::links::Links;
+use super::{CROWDED, ends, tracing_order};
 use crate::bound::FlowNetwork;
 use crate::plan::negotiation::{LiveLink, Message, Network, WAIT};
 use crate::problem::Problem;
-use crate::topology::RankId;
-
-/// How much less a way is worth where a link would carry more than the flow over it.
-const CROWDED: f64 = 1.0;
 
 /// A path for every message, `[message * steps + step]`.
 pub(super) fn paths(
@@ -24,18 +22,11 @@ pub(super) fn paths(
     steps: usize,
 ) -> Vec<LiveLink> {
     let mut paths = vec![WAIT; messages.len() * steps];
-    let ends = |message: &Message| match flow.reversed {
-        false => (message.origin as usize, message.dest as usize),
-        true => (message.dest as usize, message.origin as usize),
-    };
-    let mut order: Vec<usize> = (0..messages.len()).collect();
-    let hops = |message: &Message| network.distances.get(RankId(message.origin), RankId(message.dest));
-    order.sort_by_key(|&number| (ends(&messages[number]).0, std::cmp::Reverse(hops(&messages[number])), number));
     let mut left = Left::new(flow, solved, problem, steps);
     let mut links = Links::new(flow, network, steps);
     let mut source = None;
-    for number in order {
-        let (from, to) = ends(&messages[number]);
+    for number in tracing_order(flow, network, messages) {
+        let (from, to) = ends(flow, &messages[number]);
         if source.replace(from) != Some(from) {
             left.load(from);
         }
@@ -146,39 +137,5 @@ impl<'a> Left<'a> {
                 _ => self.waits[step * nodes + node] -= 1.0,
             }
         }
-    }
-}
-
-/// The live links of each arc; where there are two, the emptier one is taken.
-struct Links {
-    /// Live links by arc.
-    of: Vec<Vec<LiveLink>>,
-    capacity: Vec<u32>,
-    /// `[step * links + link]`
-    used: Vec<u32>,
-}
-
-impl Links {
-    fn new(flow: &FlowNetwork, network: &Network, steps: usize) -> Self {
-        let mut of = vec![Vec::new(); flow.pairs.len()];
-        for link in 0..network.link_count() {
-            let pair = (RankId(network.from[link]), RankId(network.to[link]));
-            if let Ok(arc) = flow.pairs.binary_search(&pair) {
-                of[arc].push(link as LiveLink);
-            }
-        }
-        Self { of, capacity: network.capacity.clone(), used: vec![0; steps * network.link_count()] }
-    }
-
-    fn take(&mut self, step: usize, arc: usize) -> LiveLink {
-        let links = self.capacity.len();
-        let slot = |&link: &LiveLink| step * links + link as usize;
-        let emptier =
-            self.of[arc].iter().copied().min_by_key(|link| self.used[slot(link)] / self.capacity[*link as usize]);
-        let link = emptier.unwrap_or(WAIT);
-        if link != WAIT {
-            self.used[step * links + link as usize] += 1;
-        }
-        link
     }
 }
