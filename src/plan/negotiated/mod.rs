@@ -35,7 +35,9 @@ use paths::Paths;
 use start::TemplateGuide;
 
 /// How many steps beyond the least are worth trying when nobody says.
-const MORE_STEPS: u32 = 3;
+const MORE_STEPS: &[u32] = &[0, 1, 2, 3];
+/// The same for demands: a few ranks with much to send can keep their links busy only in more and narrower steps.
+const MORE_STEPS_OF_DEMANDS: &[u32] = &[0, 1, 2, 3, 6, 12];
 
 /// The negotiated planner.
 ///
@@ -98,14 +100,21 @@ pub(in crate::plan) fn plan_from(
     if messages.is_empty() {
         return Ok(Outcome { schedule: Schedule::default(), stopped: StopReason::Finished });
     }
-    let most_steps = task.steps.or(task.max_steps).unwrap_or(least_steps + MORE_STEPS);
+    let more = match task.problem.collective().kind {
+        Kind::AllToAllV(_) => MORE_STEPS_OF_DEMANDS,
+        _ => MORE_STEPS,
+    };
+    let steps = match task.steps.or(task.max_steps) {
+        Some(most) => (least_steps..=most).collect(),
+        None => more.iter().map(|more| least_steps + more).collect(),
+    };
     // Every step is at least 1 wide.
     let least_width = task.bounds.least_width(task.problem.parts()).max(least_steps);
     let routing = Routing {
         problem: task.problem,
         network: &network,
         messages: &messages,
-        steps: (least_steps, most_steps),
+        steps,
         limits: Limits::new(&network, &messages),
         guide,
         starts: Mutex::default(),
@@ -119,8 +128,8 @@ struct Routing<'a> {
     problem: &'a Problem,
     network: &'a Network,
     messages: &'a [Message],
-    /// The least and the most steps to try.
-    steps: (u32, u32),
+    /// The numbers of steps to try, ascending.
+    steps: Vec<u32>,
     limits: Limits,
     guide: &'a dyn Guide,
     /// The paths tries begin with, per number of steps.
@@ -157,8 +166,8 @@ impl<'a> Strategy for Routing<'a> {
     }
 
     fn step_choices(&self, width: u32, aim: Aim) -> Vec<u32> {
-        let (least, most) = self.steps;
-        (least..=most.min(width)).take(if aim == Aim::Any { 2 } else { usize::MAX }).collect()
+        let choices = self.steps.iter().copied().filter(|&steps| steps <= width);
+        choices.take(if aim == Aim::Any { 2 } else { usize::MAX }).collect()
     }
 
     fn routing_work(&self, steps: u32) -> u64 {

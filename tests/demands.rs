@@ -1,0 +1,101 @@
+//! all_to_allv against the values of a linear program worked out elsewhere: random, skewed (a few ranks draw most), sparse,
+//! single-pair and zero demands on tori with dead cables and ranks. `cargo test --test demands -- --ignored` runs those
+//! that take long to plan.
+
+use synth::certificate::Rational;
+use synth::collective::{Demand, Kind};
+use synth::plan::{Control, Wish, synthesise};
+use synth::schedule::Solution;
+use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::verify::{Options, Verified};
+
+/// A line of the data.
+struct Case {
+    line: String,
+    topology: Topology,
+    kind: Kind,
+    name: &'static str,
+    optimum: f64,
+    least: Option<u64>,
+}
+
+fn cases(pace: &str) -> Vec<Case> {
+    let lines = include_str!("data/demands.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.split('|').map(str::trim).collect::<Vec<_>>()).filter(|f| f[6] == pace).map(read).collect()
+}
+
+fn read(fields: Vec<&'static str>) -> Case {
+    let extents: Vec<u32> = fields[0].split('x').map(|extent| extent.parse().unwrap()).collect();
+    let rank = |text: &str| RankId(text.parse().unwrap());
+    let cable = |text: &str| {
+        let (from, to) = text.split_once('-').unwrap();
+        FailedLink { from: rank(from), to: rank(to), dim: None, both: true }
+    };
+    let listed = |text: &'static str| text.split(' ').filter(|word| *word != "-");
+    let spec = TopologySpec {
+        failed_links: listed(fields[1]).map(cable).collect(),
+        failed_ranks: listed(fields[2]).map(rank).collect(),
+        ..TopologySpec::new(Shape::Torus(Torus::new(&extents)))
+    };
+    let topology = Topology::new(spec).unwrap();
+    let digit = |letter: char| match letter {
+        '0'..='9' => letter as u32 - '0' as u32,
+        'a'..='z' => letter as u32 - 'a' as u32 + 10,
+        _ => letter as u32 - 'A' as u32 + 36,
+    };
+    let ranks = topology.rank_count();
+    let mut counts: Vec<u32> = fields[7].trim_end_matches('.').chars().map(digit).collect();
+    counts.resize(ranks * ranks, 0);
+    Case {
+        line: fields[..5].join(" | "),
+        kind: Kind::AllToAllV(Demand::new(ranks as u32, &counts).unwrap()),
+        topology,
+        name: fields[3],
+        optimum: fields[4].parse().unwrap(),
+        least: fields[5].parse().ok(),
+    }
+}
+
+/// The total width of a schedule that verifies, and its certified bound.
+fn width(case: &Case) -> (u64, f64) {
+    let plan = synthesise(&case.topology, &case.kind, &Wish::default(), &Control::unlimited()).unwrap();
+    let width = plan.schedule.total_width();
+    let (problem, schedule, bounds) = (plan.problem, plan.schedule, plan.bounds);
+    let bound = bounds.volume.as_ref().map_or(Rational::from(0), |bound| bound.at_least);
+    let verified = Verified::<Solution>::new(Solution { problem, schedule, bounds, origin: None }, &Options::default());
+    assert!(verified.is_ok(), "{}: {}", case.line, verified.unwrap_err());
+    (width, *bound.numer() as f64 / *bound.denom() as f64)
+}
+
+fn check(pace: &str) {
+    let mut wrong = Vec::new();
+    for case in cases(pace) {
+        let (width, bound) = width(&case);
+        let optimum = case.optimum;
+        assert!(bound <= optimum + 1e-5, "{}: the bound {bound} is above the optimum", case.line);
+        assert!(width as f64 >= optimum - 1e-5, "{}: {width} beats the optimum", case.line);
+        assert!(case.least.is_none_or(|least| width >= least), "{}: {width} beats the least width", case.line);
+        let reached = match (case.least, case.name) {
+            // What a single pair can have is known exactly; the linear program knows nothing of the first chunk's way.
+            (Some(least), _) => width <= least + 2,
+            // Three per cent, or a unit more than the optimum rounded up: sparse demands want narrow steps.
+            (None, "sparse") => width as f64 <= (optimum * 1.03).max(optimum.ceil() + 1.0),
+            (None, _) => width as f64 <= (optimum * 1.03).max(optimum + 1.0),
+        };
+        if !reached {
+            wrong.push(format!("{}: {width}", case.line));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn demands_are_met_near_the_optimum() {
+    check("quick");
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn hard_demands_are_met_near_the_optimum() {
+    check("long");
+}
