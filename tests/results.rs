@@ -21,10 +21,16 @@ steps. **Bold**: equal to the certified bound, for the parts given.
 
 /// Plans and verifies.
 fn plan(extents: &[u32], cables: &[(u32, u32)], kind: &Kind, parts: u32) -> Plan {
+    plan_with(None, extents, cables, kind, parts)
+}
+
+/// The same with a planner of this name.
+fn plan_with(planner: Option<&str>, extents: &[u32], cables: &[(u32, u32)], kind: &Kind, parts: u32) -> Plan {
     let failed = |&(from, to)| FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true };
     let shape = Shape::Torus(Torus::new(extents));
     let spec = TopologySpec { failed_links: cables.iter().map(failed).collect(), ..TopologySpec::new(shape) };
-    let wish = Wish { parts: Parts::Fixed(parts), ..Wish::default() };
+    let planner = planner.map(str::to_owned);
+    let wish = Wish { planner, parts: Parts::Fixed(parts), ..Wish::default() };
     let plan = synthesise(&Topology::new(spec).unwrap(), kind, &wish, &Control::unlimited()).unwrap();
     let Plan { problem, schedule, bounds, .. } = plan.clone();
     let solution = Solution { problem, schedule, bounds, origin: None };
@@ -185,6 +191,52 @@ fn broadcasts(page: &mut String) {
     }
 }
 
+fn scatters(page: &mut String) {
+    page.push_str(
+        "\n## Scatter from rank 0\n\nGather is the same, backwards.\n\n\
+         | torus | dead cables | parts | bound | steps | volume |\n|---|---|---|---|---|---|\n",
+    );
+    for (extents, cables, parts) in [
+        (&[8][..], &[][..], 2),
+        (&[4, 4], &[], 4),
+        (&[4, 4], &[(0, 1)], 1),
+        (&[4, 4, 4], &[], 2),
+        (&[4, 4, 4], &[(0, 1)], 5),
+        (&[8, 8, 8], &[(0, 1)], 5),
+    ] {
+        row(page, extents, cables, &Kind::Scatter(RankId(0)), Some(parts));
+    }
+}
+
+/// What the classical algorithms take, beside what is planned without naming one.
+fn baselines(page: &mut String) {
+    page.push_str(
+        "\n## Baselines on 4x4x4\n\nOn the whole torus. All but `half_ring` and `dim_rotation` also plan around failures.\n\n\
+         | collective | parts | baseline | steps | volume | best | steps | volume |\n|---|---|---|---|---|---|---|---|\n",
+    );
+    let root = RankId(0);
+    for (kind, parts, names) in [
+        (Kind::AllToAll, 3, &["half_ring", "dim_rotation"][..]),
+        (Kind::AllGather, 2, &["ring_gather"]),
+        (Kind::AllReduce, 128, &["ring_all_reduce", "composed"]),
+        (Kind::Broadcast(root), 96, &["binary_tree"]),
+        (Kind::Reduce(root), 96, &["binary_tree"]),
+        (Kind::Barrier, 1, &["two_wave"]),
+    ] {
+        let best = plan(&[4, 4, 4], &[], &kind, parts);
+        let (best_steps, best_volume) = figures(&best);
+        for name in names {
+            let (steps, volume) = figures(&plan_with(Some(name), &[4, 4, 4], &[], &kind, parts));
+            let (kind, best) = (kind.name(), best.planner);
+            writeln!(
+                page,
+                "| {kind} | {parts} | {name} | {steps} | {volume} | {best} | {best_steps} | {best_volume} |"
+            )
+            .unwrap();
+        }
+    }
+}
+
 #[test]
 fn the_results_page_is_current() {
     let mut page = HEAD.to_owned();
@@ -192,6 +244,8 @@ fn the_results_page_is_current() {
     frontiers(&mut page);
     gathers(&mut page);
     broadcasts(&mut page);
+    scatters(&mut page);
+    baselines(&mut page);
     if std::env::var_os("SYNTH_UPDATE_RESULTS").is_some() {
         std::fs::write(PATH, &page).unwrap();
     }

@@ -26,16 +26,34 @@ mod growth;
 
 use std::borrow::Cow;
 
-use crate::collective::{ChunkId, ChunkRule, Combining, Holders};
+use crate::collective::{ChunkId, ChunkRule, Combining, Holders, Kind};
 use crate::plan::negotiation::{Aim, Network, Search, Start, Strategy, WAIT, most_useful};
 use crate::plan::{Control, Outcome, PlanError, Planner, StopReason, Task};
 use crate::problem::Problem;
 use crate::schedule::{Op, Schedule};
+use crate::topology::LinkId;
 pub(super) use forest::{Arrival, Forest, Ground};
 
-/// From one root, more chunks at more ranks than this are for the pipeline of [`Arborescences`](super::Arborescences): it
-/// is better there, and at once.
-const MOST_ARRIVALS_OF_ONE_ROOT: u64 = 512;
+/// Beyond this, broadcast and reduce are for the pipeline of [`Arborescences`](super::Arborescences): it is better there, and
+/// at once. Parts, in steps of width 1 that the links of the root need for them:
+const MOST_ROUNDS: u32 = 8;
+/// Parts, counted at every rank:
+const MOST_ARRIVALS: usize = 1024;
+
+/// Does so much come from, or go to, one root that it is for the pipeline?
+fn is_for_the_pipeline(problem: &Problem) -> bool {
+    let topology = problem.topology();
+    let capacity = |links: &mut dyn Iterator<Item = LinkId>| -> u32 {
+        links.map(|id| topology.link(id)).filter(|link| link.alive).map(|link| link.capacity).sum()
+    };
+    let per_round = match problem.collective().kind {
+        Kind::Broadcast(root) => capacity(&mut topology.links_from(root)),
+        Kind::Reduce(root) => capacity(&mut topology.links_into(root)),
+        _ => return false,
+    };
+    let arrivals = problem.parts() as usize * topology.live_rank_count();
+    problem.parts().div_ceil(per_round.max(1)) > MOST_ROUNDS || arrivals > MOST_ARRIVALS
+}
 
 /// The planner of negotiated trees.
 ///
@@ -89,9 +107,8 @@ impl Planner for Trees {
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
         let refuse = |reason: &str| PlanError::NotApplicable { planner: self.name(), reason: reason.to_owned() };
-        let arrivals = u64::from(problem.chunk_count()) * problem.topology().live_rank_count() as u64;
         match rooted_chunks(problem) {
-            Some(_) if problem.collective().kind.root().is_some() && arrivals > MOST_ARRIVALS_OF_ONE_ROOT => {
+            Some(_) if is_for_the_pipeline(problem) => {
                 Err(refuse("with so many parts from or to one root, plan with `arborescences`"))
             }
             Some(_) => Ok(()),
