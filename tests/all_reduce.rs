@@ -2,6 +2,7 @@
 
 use synth::certificate::Rational;
 use synth::collective::Kind;
+use synth::cost::Price;
 use synth::plan::{Control, Parts, Plan, PlanError, Wish, synthesise};
 use synth::schedule::Solution;
 use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
@@ -115,4 +116,26 @@ fn any_number_of_steps_from_the_least_on_can_be_had() {
     }
     let error = plan(7).unwrap_err().to_string();
     assert!(error.contains("fewer than 8 steps"), "{error}");
+}
+
+/// Steps cost what they cost: small messages take few of them, large ones little volume.
+#[test]
+fn parts_are_chosen_and_the_message_size_decides() {
+    let auto = |topology: &Topology, price| {
+        let wish = Wish { parts: Parts::Auto, price, ..Wish::default() };
+        synthesise(topology, &Kind::AllReduce, &wish, &Control::unlimited()).unwrap()
+    };
+    let sound = auto(&torus(&[4, 4, 4], &[], &[]), None);
+    assert_eq!((sound.problem.parts(), figures(&sound)), (128, (12, Rational::new(21, 64))));
+
+    let broken = torus(&[4, 4], &[(0, 1)], &[]);
+    let near = Rational::new(15, 31) * Rational::new(104, 100);
+    let (_, volume) = figures(&auto(&broken, None));
+    assert!(volume <= near, "{volume}");
+
+    let price = |message_bytes| Some(Price { message_bytes, alpha: 1e-6, bandwidth: 1e9 });
+    let (steps, _) = figures(&auto(&broken, price(100)));
+    assert_eq!(steps, 8);
+    let (steps, volume) = figures(&auto(&broken, price(1_000_000)));
+    assert!(steps > 8 && volume <= near * Rational::new(104, 100), "{steps} steps, {volume}");
 }

@@ -237,6 +237,26 @@ fn baselines(page: &mut String) {
     }
 }
 
+fn all_reduces(page: &mut String) {
+    page.push_str(
+        "\n## All-reduce\n\nVolumes are in vectors. The bound counts what must cross between all ranks, or between blocks \
+         of them.\n\n| torus | dead cables | parts | bound | steps | volume |\n|---|---|---|---|---|---|\n",
+    );
+    for (extents, cables, parts) in [
+        (&[4, 4][..], &[][..], 64),
+        (&[4, 4], &[(0, 1)], 62),
+        (&[5, 5], &[(0, 1)], 98),
+        (&[4, 4, 4], &[], 128),
+        (&[4, 4, 4], &[(2, 3)], 128),
+        (&[4, 4, 4], &[(2, 3)], 192),
+        (&[4, 4, 4], &[(0, 1), (2, 3)], 192),
+        (&[4, 4, 4], &[(0, 1), (20, 21), (40, 44)], 192),
+        (&[8, 8, 8], &[], 1024),
+    ] {
+        row(page, extents, cables, &Kind::AllReduce, Some(parts));
+    }
+}
+
 #[test]
 fn the_results_page_is_current() {
     let mut page = HEAD.to_owned();
@@ -244,6 +264,7 @@ fn the_results_page_is_current() {
     frontiers(&mut page);
     gathers(&mut page);
     broadcasts(&mut page);
+    all_reduces(&mut page);
     scatters(&mut page);
     baselines(&mut page);
     if std::env::var_os("SYNTH_UPDATE_RESULTS").is_some() {

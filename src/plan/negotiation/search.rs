@@ -97,8 +97,7 @@ impl<'a, S: Strategy> Search<'a, S> {
         let (mut width, mut stride) = (least_width, 1);
         loop {
             for steps in self.strategy.step_choices(width, Aim::Any) {
-                let tries = (QUICK_WORK / self.cost(steps)).clamp(QUICK_TRIES.0, QUICK_TRIES.1);
-                if self.reaches(steps, width, tries) {
+                if self.reaches_quickly(steps, width) {
                     return;
                 }
             }
@@ -146,9 +145,10 @@ impl<'a, S: Strategy> Search<'a, S> {
         for &steps in fewer.iter().rev() {
             let (mut wider, mut stride) = (width, 1);
             while self.pays(steps, wider) && self.wasted < MOST_WORK && self.control.stop().is_none() {
-                if self.reaches_hard(steps, wider) {
+                if self.reaches_quickly(steps, wider) {
                     break;
                 }
+                self.wasted += QUICK_TRIES.0 * self.cost(steps);
                 wider += stride;
                 stride += stride.div_ceil(4);
             }
@@ -164,6 +164,12 @@ impl<'a, S: Strategy> Search<'a, S> {
     fn rank(&self, (steps, width): (u32, u32)) -> (f64, u32, u32) {
         let volume = f64::from(width) / f64::from(self.task.problem.parts());
         (self.task.price.map_or(0.0, |price| price.seconds_for(steps as usize, volume)), width, steps)
+    }
+
+    /// Tries a point a few times.
+    fn reaches_quickly(&mut self, steps: u32, width: u32) -> bool {
+        let tries = (QUICK_WORK / self.cost(steps)).clamp(QUICK_TRIES.0, QUICK_TRIES.1);
+        self.reaches(steps, width, tries)
     }
 
     /// Tries a point as often as the work left allows, and pays for it where that was in vain.
