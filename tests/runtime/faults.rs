@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 const MUST_END: Duration = Duration::from_secs(20);
 /// The rank that misbehaves, and
 const CULPRIT: RankId = RankId(4);
-/// in which exchange: 0 is the greeting, then come the steps; in the first of them every rank sends.
+/// in which exchange: 0 is the greeting, then come the steps; in the first of them it sends.
 const WHEN: usize = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! A linear program in rows, and the solver behind it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use good_lp::{
     Constraint, DualValues, Expression, ProblemVariables, ResolutionError, Solution, SolutionWithDual, SolverModel,
@@ -64,6 +64,7 @@ impl Model {
 
     /// Solves it. Deterministic, on one thread.
     pub fn solve(self, precision: Precision, limit: Option<Duration>) -> Result<Solved, LpError> {
+        let started = Instant::now();
         let mut variables = ProblemVariables::new();
         let x: Vec<Variable> = self.cost.iter().map(|_| variables.add(variable().min(0.0))).collect();
         let cost: Expression = x.iter().zip(&self.cost).filter(|(_, cost)| **cost != 0.0).map(|(&x, &c)| c * x).sum();
@@ -78,22 +79,19 @@ impl Model {
                 problem.add_constraint(row)
             })
             .collect();
-        let mut solution = problem.solve().map_err(of_resolution)?;
+        let late = || limit.is_some_and(|limit| started.elapsed() >= limit);
+        let mut solution = problem.solve().map_err(|error| match error {
+            ResolutionError::Infeasible => LpError::Infeasible,
+            // Solvers have many words for having been stopped.
+            _ if late() => LpError::TimeLimit,
+            error => LpError::Solver(error.to_string()),
+        })?;
         backend::check(&solution)?;
         let value: Vec<f64> = x.iter().map(|&x| solution.value(x).max(0.0)).collect();
         let objective = value.iter().zip(&self.cost).map(|(value, cost)| value * cost).sum();
         let duals = solution.compute_dual();
         let dual = rows.into_iter().map(|row| -duals.dual(row)).collect();
         Ok(Solved { value, dual, objective })
-    }
-}
-
-fn of_resolution(error: ResolutionError) -> LpError {
-    match error {
-        ResolutionError::Infeasible => LpError::Infeasible,
-        // The adapter knows no kind of its own for this end.
-        ResolutionError::Other("Time limit reached") => LpError::TimeLimit,
-        error => LpError::Solver(error.to_string()),
     }
 }
 
