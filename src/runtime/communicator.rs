@@ -22,7 +22,8 @@ const GREETING: u64 = u64::MAX;
 ///
 /// Every live rank makes one with the same schedule, and all make the same calls with the same type, operation and
 /// number of elements. A call blocks until this rank's part is done. If it fails, the connections are ended, so that the
-/// other ranks fail as well instead of waiting, and every later call is refused.
+/// other ranks fail as well instead of waiting, and every later call is refused. Calls without elements send nothing, so
+/// they cannot find out that others make another call.
 ///
 /// `N` is the number of ranks, failed ones included: they have their places in buffers, which are neither read nor
 /// written. See the [module](super) for how buffers are laid out, and in which order values are added.
@@ -193,6 +194,11 @@ impl<T: Transport> Communicator<T> {
         }
     }
 
+    /// The most bytes a message should have.
+    pub(super) fn message_bytes(&self) -> usize {
+        self.transport.message_bytes().max(1)
+    }
+
     /// Refuses a call that the schedule is not for.
     pub(super) fn check_kind(&self, called: &'static str) -> Result<(), RunError> {
         let scheduled = self.problem.collective().kind.name();
@@ -249,7 +255,7 @@ impl<T: Transport> Communicator<T> {
     /// Pieces that chunks are cut in, so that no message of any rank is longer than the transport likes.
     fn pieces(&self, chunk_bytes: usize) -> usize {
         let largest = chunk_bytes.saturating_mul(self.program.largest_transfer);
-        largest.div_ceil(self.transport.message_bytes().max(1)).clamp(1, chunk_bytes.max(1))
+        largest.div_ceil(self.message_bytes()).clamp(1, chunk_bytes.max(1))
     }
 
     /// Tells every peer the digest of the schedule, and compares theirs.

@@ -4,7 +4,8 @@
 //! The buffer is worked through in pieces. Of a piece, a rank compresses its own elements, gathers the compressed pieces
 //! of all ranks by the schedule, and takes them into the buffer one after the other, in the order of the ranks: no rank
 //! ever holds a dense buffer of another, and all end with the same bits. The memory is `2N + 1` compressed pieces (its
-//! own, those gathered, and at most as many on their way), and a limit makes the pieces smaller.
+//! own, those gathered, and at most as many on their way); pieces are as long as the transport's messages, or shorter to
+//! stay within a limit.
 
 use super::communicator::Communicator;
 use super::element::{Element, Operation};
@@ -63,7 +64,7 @@ impl<T: Transport> Communicator<T> {
         memory_limit: Option<u64>,
     ) -> Result<(), RunError> {
         self.check_kind("all_reduce_gathered")?;
-        let (ranks, group) = (self.problem().topology().rank_count(), compressor.group());
+        let (ranks, group, most) = (self.problem().topology().rank_count(), compressor.group(), self.message_bytes());
         let memory = |bytes: usize| bytes as u64 * (2 * ranks as u64 + 1);
         let mut length = buffer.len().next_multiple_of(group);
         if let Some(limit) = memory_limit {
@@ -71,9 +72,10 @@ impl<T: Transport> Communicator<T> {
             if least > limit {
                 return Err(RunError::Memory { ranks, needed: least, limit });
             }
-            while length > group && memory(compressor.bytes(length)) > limit {
-                length = (length / 2).next_multiple_of(group);
-            }
+        }
+        let too_much = |bytes: usize| bytes > most || memory_limit.is_some_and(|limit| memory(bytes) > limit);
+        while length > group && too_much(compressor.bytes(length)) {
+            length = (length / 2).next_multiple_of(group);
         }
         let (mut own, mut all) = (Vec::new(), Vec::new());
         for (number, piece) in buffer.chunks_mut(length.max(1)).enumerate() {

@@ -4,8 +4,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use bytemuck::Pod;
+use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 use thiserror::Error;
+
+/// Numbers of 16 bits that are converted at a time.
+const CONVERTED: usize = 256;
 
 /// How values are combined where a schedule says `reduce`.
 ///
@@ -173,7 +177,30 @@ macro_rules! floats {
 }
 
 integers!(i32 => I32, i64 => I64, u8 => U8);
-floats!(f32 => F32, f64 => F64, f16 => F16, bf16 => Bf16);
+macro_rules! halves {
+    ($($element:ty => $dtype:ident),*) => {$(
+        impl Element for $element {
+            const DTYPE: Dtype = Dtype::$dtype;
+
+            fn combine(op: Operation, own: &[Self], into: &mut [Self]) {
+                // Whole slices are converted many times faster than single numbers.
+                let (mut left, mut right) = ([0.0_f32; CONVERTED], [0.0_f32; CONVERTED]);
+                for (own, into) in own.chunks(CONVERTED).zip(into.chunks_mut(CONVERTED)) {
+                    let length = own.len().min(into.len());
+                    let (own, into) = (&own[..length], &mut into[..length]);
+                    let (left, right) = (&mut left[..length], &mut right[..length]);
+                    own.convert_to_f32_slice(left);
+                    into.convert_to_f32_slice(right);
+                    f32::combine(op, left, right);
+                    into.convert_from_f32_slice(right);
+                }
+            }
+        }
+    )*};
+}
+
+floats!(f32 => F32, f64 => F64);
+halves!(f16 => F16, bf16 => Bf16);
 
 #[cfg(test)]
 mod tests {

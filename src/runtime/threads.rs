@@ -25,7 +25,7 @@ use crate::verify::Verified;
 const MESSAGES_ON_THEIR_WAY: usize = 3;
 /// Small enough for what a step exchanges to stay in the caches, large enough for the switches between threads not to
 /// matter.
-const MESSAGE_BYTES: usize = 1 << 17;
+const MESSAGE_BYTES: usize = 1 << 18;
 
 /// The transport of one thread.
 #[derive(Debug)]
