@@ -42,7 +42,7 @@ pub struct RunCommand {
     /// How values are reduced: sum, product, min or max
     #[arg(long, value_name = "OP", default_value = "sum")]
     op: Operation,
-    /// What carries messages
+    /// How ranks are joined
     #[arg(long, value_enum, default_value = "threads")]
     transport: TransportName,
     /// Time so many calls
@@ -65,7 +65,7 @@ pub struct RunCommand {
     format: Format,
 }
 
-/// What carries messages.
+/// How ranks are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum TransportName {
     /// Each rank is a thread of this process

@@ -15,7 +15,7 @@ use crate::schedule::Solution;
 use crate::topology::RankId;
 use crate::verify::Verified;
 
-/// The tag of the messages with which ranks compare their schedules.
+/// The tag of the packets with which ranks compare their schedules.
 const GREETING: u64 = u64::MAX;
 
 /// One rank's end of a collective: a transport and a verified schedule.
@@ -41,7 +41,7 @@ pub struct Communicator<T: Transport> {
 impl<T: Transport> Communicator<T> {
     /// Works out this rank's part of the schedule and compares the schedule's digest with that of every peer.
     ///
-    /// O(transfers + the rank's moves), and one message to and from each peer.
+    /// O(transfers + the rank's moves), and one packet to and from each peer.
     ///
     /// # Errors
     ///
@@ -194,9 +194,9 @@ impl<T: Transport> Communicator<T> {
         }
     }
 
-    /// The most bytes a message should have.
-    pub(super) fn message_bytes(&self) -> usize {
-        self.transport.message_bytes().max(1)
+    /// The most bytes a packet should have.
+    pub(super) fn packet_bytes(&self) -> usize {
+        self.transport.packet_bytes().max(1)
     }
 
     /// Refuses a call that the schedule is not for.
@@ -252,26 +252,26 @@ impl<T: Transport> Communicator<T> {
             .map_err(|Failed { step, error }| self.end(RunError::Step { step, source: error }))
     }
 
-    /// Pieces that chunks are cut in, so that no message of any rank is longer than the transport likes.
+    /// Pieces that chunks are cut in, so that no packet of any rank is longer than the transport likes.
     fn pieces(&self, chunk_bytes: usize) -> usize {
         let largest = chunk_bytes.saturating_mul(self.program.largest_transfer);
-        largest.div_ceil(self.message_bytes()).clamp(1, chunk_bytes.max(1))
+        largest.div_ceil(self.packet_bytes()).clamp(1, chunk_bytes.max(1))
     }
 
     /// Tells every peer the digest of the schedule, and compares theirs.
     fn greet(&mut self) -> Result<(), RunError> {
         let pool = self.transport.pool();
-        let mut greeting = pool.message(size_of::<u64>());
+        let mut greeting = pool.packet(size_of::<u64>());
         greeting.elements_mut().copy_from_slice(&[self.digest]);
         let greeting = Arc::new(greeting);
         let peers = &self.program.peers;
         let mut outgoing: Vec<Outgoing> =
-            peers.iter().map(|&to| Outgoing { to, tag: GREETING, message: Arc::clone(&greeting) }).collect();
-        let due = |&from| Incoming { from, tag: GREETING, bytes: size_of::<u64>(), message: None };
+            peers.iter().map(|&to| Outgoing { to, tag: GREETING, packet: Arc::clone(&greeting) }).collect();
+        let due = |&from| Incoming { from, tag: GREETING, bytes: size_of::<u64>(), packet: None };
         let mut incoming: Vec<Incoming> = peers.iter().map(due).collect();
         self.transport.exchange(&mut outgoing, &mut incoming).map_err(|source| self.end(RunError::Start { source }))?;
         let other =
-            |due: &&Incoming| due.message.as_ref().is_none_or(|message| message.elements::<u64>() != [self.digest]);
+            |due: &&Incoming| due.packet.as_ref().is_none_or(|packet| packet.elements::<u64>() != [self.digest]);
         match incoming.iter().find(other).map(|due| due.from) {
             Some(peer) => Err(self.end(RunError::OtherSchedule { peer })),
             None => Ok(()),

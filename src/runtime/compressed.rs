@@ -4,7 +4,7 @@
 //! The buffer is worked through in pieces. Of a piece, a rank compresses its own elements, gathers the compressed pieces
 //! of all ranks by the schedule, and takes them into the buffer one after the other, in the order of the ranks: no rank
 //! ever holds a dense buffer of another, and all end with the same bits. The memory is `2N + 1` compressed pieces (its
-//! own, those gathered, and at most as many on their way); pieces are as long as the transport's messages, or shorter to
+//! own, those gathered, and at most as many on their way); pieces are as long as the transport's packets, or shorter to
 //! stay within a limit.
 
 use super::communicator::Communicator;
@@ -64,7 +64,7 @@ impl<T: Transport> Communicator<T> {
         memory_limit: Option<u64>,
     ) -> Result<(), RunError> {
         self.check_kind("all_reduce_gathered")?;
-        let (ranks, group, most) = (self.problem().topology().rank_count(), compressor.group(), self.message_bytes());
+        let (ranks, group, most) = (self.problem().topology().rank_count(), compressor.group(), self.packet_bytes());
         let memory = |bytes: usize| bytes as u64 * (2 * ranks as u64 + 1);
         let mut length = buffer.len().next_multiple_of(group);
         if let Some(limit) = memory_limit {

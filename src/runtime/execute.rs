@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::element::{Element, Operation};
-use super::message::{Message, Pool};
+use super::packet::{Packet, Pool};
 use super::program::{Place, Program, Receive, Send};
 use super::transport::{Incoming, Outgoing, Transport, TransportError};
 
@@ -21,7 +21,7 @@ pub(super) struct Job<'a, E> {
     pub(super) op: Operation,
     /// Pieces every chunk is cut in; the program runs once for each.
     pub(super) pieces: usize,
-    /// Distinguishes this call's messages from those of others: the upper half of every tag.
+    /// Distinguishes this call's packets from those of others: the upper half of every tag.
     pub(super) call: u32,
 }
 
@@ -30,10 +30,10 @@ pub(super) struct Job<'a, E> {
 pub(super) struct Workspace {
     /// The elements of each part that are worked on now, within their block.
     ranges: Vec<Range<usize>>,
-    /// Where each chunk of `Program::received` begins in its message, in elements.
+    /// Where each chunk of `Program::received` begins in its packet, in elements.
     offsets: Vec<usize>,
-    /// The messages that are kept, by their place in `Program::receives`.
-    held: Vec<Option<Arc<Message>>>,
+    /// The packets that are kept, by their place in `Program::receives`.
+    held: Vec<Option<Arc<Packet>>>,
     outgoing: Vec<Outgoing>,
     incoming: Vec<Incoming>,
     /// For each of `incoming`, its place in `Program::receives`.
@@ -69,13 +69,13 @@ pub(super) fn run<E: Element, T: Transport>(
     let pool = transport.pool();
     for piece in 0..job.pieces {
         work.measure(program, job, piece);
-        let first_message = (piece * program.transfer_count) as u32;
+        let first_packet = (piece * program.transfer_count) as u32;
         for (number, step) in program.steps.iter().enumerate() {
             let started = Instant::now();
-            let tag = |transfer: u32| u64::from(job.call) << 32 | u64::from(first_message.wrapping_add(transfer));
+            let tag = |transfer: u32| u64::from(job.call) << 32 | u64::from(first_packet.wrapping_add(transfer));
             for send in &program.sends[step.sends.clone()] {
-                if let Some(message) = work.gather(program, job, &pool, send) {
-                    work.outgoing.push(Outgoing { to: send.to, tag: tag(send.transfer), message });
+                if let Some(packet) = work.gather(program, job, &pool, send) {
+                    work.outgoing.push(Outgoing { to: send.to, tag: tag(send.transfer), packet });
                 }
             }
             work.release(&program.releases[step.release_early.clone()], &pool);
@@ -84,7 +84,7 @@ pub(super) fn run<E: Element, T: Transport>(
                 let bytes = work.elements(program, receive) * size_of::<E>();
                 if bytes > 0 {
                     let (from, tag) = (receive.from, tag(receive.transfer));
-                    work.incoming.push(Incoming { from, tag, bytes, message: None });
+                    work.incoming.push(Incoming { from, tag, bytes, packet: None });
                     work.arriving.push(at);
                 }
             }
@@ -101,7 +101,7 @@ pub(super) fn run<E: Element, T: Transport>(
 }
 
 impl Workspace {
-    /// Works out the ranges of this piece of every part, and where chunks begin in their messages.
+    /// Works out the ranges of this piece of every part, and where chunks begin in their packets.
     fn measure<E>(&mut self, program: &Program, job: &Job<'_, E>, piece: usize) {
         self.ranges.clear();
         self.ranges.extend((0..job.parts).map(|part| {
@@ -119,7 +119,7 @@ impl Workspace {
         }
     }
 
-    /// The elements of a message that is to be received.
+    /// The elements of a packet that is to be received.
     fn elements(&self, program: &Program, receive: &Receive) -> usize {
         match receive.chunks.clone().next_back() {
             Some(last) => self.offsets[last] + self.ranges[program.received[last].part as usize].len(),
@@ -127,24 +127,18 @@ impl Workspace {
         }
     }
 
-    /// Puts a message together; none if it has no elements.
-    fn gather<E: Element>(
-        &self,
-        program: &Program,
-        job: &Job<'_, E>,
-        pool: &Pool,
-        send: &Send,
-    ) -> Option<Arc<Message>> {
-        if let Some(message) = send.forward {
-            return self.held[message as usize].clone();
+    /// Puts a packet together; none if it has no elements.
+    fn gather<E: Element>(&self, program: &Program, job: &Job<'_, E>, pool: &Pool, send: &Send) -> Option<Arc<Packet>> {
+        if let Some(packet) = send.forward {
+            return self.held[packet as usize].clone();
         }
         let chunks = &program.sent[send.chunks.clone()];
         let elements: usize = chunks.iter().map(|chunk| self.ranges[chunk.part as usize].len()).sum();
         if elements == 0 {
             return None;
         }
-        let mut message = pool.message(elements * size_of::<E>());
-        let mut rest = message.elements_mut::<E>();
+        let mut packet = pool.packet(elements * size_of::<E>());
+        let mut rest = packet.elements_mut::<E>();
         let (held, offsets) = (&self.held, &self.offsets);
         let sources = Sources { input: job.input, output: job.output, block: job.block, held, offsets };
         for chunk in chunks {
@@ -153,14 +147,14 @@ impl Workspace {
             room.copy_from_slice(value);
             rest = behind;
         }
-        Some(Arc::new(message))
+        Some(Arc::new(packet))
     }
 
     /// Adds to what has arrived, delivers it and keeps it, in the order of the schedule.
     fn take_in<E: Element>(&mut self, program: &Program, job: &mut Job<'_, E>, pool: &Pool) {
         for (arrived, at) in self.incoming.drain(..).zip(self.arriving.drain(..)) {
             let receive = &program.receives[at];
-            let Some(mut message) = arrived.message else { continue };
+            let Some(mut packet) = arrived.packet else { continue };
             for index in receive.chunks.clone() {
                 let chunk = program.received[index];
                 let range = &self.ranges[chunk.part as usize];
@@ -171,26 +165,25 @@ impl Workspace {
                     E::combine(
                         job.op,
                         sources.value(place, range),
-                        &mut unshared(&mut message, pool).elements_mut()[inside.clone()],
+                        &mut unshared(&mut packet, pool).elements_mut()[inside.clone()],
                     );
                 }
                 if let Some(block) = chunk.deliver {
                     let start = block as usize * job.block;
-                    job.output[start + range.start..start + range.end]
-                        .copy_from_slice(&message.elements::<E>()[inside]);
+                    job.output[start + range.start..start + range.end].copy_from_slice(&packet.elements::<E>()[inside]);
                 }
             }
             match receive.keep {
-                true => self.held[at] = Some(message),
-                false => pool.recycle(message),
+                true => self.held[at] = Some(packet),
+                false => pool.recycle(packet),
             }
         }
     }
 
-    fn release(&mut self, messages: &[u32], pool: &Pool) {
-        for &message in messages {
-            if let Some(message) = self.held[message as usize].take() {
-                pool.recycle(message);
+    fn release(&mut self, packets: &[u32], pool: &Pool) {
+        for &packet in packets {
+            if let Some(packet) = self.held[packet as usize].take() {
+                pool.recycle(packet);
             }
         }
     }
@@ -202,7 +195,7 @@ struct Sources<'a, E> {
     output: &'a [E],
     /// Elements of a block.
     block: usize,
-    held: &'a [Option<Arc<Message>>],
+    held: &'a [Option<Arc<Packet>>],
     offsets: &'a [usize],
 }
 
@@ -213,21 +206,21 @@ impl<'a, E: Element> Sources<'a, E> {
         match place {
             Place::Input(block) => &self.input[within(block)],
             Place::Output(block) => &self.output[within(block)],
-            Place::Held { message, chunk } => match &self.held[message as usize] {
-                Some(message) => &message.elements()[self.offsets[chunk as usize]..][..range.len()],
-                // A message without elements is never sent.
+            Place::Held { packet, chunk } => match &self.held[packet as usize] {
+                Some(packet) => &packet.elements()[self.offsets[chunk as usize]..][..range.len()],
+                // A packet without elements is never sent.
                 None => &[],
             },
         }
     }
 }
 
-/// The message, to be changed: a copy of its own if somebody else reads it, too.
-fn unshared<'a>(message: &'a mut Arc<Message>, pool: &Pool) -> &'a mut Message {
-    if Arc::get_mut(message).is_none() {
-        let mut copy = pool.message(message.len());
-        copy.elements_mut::<u8>().copy_from_slice(message.elements());
-        pool.recycle(std::mem::replace(message, Arc::new(copy)));
+/// The packet, to be changed: a copy of its own if somebody else reads it, too.
+fn unshared<'a>(packet: &'a mut Arc<Packet>, pool: &Pool) -> &'a mut Packet {
+    if Arc::get_mut(packet).is_none() {
+        let mut copy = pool.packet(packet.len());
+        copy.elements_mut::<u8>().copy_from_slice(packet.elements());
+        pool.recycle(std::mem::replace(packet, Arc::new(copy)));
     }
-    Arc::get_mut(message).expect("a message just made has one owner")
+    Arc::get_mut(packet).expect("a packet just made has one owner")
 }

@@ -1,6 +1,6 @@
 //! Carrying schedules out on real buffers.
 //!
-//! A [`Communicator`] joins a [`Transport`], which carries messages, to a schedule that the verifier has passed; nothing
+//! A [`Communicator`] joins a [`Transport`], which carries packets, to a schedule that the verifier has passed; nothing
 //! else is run. It offers one call for each kind of collective, on slices of [`Element`]s.
 //!
 //! * **Buffers** are rows of blocks, one for each rank where a rank has something for, or from, every rank. Part `i` of a
@@ -10,8 +10,8 @@
 //!   do not wait for each other in any other way.
 //! * **Reductions** happen in the order of the schedule: what arrives at a rank in a step is taken in in the order in
 //!   which the transfers stand in the step, each time `own op arrived`. So the same schedule, buffers and operation give
-//!   the same bits, whatever the transport, the timing and the length of messages.
-//! * **Long messages** are cut in pieces, and the schedule runs once for each, to keep what is on its way in the caches
+//!   the same bits, whatever the transport, the timing and the length of packets.
+//! * **Long packets** are cut in pieces, and the schedule runs once for each, to keep what is on its way in the caches
 //!   and the memory small. This changes no result.
 //! * **Failures** end in an error on every rank: no wait is longer than the transport's limit, and a rank that fails ends
 //!   its connections.
@@ -44,9 +44,9 @@ mod element;
 mod error;
 mod execute;
 mod layout;
-mod message;
 #[cfg(feature = "mpi")]
 pub mod mpi;
+mod packet;
 mod program;
 pub mod tcp;
 pub mod threads;
@@ -57,7 +57,7 @@ pub use communicator::Communicator;
 pub use compressed::{Compressor, Quantised, Uncompressed};
 pub use element::{Dtype, Element, Operation, UnknownName};
 pub use error::RunError;
-pub use message::{Message, Pool};
+pub use packet::{Packet, Pool};
 pub use program::peers;
 pub use transport::{Incoming, Outgoing, Transport, TransportError};
 pub use trial::{Buffers, Mismatch, Sample, Trial};

@@ -1,6 +1,6 @@
 //! Ranks that are the processes of an MPI job. Only with the cargo feature `mpi`.
 //!
-//! A step's messages are sent and received by MPI's non-blocking calls, all at once. The `i`-th process is the `i`-th live
+//! A step's packets are sent and received by MPI's non-blocking calls, all at once. The `i`-th process is the `i`-th live
 //! rank. As MPI has it, trouble ends the whole job: where other transports return an error, this one hands it to a
 //! function and calls `MPI_Abort`; MPI does the same by itself when a process dies.
 
@@ -14,14 +14,14 @@ use mpi::request::{LocalScope, Request};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator as _, Destination, Source};
 
-use super::message::{Message, Pool};
+use super::packet::{Packet, Pool};
 use super::transport::{Incoming, Outgoing, Transport, TransportError};
 use crate::topology::{RankId, Topology};
 
 /// What `MPI_Abort` is told.
 const ABORTED: i32 = 2;
 /// Long enough for the latency of a network not to matter; far below the 2 GiB that MPI can count.
-const MESSAGE_BYTES: usize = 1 << 22;
+const PACKET_BYTES: usize = 1 << 22;
 /// Tags that every MPI has.
 const TAGS: u64 = 1 << 15;
 /// Looks for news that are taken before sleeping in between, and for how long.
@@ -40,9 +40,9 @@ pub struct MpiTransport {
 }
 
 impl MpiTransport {
-    /// This process's transport. Its messages do not mix with others over `world`. Collective over all processes.
+    /// This process's transport. Its packets do not mix with others over `world`. Collective over all processes.
     ///
-    /// A wait that is longer than `timeout`, or a message that does not fit, is told to `lost`, with this rank, before
+    /// A wait that is longer than `timeout`, or a packet that does not fit, is told to `lost`, with this rank, before
     /// the job is aborted.
     ///
     /// # Errors
@@ -141,28 +141,28 @@ impl Transport for MpiTransport {
     }
 
     fn exchange(&mut self, outgoing: &mut Vec<Outgoing>, incoming: &mut [Incoming]) -> Result<(), TransportError> {
-        let mut messages: Vec<Message> = incoming.iter().map(|due| self.pool.message(due.bytes)).collect();
+        let mut packets: Vec<Packet> = incoming.iter().map(|due| self.pool.packet(due.bytes)).collect();
         let from = incoming.iter().map(|due| self.process(due.from)).collect::<Result<Vec<i32>, _>>()?;
         let to = outgoing.iter().map(|one| self.process(one.to)).collect::<Result<Vec<i32>, _>>()?;
         mpi::request::scope(|scope| {
             let mut requests = Vec::with_capacity(from.len() + to.len());
-            for ((due, &from), message) in incoming.iter().zip(&from).zip(&mut messages) {
+            for ((due, &from), packet) in incoming.iter().zip(&from).zip(&mut packets) {
                 let source = self.world.process_at_rank(from);
-                let request = source.immediate_receive_into_with_tag(scope, message.elements_mut::<u8>(), tag(due.tag));
+                let request = source.immediate_receive_into_with_tag(scope, packet.elements_mut::<u8>(), tag(due.tag));
                 requests.push((Waiting::Receive { from: due.from, bytes: due.bytes }, Some(request)));
             }
             for (one, &to) in outgoing.iter().zip(&to) {
                 let destination = self.world.process_at_rank(to);
-                let request = destination.immediate_send_with_tag(scope, one.message.elements::<u8>(), tag(one.tag));
+                let request = destination.immediate_send_with_tag(scope, one.packet.elements::<u8>(), tag(one.tag));
                 requests.push((Waiting::Send { to: one.to }, Some(request)));
             }
             self.wait(&mut requests);
         });
         for sent in outgoing.drain(..) {
-            self.pool.recycle(sent.message);
+            self.pool.recycle(sent.packet);
         }
-        for (due, message) in incoming.iter_mut().zip(messages) {
-            due.message = Some(Arc::new(message));
+        for (due, packet) in incoming.iter_mut().zip(packets) {
+            due.packet = Some(Arc::new(packet));
         }
         Ok(())
     }
@@ -174,12 +174,12 @@ impl Transport for MpiTransport {
         self.pool.clone()
     }
 
-    fn message_bytes(&self) -> usize {
-        MESSAGE_BYTES
+    fn packet_bytes(&self) -> usize {
+        PACKET_BYTES
     }
 }
 
-/// MPI's tags have fewer bits. Messages between two ranks come in order, so those that could be taken for each other
+/// MPI's tags have fewer bits. Packets between two ranks come in order, so those that could be taken for each other
 /// differ.
 fn tag(tag: u64) -> i32 {
     ((tag ^ tag >> 32) % TAGS) as i32

@@ -1,11 +1,11 @@
 //! What one rank has to do, worked out beforehand: for every step what it sends and what it receives, each chunk with
 //! the place it is read from. Running a program looks nothing up.
 //!
-//! A value is in one of three places: in the input, in the output, or in a message that arrived earlier and is kept for
-//! as long as it is read. An arrival never changes any of them but the message it came in: `copy` leaves the value there,
+//! A value is in one of three places: in the input, in the output, or in a packet that arrived earlier and is kept for
+//! as long as it is read. An arrival never changes any of them but the packet it came in: `copy` leaves the value there,
 //! `reduce` adds the rank's own value to it. The last arrival of a chunk that the rank needs is also copied to the
 //! output. What a step sends is put together before anything of the step arrives, so it is what the rank held when the
-//! step began; a message that is to be sent on whole is not even copied.
+//! step began; a packet that is to be sent on whole is not even copied.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -24,11 +24,11 @@ pub(super) struct Program {
     pub(super) sent: Vec<Sent>,
     pub(super) receives: Vec<Receive>,
     pub(super) received: Vec<Received>,
-    /// Messages to let go, by their place among `receives`.
+    /// Packets to let go, by their place among `receives`.
     pub(super) releases: Vec<u32>,
-    /// The ranks it exchanges messages with, ascending.
+    /// The ranks it exchanges packets with, ascending.
     pub(super) peers: Vec<RankId>,
-    /// Transfers of the whole schedule: messages are numbered so.
+    /// Transfers of the whole schedule: packets are numbered so.
     pub(super) transfer_count: usize,
     /// The most chunks in a transfer of the whole schedule.
     pub(super) largest_transfer: usize,
@@ -39,20 +39,20 @@ pub(super) struct Program {
 pub(super) struct StepProgram {
     pub(super) sends: std::ops::Range<usize>,
     pub(super) receives: std::ops::Range<usize>,
-    /// Let go once this step's messages are put together, and
+    /// Let go once this step's packets are put together, and
     pub(super) release_early: std::ops::Range<usize>,
     /// once they have arrived.
     pub(super) release_late: std::ops::Range<usize>,
 }
 
-/// A message to be sent.
+/// A packet to be sent.
 #[derive(Debug)]
 pub(super) struct Send {
     pub(super) to: RankId,
     pub(super) transfer: u32,
     /// Range of `Program::sent`.
     pub(super) chunks: std::ops::Range<usize>,
-    /// It is this message, whole.
+    /// It is this packet, whole.
     pub(super) forward: Option<u32>,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Sent {
     pub(super) from: Place,
 }
 
-/// A message to be received.
+/// A packet to be received.
 #[derive(Debug)]
 pub(super) struct Receive {
     pub(super) from: RankId,
@@ -89,20 +89,20 @@ pub(super) struct Received {
 pub(super) enum Place {
     Input(u32),
     Output(u32),
-    /// In a message: its place among `receives`, and that of the chunk among `received`.
+    /// In a packet: its place among `receives`, and that of the chunk among `received`.
     Held {
-        message: u32,
+        packet: u32,
         chunk: u32,
     },
 }
 
-/// The pairs of ranks that exchange messages, lower rank first.
+/// The pairs of ranks that exchange packets, lower rank first.
 pub(super) fn pairs(schedule: &Schedule) -> BTreeSet<(RankId, RankId)> {
     let ends = |transfer: &Transfer| (transfer.from.min(transfer.to), transfer.from.max(transfer.to));
     schedule.transfers().iter().map(ends).collect()
 }
 
-/// The ranks that a rank exchanges messages with, ascending.
+/// The ranks that a rank exchanges packets with, ascending.
 pub fn peers(schedule: &Verified<Solution>, rank: RankId) -> Vec<RankId> {
     let pairs = pairs(&schedule.schedule).into_iter();
     let others = pairs.filter_map(|(one, other)| match rank {
@@ -140,7 +140,7 @@ pub(super) fn compile(problem: &Problem, schedule: &Schedule, rank: RankId) -> P
     compiler.finish()
 }
 
-/// When a message is read last.
+/// When a packet is read last.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct LastRead {
     step: usize,
@@ -156,7 +156,7 @@ struct Compiler<'a> {
     places: HashMap<ChunkId, Option<Place>>,
     /// The last arrival of each chunk, by its place among `received`.
     last_arrival: HashMap<ChunkId, usize>,
-    /// For each message received, when it is read last, if at all.
+    /// For each packet received, when it is read last, if at all.
     last_read: Vec<Option<LastRead>>,
     program: Program,
 }
@@ -187,12 +187,12 @@ impl Compiler<'_> {
             }
         }
         let chunks = start..self.program.sent.len();
-        let forward = self.whole_message(chunks.clone());
+        let forward = self.whole_packet(chunks.clone());
         self.program.sends.push(Send { to: transfer.to, transfer: number, chunks, forward });
     }
 
     fn receive(&mut self, transfer: &Transfer, number: u32) {
-        let (start, message) = (self.program.received.len(), self.program.receives.len() as u32);
+        let (start, packet) = (self.program.received.len(), self.program.receives.len() as u32);
         for &chunk in self.schedule.chunks(transfer) {
             let own = self.place(chunk);
             let add = own.filter(|_| transfer.op == Op::Reduce);
@@ -201,7 +201,7 @@ impl Compiler<'_> {
             }
             let at = self.program.received.len();
             self.program.received.push(Received { part: self.layout.part(chunk), add, deliver: None });
-            self.places.insert(chunk, Some(Place::Held { message, chunk: at as u32 }));
+            self.places.insert(chunk, Some(Place::Held { packet, chunk: at as u32 }));
             self.last_arrival.insert(chunk, at);
         }
         let chunks = start..self.program.received.len();
@@ -222,34 +222,34 @@ impl Compiler<'_> {
 
     /// Notes that a value is read in the step that is being worked out.
     fn read(&mut self, place: Place, late: bool) {
-        if let Place::Held { message, .. } = place {
+        if let Place::Held { packet, .. } = place {
             let step = self.program.steps.len();
-            let last = &mut self.last_read[message as usize];
+            let last = &mut self.last_read[packet as usize];
             let late = late || last.is_some_and(|last| last.step == step && last.late);
             *last = Some(LastRead { step, late });
         }
     }
 
-    /// The message that these chunks are, all of it, in its order.
-    fn whole_message(&self, chunks: std::ops::Range<usize>) -> Option<u32> {
+    /// The packet that these chunks are, all of it, in its order.
+    fn whole_packet(&self, chunks: std::ops::Range<usize>) -> Option<u32> {
         let sent = &self.program.sent[chunks];
-        let Place::Held { message, .. } = sent.first()?.from else { return None };
-        let held = self.program.receives[message as usize].chunks.clone();
+        let Place::Held { packet, .. } = sent.first()?.from else { return None };
+        let held = self.program.receives[packet as usize].chunks.clone();
         let same = held.len() == sent.len()
-            && sent.iter().zip(held).all(|(one, at)| one.from == Place::Held { message, chunk: at as u32 });
-        same.then_some(message)
+            && sent.iter().zip(held).all(|(one, at)| one.from == Place::Held { packet, chunk: at as u32 });
+        same.then_some(packet)
     }
 
-    /// Adds what is known only at the end: which arrivals are results, and when messages can go.
+    /// Adds what is known only at the end: which arrivals are results, and when packets can go.
     fn finish(mut self) -> Program {
         let mut program = self.program;
         for (&chunk, &at) in &self.last_arrival {
             program.received[at].deliver = self.layout.after(chunk);
         }
         let mut releases: Vec<(usize, bool, u32)> = Vec::new();
-        for (message, last) in self.last_read.drain(..).enumerate() {
-            program.receives[message].keep = last.is_some();
-            releases.extend(last.map(|last| (last.step, last.late, message as u32)));
+        for (packet, last) in self.last_read.drain(..).enumerate() {
+            program.receives[packet].keep = last.is_some();
+            releases.extend(last.map(|last| (last.step, last.late, packet as u32)));
         }
         releases.sort_unstable();
         for (number, step) in program.steps.iter_mut().enumerate() {
@@ -258,7 +258,7 @@ impl Compiler<'_> {
             step.release_early = start..end(false);
             step.release_late = end(false)..end(true);
         }
-        program.releases = releases.into_iter().map(|(.., message)| message).collect();
+        program.releases = releases.into_iter().map(|(.., packet)| packet).collect();
         let peers: BTreeSet<RankId> = program
             .sends
             .iter()

@@ -1,8 +1,8 @@
 //! Ranks that are threads of one process, joined by bounded channels.
 //!
-//! A message changes hands; it is not copied. A channel for each ordered pair of peers holds as many messages as a step
-//! can have between them and one more, so a rank that sends a step's messages before it receives never waits for a rank
-//! that does the same: of the ranks that are furthest behind, none can find a channel full, and one whose messages have
+//! A packet changes hands; it is not copied. A channel for each ordered pair of peers holds as many packets as a step
+//! can have between them and one more, so a rank that sends a step's packets before it receives never waits for a rank
+//! that does the same: of the ranks that are furthest behind, none can find a channel full, and one whose packets have
 //! all been sent can go on.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,18 +14,18 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bo
 
 use super::communicator::Communicator;
 use super::error::RunError;
-use super::message::{Message, Pool};
+use super::packet::{Packet, Pool};
 use super::program;
 use super::transport::{Incoming, Outgoing, Transport, TransportError};
 use crate::schedule::Solution;
 use crate::topology::RankId;
 use crate::verify::Verified;
 
-/// Two links can join the same two ranks, so two messages of a step can go the same way.
-const MESSAGES_ON_THEIR_WAY: usize = 3;
+/// Two links can join the same two ranks, so two packets of a step can go the same way.
+const PACKETS_ON_THEIR_WAY: usize = 3;
 /// Small enough for what a step exchanges to stay in the caches, large enough for the switches between threads not to
 /// matter.
-const MESSAGE_BYTES: usize = 1 << 18;
+const PACKET_BYTES: usize = 1 << 18;
 
 /// The transport of one thread.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub struct ThreadTransport {
 #[derive(Debug)]
 struct Envelope {
     tag: u64,
-    message: Arc<Message>,
+    packet: Arc<Packet>,
 }
 
 /// Joins `size` ranks by channels between the given pairs, in both directions. No wait is longer than `timeout`.
@@ -69,7 +69,7 @@ pub fn network(
     let both_ways: BTreeSet<(RankId, RankId)> =
         pairs.into_iter().flat_map(|(one, other)| [(one, other), (other, one)]).collect();
     for (from, to) in both_ways {
-        let (sender, receiver) = bounded(MESSAGES_ON_THEIR_WAY);
+        let (sender, receiver) = bounded(PACKETS_ON_THEIR_WAY);
         all[from.index()].to.insert(to, sender);
         all[to.index()].from.insert(from, receiver);
     }
@@ -120,9 +120,9 @@ impl Transport for ThreadTransport {
     }
 
     fn exchange(&mut self, outgoing: &mut Vec<Outgoing>, incoming: &mut [Incoming]) -> Result<(), TransportError> {
-        for Outgoing { to: peer, tag, message } in outgoing.drain(..) {
+        for Outgoing { to: peer, tag, packet } in outgoing.drain(..) {
             let channel = self.to.get(&peer).ok_or(TransportError::NotConnected { peer })?;
-            channel.send_timeout(Envelope { tag, message }, self.timeout).map_err(|error| match error {
+            channel.send_timeout(Envelope { tag, packet }, self.timeout).map_err(|error| match error {
                 SendTimeoutError::Timeout(_) => TransportError::NothingTaken { peer, waited: self.timeout },
                 SendTimeoutError::Disconnected(_) => TransportError::Closed { peer },
             })?;
@@ -130,11 +130,11 @@ impl Transport for ThreadTransport {
         for due in incoming {
             let peer = due.from;
             let channel = self.from.get(&peer).ok_or(TransportError::NotConnected { peer })?;
-            let Envelope { tag, message } = channel.recv_timeout(self.timeout).map_err(|error| match error {
+            let Envelope { tag, packet } = channel.recv_timeout(self.timeout).map_err(|error| match error {
                 RecvTimeoutError::Timeout => TransportError::NothingCame { peer, waited: self.timeout },
                 RecvTimeoutError::Disconnected => TransportError::Closed { peer },
             })?;
-            due.accept(tag, message)?;
+            due.accept(tag, packet)?;
         }
         Ok(())
     }
@@ -148,7 +148,7 @@ impl Transport for ThreadTransport {
         self.pool.clone()
     }
 
-    fn message_bytes(&self) -> usize {
-        MESSAGE_BYTES
+    fn packet_bytes(&self) -> usize {
+        PACKET_BYTES
     }
 }

@@ -1,25 +1,25 @@
-//! What carries messages from rank to rank.
+//! What carries packets from rank to rank.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use thiserror::Error;
 
-use super::message::{Message, Pool};
+use super::packet::{Packet, Pool};
 use crate::topology::RankId;
 
-/// A message to be sent.
+/// A packet to be sent.
 #[derive(Clone, Debug)]
 pub struct Outgoing {
     /// The receiver.
     pub to: RankId,
-    /// Says which message of which call it is.
+    /// Says which packet of which call it is.
     pub tag: u64,
     /// What it carries; others may be reading it.
-    pub message: Arc<Message>,
+    pub packet: Arc<Packet>,
 }
 
-/// A message to be received.
+/// A packet to be received.
 #[derive(Debug)]
 pub struct Incoming {
     /// The sender.
@@ -28,11 +28,11 @@ pub struct Incoming {
     pub tag: u64,
     /// The bytes it must have.
     pub bytes: usize,
-    /// The message, once it has arrived.
-    pub message: Option<Arc<Message>>,
+    /// The packet, once it has arrived.
+    pub packet: Option<Arc<Packet>>,
 }
 
-/// Why a message was not delivered. The peer is always named.
+/// Why a packet was not delivered. The peer is always named.
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
 pub enum TransportError {
@@ -47,11 +47,11 @@ pub enum TransportError {
     #[error("the connection to rank {peer} broke: {source}")]
     Broken { peer: RankId, source: std::io::Error },
     #[error(
-        "rank {peer} sent another message than the one due: a message was lost, or it does not make the same call with \
+        "rank {peer} sent another packet than the one due: a packet was lost, or it does not make the same call with \
          the same type, operation and number of elements"
     )]
-    OtherMessage { peer: RankId },
-    #[error("a message of rank {peer} has {found} bytes in place of {expected}")]
+    OtherPacket { peer: RankId },
+    #[error("a packet of rank {peer} has {found} bytes in place of {expected}")]
     Length { peer: RankId, expected: usize, found: usize },
     #[error("{found} processes were started for {live} live ranks")]
     Processes { found: usize, live: usize },
@@ -65,7 +65,7 @@ pub enum TransportError {
     Stranger { peer: RankId, address: String },
 }
 
-/// Carries messages between this rank and its peers, in order between any two ranks.
+/// Carries packets between this rank and its peers, in order between any two ranks.
 ///
 /// Implementations wait without spinning, never for longer than a limit of their own, and end with an error when a peer
 /// is gone. Ranks have the numbers that the schedule gives them.
@@ -77,24 +77,24 @@ pub trait Transport {
     fn size(&self) -> usize;
 
     /// Carries out the exchanges of one step: sends everything in `outgoing` (which it empties) and waits for
-    /// everything in `incoming`, where it puts the messages. All of them overlap. It must not wait for a peer to take
-    /// what was sent before it has itself received: at least the messages of one step are kept on their way. It may
+    /// everything in `incoming`, where it puts the packets. All of them overlap. It must not wait for a peer to take
+    /// what was sent before it has itself received: at least the packets of one step are kept on their way. It may
     /// return before what it sent has arrived.
     ///
     /// # Errors
     ///
-    /// A [`TransportError`]; nothing is then known of the messages, and the transport is good for nothing but
+    /// A [`TransportError`]; nothing is then known of the packets, and the transport is good for nothing but
     /// [`Transport::close`].
     fn exchange(&mut self, outgoing: &mut Vec<Outgoing>, incoming: &mut [Incoming]) -> Result<(), TransportError>;
 
     /// Ends all connections at once, so that peers that wait for this rank learn of it.
     fn close(&mut self);
 
-    /// Where the memory of messages comes from, and goes to.
+    /// Where the memory of packets comes from, and goes to.
     fn pool(&self) -> Pool;
 
-    /// The most bytes a message should have. Larger ones are cut, and the schedule runs once for every piece.
-    fn message_bytes(&self) -> usize;
+    /// The most bytes a packet should have. Larger ones are cut, and the schedule runs once for every piece.
+    fn packet_bytes(&self) -> usize;
 }
 
 impl Incoming {
@@ -102,22 +102,22 @@ impl Incoming {
     ///
     /// # Errors
     ///
-    /// [`TransportError::OtherMessage`] and [`TransportError::Length`].
-    pub fn accept(&mut self, tag: u64, message: Arc<Message>) -> Result<(), TransportError> {
-        self.check(tag, message.len())?;
-        self.message = Some(message);
+    /// [`TransportError::OtherPacket`] and [`TransportError::Length`].
+    pub fn accept(&mut self, tag: u64, packet: Arc<Packet>) -> Result<(), TransportError> {
+        self.check(tag, packet.len())?;
+        self.packet = Some(packet);
         Ok(())
     }
 
-    /// Is a message with this tag and so many bytes what was due?
+    /// Is a packet with this tag and so many bytes what was due?
     ///
     /// # Errors
     ///
-    /// [`TransportError::OtherMessage`] and [`TransportError::Length`].
+    /// [`TransportError::OtherPacket`] and [`TransportError::Length`].
     pub fn check(&self, tag: u64, bytes: usize) -> Result<(), TransportError> {
         let peer = self.from;
         if tag != self.tag {
-            return Err(TransportError::OtherMessage { peer });
+            return Err(TransportError::OtherPacket { peer });
         }
         if bytes != self.bytes {
             return Err(TransportError::Length { peer, expected: self.bytes, found: bytes });

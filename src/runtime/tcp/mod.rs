@@ -1,8 +1,8 @@
 //! Ranks that are processes, on one host or several, joined by TCP.
 //!
-//! A rank has a connection to each of its peers (the ranks it exchanges messages with, see [`peers`](super::peers)). A
-//! thread for each connection writes what is to be sent, so that sending and receiving overlap; messages are read by the
-//! thread that waits for them. A message is its tag and its length (8 bytes each, as they stand in memory) and its
+//! A rank has a connection to each of its peers (the ranks it exchanges packets with, see [`peers`](super::peers)). A
+//! thread for each connection writes what is to be sent, so that sending and receiving overlap; packets are read by the
+//! thread that waits for them. A packet is its tag and its length (8 bytes each, as they stand in memory) and its
 //! bytes. Nothing is encrypted, and nobody is asked who he is: this is for the network inside a machine.
 
 mod connect;
@@ -21,7 +21,7 @@ pub use table::{RankTable, RankTableError};
 
 use super::communicator::Communicator;
 use super::error::RunError;
-use super::message::{Message, Pool};
+use super::packet::{Packet, Pool};
 use super::threads::spread;
 use super::transport::{Incoming, Outgoing, Transport, TransportError};
 use crate::schedule::Solution;
@@ -29,10 +29,10 @@ use crate::topology::RankId;
 use crate::verify::Verified;
 
 /// As between threads: two links can join the same two ranks.
-const MESSAGES_ON_THEIR_WAY: usize = 3;
+const PACKETS_ON_THEIR_WAY: usize = 3;
 /// Long enough for the latency of a network not to matter.
-const MESSAGE_BYTES: usize = 1 << 22;
-/// A small message and its head leave together.
+const PACKET_BYTES: usize = 1 << 22;
+/// A small packet and its head leave together.
 const WRITE_BUFFER: usize = 1 << 16;
 
 /// The transport of one process.
@@ -57,13 +57,13 @@ struct Peer {
 #[derive(Debug)]
 struct Envelope {
     tag: u64,
-    message: Arc<Message>,
+    packet: Arc<Packet>,
 }
 
 impl TcpTransport {
     /// Listens at this rank's address in the table and connects it to its peers, retrying until they are there.
     ///
-    /// Every wait, for the connections and later for messages, ends after `timeout`.
+    /// Every wait, for the connections and later for packets, ends after `timeout`.
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ impl TcpTransport {
         for (peer, stream) in connect::to_all(listener, table, rank, peers, timeout)? {
             let broken = |source| TransportError::Broken { peer, source };
             stream.set_nodelay(true).map_err(broken)?;
-            let (queue, envelopes) = bounded(MESSAGES_ON_THEIR_WAY);
+            let (queue, envelopes) = bounded(PACKETS_ON_THEIR_WAY);
             let (out, pool) = (stream.try_clone().map_err(broken)?, transport.pool.clone());
             let writer = thread::Builder::new()
                 .name(format!("rank {rank} to {peer}"))
@@ -108,7 +108,7 @@ impl TcpTransport {
         transport.with_timeout(timeout)
     }
 
-    /// The same, with another limit for every wait for messages.
+    /// The same, with another limit for every wait for packets.
     ///
     /// # Errors
     ///
@@ -161,10 +161,10 @@ impl Transport for TcpTransport {
     }
 
     fn exchange(&mut self, outgoing: &mut Vec<Outgoing>, incoming: &mut [Incoming]) -> Result<(), TransportError> {
-        for Outgoing { to: peer, tag, message } in outgoing.drain(..) {
+        for Outgoing { to: peer, tag, packet } in outgoing.drain(..) {
             let queue = self.peers.get(&peer).and_then(|peer| peer.queue.as_ref());
             let queue = queue.ok_or(TransportError::NotConnected { peer })?;
-            queue.send_timeout(Envelope { tag, message }, self.timeout).map_err(|error| match error {
+            queue.send_timeout(Envelope { tag, packet }, self.timeout).map_err(|error| match error {
                 SendTimeoutError::Timeout(_) => TransportError::NothingTaken { peer, waited: self.timeout },
                 SendTimeoutError::Disconnected(_) => TransportError::Closed { peer },
             })?;
@@ -179,9 +179,9 @@ impl Transport for TcpTransport {
             read(bytemuck::cast_slice_mut(&mut head))?;
             let [tag, bytes] = head;
             due.check(tag, usize::try_from(bytes).unwrap_or(usize::MAX))?;
-            let mut message = self.pool.message(due.bytes);
-            read(message.elements_mut())?;
-            due.accept(tag, Arc::new(message))?;
+            let mut packet = self.pool.packet(due.bytes);
+            read(packet.elements_mut())?;
+            due.accept(tag, Arc::new(packet))?;
         }
         Ok(())
     }
@@ -198,8 +198,8 @@ impl Transport for TcpTransport {
         self.pool.clone()
     }
 
-    fn message_bytes(&self) -> usize {
-        MESSAGE_BYTES
+    fn packet_bytes(&self) -> usize {
+        PACKET_BYTES
     }
 }
 
@@ -214,16 +214,16 @@ impl Drop for Peer {
     }
 }
 
-/// Writes messages until there are no more, or one cannot be written.
+/// Writes packets until there are no more, or one cannot be written.
 fn write_all(stream: &TcpStream, envelopes: &Receiver<Envelope>, pool: &Pool) {
     let mut out = BufWriter::with_capacity(WRITE_BUFFER, stream);
-    for Envelope { tag, message } in envelopes {
-        let head = [tag, message.len() as u64];
+    for Envelope { tag, packet } in envelopes {
+        let head = [tag, packet.len() as u64];
         let written = out
             .write_all(bytemuck::cast_slice(&head))
-            .and_then(|()| out.write_all(message.elements()))
+            .and_then(|()| out.write_all(packet.elements()))
             .and_then(|()| out.flush());
-        pool.recycle(message);
+        pool.recycle(packet);
         if written.is_err() {
             // Whoever reads from here learns of it; so does the peer.
             let _ = stream.shutdown(Shutdown::Both);

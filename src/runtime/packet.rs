@@ -1,18 +1,18 @@
-//! Messages: bytes that are aligned for every type of element, and used again.
+//! Packets: what one transfer puts on its way. Bytes that are aligned for every type of element, and used again.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytemuck::Pod;
 
-/// The payload of a message: elements of one type, one chunk after the other.
+/// The payload of a packet: elements of one type, one chunk after the other.
 #[derive(Debug, Default)]
-pub struct Message {
+pub struct Packet {
     /// The memory, at least `bytes` long; words align it for every element.
     words: Vec<u64>,
     bytes: usize,
 }
 
-impl Message {
+impl Packet {
     /// The number of bytes.
     pub fn len(&self) -> usize {
         self.bytes
@@ -36,7 +36,7 @@ impl Message {
     ///
     /// # Panics
     ///
-    /// As [`Message::elements`].
+    /// As [`Packet::elements`].
     pub fn elements_mut<E: Pod>(&mut self) -> &mut [E] {
         bytemuck::cast_slice_mut(&mut bytemuck::cast_slice_mut::<u64, u8>(&mut self.words)[..self.bytes])
     }
@@ -47,27 +47,27 @@ impl Message {
     }
 }
 
-/// Memory of messages that were used up, to be used again. Clones share it.
+/// Memory of packets that were used up, to be used again. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
     free: Arc<Mutex<Vec<Vec<u64>>>>,
 }
 
 impl Pool {
-    /// A message of so many bytes, whatever they are.
-    pub fn message(&self, bytes: usize) -> Message {
+    /// A packet of so many bytes, whatever they are.
+    pub fn packet(&self, bytes: usize) -> Packet {
         let mut words = self.free.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         let needed = bytes.div_ceil(size_of::<u64>());
         if words.len() < needed {
             words.resize(needed, 0);
         }
-        Message { words, bytes }
+        Packet { words, bytes }
     }
 
-    /// Takes a message back, unless somebody else still uses it.
-    pub fn recycle(&self, message: Arc<Message>) {
-        if let Some(message) = Arc::into_inner(message) {
-            self.free.lock().unwrap_or_else(PoisonError::into_inner).push(message.words);
+    /// Takes a packet back, unless somebody else still uses it.
+    pub fn recycle(&self, packet: Arc<Packet>) {
+        if let Some(packet) = Arc::into_inner(packet) {
+            self.free.lock().unwrap_or_else(PoisonError::into_inner).push(packet.words);
         }
     }
 }
@@ -79,16 +79,16 @@ mod tests {
     #[test]
     fn memory_is_used_again_once_nobody_else_reads_it() {
         let pool = Pool::default();
-        let mut message = pool.message(13);
-        message.elements_mut::<u8>().fill(7);
-        assert_eq!((message.len(), message.elements::<u8>()), (13, &[7; 13][..]));
-        let shared = Arc::new(message);
+        let mut packet = pool.packet(13);
+        packet.elements_mut::<u8>().fill(7);
+        assert_eq!((packet.len(), packet.elements::<u8>()), (13, &[7; 13][..]));
+        let shared = Arc::new(packet);
         let other = Arc::clone(&shared);
         pool.recycle(shared);
         assert_eq!(pool.free.lock().unwrap().len(), 0);
         pool.recycle(other);
         assert_eq!(pool.free.lock().unwrap().len(), 1);
-        let message = pool.message(8);
-        assert_eq!((message.elements::<f64>().len(), message.words.len()), (1, 2));
+        let packet = pool.packet(8);
+        assert_eq!((packet.elements::<f64>().len(), packet.words.len()), (1, 2));
     }
 }
