@@ -32,13 +32,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod audit;
 pub mod bound;
 pub mod certificate;
 pub mod collective;
 pub mod cost;
 pub mod format;
+pub mod lower;
 pub mod plan;
 pub mod problem;
+pub mod program;
 pub mod report;
 pub mod runtime;
 pub mod schedule;

@@ -12,10 +12,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("certificate", &["topology", "collective", "problem"]),
     ("schedule", &["topology", "collective", "problem", "certificate"]),
     ("verify", &["topology", "collective", "problem", "schedule", "certificate"]),
+    ("program", &["topology", "collective", "problem", "schedule"]),
+    ("audit", &["topology", "collective", "problem", "program", "verify"]),
+    ("lower", &["topology", "collective", "problem", "schedule", "program", "verify"]),
     ("bound", &["topology", "collective", "problem", "certificate"]),
     ("cost", &["problem", "schedule"]),
     ("plan", &["topology", "collective", "problem", "certificate", "schedule", "bound", "cost"]),
-    ("format", &["topology", "collective", "problem", "certificate", "schedule", "verify", "cost"]),
+    ("format", &["topology", "collective", "problem", "certificate", "schedule", "program", "verify", "cost"]),
     ("runtime", &["topology", "collective", "problem", "schedule", "verify"]),
     (
         "report",
@@ -25,7 +28,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "problem",
             "certificate",
             "schedule",
+            "program",
             "verify",
+            "audit",
             "bound",
             "cost",
             "plan",
@@ -37,7 +42,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 
 /// What the rooms that must be believed may not lean on.
 const NOT_TRUSTED: &[&str] = &["petgraph::", "rayon::", "synth_lp::"];
-const TRUSTED: &[&str] = &["collective", "problem", "certificate", "schedule", "verify", "format"];
+const TRUSTED: &[&str] = &["collective", "problem", "certificate", "schedule", "program", "verify", "audit", "format"];
 
 /// More lines than this: split the file.
 const LONGEST_FILE: usize = 600;

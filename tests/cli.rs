@@ -434,9 +434,20 @@ fn ctrl_c_keeps_what_there_is() {
 #[test]
 fn help_texts() {
     let bench = Bench::new();
-    for command in
-        ["", "verify", "pareto", "bound", "show", "run", "topology", "planners", "explain", "schema", "completions"]
-    {
+    for command in [
+        "",
+        "verify",
+        "pareto",
+        "bound",
+        "show",
+        "run",
+        "lower",
+        "topology",
+        "planners",
+        "explain",
+        "schema",
+        "completions",
+    ] {
         let name = if command.is_empty() { "synth" } else { command };
         insta::assert_snapshot!(format!("help_{name}"), bench.stdout(&format!("{command} --help")));
     }

@@ -1,6 +1,7 @@
 //! `synth explain`: what the verifier's codes mean.
 
 use clap::Args;
+use synth::audit;
 use synth::report::table::Table;
 use synth::verify::Code;
 
@@ -30,6 +31,9 @@ impl ExplainCommand {
 }
 
 fn explain(text: &str) -> Result<String, Failure> {
+    if let Some(code) = program_codes().find(|code| code.to_string().eq_ignore_ascii_case(text)) {
+        return Ok(format!("{code}: {}\n\n{}", code.title(), wrapped(code.explanation())));
+    }
     let code: Code = text.to_ascii_uppercase().parse().map_err(|_| {
         Failure::usage(format!("`{text}` is no code")).hint("`synth explain` without a code lists them all")
     })?;
@@ -61,5 +65,13 @@ fn list() -> String {
     for code in Code::ALL {
         table.row([code.to_string(), code.title().to_owned()]);
     }
+    for code in program_codes() {
+        table.row([code.to_string(), code.title().to_owned()]);
+    }
     table.to_string()
+}
+
+/// The codes that only rank programs have.
+fn program_codes() -> impl Iterator<Item = audit::Code> {
+    audit::Code::ALL.iter().copied().filter(|code| code.of_schedules().is_none())
 }

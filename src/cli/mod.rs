@@ -6,6 +6,7 @@ mod completions;
 mod ending;
 mod explain;
 mod frontier;
+mod lower;
 mod output;
 mod pareto;
 mod plan;
@@ -36,6 +37,7 @@ Examples:
   synth --torus 4x4 --collective broadcast --root 5    another collective than all-to-all
   synth verify schedule.json                          judge any schedule
   synth run schedule.json --bytes 16MiB               carry it out among threads, and compare every element
+  synth lower schedule.json --barriers neighbour      the program of each rank, without a step clock
   synth bound --torus 4x4x4 --fail 2,3,x              what no schedule can beat, and why
 
 Exit codes:
@@ -65,6 +67,7 @@ enum Command {
     Bound(bound::BoundCommand),
     Show(show::ShowCommand),
     Run(run::RunCommand),
+    Lower(lower::LowerCommand),
     Topology(topology::TopologyCommand),
     Planners(planners::PlannersCommand),
     Explain(explain::ExplainCommand),
@@ -91,6 +94,7 @@ pub fn run() -> ExitCode {
         Some(Command::Bound(command)) => command.run(),
         Some(Command::Show(command)) => command.run(),
         Some(Command::Run(command)) => command.run(),
+        Some(Command::Lower(command)) => command.run(),
         Some(Command::Topology(command)) => command.run(),
         Some(Command::Planners(command)) => command.run(),
         Some(Command::Explain(command)) => command.run(),

@@ -5,7 +5,7 @@ use synth::format::json;
 
 use super::{Ending, Failure, output};
 
-/// Print the JSON Schema of schedule files or topology files
+/// Print the JSON Schema of schedule files, topology files or rank program files
 #[derive(Args)]
 pub struct SchemaCommand {
     /// Of which files
@@ -19,6 +19,8 @@ enum Files {
     Schedule,
     /// Topology files, as read by --topology
     Topology,
+    /// Rank program files
+    Program,
 }
 
 impl SchemaCommand {
@@ -27,6 +29,7 @@ impl SchemaCommand {
         let schema = match self.files {
             Files::Schedule => json::schedule_schema(),
             Files::Topology => json::topology_schema(),
+            Files::Program => json::program_schema(),
         };
         output::print(&format!("{schema:#}\n"))?;
         Ok(Ending::Success)

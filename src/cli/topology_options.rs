@@ -214,6 +214,11 @@ impl FromStr for Capacity {
     }
 }
 
+/// Reads a machine from a topology file.
+pub(super) fn read_machine(path: &Path) -> Result<Topology, Failure> {
+    Topology::new(read_spec(path)?).map_err(Failure::usage)
+}
+
 fn read_spec(path: &Path) -> Result<TopologySpec, Failure> {
     let text = file::read_text(path)?;
     json::parse_topology(&text).map_err(|error| {

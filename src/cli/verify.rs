@@ -1,20 +1,25 @@
-//! `synth verify`: judges schedule files.
+//! `synth verify`: judges schedule files and rank program files.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::{Value, json};
+use synth::audit::{self, audit};
 use synth::format::{file, json};
+use synth::program::Program;
+use synth::report::audit::Audited;
 use synth::report::verdict::Judged;
+use synth::topology::{RankId, Topology};
 use synth::verify::{Options, verify};
 
 use super::output::Output;
+use super::topology_options::read_machine;
 use super::{Ending, Failure, Format};
 
-/// Judge schedules, whoever made them
+/// Judge schedules and rank programs, whoever made them
 ///
-/// Executes each schedule symbolically and recomputes the bounds it claims. Exit code 0 if all hold, 1 if one is
-/// refuted, 2 if one cannot be read (whatever the others are).
+/// Executes each schedule symbolically and recomputes the bounds it claims; of a rank program, judges every interleaving.
+/// Exit code 0 if all hold, 1 if one is refuted, 2 if one cannot be read (whatever the others are).
 #[derive(Args)]
 pub struct VerifyCommand {
     /// Schedule files (- for standard input, .gz accepted)
@@ -23,6 +28,12 @@ pub struct VerifyCommand {
     /// List so many violations, and as many warnings, of each file; the totals are always complete
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = Options::default().max_errors)]
     max_errors: usize,
+    /// For rank programs: check their links against this machine (a topology file) instead of the one they name
+    #[arg(long, value_name = "FILE")]
+    topology: Option<PathBuf>,
+    /// With --topology: the rank of the machine that each rank of the program is, in order; else they are the same
+    #[arg(long, value_name = "RANKS", value_delimiter = ',', requires = "topology")]
+    rank_map: Vec<u32>,
     /// The form of the verdicts
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -41,8 +52,9 @@ impl VerifyCommand {
         let mut out = Output::default();
         let mut worst = Ending::Success;
         let mut all = Vec::new();
+        let machine = self.machine()?;
         for path in &self.files {
-            let verdict = self.judge(path);
+            let verdict = self.judge(path, machine.as_ref());
             worst = worse(worst, verdict.ending);
             match self.format {
                 Format::Text => out.write(&verdict.text)?,
@@ -55,7 +67,7 @@ impl VerifyCommand {
         Ok(worst)
     }
 
-    fn judge(&self, path: &Path) -> Verdict {
+    fn judge(&self, path: &Path, machine: Option<&Topology>) -> Verdict {
         let name = path.display().to_string();
         let text = match file::read_text(path) {
             Ok(text) => text,
@@ -64,21 +76,15 @@ impl VerifyCommand {
                 return Verdict { ending: Ending::Usage, text: format!("{name}: unreadable\n  {error}\n"), json };
             }
         };
+        if json::is_program(&text) {
+            return match json::parse_program(&text) {
+                Ok(program) => self.judge_program(&name, Some(&text), &program, machine),
+                Err(error) => unreadable(&name, error),
+            };
+        }
         let solution = match json::parse_solution(&text) {
             Ok(solution) => solution,
-            Err(error) => {
-                let json::ParseError { code, line, column, message } = error;
-                let json = json!({
-                    "file": name,
-                    "verdict": "unreadable",
-                    "code": code.to_string(),
-                    "line": line,
-                    "column": column,
-                    "message": message,
-                });
-                let text = format!("{name}: unreadable\n  {name}:{line}:{column}: {code}: {message}\n");
-                return Verdict { ending: Ending::Usage, text, json };
-            }
+            Err(error) => return unreadable(&name, error),
         };
         let report = verify(&solution, &Options { max_errors: self.max_errors });
         let judged = Judged { name: &name, text: &text, solution: &solution, report: &report };
@@ -88,6 +94,42 @@ impl VerifyCommand {
             Format::Json => Verdict { ending, text: String::new(), json: judged.to_json() },
         }
     }
+
+    /// Judges a program on the machine that was given, or its own.
+    fn judge_program(&self, name: &str, text: Option<&str>, program: &Program, machine: Option<&Topology>) -> Verdict {
+        let rank_map: Vec<RankId> = match self.rank_map.as_slice() {
+            [] => (0..program.rank_count() as u32).map(RankId).collect(),
+            ranks => ranks.iter().copied().map(RankId).collect(),
+        };
+        let machine = machine.map(|topology| audit::Machine { topology, rank_map: &rank_map });
+        let report = audit(program, &audit::Options { max_errors: self.max_errors, machine });
+        let audited = Audited { name, text, program, report: &report };
+        let ending = if report.holds() { Ending::Success } else { Ending::Refuted };
+        match self.format {
+            Format::Text => Verdict { ending, text: audited.to_text(), json: Value::Null },
+            Format::Json => Verdict { ending, text: String::new(), json: audited.to_json() },
+        }
+    }
+
+    /// The machine that was given.
+    fn machine(&self) -> Result<Option<Topology>, Failure> {
+        let Some(path) = &self.topology else { return Ok(None) };
+        Ok(Some(read_machine(path)?))
+    }
+}
+
+fn unreadable(name: &str, error: json::ParseError) -> Verdict {
+    let json::ParseError { code, line, column, message } = error;
+    let json = json!({
+        "file": name,
+        "verdict": "unreadable",
+        "code": code.to_string(),
+        "line": line,
+        "column": column,
+        "message": message,
+    });
+    let text = format!("{name}: unreadable\n  {name}:{line}:{column}: {code}: {message}\n");
+    Verdict { ending: Ending::Usage, text, json }
 }
 
 /// A file that cannot be read outweighs a refuted one, which outweighs one that holds.

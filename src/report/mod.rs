@@ -3,6 +3,7 @@
 //! Pure functions from data to text: nothing here prints. Percentages and decimals are for reading; every figure that
 //! decides something is also given exactly.
 
+pub mod audit;
 pub mod bounds;
 mod collective;
 pub mod curve;

@@ -12,6 +12,7 @@ mod error;
 mod locate;
 mod machine;
 mod object;
+mod program;
 mod read;
 mod scalar;
 mod schema;
@@ -19,6 +20,7 @@ mod write;
 
 pub use error::ParseError;
 pub use locate::{PathItem, locate};
+pub use program::{PROGRAM_FORMAT, is_program, parse_program, program_schema, program_to_string};
 pub use read::{parse_solution, parse_topology};
 pub use schema::{schedule_schema, topology_schema};
 pub use write::{solution_to_string, topology_to_string};

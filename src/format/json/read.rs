@@ -72,7 +72,7 @@ fn solution(file: ScheduleFile) -> Result<Solution, Fault> {
     Ok(Solution { problem, schedule, bounds, origin })
 }
 
-fn problem(topology: Topology, entry: CollectiveEntry) -> Result<Problem, Fault> {
+pub(super) fn problem(topology: Topology, entry: CollectiveEntry) -> Result<Problem, Fault> {
     let root = |entry: &RankEntry| rank(&topology, entry, Code::F009).map_err(|fault| fault.at("root"));
     let (kind, parts) = match &entry {
         CollectiveEntry::AllToAll { parts } => (Kind::AllToAll, parts),

@@ -17,7 +17,7 @@ pub fn topology_schema() -> Value {
     schema_of::<TopologyFile>("Topology file")
 }
 
-fn schema_of<T: JsonSchema>(title: &str) -> Value {
+pub(super) fn schema_of<T: JsonSchema>(title: &str) -> Value {
     let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
     schema.insert("title".to_owned(), title.into());
     schema.to_value()

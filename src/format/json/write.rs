@@ -58,7 +58,7 @@ fn write_solution(out: &mut String, solution: &Solution) -> fmt::Result {
 }
 
 /// An object whose keys stand one a line, at `indent` plus two.
-fn write_topology(out: &mut String, spec: &TopologySpec, indent: &str) -> fmt::Result {
+pub(super) fn write_topology(out: &mut String, spec: &TopologySpec, indent: &str) -> fmt::Result {
     out.push('{');
     let (first, other) = (format!("\n{indent}  "), format!(",\n{indent}  "));
     let mut next = separator(&first, &other);
@@ -107,7 +107,7 @@ fn write_topology(out: &mut String, spec: &TopologySpec, indent: &str) -> fmt::R
     write!(out, "\n{indent}}}")
 }
 
-fn write_collective(out: &mut String, collective: &Collective) -> fmt::Result {
+pub(super) fn write_collective(out: &mut String, collective: &Collective) -> fmt::Result {
     write!(out, "{{\"kind\": \"{}\", \"parts\": {}", collective.kind.name(), collective.parts)?;
     if let Some(root) = collective.kind.root() {
         write!(out, ", \"root\": {root}")?;
@@ -208,7 +208,7 @@ fn write_rational(out: &mut String, number: Rational) -> fmt::Result {
     }
 }
 
-fn write_origin(out: &mut String, origin: &Origin) -> fmt::Result {
+pub(super) fn write_origin(out: &mut String, origin: &Origin) -> fmt::Result {
     out.push('{');
     let mut next = separator("", ", ");
     for (key, value) in [("tool", &origin.tool), ("planner", &origin.planner), ("command", &origin.command)] {
@@ -254,7 +254,7 @@ fn write_lines<T>(
 }
 
 /// What stands before each item of a list: `first`, from then on `other`.
-fn separator<'a>(first: &'a str, other: &'a str) -> impl FnMut() -> &'a str {
+pub(super) fn separator<'a>(first: &'a str, other: &'a str) -> impl FnMut() -> &'a str {
     let mut text = first;
     move || std::mem::replace(&mut text, other)
 }

@@ -1,0 +1,103 @@
+//! `synth lower`: a schedule as a program for ranks without a common clock.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use synth::audit::{self, audit};
+use synth::format::{file, json};
+use synth::lower::{Wish, lower};
+use synth::program::{Barriers, Program};
+use synth::report::audit::{Audited, headline, table};
+use synth::report::verdict::findings;
+use synth::schedule::Solution;
+use synth::verify::{Options, Verified};
+
+use super::{Ending, Failure, output, show};
+
+/// Lower a schedule to a rank program: what each rank's workers send, receive and wait for, without a step clock
+///
+/// The schedule is verified first, the program afterwards: it holds in every interleaving. Without barriers only the data
+/// is sure to be right; with them, transfers of different steps are never on a link at the same time, either.
+#[derive(Args)]
+pub struct LowerCommand {
+    /// The schedule file (- for standard input)
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    options: LowerOptions,
+    /// Write the program to this file (.gz: compressed) instead of standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    output: PathBuf,
+    /// No summary
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// How a schedule is lowered.
+#[derive(Args)]
+pub struct LowerOptions {
+    /// What keeps the steps of the schedule apart
+    #[arg(long, value_enum, default_value = "none")]
+    barriers: BarrierName,
+    /// Input and output share their room, as NCCL has it
+    #[arg(long)]
+    in_place: bool,
+    /// Messages on their way in a channel at the most; left out: as many as its busiest step has
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    slots: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum BarrierName {
+    /// Nothing but the data: values are right, links may be shared by transfers of different steps
+    None,
+    /// A rank and those it is joined to finish a step before it begins the next
+    Neighbour,
+    /// All ranks finish a step before any begins the next
+    Global,
+}
+
+impl LowerCommand {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Ending, Failure> {
+        let program = self.options.lower(show::read(&self.file)?)?;
+        let text = json::program_to_string(&program);
+        write(&self.output, text.as_bytes())?;
+        if !self.quiet {
+            output::note(&format!("{}\n{}", headline(&program), table(&program)));
+        }
+        Ok(Ending::Success)
+    }
+}
+
+impl LowerOptions {
+    /// Lowers a schedule that holds, and has the program judged.
+    pub fn lower(&self, solution: Solution) -> Result<Program, Failure> {
+        let verified = Verified::<Solution>::new(solution, &Options::default()).map_err(|rejected| {
+            let found = findings(&rejected.report, |_| None);
+            Failure::new(Ending::Refuted, format!("the schedule does not hold and is not lowered\n{found}"))
+                .hint("`synth verify` says more")
+        })?;
+        let barriers = match self.barriers {
+            BarrierName::None => Barriers::None,
+            BarrierName::Neighbour => Barriers::Neighbour,
+            BarrierName::Global => Barriers::Global,
+        };
+        let wish = Wish { barriers, in_place: self.in_place, slots: self.slots };
+        let program = lower(&verified, &wish).map_err(Failure::usage)?;
+        let report = audit(&program, &audit::Options::default());
+        if report.holds() {
+            return Ok(program);
+        }
+        let found = Audited { name: "the program", text: None, program: &program, report: &report }.to_text();
+        Err(match self.slots {
+            Some(_) => Failure::new(Ending::Refuted, found).hint("choose more --slots, or leave them out"),
+            None => Failure::new(Ending::Refuted, format!("internal error: the program is wrong\n{found}")),
+        })
+    }
+}
+
+/// Writes a file, or standard output.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    Ok(file::write_atomic(path, bytes)?)
+}

@@ -1,0 +1,272 @@
+//! Rank programs: what each rank does when no clock counts steps.
+//!
+//! A rank has *workers* (a thread block, a stream, a queue), each of which carries out its operations one after the
+//! other. Operations read and write *slots*, places for one chunk each, in the rank's input, output and scratch. Ranks
+//! are joined by *channels*: messages of some slots arrive in the order in which they were sent, and at most so many
+//! are on their way at a time. A worker waits for another of its rank where it is told to.
+//!
+//! As a schedule is, a program is plain data in flat arrays and may be wrong in any way; `audit` says whether it does
+//! what its collective asks, however the workers' operations fall in time.
+
+mod builder;
+mod layout;
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::problem::Problem;
+use crate::schedule::Origin;
+use crate::topology::{Direction, RankId};
+
+pub use builder::ProgramBuilder;
+pub use layout::{Alias, Layout};
+
+/// The buffers of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Buffer {
+    /// What the rank brings; in place, a part of the output (or the output a part of it).
+    Input,
+    /// What the rank is to have in the end.
+    Output,
+    /// Room for what is on its way.
+    Scratch,
+}
+
+/// A place for one chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot {
+    /// In which buffer.
+    pub buffer: Buffer,
+    /// Its number there, from 0.
+    pub offset: u32,
+}
+
+/// A one-way connection between two ranks, first in, first out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Channel {
+    /// The sender.
+    pub from: RankId,
+    /// The receiver.
+    pub to: RankId,
+    /// The direction of its link, where two links join the ranks.
+    pub via: Option<Direction>,
+    /// The most messages on their way at a time.
+    pub slots: u32,
+}
+
+/// What a worker does. `count` slots follow one another from the slot that is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// A message of what stands at `src`. Waits until the channel has room. Of no slots, it carries only order.
+    Send {
+        /// The channel it goes to.
+        channel: u32,
+        /// What is sent.
+        src: Slot,
+        /// How many slots.
+        count: u32,
+    },
+    /// Takes the next message of a channel; waits for it.
+    Receive {
+        /// The channel it comes from.
+        channel: u32,
+        /// What is added to it, if anything.
+        add: Option<Slot>,
+        /// Where the result goes, if it is to stay.
+        dst: Option<Slot>,
+        /// The channel on which the result is sent on. Message and room are waited for before anything happens.
+        forward: Option<u32>,
+        /// How many slots.
+        count: u32,
+    },
+    /// `dst` becomes what `src` is.
+    Copy {
+        /// What is copied.
+        src: Slot,
+        /// Where to.
+        dst: Slot,
+        /// How many slots.
+        count: u32,
+    },
+    /// `src` is added to `dst`.
+    Reduce {
+        /// What is added.
+        src: Slot,
+        /// What it is added to.
+        dst: Slot,
+        /// How many slots.
+        count: u32,
+    },
+    /// Waits until another worker of the rank has finished one of its operations.
+    Wait {
+        /// The worker, from 0 in its rank.
+        worker: u32,
+        /// Its operation, from 0.
+        operation: u32,
+    },
+}
+
+/// What keeps the steps of the schedule apart that a program was lowered from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Barriers {
+    /// Nothing but the dependencies of the data.
+    #[default]
+    None,
+    /// A rank begins a step when it and every rank it is joined to have finished the one before.
+    Neighbour,
+    /// A rank begins a step when every rank has finished the one before.
+    Global,
+}
+
+/// The operations of all ranks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    /// The collective, and the machine. Without [`Program::has_links`], a machine without links stands in.
+    pub problem: Problem,
+    /// The machine's links are known: channels lie on them.
+    pub has_links: bool,
+    /// Input and output share their room, see [`Layout`].
+    pub in_place: bool,
+    /// What kept the steps apart, as whoever made the program says; nobody depends on it.
+    pub barriers: Barriers,
+    /// The slots of scratch each rank has.
+    pub scratch: Vec<u32>,
+    /// The channels, by number.
+    pub channels: Vec<Channel>,
+    /// Who says so.
+    pub origin: Option<Origin>,
+    /// For each rank, where its workers begin; at the end, how many there are.
+    first_worker: Vec<u32>,
+    /// For each worker, where its operations begin; at the end, how many there are.
+    first_operation: Vec<u32>,
+    operations: Vec<Operation>,
+}
+
+impl Program {
+    /// The number of ranks, failed ones included.
+    pub fn rank_count(&self) -> usize {
+        self.first_worker.len() - 1
+    }
+
+    /// The workers of a rank among all workers.
+    ///
+    /// # Panics
+    ///
+    /// If the rank is out of range, as all of these.
+    pub fn workers(&self, rank: RankId) -> Range<usize> {
+        self.first_worker[rank.index()] as usize..self.first_worker[rank.index() + 1] as usize
+    }
+
+    /// The number of workers of all ranks.
+    pub fn worker_count(&self) -> usize {
+        self.first_operation.len() - 1
+    }
+
+    /// Where the operations of a worker stand among all operations.
+    pub fn range(&self, worker: usize) -> Range<usize> {
+        self.first_operation[worker] as usize..self.first_operation[worker + 1] as usize
+    }
+
+    /// The operations of all workers of all ranks.
+    pub fn operations(&self) -> &[Operation] {
+        &self.operations
+    }
+
+    /// The rank a worker belongs to. O(log ranks).
+    pub fn rank_of(&self, worker: usize) -> RankId {
+        RankId(self.first_worker.partition_point(|&first| first as usize <= worker) as u32 - 1)
+    }
+
+    /// The worker an operation belongs to. O(log workers).
+    pub fn worker_of(&self, operation: usize) -> usize {
+        self.first_operation.partition_point(|&first| first as usize <= operation) - 1
+    }
+
+    /// The layout of a rank's buffers.
+    pub fn layout(&self, rank: RankId) -> Layout<'_> {
+        Layout::new(&self.problem, self.in_place, rank, self.scratch[rank.index()])
+    }
+
+    /// The most slots of scratch that a rank has.
+    pub fn peak_scratch(&self) -> u32 {
+        self.scratch.iter().copied().max().unwrap_or(0)
+    }
+}
+
+impl Slot {
+    /// A slot of the input.
+    pub fn input(offset: u32) -> Self {
+        Self { buffer: Buffer::Input, offset }
+    }
+
+    /// A slot of the output.
+    pub fn output(offset: u32) -> Self {
+        Self { buffer: Buffer::Output, offset }
+    }
+
+    /// A slot of the scratch.
+    pub fn scratch(offset: u32) -> Self {
+        Self { buffer: Buffer::Scratch, offset }
+    }
+
+    /// The slot so many further on, if there is such a number.
+    pub fn plus(self, offset: u32) -> Option<Self> {
+        Some(Self { offset: self.offset.checked_add(offset)?, ..self })
+    }
+}
+
+impl Buffer {
+    /// All of them, as they are numbered.
+    pub const ALL: [Self; 3] = [Self::Input, Self::Output, Self::Scratch];
+
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::Output => "output",
+            Self::Scratch => "scratch",
+        }
+    }
+}
+
+impl Barriers {
+    /// All of them, the weakest first.
+    pub const ALL: [Self; 3] = [Self::None, Self::Neighbour, Self::Global];
+
+    /// The name in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Neighbour => "neighbour",
+            Self::Global => "global",
+        }
+    }
+}
+
+impl Operation {
+    /// The slots it reads: where they begin, and how many each.
+    pub fn reads(&self) -> impl Iterator<Item = (Slot, u32)> {
+        let (one, other, count) = match *self {
+            Self::Send { src, count, .. } | Self::Copy { src, count, .. } => (Some(src), None, count),
+            Self::Receive { add, count, .. } => (add, None, count),
+            Self::Reduce { src, dst, count } => (Some(src), Some(dst), count),
+            Self::Wait { .. } => (None, None, 0),
+        };
+        one.into_iter().chain(other).map(move |slot| (slot, count))
+    }
+
+    /// The slots it writes: where they begin, and how many.
+    pub fn writes(&self) -> Option<(Slot, u32)> {
+        match *self {
+            Self::Receive { dst, count, .. } => dst.map(|dst| (dst, count)),
+            Self::Copy { dst, count, .. } | Self::Reduce { dst, count, .. } => Some((dst, count)),
+            Self::Send { .. } | Self::Wait { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.buffer.name(), self.offset)
+    }
+}

@@ -1,0 +1,70 @@
+//! `synth lower`, and `synth verify` of rank programs, from outside.
+
+use std::fs;
+use std::process::Output;
+
+use assert_cmd::Command;
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn synth(folder: &TempDir, words: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_synth"));
+    command.args(words.split_whitespace()).current_dir(folder.path()).output().expect("the command runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_schedule_is_lowered_and_judged() {
+    let folder = TempDir::new().unwrap();
+    assert!(synth(&folder, "--torus 3x3 --fail 0,1 --collective all_reduce -q -o s.json").status.success());
+    let output = synth(&folder, "lower s.json --barriers neighbour -o p.json.gz");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("barriers    neighbour"), "{}", text(&output.stderr));
+    let output = synth(&folder, "verify p.json.gz s.json");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stdout).starts_with("p.json.gz: holds in every interleaving\n"), "{}", text(&output.stdout));
+    let first = synth(&folder, "lower s.json -q").stdout;
+    assert_eq!(first, synth(&folder, "lower s.json -q").stdout, "the same bytes");
+}
+
+#[test]
+fn a_wrong_program_is_refuted_with_its_place() {
+    let folder = TempDir::new().unwrap();
+    synth(&folder, "--torus 4 --collective all_gather -q -o s.json");
+    synth(&folder, "lower s.json -q -o p.json");
+    let good = fs::read_to_string(folder.path().join("p.json")).unwrap();
+    let bad = good.replacen("\"dst\": [\"o\", 3]", "\"dst\": [\"o\", 2]", 1);
+    assert_ne!(good, bad);
+    fs::write(folder.path().join("bad.json"), &bad).unwrap();
+    let output = synth(&folder, "verify bad.json --format json");
+    assert_eq!(output.status.code(), Some(1));
+    let verdict: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let first = &verdict["files"][0]["violations"][0];
+    let line = bad.lines().nth(first["line"].as_u64().unwrap() as usize - 1).unwrap();
+    assert!(line.contains("\"op\""), "{line}");
+    fs::write(folder.path().join("old.json"), good.replace("rank-program/1", "rank-program/0")).unwrap();
+    assert_eq!(synth(&folder, "verify old.json").status.code(), Some(2));
+    fs::write(folder.path().join("mesh.json"), r#"{"torus": [4], "wrap": [false]}"#).unwrap();
+    let output = synth(&folder, "verify p.json --topology mesh.json");
+    assert!(output.status.code() == Some(1) && text(&output.stdout).contains("T002"), "{}", text(&output.stdout));
+    assert_eq!(synth(&folder, "verify p.json --topology mesh.json --rank-map 0,1,2").status.code(), Some(1));
+    assert_eq!(synth(&folder, "explain p003").status.code(), Some(0));
+}
+
+#[test]
+fn what_cannot_be_lowered_is_said() {
+    let folder = TempDir::new().unwrap();
+    synth(&folder, "--torus 4 -q -o s.json");
+    let output = synth(&folder, "lower s.json --in-place");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("all_to_all is not lowered in place"), "{}", text(&output.stderr));
+    fs::write(
+        folder.path().join("bad.json"),
+        text(&fs::read(folder.path().join("s.json")).unwrap()).replace("\"to\": 1", "\"to\": 2"),
+    )
+    .unwrap();
+    assert_eq!(synth(&folder, "lower bad.json").status.code(), Some(1));
+}
