@@ -442,6 +442,8 @@ fn help_texts() {
         "show",
         "run",
         "lower",
+        "export",
+        "import",
         "topology",
         "planners",
         "explain",

@@ -3,6 +3,7 @@
 mod bound;
 mod collective_options;
 mod completions;
+mod convert;
 mod ending;
 mod explain;
 mod frontier;
@@ -68,6 +69,8 @@ enum Command {
     Show(show::ShowCommand),
     Run(run::RunCommand),
     Lower(lower::LowerCommand),
+    Export(convert::ExportCommand),
+    Import(convert::ImportCommand),
     Topology(topology::TopologyCommand),
     Planners(planners::PlannersCommand),
     Explain(explain::ExplainCommand),
@@ -95,6 +98,8 @@ pub fn run() -> ExitCode {
         Some(Command::Show(command)) => command.run(),
         Some(Command::Run(command)) => command.run(),
         Some(Command::Lower(command)) => command.run(),
+        Some(Command::Export(command)) => command.run(),
+        Some(Command::Import(command)) => command.run(),
         Some(Command::Topology(command)) => command.run(),
         Some(Command::Planners(command)) => command.run(),
         Some(Command::Explain(command)) => command.run(),

@@ -68,8 +68,12 @@ impl ShowCommand {
 
 /// Reads a schedule, without judging it.
 pub(super) fn read(path: &Path) -> Result<Solution, Failure> {
-    let text = file::read_text(path)?;
-    json::parse_solution(&text).map_err(|error| {
+    parse(path, &file::read_text(path)?)
+}
+
+/// Makes sense of a schedule that was read, without judging it.
+pub(super) fn parse(path: &Path, text: &str) -> Result<Solution, Failure> {
+    json::parse_solution(text).map_err(|error| {
         let place = format!("{}:{}:{}", path.display(), error.line, error.column);
         Failure::usage(format!("{place}: {}: {}", error.code, error.message))
             .hint(format!("`synth explain {}` says more", error.code))

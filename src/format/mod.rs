@@ -1,11 +1,20 @@
 //! Files in and out: where text comes from and goes to ([`file`](mod@file)), the schedule and topology files ([`json`]),
-//! and demand matrices ([`demand`]).
+//! demand matrices ([`demand`]), and the formats of other tools: in and out ([`msccl`]), in ([`sccl`], [`teccl`]), out
+//! ([`mod@csv`], [`goal`], [`trace`]).
 //!
-//! The format itself is published in `docs/schedule-format.md`.
+//! The formats of the project are published in `docs/schedule-format.md` and `docs/rank-program.md`; what is read and
+//! written of the others in `docs/formats.md`.
 
+pub mod csv;
 pub mod demand;
 pub mod file;
+pub mod goal;
 pub mod json;
+pub mod msccl;
+pub mod sccl;
+pub mod teccl;
+pub mod trace;
+mod xml;
 
 #[cfg(test)]
 mod tests;

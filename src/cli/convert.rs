@@ -1,0 +1,213 @@
+//! `synth export` and `synth import`: other tools' formats.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use synth::audit::{self, audit};
+use synth::collective::{Collective, Kind};
+use synth::format::json::ParseError;
+use synth::format::{csv, file, goal, json, msccl, sccl, teccl, trace};
+use synth::problem::Problem;
+use synth::program::Program;
+use synth::report::audit::Audited;
+use synth::report::verdict::{Judged, findings};
+use synth::schedule::Solution;
+use synth::topology::Topology;
+use synth::verify::{Options, Verified, verify};
+
+use super::lower::{LowerOptions, write};
+use super::topology_options::read_machine;
+use super::{Ending, Failure, output, show};
+
+/// Write a schedule or a rank program in another tool's format
+///
+/// What is exported is verified first. Of a schedule, csv and trace show the steps; the others show the program that it is
+/// lowered to. What the formats can say is written in docs/formats.md.
+#[derive(Args)]
+pub struct ExportCommand {
+    /// The schedule or rank program file (- for standard input)
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The format
+    #[arg(long, value_enum)]
+    to: ExportFormat,
+    #[command(flatten)]
+    options: LowerOptions,
+    /// For goal: bytes of a chunk
+    #[arg(long, value_name = "N", default_value_t = 4096)]
+    chunk_bytes: u64,
+    /// Write to this file (.gz: compressed) instead of standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    output: PathBuf,
+}
+
+/// Formats that are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ExportFormat {
+    /// MSCCL XML, as microsoft/msccl reads it
+    Msccl,
+    /// MSCCL XML, as RCCL and Azure's fork read it
+    Rccl,
+    /// A table of transfers
+    Csv,
+    /// Chrome trace, for Perfetto
+    Trace,
+    /// GOAL, for LogGOPSim
+    Goal,
+}
+
+/// Read a schedule or a program that another tool made, and write it as a file of synth
+///
+/// MSCCL XML becomes a rank program, the others a schedule. It is judged, and written even if it is refuted (exit code 1).
+#[derive(Args)]
+pub struct ImportCommand {
+    /// The file (- for standard input)
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Its format
+    #[arg(long, value_enum)]
+    from: ImportFormat,
+    /// The machine, where the file does not say (a topology file)
+    #[arg(long, value_name = "FILE")]
+    topology: Option<PathBuf>,
+    /// For teccl: all_gather or all_to_all
+    #[arg(long, value_enum)]
+    collective: Option<ImportCollective>,
+    /// For teccl: the parts a message is cut in
+    #[arg(long, value_name = "P", default_value_t = 1)]
+    parts: u32,
+    /// For MSCCL XML of a broadcast, reduce, gather or scatter: the root
+    #[arg(long, value_name = "RANK", default_value_t = 0)]
+    root: u32,
+    /// For MSCCL XML: the messages a connection holds
+    #[arg(long, value_name = "N", default_value = "2", value_parser = clap::value_parser!(u32).range(1..))]
+    slots: u32,
+    /// Write to this file (.gz: compressed) instead of standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    output: PathBuf,
+}
+
+/// Formats that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ImportFormat {
+    /// MSCCL XML, in either dialect
+    Msccl,
+    /// SCCL JSON
+    Sccl,
+    /// TE-CCL JSON
+    Teccl,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum ImportCollective {
+    /// Every rank's shard reaches every rank
+    AllGather,
+    /// Every rank has a message for every rank
+    AllToAll,
+}
+
+impl ExportCommand {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Ending, Failure> {
+        let text = file::read_text(&self.file)?;
+        let exported = if json::is_program(&text) {
+            self.of_program(&judged_program(&self.file, &text)?)?
+        } else {
+            let solution = show::parse(&self.file, &text)?;
+            match self.to {
+                ExportFormat::Csv => csv::to_string(&*verified(solution)?),
+                ExportFormat::Trace => trace::to_string(&*verified(solution)?),
+                ExportFormat::Msccl | ExportFormat::Rccl | ExportFormat::Goal => {
+                    self.of_program(&self.options.lower(solution)?)?
+                }
+            }
+        };
+        write(&self.output, exported.as_bytes())?;
+        Ok(Ending::Success)
+    }
+
+    fn of_program(&self, program: &Program) -> Result<String, Failure> {
+        match self.to {
+            ExportFormat::Msccl => msccl::to_string(program, msccl::Dialect::Msccl).map_err(Failure::usage),
+            ExportFormat::Rccl => msccl::to_string(program, msccl::Dialect::Rccl).map_err(Failure::usage),
+            ExportFormat::Goal => Ok(goal::to_string(program, self.chunk_bytes)),
+            ExportFormat::Csv | ExportFormat::Trace => {
+                Err(Failure::usage("a rank program has no steps to show")
+                    .hint("export the schedule it was lowered from"))
+            }
+        }
+    }
+}
+
+impl ImportCommand {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Ending, Failure> {
+        let text = file::read_text(&self.file)?;
+        let solution = match self.from {
+            ImportFormat::Msccl => return self.program(&text),
+            ImportFormat::Sccl => sccl::parse(&text),
+            ImportFormat::Teccl => teccl::parse(&text, self.problem()?),
+        };
+        let solution = solution.map_err(|error| unreadable(&self.file, &error))?;
+        write(&self.output, json::solution_to_string(&solution).as_bytes())?;
+        let report = verify(&solution, &Options::default());
+        let name = self.file.display().to_string();
+        output::note(Judged { name: &name, text: "", solution: &solution, report: &report }.to_text().trim_end());
+        Ok(if report.holds() { Ending::Success } else { Ending::Refuted })
+    }
+
+    fn program(&self, text: &str) -> Result<Ending, Failure> {
+        let unsaid = msccl::Unsaid { root: self.root, slots: self.slots };
+        let program = msccl::parse(text, &unsaid).map_err(|error| unreadable(&self.file, &error))?;
+        write(&self.output, json::program_to_string(&program).as_bytes())?;
+        let machine = self.topology.as_deref().map(read_machine).transpose()?;
+        let rank_map: Vec<_> = (0..program.rank_count() as u32).map(synth::topology::RankId).collect();
+        let machine = machine.as_ref().map(|topology| audit::Machine { topology, rank_map: &rank_map });
+        let report = audit(&program, &audit::Options { machine, ..audit::Options::default() });
+        let name = self.file.display().to_string();
+        output::note(Audited { name: &name, text: None, program: &program, report: &report }.to_text().trim_end());
+        Ok(if report.holds() { Ending::Success } else { Ending::Refuted })
+    }
+
+    /// The problem that a TE-CCL file leaves unsaid.
+    fn problem(&self) -> Result<Problem, Failure> {
+        let (Some(path), Some(collective)) = (&self.topology, self.collective) else {
+            return Err(Failure::usage("TE-CCL files name neither the machine nor the collective")
+                .hint("give --topology FILE and --collective all_gather or all_to_all"));
+        };
+        let topology: Topology = read_machine(path)?;
+        let kind = match collective {
+            ImportCollective::AllGather => Kind::AllGather,
+            ImportCollective::AllToAll => Kind::AllToAll,
+        };
+        Ok(Problem::new(topology, Collective { kind, parts: self.parts })?)
+    }
+}
+
+fn verified(solution: Solution) -> Result<Verified<Solution>, Failure> {
+    Verified::<Solution>::new(solution, &Options::default()).map_err(|rejected| {
+        let found = findings(&rejected.report, |_| None);
+        Failure::new(Ending::Refuted, format!("the schedule does not hold and is not exported\n{found}"))
+            .hint("`synth verify` says more")
+    })
+}
+
+fn judged_program(path: &Path, text: &str) -> Result<Program, Failure> {
+    let program = json::parse_program(text).map_err(|error| unreadable(path, &error))?;
+    let report = audit(&program, &audit::Options::default());
+    match report.holds() {
+        true => Ok(program),
+        false => {
+            let name = path.display().to_string();
+            let found = Audited { name: &name, text: Some(text), program: &program, report: &report }.to_text();
+            Err(Failure::new(Ending::Refuted, format!("the program does not hold and is not exported\n{found}")))
+        }
+    }
+}
+
+fn unreadable(path: &Path, error: &ParseError) -> Failure {
+    let ParseError { code, line, column, message } = error;
+    Failure::usage(format!("{}:{line}:{column}: {code}: {message}", path.display()))
+        .hint("docs/formats.md says what is read of each format")
+}

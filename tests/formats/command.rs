@@ -1,0 +1,53 @@
+//! `synth export` and `synth import` from outside.
+
+use std::fs;
+use std::process::Output;
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+fn synth(folder: &TempDir, words: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_synth"));
+    command.args(words.split_whitespace()).current_dir(folder.path()).output().expect("the command runs")
+}
+
+fn code(folder: &TempDir, words: &str) -> (Option<i32>, String) {
+    let output = synth(folder, words);
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn out_and_in_again() {
+    let folder = TempDir::new().unwrap();
+    assert!(synth(&folder, "--torus 4x4 --fail 0,1 --collective all_gather -q -o s.json").status.success());
+    assert!(synth(&folder, "lower s.json -q -o p.json").status.success());
+    for words in ["s.json --to msccl --barriers global", "s.json --to rccl --in-place", "p.json --to msccl"] {
+        assert_eq!(code(&folder, &format!("export {words} -o a.xml")), (Some(0), String::new()), "{words}");
+        let (ending, said) = code(&folder, "import a.xml --from msccl -o b.json");
+        assert!(ending == Some(0) && said.contains("holds in every interleaving"), "{words}: {said}");
+        assert_eq!(code(&folder, "verify b.json").0, Some(0));
+    }
+    for format in ["csv", "trace", "goal"] {
+        let output = synth(&folder, &format!("export s.json --to {format}"));
+        assert!(output.status.success() && !output.stdout.is_empty(), "{format}");
+    }
+    let (ending, said) = code(&folder, "export p.json --to csv");
+    assert!(ending == Some(2) && said.contains("no steps to show"), "{said}");
+}
+
+#[test]
+fn what_does_not_hold_is_told_and_kept() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("line.json"), r#"{"torus": [3], "wrap": [false]}"#).unwrap();
+    let flows = r#"{"7-Flows": ["Chunk 0 from 2 traveled over 2->0 in epoch 0"]}"#;
+    fs::write(folder.path().join("flows.json"), flows).unwrap();
+    let (ending, said) = code(&folder, "import flows.json --from teccl");
+    assert!(ending == Some(2) && said.contains("--topology FILE and --collective"), "{said}");
+    let words = "import flows.json --from teccl --topology line.json --collective all_gather -o s.json";
+    let (ending, said) = code(&folder, words);
+    assert!(ending == Some(1) && said.contains("T002: there is no link from rank 2"), "{said}");
+    assert_eq!(code(&folder, "verify s.json").0, Some(1));
+    assert_eq!(code(&folder, "export s.json --to csv").0, Some(1));
+    let (ending, said) = code(&folder, "import flows.json --from msccl");
+    assert!(ending == Some(2) && said.contains("flows.json:1:1: F001"), "{said}");
+}
