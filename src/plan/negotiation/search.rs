@@ -15,7 +15,7 @@ use crate::plan::{Control, Progress, StopReason, Task};
 
 /// Tries of a point while climbing: as many as fit in so much work, within the range.
 const QUICK_TRIES: (u64, u64) = (2, 4);
-const QUICK_WORK: u64 = 1_500_000_000;
+const QUICK_WORK: u64 = 4_000_000_000;
 /// Tries of a point while working back down: as many as fit in what is left of this much work, which is for the whole
 /// search, within the range.
 const HARD_TRIES: (u64, u64) = (4, 40);

@@ -14,6 +14,9 @@ use crate::plan::negotiation::{LiveLink, Negotiation, Network, Slots, Start, WAI
 
 /// After so many rounds, trees that still cross an overfull slot are grown anew instead.
 const REGROW_ROUNDS: u32 = 12;
+/// Trees that get into trouble only while others are grown anew are left to the next rounds, which is nearly always
+/// better; but one try in so many, the one of this number, grows them at once.
+const CASCADING: (u64, u64) = (4, 2);
 
 /// How a rank gets a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +55,8 @@ pub(in crate::plan) struct Forest<'a> {
     arrivals: Vec<Arrival>,
     growth: Growth,
     rng: Rng,
+    /// Are trees grown anew, too, that get into trouble while others are?
+    cascading: bool,
     rounds: u32,
     work: u64,
 }
@@ -105,6 +110,7 @@ impl<'a> Forest<'a> {
             roots,
             growth: Growth::default(),
             rng: Rng::with_seed(start.seed),
+            cascading: start.number % CASCADING.0 == CASCADING.1,
             rounds: 0,
             work: 0,
         };
@@ -208,8 +214,8 @@ impl Negotiation for Forest<'_> {
     fn round(&mut self, control: &Control) {
         self.rounds += 1;
         if self.rounds.is_multiple_of(REGROW_ROUNDS) {
-            // Those in trouble now: trees that only get into it while others are grown are left to the next rounds.
-            let troubled = |&tree: &usize| self.tree(tree).iter().any(|&arrival| self.in_trouble(arrival));
+            let troubled =
+                |&tree: &usize| self.cascading || self.tree(tree).iter().any(|&arrival| self.in_trouble(arrival));
             let mut trees: Vec<usize> = (0..self.roots.len()).filter(troubled).collect();
             self.rng.shuffle(&mut trees);
             for tree in trees {
