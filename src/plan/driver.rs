@@ -65,7 +65,7 @@ const AUTO_HOPS: u64 = 4_000_000;
 /// far as its trees have no more than so many hops.
 const AUTO_PARTS: u32 = 128;
 const AUTO_PARTS_PER_RANK: u32 = 4;
-const AUTO_TREE_HOPS: u32 = 1 << 20;
+const AUTO_TREE_HOPS: u32 = 800_000;
 
 /// Plans a collective on a topology.
 ///
