@@ -1,6 +1,5 @@
 //! all_to_allv against the values of a linear program worked out elsewhere: random, skewed (a few ranks draw most), sparse,
-//! single-pair and zero demands on tori with dead cables and ranks. `cargo test --test demands -- --ignored` runs those
-//! that take long to plan.
+//! single-pair and zero demands on tori with dead cables and ranks.
 
 use synth::certificate::Rational;
 use synth::collective::{Demand, Kind};
@@ -95,7 +94,6 @@ fn demands_are_met_near_the_optimum() {
 }
 
 #[test]
-#[ignore = "takes minutes"]
 fn hard_demands_are_met_near_the_optimum() {
     check("long");
 }
