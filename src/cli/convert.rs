@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use synth::audit::{self, audit};
 use synth::collective::{Collective, Kind};
 use synth::format::json::ParseError;
-use synth::format::{csv, file, goal, json, msccl, sccl, teccl, trace};
+use synth::format::{csv, file, forestcoll, goal, json, msccl, sccl, teccl, trace};
 use synth::problem::Problem;
 use synth::program::Program;
 use synth::report::audit::Audited;
@@ -96,6 +96,8 @@ enum ImportFormat {
     Sccl,
     /// TE-CCL JSON
     Teccl,
+    /// Broadcast trees of ForestColl
+    Forestcoll,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -148,6 +150,7 @@ impl ImportCommand {
             ImportFormat::Msccl => return self.program(&text),
             ImportFormat::Sccl => sccl::parse(&text),
             ImportFormat::Teccl => teccl::parse(&text, self.problem()?),
+            ImportFormat::Forestcoll => forestcoll::parse(&text, self.machine()?),
         };
         let solution = solution.map_err(|error| unreadable(&self.file, &error))?;
         write(&self.output, json::solution_to_string(&solution).as_bytes())?;
@@ -170,13 +173,19 @@ impl ImportCommand {
         Ok(if report.holds() { Ending::Success } else { Ending::Refuted })
     }
 
+    /// The machine that a file leaves unsaid.
+    fn machine(&self) -> Result<Topology, Failure> {
+        let unsaid = || Failure::usage("files of this format do not name the machine").hint("give --topology FILE");
+        read_machine(self.topology.as_deref().ok_or_else(unsaid)?)
+    }
+
     /// The problem that a TE-CCL file leaves unsaid.
     fn problem(&self) -> Result<Problem, Failure> {
-        let (Some(path), Some(collective)) = (&self.topology, self.collective) else {
-            return Err(Failure::usage("TE-CCL files name neither the machine nor the collective")
-                .hint("give --topology FILE and --collective all_gather or all_to_all"));
+        let Some(collective) = self.collective else {
+            return Err(Failure::usage("TE-CCL files do not name the collective")
+                .hint("give --collective all_gather or all_to_all"));
         };
-        let topology: Topology = read_machine(path)?;
+        let topology = self.machine()?;
         let kind = match collective {
             ImportCollective::AllGather => Kind::AllGather,
             ImportCollective::AllToAll => Kind::AllToAll,

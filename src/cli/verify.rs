@@ -2,19 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use synth::audit::{self, audit};
 use synth::format::{file, json};
 use synth::program::Program;
 use synth::report::audit::Audited;
+use synth::report::diagnostics;
 use synth::report::verdict::Judged;
 use synth::topology::{RankId, Topology};
 use synth::verify::{Options, verify};
 
 use super::output::Output;
 use super::topology_options::read_machine;
-use super::{Ending, Failure, Format};
+use super::{Ending, Failure};
 
 /// Judge schedules and rank programs, whoever made them
 ///
@@ -36,7 +37,20 @@ pub struct VerifyCommand {
     rank_map: Vec<u32>,
     /// The form of the verdicts
     #[arg(long, value_enum, default_value = "text")]
-    format: Format,
+    format: VerdictFormat,
+}
+
+/// For whom verdicts are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum VerdictFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+    /// SARIF 2.1.0, for code hosts and editors
+    Sarif,
+    /// GitHub's workflow commands: findings are shown beside the lines of the files
+    Github,
 }
 
 /// What became of a file, in the form asked for.
@@ -57,12 +71,15 @@ impl VerifyCommand {
             let verdict = self.judge(path, machine.as_ref());
             worst = worse(worst, verdict.ending);
             match self.format {
-                Format::Text => out.write(&verdict.text)?,
-                Format::Json => all.push(verdict.json),
+                VerdictFormat::Text => out.write(&verdict.text)?,
+                VerdictFormat::Json | VerdictFormat::Sarif | VerdictFormat::Github => all.push(verdict.json),
             }
         }
-        if self.format == Format::Json {
-            out.write(&format!("{:#}\n", json!({ "files": all })))?;
+        match self.format {
+            VerdictFormat::Text => {}
+            VerdictFormat::Json => out.write(&format!("{:#}\n", json!({ "files": all })))?,
+            VerdictFormat::Sarif => out.write(&format!("{:#}\n", diagnostics::sarif(&all)))?,
+            VerdictFormat::Github => out.write(&diagnostics::github(&all))?,
         }
         Ok(worst)
     }
@@ -90,8 +107,8 @@ impl VerifyCommand {
         let judged = Judged { name: &name, text: &text, solution: &solution, report: &report };
         let ending = if report.holds() { Ending::Success } else { Ending::Refuted };
         match self.format {
-            Format::Text => Verdict { ending, text: judged.to_text(), json: Value::Null },
-            Format::Json => Verdict { ending, text: String::new(), json: judged.to_json() },
+            VerdictFormat::Text => Verdict { ending, text: judged.to_text(), json: Value::Null },
+            _ => Verdict { ending, text: String::new(), json: judged.to_json() },
         }
     }
 
@@ -106,8 +123,8 @@ impl VerifyCommand {
         let audited = Audited { name, text, program, report: &report };
         let ending = if report.holds() { Ending::Success } else { Ending::Refuted };
         match self.format {
-            Format::Text => Verdict { ending, text: audited.to_text(), json: Value::Null },
-            Format::Json => Verdict { ending, text: String::new(), json: audited.to_json() },
+            VerdictFormat::Text => Verdict { ending, text: audited.to_text(), json: Value::Null },
+            _ => Verdict { ending, text: String::new(), json: audited.to_json() },
         }
     }
 

@@ -1,5 +1,6 @@
 //! Files in and out: where text comes from and goes to ([`file`](mod@file)), the schedule and topology files ([`json`]),
-//! demand matrices ([`demand`]), and the formats of other tools: in and out ([`msccl`]), in ([`sccl`], [`teccl`]), out
+//! demand matrices ([`demand`]), and the formats of other tools: in and out ([`msccl`]), in ([`sccl`], [`teccl`],
+//! [`forestcoll`]), out
 //! ([`mod@csv`], [`goal`], [`trace`]).
 //!
 //! The formats of the project are published in `docs/schedule-format.md` and `docs/rank-program.md`; what is read and
@@ -8,6 +9,7 @@
 pub mod csv;
 pub mod demand;
 pub mod file;
+pub mod forestcoll;
 pub mod goal;
 pub mod json;
 pub mod msccl;

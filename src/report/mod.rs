@@ -7,6 +7,7 @@ pub mod audit;
 pub mod bounds;
 mod collective;
 pub mod curve;
+pub mod diagnostics;
 pub mod figures;
 pub mod frontier;
 pub mod machine;

@@ -42,7 +42,9 @@ fn what_does_not_hold_is_told_and_kept() {
     let flows = r#"{"7-Flows": ["Chunk 0 from 2 traveled over 2->0 in epoch 0"]}"#;
     fs::write(folder.path().join("flows.json"), flows).unwrap();
     let (ending, said) = code(&folder, "import flows.json --from teccl");
-    assert!(ending == Some(2) && said.contains("--topology FILE and --collective"), "{said}");
+    assert!(ending == Some(2) && said.contains("--collective all_gather or all_to_all"), "{said}");
+    let (ending, said) = code(&folder, "import flows.json --from teccl --collective all_gather");
+    assert!(ending == Some(2) && said.contains("give --topology FILE"), "{said}");
     let words = "import flows.json --from teccl --topology line.json --collective all_gather -o s.json";
     let (ending, said) = code(&folder, words);
     assert!(ending == Some(1) && said.contains("T002: there is no link from rank 2"), "{said}");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use synth::collective::{Collective, Kind};
-use synth::format::{csv, sccl, teccl, trace};
+use synth::format::{csv, forestcoll, sccl, teccl, trace};
 use synth::problem::Problem;
 use synth::topology::{Shape, Topology, TopologySpec, Torus};
 use synth::verify::{Code, Options, Report, verify};
@@ -84,6 +84,49 @@ fn te_ccl_flows_are_a_schedule() {
     let error = teccl::parse(&text.replace("over 2->0 in epoch 1", "over 2->0 in week 1"), problem(&[3], true));
     assert_eq!(error.unwrap_err().line, 6);
     assert!(teccl::parse(&text.replace("1-Epoch_Duration", "1-Era"), problem(&[3], true)).is_err());
+}
+
+/// Trees on a ring of three: those of roots 1 and 2 share the links of the first.
+const TREES: &str = r#"<Algo nchunkspernode="1">
+  <tree root="0" index="0" nchunks="1" height="1">
+    <send src="0" dst="1" path="0,1"/>
+    <send src="0" dst="2" path="0,2"/>
+  </tree>
+  <tree root="1" index="0" nchunks="1" height="2">
+    <send src="1" dst="2" path="1,2"/>
+    <send src="2" dst="0" path="2,0"/>
+  </tree>
+  <tree root="2" index="0" nchunks="1" height="2">
+    <send src="0" dst="1" path="0,1"/>
+    <send src="2" dst="0" path="2,0"/>
+  </tree>
+</Algo>
+"#;
+
+#[test]
+fn forestcoll_trees_get_steps() {
+    let torus = || Topology::torus(&[3]).unwrap();
+    let solution = forestcoll::parse(TREES, torus()).unwrap();
+    assert_eq!(codes(&verify(&solution, &Options::default())), []);
+    // Rank 2 sends its own shard to rank 0 before that of rank 1.
+    assert_eq!(solution.schedule.step_count(), 2);
+    let missing = TREES.replace("    <send src=\"0\" dst=\"2\" path=\"0,2\"/>\n", "");
+    let report = verify(&forestcoll::parse(&missing, torus()).unwrap(), &Options::default());
+    assert_eq!(codes(&report), [Code::D002]);
+    for (right, wrong, line, words) in [
+        ("path=\"0,2\"", "path=\"0,5,2\"", 4, "leads over switches"),
+        (
+            "src=\"2\" dst=\"0\" path=\"2,0\"/>\n  </tree>\n  <tree root=\"2\"",
+            "src=\"2\" dst=\"1\" path=\"2,1\"/>\n  </tree>\n  <tree root=\"2\"",
+            8,
+            "reached twice",
+        ),
+        ("root=\"2\" index=\"0\" nchunks=\"1\"", "root=\"2\" index=\"0\" nchunks=\"2\"", 10, "more than its shard"),
+        ("<Algo", "<algo", 1, ""),
+    ] {
+        let error = forestcoll::parse(&TREES.replacen(right, wrong, 1), torus()).unwrap_err();
+        assert!(error.message.contains(words) && (error.line == line || words.is_empty()), "{error}");
+    }
 }
 
 #[test]

@@ -68,3 +68,42 @@ fn what_cannot_be_lowered_is_said() {
     .unwrap();
     assert_eq!(synth(&folder, "lower bad.json").status.code(), Some(1));
 }
+
+#[test]
+fn findings_for_code_hosts() {
+    let folder = TempDir::new().unwrap();
+    synth(&folder, "--torus 4 --collective all_gather -q -o s.json");
+    synth(&folder, "lower s.json -q -o p.json");
+    let spoilt = |name: &str, new: &str| {
+        let good = fs::read_to_string(folder.path().join(name)).unwrap();
+        let place = good.rfind("\"to\": 0").unwrap();
+        let bad = format!("{}\"to\": 2{}", &good[..place], &good[place + 7..]);
+        fs::write(folder.path().join(new), bad).unwrap();
+    };
+    spoilt("s.json", "bad,s.json");
+    spoilt("p.json", "bad-p.json");
+    fs::write(folder.path().join("no.json"), "{").unwrap();
+    let words = "verify bad,s.json bad-p.json no.json s.json --format";
+    let output = synth(&folder, &format!("{words} json"));
+    assert_eq!(output.status.code(), Some(2));
+    let verdicts: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let count = |key: &str| -> usize {
+        verdicts["files"].as_array().unwrap().iter().filter_map(|file| file[key].as_array()).map(Vec::len).sum()
+    };
+    let sarif: Value = serde_json::from_slice(&synth(&folder, &format!("{words} sarif")).stdout).unwrap();
+    assert_eq!(sarif["version"], "2.1.0");
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    assert_eq!(results.len(), count("violations") + count("warnings") + 1);
+    let first = &verdicts["files"][0]["violations"][0];
+    assert_eq!(results[0]["ruleId"], first["code"]);
+    let region = &results[0]["locations"][0]["physicalLocation"]["region"];
+    assert_eq!((&region["startLine"], &region["startColumn"]), (&first["line"], &first["column"]));
+    let ids: Vec<&Value> =
+        sarif["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap().iter().map(|rule| &rule["id"]).collect();
+    assert!(results.iter().all(|result| ids.contains(&&result["ruleId"])), "every rule is described");
+    let github = text(&synth(&folder, &format!("{words} github")).stdout);
+    assert_eq!(github.lines().count(), results.len());
+    let line = first["line"].as_u64().unwrap();
+    assert!(github.starts_with(&format!("::error file=bad%2Cs.json,line={line},col=")), "{github}");
+    assert!(github.lines().all(|line| line.contains(",title=")), "{github}");
+}
