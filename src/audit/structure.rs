@@ -11,6 +11,9 @@ pub(super) struct Ends {
     pub(super) receiver: Vec<u32>,
 }
 
+/// Slots of scratch of all ranks together: more could not be held in memory.
+const MOST_SCRATCH: u64 = 1 << 27;
+
 /// No worker has this number.
 pub(super) const NOBODY: u32 = u32::MAX;
 
@@ -19,6 +22,11 @@ pub(super) fn check(program: &Program, report: &mut Report) -> Option<Ends> {
     let before = report.violation_count();
     let channels = program.channels.len();
     let mut ends = Ends { sender: vec![NOBODY; channels], receiver: vec![NOBODY; channels] };
+    let scratch: u64 = program.scratch.iter().map(|&slots| u64::from(slots)).sum();
+    if scratch > MOST_SCRATCH {
+        report
+            .add(Code::P006, None, || format!("{scratch} slots of scratch in all; at most {MOST_SCRATCH} are judged"));
+    }
     for (number, channel) in program.channels.iter().enumerate() {
         let known = |rank: RankId| rank.index() < program.rank_count();
         if !known(channel.from) || !known(channel.to) || channel.slots == 0 {

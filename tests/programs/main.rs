@@ -185,6 +185,9 @@ fn a_program_without_a_machine() {
     }"#;
     let program = parse_program(text).unwrap();
     assert!(judge(&program).holds());
+    let vast =
+        text.replace("{\"workers\": [[{\"op\": \"recv\"", "{\"scratch\": 4294967295, \"workers\": [[{\"op\": \"recv\"");
+    assert_eq!(codes(&judge(&parse_program(&vast).unwrap())), [Code::P006], "refused before memory is asked for");
     let problem = Problem::new(Topology::torus(&[2]).unwrap(), Collective::new(Kind::Broadcast(RankId(0)))).unwrap();
     assert_eq!(program.problem.collective(), problem.collective());
     for (wrong, right, line, words) in [

@@ -96,7 +96,8 @@ pub fn to_string(program: &Program, dialect: Dialect) -> Result<String, ExportEr
 /// The name of the collective, and the chunks of a loop.
 fn collective(program: &Program, dialect: Dialect) -> Result<(&'static str, u32), ExportError> {
     let kind = &program.problem.collective().kind;
-    let (each, parts) = (program.rank_count() as u32 * program.problem.parts(), program.problem.parts());
+    let parts = program.problem.parts();
+    let each = (program.rank_count() as u32).saturating_mul(parts);
     Ok(match (kind, dialect) {
         (Kind::AllGather, _) => ("allgather", each),
         (Kind::ReduceScatter, Dialect::Msccl) => ("reduce_scatter", each),
