@@ -27,8 +27,8 @@ const TRY_ROUTINGS: u64 = 20;
 /// A try ends when it has made no progress in so many rounds and in the work of so many routings of everything.
 const PATIENCE_ROUNDS: u32 = 40;
 const PATIENCE_ROUTINGS: u64 = 10;
-/// How far the pressure rises, try by try. What a high cap does not settle at once it seldom settles at all: of the hard
-/// points that are reached, low caps reach nearly all, given more tries.
+/// How far the pressure rises, try by try. What a high cap does not settle at once it seldom settles at all; on large
+/// machines low caps then do, given more tries, and on small ones tries that move width.
 const PRESSURE_CAPS: [f64; 8] = [20.0, 3.0, 2.0, 5.0, 2.0, 3.0, 2.0, 5.0];
 /// Every fourth try moves a unit of width from step to step after every so many rounds without progress.
 const RESHAPE_ROUNDS: u32 = 8;

@@ -14,7 +14,7 @@ use crate::plan::negotiation::{LiveLink, Negotiation, Network, Slots, Start, WAI
 
 /// After so many rounds, trees that still cross an overfull slot are grown anew instead.
 const REGROW_ROUNDS: u32 = 12;
-/// Trees that get into trouble only while others are grown anew are left to the next rounds, which is nearly always
+/// Trees that get into trouble only while others are grown anew are left to the next rounds, which is mostly
 /// better; but one try in so many, the one of this number, grows them at once.
 const CASCADING: (u64, u64) = (4, 2);
 
