@@ -6,13 +6,13 @@ use clap::{Args, ValueEnum};
 use synth::audit::{self, audit};
 use synth::collective::{Collective, Kind};
 use synth::format::json::ParseError;
-use synth::format::{csv, file, forestcoll, goal, json, msccl, sccl, teccl, trace};
+use synth::format::{chakra, csv, file, forestcoll, goal, json, msccl, sccl, teccl, trace};
 use synth::problem::Problem;
 use synth::program::Program;
 use synth::report::audit::Audited;
 use synth::report::verdict::{Judged, findings};
 use synth::schedule::Solution;
-use synth::topology::Topology;
+use synth::topology::{RankId, Topology};
 use synth::verify::{Options, Verified, verify};
 
 use super::lower::{LowerOptions, write};
@@ -33,10 +33,11 @@ pub struct ExportCommand {
     to: ExportFormat,
     #[command(flatten)]
     options: LowerOptions,
-    /// For goal: bytes of a chunk
+    /// For goal and chakra: bytes of a chunk
     #[arg(long, value_name = "N", default_value_t = 4096)]
     chunk_bytes: u64,
-    /// Write to this file (.gz: compressed) instead of standard output
+    /// Write to this file (.gz: compressed) instead of standard output. For chakra: a folder, or what the names of the files
+    /// begin with (NAME.0.et, NAME.1.et, ...)
     #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
     output: PathBuf,
 }
@@ -54,6 +55,8 @@ enum ExportFormat {
     Trace,
     /// GOAL, for LogGOPSim
     Goal,
+    /// Chakra execution traces, for ASTRA-sim: a file for each rank
+    Chakra,
 }
 
 /// Read a schedule or a program that another tool made, and write it as a file of synth
@@ -113,32 +116,58 @@ impl ExportCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
         let text = file::read_text(&self.file)?;
-        let exported = if json::is_program(&text) {
-            self.of_program(&judged_program(&self.file, &text)?)?
-        } else {
-            let solution = show::parse(&self.file, &text)?;
-            match self.to {
-                ExportFormat::Csv => csv::to_string(&*verified(solution)?),
-                ExportFormat::Trace => trace::to_string(&*verified(solution)?),
-                ExportFormat::Msccl | ExportFormat::Rccl | ExportFormat::Goal => {
-                    self.of_program(&self.options.lower(solution)?)?
-                }
+        if json::is_program(&text) {
+            return self.of_program(&judged_program(&self.file, &text)?);
+        }
+        let solution = show::parse(&self.file, &text)?;
+        match self.to {
+            ExportFormat::Csv => self.write(&csv::to_string(&*verified(solution)?)),
+            ExportFormat::Trace => self.write(&trace::to_string(&*verified(solution)?)),
+            ExportFormat::Msccl | ExportFormat::Rccl | ExportFormat::Goal | ExportFormat::Chakra => {
+                self.of_program(&self.options.lower(solution)?)
             }
-        };
-        write(&self.output, exported.as_bytes())?;
-        Ok(Ending::Success)
+        }
     }
 
-    fn of_program(&self, program: &Program) -> Result<String, Failure> {
+    fn of_program(&self, program: &Program) -> Result<Ending, Failure> {
         match self.to {
-            ExportFormat::Msccl => msccl::to_string(program, msccl::Dialect::Msccl).map_err(Failure::usage),
-            ExportFormat::Rccl => msccl::to_string(program, msccl::Dialect::Rccl).map_err(Failure::usage),
-            ExportFormat::Goal => Ok(goal::to_string(program, self.chunk_bytes)),
+            ExportFormat::Msccl => {
+                self.write(&msccl::to_string(program, msccl::Dialect::Msccl).map_err(Failure::usage)?)
+            }
+            ExportFormat::Rccl => self.write(&msccl::to_string(program, msccl::Dialect::Rccl).map_err(Failure::usage)?),
+            ExportFormat::Goal => self.write(&goal::to_string(program, self.chunk_bytes)),
+            ExportFormat::Chakra => self.traces(program),
             ExportFormat::Csv | ExportFormat::Trace => {
                 Err(Failure::usage("a rank program has no steps to show")
                     .hint("export the schedule it was lowered from"))
             }
         }
+    }
+
+    fn write(&self, text: &str) -> Result<Ending, Failure> {
+        write(&self.output, text.as_bytes())?;
+        Ok(Ending::Success)
+    }
+
+    /// A file for each rank.
+    fn traces(&self, program: &Program) -> Result<Ending, Failure> {
+        if self.output.as_os_str() == "-" {
+            return Err(Failure::usage("chakra writes a file for each rank, not standard output")
+                .hint("give -o NAME for NAME.0.et, NAME.1.et, ..., or -o FOLDER"));
+        }
+        let prefix = match self.output.is_dir() {
+            true => self.output.join(program.problem.collective().kind.name()),
+            false => self.output.clone(),
+        };
+        let mut files = Vec::new();
+        for rank in (0..program.rank_count() as u32).map(RankId) {
+            let bytes = chakra::to_bytes(program, rank, self.chunk_bytes).map_err(Failure::usage)?;
+            let mut name = prefix.clone().into_os_string();
+            name.push(format!(".{rank}.et"));
+            files.push((PathBuf::from(name), bytes));
+        }
+        file::write_all_atomic(files)?;
+        Ok(Ending::Success)
     }
 }
 
@@ -165,7 +194,7 @@ impl ImportCommand {
         let program = msccl::parse(text, &unsaid).map_err(|error| unreadable(&self.file, &error))?;
         write(&self.output, json::program_to_string(&program).as_bytes())?;
         let machine = self.topology.as_deref().map(read_machine).transpose()?;
-        let rank_map: Vec<_> = (0..program.rank_count() as u32).map(synth::topology::RankId).collect();
+        let rank_map: Vec<_> = (0..program.rank_count() as u32).map(RankId).collect();
         let machine = machine.as_ref().map(|topology| audit::Machine { topology, rank_map: &rank_map });
         let report = audit(&program, &audit::Options { machine, ..audit::Options::default() });
         let name = self.file.display().to_string();

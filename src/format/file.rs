@@ -71,6 +71,21 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     written.map_err(|source| FileError::Write { path: path.to_owned(), source })
 }
 
+/// Writes several files whole or none of them: all beside their places first, and only then into them.
+///
+/// # Errors
+///
+/// [`FileError::Write`]; then what was there before still is, unless a file cannot be put in its place at the very end.
+pub fn write_all_atomic(files: impl IntoIterator<Item = (PathBuf, Vec<u8>)>) -> Result<(), FileError> {
+    let error = |path: &Path, source| FileError::Write { path: path.to_owned(), source };
+    let mut ready = Vec::new();
+    for (path, bytes) in files {
+        let beside = Beside::write(&path, &bytes).map_err(|source| error(&path, source))?;
+        ready.push((path, beside));
+    }
+    ready.into_iter().try_for_each(|(path, beside)| beside.put().map_err(|source| error(&path, source)))
+}
+
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// In the header of a gzip file: the system that wrote it is not known.
@@ -109,20 +124,46 @@ fn write_standard(bytes: &[u8]) -> io::Result<()> {
 }
 
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let before = fs::metadata(&target).ok();
-    if before.as_ref().is_some_and(|metadata| !metadata.is_file()) {
-        return fs::write(&target, bytes);
+    Beside::write(path, bytes)?.put()
+}
+
+/// A file that is written, but not yet in its place.
+struct Beside {
+    target: PathBuf,
+    file: Written,
+}
+
+enum Written {
+    /// In the folder of its place.
+    Whole(tempfile::NamedTempFile),
+    /// What is no regular file (a pipe, a device) is written to directly.
+    Directly,
+}
+
+impl Beside {
+    fn write(path: &Path, bytes: &[u8]) -> io::Result<Self> {
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let before = fs::metadata(&target).ok();
+        if before.as_ref().is_some_and(|metadata| !metadata.is_file()) {
+            fs::write(&target, bytes)?;
+            return Ok(Self { target, file: Written::Directly });
+        }
+        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut beside = new_file(folder)?;
+        beside.write_all(bytes)?;
+        if let Some(metadata) = before {
+            fs::set_permissions(beside.path(), metadata.permissions())?;
+        }
+        beside.as_file().sync_all()?;
+        Ok(Self { target, file: Written::Whole(beside) })
     }
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut beside = new_file(folder)?;
-    beside.write_all(bytes)?;
-    if let Some(metadata) = before {
-        fs::set_permissions(beside.path(), metadata.permissions())?;
+
+    fn put(self) -> io::Result<()> {
+        if let Written::Whole(beside) = self.file {
+            beside.persist(&self.target)?;
+        }
+        Ok(())
     }
-    beside.as_file().sync_all()?;
-    beside.persist(&target)?;
-    Ok(())
 }
 
 /// A new file with the permissions any new file gets, not those of a secret.

@@ -53,3 +53,22 @@ fn what_does_not_hold_is_told_and_kept() {
     let (ending, said) = code(&folder, "import flows.json --from msccl");
     assert!(ending == Some(2) && said.contains("flows.json:1:1: F001"), "{said}");
 }
+
+#[test]
+fn a_trace_for_each_rank() {
+    let folder = TempDir::new().unwrap();
+    assert!(synth(&folder, "--torus 3 --collective all_gather -q -o s.json").status.success());
+    let (ending, said) = code(&folder, "export s.json --to chakra");
+    assert!(ending == Some(2) && said.contains("give -o NAME"), "{said}");
+    assert_eq!(code(&folder, "export s.json --to chakra -o trace").0, Some(0));
+    fs::create_dir(folder.path().join("all")).unwrap();
+    assert_eq!(code(&folder, "export s.json --to chakra -o all").0, Some(0));
+    for rank in 0..3 {
+        let bytes = |name: String| fs::read(folder.path().join(name)).unwrap();
+        assert_eq!(bytes(format!("trace.{rank}.et")), bytes(format!("all/all_gather.{rank}.et")));
+    }
+    // One name is a folder: nothing is written, and nothing is left beside.
+    fs::create_dir_all(folder.path().join("half/x.2.et")).unwrap();
+    assert_eq!(code(&folder, "export s.json --to chakra -o half/x").0, Some(2));
+    assert_eq!(fs::read_dir(folder.path().join("half")).unwrap().count(), 1);
+}

@@ -1,5 +1,6 @@
 //! Other tools' formats: what is written is read again and holds; what is read means what those tools mean.
 
+mod chakra;
 mod command;
 mod goal;
 #[path = "../runtime/machine.rs"]
