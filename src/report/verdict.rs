@@ -10,7 +10,7 @@ use super::summary::{figures, figures_to_json, headline};
 use crate::certificate::Bounds;
 use crate::format::json::{PathItem, locate};
 use crate::schedule::Solution;
-use crate::verify::{Code, Finding, Report};
+use crate::verify::{Code, Finding, Hop, Report};
 
 /// A schedule that was read and judged.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +77,10 @@ impl Judged<'_> {
             "label": finding.chunk.map(|chunk| self.solution.problem.chunk_label(chunk)),
             "message": finding.message,
             "consequences": finding.consequences,
+            "trace": finding.trace.as_ref().map(|trace| json!({
+                "text": trace.text,
+                "path": trace.path.iter().map(hop).collect::<Vec<_>>(),
+            })),
         })
     }
 }
@@ -93,6 +97,9 @@ pub fn findings(report: &Report, place: impl Fn(&Finding) -> Option<String>) -> 
             let _ = write!(text, " (and {})", count(finding.consequences as usize, "consequence"));
         }
         text.push('\n');
+        if let Some(trace) = &finding.trace {
+            let _ = writeln!(text, "    {}", trace.text);
+        }
     }
     let totals = |warnings: bool| -> Vec<(Code, u64)> {
         report.totals().filter(|(code, _)| code.is_warning() == warnings).collect()
@@ -123,6 +130,10 @@ fn total_line(noun: &str, totals: &[(Code, u64)], listed: usize, remark: &str) -
     let codes: Vec<String> = totals.iter().map(|(code, number)| format!("{code} {number}")).collect();
     let remark = if listed as u64 == total { String::new() } else { format!(" ({remark})") };
     format!("  {}: {}{remark}\n", count(total as usize, noun), codes.join(", "))
+}
+
+fn hop(hop: &Hop) -> Value {
+    json!({"step": hop.step, "transfer": hop.transfer, "from": hop.from.0, "to": hop.to.0})
 }
 
 /// The line and column a finding is about.

@@ -377,7 +377,13 @@ impl<'a> Execution<'a> {
     fn violation(&mut self, code: Code, run: Run<'_>, one: Move, words: impl FnOnce(Scene<'a>) -> String) -> Held {
         let place = self.place(run, one);
         let kept = self.ledger.count(code, place);
-        let finding = kept.then(|| Box::new(self.scene.finding(code, run.chunk, one, words(self.scene))));
+        let finding = kept.then(|| {
+            let mut finding = Box::new(self.scene.finding(code, run.chunk, one, words(self.scene)));
+            if code == Code::D001 {
+                finding.trace = Some(self.scene.trace_of_send(run.chunk, one, run.moves));
+            }
+            finding
+        });
         self.causes.push(Cause { spoilt: 0, kind: CauseKind::Violation(place, finding) });
         self.last_cause()
     }

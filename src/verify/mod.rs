@@ -24,13 +24,14 @@
 //! are added ([`Observed`]).
 //!
 //! Only the first cause is reported of what goes wrong; what fails because of it is counted in
-//! [`Finding::consequences`].
+//! [`Finding::consequences`]. Where a rank lacks a chunk, [`Finding::trace`] tells how far it came.
 
 mod code;
 mod execute;
 mod explanation;
 mod holdings;
 mod orders;
+mod provenance;
 mod report;
 mod routes;
 mod values;
@@ -40,6 +41,7 @@ mod words;
 pub use code::{Code, UnknownCode};
 pub use holdings::Peak;
 pub use orders::Sums;
+pub use provenance::{Hop, Trace};
 pub use report::{Finding, Observed, Report};
 pub use verified::{Rejected, Verified};
 
@@ -136,6 +138,7 @@ fn overall(code: Code, message: String) -> Finding {
         chunk: None,
         message,
         consequences: 0,
+        trace: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BinaryHeap;
 
-use super::{Code, Peak, Sums};
+use super::{Code, Peak, Sums, Trace};
 use crate::collective::ChunkId;
 use crate::topology::RankId;
 
@@ -28,6 +28,8 @@ pub struct Finding {
     /// How many later moves carry what this violation spoilt, plus how many ranks end up with it or without what they
     /// need because of it. They are not reported on their own.
     pub consequences: u64,
+    /// For D001 and D002: where the chunk is instead.
+    pub trace: Option<Trace>,
 }
 
 /// The verdict on a schedule.

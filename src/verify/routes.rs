@@ -49,6 +49,7 @@ pub(super) fn resolve(problem: &Problem, schedule: &Schedule, ledger: &mut Ledge
                 chunk: None,
                 message: format!("step {} has no transfer, but costs a start-up and its width", step.number),
                 consequences: 0,
+                trace: None,
             });
         }
         for (number, transfer) in step.transfers.iter().enumerate() {
@@ -96,6 +97,7 @@ impl At<'_> {
             chunk: None,
             message,
             consequences: 0,
+            trace: None,
         }
     }
 }

@@ -225,6 +225,50 @@ fn d002_says_where_a_chunk_got_stuck() {
 }
 
 #[test]
+fn what_is_lacked_is_traced_to_where_it_is() {
+    let trace = |problem: &Problem, steps: &[&str]| {
+        let report = judge(problem, steps);
+        let trace = report.violations[0].trace.clone().unwrap();
+        let path: Vec<_> = trace.path.iter().map(|hop| (hop.step, hop.transfer, hop.from.0, hop.to.0)).collect();
+        (trace.text, path)
+    };
+    let five = ring(5, Kind::Broadcast(RankId(0)));
+    let (text, path) = trace(&five, &["0>4:0 0>1:0", "2>3:0", "1>2:0"]);
+    assert_eq!(
+        text,
+        "rank 3 (3) lacks chunk 0: rank 2 (2) was to send it in step 2, but receives it only in step 3; it left \
+         rank 0 (0), where it starts, in step 1 and rank 1 (1) in step 3"
+    );
+    assert_eq!(path, [(1, 1, 0, 1), (3, 0, 1, 2)]);
+    let (text, path) = trace(&five, &["0>1:0 0>4:0 2>3:0"]);
+    assert_eq!(
+        text,
+        "rank 3 (3) lacks chunk 0: rank 2 (2) was to send it in step 1, but never receives it; it left rank 0 (0), \
+         where it starts, in step 1 and gets no farther than rank 4 (4)"
+    );
+    assert_eq!(path, [(1, 1, 0, 4)]);
+    let (text, _) = trace(&five, &["0>1:0 0>4:0", "1>2:0"]);
+    assert_eq!(
+        text,
+        "rank 3 (3) lacks chunk 0: nobody sends it there; it left rank 0 (0), where it starts, in step 1 and rank 1 \
+         (1) in step 2 and gets no farther than rank 2 (2)"
+    );
+    let (text, path) = trace(&ring(3, Kind::AllToAll), &["0>1:1 1>0:3 1>2:5 2>0:6 2>1:7"]);
+    assert_eq!(
+        text,
+        "rank 2 (2) lacks chunk 2 (0>2): nobody sends it there; it never leaves rank 0 (0), where it starts"
+    );
+    assert_eq!(path, []);
+    // What was refused a link brings nothing; a long way is not told in full.
+    let long = ring(24, Kind::Broadcast(RankId(0)));
+    let steps: Vec<String> = (0..11).map(|rank| format!("{rank}>{}:0", rank + 1)).collect();
+    let (text, path) = trace(&long, &steps.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(text.contains("rank 3 (3) in step 4, 3 more, rank 7 (7) in step 8"), "{text}");
+    assert_eq!(path.len(), 11);
+    assert!(judge(&five, &["0>2:0"]).violations[0].trace.is_none());
+}
+
+#[test]
 fn d003_conflicting_arrivals() {
     let all = ring(3, Kind::AllReduce);
     assert_eq!(totals(&all, &["1+0:0 2+0:0", "0>1:0 0>2:0"]), "");

@@ -41,6 +41,7 @@ impl Scene<'_> {
             chunk: Some(chunk),
             message,
             consequences: 0,
+            trace: None,
         }
     }
 
@@ -92,7 +93,10 @@ impl Scene<'_> {
             (None, Holders::Every) => "it never moves".to_owned(),
         };
         let message = format!("at the end rank {} lacks chunk {}: {stuck}", self.rank(rank), self.chunk(chunk));
-        self.end_finding(Code::D002, chunk, rank, message)
+        Finding {
+            trace: Some(self.trace_of_lack(chunk, rank, moves)),
+            ..self.end_finding(Code::D002, chunk, rank, message)
+        }
     }
 
     /// D003
@@ -178,14 +182,15 @@ impl Scene<'_> {
             chunk: Some(chunk),
             message,
             consequences: 0,
+            trace: None,
         }
     }
 
-    fn route(&self, one: Move) -> Route {
+    pub(super) fn route(&self, one: Move) -> Route {
         self.routes[one.transfer()]
     }
 
-    fn rank(&self, rank: RankId) -> String {
+    pub(super) fn rank(&self, rank: RankId) -> String {
         self.problem.topology().rank_label(rank)
     }
 
@@ -201,7 +206,7 @@ impl Scene<'_> {
     }
 
     /// The chunk's number, with its label where that says more.
-    fn chunk(&self, chunk: ChunkId) -> String {
+    pub(super) fn chunk(&self, chunk: ChunkId) -> String {
         let label = self.problem.chunk_label(chunk);
         if label == chunk.to_string() { label } else { format!("{chunk} ({label})") }
     }
