@@ -3,7 +3,8 @@
 //! # Idea
 //!
 //! Cut the vector in `N` shards, one for each live rank. A reduce-scatter adds every shard up at its rank; an all-gather
-//! spreads the sums. Both are planned by [`Trees`], the second only begins when the first has ended.
+//! spreads the sums. Both are planned by [`Trees`], or without failures by [`Template`]; the second only begins when the
+//! first has ended.
 //!
 //! ```text
 //!            reduce-scatter          all-gather
@@ -30,7 +31,7 @@
 //!
 //! Rabenseifner, "Optimization of collective reduction operations", ICCS 2004.
 
-use super::{Control, Outcome, PlanError, Planner, StopReason, Task, Trees};
+use super::{Control, Outcome, PlanError, Planner, StopReason, Task, Template, Trees};
 use crate::bound;
 use crate::collective::{ChunkId, Collective, Kind};
 use crate::cost::Price;
@@ -133,7 +134,8 @@ impl<'a> Shards<'a> {
         };
         let price = task.price.map(shard_bytes);
         let half = Task { problem: &problem, bounds: &bounds, sharper: None, steps, max_steps, price, seed: task.seed };
-        Trees.plan(&half, control)
+        let planner: &dyn Planner = if Template.applies(&problem).is_ok() { &Template } else { &Trees };
+        planner.plan(&half, control)
     }
 
     /// Writes a half down in chunks of the vector. Steps whose chunks all belong to larger shards than there are, are left
