@@ -7,7 +7,8 @@
 //!
 //! * the language: [`topology`] (the machine and what failed in it), [`collective`] (what must become true) and
 //!   [`problem`], which joins them; [`schedule`], the answer; [`certificate`], what can be claimed of the best answer;
-//! * the judge: [`verify`] executes schedules, and alone can make a [`verify::Verified`];
+//! * the judge: [`verify`] executes schedules, and alone can make a [`verify::Verified`]; [`shrink`] looks for the least of
+//!   a wrong one that is still wrong;
 //! * the searchers: [`bound`] finds certificates, [`plan`] finds schedules, [`cost`] says how long they take;
 //! * the outside: [`format`](mod@format) reads and writes files, [`runtime`] carries schedules out on buffers,
 //!   [`report`] makes text for people.
@@ -45,6 +46,7 @@ pub mod program;
 pub mod report;
 pub mod runtime;
 pub mod schedule;
+pub mod shrink;
 pub mod topology;
 pub mod verify;
 

@@ -15,6 +15,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("program", &["topology", "collective", "problem", "schedule"]),
     ("audit", &["topology", "collective", "problem", "program", "verify"]),
     ("lower", &["topology", "collective", "problem", "schedule", "program", "verify"]),
+    ("shrink", &["topology", "problem", "certificate", "schedule", "program", "verify", "audit"]),
     ("bound", &["topology", "collective", "problem", "certificate"]),
     ("cost", &["problem", "schedule"]),
     ("plan", &["topology", "collective", "problem", "certificate", "schedule", "bound", "cost"]),

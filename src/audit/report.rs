@@ -1,6 +1,7 @@
 //! What the audit found.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use super::Code;
 
@@ -13,6 +14,13 @@ pub struct Finding {
     pub operation: Option<usize>,
     /// What is wrong, in words.
     pub message: String,
+}
+
+/// The code and the sentence.
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
 }
 
 /// What the audit says of a program.

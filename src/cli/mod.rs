@@ -20,6 +20,7 @@ mod run;
 mod run_mpi;
 mod schema;
 mod show;
+mod shrink;
 mod size;
 mod topology;
 mod topology_options;

@@ -1,6 +1,7 @@
 //! `synth verify`: judges schedule files and rank program files.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -14,6 +15,8 @@ use synth::topology::{RankId, Topology};
 use synth::verify::{Options, verify};
 
 use super::output::Output;
+use super::quantity::parse_duration;
+use super::shrink::Shrinking;
 use super::topology_options::read_machine;
 use super::{Ending, Failure};
 
@@ -38,6 +41,16 @@ pub struct VerifyCommand {
     /// The form of the verdicts
     #[arg(long, value_enum, default_value = "text")]
     format: VerdictFormat,
+    /// Of one file that is refuted: write a smallest part that still violates the first rule it violates; every chunk
+    /// move (of a program: every operation) that is left is needed for that
+    #[arg(long, conflicts_with_all = ["format", "max_errors"])]
+    shrink: bool,
+    /// With --shrink: write to this file (.gz: compressed) instead of standard output
+    #[arg(short, long, value_name = "FILE", requires = "shrink", default_value = "-", hide_default_value = true)]
+    output: PathBuf,
+    /// With --shrink: stop after this time (30s, 5m) with the smallest part so far
+    #[arg(long, value_name = "TIME", requires = "shrink", value_parser = parse_duration)]
+    time_limit: Option<Duration>,
 }
 
 /// For whom verdicts are written.
@@ -67,6 +80,9 @@ impl VerifyCommand {
         let mut worst = Ending::Success;
         let mut all = Vec::new();
         let machine = self.machine()?;
+        if self.shrink {
+            return self.shrink(machine.as_ref());
+        }
         for path in &self.files {
             let verdict = self.judge(path, machine.as_ref());
             worst = worse(worst, verdict.ending);
@@ -82,6 +98,18 @@ impl VerifyCommand {
             VerdictFormat::Github => out.write(&diagnostics::github(&all))?,
         }
         Ok(worst)
+    }
+
+    fn shrink(&self, machine: Option<&Topology>) -> Result<Ending, Failure> {
+        let [path] = self.files.as_slice() else {
+            return Err(Failure::usage("--shrink takes one file"));
+        };
+        let shrinking = Shrinking { path, output: &self.output, time_limit: self.time_limit };
+        shrinking.run(|program| {
+            let rank_map = self.rank_map(program);
+            let machine = machine.map(|topology| audit::Machine { topology, rank_map: &rank_map });
+            shrinking.program(program, &audit::Options { machine, ..audit::Options::default() })
+        })
     }
 
     fn judge(&self, path: &Path, machine: Option<&Topology>) -> Verdict {
@@ -114,10 +142,7 @@ impl VerifyCommand {
 
     /// Judges a program on the machine that was given, or its own.
     fn judge_program(&self, name: &str, text: Option<&str>, program: &Program, machine: Option<&Topology>) -> Verdict {
-        let rank_map: Vec<RankId> = match self.rank_map.as_slice() {
-            [] => (0..program.rank_count() as u32).map(RankId).collect(),
-            ranks => ranks.iter().copied().map(RankId).collect(),
-        };
+        let rank_map = self.rank_map(program);
         let machine = machine.map(|topology| audit::Machine { topology, rank_map: &rank_map });
         let report = audit(program, &audit::Options { max_errors: self.max_errors, machine });
         let audited = Audited { name, text, program, report: &report };
@@ -125,6 +150,14 @@ impl VerifyCommand {
         match self.format {
             VerdictFormat::Text => Verdict { ending, text: audited.to_text(), json: Value::Null },
             _ => Verdict { ending, text: String::new(), json: audited.to_json() },
+        }
+    }
+
+    /// For each rank of a program, the rank of the machine that it is.
+    fn rank_map(&self, program: &Program) -> Vec<RankId> {
+        match self.rank_map.as_slice() {
+            [] => (0..program.rank_count() as u32).map(RankId).collect(),
+            ranks => ranks.iter().copied().map(RankId).collect(),
         }
     }
 

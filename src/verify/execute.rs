@@ -6,6 +6,8 @@
 //! What a violation delivers is *spoilt*: it is carried on, but whatever fails because of it is counted as a consequence
 //! of that first cause and not reported again.
 
+use std::ops::Range;
+
 use super::holdings::{Holdings, Stay};
 use super::orders::OrderId;
 use super::report::{Ledger, Observed, Place};
@@ -26,14 +28,20 @@ pub(super) struct Outcome {
     pub(super) observed: Option<Observed>,
 }
 
-/// Runs every chunk and reports what is wrong.
+/// Runs these chunks and reports what is wrong.
 ///
 /// O(moves * log(moves)) for the sorting; a move costs O(1), and O(ranks / 64) where values are added.
-pub(super) fn run(problem: &Problem, schedule: &Schedule, routes: &[Route], ledger: &mut Ledger) -> Outcome {
-    let moves = moves_by_chunk(problem, schedule);
+pub(super) fn run(
+    problem: &Problem,
+    schedule: &Schedule,
+    routes: &[Route],
+    chunks: Range<u32>,
+    ledger: &mut Ledger,
+) -> Outcome {
+    let moves = moves_by_chunk(schedule, &chunks);
     let mut execution = Execution::new(problem, schedule, routes, ledger);
     let mut rest = &moves[..];
-    for chunk in (0..problem.chunk_count()).map(ChunkId) {
+    for chunk in chunks.map(ChunkId) {
         let length = rest.iter().take_while(|one| one.chunk() == chunk).count();
         let (mine, others) = rest.split_at(length);
         execution.run_chunk(chunk, mine);
@@ -63,11 +71,11 @@ impl Move {
     }
 }
 
-/// Every move of a chunk that exists, sorted.
-fn moves_by_chunk(problem: &Problem, schedule: &Schedule) -> Vec<Move> {
+/// Every move of these chunks, sorted.
+fn moves_by_chunk(schedule: &Schedule, chunks: &Range<u32>) -> Vec<Move> {
     let mut moves = Vec::with_capacity(schedule.move_count());
     for (index, transfer) in schedule.transfers().iter().enumerate() {
-        let known = schedule.chunks(transfer).iter().filter(|chunk| chunk.0 < problem.chunk_count());
+        let known = schedule.chunks(transfer).iter().filter(|chunk| chunks.contains(&chunk.0));
         moves.extend(known.map(|&chunk| Move::new(chunk, index)));
     }
     moves.sort_unstable();

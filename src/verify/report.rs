@@ -1,6 +1,7 @@
 //! What the verifier found: the first findings in order, and complete totals.
 
 use std::collections::BinaryHeap;
+use std::fmt;
 
 use super::{Code, Peak, Sums, Trace};
 use crate::collective::ChunkId;
@@ -30,6 +31,17 @@ pub struct Finding {
     pub consequences: u64,
     /// For D001 and D002: where the chunk is instead.
     pub trace: Option<Trace>,
+}
+
+/// The code and the sentence, and on a line of its own how far a lacked chunk came.
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)?;
+        match &self.trace {
+            Some(trace) => write!(f, "\n    {}", trace.text),
+            None => Ok(()),
+        }
+    }
 }
 
 /// The verdict on a schedule.

@@ -9,6 +9,7 @@ mod machine;
 mod mutate;
 mod plain;
 mod reference;
+mod shrink;
 
 use std::collections::BTreeMap;
 

@@ -107,3 +107,46 @@ fn findings_for_code_hosts() {
     assert!(github.starts_with(&format!("::error file=bad%2Cs.json,line={line},col=")), "{github}");
     assert!(github.lines().all(|line| line.contains(",title=")), "{github}");
 }
+
+#[test]
+fn what_is_refuted_is_shrunk() {
+    let folder = TempDir::new().unwrap();
+    synth(&folder, "--torus 4x4 --collective broadcast -q -o s.json");
+    let good = fs::read_to_string(folder.path().join("s.json")).unwrap();
+    // The first step comes last: nothing is where it is sent from.
+    let mut wrong: Value = serde_json::from_str(&good).unwrap();
+    wrong["steps"].as_array_mut().unwrap().rotate_left(1);
+    wrong["bounds"] = serde_json::json!({});
+    fs::write(folder.path().join("wrong.json"), wrong.to_string()).unwrap();
+    let output = synth(&folder, "verify --shrink wrong.json -o small.json");
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let said = text(&output.stderr);
+    assert!(said.contains("2 of 15 chunk moves are left; none can be left out\n  D001: "), "{said}");
+    assert!(said.contains("was to send it in step 1, but receives it only in step 2; it left rank 0"), "{said}");
+    let output = synth(&folder, "verify small.json");
+    assert!(output.status.code() == Some(1) && text(&output.stdout).contains(": D001: "), "{}", text(&output.stdout));
+    let small = synth(&folder, "verify --shrink wrong.json").stdout;
+    assert_eq!(text(&small), fs::read_to_string(folder.path().join("small.json")).unwrap());
+    // Nothing to shrink, no time, and what does not go together.
+    let output = synth(&folder, "verify --shrink s.json -o none.json");
+    assert!(output.status.code() == Some(0) && !folder.path().join("none.json").exists(), "{}", text(&output.stderr));
+    let output = synth(&folder, "verify --shrink wrong.json --time-limit 0s -o all.json");
+    assert!(output.status.code() == Some(4) && text(&output.stderr).contains("15 of 15"), "{}", text(&output.stderr));
+    assert_eq!(synth(&folder, "verify --shrink wrong.json s.json").status.code(), Some(2));
+    assert_eq!(synth(&folder, "verify wrong.json -o small.json").status.code(), Some(2));
+    wrong["bounds"] = serde_json::json!({"steps": {"at_least": 99, "from": 0, "to": 1}});
+    wrong["steps"].as_array_mut().unwrap().rotate_right(1);
+    fs::write(folder.path().join("bound.json"), wrong.to_string()).unwrap();
+    let output = synth(&folder, "verify --shrink bound.json");
+    assert!(output.status.code() == Some(1) && text(&output.stderr).contains("no matter of transfers"));
+
+    synth(&folder, "lower s.json -q -o p.json");
+    let good = fs::read_to_string(folder.path().join("p.json")).unwrap();
+    let op = "{\"op\": \"send\", \"channel\": 0, \"src\": [\"i\", 0]}";
+    assert!(good.contains(op), "{good}");
+    fs::write(folder.path().join("q.json"), good.replacen(op, &format!("{op}, {op}"), 1)).unwrap();
+    let output = synth(&folder, "verify --shrink q.json -o r.json");
+    let said = text(&output.stderr);
+    assert!(output.status.code() == Some(1) && said.contains(" operations are left") && said.contains("P00"), "{said}");
+    assert_eq!(synth(&folder, "verify r.json").status.code(), Some(1));
+}

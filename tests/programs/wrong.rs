@@ -1,10 +1,11 @@
 //! Wrong programs, each with what is to be said of it; and random changes.
 
-use synth::audit::Code;
+use synth::audit::{Code, Options};
 use synth::collective::{Collective, Kind};
 use synth::lower::Wish;
 use synth::problem::Problem;
 use synth::program::{Barriers, Channel, Operation, Program, ProgramBuilder, Slot};
+use synth::shrink::{Whole, shrink_program};
 use synth::topology::{RankId, Topology};
 
 use crate::edit::Draft;
@@ -238,4 +239,35 @@ fn a_channel_has_one_worker_at_each_end() {
     let last = draft.workers[0][0].remove(1);
     draft.workers[0].push(vec![last]);
     assert_eq!(codes(&judge(&draft.build())), [Code::P005]);
+}
+
+#[test]
+fn what_is_left_of_a_wrong_program_is_needed() {
+    let stuck = pair(1, |rank| vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 1)]);
+    let shrunk = shrink_program(&stuck, &Options::default(), &|| false).unwrap();
+    // Two messages where one has room, and someone who would take the first, at both ends.
+    assert_eq!((shrunk.finding.code, shrunk.items, shrunk.is_minimal), (Code::P003, (8, 6), true));
+    let sound = pair(2, |rank| vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 1)]);
+    assert!(matches!(shrink_program(&sound, &Options::default(), &|| false), Err(Whole::Holds)));
+
+    let (mut all, mut left, mut seen) = (0, 0, std::collections::BTreeSet::new());
+    let mut random = fastrand::Rng::with_seed(3);
+    let programs =
+        [program(&[4], Kind::AllToAll, 2, Wish::default()), program(&[2, 2], Kind::AllReduce, 2, Wish::default())];
+    for turn in 0..200 {
+        let mut draft = Draft::of(&programs[turn % 2]);
+        mutate(&mut draft, &mut random);
+        let wrong = draft.build();
+        let report = judge(&wrong);
+        let Ok(shrunk) = shrink_program(&wrong, &Options::default(), &|| false) else {
+            assert!(report.holds());
+            continue;
+        };
+        let code = report.violations[0].code;
+        assert!(codes(&judge(&shrunk.smallest)).contains(&code) && shrunk.finding.code == code && shrunk.is_minimal);
+        assert_eq!(shrunk.items.1, shrunk.smallest.operations().len());
+        (all, left) = (all + shrunk.items.0, left + shrunk.items.1);
+        seen.insert(code);
+    }
+    assert!(left * 8 < all && seen.len() >= 6, "{left} of {all}, {seen:?}");
 }

@@ -1,0 +1,107 @@
+//! `synth verify --shrink`: the least of a refuted file that is still refuted for the same reason.
+
+use std::fmt::Display;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use synth::audit;
+use synth::format::{file, json};
+use synth::plan::Control;
+use synth::program::Program;
+use synth::schedule::{Origin, Solution};
+use synth::shrink::{Shrunk, Whole, shrink_program, shrink_solution};
+
+use super::progress::{Ticker, interrupt_flag};
+use super::{Ending, Failure, output, show};
+
+/// What is shrunk, where the rest goes, and how long it may take.
+#[derive(Clone, Copy)]
+pub(super) struct Shrinking<'a> {
+    pub(super) path: &'a Path,
+    pub(super) output: &'a Path,
+    pub(super) time_limit: Option<Duration>,
+}
+
+impl Shrinking<'_> {
+    /// Reads the file and shrinks it; `program` does so for rank programs.
+    pub(super) fn run(&self, program: impl FnOnce(&Program) -> Result<Ending, Failure>) -> Result<Ending, Failure> {
+        let text = file::read_text(self.path)?;
+        if json::is_program(&text) {
+            let parsed = json::parse_program(&text).map_err(|error| {
+                let place = format!("{}:{}:{}", self.path.display(), error.line, error.column);
+                Failure::usage(format!("{place}: {}: {}", error.code, error.message))
+            })?;
+            return program(&parsed);
+        }
+        let solution = show::parse(self.path, &text)?;
+        let (control, ticker) = self.control()?;
+        let shrunk = shrink_solution(&solution, &|| control.stop().is_some());
+        ticker.finish();
+        let Shrunk { smallest, finding, items, is_minimal } = match shrunk {
+            Ok(shrunk) => shrunk,
+            Err(whole) => return self.nothing(whole),
+        };
+        let smallest = Solution { origin: Some(self.origin()), ..smallest };
+        file::write_atomic(self.output, json::solution_to_string(&smallest).as_bytes())?;
+        self.tell(items, "chunk moves", is_minimal, finding)
+    }
+
+    /// Shrinks a program.
+    pub(super) fn program(&self, program: &Program, options: &audit::Options<'_>) -> Result<Ending, Failure> {
+        let (control, ticker) = self.control()?;
+        let shrunk = shrink_program(program, options, &|| control.stop().is_some());
+        ticker.finish();
+        let Shrunk { mut smallest, finding, items, is_minimal } = match shrunk {
+            Ok(shrunk) => shrunk,
+            Err(whole) => return self.nothing(whole),
+        };
+        smallest.origin = Some(self.origin());
+        file::write_atomic(self.output, json::program_to_string(&smallest).as_bytes())?;
+        self.tell(items, "operations", is_minimal, finding)
+    }
+
+    fn control(&self) -> Result<(Control, Ticker), Failure> {
+        let mut control = Control::unlimited().with_interrupt(interrupt_flag()?);
+        if let Some(deadline) = self.time_limit.and_then(|limit| Instant::now().checked_add(limit)) {
+            control = control.with_deadline(deadline);
+        }
+        let ticker = Ticker::new(false);
+        ticker.say("shrinking");
+        Ok((control, ticker))
+    }
+
+    fn origin(&self) -> Origin {
+        Origin {
+            tool: Some(concat!("synth ", env!("CARGO_PKG_VERSION")).to_owned()),
+            planner: None,
+            command: Some(format!("synth verify --shrink {}", self.path.display())),
+            seed: None,
+        }
+    }
+
+    fn nothing(&self, whole: Whole<impl Display>) -> Result<Ending, Failure> {
+        let name = self.path.display();
+        match whole {
+            Whole::Holds => {
+                output::note(&format!("{name}: holds; nothing is written"));
+                Ok(Ending::Success)
+            }
+            Whole::Elsewhere(finding) => Err(Failure::new(Ending::Refuted, format!("{name}: {finding}"))
+                .hint("this is no matter of transfers: there is nothing to leave out")),
+        }
+    }
+
+    fn tell(
+        &self,
+        items: (usize, usize),
+        what: &str,
+        is_minimal: bool,
+        finding: impl Display,
+    ) -> Result<Ending, Failure> {
+        let (all, left) = items;
+        let end =
+            if is_minimal { "none can be left out" } else { "stopped before it was known that none can be left out" };
+        output::note(&format!("{}: {left} of {all} {what} are left; {end}\n  {finding}", self.path.display()));
+        Ok(if is_minimal { Ending::Refuted } else { Ending::Stopped })
+    }
+}
