@@ -8,7 +8,7 @@ use synth::plan::{Control, PlanError, Planner, Task, planners};
 use synth::problem::Problem;
 use synth::schedule::{Schedule, Solution};
 use synth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
-use synth::verify::{Options, verify};
+use synth::verify::{Code, Finding, Options, verify};
 
 #[test]
 fn sound_machines() {
@@ -104,6 +104,9 @@ fn kinds(ranks: u32) -> Vec<Kind> {
 const SLOW: &[&str] = &["lp"];
 const SLOW_RANKS: usize = 12;
 
+/// Planners that fold rings or go over their neighbours, so that chunks pass ranks that have them already.
+const ROUNDABOUT: &[&str] = &["folded_ring", "mate", "mate_e", "mate_e2", "mate_open", "mate_e_open"];
+
 fn check_all(fail: impl Fn(TopologySpec) -> Vec<TopologySpec>) {
     let mut wrong = Vec::new();
     for spec in machines().into_iter().flat_map(fail) {
@@ -152,8 +155,9 @@ fn check(planner: &dyn Planner, problem: &Problem) -> Result<(), String> {
     }
     let solution = Solution { problem: problem.clone(), schedule, bounds, origin: None };
     let report = verify(&solution, &Options::default());
+    let detour = |finding: &Finding| finding.code == Code::W001 && ROUNDABOUT.contains(&planner.name());
     match report.violations.first() {
-        None if report.holds() && report.warnings.is_empty() => Ok(()),
+        None if report.holds() && report.warnings.iter().all(detour) => Ok(()),
         None => Err(format!("the verifier warns: {:?}", report.warnings.first())),
         first => Err(format!("the verifier refuses: {first:?}")),
     }

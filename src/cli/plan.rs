@@ -54,7 +54,7 @@ impl PlanCommand {
         let plan = self.plan(&problem, &ticker)?;
         let planning = started.elapsed();
         ticker.say("verifying");
-        let (planner, stopped) = (plan.planner, plan.stopped);
+        let (planner, stopped, phases) = (plan.planner, plan.stopped, plan.phases.clone());
         let started = Instant::now();
         let verified = self.verify(plan)?;
         let verifying = started.elapsed();
@@ -65,7 +65,9 @@ impl PlanCommand {
         if !self.quiet {
             let price = self.options.price();
             let observed = verified.report().observed.as_ref();
-            let summary = Summary { solution: &verified, observed, planner, stopped, planning, verifying, price };
+            let phases = &phases;
+            let summary =
+                Summary { solution: &verified, observed, planner, phases, stopped, planning, verifying, price };
             match self.format {
                 Format::Text => output::note(&summary.to_text()),
                 Format::Json => output::note(&summary.to_json().to_string()),

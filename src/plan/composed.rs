@@ -78,7 +78,7 @@ impl Planner for Composed {
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
         if task.problem.is_trivial() {
-            return Ok(Outcome { schedule: Schedule::default(), stopped: StopReason::Finished });
+            return Ok(Outcome { schedule: Schedule::default(), stopped: StopReason::Finished, phases: Vec::new() });
         }
         let shards = Shards::new(task.problem);
         let mut builder = Schedule::builder();
@@ -90,7 +90,7 @@ impl Planner for Composed {
         let schedule = builder.finish();
         task.takes(self.name(), schedule.step_count())?;
         let stopped = if first.stopped == StopReason::Finished { second.stopped } else { first.stopped };
-        Ok(Outcome { schedule, stopped })
+        Ok(Outcome { schedule, stopped, phases: Vec::new() })
     }
 }
 

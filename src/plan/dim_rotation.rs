@@ -43,7 +43,7 @@ use super::half_ring::shorter_way;
 use super::ring_phases::{Traveller, active_dims, check, run};
 use super::{Control, Outcome, PlanError, Planner, Task};
 use crate::problem::Problem;
-use crate::topology::{RankId, Torus};
+use crate::topology::Torus;
 
 /// HalfRing in all dimensions at once, each on its share of the data, then rotated.
 ///
@@ -82,23 +82,18 @@ impl Planner for DimRotation {
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
         let dims = active_dims(task.problem);
+        let names = (1..=dims.len()).map(|number| format!("rotation {number}")).collect();
         let dim_of = |phase: usize, traveller: &Traveller| {
-            let class = match task.problem.topology().as_torus() {
-                Some(torus) => class(torus, &dims, traveller),
-                None => 0,
-            };
-            dims[(class + phase) % dims.len()]
+            let torus = task.problem.topology().as_torus()?;
+            Some(dims[(class(torus, &dims, traveller) + phase) % dims.len()])
         };
-        run(self.name(), task, control, dims.len(), dim_of, shorter_way)
+        run(self.name(), task, control, names, dim_of, shorter_way)
     }
 }
 
-/// Spreads the parts of a message, and the messages of a rank, over the dimensions.
-fn class(torus: &Torus, dims: &[usize], traveller: &Traveller) -> usize {
-    let offset = |dim: usize| {
-        let position = |rank: RankId| torus.position(rank, dim);
-        let extent = torus.extents[dim];
-        ((position(traveller.dest) + extent - position(traveller.origin)) % extent) as usize
-    };
-    (traveller.part as usize + dims.iter().map(|&dim| offset(dim)).sum::<usize>()) % dims.len()
+/// The class of a part: spreads the parts of a message, and the messages of a rank, over the dimensions.
+pub(super) fn class(torus: &Torus, dims: &[usize], traveller: &Traveller) -> usize {
+    let whole_way = Traveller { at: traveller.origin, ..*traveller };
+    let offsets = dims.iter().map(|&dim| whole_way.offset(torus, dim) as usize);
+    (traveller.part as usize + offsets.sum::<usize>()) % dims.len()
 }

@@ -1,6 +1,6 @@
 //! Choosing planners, numbers of parts, and the better of two schedules.
 
-use super::{Control, Outcome, PlanError, Planner, SharperBounds, StopReason, Task, planner_named, planners};
+use super::{Control, Outcome, Phase, PlanError, Planner, SharperBounds, StopReason, Task, planner_named, planners};
 use crate::bound;
 use crate::certificate::Bounds;
 use crate::collective::{Collective, Kind};
@@ -57,6 +57,8 @@ pub struct Plan {
     pub bounds: Bounds,
     /// Why planning stopped.
     pub stopped: StopReason,
+    /// The phases of the schedule, where its planner works in phases; else none.
+    pub phases: Vec<Phase>,
 }
 
 /// The largest number of chunk hops that `Parts::Auto` plans for.
@@ -140,10 +142,10 @@ pub(super) fn plan_bounded(
             break;
         }
     }
-    let (planner, Outcome { schedule, stopped }) = best.ok_or_else(|| PlanError::of_all(failures))?;
+    let (planner, Outcome { schedule, stopped, phases }) = best.ok_or_else(|| PlanError::of_all(failures))?;
     let gap = schedule.total_width() > u64::from(bounds.least_width(problem.parts()));
     let bounds = if gap { sharper.sharp().clone() } else { bounds };
-    Ok(Plan { problem, schedule, planner, bounds, stopped })
+    Ok(Plan { problem, schedule, planner, bounds, stopped, phases })
 }
 
 /// The fewest parts whose least whole width costs least, and the most that are within the limits.

@@ -6,6 +6,7 @@
 
 mod arborescences;
 mod binary_tree;
+mod broken_rings;
 mod composed;
 mod control;
 mod curve;
@@ -14,20 +15,26 @@ mod driver;
 mod error;
 mod flood;
 mod flow_over_time;
+mod folded_ring;
 mod half_ring;
+mod link_table;
 mod lp;
+mod mate;
 mod negotiated;
 mod negotiation;
+mod phase;
 mod ring;
 mod ring_all_reduce;
 mod ring_gather;
 mod ring_of_ranks;
 mod ring_phases;
+mod ring_pipeline;
 mod sharper;
 mod spanning_trees;
 mod template;
 mod trees;
 mod two_wave;
+mod walks;
 mod widths;
 
 pub use arborescences::Arborescences;
@@ -38,12 +45,15 @@ pub use dim_rotation::DimRotation;
 pub use driver::{Parts, Plan, Wish, synthesise};
 pub use flood::Flood;
 pub use flow_over_time::FlowOverTime;
+pub use folded_ring::{FoldedRing, OpenRing};
 pub use half_ring::HalfRing;
 pub use lp::Lp;
+pub use mate::{Mate, MateE};
 pub use negotiated::Negotiated;
 pub use ring::Ring;
 pub use ring_all_reduce::RingAllReduce;
 pub use ring_gather::RingGather;
+pub use ring_pipeline::RingPipeline;
 pub use sharper::SharperBounds;
 pub use spanning_trees::SpanningTrees;
 pub use template::Template;
@@ -53,6 +63,7 @@ pub use widths::{bounded_widths, even_widths};
 
 pub use control::{Control, Progress};
 pub use error::PlanError;
+pub use phase::Phase;
 
 use crate::certificate::Bounds;
 use crate::cost::Price;
@@ -172,6 +183,14 @@ pub fn planners() -> &'static [&'static dyn Planner] {
         &DimRotation,
         &HalfRing,
         &Ring,
+        &RingPipeline,
+        &FoldedRing,
+        &OpenRing,
+        &Mate::FOLDED,
+        &Mate::OPEN,
+        &MateE::SHARED,
+        &MateE::EACH,
+        &MateE::OPEN,
         &RingAllReduce,
         &RingGather,
         &BinaryTree,
@@ -222,4 +241,6 @@ pub struct Outcome {
     pub schedule: Schedule,
     /// Why the planner stopped.
     pub stopped: StopReason,
+    /// The phases of an algorithm that has some, in order; together they have all its steps.
+    pub phases: Vec<Phase>,
 }

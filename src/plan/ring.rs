@@ -37,6 +37,7 @@
 use super::ring_phases::{Block, active_dims, check, run};
 use super::{Control, Outcome, PlanError, Planner, Task};
 use crate::problem::Problem;
+use crate::topology::dim_name;
 
 /// Half of every message each way round the rings, dimension after dimension.
 ///
@@ -75,11 +76,12 @@ impl Planner for Ring {
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
         let dims = active_dims(task.problem);
-        run(self.name(), task, control, dims.len(), |phase, _| dims[phase], half)
+        let names = dims.iter().map(|&dim| format!("dimension {}", dim_name(dim as u8))).collect();
+        run(self.name(), task, control, names, |phase, _| Some(dims[phase]), half)
     }
 }
 
 /// Half of the block; of an odd block, the larger half at odd offsets.
-fn half(block: Block) -> usize {
+pub(super) fn half(block: Block) -> usize {
     (block.chunks + (block.offset % 2) as usize) / 2
 }

@@ -4,11 +4,12 @@
 //! round the ring one way or the other. Chunks that a rank sends the same way to the same position form a *block*; an
 //! algorithm is a rule for how much of a block goes which way, and for which chunk works on which dimension when.
 
-use super::{Control, Outcome, PlanError, StopReason, Task};
+use super::link_table::LinkTable;
+use super::walks::write;
+use super::{Control, Outcome, Phase, PlanError, StopReason, Task};
 use crate::collective::{ChunkId, Holders, Kind};
 use crate::problem::Problem;
-use crate::schedule::{Op, Schedule};
-use crate::topology::{Direction, LinkId, RankId, Topology, Torus, dim_name};
+use crate::topology::{LinkId, RankId, Torus, dim_name};
 
 /// Chunks with the same way to go in a phase: from one rank, `offset` positions up a ring of `extent` positions.
 #[derive(Clone, Copy, Debug)]
@@ -24,22 +25,50 @@ pub(super) struct Block {
 /// A chunk on its way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Traveller {
-    id: ChunkId,
+    /// The chunk.
+    pub id: ChunkId,
     /// Which part of its message it is, from 0.
     pub part: u32,
     /// Where it set out.
     pub origin: RankId,
     /// Where it is going.
     pub dest: RankId,
-    at: RankId,
+    /// Where it is.
+    pub at: RankId,
 }
 
-/// Checks that a problem is an all-to-all on a torus as it was built, all of whose rings close.
+impl Traveller {
+    /// How far up a dimension it still has to go, from 0 to the extent less 1.
+    pub fn offset(&self, torus: &Torus, dim: usize) -> u32 {
+        let extent = torus.extents[dim];
+        (torus.position(self.dest, dim) + extent - torus.position(self.at, dim)) % extent
+    }
+}
+
+/// Checks that a problem is an all-to-all on a torus without failures, all of whose rings close.
 ///
 /// # Errors
 ///
 /// [`PlanError::NotApplicable`] with the reason.
 pub(super) fn check(planner: &'static str, problem: &Problem) -> Result<(), PlanError> {
+    let topology = problem.topology();
+    check_torus(planner, problem)?;
+    match topology.links().iter().position(|link| !link.alive) {
+        None => Ok(()),
+        Some(dead) => {
+            let reason = format!("a ring is broken: link {} failed", topology.link_label(LinkId(dead as u32)));
+            Err(PlanError::NotApplicable { planner, reason })
+        }
+    }
+}
+
+/// Checks that a problem is an all-to-all on a torus without failed ranks, all of whose rings were built closed. An
+/// extent of 2 may have a single cable.
+///
+/// # Errors
+///
+/// [`PlanError::NotApplicable`] with the reason.
+pub(super) fn check_torus<'a>(planner: &'static str, problem: &'a Problem) -> Result<&'a Torus, PlanError> {
     let refuse = |reason: String| Err(PlanError::NotApplicable { planner, reason });
     let topology = problem.topology();
     let kind = &problem.collective().kind;
@@ -52,11 +81,8 @@ pub(super) fn check(planner: &'static str, problem: &Problem) -> Result<(), Plan
     if let Some(dim) = (0..torus.extents.len()).find(|&dim| torus.extents[dim] > 2 && !torus.wrap[dim]) {
         return refuse(format!("dimension {} does not wrap, and it needs closed rings", dim_name(dim as u8)));
     }
-    if let Some(dead) = topology.links().iter().position(|link| !link.alive) {
-        return refuse(format!("a ring is broken: link {} failed", topology.link_label(LinkId(dead as u32))));
-    }
     match topology.live_rank_count() == topology.rank_count() {
-        true => Ok(()),
+        true => Ok(torus),
         false => refuse("a rank failed".to_owned()),
     }
 }
@@ -67,9 +93,9 @@ pub(super) fn active_dims(problem: &Problem) -> Vec<usize> {
     (0..extents.len()).filter(|&dim| extents[dim] > 1).collect()
 }
 
-/// Runs phases and writes the schedule down. In phase `p`, `dim_of(p, chunk)` says along which dimension a chunk goes,
-/// `upwards(block)` how many of a block's chunks go up; the others go down. Where an extent of 2 has a single cable,
-/// all take it. Time and memory are in the number of hops.
+/// Runs phases of these names and writes the schedule down. In phase `p`, `dim_of(p, chunk)` says along which dimension a
+/// chunk goes, if it goes, `upwards(block)` how many of a block's chunks go up; the others go down. Where an extent of 2
+/// has a single cable, all take it. Time and memory are in the number of hops.
 ///
 /// # Errors
 ///
@@ -78,31 +104,31 @@ pub(super) fn run(
     planner: &'static str,
     task: &Task<'_>,
     control: &Control,
-    phases: usize,
-    dim_of: impl Fn(usize, &Traveller) -> usize,
+    phases: Vec<String>,
+    dim_of: impl Fn(usize, &Traveller) -> Option<usize>,
     upwards: impl Fn(Block) -> usize,
 ) -> Result<Outcome, PlanError> {
     let topology = task.problem.topology();
     let Some(torus) = topology.as_torus() else {
         return Err(PlanError::NotApplicable { planner, reason: "it needs a torus".to_owned() });
     };
-    let links = LinkTable::new(topology, torus);
+    let links = LinkTable::new(topology);
     let mut travellers = travellers(task.problem);
     let mut steps: Vec<Vec<(LinkId, ChunkId)>> = Vec::new();
-    for phase in 0..phases {
+    let mut lengths = Vec::with_capacity(phases.len());
+    for phase in 0..phases.len() {
         if let Some(stopped) = control.stop() {
             return Err(PlanError::Stopped { stopped });
         }
         let place = |traveller: &Traveller| {
             let dim = dim_of(phase, traveller);
-            let (extent, at) = (torus.extents[dim], torus.position(traveller.at, dim));
-            (traveller.at, dim, (torus.position(traveller.dest, dim) + extent - at) % extent)
+            (traveller.at, dim, dim.map_or(0, |dim| traveller.offset(torus, dim)))
         };
         // Stable: within a block the chunks stay in ascending order.
         travellers.sort_by_cached_key(place);
         let begin = steps.len();
         for block in travellers.chunk_by_mut(|a, b| place(a) == place(b)) {
-            let (at, dim, offset) = place(&block[0]);
+            let (at, Some(dim), offset) = place(&block[0]) else { continue };
             if offset == 0 {
                 continue;
             }
@@ -118,50 +144,22 @@ pub(super) fn run(
                     if steps.len() == hop {
                         steps.push(Vec::new());
                     }
-                    let link = links.get(traveller.at, Direction { dim: dim as u8, positive });
+                    let link = links.get(traveller.at, dim, positive).expect("rings were checked to be whole");
                     steps[hop].push((link, traveller.id));
                     traveller.at = topology.link(link).to;
                 }
             }
         }
+        lengths.push(steps.len() - begin);
     }
     let schedule = write(topology, steps);
     task.takes(planner, schedule.step_count())?;
-    Ok(Outcome { schedule, stopped: StopReason::Finished })
-}
-
-/// The link in every direction of every rank.
-struct LinkTable {
-    directions: usize,
-    /// `links[rank * directions + direction]`.
-    links: Vec<Option<LinkId>>,
-}
-
-impl LinkTable {
-    fn new(topology: &Topology, torus: &Torus) -> Self {
-        let directions = 2 * torus.extents.len();
-        let mut table = Self { directions, links: vec![None; directions * topology.rank_count()] };
-        for id in topology.live_links() {
-            let link = topology.link(id);
-            if let Some(direction) = link.direction {
-                let index = table.index(link.from, direction);
-                table.links[index] = Some(id);
-            }
-        }
-        table
-    }
-
-    fn get(&self, rank: RankId, direction: Direction) -> LinkId {
-        self.links[self.index(rank, direction)].expect("rings were checked to be closed and whole")
-    }
-
-    fn index(&self, rank: RankId, direction: Direction) -> usize {
-        rank.index() * self.directions + 2 * usize::from(direction.dim) + usize::from(direction.positive)
-    }
+    let phases = Phase::measure(task.problem, &schedule, phases.into_iter().zip(lengths));
+    Ok(Outcome { schedule, stopped: StopReason::Finished, phases })
 }
 
 /// Every chunk that must go from one rank to another, ascending.
-fn travellers(problem: &Problem) -> Vec<Traveller> {
+pub(super) fn travellers(problem: &Problem) -> Vec<Traveller> {
     let mut travellers: Vec<Traveller> = Vec::new();
     for id in (0..problem.chunk_count()).map(ChunkId) {
         let rule = problem.rule(id);
@@ -174,19 +172,4 @@ fn travellers(problem: &Problem) -> Vec<Traveller> {
         }
     }
     travellers
-}
-
-/// Joins the hops of every step into transfers. A step is as wide as its fullest link needs.
-fn write(topology: &Topology, steps: Vec<Vec<(LinkId, ChunkId)>>) -> Schedule {
-    let mut builder = Schedule::builder();
-    for mut hops in steps {
-        hops.sort_unstable();
-        let transfers = || hops.chunk_by(|a, b| a.0 == b.0);
-        let width = |hops: &[(LinkId, ChunkId)]| (hops.len() as u32).div_ceil(topology.link(hops[0].0).capacity);
-        builder.step(transfers().map(width).max().unwrap_or(1));
-        for hops in transfers() {
-            builder.transfer_over(topology, hops[0].0, Op::Copy, hops.iter().map(|&(_, chunk)| chunk));
-        }
-    }
-    builder.finish()
 }

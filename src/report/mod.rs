@@ -12,6 +12,7 @@ pub mod figures;
 pub mod frontier;
 pub mod machine;
 pub mod observed;
+pub mod phases;
 pub mod run;
 pub mod steps;
 pub mod summary;

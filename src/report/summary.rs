@@ -8,10 +8,11 @@ use super::collective::{cut, name_collective, unit};
 use super::figures::{count, decimal, exact, exact_and_decimal, fine_percent, percent, seconds};
 use super::machine::describe;
 use super::observed;
+use super::phases;
 use super::table::Table;
 use crate::certificate::{Bounds, Rational};
 use crate::cost::Price;
-use crate::plan::StopReason;
+use crate::plan::{Phase, StopReason};
 use crate::problem::Problem;
 use crate::schedule::{Schedule, Solution, Statistics};
 use crate::verify::Observed;
@@ -48,6 +49,8 @@ pub struct Summary<'a> {
     pub observed: Option<&'a Observed>,
     /// The planner's name.
     pub planner: &'a str,
+    /// The phases its algorithm has, if it has some.
+    pub phases: &'a [Phase],
     /// Why it stopped.
     pub stopped: StopReason,
     /// How long planning took.
@@ -137,6 +140,7 @@ impl Summary<'_> {
         let mut text = headline(problem);
         text.push('\n');
         let mut table = figures(problem, schedule, Some(bounds));
+        phases::add_row(&mut table, self.phases);
         observed::add_rows(&mut table, problem, self.observed);
         if let Some(price) = &self.price {
             let message =
@@ -161,6 +165,7 @@ impl Summary<'_> {
         observed::add_json(&mut summary, self.observed);
         summary["verified"] = json!(true);
         summary["planner"] = json!(self.planner);
+        summary["phases"] = phases::to_json(self.phases);
         summary["stopped"] = json!(self.stopped.name());
         summary["planning_seconds"] = json!(self.planning.as_secs_f64());
         summary["verifying_seconds"] = json!(self.verifying.as_secs_f64());

@@ -1,0 +1,57 @@
+//! The phases of a schedule, with what the fullest link carries in each.
+
+use serde_json::{Value, json};
+
+use super::figures::{count, decimal, exact, exact_and_decimal};
+use super::table::Table;
+use crate::plan::Phase;
+
+/// Adds a row for the phases, if there are any.
+pub fn add_row(table: &mut Table, phases: &[Phase]) {
+    if !phases.is_empty() {
+        table.remark("phases", describe(phases));
+    }
+}
+
+/// The phases as a JSON list.
+pub fn to_json(phases: &[Phase]) -> Value {
+    let one = |phase: &Phase| {
+        json!({
+            "name": phase.name,
+            "steps": phase.steps.len(),
+            "load": exact(phase.load),
+            "decimal": decimal(phase.load),
+        })
+    };
+    phases.iter().map(one).collect()
+}
+
+/// `6 phases, loads together 320/7 = 45.714: 3 normal of 32/3, 3 acceleration of 32/7`.
+fn describe(phases: &[Phase]) -> String {
+    let kind = |phase: &Phase| phase.name.split(' ').next().unwrap_or_default().to_owned();
+    let mut alike: Vec<(String, &Phase, usize)> = Vec::new();
+    for phase in phases {
+        match alike.iter_mut().find(|(name, first, _)| *name == kind(phase) && first.load == phase.load) {
+            Some((_, _, number)) => *number += 1,
+            None => alike.push((kind(phase), phase, 1)),
+        }
+    }
+    let listed: Vec<String> =
+        alike.into_iter().map(|(name, first, number)| format!("{number} {name} of {}", exact(first.load))).collect();
+    let together = exact_and_decimal(Phase::total_load(phases));
+    format!("{}, loads together {together}: {}", count(phases.len(), "phase"), listed.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::certificate::Rational;
+
+    #[test]
+    fn phases_that_are_alike_are_counted() {
+        let phase = |name: &str, load| Phase { name: name.to_owned(), steps: 0..1, load: Rational::new(load, 7) };
+        let phases =
+            [phase("normal 1", 7), phase("acceleration 1", 3), phase("normal 2", 7), phase("acceleration 2", 3)];
+        assert_eq!(describe(&phases), "4 phases, loads together 20/7 = 2.857: 2 normal of 1, 2 acceleration of 3/7");
+    }
+}
