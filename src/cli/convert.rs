@@ -9,7 +9,8 @@ use synth::format::json::ParseError;
 use synth::format::{chakra, csv, file, forestcoll, goal, json, msccl, sccl, teccl, trace};
 use synth::problem::Problem;
 use synth::program::Program;
-use synth::report::audit::Audited;
+use synth::report::audit::{Audited, Source};
+use synth::report::excerpt::marked;
 use synth::report::verdict::{Judged, findings};
 use synth::schedule::Solution;
 use synth::topology::{RankId, Topology};
@@ -18,6 +19,9 @@ use synth::verify::{Options, Verified, verify};
 use super::lower::{LowerOptions, write};
 use super::topology_options::read_machine;
 use super::{Ending, Failure, output, show};
+
+/// The length of a chunk unless stated.
+const CHUNK_BYTES: u64 = 4096;
 
 /// Write a schedule or a rank program in another tool's format
 ///
@@ -33,9 +37,9 @@ pub struct ExportCommand {
     to: ExportFormat,
     #[command(flatten)]
     options: LowerOptions,
-    /// For goal and chakra: bytes of a chunk
-    #[arg(long, value_name = "N", default_value_t = 4096)]
-    chunk_bytes: u64,
+    /// For goal and chakra: bytes of a chunk (4096, unless stated)
+    #[arg(long, value_name = "N")]
+    chunk_bytes: Option<u64>,
     /// Write to this file (.gz: compressed) instead of standard output. For chakra: a folder, or what the names of the files
     /// begin with (NAME.0.et, NAME.1.et, ...)
     #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
@@ -70,21 +74,21 @@ pub struct ImportCommand {
     /// Its format
     #[arg(long, value_enum)]
     from: ImportFormat,
-    /// The machine, where the file does not say (a topology file)
+    /// For teccl and forestcoll: the machine (a topology file); for msccl: check its connections against this machine
     #[arg(long, value_name = "FILE")]
     topology: Option<PathBuf>,
-    /// For teccl: all_gather or all_to_all
+    /// For teccl: all_gather or all_to_all; for msccl: what `coll="custom"` means
     #[arg(long, value_enum)]
     collective: Option<ImportCollective>,
-    /// For teccl: the parts a message is cut in
-    #[arg(long, value_name = "P", default_value_t = 1)]
-    parts: u32,
-    /// For MSCCL XML of a broadcast, reduce, gather or scatter: the root
-    #[arg(long, value_name = "RANK", default_value_t = 0)]
-    root: u32,
-    /// For MSCCL XML: the messages a connection holds
-    #[arg(long, value_name = "N", default_value = "2", value_parser = clap::value_parser!(u32).range(1..))]
-    slots: u32,
+    /// For teccl: the parts a message is cut in (1, unless stated)
+    #[arg(long, value_name = "P")]
+    parts: Option<u32>,
+    /// For msccl: the root of a broadcast, reduce, gather or scatter (0, unless stated)
+    #[arg(long, value_name = "RANK")]
+    root: Option<u32>,
+    /// For msccl: the messages a connection holds (2, unless stated)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    slots: Option<u32>,
     /// Write to this file (.gz: compressed) instead of standard output
     #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
     output: PathBuf,
@@ -110,13 +114,31 @@ enum ImportCollective {
     AllGather,
     /// Every rank has a message for every rank
     AllToAll,
+    /// Every rank ends with its shard of the sum
+    ReduceScatter,
+    /// Every rank ends with the sum
+    AllReduce,
+    /// The root's message reaches every rank
+    Broadcast,
+    /// The root ends with the sum
+    Reduce,
 }
 
 impl ExportCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
+        let (format, is_table) = (self.to, matches!(self.to, ExportFormat::Csv | ExportFormat::Trace));
+        if self.chunk_bytes.is_some() && !matches!(format, ExportFormat::Goal | ExportFormat::Chakra) {
+            return Err(Failure::usage("--chunk-bytes is for goal and chakra: the other formats count chunks"));
+        }
         let text = file::read_text(&self.file)?;
-        if json::is_program(&text) {
+        let is_program = json::is_program(&text);
+        if let Some(option) = self.options.stated().filter(|_| is_table || is_program) {
+            let what =
+                if is_program { "a program is lowered already" } else { "csv and trace show the schedule itself" };
+            return Err(Failure::usage(format!("{option} has no meaning here: {what}")));
+        }
+        if is_program {
             return self.of_program(&judged_program(&self.file, &text)?);
         }
         let solution = show::parse(&self.file, &text)?;
@@ -135,13 +157,17 @@ impl ExportCommand {
                 self.write(&msccl::to_string(program, msccl::Dialect::Msccl).map_err(Failure::usage)?)
             }
             ExportFormat::Rccl => self.write(&msccl::to_string(program, msccl::Dialect::Rccl).map_err(Failure::usage)?),
-            ExportFormat::Goal => self.write(&goal::to_string(program, self.chunk_bytes)),
+            ExportFormat::Goal => self.write(&goal::to_string(program, self.chunk_bytes())),
             ExportFormat::Chakra => self.traces(program),
             ExportFormat::Csv | ExportFormat::Trace => {
                 Err(Failure::usage("a rank program has no steps to show")
                     .hint("export the schedule it was lowered from"))
             }
         }
+    }
+
+    fn chunk_bytes(&self) -> u64 {
+        self.chunk_bytes.unwrap_or(CHUNK_BYTES)
     }
 
     fn write(&self, text: &str) -> Result<Ending, Failure> {
@@ -161,7 +187,7 @@ impl ExportCommand {
         };
         let mut files = Vec::new();
         for rank in (0..program.rank_count() as u32).map(RankId) {
-            let bytes = chakra::to_bytes(program, rank, self.chunk_bytes).map_err(Failure::usage)?;
+            let bytes = chakra::to_bytes(program, rank, self.chunk_bytes()).map_err(Failure::usage)?;
             let mut name = prefix.clone().into_os_string();
             name.push(format!(".{rank}.et"));
             files.push((PathBuf::from(name), bytes));
@@ -171,9 +197,23 @@ impl ExportCommand {
     }
 }
 
+impl ImportCollective {
+    fn msccl_name(self) -> &'static str {
+        match self {
+            Self::AllGather => "allgather",
+            Self::AllToAll => "alltoall",
+            Self::ReduceScatter => "reduce_scatter",
+            Self::AllReduce => "allreduce",
+            Self::Broadcast => "broadcast",
+            Self::Reduce => "reduce",
+        }
+    }
+}
+
 impl ImportCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
+        self.check_options()?;
         let text = file::read_text(&self.file)?;
         let solution = match self.from {
             ImportFormat::Msccl => return self.program(&text),
@@ -181,7 +221,7 @@ impl ImportCommand {
             ImportFormat::Teccl => teccl::parse(&text, self.problem()?),
             ImportFormat::Forestcoll => forestcoll::parse(&text, self.machine()?),
         };
-        let solution = solution.map_err(|error| unreadable(&self.file, &error))?;
+        let solution = solution.map_err(|error| unreadable(&self.file, &text, &error))?;
         write(&self.output, json::solution_to_string(&solution).as_bytes())?;
         let report = verify(&solution, &Options::default());
         let name = self.file.display().to_string();
@@ -189,16 +229,43 @@ impl ImportCommand {
         Ok(if report.holds() { Ending::Success } else { Ending::Refuted })
     }
 
+    /// Refuses options that the format has no use for.
+    fn check_options(&self) -> Result<(), Failure> {
+        use ImportFormat::{Forestcoll, Msccl, Teccl};
+        let stated = [
+            ("--topology", self.topology.is_some(), &[Msccl, Teccl, Forestcoll][..]),
+            ("--collective", self.collective.is_some(), &[Msccl, Teccl]),
+            ("--parts", self.parts.is_some(), &[Teccl]),
+            ("--root", self.root.is_some(), &[Msccl]),
+            ("--slots", self.slots.is_some(), &[Msccl]),
+        ];
+        match stated.into_iter().find(|(_, is_stated, of)| *is_stated && !of.contains(&self.from)) {
+            None => Ok(()),
+            Some((option, ..)) => {
+                let format = self.from.to_possible_value();
+                let name = format.as_ref().map_or("", |format| format.get_name());
+                Err(Failure::usage(format!("{option} has no meaning for files of the format {name}")))
+            }
+        }
+    }
+
     fn program(&self, text: &str) -> Result<Ending, Failure> {
-        let unsaid = msccl::Unsaid { root: self.root, slots: self.slots };
-        let program = msccl::parse(text, &unsaid).map_err(|error| unreadable(&self.file, &error))?;
+        let usual = msccl::Unsaid::default();
+        let unsaid = msccl::Unsaid {
+            root: self.root.unwrap_or(usual.root),
+            slots: self.slots.unwrap_or(usual.slots),
+            custom: self.collective.map(ImportCollective::msccl_name),
+        };
+        let read = msccl::parse_located(text, &unsaid).map_err(|error| unreadable(&self.file, text, &error))?;
+        let msccl::Located { program, places } = read;
         write(&self.output, json::program_to_string(&program).as_bytes())?;
         let machine = self.topology.as_deref().map(read_machine).transpose()?;
         let rank_map: Vec<_> = (0..program.rank_count() as u32).map(RankId).collect();
         let machine = machine.as_ref().map(|topology| audit::Machine { topology, rank_map: &rank_map });
         let report = audit(&program, &audit::Options { machine, ..audit::Options::default() });
         let name = self.file.display().to_string();
-        output::note(Audited { name: &name, text: None, program: &program, report: &report }.to_text().trim_end());
+        let source = Source::Listed(text, &places);
+        output::note(Audited { name: &name, source, program: &program, report: &report }.to_text().trim_end());
         Ok(if report.holds() { Ending::Success } else { Ending::Refuted })
     }
 
@@ -218,8 +285,13 @@ impl ImportCommand {
         let kind = match collective {
             ImportCollective::AllGather => Kind::AllGather,
             ImportCollective::AllToAll => Kind::AllToAll,
+            _ => {
+                return Err(
+                    Failure::usage("TE-CCL has no such collective").hint("give --collective all_gather or all_to_all")
+                );
+            }
         };
-        Ok(Problem::new(topology, Collective { kind, parts: self.parts })?)
+        Ok(Problem::new(topology, Collective { kind, parts: self.parts.unwrap_or(1) })?)
     }
 }
 
@@ -232,20 +304,22 @@ fn verified(solution: Solution) -> Result<Verified<Solution>, Failure> {
 }
 
 fn judged_program(path: &Path, text: &str) -> Result<Program, Failure> {
-    let program = json::parse_program(text).map_err(|error| unreadable(path, &error))?;
+    let program = json::parse_program(text).map_err(|error| unreadable(path, text, &error))?;
     let report = audit(&program, &audit::Options::default());
     match report.holds() {
         true => Ok(program),
         false => {
             let name = path.display().to_string();
-            let found = Audited { name: &name, text: Some(text), program: &program, report: &report }.to_text();
+            let found =
+                Audited { name: &name, source: Source::Program(text), program: &program, report: &report }.to_text();
             Err(Failure::new(Ending::Refuted, format!("the program does not hold and is not exported\n{found}")))
         }
     }
 }
 
-fn unreadable(path: &Path, error: &ParseError) -> Failure {
+fn unreadable(path: &Path, text: &str, error: &ParseError) -> Failure {
     let ParseError { code, line, column, message } = error;
-    Failure::usage(format!("{}:{line}:{column}: {code}: {message}", path.display()))
+    let lines = marked(text, (*line, *column));
+    Failure::usage(format!("{}:{line}:{column}: {code}: {message}\n{}", path.display(), lines.trim_end()))
         .hint("docs/formats.md says what is read of each format")
 }

@@ -7,7 +7,7 @@ use synth::audit::{self, audit};
 use synth::format::{file, json};
 use synth::lower::{Wish, lower};
 use synth::program::{Barriers, Program};
-use synth::report::audit::{Audited, headline, table};
+use synth::report::audit::{Audited, Source, headline, table};
 use synth::report::verdict::findings;
 use synth::schedule::Solution;
 use synth::verify::{Options, Verified};
@@ -36,9 +36,9 @@ pub struct LowerCommand {
 /// How a schedule is lowered.
 #[derive(Args)]
 pub struct LowerOptions {
-    /// What keeps the steps of the schedule apart
-    #[arg(long, value_enum, default_value = "none")]
-    barriers: BarrierName,
+    /// What keeps the steps of the schedule apart (none, unless stated)
+    #[arg(long, value_enum)]
+    barriers: Option<BarrierName>,
     /// Input and output share their room, as NCCL has it
     #[arg(long)]
     in_place: bool,
@@ -71,6 +71,13 @@ impl LowerCommand {
 }
 
 impl LowerOptions {
+    /// One of the options that was stated, if any.
+    pub(super) fn stated(&self) -> Option<&'static str> {
+        let stated =
+            [("--barriers", self.barriers.is_some()), ("--in-place", self.in_place), ("--slots", self.slots.is_some())];
+        stated.into_iter().find(|(_, is_stated)| *is_stated).map(|(option, _)| option)
+    }
+
     /// Lowers a schedule that holds, and has the program judged.
     pub fn lower(&self, solution: Solution) -> Result<Program, Failure> {
         let verified = Verified::<Solution>::new(solution, &Options::default()).map_err(|rejected| {
@@ -79,9 +86,9 @@ impl LowerOptions {
                 .hint("`synth verify` says more")
         })?;
         let barriers = match self.barriers {
-            BarrierName::None => Barriers::None,
-            BarrierName::Neighbour => Barriers::Neighbour,
-            BarrierName::Global => Barriers::Global,
+            None | Some(BarrierName::None) => Barriers::None,
+            Some(BarrierName::Neighbour) => Barriers::Neighbour,
+            Some(BarrierName::Global) => Barriers::Global,
         };
         let wish = Wish { barriers, in_place: self.in_place, slots: self.slots };
         let program = lower(&verified, &wish).map_err(Failure::usage)?;
@@ -89,7 +96,7 @@ impl LowerOptions {
         if report.holds() {
             return Ok(program);
         }
-        let found = Audited { name: "the program", text: None, program: &program, report: &report }.to_text();
+        let found = Audited { name: "the program", source: Source::None, program: &program, report: &report }.to_text();
         Err(match self.slots {
             Some(_) => Failure::new(Ending::Refuted, found).hint("choose more --slots, or leave them out"),
             None => Failure::new(Ending::Refuted, format!("internal error: the program is wrong\n{found}")),

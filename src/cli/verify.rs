@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use synth::audit::{self, audit};
 use synth::format::{file, json};
 use synth::program::Program;
-use synth::report::audit::Audited;
+use synth::report::audit::{Audited, Source};
 use synth::report::diagnostics;
+use synth::report::excerpt::{excerpt, marked};
 use synth::report::verdict::Judged;
 use synth::topology::{RankId, Topology};
 use synth::verify::{Options, verify};
@@ -123,13 +124,13 @@ impl VerifyCommand {
         };
         if json::is_program(&text) {
             return match json::parse_program(&text) {
-                Ok(program) => self.judge_program(&name, Some(&text), &program, machine),
-                Err(error) => unreadable(&name, error),
+                Ok(program) => self.judge_program(&name, &text, &program, machine),
+                Err(error) => unreadable(&name, &text, error),
             };
         }
         let solution = match json::parse_solution(&text) {
             Ok(solution) => solution,
-            Err(error) => return unreadable(&name, error),
+            Err(error) => return unreadable(&name, &text, error),
         };
         let report = verify(&solution, &Options { max_errors: self.max_errors });
         let judged = Judged { name: &name, text: &text, solution: &solution, report: &report };
@@ -141,11 +142,11 @@ impl VerifyCommand {
     }
 
     /// Judges a program on the machine that was given, or its own.
-    fn judge_program(&self, name: &str, text: Option<&str>, program: &Program, machine: Option<&Topology>) -> Verdict {
+    fn judge_program(&self, name: &str, text: &str, program: &Program, machine: Option<&Topology>) -> Verdict {
         let rank_map = self.rank_map(program);
         let machine = machine.map(|topology| audit::Machine { topology, rank_map: &rank_map });
         let report = audit(program, &audit::Options { max_errors: self.max_errors, machine });
-        let audited = Audited { name, text, program, report: &report };
+        let audited = Audited { name, source: Source::Program(text), program, report: &report };
         let ending = if report.holds() { Ending::Success } else { Ending::Refuted };
         match self.format {
             VerdictFormat::Text => Verdict { ending, text: audited.to_text(), json: Value::Null },
@@ -168,7 +169,7 @@ impl VerifyCommand {
     }
 }
 
-fn unreadable(name: &str, error: json::ParseError) -> Verdict {
+fn unreadable(name: &str, source: &str, error: json::ParseError) -> Verdict {
     let json::ParseError { code, line, column, message } = error;
     let json = json!({
         "file": name,
@@ -177,8 +178,10 @@ fn unreadable(name: &str, error: json::ParseError) -> Verdict {
         "line": line,
         "column": column,
         "message": message,
+        "excerpt": excerpt(source, (line, column)).map(|(text, _)| text),
     });
-    let text = format!("{name}: unreadable\n  {name}:{line}:{column}: {code}: {message}\n");
+    let lines = marked(source, (line, column));
+    let text = format!("{name}: unreadable\n  {name}:{line}:{column}: {code}: {message}\n{lines}");
     Verdict { ending: Ending::Usage, text, json }
 }
 

@@ -45,6 +45,17 @@ impl Fault {
     }
 }
 
+/// Line and column, both from 1, of places given in bytes. They need not be in order. O(text + places * log(lines)).
+pub(super) fn places(text: &str, starts: &[usize]) -> Vec<(usize, usize)> {
+    let mut lines = vec![0];
+    lines.extend(text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at + 1));
+    let place = |&at: &usize| {
+        let line = lines.partition_point(|&start| start <= at);
+        (line, text.get(lines[line - 1]..at).map_or(1, |before| before.chars().count() + 1))
+    };
+    starts.iter().map(place).collect()
+}
+
 /// Reads a text that is one element.
 pub(super) fn parse(text: &str) -> Result<Element, Fault> {
     let mut reader = Reader::from_str(text);

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::collective::name_collective;
+use super::excerpt::{excerpt, marked};
 use super::figures::count;
 use super::table::Table;
 use crate::audit::{Finding, Report};
@@ -16,12 +17,23 @@ use crate::program::{Operation, Program};
 pub struct Audited<'a> {
     /// The name of the file, as it was given.
     pub name: &'a str,
-    /// What the file holds, to find places in; `None` where it is no rank program file itself.
-    pub text: Option<&'a str>,
+    /// What the file holds, to find places in.
+    pub source: Source<'a>,
     /// What was read from it.
     pub program: &'a Program,
     /// What the audit says.
     pub report: &'a Report,
+}
+
+/// Where operations stand in a file.
+#[derive(Clone, Copy, Debug)]
+pub enum Source<'a> {
+    /// There is no file.
+    None,
+    /// In a rank program file, whose text this is.
+    Program(&'a str),
+    /// In a text, each at its line and column.
+    Listed(&'a str, &'a [(usize, usize)]),
 }
 
 /// How much a program does. For people and scripts; decides nothing.
@@ -121,6 +133,7 @@ impl Audited<'_> {
         for finding in &self.report.violations {
             let place = self.place(finding).map(|(line, column)| format!("{}:{line}:{column}: ", self.name));
             let _ = writeln!(text, "  {}{}: {}", place.unwrap_or_default(), finding.code, finding.message);
+            text.push_str(&self.place(finding).map(|place| marked(self.text(), place)).unwrap_or_default());
         }
         if let Some(first) = self.report.violations.first() {
             let codes: Vec<String> = self.report.totals().map(|(code, total)| format!("{code} {total}")).collect();
@@ -144,6 +157,7 @@ impl Audited<'_> {
                 "worker": at.map(|(_, worker, _)| worker),
                 "operation": at.map(|(.., operation)| operation),
                 "message": finding.message,
+                "excerpt": place.and_then(|place| excerpt(self.text(), place)).map(|(text, _)| text),
             })
         };
         let totals: serde_json::Map<String, Value> =
@@ -166,8 +180,21 @@ impl Audited<'_> {
 
     fn place(&self, finding: &Finding) -> Option<(usize, usize)> {
         use PathItem::{Index, Key};
-        let (rank, worker, operation) = self.address(finding.operation?);
-        let path = [Key("programs"), Index(rank), Key("workers"), Index(worker), Index(operation)];
-        locate(self.text?, &path)
+        let number = finding.operation?;
+        match self.source {
+            Source::None => None,
+            Source::Program(text) => {
+                let (rank, worker, operation) = self.address(number);
+                locate(text, &[Key("programs"), Index(rank), Key("workers"), Index(worker), Index(operation)])
+            }
+            Source::Listed(_, places) => places.get(number).copied(),
+        }
+    }
+
+    fn text(&self) -> &str {
+        match self.source {
+            Source::None => "",
+            Source::Program(text) | Source::Listed(text, _) => text,
+        }
     }
 }

@@ -20,6 +20,7 @@ struct Found<'a> {
     message: &'a str,
     line: Option<u64>,
     column: Option<u64>,
+    excerpt: Option<&'a str>,
 }
 
 /// A SARIF log of verdicts, each as `synth verify --format json` has it.
@@ -44,6 +45,9 @@ fn result(found: &Found<'_>) -> Value {
     let mut place = json!({"artifactLocation": {"uri": found.file}});
     if let (Some(line), Some(column)) = (found.line, found.column) {
         place["region"] = json!({"startLine": line, "startColumn": column});
+        if let Some(excerpt) = found.excerpt {
+            place["region"]["snippet"] = json!({"text": excerpt});
+        }
     }
     let mut result = json!({
         "level": found.level,
@@ -91,7 +95,15 @@ fn found(verdict: &Value) -> Vec<Found<'_>> {
 fn read<'a>(file: &'a str, value: &'a Value, level: &'static str) -> Found<'a> {
     let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
     let number = |key: &str| value.get(key).and_then(Value::as_u64);
-    Found { file, level, code: text("code"), message: text("message"), line: number("line"), column: number("column") }
+    Found {
+        file,
+        level,
+        code: text("code"),
+        message: text("message"),
+        line: number("line"),
+        column: number("column"),
+        excerpt: value.get("excerpt").and_then(Value::as_str),
+    }
 }
 
 /// What a code means, in a line.

@@ -8,6 +8,7 @@ pub mod bounds;
 mod collective;
 pub mod curve;
 pub mod diagnostics;
+pub mod excerpt;
 pub mod figures;
 pub mod frontier;
 pub mod machine;

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
+use super::excerpt::{excerpt, marked};
 use super::figures::count;
 use super::observed;
 use super::summary::{figures, figures_to_json, headline};
@@ -37,7 +38,10 @@ impl Judged<'_> {
             observed::add_rows(&mut table, problem, self.report.observed.as_ref());
             text.push_str(&table.to_string());
         }
-        let place = |finding: &Finding| place(self.text, finding).map(|place| format!("{}:{}", self.name, at(place)));
+        let place = |finding: &Finding| {
+            let place = place(self.text, finding)?;
+            Some((format!("{}:{}", self.name, at(place)), marked(self.text, place)))
+        };
         text.push_str(&findings(self.report, place));
         text
     }
@@ -76,6 +80,7 @@ impl Judged<'_> {
             "chunk": finding.chunk.map(|chunk| chunk.0),
             "label": finding.chunk.map(|chunk| self.solution.problem.chunk_label(chunk)),
             "message": finding.message,
+            "excerpt": place.and_then(|place| excerpt(self.text, place)).map(|(text, _)| text),
             "consequences": finding.consequences,
             "trace": finding.trace.as_ref().map(|trace| json!({
                 "text": trace.text,
@@ -86,17 +91,19 @@ impl Judged<'_> {
 }
 
 /// The findings of a report in lines, then how many of each code there are. Where there are violations, warnings are
-/// counted but not listed: most of them follow from the violations. `place` says where a finding stands, if anywhere.
-pub fn findings(report: &Report, place: impl Fn(&Finding) -> Option<String>) -> String {
+/// counted but not listed: most of them follow from the violations. `place` says where a finding stands, if anywhere, and
+/// gives the lines that show it.
+pub fn findings(report: &Report, place: impl Fn(&Finding) -> Option<(String, String)>) -> String {
     let mut text = String::new();
     let listed = if report.holds() { &report.warnings } else { &report.violations };
     for finding in listed {
-        let place = place(finding).map(|place| format!("{place}: ")).unwrap_or_default();
+        let (place, lines) = place(finding).map(|(place, lines)| (format!("{place}: "), lines)).unwrap_or_default();
         let _ = write!(text, "  {place}{}: {}", finding.code, finding.message);
         if finding.consequences > 0 {
             let _ = write!(text, " (and {})", count(finding.consequences as usize, "consequence"));
         }
         text.push('\n');
+        text.push_str(&lines);
         if let Some(trace) = &finding.trace {
             let _ = writeln!(text, "    {}", trace.text);
         }

@@ -3,12 +3,15 @@
 use std::fmt::Write;
 
 use synth::audit::{Code, Options, Report, audit};
-use synth::collective::{Collective, Kind};
-use synth::format::msccl::{Dialect, ExportError, Unsaid, parse, to_string};
+use synth::certificate::Bounds;
+use synth::collective::{ChunkId, Collective, Kind};
+use synth::format::msccl::{Dialect, ExportError, Unsaid, parse, parse_located, to_string};
 use synth::lower::{Wish, lower};
 use synth::problem::Problem;
 use synth::program::{Barriers, Channel, Operation, Program, ProgramBuilder, Slot};
-use synth::topology::{RankId, Topology};
+use synth::schedule::{Op, Schedule, Solution};
+use synth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec};
+use synth::verify::Verified;
 
 use crate::machine;
 
@@ -175,7 +178,16 @@ fn what_is_wrong_is_said_with_its_place() {
         ("<gpu id=\"1\"", "<gpu id=\"2\"", 14, "gpu 2, but `ngpus` is 2"),
         ("dstbuf=\"s\"", "dstbuf=\"t\"", 7, "i, o or s"),
         ("send=\"1\" recv", "speed=\"1\" recv", 5, "unknown attribute `speed`"),
-        ("coll=\"allgather\"", "coll=\"custom\"", 3, "\"custom\" is not read"),
+        ("coll=\"allgather\"", "coll=\"custom\"", 3, "say which collective is meant"),
+        ("coll=\"allgather\"", "coll=\"alltoallv\"", 3, "its counts come with the call"),
+        ("coll=\"allgather\"", "coll=\"send\"", 3, "a single message is no collective"),
+        ("coll=\"allgather\"", "coll=\"allmix\"", 3, "\"allmix\" is not known"),
+        (
+            "name=\"gather\"",
+            "name=\"a gather of all that anybody may ever have had, and still more of it\"",
+            3,
+            "63 letters",
+        ),
         ("nchunksperloop=\"2\"", "nchunksperloop=\"3\"", 3, "no multiple"),
         ("proto=\"LL\"", "proto=\"XL\"", 3, "Simple, LL or LL128"),
         ("s_chunks=\"1\"", "s_chunks=\"x\"", 4, "no such number"),
@@ -188,4 +200,64 @@ fn what_is_wrong_is_said_with_its_place() {
         assert!(error.message.contains(words), "{error}");
         assert_eq!(error.line, line, "{error}");
     }
+}
+
+#[test]
+fn what_custom_means_can_be_said() {
+    let custom = FLAGGED.replace("coll=\"allgather\"", "coll=\"custom\"");
+    let meant = |name| parse(&custom, &Unsaid { custom: Some(name), ..Unsaid::default() });
+    assert!(judge(&meant("allgather").unwrap()).holds());
+    let error = meant("alltoall").unwrap_err();
+    assert!(error.message.contains("`i_chunks` is 1"), "another collective has other buffers: {error}");
+    let error = parse(FLAGGED, &Unsaid { custom: Some("alltoall"), ..Unsaid::default() }).unwrap_err();
+    assert!(error.message.contains("only what \"custom\" means can be said"), "{error}");
+}
+
+#[test]
+fn operations_are_found_in_the_file() {
+    let race = FLAGGED.replace("depid=\"7\" deps=\"0\"", "depid=\"-1\" deps=\"-1\"");
+    let located = parse_located(&race, &Unsaid::default()).unwrap();
+    assert_eq!(located.places.len(), located.program.operations().len());
+    let report = judge(&located.program);
+    let (line, column) = located.places[report.violations[0].operation.unwrap()];
+    let found = race.lines().nth(line - 1).unwrap();
+    assert!(found.contains("hasdep=\"1\"") && found[column - 1..].starts_with("<step s=\"1\""), "{found}");
+    assert!(report.violations[0].message.contains("worker 1, operation 1 (copy scratch 0"), "{report:#?}");
+    // A wait stands where the step does that it belongs to.
+    let located = parse_located(FLAGGED, &Unsaid::default()).unwrap();
+    let waits = located.program.operations().iter().zip(&located.places);
+    let wait: Vec<usize> = waits.filter(|(one, _)| matches!(one, Operation::Wait { .. })).map(|(_, at)| at.0).collect();
+    assert_eq!(wait, [line + 4]);
+}
+
+/// Every rank sends its shard to every other, over a link of their own.
+fn complete(ranks: u32) -> Program {
+    let pairs = || (0..ranks).flat_map(move |from| (0..ranks).filter(move |&to| to != from).map(move |to| (from, to)));
+    let links = pairs().map(|(from, to)| GraphLink { from: RankId(from), to: RankId(to), capacity: 1 }).collect();
+    let topology = Topology::new(TopologySpec::new(Shape::Graph { ranks, links })).unwrap();
+    let problem = Problem::new(topology, Collective::new(Kind::AllGather)).unwrap();
+    let mut builder = Schedule::builder();
+    builder.step(1);
+    for (from, to) in pairs() {
+        builder.transfer(RankId(from), RankId(to), None, Op::Copy, [ChunkId(from)]);
+    }
+    let solution = Solution { problem, schedule: builder.finish(), bounds: Bounds::default(), origin: None };
+    lower(&Verified::<Solution>::new(solution, &synth::verify::Options::default()).unwrap(), &Wish::default()).unwrap()
+}
+
+#[test]
+fn a_channel_has_a_limited_number_of_blocks() {
+    let text = to_string(&complete(40), Dialect::Msccl).unwrap();
+    assert!(text.contains("nchannels=\"4\""), "79 blocks at a rank need three channels; found are four");
+    for gpu in text.split("<gpu ").skip(1) {
+        for chan in 0..4 {
+            let count = gpu.matches(&format!("chan=\"{chan}\"")).count();
+            assert!(count <= 32, "{count} on channel {chan}");
+        }
+    }
+    assert!(judge(&parse(&text, &Unsaid::default()).unwrap()).holds());
+    let crowded = text.replace("chan=\"1\"", "chan=\"0\"").replace("chan=\"2\"", "chan=\"0\"");
+    let error = parse(&crowded, &Unsaid::default()).unwrap_err();
+    assert!(error.message.contains("more than 32 thread blocks on a channel"), "{error}");
+    assert!(matches!(to_string(&complete(110), Dialect::Msccl), Err(ExportError::Blocks { count: 219, .. })));
 }

@@ -12,8 +12,8 @@
 //! | `step` | `s`, `type`, `srcbuf`, `srcoff`, `dstbuf`, `dstoff`, `cnt`, `depid`, `deps`, `hasdep` |
 //!
 //! Step types `s r rcs rrs rrc rrcs cpy re nop`; collectives `allgather`, `reduce_scatter` (RCCL: `reducescatter`),
-//! `allreduce`, `alltoall`, `broadcast`, `reduce`, `gather`, `scatter`. Not read: `ra` (no runtime carries it out), `copy`
-//! under `gpu`, `alltoallv`, `send`, `recv`, `custom`. What is written is what is read, without `rcs`, `rrs` and `rrcs`
+//! `allreduce`, `alltoall`, `broadcast`, `reduce`, `gather`, `scatter`, and `custom` where it is said what is meant. Not read:
+//! `ra` (no runtime carries it out), `copy` under `gpu`, `alltoallv`, `send`, `recv`. What is written is what is read, without `rcs`, `rrs` and `rrcs`
 //! unless the program has such operations.
 
 mod read;
@@ -22,7 +22,7 @@ mod write;
 
 use thiserror::Error;
 
-pub use read::parse;
+pub use read::{Located, parse, parse_located};
 pub use write::to_string;
 
 /// Which runtime a file is for.
@@ -41,11 +41,13 @@ pub struct Unsaid {
     pub root: u32,
     /// The messages a connection holds: two in the protocol `Simple`.
     pub slots: u32,
+    /// What `custom` stands for, as another of the names of `coll`.
+    pub custom: Option<&'static str>,
 }
 
 impl Default for Unsaid {
     fn default() -> Self {
-        Self { root: 0, slots: 2 }
+        Self { root: 0, slots: 2, custom: None }
     }
 }
 
@@ -53,8 +55,8 @@ impl Default for Unsaid {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
 pub enum ExportError {
-    #[error("MSCCL has no collective like {kind}")]
-    Kind { kind: &'static str },
+    #[error("MSCCL has no collective like {kind}: {why}")]
+    Kind { kind: &'static str, why: &'static str },
     #[error("MSCCL numbers ranks without gaps, but rank {rank} failed")]
     FailedRank { rank: u32 },
     #[error("worker {worker} of rank {rank} {what}")]
@@ -63,7 +65,15 @@ pub enum ExportError {
     Blocks { rank: u32, count: usize },
     #[error("two channels from rank {from} to rank {to} would need the same number, because workers use them together")]
     Tangled { from: u32, to: u32 },
-    #[error("{count} channels between two ranks; MSCCL has at most {MAX_CHANNELS}")]
+    #[error(
+        "{count} workers of rank {rank} would need one channel, because workers use channels together; MSCCL allows \
+         {MAX_BLOCKS_PER_CHANNEL}"
+    )]
+    Together { rank: usize, count: u32 },
+    #[error(
+        "{count} channels would be needed; MSCCL has at most {MAX_CHANNELS}, of at most {MAX_BLOCKS_PER_CHANNEL} thread blocks \
+         each at a rank"
+    )]
     Channels { count: u32 },
 }
 
@@ -71,6 +81,10 @@ pub enum ExportError {
 const MAX_STEPS: usize = 256;
 /// Thread blocks of a rank at most.
 const MAX_BLOCKS: usize = 216;
+/// Of these on one channel at most.
+const MAX_BLOCKS_PER_CHANNEL: u32 = 32;
+/// Letters of a name at most.
+const MAX_NAME: usize = 63;
 /// Channels at most.
 const MAX_CHANNELS: u32 = 32;
 /// Slots of a message at most.

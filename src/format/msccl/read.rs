@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::{Dialect, MAX_CHANNELS, MAX_COUNT, MAX_STEPS, Unsaid};
+use super::{Dialect, MAX_BLOCKS, MAX_BLOCKS_PER_CHANNEL, MAX_CHANNELS, MAX_COUNT, MAX_NAME, MAX_STEPS, Unsaid};
 use crate::collective::{Collective, Kind};
 use crate::format::json::ParseError;
 use crate::format::xml::{self, Element, Fault};
@@ -21,10 +21,32 @@ use crate::verify::Code;
 ///
 /// What is not well-formed, not known, or beyond the limits of the runtimes, and where.
 pub fn parse(text: &str, unsaid: &Unsaid) -> Result<Program, ParseError> {
-    xml::parse(text).and_then(|algo| program(&algo, unsaid)).map_err(|fault| fault.into_error(text))
+    parse_located(text, unsaid).map(|located| located.program)
 }
 
-fn program(algo: &Element, unsaid: &Unsaid) -> Result<Program, Fault> {
+/// A program, and where in the text its operations stand.
+#[derive(Clone, Debug)]
+pub struct Located {
+    /// The program.
+    pub program: Program,
+    /// For each operation the line and the column of its step, both from 1.
+    pub places: Vec<(usize, usize)>,
+}
+
+/// As [`parse`], with the places of operations.
+///
+/// # Errors
+///
+/// As [`parse`].
+pub fn parse_located(text: &str, unsaid: &Unsaid) -> Result<Located, ParseError> {
+    let mut starts = Vec::new();
+    let read = xml::parse(text).and_then(|algo| program(&algo, unsaid, &mut starts));
+    let program = read.map_err(|fault| fault.into_error(text))?;
+    Ok(Located { program, places: xml::places(text, &starts) })
+}
+
+/// Adds to `starts` where in the text each operation stands.
+fn program(algo: &Element, unsaid: &Unsaid, starts: &mut Vec<usize>) -> Result<Program, Fault> {
     if algo.name != "algo" {
         return Err(Fault::new(
             Code::F004,
@@ -60,6 +82,9 @@ fn program(algo: &Element, unsaid: &Unsaid) -> Result<Program, Fault> {
     if algo.value::<u32>("nchannels")? > MAX_CHANNELS {
         return Err(Fault::new(Code::F003, algo.at, format!("more than {MAX_CHANNELS} channels")));
     }
+    if let Some(name) = algo.text("name").filter(|name| name.chars().count() > MAX_NAME) {
+        return Err(Fault::new(Code::F003, algo.at, format!("the name \"{name}\" has more than {MAX_NAME} letters")));
+    }
     let problem = problem(algo, unsaid)?;
     let gpus = algo.children_named("gpu")?;
     let mut by_id: Vec<Option<&Element>> = vec![None; problem.topology().rank_count()];
@@ -78,7 +103,7 @@ fn program(algo: &Element, unsaid: &Unsaid) -> Result<Program, Fault> {
         let gpu = gpu.ok_or_else(|| Fault::new(Code::F002, algo.at, format!("gpu {rank} is missing")))?;
         check_chunks(gpu, algo.value("nchunksperloop")?, &problem)?;
         builder.rank(gpu.value("s_chunks")?);
-        Gpu::new(rank as u32, gpu, unsaid.slots)?.add(&mut builder, &mut channels)?;
+        Gpu::new(rank as u32, gpu, unsaid.slots)?.add(&mut builder, &mut channels, starts)?;
     }
     let mut program = builder.finish(Barriers::None);
     program.origin = Some(Origin {
@@ -101,9 +126,21 @@ fn problem(algo: &Element, unsaid: &Unsaid) -> Result<Problem, Fault> {
     let fault = |code, message: String| Fault::new(code, algo.at, message);
     let ranks: u32 = algo.value("ngpus")?;
     let chunks: u32 = algo.value("nchunksperloop")?;
-    let coll: String = algo.value("coll")?;
+    let stated: String = algo.value("coll")?;
+    let coll = match (stated.as_str(), unsaid.custom) {
+        ("custom", Some(meant)) => meant,
+        ("custom", None) => {
+            let message = "`coll` \"custom\" does not say what must become true: say which collective is meant";
+            return Err(fault(Code::F003, message.to_owned()));
+        }
+        (other, None) => other,
+        (other, Some(meant)) => {
+            let message = format!("`coll` is \"{other}\": only what \"custom\" means can be said, not \"{meant}\"");
+            return Err(fault(Code::F003, message));
+        }
+    };
     let root = RankId(unsaid.root);
-    let (kind, each) = match coll.as_str() {
+    let (kind, each) = match coll {
         "allgather" => (Kind::AllGather, true),
         "reduce_scatter" | "reducescatter" => (Kind::ReduceScatter, true),
         "alltoall" => (Kind::AllToAll, true),
@@ -112,7 +149,15 @@ fn problem(algo: &Element, unsaid: &Unsaid) -> Result<Problem, Fault> {
         "reduce" => (Kind::Reduce(root), false),
         "gather" => (Kind::Gather(root), true),
         "scatter" => (Kind::Scatter(root), true),
-        other => return Err(fault(Code::F003, format!("`coll` \"{other}\" is not read"))),
+        "alltoallv" => {
+            let message = "`coll` \"alltoallv\" is not read: its counts come with the call, not with the file";
+            return Err(fault(Code::F003, message.to_owned()));
+        }
+        "send" | "recv" => {
+            let message = format!("`coll` \"{coll}\" is not read: a single message is no collective");
+            return Err(fault(Code::F003, message));
+        }
+        other => return Err(fault(Code::F003, format!("`coll` \"{other}\" is not known"))),
     };
     if each && (ranks == 0 || !chunks.is_multiple_of(ranks)) {
         return Err(fault(Code::F003, format!("`nchunksperloop` is {chunks}, no multiple of the {ranks} gpus")));
@@ -164,11 +209,26 @@ struct Step {
 impl<'a> Gpu<'a> {
     fn new(rank: u32, gpu: &'a Element, slots: u32) -> Result<Self, Fault> {
         let (mut blocks, mut steps, mut ids) = (Vec::new(), Vec::new(), HashMap::new());
-        for block in gpu.children_named("tb")? {
+        let children = gpu.children_named("tb")?;
+        if children.len() > MAX_BLOCKS {
+            return Err(Fault::new(Code::F003, gpu.at, format!("more than {MAX_BLOCKS} thread blocks at a gpu")));
+        }
+        // Senders and receivers on each channel.
+        let mut users: HashMap<(u32, &str), u32> = HashMap::new();
+        for block in children {
             block.only(&["id", "send", "recv", "chan"])?;
             let id = block.value("id")?;
             if ids.insert(id, blocks.len()).is_some() {
                 return Err(Fault::new(Code::F002, block.at, format!("thread block {id} is there twice")));
+            }
+            for end in ["send", "recv"] {
+                let count = users.entry((block.value("chan")?, end)).or_default();
+                *count += u32::from(block.value::<i64>(end)? >= 0);
+                if *count > MAX_BLOCKS_PER_CHANNEL {
+                    let message =
+                        format!("more than {MAX_BLOCKS_PER_CHANNEL} thread blocks on a channel `{end}` something");
+                    return Err(Fault::new(Code::F003, block.at, message));
+                }
             }
             let elements = block.children_named("step")?;
             if elements.len() > MAX_STEPS {
@@ -188,7 +248,12 @@ impl<'a> Gpu<'a> {
         Ok(Self { rank, slots, blocks, steps, ids })
     }
 
-    fn add(&self, builder: &mut ProgramBuilder, connections: &mut Connections) -> Result<(), Fault> {
+    fn add(
+        &self,
+        builder: &mut ProgramBuilder,
+        connections: &mut Connections,
+        starts: &mut Vec<usize>,
+    ) -> Result<(), Fault> {
         for &(block, steps) in &self.blocks {
             builder.worker();
             let chan: u32 = block.value("chan")?;
@@ -208,8 +273,10 @@ impl<'a> Gpu<'a> {
             for step in steps {
                 if let Some(wait) = self.wait(step)? {
                     builder.operation(wait);
+                    starts.push(step.at);
                 }
                 builder.operation(operation(step, send, receive)?);
+                starts.push(step.at);
             }
         }
         Ok(())

@@ -2,10 +2,10 @@
 //! depends on the last of the one before. A channel is split at the same message at both ends, and what follows goes over
 //! a connection of its own.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::write::{Step, Steps};
-use super::{ExportError, MAX_STEPS};
+use super::{ExportError, MAX_BLOCKS_PER_CHANNEL, MAX_STEPS};
 use crate::program::{Program, Slot};
 use crate::topology::RankId;
 
@@ -33,16 +33,16 @@ const ROOM: usize = MAX_STEPS - 1;
 pub(super) fn split(program: &Program, workers: Vec<Vec<Steps>>) -> Result<Split, ExportError> {
     let cuts = cuts(program, &workers)?;
     let chans = chans(program, &workers, &cuts)?;
-    let channels = chans.iter().flatten().max().map_or(0, |&highest| highest + 1);
     let mut blocks = Vec::new();
     for own in workers {
         blocks.push(blocks_of_rank(program, own, &cuts, &chans));
     }
+    let channels = blocks.iter().flatten().map(|block: &Block| block.chan + 1).max().unwrap_or(0);
     Ok(Split { blocks, channels })
 }
 
 /// For each channel and each of its pieces, the number of its connection: another for each between the same ranks, and
-/// the same for the two channels of one block.
+/// the same for the two channels of one block; the first with room for more blocks at the ranks.
 fn chans(program: &Program, workers: &[Vec<Steps>], cuts: &[Vec<usize>]) -> Result<Vec<Vec<u32>>, ExportError> {
     // Channels that share a block belong together.
     let mut group: Vec<usize> = (0..program.channels.len()).collect();
@@ -58,15 +58,48 @@ fn chans(program: &Program, workers: &[Vec<Steps>], cuts: &[Vec<usize>]) -> Resu
     for (channel, &group) in group.iter().enumerate() {
         members[group].push(channel);
     }
+    // Where each group has blocks, once for each block. Those without channels are there before.
+    let mut block_ranks = vec![Vec::new(); program.channels.len()];
+    let mut blocks_on: HashMap<(usize, u32), u32> = HashMap::new();
+    for (rank, own) in workers.iter().enumerate() {
+        let mut local = 0;
+        for steps in own {
+            match steps.send.or(steps.receive) {
+                Some(channel) => block_ranks[group[channel as usize]].push(rank),
+                None => {
+                    for _ in starts(steps, &[]) {
+                        *blocks_on.entry((rank, local_chan(local))).or_default() += 1;
+                        local += 1;
+                    }
+                }
+            }
+        }
+    }
     let ends = |channel: usize| (program.channels[channel].from, program.channels[channel].to);
     let mut taken: HashSet<(RankId, RankId, u32)> = HashSet::new();
     let mut chans = vec![Vec::new(); program.channels.len()];
-    for members in members {
+    for (members, block_ranks) in members.into_iter().zip(block_ranks) {
+        let mut more: BTreeMap<usize, u32> = BTreeMap::new();
+        for rank in block_ranks {
+            *more.entry(rank).or_default() += 1;
+        }
+        if let Some((&rank, &count)) = more.iter().find(|&(_, &count)| count > MAX_BLOCKS_PER_CHANNEL) {
+            return Err(ExportError::Together { rank, count });
+        }
         let pieces = members.iter().map(|&channel| cuts[channel].len() + 1).max().unwrap_or(0);
         for _ in 0..pieces {
-            let is_free =
-                |chan: &u32| members.iter().all(|&channel| !taken.contains(&(ends(channel).0, ends(channel).1, *chan)));
+            let has_room = |chan: u32| {
+                let there = |rank| blocks_on.get(&(rank, chan)).copied().unwrap_or(0);
+                more.iter().all(|(&rank, &more)| there(rank) + more <= MAX_BLOCKS_PER_CHANNEL)
+            };
+            let is_free = |chan: &u32| {
+                let free = |&channel: &usize| !taken.contains(&(ends(channel).0, ends(channel).1, *chan));
+                members.iter().all(free) && has_room(*chan)
+            };
             let chan = (0..).find(is_free).unwrap_or_default();
+            for (&rank, &more) in &more {
+                *blocks_on.entry((rank, chan)).or_default() += more;
+            }
             for &channel in &members {
                 if !taken.insert((ends(channel).0, ends(channel).1, chan)) {
                     return Err(ExportError::Tangled { from: ends(channel).0.0, to: ends(channel).1.0 });
@@ -76,6 +109,11 @@ fn chans(program: &Program, workers: &[Vec<Steps>], cuts: &[Vec<usize>]) -> Resu
         }
     }
     Ok(chans)
+}
+
+/// The connection of the blocks of a rank without channels, by their number.
+fn local_chan(block: u32) -> u32 {
+    block / MAX_BLOCKS_PER_CHANNEL
 }
 
 /// For each channel, the messages before which it is cut.
@@ -136,6 +174,7 @@ fn blocks_of_rank(program: &Program, workers: Vec<Steps>, cuts: &[Vec<usize>], c
     let mut blocks: Vec<Block> = Vec::new();
     // Where each step of each worker has gone.
     let mut gone: Vec<Vec<(usize, usize)>> = Vec::new();
+    let mut local = 0;
     for steps in workers {
         let channel = steps.send.or(steps.receive);
         let starts = starts(&steps, channel.map_or(&[], |channel| cuts[channel as usize].as_slice()));
@@ -154,7 +193,13 @@ fn blocks_of_rank(program: &Program, workers: Vec<Steps>, cuts: &[Vec<usize>], c
             let mut block = Block {
                 send: end(steps.send, true),
                 receive: end(steps.receive, false),
-                chan: channel.map_or(0, |channel| chans[channel as usize][part]),
+                chan: match channel {
+                    Some(channel) => chans[channel as usize][part],
+                    None => {
+                        local += 1;
+                        local_chan(local - 1)
+                    }
+                },
                 steps: Vec::new(),
             };
             // `gone` is not complete yet: what a step waits for is put in its new place at the end.

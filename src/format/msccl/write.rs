@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 use super::split::{Block, split};
-use super::{Dialect, ExportError, MAX_BLOCKS, MAX_CHANNELS, MAX_COUNT};
+use super::{Dialect, ExportError, MAX_BLOCKS, MAX_CHANNELS, MAX_COUNT, MAX_NAME};
 use crate::collective::Kind;
 use crate::program::{Buffer, Operation, Program, Slot};
 use crate::topology::RankId;
@@ -59,7 +59,7 @@ pub fn to_string(program: &Program, dialect: Dialect) -> Result<String, ExportEr
         return Err(ExportError::Channels { count: split.channels });
     }
     let name = program.origin.as_ref().and_then(|origin| origin.planner.as_deref()).unwrap_or("synth");
-    let name: String = name.chars().take(63).collect();
+    let name: String = name.chars().take(MAX_NAME).collect();
     let mut out = String::new();
     let place = u32::from(program.in_place);
     let _ = write!(
@@ -108,7 +108,15 @@ fn collective(program: &Program, dialect: Dialect) -> Result<(&'static str, u32)
         (Kind::Reduce(_), _) => ("reduce", parts),
         (Kind::Gather(_), Dialect::Rccl) => ("gather", each),
         (Kind::Scatter(_), Dialect::Rccl) => ("scatter", each),
-        _ => return Err(ExportError::Kind { kind: kind.name() }),
+        (other, _) => {
+            let why = match other {
+                Kind::Gather(_) | Kind::Scatter(_) => "only RCCL's dialect has it",
+                Kind::AllToAllV(_) => "the counts of `alltoallv` come with the call, so a file cannot fix them",
+                Kind::AllReduceGathered => "export an all_gather",
+                _ => "it moves no data",
+            };
+            return Err(ExportError::Kind { kind: other.name(), why });
+        }
     })
 }
 
