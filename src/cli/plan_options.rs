@@ -20,9 +20,10 @@ pub struct PlanOptions {
     /// The planner; `synth planners` lists them
     #[arg(long, allow_negative_numbers = true, value_name = "NAME", default_value = "auto")]
     planner: String,
-    /// Equal parts each message is cut in, or `auto`: more parts allow less volume, and take longer to plan
-    #[arg(long, allow_negative_numbers = true, value_name = "N|auto", default_value = "1")]
-    parts: PartsArgument,
+    /// Equal parts each message is cut in, or `auto`: more parts allow less volume, and take longer to plan [default: 1;
+    /// with --message-bytes auto]
+    #[arg(long, allow_negative_numbers = true, value_name = "N|auto")]
+    parts: Option<PartsArgument>,
     /// Exactly this many steps
     #[arg(long, allow_negative_numbers = true, value_name = "N", conflicts_with = "max_steps", value_parser = clap::value_parser!(u32).range(1..=MOST_STEPS))]
     pub steps: Option<u32>,
@@ -62,8 +63,9 @@ impl PlanOptions {
         Wish {
             planner: Some(self.planner.clone()).filter(|name| name != "auto"),
             parts: match self.parts {
-                PartsArgument::Fixed(parts) => Parts::Fixed(parts),
-                PartsArgument::Auto => Parts::Auto,
+                Some(PartsArgument::Fixed(parts)) => Parts::Fixed(parts),
+                None if self.message_bytes.is_none() => Parts::Fixed(1),
+                Some(PartsArgument::Auto) | None => Parts::Auto,
             },
             steps: self.steps,
             max_steps: self.max_steps,
@@ -75,8 +77,8 @@ impl PlanOptions {
     /// The parts asked for; 1 if they are to be chosen.
     pub fn least_parts(&self) -> u32 {
         match self.parts {
-            PartsArgument::Fixed(parts) => parts,
-            PartsArgument::Auto => 1,
+            Some(PartsArgument::Fixed(parts)) => parts,
+            Some(PartsArgument::Auto) | None => 1,
         }
     }
 
@@ -96,10 +98,10 @@ impl PlanOptions {
         add("--planner", Some(self.planner.clone()).filter(|name| name != "auto"));
         add(
             "--parts",
-            match self.parts {
-                PartsArgument::Fixed(1) => None,
-                PartsArgument::Fixed(parts) => Some(parts.to_string()),
-                PartsArgument::Auto => Some("auto".to_owned()),
+            match self.wish().parts {
+                Parts::Fixed(1) if self.message_bytes.is_none() => None,
+                Parts::Fixed(parts) => Some(parts.to_string()),
+                Parts::Auto => Some("auto".to_owned()),
             },
         );
         add("--steps", self.steps.map(|steps| steps.to_string()));

@@ -36,7 +36,7 @@
 
 use super::arborescences::{Arborescence, Parents, pipelined};
 use super::negotiation::Network;
-use super::{Control, Outcome, PlanError, Planner, Task};
+use super::{Asked, Control, Outcome, PlanError, Planner, Task};
 use crate::collective::Kind;
 use crate::problem::Problem;
 
@@ -66,8 +66,8 @@ impl Planner for BinaryTree {
         "baseline: broadcast, reduce along a binary tree of the rank numbers"
     }
 
-    fn in_auto(&self) -> bool {
-        false
+    fn asked(&self) -> Asked {
+        Asked::ForTime
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

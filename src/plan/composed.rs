@@ -31,7 +31,7 @@
 //!
 //! Rabenseifner, "Optimization of collective reduction operations", ICCS 2004.
 
-use super::{Control, Outcome, PlanError, Planner, StopReason, Task, Template, Trees};
+use super::{Asked, Control, Outcome, PlanError, Planner, StopReason, Task, Template, Trees};
 use crate::bound;
 use crate::collective::{ChunkId, Collective, Kind};
 use crate::cost::Price;
@@ -64,8 +64,8 @@ impl Planner for Composed {
         "baseline: all_reduce as a reduce_scatter of equal shards and an all_gather"
     }
 
-    fn in_auto(&self) -> bool {
-        false
+    fn asked(&self) -> Asked {
+        Asked::ForTime
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

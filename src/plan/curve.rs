@@ -15,6 +15,8 @@
 //! and again down to the distance bound, and more steps as long as they pay. What cannot get onto the front even if its
 //! volume bound is met is not planned at all.
 
+use std::ops::RangeInclusive;
+
 use super::driver::plan_bounded;
 use super::{Control, Parts, Plan, PlanError, StopReason, Wish};
 use crate::bound;
@@ -85,29 +87,75 @@ pub fn trace(
     wish: &Wish,
     parts: &[u32],
     control: &Control,
-    mut found: impl FnMut(&Wish, Plan),
+    found: impl FnMut(&Wish, Plan),
 ) -> Result<StopReason, PlanError> {
-    let mut front = Front::default();
+    let mut findings = OnFront { front: Front::default(), found };
     let mut failure = None;
     let mut parts = parts.to_vec();
     parts.sort_unstable();
     parts.dedup();
     for parts in parts {
-        if control.stop().is_some() && !front.points.is_empty() {
+        if control.stop().is_some() && !findings.front.points.is_empty() {
             break;
         }
         let problem = Problem::new(topology.clone(), Collective { kind: kind.clone(), parts })?;
         let bounds = bound::find(&problem)?;
-        let wish = Wish { parts: Parts::Fixed(parts), steps: None, price: None, ..wish.clone() };
-        let tracing = Tracing { problem, bounds, wish, control, front: &mut front, found: &mut found };
-        if let Err(error) = tracing.run() {
+        if let Err(error) = trace_bounded(&problem, &bounds, wish, control, &mut findings) {
             failure.get_or_insert(error);
         }
     }
     match failure {
-        Some(error) if front.points.is_empty() => Err(error),
+        Some(error) if findings.front.points.is_empty() => Err(error),
         _ => Ok(control.stop().unwrap_or(StopReason::Finished)),
     }
+}
+
+/// Whoever has a use for the schedules of a curve.
+pub(super) trait Findings {
+    /// Is there no use for schedules of at least so many steps and so much volume?
+    fn has_enough(&self, steps: usize, volume: Rational) -> bool;
+
+    /// Is there no use for schedules of so many steps? Their volume is at least `least`, and likely at least `seen`, which
+    /// is what more steps took.
+    fn has_enough_below(&self, steps: RangeInclusive<usize>, least: Rational, seen: Rational) -> bool;
+
+    /// A schedule, with the wish it was planned for.
+    fn add(&mut self, wish: &Wish, plan: Plan);
+}
+
+/// Keeps the front, and hands on what is on it when it is found.
+struct OnFront<F> {
+    front: Front<()>,
+    found: F,
+}
+
+impl<F: FnMut(&Wish, Plan)> Findings for OnFront<F> {
+    fn has_enough(&self, steps: usize, volume: Rational) -> bool {
+        self.front.covers(steps, volume)
+    }
+
+    fn has_enough_below(&self, steps: RangeInclusive<usize>, least: Rational, _seen: Rational) -> bool {
+        self.front.covers(*steps.end(), least)
+    }
+
+    fn add(&mut self, wish: &Wish, plan: Plan) {
+        let volume = Rational::new(plan.schedule.total_width().into(), plan.problem.parts().into());
+        if self.front.insert(plan.schedule.step_count(), volume, ()) {
+            (self.found)(wish, plan);
+        }
+    }
+}
+
+/// Plans the curve for one number of parts, as far as it is of use.
+pub(super) fn trace_bounded(
+    problem: &Problem,
+    bounds: &Bounds,
+    wish: &Wish,
+    control: &Control,
+    findings: &mut impl Findings,
+) -> Result<(), PlanError> {
+    let wish = Wish { parts: Parts::Fixed(problem.parts()), steps: None, price: None, ..wish.clone() };
+    Tracing { problem, bounds, wish, control, findings }.run()
 }
 
 /// The numbers of parts worth trying when nobody says: powers of two up to those at which the volume bound can be met, then
@@ -134,31 +182,33 @@ pub fn can_be_cut(kind: &Kind) -> bool {
 
 /// The curve for one number of parts.
 struct Tracing<'a, F> {
-    problem: Problem,
-    bounds: Bounds,
+    problem: &'a Problem,
+    bounds: &'a Bounds,
     wish: Wish,
     control: &'a Control,
-    front: &'a mut Front<()>,
-    found: &'a mut F,
+    findings: &'a mut F,
 }
 
-impl<F: FnMut(&Wish, Plan)> Tracing<'_, F> {
+impl<F: Findings> Tracing<'_, F> {
     fn run(mut self) -> Result<(), PlanError> {
         let (least_steps, least) = (self.bounds.least_steps() as usize, self.least_volume());
         let most_steps = self.wish.max_steps.map_or(usize::MAX, |most| most as usize);
-        if self.front.covers(least_steps, least) {
+        if self.findings.has_enough(least_steps, least) {
             return Ok(());
         }
         let (first, mut volume) = self.plan(None, self.wish.max_steps)?;
-        let mut steps = first;
-        while steps > least_steps && !self.front.covers(steps - 1, least) && self.control.stop().is_none() {
+        let (mut steps, mut seen) = (first, volume);
+        while steps > least_steps
+            && !self.findings.has_enough_below(least_steps..=steps - 1, least, seen)
+            && self.control.stop().is_none()
+        {
             match self.plan(None, Some((steps - stride(steps)).max(least_steps) as u32)) {
-                Ok((fewer, _)) if fewer < steps => steps = fewer,
+                Ok((fewer, more)) if fewer < steps => (steps, seen) = (fewer, more),
                 _ => break,
             }
         }
         let (mut steps, mut vain) = (first, 0);
-        while vain < VAIN_TRIES && !self.front.covers(steps + 1, least) && self.control.stop().is_none() {
+        while vain < VAIN_TRIES && !self.findings.has_enough(steps + 1, least) && self.control.stop().is_none() {
             steps += stride(steps);
             if steps > most_steps {
                 break;
@@ -176,9 +226,7 @@ impl<F: FnMut(&Wish, Plan)> Tracing<'_, F> {
         let wish = Wish { steps, max_steps, ..self.wish.clone() };
         let plan = plan_bounded(self.problem.clone(), self.bounds.clone(), &wish, self.control)?;
         let figures = (plan.schedule.step_count(), self.volume(plan.schedule.total_width()));
-        if self.front.insert(figures.0, figures.1, ()) {
-            (self.found)(&wish, plan);
-        }
+        self.findings.add(&wish, plan);
         Ok(figures)
     }
 

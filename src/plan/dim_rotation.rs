@@ -41,7 +41,7 @@
 
 use super::half_ring::shorter_way;
 use super::ring_phases::{Traveller, active_dims, check, run};
-use super::{Control, Outcome, PlanError, Planner, Task};
+use super::{Asked, Control, Outcome, PlanError, Planner, Task};
 use crate::problem::Problem;
 use crate::topology::Torus;
 
@@ -71,8 +71,8 @@ impl Planner for DimRotation {
         "baseline: half_ring in all dimensions at once, the data in rotation; sound tori"
     }
 
-    fn in_auto(&self) -> bool {
-        false
+    fn asked(&self) -> Asked {
+        Asked::ForTime
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

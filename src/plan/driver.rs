@@ -1,6 +1,9 @@
 //! Choosing planners, numbers of parts, and the better of two schedules.
 
-use super::{Control, Outcome, Phase, PlanError, Planner, SharperBounds, StopReason, Task, planner_named, planners};
+use super::quickest::quickest;
+use super::{
+    Asked, Control, Outcome, Phase, PlanError, Planner, SharperBounds, StopReason, Task, planner_named, planners,
+};
 use crate::bound;
 use crate::certificate::Bounds;
 use crate::collective::{Collective, Kind};
@@ -14,9 +17,9 @@ use crate::topology::Topology;
 pub enum Parts {
     /// In so many.
     Fixed(u32),
-    /// In the fewest at which whole chunks can meet the volume bound, or take the least time where it has a price, as far
-    /// as that stays small; else in those that come nearest. An all_reduce is cut finer, up to four parts a rank: where
-    /// something failed, its trees come near the bound only then.
+    /// In the fewest at which whole chunks can meet the volume bound, as far as that stays small; else in those that come
+    /// nearest. An all_reduce is cut finer, up to four parts a rank: where something failed, its trees come near the bound
+    /// only then. Where time has a price, several numbers of parts are planned, and the schedule of least time is taken.
     Auto,
 }
 
@@ -81,19 +84,20 @@ const AUTO_TREE_HOPS: u32 = 800_000;
 /// not, the steps asked for are too few, or time ran out before there was a schedule.
 pub fn synthesise(topology: &Topology, kind: &Kind, wish: &Wish, control: &Control) -> Result<Plan, PlanError> {
     let problem = |parts| Problem::new(topology.clone(), Collective { kind: kind.clone(), parts });
-    match wish.parts {
-        Parts::Fixed(parts) => plan_problem(problem(parts)?, wish, control),
-        Parts::Auto => {
+    match (wish.price, wish.parts) {
+        (Some(price), _) => quickest(topology, kind, wish, price, control),
+        (None, Parts::Fixed(parts)) => plan_problem(problem(parts)?, wish, control),
+        (None, Parts::Auto) => {
             let whole = problem(1)?;
             let bounds = bound::find(&whole)?;
-            let (parts, _) = best_parts(&whole, &bounds, wish.price);
+            let (parts, _) = best_parts(&whole, &bounds, None);
             let plan = plan_problem(problem(parts)?, wish, control)?;
             if parts == 1 || control.stop().is_some() {
                 return Ok(plan);
             }
             // More parts are no use if planning them fell short of what whole messages reach.
             let coarse = plan_problem(whole, wish, control)?;
-            Ok(if better(wish, &coarse, &plan) { coarse } else { plan })
+            Ok(if better(&coarse, &plan) { coarse } else { plan })
         }
     }
 }
@@ -125,7 +129,14 @@ pub(super) fn plan_bounded(
     task.step_count(bounds.least_steps())?;
     let candidates: Vec<&dyn Planner> = match &wish.planner {
         Some(name) => vec![planner_named(name)?],
-        None => planners().iter().copied().filter(|planner| planner.in_auto()).collect(),
+        None => {
+            let asked = |planner: &&dyn Planner| match planner.asked() {
+                Asked::Always => true,
+                Asked::ForTime => wish.price.is_some(),
+                Asked::ByName => false,
+            };
+            planners().iter().copied().filter(asked).collect()
+        }
     };
     let mut best: Option<(&'static str, Outcome)> = None;
     let mut failures = Vec::new();
@@ -158,14 +169,17 @@ pub(super) fn best_parts(whole: &Problem, bounds: &Bounds, price: Option<Price>)
         }
         _ => u32::try_from(AUTO_HOPS / hops.max(1)).unwrap_or(u32::MAX).clamp(1, AUTO_PARTS),
     };
-    let cost = |parts: u32| {
-        let (steps, width) = least_figures(whole, bounds, parts);
-        let volume = f64::from(width) / f64::from(parts);
-        price.map_or(volume, |price| price.seconds_for(steps as usize, volume))
-    };
     // The first of equals.
+    let cost = |parts: u32| least_cost(whole, bounds, parts, price);
     let best = (1..=most).min_by(|&a, &b| cost(a).total_cmp(&cost(b)));
     (best.unwrap_or(1), most)
+}
+
+/// The seconds of the best schedule that could be; without a price, its volume.
+pub(super) fn least_cost(whole: &Problem, bounds: &Bounds, parts: u32, price: Option<Price>) -> f64 {
+    let (steps, width) = least_figures(whole, bounds, parts);
+    let volume = f64::from(width) / f64::from(parts);
+    price.map_or(volume, |price| price.seconds_for(steps as usize, volume))
 }
 
 /// Steps and width of the best schedule that could be. Where all comes from, or goes to, one rank, the first parts have
@@ -191,16 +205,10 @@ fn least_figures(whole: &Problem, bounds: &Bounds, parts: u32) -> (u32, u32) {
     }
 }
 
-/// Is the first plan the better one for this wish?
-fn better(wish: &Wish, first: &Plan, second: &Plan) -> bool {
+/// Has the first plan less volume, or as much in fewer steps?
+fn better(first: &Plan, second: &Plan) -> bool {
     let figures =
         |plan: &Plan| (plan.schedule.step_count(), plan.schedule.total_width(), u64::from(plan.problem.parts()));
     let ((steps_1, width_1, parts_1), (steps_2, width_2, parts_2)) = (figures(first), figures(second));
-    match wish.price {
-        Some(price) => {
-            let seconds = |plan: &Plan| price.seconds(&plan.problem, &plan.schedule);
-            seconds(first) < seconds(second)
-        }
-        None => (width_1 * parts_2, steps_1) < (width_2 * parts_1, steps_2),
-    }
+    (width_1 * parts_2, steps_1) < (width_2 * parts_1, steps_2)
 }

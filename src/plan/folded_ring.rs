@@ -35,7 +35,7 @@
 //! doi 10.1145/3725843.3756057.
 
 use super::broken_rings::{self, Acceleration, Remains, Scheme};
-use super::{Control, Outcome, PlanError, Planner, Task};
+use super::{Asked, Control, Outcome, PlanError, Planner, Task};
 use crate::problem::Problem;
 
 /// DimRotation with FoldedRing on the rings that have a dead cable.
@@ -74,8 +74,8 @@ impl Planner for FoldedRing {
         "baseline: dim_rotation, rings with a dead cable one way and back again; tori with one dead cable a ring"
     }
 
-    fn in_auto(&self) -> bool {
-        false
+    fn asked(&self) -> Asked {
+        Asked::ByName
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
@@ -96,8 +96,8 @@ impl Planner for OpenRing {
         "baseline: folded_ring with the shortest way along each broken ring instead of folding it"
     }
 
-    fn in_auto(&self) -> bool {
-        false
+    fn asked(&self) -> Asked {
+        Asked::ByName
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

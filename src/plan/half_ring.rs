@@ -37,7 +37,7 @@
 use std::cmp::Ordering;
 
 use super::ring_phases::{Block, active_dims, check, run};
-use super::{Control, Outcome, PlanError, Planner, Task};
+use super::{Asked, Control, Outcome, PlanError, Planner, Task};
 use crate::problem::Problem;
 use crate::topology::dim_name;
 
@@ -67,8 +67,8 @@ impl Planner for HalfRing {
         "baseline: every message the shorter way round the rings, one dimension after the other; sound tori"
     }
 
-    fn in_auto(&self) -> bool {
-        false
+    fn asked(&self) -> Asked {
+        Asked::ForTime
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

@@ -45,7 +45,7 @@
 //! doi 10.1145/3725843.3756057.
 
 use super::broken_rings::{self, Acceleration, Remains, Scheme};
-use super::{Control, Outcome, PlanError, Planner, Task};
+use super::{Asked, Control, Outcome, PlanError, Planner, Task};
 use crate::problem::Problem;
 
 /// Broken rings wait for the acceleration phases.
@@ -120,8 +120,8 @@ impl Planner for Mate {
         }
     }
 
-    fn in_auto(&self) -> bool {
-        false
+    fn asked(&self) -> Asked {
+        Asked::ByName
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
@@ -150,8 +150,8 @@ impl Planner for MateE {
         }
     }
 
-    fn in_auto(&self) -> bool {
-        false
+    fn asked(&self) -> Asked {
+        Asked::ByName
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

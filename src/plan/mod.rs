@@ -23,6 +23,7 @@ mod mate;
 mod negotiated;
 mod negotiation;
 mod phase;
+mod quickest;
 mod ring;
 mod ring_all_reduce;
 mod ring_gather;
@@ -141,6 +142,17 @@ impl Task<'_> {
     }
 }
 
+/// When planning without a named planner asks a planner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Whenever it applies.
+    Always,
+    /// Where time has a price: the baselines, which are planned at once, and may be fast where messages are small.
+    ForTime,
+    /// Never: only who names it has it.
+    ByName,
+}
+
 /// A way to plan.
 pub trait Planner: Sync {
     /// The name on the command line and in `origin`.
@@ -149,9 +161,9 @@ pub trait Planner: Sync {
     /// One line for people: what it does and when it applies.
     fn summary(&self) -> &'static str;
 
-    /// Whether planning without a named planner tries this one; baselines say no.
-    fn in_auto(&self) -> bool {
-        true
+    /// When planning without a named planner asks this one.
+    fn asked(&self) -> Asked {
+        Asked::Always
     }
 
     /// Whether it can plan this problem at all.

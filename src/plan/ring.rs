@@ -35,7 +35,7 @@
 //! [`HalfRing`]: super::HalfRing
 
 use super::ring_phases::{Block, active_dims, check, run};
-use super::{Control, Outcome, PlanError, Planner, Task};
+use super::{Asked, Control, Outcome, PlanError, Planner, Task};
 use crate::problem::Problem;
 use crate::topology::dim_name;
 
@@ -65,8 +65,8 @@ impl Planner for Ring {
         "baseline: half of every message each way round the rings, one dimension after the other; sound tori"
     }
 
-    fn in_auto(&self) -> bool {
-        false
+    fn asked(&self) -> Asked {
+        Asked::ForTime
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

@@ -33,7 +33,7 @@
 //! Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 2009.
 
 use super::ring_of_ranks::{ring_for, round_the_ring};
-use super::{Control, Outcome, PlanError, Planner, StopReason, Task};
+use super::{Asked, Control, Outcome, PlanError, Planner, StopReason, Task};
 use crate::collective::Kind;
 use crate::problem::Problem;
 use crate::schedule::Op;
@@ -64,8 +64,8 @@ impl Planner for RingAllReduce {
         "baseline: all_reduce twice round one ring of all live ranks"
     }
 
-    fn in_auto(&self) -> bool {
-        false
+    fn asked(&self) -> Asked {
+        Asked::ForTime
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

@@ -31,7 +31,7 @@
 //! Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 2005, section 4.
 
 use super::ring_of_ranks::{ring_for, round_the_ring};
-use super::{Control, Outcome, PlanError, Planner, StopReason, Task};
+use super::{Asked, Control, Outcome, PlanError, Planner, StopReason, Task};
 use crate::collective::Kind;
 use crate::problem::Problem;
 use crate::schedule::Op;
@@ -61,8 +61,8 @@ impl Planner for RingGather {
         "baseline: all_gather, all_reduce_gathered once round one ring of all live ranks"
     }
 
-    fn in_auto(&self) -> bool {
-        false
+    fn asked(&self) -> Asked {
+        Asked::ForTime
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

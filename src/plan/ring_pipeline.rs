@@ -34,7 +34,7 @@
 
 use super::ring::half;
 use super::ring_phases::{Traveller, active_dims, check, run};
-use super::{Control, Outcome, PlanError, Planner, Task};
+use super::{Asked, Control, Outcome, PlanError, Planner, Task};
 use crate::problem::Problem;
 
 /// Ring, the parts of a message one dimension after the other.
@@ -63,8 +63,8 @@ impl Planner for RingPipeline {
         "baseline: ring, the parts of each message behind each other through the dimensions; sound tori"
     }
 
-    fn in_auto(&self) -> bool {
-        false
+    fn asked(&self) -> Asked {
+        Asked::ByName
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

@@ -29,7 +29,7 @@
 //! is better than a ring.
 
 use super::ring_of_ranks::{ring_for, round_the_ring};
-use super::{Control, Outcome, PlanError, Planner, StopReason, Task};
+use super::{Asked, Control, Outcome, PlanError, Planner, StopReason, Task};
 use crate::collective::Kind;
 use crate::problem::Problem;
 use crate::schedule::Op;
@@ -59,8 +59,8 @@ impl Planner for TwoWave {
         "baseline: barrier in two waves round one ring of all live ranks"
     }
 
-    fn in_auto(&self) -> bool {
-        false
+    fn asked(&self) -> Asked {
+        Asked::ForTime
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

@@ -31,7 +31,7 @@ use synth_lp::{Flow, SteppedFlow, least_load, least_load_size, least_widths, lea
 use crate::bound::FlowNetwork;
 use crate::plan::negotiated::{Guide, plan_from};
 use crate::plan::negotiation::{LiveLink, Message, Network, WAIT};
-use crate::plan::{Control, Outcome, PlanError, Planner, Task};
+use crate::plan::{Asked, Control, Outcome, PlanError, Planner, Task};
 use crate::problem::Problem;
 
 /// Variables of the largest program that is solved: some tens of seconds.
@@ -63,8 +63,8 @@ impl Planner for Lp {
     }
 
     /// [`crate::plan::Negotiated`] mostly reaches the same, sooner.
-    fn in_auto(&self) -> bool {
-        false
+    fn asked(&self) -> Asked {
+        Asked::ByName
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

@@ -1,0 +1,108 @@
+//! Where steps and bytes have a price: the schedule of least time, never slower than any point of `synth pareto`.
+
+use rayon::prelude::*;
+use synth::bound;
+use synth::collective::{Collective, Kind};
+use synth::cost::Price;
+use synth::plan::{Control, Parts, Wish, synthesise, trace, useful_parts};
+use synth::problem::Problem;
+use synth::schedule::Solution;
+use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::verify::{Options, verify};
+
+const BYTES: [u64; 4] = [1 << 10, 1 << 16, 1 << 20, 1 << 26];
+
+fn machine(extents: &[u32], cables: &[(u32, u32)], failed_ranks: &[u32]) -> Topology {
+    let failed = |&(from, to)| FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true };
+    Topology::new(TopologySpec {
+        failed_links: cables.iter().map(failed).collect(),
+        failed_ranks: failed_ranks.iter().copied().map(RankId).collect(),
+        ..TopologySpec::new(Shape::Torus(Torus::new(extents)))
+    })
+    .unwrap()
+}
+
+fn kinds() -> Vec<Kind> {
+    let root = RankId(1);
+    vec![
+        Kind::AllToAll,
+        Kind::AllGather,
+        Kind::ReduceScatter,
+        Kind::AllReduce,
+        Kind::Broadcast(root),
+        Kind::Reduce(root),
+        Kind::Scatter(root),
+        Kind::AllReduceGathered,
+    ]
+}
+
+#[test]
+fn no_point_of_the_curve_is_faster() {
+    let machines = [
+        machine(&[4], &[(0, 1)], &[]),
+        machine(&[5], &[], &[]),
+        machine(&[5], &[], &[2]),
+        machine(&[2, 2], &[], &[]),
+        machine(&[2, 3], &[(0, 2)], &[]),
+    ];
+    let cases: Vec<(&Topology, Kind)> =
+        machines.iter().flat_map(|topology| kinds().into_iter().map(move |kind| (topology, kind))).collect();
+    cases.into_par_iter().for_each(|(topology, kind)| {
+        let parts = useful_parts(topology, &kind).unwrap();
+        let mut curve = Vec::new();
+        let unlimited = Control::unlimited();
+        trace(topology, &kind, &Wish::default(), &parts, &unlimited, |_, plan| curve.push(plan)).unwrap();
+        for message_bytes in BYTES {
+            let price = Price { message_bytes, alpha: 1e-6, bandwidth: 50e9 };
+            let wish = Wish { parts: Parts::Auto, price: Some(price), ..Wish::default() };
+            let plan = synthesise(topology, &kind, &wish, &unlimited).unwrap();
+            let seconds = price.seconds(&plan.problem, &plan.schedule);
+            for point in &curve {
+                let by = price.seconds(&point.problem, &point.schedule);
+                assert!(
+                    seconds <= by,
+                    "{} of {message_bytes} bytes on {:?}: {seconds} s, but {by} s in {} steps with {} parts",
+                    kind.name(),
+                    topology.spec(),
+                    point.schedule.step_count(),
+                    point.problem.parts(),
+                );
+            }
+            let solution =
+                Solution { problem: plan.problem, schedule: plan.schedule, bounds: plan.bounds, origin: None };
+            assert!(verify(&solution, &Options::default()).holds());
+        }
+    });
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let topology = machine(&[2, 3], &[(0, 1)], &[]);
+    let plan = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let price = Price { message_bytes: 1 << 20, alpha: 1e-6, bandwidth: 50e9 };
+        let wish = Wish { parts: Parts::Auto, price: Some(price), ..Wish::default() };
+        let plan = pool.install(|| synthesise(&topology, &Kind::AllReduce, &wish, &Control::unlimited())).unwrap();
+        (plan.planner, plan.problem.parts(), plan.schedule)
+    };
+    assert!(plan(1) == plan(4));
+}
+
+/// Small messages take few steps, large ones little volume.
+#[test]
+fn larger_messages_take_less_volume() {
+    let topology = machine(&[3, 3], &[(0, 1)], &[]);
+    for kind in [Kind::AllReduce, Kind::Broadcast(RankId(0))] {
+        let [small, large] = [BYTES[0], BYTES[3]].map(|message_bytes| {
+            let price = Some(Price { message_bytes, alpha: 1e-6, bandwidth: 50e9 });
+            let wish = Wish { parts: Parts::Auto, price, ..Wish::default() };
+            let plan = synthesise(&topology, &kind, &wish, &Control::unlimited()).unwrap();
+            (plan.schedule.step_count(), plan.schedule.total_width() as f64 / f64::from(plan.problem.parts()))
+        });
+        assert!(small.0 < large.0 && small.1 > large.1, "{small:?}, {large:?}");
+        let whole = Problem::new(topology.clone(), Collective::new(kind.clone())).unwrap();
+        let bound = bound::find(&whole).unwrap().volume.unwrap().at_least;
+        let near = *bound.numer() as f64 / *bound.denom() as f64 * 1.1;
+        assert!(large.1 <= near, "{large:?}: the bound is {bound}");
+    }
+}
