@@ -18,6 +18,7 @@ pub enum Code {
     P005,
     P006,
     P007,
+    P008,
     D002,
     R001,
     R002,
@@ -37,6 +38,7 @@ impl Code {
         Self::P005,
         Self::P006,
         Self::P007,
+        Self::P008,
         Self::D002,
         Self::R001,
         Self::R002,
@@ -67,6 +69,7 @@ impl Code {
             Self::P005 => "two workers use the same end of a channel",
             Self::P006 => "an operation names what does not exist, or overlaps itself",
             Self::P007 => "at the end a slot of the output holds the wrong value",
+            Self::P008 => "two transfers may be on one link at a time",
             _ => self.of_schedules().map_or("", verify::Code::title),
         }
     }
@@ -87,6 +90,7 @@ impl fmt::Display for Code {
             Self::P005 => "P005",
             Self::P006 => "P006",
             Self::P007 => "P007",
+            Self::P008 => "P008",
             _ => return self.of_schedules().map_or(Ok(()), |code| fmt::Display::fmt(&code, f)),
         })
     }

@@ -39,6 +39,12 @@ pub(super) fn of(code: Code) -> &'static str {
             "When all is done, the slot holds another chunk than it should, or a sum of different chunks. The \
              operation where it went wrong is named. Often an offset is wrong."
         }
+        Code::P008 => {
+            "The program claims to be free of contention, but in some run two transfers are on one link at a time: nothing \
+             makes the second wait until the first was received. Usually a barrier between two steps is missing, or a \
+             worker that sends does not wait for it. Messages that are one transfer are counted in `transfers` of their \
+             channel."
+        }
         _ => code.of_schedules().map_or("", verify::Code::explanation),
     }
 }

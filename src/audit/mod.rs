@@ -10,12 +10,15 @@
 //!    touch, one of them to write, is a race (`races`). That a full channel holds its sender back is not counted as an
 //!    order: a program must not need a shallow channel;
 //! 3. without races, every operation reads the same values in every interleaving, so the values of one are those of all
-//!    (`values`), and the collective's demands are compared with them (`outcome`).
+//!    (`values`), and the collective's demands are compared with them (`outcome`);
+//! 4. a program that claims to be free of contention is refused if two transfers may be on one link at a time
+//!    (`contention`), by the same orders.
 //!
 //! What has to be believed is here, in `program`, in the language of problems and in the reader; planners and the
 //! lowering are not.
 
 mod code;
+mod contention;
 mod explain;
 mod links;
 mod outcome;
@@ -48,16 +51,19 @@ pub struct Options<'a> {
     pub max_errors: usize,
     /// Check links against this machine instead of the program's own.
     pub machine: Option<Machine<'a>>,
+    /// Refuse transfers that may be on a link together even if the program does not claim that there are none.
+    pub contention_free: bool,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self { max_errors: 20, machine: None }
+        Self { max_errors: 20, machine: None, contention_free: false }
     }
 }
 
 /// Judges a program. Takes time in the number of slots moved, and where ranks order each other's operations by messages
-/// alone, in the number of operations times the workers of each such rank.
+/// alone, in the number of operations times the workers of each such rank. Freedom from contention takes time in the
+/// operations at the ends of each channel; where only other ranks keep its transfers apart, in all operations.
 pub fn audit(program: &Program, options: &Options<'_>) -> Report {
     let mut report = Report::new(options.max_errors);
     links::check(program, options.machine, &mut report);
@@ -67,6 +73,9 @@ pub fn audit(program: &Program, options: &Options<'_>) -> Report {
     races::check(program, &outcome, &mut report);
     if report.violation_count() == before {
         outcome::check(program, &outcome, &mut report);
+    }
+    if program.contention_free || options.contention_free {
+        contention::check(program, options.machine, &outcome, &mut report);
     }
     report
 }

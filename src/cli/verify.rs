@@ -39,6 +39,10 @@ pub struct VerifyCommand {
     /// With --topology: the rank of the machine that each rank of the program is, in order; else they are the same
     #[arg(long, value_name = "RANKS", value_delimiter = ',', requires = "topology")]
     rank_map: Vec<u32>,
+    /// Refuse rank programs in which two transfers may be on one link at a time, even if they do not claim to be free of
+    /// contention (schedules always have to be)
+    #[arg(long)]
+    contention_free: bool,
     /// The form of the verdicts
     #[arg(long, value_enum, default_value = "text")]
     format: VerdictFormat,
@@ -109,7 +113,7 @@ impl VerifyCommand {
         shrinking.run(|program| {
             let rank_map = self.rank_map(program);
             let machine = machine.map(|topology| audit::Machine { topology, rank_map: &rank_map });
-            shrinking.program(program, &audit::Options { machine, ..audit::Options::default() })
+            shrinking.program(program, &self.audit_options(machine))
         })
     }
 
@@ -145,13 +149,17 @@ impl VerifyCommand {
     fn judge_program(&self, name: &str, text: &str, program: &Program, machine: Option<&Topology>) -> Verdict {
         let rank_map = self.rank_map(program);
         let machine = machine.map(|topology| audit::Machine { topology, rank_map: &rank_map });
-        let report = audit(program, &audit::Options { max_errors: self.max_errors, machine });
+        let report = audit(program, &self.audit_options(machine));
         let audited = Audited { name, source: Source::Program(text), program, report: &report };
         let ending = if report.holds() { Ending::Success } else { Ending::Refuted };
         match self.format {
             VerdictFormat::Text => Verdict { ending, text: audited.to_text(), json: Value::Null },
             _ => Verdict { ending, text: String::new(), json: audited.to_json() },
         }
+    }
+
+    fn audit_options<'a>(&self, machine: Option<audit::Machine<'a>>) -> audit::Options<'a> {
+        audit::Options { max_errors: self.max_errors, machine, contention_free: self.contention_free }
     }
 
     /// For each rank of a program, the rank of the machine that it is.

@@ -173,6 +173,7 @@ impl<'a> Lowering<'a> {
         let mut messages = Vec::new();
         for (transfer, list) in transfers.iter().zip(&carried) {
             let channel = self.draft.channel(transfer.from, transfer.to, transfer.via);
+            self.draft.end_transfer(channel, runs(list).count() as u32);
             for run in runs(list) {
                 let (head, count) = (run[0], run.len() as u32);
                 self.draft.send(transfer.from, channel, head.src, count);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Wish;
 use crate::problem::Problem;
-use crate::program::{Channel, Layout, Operation, Program, ProgramBuilder, Slot};
+use crate::program::{Barriers, Channel, Layout, Operation, Program, ProgramBuilder, Slot};
 use crate::schedule::Origin;
 use crate::topology::{Direction, RankId};
 
@@ -22,6 +22,8 @@ pub(super) struct Draft {
     /// For each channel the workers that send and receive, and the messages on their way now and at the most.
     ends: Vec<(u32, u32)>,
     on_their_way: Vec<(u32, u32)>,
+    /// For each channel, the messages of each transfer.
+    transfers: Vec<Vec<u32>>,
     ranks: Vec<Rank>,
 }
 
@@ -77,6 +79,7 @@ impl Draft {
             numbers: links.iter().copied().zip(0..).collect(),
             ends: senders.into_iter().zip(receivers).collect(),
             on_their_way: vec![(0, 0); links.len()],
+            transfers: vec![Vec::new(); links.len()],
             links,
             ranks,
         }
@@ -106,6 +109,13 @@ impl Draft {
         *most = (*most).max(*now);
         let worker = self.ends[channel as usize].0;
         self.ranks[rank.index()].add(worker, Operation::Send { channel, src, count });
+    }
+
+    /// Notes that the last so many messages of a channel are one transfer.
+    pub(super) fn end_transfer(&mut self, channel: u32, messages: u32) {
+        if messages > 0 {
+            self.transfers[channel as usize].push(messages);
+        }
     }
 
     pub(super) fn receive(&mut self, rank: RankId, channel: u32, add: Option<Slot>, dst: Slot, count: u32) {
@@ -158,6 +168,11 @@ impl Draft {
                     builder.operation(operation);
                 }
             }
+        }
+        if wish.barriers != Barriers::None {
+            let shown =
+                |messages: Vec<u32>| if messages.iter().all(|&count| count == 1) { Vec::new() } else { messages };
+            builder.contention_free(self.transfers.into_iter().map(shown).collect());
         }
         let mut program = builder.finish(wish.barriers);
         program.origin = origin;

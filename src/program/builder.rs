@@ -18,6 +18,8 @@ impl ProgramBuilder {
                 has_links,
                 in_place,
                 barriers: Barriers::None,
+                contention_free: false,
+                transfers: Vec::new(),
                 scratch: Vec::new(),
                 channels: Vec::new(),
                 origin: None,
@@ -31,6 +33,7 @@ impl ProgramBuilder {
     /// Adds a channel and gives its number.
     pub fn channel(&mut self, channel: Channel) -> u32 {
         self.program.channels.push(channel);
+        self.program.transfers.push(Vec::new());
         self.program.channels.len() as u32 - 1
     }
 
@@ -56,6 +59,14 @@ impl ProgramBuilder {
         if let Some(end) = self.program.first_operation.last_mut() {
             *end += 1;
         }
+        self
+    }
+
+    /// Claims that no two transfers are on one link at the same time. For each channel, how many of its messages with
+    /// slots are one transfer, in order; empty where each is one alone.
+    pub fn contention_free(&mut self, transfers: Vec<Vec<u32>>) -> &mut Self {
+        self.program.contention_free = true;
+        self.program.transfers = transfers;
         self
     }
 

@@ -129,6 +129,10 @@ pub struct Program {
     pub in_place: bool,
     /// What kept the steps apart, as whoever made the program says; nobody depends on it.
     pub barriers: Barriers,
+    /// It is claimed that no two transfers are on one link at the same time; the audit holds it to that.
+    pub contention_free: bool,
+    /// For each channel, how many of its messages with slots are one transfer, in order; empty: each is one alone.
+    pub transfers: Vec<Vec<u32>>,
     /// The slots of scratch each rank has.
     pub scratch: Vec<u32>,
     /// The channels, by number.
@@ -170,6 +174,33 @@ impl Program {
     /// The operations of all workers of all ranks.
     pub fn operations(&self) -> &[Operation] {
         &self.operations
+    }
+
+    /// For each channel, the operations that send messages with slots on it, in order. O(operations).
+    pub fn sends(&self) -> Vec<Vec<usize>> {
+        let mut sends = vec![Vec::new(); self.channels.len()];
+        for (number, operation) in self.operations.iter().enumerate() {
+            if let Operation::Send { channel, count: 1.., .. }
+            | Operation::Receive { forward: Some(channel), count: 1.., .. } = *operation
+                && let Some(sends) = sends.get_mut(channel as usize)
+            {
+                sends.push(number);
+            }
+        }
+        sends
+    }
+
+    /// Where the transfers of a channel end among so many messages with slots: how many there are up to the end of each.
+    pub fn transfer_ends(&self, channel: usize, messages: usize) -> Vec<usize> {
+        let stated = self.transfers.get(channel).map_or(&[][..], Vec::as_slice);
+        if stated.is_empty() {
+            return (1..=messages).collect();
+        }
+        let add = |end: &mut usize, &count: &u32| {
+            *end = end.saturating_add(count as usize);
+            Some(*end)
+        };
+        stated.iter().filter(|&&count| count > 0).scan(0, add).collect()
     }
 
     /// The rank a worker belongs to. O(log ranks).

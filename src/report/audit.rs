@@ -96,7 +96,8 @@ pub fn table(program: &Program) -> Table {
     table.row(["messages".to_owned(), format!("{messages} of {slots} slots, {tokens} tokens")]);
     table.row(["scratch".to_owned(), format!("{peak_scratch} slots at most at a rank")]);
     table.row(["channels".to_owned(), format!("{} of at most {channel_slots} slots", program.channels.len())]);
-    table.row(["barriers".to_owned(), program.barriers.name().to_owned()]);
+    let shared = if program.contention_free { "no link is shared" } else { "links may be shared" };
+    table.row(["barriers".to_owned(), format!("{}: {shared}", program.barriers.name())]);
     table
 }
 
@@ -109,6 +110,7 @@ pub fn figures_to_json(program: &Program) -> Value {
         "parts": program.problem.parts(),
         "in_place": program.in_place,
         "barriers": program.barriers.name(),
+        "contention_free": program.contention_free,
         "workers": figures.workers,
         "operations": figures.operations,
         "messages": figures.messages,

@@ -129,7 +129,25 @@ fn of(program: &Program, kept: &[usize]) -> Program {
             }
         }
     }
+    if program.contention_free {
+        builder.contention_free(transfers(program, kept));
+    }
     builder.finish(program.barriers)
+}
+
+/// Of each channel's transfers, how many messages are left.
+fn transfers(program: &Program, kept: &[usize]) -> Vec<Vec<u32>> {
+    let of_channel = |(channel, sends): (usize, Vec<usize>)| {
+        let mut begin = 0;
+        let mut left = |end: usize| {
+            let sends = sends.get(begin..end).unwrap_or_default();
+            begin = end;
+            sends.iter().filter(|number| kept.binary_search(number).is_ok()).count() as u32
+        };
+        let ends = program.transfer_ends(channel, sends.len());
+        ends.into_iter().map(&mut left).filter(|&count| count > 0).collect()
+    };
+    program.sends().into_iter().enumerate().map(of_channel).collect()
 }
 
 /// Does nothing.

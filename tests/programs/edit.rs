@@ -10,6 +10,8 @@ pub struct Draft {
     pub channels: Vec<Channel>,
     /// By rank and worker.
     pub workers: Vec<Vec<Vec<Operation>>>,
+    /// The claim to be free of contention, with the messages of transfers.
+    pub claim: Option<Vec<Vec<u32>>>,
 }
 
 impl Draft {
@@ -22,6 +24,7 @@ impl Draft {
             program: program.clone(),
             channels: program.channels.clone(),
             workers: (0..program.rank_count() as u32).map(workers).collect(),
+            claim: program.contention_free.then(|| program.transfers.clone()),
         }
     }
 
@@ -39,6 +42,9 @@ impl Draft {
                     builder.operation(operation);
                 }
             }
+        }
+        if let Some(transfers) = &self.claim {
+            builder.contention_free(transfers.clone());
         }
         builder.finish(*barriers)
     }

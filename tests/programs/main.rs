@@ -2,6 +2,7 @@
 //! against throwing dice.
 
 mod command;
+mod contention;
 mod dice;
 mod edit;
 #[path = "../runtime/machine.rs"]
@@ -197,7 +198,8 @@ fn a_program_without_a_machine() {
         ("\"send\", \"channel\": 0, ", "\"send\", ", 9, "missing field `channel`"),
         ("\"channel\": 0, \"dst\": [\"o\", 0]", "\"channel\": 0", 10, "missing field `dst`"),
         ("\"slots\": 1", "\"slots\": 0", 5, "at least 1"),
-        ("\"ranks\": 2,", "\"ranks\": 2, \"contention_free\": true,", 3, "contention_free"),
+        ("\"slots\": 1", "\"slots\": 1, \"transfers\": [1]", 5, "`transfers` is for programs with `contention_free`"),
+        ("\"ranks\": 2,", "\"ranks\": 2, \"contention_free\": 1,", 3, "invalid type"),
     ] {
         let error = parse_program(&text.replace(wrong, right)).unwrap_err();
         assert!(error.message.contains(words), "{error}");

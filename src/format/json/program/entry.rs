@@ -34,10 +34,9 @@ pub(super) struct ProgramFile {
     /// What keeps apart the steps of the schedule that the program was made from. For people; nothing depends on it.
     #[serde(default)]
     pub barriers: BarriersEntry,
-    /// No two transfers of different steps are on one link at a time. For people; nothing depends on it.
-    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "bool")]
-    pub contention_free: Option<bool>,
+    /// No two transfers are on one link at a time, in any interleaving. A program that claims it is held to it.
+    #[serde(default)]
+    pub contention_free: bool,
     /// The channels, numbered from 0 in this order.
     pub channels: Vec<Object<ChannelEntry>>,
     /// One entry for each rank, in their order.
@@ -74,6 +73,10 @@ pub(super) struct ChannelEntry {
     pub via: Option<DirectionEntry>,
     /// The most messages on their way at a time.
     pub slots: NonZeroU32,
+    /// How many of its messages with slots are one transfer, in order. Left out: each is one alone.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<NonZeroU32>")]
+    pub transfers: Option<Vec<NonZeroU32>>,
 }
 
 /// What one rank does.

@@ -1,5 +1,7 @@
 //! From statements to a program.
 
+use std::num::NonZeroU32;
+
 use serde::Deserialize;
 
 use super::PROGRAM_FORMAT;
@@ -67,19 +69,25 @@ fn program(file: ProgramFile) -> Result<Program, Fault> {
         return Err(Fault::new(Code::F009, message).at("in_place"));
     }
     let barriers = Barriers::from(file.barriers);
-    if file.contention_free.is_some_and(|claim| claim != (barriers != Barriers::None)) {
-        let message = "`contention_free` is true with barriers between steps, and false without";
-        return Err(Fault::new(Code::F003, message).at("contention_free"));
-    }
     let ranks = problem.topology().rank_count();
     if file.programs.len() != ranks {
         let message = format!("there are {} programs for {ranks} ranks: give one for each", file.programs.len());
         return Err(Fault::new(Code::F003, message).at("programs"));
     }
     let mut builder = ProgramBuilder::new(problem, has_links, file.in_place);
-    for Object(ChannelEntry { from, to, via, slots }) in file.channels {
+    let mut transfers = Vec::new();
+    for (number, Object(entry)) in file.channels.into_iter().enumerate() {
+        let ChannelEntry { from, to, via, slots, transfers: counts } = entry;
+        if counts.is_some() && !file.contention_free {
+            let fault = Fault::new(Code::F002, "`transfers` is for programs with `contention_free`");
+            return Err(fault.at("transfers").within(PathItem::Index(number)).at("channels"));
+        }
         let via = via.map(|entry| entry.0);
         builder.channel(Channel { from: RankId(from), to: RankId(to), via, slots: slots.get() });
+        transfers.push(counts.unwrap_or_default().into_iter().map(NonZeroU32::get).collect());
+    }
+    if file.contention_free {
+        builder.contention_free(transfers);
     }
     for (number, Object(rank)) in file.programs.into_iter().enumerate() {
         builder.rank(rank.scratch);

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use super::PROGRAM_FORMAT;
 use crate::format::json::write::{separator, write_collective, write_origin, write_topology};
-use crate::program::{Barriers, Buffer, Operation, Program, Slot};
+use crate::program::{Buffer, Operation, Program, Slot};
 use crate::topology::RankId;
 
 /// The text of a rank program file. Takes time in the number of operations.
@@ -28,15 +28,24 @@ fn write_program(out: &mut String, program: &Program) -> fmt::Result {
         out.push_str(",\n  \"in_place\": true");
     }
     write!(out, ",\n  \"barriers\": \"{}\"", program.barriers.name())?;
-    write!(out, ",\n  \"contention_free\": {}", program.barriers != Barriers::None)?;
+    write!(out, ",\n  \"contention_free\": {}", program.contention_free)?;
     out.push_str(",\n  \"channels\": [");
     let mut next = separator("\n    ", ",\n    ");
-    for channel in &program.channels {
+    for (channel, transfers) in program.channels.iter().zip(&program.transfers) {
         write!(out, "{}{{\"from\": {}, \"to\": {}", next(), channel.from, channel.to)?;
         if let Some(via) = channel.via {
             write!(out, ", \"via\": \"{via}\"")?;
         }
-        write!(out, ", \"slots\": {}}}", channel.slots)?;
+        write!(out, ", \"slots\": {}", channel.slots)?;
+        if program.contention_free && !transfers.is_empty() {
+            out.push_str(", \"transfers\": [");
+            let mut next = separator("", ", ");
+            for count in transfers {
+                write!(out, "{}{count}", next())?;
+            }
+            out.push(']');
+        }
+        out.push('}');
     }
     out.push_str(if program.channels.is_empty() { "]" } else { "\n  ]" });
     out.push_str(",\n  \"programs\": [");
