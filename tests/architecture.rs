@@ -42,7 +42,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// What the rooms that must be believed may not lean on.
-const NOT_TRUSTED: &[&str] = &["petgraph::", "rayon::", "synth_lp::"];
+const NOT_TRUSTED: &[&str] = &["petgraph::", "rayon::", "synth_lp::", "synth_smt::"];
 const TRUSTED: &[&str] = &["collective", "problem", "certificate", "schedule", "program", "verify", "audit", "format"];
 
 /// More lines than this: split the file.

@@ -60,6 +60,10 @@ fn check(topology: Topology, name: &str) {
         assert_eq!(plan.schedule.step_count(), steps as usize, "{name}");
         let planned = plan.schedule.total_width();
         assert_eq!(planned, u64::from(optimum), "{name}, {steps} steps: planned, and the least possible");
+        let wish = Wish { planner: Some("smt".to_owned()), ..wish };
+        let proven = synthesise(&topology, &Kind::AllToAll, &wish, &Control::unlimited()).unwrap().schedule;
+        let figures = (proven.step_count(), proven.total_width());
+        assert_eq!(figures, (steps as usize, u64::from(optimum)), "{name}, {steps} steps: by the SMT planner");
     }
     assert!(
         least_steps == 1 || options(&topology, least_steps - 1).iter().any(Vec::is_empty),

@@ -159,7 +159,8 @@ impl FlowNetwork {
     }
 }
 
-fn keeps_demand(problem: &Problem, image: &dyn Fn(RankId) -> RankId) -> bool {
+/// Does a map of the ranks carry what must be done into itself?
+pub(crate) fn keeps_demand(problem: &Problem, image: &dyn Fn(RankId) -> RankId) -> bool {
     match &problem.collective().kind {
         Kind::AllToAllV(demand) => {
             let ranks = || (0..problem.topology().rank_count() as u32).map(RankId);

@@ -30,6 +30,7 @@ use crate::topology::Distances;
 
 pub use synth_lp::LpError;
 
+pub(crate) use flow::keeps_demand;
 pub use flow::{FlowBound, FlowError, FlowLimit, FlowNetwork, flow_bound};
 pub use stepped::{SteppedBound, stepped_bound};
 

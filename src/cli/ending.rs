@@ -61,7 +61,12 @@ impl Failure {
                 .hint("`synth verify` judges such schedules, and `synth bound` says what they cannot beat"),
             PlanError::Problem(error) => Self::from(error.clone()),
             PlanError::Disconnected(disconnected) => Self::of_disconnected(disconnected, topology),
-            PlanError::TooFewSteps { .. } => Self::new(Ending::Impossible, error),
+            PlanError::TooFewSteps { .. } | PlanError::TooNarrow { .. } | PlanError::Refuted { .. } => {
+                Self::new(Ending::Impossible, error)
+            }
+            PlanError::Undecided { .. } => {
+                Self::new(Ending::Stopped, error).hint("allow more time with --time-limit, more steps or more width")
+            }
             PlanError::NotFound { .. } => {
                 Self::new(Ending::Stopped, error).hint("allow more steps, more time, or another number of --parts")
             }

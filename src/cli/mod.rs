@@ -13,7 +13,9 @@ mod pareto;
 mod plan;
 mod plan_options;
 mod planners;
+mod polish;
 mod progress;
+mod proof;
 mod quantity;
 mod run;
 #[cfg(feature = "mpi")]
@@ -66,6 +68,7 @@ struct Cli {
 enum Command {
     Verify(verify::VerifyCommand),
     Pareto(pareto::ParetoCommand),
+    Polish(polish::PolishCommand),
     Bound(bound::BoundCommand),
     Show(show::ShowCommand),
     Run(run::RunCommand),
@@ -95,6 +98,7 @@ pub fn run() -> ExitCode {
         None => cli.plan.run(),
         Some(Command::Verify(command)) => command.run(),
         Some(Command::Pareto(command)) => command.run(),
+        Some(Command::Polish(command)) => command.run(),
         Some(Command::Bound(command)) => command.run(),
         Some(Command::Show(command)) => command.run(),
         Some(Command::Run(command)) => command.run(),

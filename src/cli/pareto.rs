@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use synth::collective::{Collective, Kind};
 use synth::cost::Price;
-use synth::plan::{Control, Front, Parts, Plan, StopReason, Wish, can_be_cut, trace, useful_parts};
+use synth::plan::{
+    Control, Front, Parts, Plan, SmtBackend, SmtWish, StopReason, Wish, can_be_cut, trace, useful_parts,
+};
 use synth::problem::Problem;
 use synth::report::curve::{Curve, Point};
 use synth::topology::Topology;
@@ -57,6 +59,9 @@ pub struct ParetoCommand {
     /// Threads to plan with [default: one per core]; their number does not change the schedules
     #[arg(long, value_name = "N", help_heading = "Plan", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
+    /// Planner smt: who solves the formulas, `cadical` (unless stated) or `z3`, in builds that have it
+    #[arg(long, value_name = "NAME", help_heading = "Plan")]
+    smt_backend: Option<SmtBackend>,
     /// The form of the answer
     #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
     format: Format,
@@ -87,6 +92,9 @@ impl FromStr for PartsList {
 impl ParetoCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
+        if self.smt_backend.is_some() && self.planner != "smt" {
+            return Err(Failure::usage("--smt-backend is for the planner smt").hint("add --planner smt"));
+        }
         let topology = self.topology.topology()?;
         size::check_ranks(&topology)?;
         let kind = self.collective.kind(&self.topology, &topology)?;
@@ -98,7 +106,8 @@ impl ParetoCommand {
             control = control.with_deadline(deadline);
         }
         let planner = Some(self.planner.clone()).filter(|name| name != "auto");
-        let wish = Wish { planner, max_steps: self.max_steps, seed: self.seed, ..Wish::default() };
+        let smt = SmtWish { backend: self.smt_backend.unwrap_or_default(), ..SmtWish::default() };
+        let wish = Wish { planner, max_steps: self.max_steps, seed: self.seed, smt, ..Wish::default() };
         let (mut front, mut refuted) = (Front::default(), None);
         let stopped = trace(&topology, &kind, &wish, &parts, &control, |wish, plan| match self.point(wish, plan) {
             Ok(point) => {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::Args;
 use synth::collective::Collective;
 use synth::format::{file, json};
-use synth::plan::{Control, Plan, StopReason, synthesise};
+use synth::plan::{Control, Plan, PlanError, StopReason, synthesise};
 use synth::problem::Problem;
 use synth::report::summary::{Quality, Summary};
 use synth::report::verdict;
@@ -17,7 +17,7 @@ use super::collective_options::CollectiveOptions;
 use super::plan_options::{PlanOptions, use_threads};
 use super::progress::{Ticker, interrupt_flag};
 use super::topology_options::TopologyOptions;
-use super::{Ending, Failure, Format, output, size};
+use super::{Ending, Failure, Format, output, proof, size};
 
 /// Plan a collective.
 #[derive(Args)]
@@ -42,6 +42,7 @@ pub struct PlanCommand {
 impl PlanCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
+        self.options.check()?;
         let topology = self.topology.topology()?;
         size::check_ranks(&topology)?;
         let kind = self.collective.kind(&self.topology, &topology)?;
@@ -54,7 +55,8 @@ impl PlanCommand {
         let plan = self.plan(&problem, &ticker)?;
         let planning = started.elapsed();
         ticker.say("verifying");
-        let (planner, stopped, phases) = (plan.planner, plan.stopped, plan.phases.clone());
+        let Plan { planner, stopped, proven, .. } = plan;
+        let (phases, refuted) = (plan.phases.clone(), plan.refuted.clone());
         let started = Instant::now();
         let verified = self.verify(plan)?;
         let verifying = started.elapsed();
@@ -65,9 +67,18 @@ impl PlanCommand {
         if !self.quiet {
             let price = self.options.price();
             let observed = verified.report().observed.as_ref();
-            let phases = &phases;
-            let summary =
-                Summary { solution: &verified, observed, planner, phases, stopped, planning, verifying, price };
+            let summary = Summary {
+                solution: &verified,
+                observed,
+                planner,
+                phases: &phases,
+                stopped,
+                refuted: &refuted,
+                proven,
+                planning,
+                verifying,
+                price,
+            };
             match self.format {
                 Format::Text => output::note(&summary.to_text()),
                 Format::Json => output::note(&summary.to_json().to_string()),
@@ -85,7 +96,14 @@ impl PlanCommand {
             control = control.with_deadline(deadline);
         }
         let (topology, kind, wish) = (problem.topology(), &problem.collective().kind, self.options.wish());
-        synthesise(topology, kind, &wish, &control).map_err(|error| Failure::of_plan(&error, topology))
+        let planned = synthesise(topology, kind, &wish, &control);
+        match (&planned, &self.options.proof) {
+            (Err(PlanError::Refuted { .. }), Some(path)) => proof::write(problem, &wish, &control, path)?,
+            (Err(_), Some(_)) => output::note("no proof is written: none was needed, or found"),
+            (Ok(_), Some(_)) => output::note("no proof is written: there is a schedule"),
+            (_, None) => {}
+        }
+        planned.map_err(|error| Failure::of_plan(&error, topology))
     }
 
     /// Has the schedule judged. A planner's mistake ends here: nothing is written.

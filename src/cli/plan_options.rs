@@ -1,11 +1,12 @@
 //! The options that say what is wished of a schedule, and for how long to look for it.
 
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
 use synth::cost::Price;
-use synth::plan::{Parts, Wish};
+use synth::plan::{Minimise, Parts, SmtBackend, SmtWish, Wish};
 
 use super::Failure;
 use super::quantity::{parse_bandwidth, parse_bytes, parse_duration, parse_seconds};
@@ -45,6 +46,19 @@ pub struct PlanOptions {
     /// Drives random choices: the same seed gives the same schedule
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 0)]
     pub seed: u64,
+    /// Planner smt: at most so much total width, the sum of the widths of all steps
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    width: Option<u32>,
+    /// Planner smt: what counts first, `volume` (unless stated) or `steps`
+    #[arg(long, value_name = "WHAT", conflicts_with = "steps")]
+    minimise: Option<Minimise>,
+    /// Planner smt: who solves the formulas, `cadical` (unless stated) or `z3`, in builds that have it
+    #[arg(long, value_name = "NAME")]
+    smt_backend: Option<SmtBackend>,
+    /// Planner smt: where there is no schedule of these --steps and --width, write the proof to this file (LRAT if it is
+    /// named .lrat, else DRAT), and what it refutes to FILE.cnf
+    #[arg(long, value_name = "FILE", requires_all = ["steps", "width"])]
+    pub proof: Option<PathBuf>,
     /// Threads to plan with [default: one per core]; their number does not change the schedule
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
@@ -71,6 +85,31 @@ impl PlanOptions {
             max_steps: self.max_steps,
             price: self.price(),
             seed: self.seed,
+            smt: SmtWish {
+                backend: self.smt_backend.unwrap_or_default(),
+                minimise: self.minimise.unwrap_or_default(),
+                width: self.width,
+            },
+        }
+    }
+
+    /// Options that only one planner reads are refused for the others.
+    pub fn check(&self) -> Result<(), Failure> {
+        let stated = [
+            ("--width", self.width.is_some()),
+            ("--minimise", self.minimise.is_some()),
+            ("--smt-backend", self.smt_backend.is_some()),
+            ("--proof", self.proof.is_some()),
+        ];
+        if self.proof.is_some() && self.wish().parts == Parts::Auto {
+            return Err(Failure::usage("a proof is about a number of parts").hint("state --parts as a number"));
+        }
+        match stated.iter().find(|(_, stated)| *stated && self.planner != "smt") {
+            Some((name, _)) => {
+                Err(Failure::usage(format!("{name} is for the planner smt, and this is `{}`", self.planner))
+                    .hint("add --planner smt"))
+            }
+            None => Ok(()),
         }
     }
 
@@ -109,6 +148,9 @@ impl PlanOptions {
         add("--message-bytes", self.message_bytes.map(|bytes| bytes.to_string()));
         add("--alpha", self.alpha.map(|seconds| format!("{}ns", seconds * 1e9)));
         add("--bandwidth", self.bandwidth.map(|rate| format!("{rate}B/s")));
+        add("--width", self.width.map(|width| width.to_string()));
+        add("--minimise", self.minimise.map(|what| what.to_string()));
+        add("--smt-backend", self.smt_backend.map(|backend| backend.to_string()));
         add("--time-limit", self.time_limit.map(|limit| format!("{}s", limit.as_secs_f64())));
         add("--seed", Some(self.seed).filter(|&seed| seed != 0).map(|seed| seed.to_string()));
         words

@@ -78,7 +78,7 @@ impl Planner for Composed {
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
         if task.problem.is_trivial() {
-            return Ok(Outcome { schedule: Schedule::default(), stopped: StopReason::Finished, phases: Vec::new() });
+            return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
         }
         let shards = Shards::new(task.problem);
         let mut builder = Schedule::builder();
@@ -90,7 +90,7 @@ impl Planner for Composed {
         let schedule = builder.finish();
         task.takes(self.name(), schedule.step_count())?;
         let stopped = if first.stopped == StopReason::Finished { second.stopped } else { first.stopped };
-        Ok(Outcome { schedule, stopped, phases: Vec::new() })
+        Ok(Outcome::new(schedule, stopped))
     }
 }
 
@@ -133,7 +133,7 @@ impl<'a> Shards<'a> {
             ..price
         };
         let price = task.price.map(shard_bytes);
-        let half = Task { problem: &problem, bounds: &bounds, sharper: None, steps, max_steps, price, seed: task.seed };
+        let half = Task { problem: &problem, bounds: &bounds, sharper: None, steps, max_steps, price, ..task.clone() };
         let planner: &dyn Planner = if Template.applies(&problem).is_ok() { &Template } else { &Trees };
         planner.plan(&half, control)
     }

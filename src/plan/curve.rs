@@ -196,36 +196,37 @@ impl<F: Findings> Tracing<'_, F> {
         if self.findings.has_enough(least_steps, least) {
             return Ok(());
         }
-        let (first, mut volume) = self.plan(None, self.wish.max_steps)?;
+        let (first, mut volume, least_of_all) = self.plan(None, self.wish.max_steps)?;
         let (mut steps, mut seen) = (first, volume);
         while steps > least_steps
             && !self.findings.has_enough_below(least_steps..=steps - 1, least, seen)
             && self.control.stop().is_none()
         {
             match self.plan(None, Some((steps - stride(steps)).max(least_steps) as u32)) {
-                Ok((fewer, more)) if fewer < steps => (steps, seen) = (fewer, more),
+                Ok((fewer, more, _)) if fewer < steps => (steps, seen) = (fewer, more),
                 _ => break,
             }
         }
-        let (mut steps, mut vain) = (first, 0);
+        // More steps are no use where it is proven that no schedule has less volume.
+        let (mut steps, mut vain) = (first, if least_of_all { VAIN_TRIES } else { 0 });
         while vain < VAIN_TRIES && !self.findings.has_enough(steps + 1, least) && self.control.stop().is_none() {
             steps += stride(steps);
             if steps > most_steps {
                 break;
             }
             match self.plan(Some(steps as u32), None) {
-                Ok((_, less)) if less < volume => (volume, vain) = (less, 0),
+                Ok((_, less, _)) if less < volume => (volume, vain) = (less, 0),
                 _ => vain += 1,
             }
         }
         Ok(())
     }
 
-    /// Plans for these steps, and gives the steps and the volume of what comes of it.
-    fn plan(&mut self, steps: Option<u32>, max_steps: Option<u32>) -> Result<(usize, Rational), PlanError> {
+    /// Plans for these steps, and gives the steps and the volume of what comes of it, and whether it is proven optimal.
+    fn plan(&mut self, steps: Option<u32>, max_steps: Option<u32>) -> Result<(usize, Rational, bool), PlanError> {
         let wish = Wish { steps, max_steps, ..self.wish.clone() };
         let plan = plan_bounded(self.problem.clone(), self.bounds.clone(), &wish, self.control)?;
-        let figures = (plan.schedule.step_count(), self.volume(plan.schedule.total_width()));
+        let figures = (plan.schedule.step_count(), self.volume(plan.schedule.total_width()), plan.proven);
         self.findings.add(&wish, plan);
         Ok(figures)
     }

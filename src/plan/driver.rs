@@ -2,7 +2,8 @@
 
 use super::quickest::quickest;
 use super::{
-    Asked, Control, Outcome, Phase, PlanError, Planner, SharperBounds, StopReason, Task, planner_named, planners,
+    Asked, Control, Outcome, Phase, PlanError, Planner, Refuted, SharperBounds, SmtWish, StopReason, Task,
+    planner_named, planners,
 };
 use crate::bound;
 use crate::certificate::Bounds;
@@ -38,12 +39,22 @@ pub struct Wish {
     pub price: Option<Price>,
     /// Same wish and seed, same schedule.
     pub seed: u64,
+    /// What is wished of the SMT planner; others do not look at it.
+    pub smt: SmtWish,
 }
 
 impl Default for Wish {
     /// Whole messages, any planner, the least volume in the fewest steps that reach it.
     fn default() -> Self {
-        Self { planner: None, parts: Parts::Fixed(1), steps: None, max_steps: None, price: None, seed: 0 }
+        Self {
+            planner: None,
+            parts: Parts::Fixed(1),
+            steps: None,
+            max_steps: None,
+            price: None,
+            seed: 0,
+            smt: SmtWish::default(),
+        }
     }
 }
 
@@ -62,6 +73,10 @@ pub struct Plan {
     pub stopped: StopReason,
     /// The phases of the schedule, where its planner works in phases; else none.
     pub phases: Vec<Phase>,
+    /// What a solver has refuted, see [`Outcome::refuted`].
+    pub refuted: Vec<Refuted>,
+    /// Is it proven that nothing better exists, see [`Outcome::proven`]?
+    pub proven: bool,
 }
 
 /// The largest number of chunk hops that `Parts::Auto` plans for.
@@ -124,6 +139,7 @@ pub(super) fn plan_bounded(
         max_steps: wish.max_steps,
         price: wish.price,
         seed: wish.seed,
+        smt: wish.smt,
     };
     // Wishes that no planner can meet are refused before any planner is asked.
     task.step_count(bounds.least_steps())?;
@@ -153,10 +169,11 @@ pub(super) fn plan_bounded(
             break;
         }
     }
-    let (planner, Outcome { schedule, stopped, phases }) = best.ok_or_else(|| PlanError::of_all(failures))?;
+    let (planner, outcome) = best.ok_or_else(|| PlanError::of_all(failures))?;
+    let Outcome { schedule, stopped, phases, refuted, proven } = outcome;
     let gap = schedule.total_width() > u64::from(bounds.least_width(problem.parts()));
     let bounds = if gap { sharper.sharp().clone() } else { bounds };
-    Ok(Plan { problem, schedule, planner, bounds, stopped, phases })
+    Ok(Plan { problem, schedule, planner, bounds, stopped, phases, refuted, proven })
 }
 
 /// The fewest parts whose least whole width costs least, and the most that are within the limits.

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::StopReason;
+use super::{Refuted, SmtBackend, StopReason};
 use crate::problem::{Disconnected, ProblemError};
 
 /// Why a planner gives no schedule.
@@ -25,6 +25,12 @@ pub enum PlanError {
     NotFound { planner: &'static str, limit: String },
     #[error("stopped ({stopped:?}) before there was a schedule")]
     Stopped { stopped: StopReason },
+    #[error("total width {width} is impossible: {why}")]
+    TooNarrow { width: u32, why: String },
+    #[error("there is no schedule{limits}: {backend} refutes {}", questions(refuted))]
+    Refuted { limits: String, backend: SmtBackend, refuted: Vec<Refuted> },
+    #[error("unknown whether there is a schedule{limits}: stopped ({}){}", stopped.name(), but(refuted))]
+    Undecided { limits: String, refuted: Vec<Refuted>, stopped: StopReason },
 }
 
 impl PlanError {
@@ -41,6 +47,16 @@ impl PlanError {
 
 fn listed(refusals: &[PlanError]) -> String {
     refusals.iter().map(|refusal| format!("\n  {refusal}")).collect()
+}
+
+/// What was refuted, in words.
+fn questions(refuted: &[Refuted]) -> String {
+    let words: Vec<String> = refuted.iter().map(Refuted::to_string).collect();
+    if words.is_empty() { "all that the bounds allow".to_owned() } else { words.join(", ") }
+}
+
+fn but(refuted: &[Refuted]) -> String {
+    if refuted.is_empty() { String::new() } else { format!("; refuted: {}", questions(refuted)) }
 }
 
 /// The beginning of a sentence about so many steps.

@@ -72,7 +72,7 @@ impl Planner for Flood {
                 }
             }
         }
-        Ok(Outcome { schedule: builder.finish(), stopped: StopReason::Finished, phases: Vec::new() })
+        Ok(Outcome::new(builder.finish(), StopReason::Finished))
     }
 }
 

@@ -11,7 +11,6 @@ mod composed;
 mod control;
 mod curve;
 mod dim_rotation;
-mod dor;
 mod driver;
 mod error;
 mod flood;
@@ -32,12 +31,12 @@ mod ring_of_ranks;
 mod ring_phases;
 mod ring_pipeline;
 mod sharper;
+mod smt;
 mod spanning_trees;
 mod template;
 mod trees;
 mod two_wave;
 mod walks;
-mod wfr;
 mod widths;
 
 pub use arborescences::Arborescences;
@@ -45,7 +44,6 @@ pub use binary_tree::BinaryTree;
 pub use composed::Composed;
 pub use curve::{Front, can_be_cut, trace, useful_parts};
 pub use dim_rotation::DimRotation;
-pub use dor::Dor;
 pub use driver::{Parts, Plan, Wish, synthesise};
 pub use flood::Flood;
 pub use flow_over_time::FlowOverTime;
@@ -59,11 +57,11 @@ pub use ring_all_reduce::RingAllReduce;
 pub use ring_gather::RingGather;
 pub use ring_pipeline::RingPipeline;
 pub use sharper::SharperBounds;
+pub use smt::{Minimise, Proof, ProofForm, Refuted, Smt, SmtBackend, SmtWish, polish, prove};
 pub use spanning_trees::SpanningTrees;
 pub use template::Template;
 pub use trees::Trees;
 pub use two_wave::TwoWave;
-pub use wfr::Wfr;
 pub use widths::{bounded_widths, even_widths};
 
 pub use control::{Control, Progress};
@@ -92,6 +90,8 @@ pub struct Task<'a> {
     pub price: Option<Price>,
     /// Breaks ties and drives random choices: same task and seed, same schedule.
     pub seed: u64,
+    /// What is wished of the SMT planner; others do not look at it.
+    pub smt: SmtWish,
 }
 
 impl Task<'_> {
@@ -196,6 +196,7 @@ pub fn planners() -> &'static [&'static dyn Planner] {
         &SpanningTrees,
         &Flood,
         &Lp,
+        &Smt,
         &DimRotation,
         &HalfRing,
         &Ring,
@@ -207,8 +208,6 @@ pub fn planners() -> &'static [&'static dyn Planner] {
         &MateE::SHARED,
         &MateE::EACH,
         &MateE::OPEN,
-        &Dor,
-        &Wfr,
         &RingAllReduce,
         &RingGather,
         &BinaryTree,
@@ -261,4 +260,15 @@ pub struct Outcome {
     pub stopped: StopReason,
     /// The phases of an algorithm that has some, in order; together they have all its steps.
     pub phases: Vec<Phase>,
+    /// What a solver has refuted on the way.
+    pub refuted: Vec<Refuted>,
+    /// Is it proven, by those refutations and the bounds, that nothing better exists with these parts?
+    pub proven: bool,
+}
+
+impl Outcome {
+    /// A schedule of a planner that has no phases and proves nothing.
+    pub fn new(schedule: Schedule, stopped: StopReason) -> Self {
+        Self { schedule, stopped, phases: Vec::new(), refuted: Vec::new(), proven: false }
+    }
 }

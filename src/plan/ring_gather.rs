@@ -79,7 +79,7 @@ impl Planner for RingGather {
             let owner = topology.link(ring[(at + ring.len() - step) % ring.len()]).from.0;
             owner * parts..(owner + 1) * parts
         });
-        Ok(Outcome { schedule, stopped: StopReason::Finished, phases: Vec::new() })
+        Ok(Outcome::new(schedule, StopReason::Finished))
     }
 }
 

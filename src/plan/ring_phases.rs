@@ -155,7 +155,7 @@ pub(super) fn run(
     let schedule = write(topology, steps);
     task.takes(planner, schedule.step_count())?;
     let phases = Phase::measure(task.problem, &schedule, phases.into_iter().zip(lengths));
-    Ok(Outcome { schedule, stopped: StopReason::Finished, phases })
+    Ok(Outcome { phases, ..Outcome::new(schedule, StopReason::Finished) })
 }
 
 /// Every chunk that must go from one rank to another, ascending.

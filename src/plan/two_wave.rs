@@ -75,7 +75,7 @@ impl Planner for TwoWave {
         // The second wave sets out from the last rank of the first.
         let schedule =
             round_the_ring(task.problem.topology(), &ring, ops, |at, step| 0..u32::from(at == step % ring.len()));
-        Ok(Outcome { schedule, stopped: StopReason::Finished, phases: Vec::new() })
+        Ok(Outcome::new(schedule, StopReason::Finished))
     }
 }
 

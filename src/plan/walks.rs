@@ -110,7 +110,7 @@ pub(super) fn plan(
     task.takes(planner, schedule.step_count())?;
     let names = phases.into_iter().map(|(name, _)| name);
     let phases = Phase::measure(task.problem, &schedule, names.zip(lengths));
-    Ok(Outcome { schedule, stopped: StopReason::Finished, phases })
+    Ok(Outcome { phases, ..Outcome::new(schedule, StopReason::Finished) })
 }
 
 /// What steps cost: seconds if there are prices, else their volume.

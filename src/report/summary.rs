@@ -12,10 +12,13 @@ use super::phases;
 use super::table::Table;
 use crate::certificate::{Bounds, Rational};
 use crate::cost::Price;
-use crate::plan::{Phase, StopReason};
+use crate::plan::{Phase, Refuted, StopReason};
 use crate::problem::Problem;
 use crate::schedule::{Schedule, Solution, Statistics};
 use crate::verify::Observed;
+
+/// So many refuted questions are shown.
+const MOST_REFUTED: usize = 3;
 
 /// How a figure stands to its lower bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,6 +56,10 @@ pub struct Summary<'a> {
     pub phases: &'a [Phase],
     /// Why it stopped.
     pub stopped: StopReason,
+    /// What a solver has refuted.
+    pub refuted: &'a [Refuted],
+    /// Is it proven that nothing better exists with these parts?
+    pub proven: bool,
     /// How long planning took.
     pub planning: Duration,
     /// How long verifying took.
@@ -142,6 +149,9 @@ impl Summary<'_> {
         let mut table = figures(problem, schedule, Some(bounds));
         phases::add_row(&mut table, self.phases);
         observed::add_rows(&mut table, problem, self.observed);
+        if !self.refuted.is_empty() {
+            table.row(["refuted".to_owned(), self.refuted_words()]);
+        }
         if let Some(price) = &self.price {
             let message =
                 format!("for {}s of {}", unit(&problem.collective().kind), count(price.message_bytes as usize, "byte"));
@@ -158,6 +168,17 @@ impl Summary<'_> {
         text
     }
 
+    /// What the solver refuted, and what that proves.
+    fn refuted_words(&self) -> String {
+        let proven = if self.proven { ": nothing better exists with these parts" } else { "" };
+        let shown: Vec<String> = self.refuted.iter().rev().take(MOST_REFUTED).map(Refuted::to_string).collect();
+        let more = match self.refuted.len() - shown.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("{}{more}{proven}", shown.join(", "))
+    }
+
     /// The summary as a JSON object.
     pub fn to_json(&self) -> Value {
         let Solution { problem, schedule, bounds, .. } = self.solution;
@@ -167,6 +188,9 @@ impl Summary<'_> {
         summary["planner"] = json!(self.planner);
         summary["phases"] = phases::to_json(self.phases);
         summary["stopped"] = json!(self.stopped.name());
+        let refuted = |of: &Refuted| json!({ "steps": of.steps, "total_width": of.width });
+        summary["proven"] = json!(self.proven);
+        summary["refuted"] = self.refuted.iter().map(refuted).collect();
         summary["planning_seconds"] = json!(self.planning.as_secs_f64());
         summary["verifying_seconds"] = json!(self.verifying.as_secs_f64());
         if let Some(price) = &self.price {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use synth::bound;
 use synth::collective::{Collective, Demand, Kind};
-use synth::plan::{Control, Parts, PlanError, Task, Wish, planners, synthesise};
+use synth::plan::{Control, Parts, PlanError, SmtWish, Task, Wish, planners, synthesise};
 use synth::problem::Problem;
 use synth::runtime::Transport;
 use synth::runtime::threads::{self, ThreadTransport};
@@ -92,6 +92,7 @@ pub fn small_schedules() -> Vec<(String, Verified<Solution>)> {
                     max_steps: None,
                     price: None,
                     seed: 0,
+                    smt: SmtWish::default(),
                 };
                 let Ok(outcome) = planner.plan(&task, &Control::unlimited()) else { continue };
                 let solution = Solution {

@@ -10,13 +10,13 @@ use good_lp::{
 use crate::LpError;
 
 /// Minimise the sum of `cost * x` over rows `sum of coefficient * x (<= or =) bound`, all `x >= 0`.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Model {
     cost: Vec<f64>,
     rows: Vec<Row>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Row {
     terms: Vec<(usize, f64)>,
     equal: bool,

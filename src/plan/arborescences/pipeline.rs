@@ -33,7 +33,7 @@ pub(in crate::plan) fn pipelined(
     let problem = task.problem;
     task.step_count(task.bounds.least_steps())?;
     let Some(root) = problem.collective().kind.root().filter(|_| !problem.is_trivial()) else {
-        return Ok(Outcome { schedule: Schedule::default(), stopped: StopReason::Finished, phases: Vec::new() });
+        return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
     };
     let network = Network::new(problem);
     problem.check_connected(&network.distances)?;
@@ -47,7 +47,7 @@ pub(in crate::plan) fn pipelined(
         return Err(PlanError::NotFound { planner, limit });
     };
     let schedule = write_down(task, &network, &pipeline, &trees, &widths, collected);
-    Ok(Outcome { schedule, stopped: control.stop().unwrap_or(StopReason::Finished), phases: Vec::new() })
+    Ok(Outcome::new(schedule, control.stop().unwrap_or(StopReason::Finished)))
 }
 
 /// A pipeline through arborescences of given depths, `unit` parts side by side in a step of width 1.

@@ -111,7 +111,7 @@ impl Planner for FlowOverTime {
         self.applies(task.problem)?;
         let least_steps = task.step_count(task.bounds.least_steps())?;
         let Some(star) = Star::new(task.problem) else {
-            return Ok(Outcome { schedule: Schedule::default(), stopped: StopReason::Finished, phases: Vec::new() });
+            return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
         };
         let network = Network::new(task.problem);
         task.problem.check_connected(&network.distances)?;
@@ -142,7 +142,7 @@ impl Planner for FlowOverTime {
         }
         let stopped = control.stop().unwrap_or(StopReason::Finished);
         let schedule = best.ok_or(PlanError::Stopped { stopped })?;
-        Ok(Outcome { schedule, stopped, phases: Vec::new() })
+        Ok(Outcome::new(schedule, stopped))
     }
 }
 

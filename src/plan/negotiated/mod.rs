@@ -98,7 +98,7 @@ pub(in crate::plan) fn plan_from(
     task.problem.check_connected(&network.distances)?;
     let messages = messages(task.problem).unwrap_or_default();
     if messages.is_empty() {
-        return Ok(Outcome { schedule: Schedule::default(), stopped: StopReason::Finished, phases: Vec::new() });
+        return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
     }
     let more = match task.problem.collective().kind {
         Kind::AllToAllV(_) => MORE_STEPS_OF_DEMANDS,
@@ -120,11 +120,7 @@ pub(in crate::plan) fn plan_from(
         starts: Mutex::default(),
     };
     let (widths, paths, stopped) = Search::new(planner, task, &routing, control).run(least_width);
-    Ok(Outcome {
-        schedule: write_down(task.problem, &network, &messages, &widths, &paths),
-        stopped,
-        phases: Vec::new(),
-    })
+    Ok(Outcome::new(write_down(task.problem, &network, &messages, &widths, &paths), stopped))
 }
 
 /// Messages to be routed, each on a path of its own.

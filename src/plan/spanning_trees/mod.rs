@@ -81,7 +81,7 @@ impl Planner for SpanningTrees {
         let problem = task.problem;
         task.step_count(task.bounds.least_steps())?;
         if problem.is_trivial() {
-            return Ok(Outcome { schedule: Schedule::default(), stopped: StopReason::Finished, phases: Vec::new() });
+            return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
         }
         let network = Network::new(problem);
         problem.check_connected(&network.distances)?;
@@ -128,7 +128,7 @@ impl Planner for SpanningTrees {
             Grown { widths, trees, mirrored: false }
         };
         let ids = &grounds[0].network.ids;
-        Ok(Outcome { schedule: write_down(task, ids, translation.as_ref(), &[up, down]), stopped, phases: Vec::new() })
+        Ok(Outcome::new(write_down(task, ids, translation.as_ref(), &[up, down]), stopped))
     }
 }
 

@@ -105,7 +105,7 @@ impl Planner for Template {
             }
         };
         let schedule = schedule.ok_or_else(not_found)?;
-        Ok(Outcome { schedule, stopped: control.stop().unwrap_or(StopReason::Finished), phases: Vec::new() })
+        Ok(Outcome::new(schedule, control.stop().unwrap_or(StopReason::Finished)))
     }
 }
 

@@ -121,7 +121,7 @@ impl Planner for Trees {
         let problem = task.problem;
         let least_steps = task.step_count(task.bounds.least_steps())?;
         let Some((rooted, collected)) = rooted_chunks(problem).filter(|_| !problem.is_trivial()) else {
-            return Ok(Outcome { schedule: Schedule::default(), stopped: StopReason::Finished, phases: Vec::new() });
+            return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
         };
         let network = Network::new(problem);
         problem.check_connected(&network.distances)?;
@@ -139,11 +139,7 @@ impl Planner for Trees {
         let least_width = task.bounds.least_width(problem.parts()).max(planting.least_width()).max(least_steps);
         let (widths, arrivals, stopped) = Search::new(self.name(), task, &planting, control).run(least_width);
         let trees = arrivals.chunks(network.rank_count());
-        Ok(Outcome {
-            schedule: write_down(problem, network, &rooted, collected, &widths, trees),
-            stopped,
-            phases: Vec::new(),
-        })
+        Ok(Outcome::new(write_down(problem, network, &rooted, collected, &widths, trees), stopped))
     }
 }
 

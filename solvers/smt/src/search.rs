@@ -1,0 +1,195 @@
+//! From a question to an answer: formulas one after the other.
+
+use std::io;
+
+use crate::cnf::Cnf;
+use crate::instance::{Demand, Instance, InstanceError, Question};
+use crate::schedule::Schedule;
+use crate::sends::Sends;
+use crate::sums::Sums;
+use crate::symmetry::{Action, Group};
+use crate::{Backend, Limits, ProofForm, Symmetries, Verdict, cadical, moves, sums};
+
+/// Conflicts for the search among schedules that keep symmetries, and for that among all, before symmetries are broken.
+const SYMMETRIC: u32 = 20_000;
+const PLAIN: u32 = 20_000;
+
+/// Larger formulas are not written.
+const MOST_LITERALS: u64 = 50_000_000;
+
+/// The answer to a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// A schedule.
+    Found(Schedule),
+    /// There is none: this formula has no model.
+    Refuted(Formula),
+    /// Stopped before either was known.
+    Unknown,
+}
+
+/// A formula's size, and whether it leaves out images of schedules under symmetries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Formula {
+    /// Variables.
+    pub variables: i32,
+    /// Clauses.
+    pub clauses: usize,
+    /// Symmetries are broken.
+    pub broken: bool,
+}
+
+/// A refutation that others can check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proof {
+    /// Of the formula.
+    pub formula: Formula,
+    /// The formula, as a DIMACS file.
+    pub dimacs: Vec<u8>,
+    /// The proof that it has no model.
+    pub proof: Vec<u8>,
+}
+
+/// Is there a schedule? Deterministic, unless it is stopped.
+///
+/// # Errors
+///
+/// An [`InstanceError`] if the instance is malformed or the formula would be too large.
+///
+/// # Panics
+///
+/// If there are no steps, or less width than steps.
+pub fn solve(
+    instance: &Instance,
+    question: Question,
+    backend: Backend,
+    limits: &Limits<'_>,
+) -> Result<Answer, InstanceError> {
+    let search = Search::new(instance, question)?;
+    let limited = |conflicts: u32| Limits { conflicts: Some(conflicts), ..*limits };
+    for actions in search.kept() {
+        let (cnf, meaning) = search.encode(Symmetries::Keep(&actions));
+        if let Verdict::Model(model) = ask(backend, &cnf, &limited(SYMMETRIC)) {
+            return Ok(Answer::Found(search.decode(&meaning, &model)));
+        }
+    }
+    let actions = search.group.actions(&instance.demand);
+    for (symmetries, limits) in [(Symmetries::Ignore, limited(PLAIN)), (Symmetries::Break(&actions), *limits)] {
+        let (cnf, meaning) = search.encode(symmetries);
+        match ask(backend, &cnf, &limits) {
+            Verdict::Model(model) => return Ok(Answer::Found(search.decode(&meaning, &model))),
+            Verdict::Refuted => return Ok(Answer::Refuted(formula(&cnf, symmetries))),
+            Verdict::Unknown => {}
+        }
+    }
+    Ok(Answer::Unknown)
+}
+
+/// The proof that a question has no schedule, found by CaDiCaL: the formula, as a DIMACS file, and the proof that it has no
+/// model, as text. Symmetries are broken only where the proof is long without that. `None` if there is no refutation.
+///
+/// # Errors
+///
+/// If the proof cannot be written to a temporary file, or is too long for one; an [`InstanceError`], as for [`solve`], wrapped.
+///
+/// # Panics
+///
+/// As [`solve`].
+pub fn prove(
+    instance: &Instance,
+    question: Question,
+    form: ProofForm,
+    limits: &Limits<'_>,
+) -> io::Result<Option<Proof>> {
+    let search = Search::new(instance, question).map_err(io::Error::other)?;
+    let actions = search.group.actions(&instance.demand);
+    let plain = Limits { conflicts: Some(PLAIN), ..*limits };
+    for (symmetries, limits) in [(Symmetries::Ignore, plain), (Symmetries::Break(&actions), *limits)] {
+        let (cnf, _) = search.encode(symmetries);
+        let mut dimacs = Vec::new();
+        cnf.write_dimacs(&mut dimacs)?;
+        let (refuted, proof) = cadical::solve_with_proof(&dimacs, &limits, form)?;
+        if refuted {
+            return Ok(Some(Proof { formula: formula(&cnf, symmetries), dimacs, proof }));
+        }
+    }
+    Ok(None)
+}
+
+fn ask(backend: Backend, cnf: &Cnf, limits: &Limits<'_>) -> Verdict {
+    if (limits.stop)() {
+        return Verdict::Unknown;
+    }
+    match backend {
+        Backend::Cadical => cadical::solve(cnf, limits),
+        #[cfg(feature = "z3")]
+        Backend::Z3 => crate::z3::solve(cnf, limits),
+    }
+}
+
+fn formula(cnf: &Cnf, symmetries: Symmetries<'_>) -> Formula {
+    let broken = matches!(symmetries, Symmetries::Break(_));
+    Formula { variables: cnf.variables(), clauses: cnf.len(), broken }
+}
+
+struct Search<'a> {
+    instance: &'a Instance,
+    question: Question,
+    group: Group,
+}
+
+/// What the variables of a formula mean.
+enum Meaning {
+    Moves(Sends),
+    Sums(Sums),
+}
+
+impl<'a> Search<'a> {
+    fn new(instance: &'a Instance, question: Question) -> Result<Self, InstanceError> {
+        assert!(question.steps >= 1 && question.width >= question.steps, "every step is at least 1 wide");
+        instance.check()?;
+        let (nodes, arcs) = (u64::from(instance.nodes), instance.arcs.len() as u64);
+        let literals = match &instance.demand {
+            Demand::Move(chunks) => chunks.len() as u64 * (nodes + 4 * arcs),
+            Demand::Sum(parts) => u64::from(*parts) * nodes * (nodes + 4 * arcs),
+        };
+        let literals = literals.saturating_mul(u64::from(question.steps));
+        if literals > MOST_LITERALS {
+            return Err(InstanceError::TooLarge { literals, most: MOST_LITERALS });
+        }
+        Ok(Self { instance, question, group: Group::of(instance) })
+    }
+
+    /// The symmetries that schedules are asked to keep, one choice after the other.
+    fn kept(&self) -> Vec<Vec<Action>> {
+        let free = self.group.free_subgroup(self.instance);
+        let on_parts = match self.instance.demand {
+            Demand::Sum(parts) => free.actions_on_parts(parts),
+            Demand::Move(_) => None,
+        };
+        let plain = free.actions(&self.instance.demand);
+        on_parts.into_iter().chain([plain]).filter(|actions| !actions.is_empty()).collect()
+    }
+
+    fn encode(&self, symmetries: Symmetries<'_>) -> (Cnf, Meaning) {
+        match &self.instance.demand {
+            Demand::Move(chunks) => {
+                let (cnf, sends) = moves::encode(self.instance, chunks, self.question, symmetries);
+                (cnf, Meaning::Moves(sends))
+            }
+            Demand::Sum(parts) => {
+                let (cnf, sums) = sums::encode(self.instance, *parts, self.question, symmetries);
+                (cnf, Meaning::Sums(sums))
+            }
+        }
+    }
+
+    fn decode(&self, meaning: &Meaning, model: &[bool]) -> Schedule {
+        let steps = self.question.steps as usize;
+        match (meaning, &self.instance.demand) {
+            (Meaning::Moves(sends), Demand::Move(chunks)) => moves::decode(self.instance, chunks, steps, sends, model),
+            (Meaning::Sums(sums), Demand::Sum(parts)) => sums::decode(self.instance, *parts, sums, model),
+            _ => unreachable!("a formula is read as it was written"),
+        }
+    }
+}

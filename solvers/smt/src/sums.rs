@@ -1,0 +1,207 @@
+//! Contributions that are added, and the sums brought to every node, as clauses: an all-reduce.
+//!
+//! What a node has of a chunk is a set of contributions, and nothing else matters: two values with the same set are
+//! the same. In a step a node keeps what it has or drops it, and to that the values that arrive are added; all are those
+//! that their senders had when the step began. Sets that are added must be disjoint, for nothing can be taken out of a sum
+//! again. That is all that any schedule can do, so what is refuted has no schedule of any form: not only none made of trees
+//! (a butterfly, in which both of two nodes add the other's sum to theirs, has none).
+//!
+//! ```text
+//!   x(c,v,q,t)   the contribution of q is in what v has of chunk c when step t ends
+//!   y(c,l,t)     arc l carries c in step t          k(c,v,t)   v keeps what it had of c
+//!   z(c,l,q,t) = y(c,uv,t) and x(c,u,q,t-1)         m(c,v,q,t) = k(c,v,t) and x(c,v,q,t-1)
+//!   x(c,v,q,t) = one of m(c,v,q,t), z(c,.v,q,t), and of those at most one holds
+//!   -k(c,v,t) -> exactly one y(c,.v,t)              a copy takes the place of what was there: one arrival
+//!   x(c,v,q,0) = (v = q),   x(c,v,q,S) = true
+//! ```
+//!
+//! Known from the start: `x(c,v,q,t)` is false while `q` is more than `t` hops away. Added though they follow: nothing arrives
+//! where all contributions are, and out of every set of nodes (on small graphs), and out of every node and its
+//! complement, each chunk is sent at least once.
+
+use crate::Symmetries;
+use crate::cnf::{Cnf, FALSE, TRUE};
+use crate::instance::{Instance, Question};
+use crate::schedule::{Move, Schedule, ScheduleStep};
+use crate::sends::{Sends, holds, unite};
+use crate::symmetry::Action;
+
+/// Literals of a formula.
+pub struct Sums {
+    nodes: usize,
+    steps: usize,
+    /// `[((chunk * nodes + node) * nodes + origin) * (steps + 1) + step]`
+    has: Vec<i32>,
+    /// `[(chunk * nodes + node) * steps + step]`
+    keeps: Vec<i32>,
+    /// What is sent.
+    pub sends: Sends,
+}
+
+impl Sums {
+    fn has(&self, chunk: usize, node: usize, origin: usize, step: usize) -> i32 {
+        self.has[((chunk * self.nodes + node) * self.nodes + origin) * (self.steps + 1) + step]
+    }
+
+    fn keeps(&self, chunk: usize, node: usize, step: usize) -> i32 {
+        self.keeps[(chunk * self.nodes + node) * self.steps + step]
+    }
+
+    fn identify(&mut self, actions: &[Action]) {
+        let (nodes, steps) = (self.nodes, self.steps);
+        for action in actions {
+            for (chunk, &to_chunk) in action.chunks.iter().enumerate() {
+                for (node, &to_node) in action.nodes.iter().enumerate() {
+                    let (from, to) = (chunk * nodes + node, to_chunk as usize * nodes + to_node as usize);
+                    unite(&mut self.keeps, from * steps, to * steps, steps);
+                    for (origin, &to_origin) in action.nodes.iter().enumerate() {
+                        let (from, to) = (from * nodes + origin, to * nodes + to_origin as usize);
+                        unite(&mut self.has, from * (steps + 1), to * (steps + 1), steps + 1);
+                    }
+                }
+            }
+        }
+        self.sends.identify(actions);
+    }
+}
+
+/// Writes the formula.
+pub fn encode(instance: &Instance, parts: u32, question: Question, symmetries: Symmetries<'_>) -> (Cnf, Sums) {
+    let (nodes, steps, chunks) = (instance.nodes as usize, question.steps as usize, parts as usize);
+    let hops = instance.distances(|_| 1);
+    let mut cnf = Cnf::default();
+    let mut sums = Sums {
+        nodes,
+        steps,
+        has: vec![FALSE; chunks * nodes * nodes * (steps + 1)],
+        keeps: (0..chunks * nodes * steps).map(|_| cnf.variable()).collect(),
+        sends: Sends::none(chunks, instance.arcs.len(), steps),
+    };
+    for (place, row) in sums.has.chunks_mut(steps + 1).enumerate() {
+        let (node, origin) = (place / nodes % nodes, place % nodes);
+        let Some(far) = hops[origin * nodes + node] else { continue };
+        for (step, literal) in row.iter_mut().enumerate().skip(far as usize) {
+            *literal = if step == 0 || step == steps { TRUE } else { cnf.variable() };
+        }
+    }
+    for chunk in 0..chunks {
+        for arc in 0..instance.arcs.len() {
+            for step in 0..steps {
+                let literal = cnf.variable();
+                sums.sends.set(chunk, arc, step, literal);
+            }
+        }
+    }
+    if let Symmetries::Keep(actions) = symmetries {
+        sums.identify(actions);
+    }
+    for chunk in 0..chunks {
+        add_up(&mut cnf, instance, &sums, chunk);
+        cross_every_cut(&mut cnf, instance, &sums, chunk);
+    }
+    sums.sends.limit(&mut cnf, &instance.arcs, question);
+    if let Symmetries::Break(actions) = symmetries {
+        sums.sends.break_symmetries(&mut cnf, actions, |_, _| true);
+    }
+    (cnf, sums)
+}
+
+fn add_up(cnf: &mut Cnf, instance: &Instance, sums: &Sums, chunk: usize) {
+    for node in 0..sums.nodes {
+        let into: Vec<usize> = (0..instance.arcs.len()).filter(|&arc| instance.arcs[arc].to as usize == node).collect();
+        if (0..sums.nodes).any(|origin| sums.has(chunk, node, origin, sums.steps) != TRUE) {
+            // Too far away: the formula is false.
+            cnf.clause([]);
+        }
+        for step in 0..sums.steps {
+            let keeps = sums.keeps(chunk, node, step);
+            let arrivals: Vec<i32> = into.iter().map(|&arc| sums.sends.get(chunk, arc, step)).collect();
+            cnf.clause(arrivals.iter().copied().chain([keeps]));
+            for (index, &one) in arrivals.iter().enumerate() {
+                arrivals[index + 1..].iter().for_each(|&other| cnf.clause([keeps, -one, -other]));
+                // Where all contributions are, nothing arrives.
+                let all = (0..sums.nodes).map(|origin| -sums.has(chunk, node, origin, step));
+                cnf.clause(all.chain([-one]));
+            }
+            for origin in 0..sums.nodes {
+                let now = sums.has(chunk, node, origin, step + 1);
+                let own = both(cnf, keeps, sums.has(chunk, node, origin, step));
+                let mut ways = vec![own];
+                for (&arc, &send) in into.iter().zip(&arrivals) {
+                    let from = instance.arcs[arc].from as usize;
+                    ways.push(both(cnf, send, sums.has(chunk, from, origin, step)));
+                }
+                ways.iter().for_each(|&way| cnf.clause([-way, now]));
+                cnf.at_most_one(&ways);
+                cnf.clause(ways.into_iter().chain([-now]));
+            }
+        }
+    }
+}
+
+/// A literal that holds where both do.
+fn both(cnf: &mut Cnf, one: i32, other: i32) -> i32 {
+    match (one, other) {
+        (FALSE, _) | (_, FALSE) => FALSE,
+        (TRUE, literal) | (literal, TRUE) => literal,
+        _ => {
+            let both = cnf.variable();
+            cnf.clause([-both, one]);
+            cnf.clause([-both, other]);
+            cnf.clause([-one, -other, both]);
+            both
+        }
+    }
+}
+
+fn cross_every_cut(cnf: &mut Cnf, instance: &Instance, sums: &Sums, chunk: usize) {
+    let nodes = instance.nodes;
+    // Every set on small graphs, else every node and all but every node.
+    let sets: Vec<u64> = match nodes {
+        0..=8 => (1..(1 << nodes) - 1).collect(),
+        9..64 => (0..nodes).flat_map(|node| [1 << node, !(1 << node)]).collect(),
+        _ => Vec::new(),
+    };
+    for set in sets {
+        let inside = |node: u32| set >> node & 1 == 1;
+        let leaving =
+            (0..instance.arcs.len()).filter(|&arc| inside(instance.arcs[arc].from) && !inside(instance.arcs[arc].to));
+        let sends = leaving.flat_map(|arc| (0..sums.steps).map(move |step| sums.sends.get(chunk, arc, step)));
+        cnf.clause(sends);
+    }
+}
+
+/// The schedule of a model: what is of use to the sums at the end.
+pub fn decode(instance: &Instance, parts: u32, sums: &Sums, model: &[bool]) -> Schedule {
+    let mut moves: Vec<Vec<Move>> = vec![Vec::new(); sums.steps];
+    for chunk in 0..parts as usize {
+        let same = |one: usize, other: usize, step: usize| {
+            let has = |node: usize, origin: usize| holds(model, sums.has(chunk, node, origin, step));
+            (0..sums.nodes).all(|origin| has(one, origin) == has(other, origin))
+        };
+        // Of which nodes the value after this step is of use.
+        let mut needed = vec![true; sums.nodes];
+        for step in (0..sums.steps).rev() {
+            let mut before = vec![false; sums.nodes];
+            for node in (0..sums.nodes).filter(|&node| needed[node]) {
+                let mut keeps = holds(model, sums.keeps(chunk, node, step));
+                for (index, arc) in instance.arcs.iter().enumerate() {
+                    let from = arc.from as usize;
+                    if arc.to as usize != node || !holds(model, sums.sends.get(chunk, index, step)) {
+                        continue;
+                    }
+                    if !keeps && same(from, node, step) {
+                        // A copy of what is there already.
+                        keeps = true;
+                        continue;
+                    }
+                    before[from] = true;
+                    moves[step].push(Move { arc: index as u32, chunk: chunk as u32, reduce: keeps });
+                }
+                before[node] |= keeps;
+            }
+            needed = before;
+        }
+    }
+    Schedule { steps: moves.into_iter().map(|moves| ScheduleStep::new(moves, &instance.arcs)).collect() }
+}

@@ -1,0 +1,125 @@
+//! `synth polish`: from a schedule to a better one.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use synth::bound;
+use synth::format::{file, json};
+use synth::plan::{Control, Plan, SharperBounds, SmtBackend, SmtWish, StopReason, Task, polish};
+use synth::report::summary::Summary;
+use synth::report::verdict;
+use synth::schedule::{Origin, Solution};
+use synth::verify::{Options, Verified};
+
+use super::progress::{Ticker, interrupt_flag};
+use super::quantity::parse_duration;
+use super::{Ending, Failure, Format, output, show};
+
+/// Take a schedule and ask the SMT planner for one step, or one unit of width, less, until that is refuted
+///
+/// What comes of it is verified and written, also where nothing better was found. Exit codes as for planning.
+#[derive(Args)]
+pub struct PolishCommand {
+    /// The schedule file (- for standard input)
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Who solves the formulas, `cadical` (unless stated) or `z3`, in builds that have it
+    #[arg(long, value_name = "NAME")]
+    smt_backend: Option<SmtBackend>,
+    /// Stop after this time (30s) and keep the best schedule found
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = parse_duration)]
+    time_limit: Option<Duration>,
+    /// Write the schedule to this file (.gz: compressed) instead of standard output; written only when complete
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    output: PathBuf,
+    /// The form of the summary on standard error
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// No summary and no progress
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+impl PolishCommand {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Ending, Failure> {
+        let given = Verified::<Solution>::new(show::read(&self.file)?, &Options::default()).map_err(|rejected| {
+            let findings = verdict::findings(&rejected.report, |_| None);
+            Failure::new(Ending::Refuted, format!("{} does not hold\n{findings}", self.file.display()))
+                .hint("only a schedule that holds can be polished")
+        })?;
+        let ticker = Ticker::new(self.quiet);
+        let mut control = Control::unlimited().with_interrupt(interrupt_flag()?).with_listener(ticker.listener());
+        if let Some(deadline) = self.time_limit.and_then(|limit| Instant::now().checked_add(limit)) {
+            control = control.with_deadline(deadline);
+        }
+        let started = Instant::now();
+        let plan = self.polished(&given, &control)?;
+        let planning = started.elapsed();
+        let (stopped, refuted, proven) = (plan.stopped, plan.refuted.clone(), plan.proven);
+        let started = Instant::now();
+        let origin = Origin {
+            tool: Some(concat!("synth ", env!("CARGO_PKG_VERSION")).to_owned()),
+            planner: Some(plan.planner.to_owned()),
+            command: None,
+            seed: None,
+        };
+        let verified = super::plan::verified(plan, Some(origin))?;
+        let verifying = started.elapsed();
+        ticker.finish();
+        let text = json::solution_to_string(&verified);
+        if self.output == Path::new("-") {
+            output::print(&text)?;
+        } else {
+            file::write_atomic(&self.output, text.as_bytes())?;
+        }
+        if !self.quiet {
+            let summary = Summary {
+                solution: &verified,
+                observed: verified.report().observed.as_ref(),
+                planner: "smt",
+                phases: &[],
+                stopped,
+                refuted: &refuted,
+                proven,
+                planning,
+                verifying,
+                price: None,
+            };
+            match self.format {
+                Format::Text => output::note(&summary.to_text()),
+                Format::Json => output::note(&summary.to_json().to_string()),
+            }
+        }
+        Ok(if stopped == StopReason::Finished { Ending::Success } else { Ending::Stopped })
+    }
+
+    fn polished(&self, given: &Solution, control: &Control) -> Result<Plan, Failure> {
+        let problem = &given.problem;
+        let bounds = bound::find(problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
+        let sharper = SharperBounds::new(problem, &bounds, control);
+        let task = Task {
+            problem,
+            bounds: &bounds,
+            sharper: Some(&sharper),
+            steps: None,
+            max_steps: None,
+            price: None,
+            seed: 0,
+            smt: SmtWish { backend: self.smt_backend.unwrap_or_default(), ..SmtWish::default() },
+        };
+        let outcome = polish(&task, given.schedule.clone(), control)
+            .map_err(|error| Failure::of_plan(&error, problem.topology()))?;
+        Ok(Plan {
+            problem: problem.clone(),
+            schedule: outcome.schedule,
+            planner: "smt",
+            bounds: sharper.known().clone(),
+            stopped: outcome.stopped,
+            phases: outcome.phases,
+            refuted: outcome.refuted,
+            proven: outcome.proven,
+        })
+    }
+}

@@ -1,0 +1,47 @@
+//! `synth --proof FILE`: a refutation that other programs can check.
+
+use std::path::{Path, PathBuf};
+
+use synth::bound;
+use synth::format::file;
+use synth::plan::{Control, ProofForm, SharperBounds, Task, Wish, prove};
+use synth::problem::Problem;
+
+use super::{Ending, Failure, output};
+
+/// Writes the proof that there is no schedule as wished to a file, and the formula it refutes beside it.
+pub fn write(problem: &Problem, wish: &Wish, control: &Control, path: &Path) -> Result<(), Failure> {
+    let bounds = bound::find(problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
+    let sharper = SharperBounds::new(problem, &bounds, control);
+    let task = Task {
+        problem,
+        bounds: &bounds,
+        sharper: Some(&sharper),
+        steps: wish.steps,
+        max_steps: None,
+        price: None,
+        seed: wish.seed,
+        smt: wish.smt,
+    };
+    let form = match path.extension().is_some_and(|extension| extension == "lrat") {
+        true => ProofForm::Lrat,
+        false => ProofForm::Drat,
+    };
+    let proof = prove(&task, form, control).map_err(|error| Failure::of_plan(&error, problem.topology()))?;
+    let Some(proof) = proof else {
+        let stopped = Failure::new(Ending::Stopped, "stopped before the proof was complete; nothing is written");
+        return Err(stopped.hint("allow more time with --time-limit"));
+    };
+    let formula = PathBuf::from(format!("{}.cnf", path.display()));
+    file::write_atomic(&formula, &proof.dimacs)?;
+    file::write_atomic(path, &proof.proof)?;
+    let name = if form == ProofForm::Lrat { "LRAT" } else { "DRAT" };
+    let (formula, size) = (formula.display(), &proof.formula);
+    output::note(&format!(
+        "{name} proof written to {}; it refutes {formula}: {} variables, {} clauses",
+        path.display(),
+        size.variables,
+        size.clauses
+    ));
+    Ok(())
+}
