@@ -104,7 +104,7 @@ fn kinds(ranks: u32) -> Vec<Kind> {
 const SLOW: &[(&str, usize)] = &[("lp", 12), ("smt", 4)];
 
 /// Planners that fold rings or go over their neighbours, so that chunks pass ranks that have them already.
-const ROUNDABOUT: &[&str] = &["folded_ring", "mate", "mate_e", "mate_e2", "mate_open", "mate_e_open"];
+const ROUNDABOUT: &[&str] = &["folded_ring", "mate", "mate_e", "mate_e2", "mate_open", "mate_e_open", "wfr"];
 
 fn check_all(fail: impl Fn(TopologySpec) -> Vec<TopologySpec>) {
     let mut wrong = Vec::new();

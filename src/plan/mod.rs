@@ -11,6 +11,7 @@ mod composed;
 mod control;
 mod curve;
 mod dim_rotation;
+mod dor;
 mod driver;
 mod error;
 mod flood;
@@ -37,6 +38,7 @@ mod template;
 mod trees;
 mod two_wave;
 mod walks;
+mod wfr;
 mod widths;
 
 pub use arborescences::Arborescences;
@@ -44,6 +46,7 @@ pub use binary_tree::BinaryTree;
 pub use composed::Composed;
 pub use curve::{Front, can_be_cut, trace, useful_parts};
 pub use dim_rotation::DimRotation;
+pub use dor::Dor;
 pub use driver::{Parts, Plan, Wish, synthesise};
 pub use flood::Flood;
 pub use flow_over_time::FlowOverTime;
@@ -62,6 +65,7 @@ pub use spanning_trees::SpanningTrees;
 pub use template::Template;
 pub use trees::Trees;
 pub use two_wave::TwoWave;
+pub use wfr::Wfr;
 pub use widths::{bounded_widths, even_widths};
 
 pub use control::{Control, Progress};
@@ -208,6 +212,8 @@ pub fn planners() -> &'static [&'static dyn Planner] {
         &MateE::SHARED,
         &MateE::EACH,
         &MateE::OPEN,
+        &Dor,
+        &Wfr,
         &RingAllReduce,
         &RingGather,
         &BinaryTree,

@@ -11,7 +11,7 @@
 //! ring in the acceleration phase, and the folded ring in the normal phases; resources are links, or groups of links
 //! used alike, once for each phase they work in.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::LpError;
 use crate::model::{Model, Precision};
@@ -71,7 +71,7 @@ impl Allocated {
 }
 
 impl Allocation {
-    /// Decides, to about 1e-10 of the times. Where several decisions are as good, the solver's choice: it lies among
+    /// Decides, to about 1e-10 of the times, or where that is out of reach to 1e-8. Where several decisions are as good, the solver's choice: it lies among
     /// them, mostly in their middle.
     ///
     /// # Errors
@@ -113,7 +113,14 @@ impl Allocation {
             row.push((times[resource.phase], -resource.capacity));
             model.at_most(row, -resource.base);
         }
-        let solved = model.solve(Precision::Fine, limit)?;
+        let started = Instant::now();
+        let solved = match model.clone().solve(Precision::Fine, limit) {
+            // Rounding can keep the solver from the last digits where there are many shared resources.
+            Err(LpError::Solver(_)) => {
+                model.solve(Precision::Usual, limit.map(|limit| limit.saturating_sub(started.elapsed())))
+            }
+            solved => solved,
+        }?;
         let value = |variable: &usize| solved.value[*variable];
         Ok(Allocated {
             times: times.iter().map(value).collect(),

@@ -10,13 +10,13 @@ use good_lp::{
 use crate::LpError;
 
 /// Minimise the sum of `cost * x` over rows `sum of coefficient * x (<= or =) bound`, all `x >= 0`.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Model {
     cost: Vec<f64>,
     rows: Vec<Row>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Row {
     terms: Vec<(usize, f64)>,
     equal: bool,
