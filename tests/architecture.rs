@@ -20,7 +20,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("cost", &["problem", "schedule"]),
     ("plan", &["topology", "collective", "problem", "certificate", "schedule", "bound", "cost"]),
     ("format", &["topology", "collective", "problem", "certificate", "schedule", "program", "verify", "cost"]),
-    ("runtime", &["topology", "collective", "problem", "schedule", "verify"]),
+    ("runtime", &["topology", "collective", "problem", "schedule", "program", "verify", "audit"]),
     (
         "report",
         &[
@@ -93,11 +93,13 @@ fn what_must_be_believed_leans_on_little() {
 }
 
 #[test]
-fn the_runtime_runs_only_what_was_verified() {
+fn the_runtime_runs_only_what_holds() {
     for source in sources().iter().filter(|source| source.room == "runtime") {
-        for (at, _) in code(&source.text).match_indices("verify::") {
-            let used = &code(&source.text)[at..];
-            assert!(used.starts_with("verify::Verified"), "{}: {}", source.path.display(), &used[..30.min(used.len())]);
+        for (judge, evidence) in [("verify::", "verify::Verified"), ("audit::", "audit::AuditedProgram")] {
+            for (at, _) in code(&source.text).match_indices(judge) {
+                let used = &code(&source.text)[at..];
+                assert!(used.starts_with(evidence), "{}: {}", source.path.display(), &used[..30.min(used.len())]);
+            }
         }
     }
 }

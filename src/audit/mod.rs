@@ -17,6 +17,7 @@
 //! What has to be believed is here, in `program`, in the language of problems and in the reader; planners and the
 //! lowering are not.
 
+mod audited;
 mod code;
 mod contention;
 mod explain;
@@ -32,6 +33,7 @@ mod words;
 use crate::program::Program;
 use crate::topology::{RankId, Topology};
 
+pub use audited::{AuditedProgram, Refuted};
 pub use code::Code;
 pub use report::{Finding, Report};
 

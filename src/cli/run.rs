@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use half::{bf16, f16};
-use synth::format::file;
-use synth::problem::Problem;
+use synth::audit::{self, AuditedProgram};
+use synth::format::{file, json};
+use synth::report::audit::Audited;
 use synth::report::run::{RunReport, block_for};
 use synth::report::verdict::findings;
 use synth::runtime::tcp::{self, RankTable, TcpTransport};
-use synth::runtime::{Communicator, Dtype, Mismatch, Operation, RunError, Sample, Transport, Trial, peers, threads};
+use synth::runtime::{Communicator, Dtype, Mismatch, Operation, RunError, Runnable, Sample, Transport, Trial, threads};
 use synth::schedule::Solution;
 use synth::topology::RankId;
 use synth::verify::{Options, Verified};
@@ -23,14 +24,14 @@ const MOST_MEMORY: u64 = 1 << 34;
 /// Buffers of a rank while its result is compared: input, output, what was there before, what is expected.
 const BUFFERS: u64 = 4;
 
-/// Carry a schedule out on random data: compare every element of the result, and time it
+/// Carry a schedule or a rank program out on random data: compare every element of the result, and time it
 ///
-/// The schedule is verified first; one that does not hold is not run. Ranks are threads of this process, or joined by
-/// TCP or MPI. Exit code 0 if every element is as plain arithmetic has it, 1 if one is not (or the schedule does not hold), 2
+/// The file is judged first; one that does not hold is not run. Ranks are threads of this process, or joined by
+/// TCP or MPI. Exit code 0 if every element is as plain arithmetic has it, 1 if one is not (or the file does not hold), 2
 /// if ranks cannot reach each other.
 #[derive(Args)]
 pub struct RunCommand {
-    /// The schedule file (- for standard input)
+    /// The schedule or rank program file (- for standard input)
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Bytes of the larger of a rank's two buffers
@@ -91,25 +92,43 @@ type Trouble = (RankId, RunError);
 impl RunCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
-        let solution = show::read(&self.file)?;
+        let text = file::read_text(&self.file)?;
+        if json::is_program(&text) {
+            return self.run_typed(Runnable::from(&self.audited(&text)?));
+        }
+        let solution = show::parse(&self.file, &text)?;
         let verified = Verified::<Solution>::new(solution, &Options::default()).map_err(|rejected| {
             let found = findings(&rejected.report, |_| None);
             Failure::new(Ending::Refuted, format!("the schedule does not hold and is not run\n{found}"))
                 .hint("`synth verify` says more")
         })?;
+        self.run_typed(Runnable::from(&verified))
+    }
+
+    /// The rank program in a text, if it holds.
+    fn audited(&self, text: &str) -> Result<AuditedProgram, Failure> {
+        let program = show::parse_program(&self.file, text)?;
+        AuditedProgram::new(program, &audit::Options::default()).map_err(|refuted| {
+            let (name, program, report) = (self.file.display().to_string(), &refuted.program, &refuted.report);
+            let found = Audited { name: &name, text: Some(text), program, report }.to_text();
+            Failure::new(Ending::Refuted, format!("the program does not hold and is not run\n{found}"))
+        })
+    }
+
+    fn run_typed(&self, runnable: Runnable<'_>) -> Result<Ending, Failure> {
         match self.dtype {
-            Dtype::F32 => self.run_as::<f32>(&verified),
-            Dtype::F64 => self.run_as::<f64>(&verified),
-            Dtype::F16 => self.run_as::<f16>(&verified),
-            Dtype::Bf16 => self.run_as::<bf16>(&verified),
-            Dtype::I32 => self.run_as::<i32>(&verified),
-            Dtype::I64 => self.run_as::<i64>(&verified),
-            Dtype::U8 => self.run_as::<u8>(&verified),
+            Dtype::F32 => self.run_as::<f32>(runnable),
+            Dtype::F64 => self.run_as::<f64>(runnable),
+            Dtype::F16 => self.run_as::<f16>(runnable),
+            Dtype::Bf16 => self.run_as::<bf16>(runnable),
+            Dtype::I32 => self.run_as::<i32>(runnable),
+            Dtype::I64 => self.run_as::<i64>(runnable),
+            Dtype::U8 => self.run_as::<u8>(runnable),
         }
     }
 
-    fn run_as<E: Sample>(&self, schedule: &Verified<Solution>) -> Result<Ending, Failure> {
-        let (problem, topology) = (&schedule.problem, schedule.problem.topology());
+    fn run_as<E: Sample>(&self, runnable: Runnable<'_>) -> Result<Ending, Failure> {
+        let (problem, topology) = (runnable.problem(), runnable.problem().topology());
         let one = self.rank.is_some() || self.transport == TransportName::Mpi;
         let here = if one { 1 } else { topology.live_rank_count() };
         let memory = self.bytes.saturating_mul(BUFFERS).saturating_mul(here as u64);
@@ -122,35 +141,35 @@ impl RunCommand {
         let trial = Trial::<E>::new(problem, block, self.op, self.seed);
         let only = self.rank.as_ref().map(|text| topology.parse_rank(text)).transpose().map_err(Failure::usage)?;
         let outcomes = match (self.transport, only, &self.rank_table) {
-            (TransportName::Mpi, None, None) => return self.in_job(schedule, &trial),
+            (TransportName::Mpi, None, None) => return self.in_job(runnable, &trial),
             (TransportName::Threads, None, None) => {
-                threads::run(schedule, self.timeout, |communicator| self.on_rank(&trial, communicator))
+                threads::run(runnable, self.timeout, |communicator| self.on_rank(&trial, communicator))
                     .map_err(|error| broken(&[error.to_string()]))?
             }
             (TransportName::Tcp, None, None) => {
-                tcp::run_on_loopback(schedule, self.timeout, |communicator| self.on_rank(&trial, communicator))
+                tcp::run_on_loopback(runnable, self.timeout, |communicator| self.on_rank(&trial, communicator))
                     .map_err(|error| broken(&[error.to_string()]))?
             }
-            (TransportName::Tcp, Some(rank), Some(path)) => vec![self.one_rank(schedule, &trial, rank, path)?],
+            (TransportName::Tcp, Some(rank), Some(path)) => vec![self.one_rank(runnable, &trial, rank, path)?],
             _ => return Err(Failure::usage("--rank and --rank-table go with --transport tcp")),
         };
         let (outcomes, troubles) = sorted(outcomes);
         if !troubles.is_empty() {
             return Err(broken(&troubles));
         }
-        self.print(&self.report(problem, block, only, &outcomes))
+        self.print(&self.report(runnable, block, only, &outcomes))
     }
 
     /// Plays the rank of this process of an MPI job.
     #[cfg(feature = "mpi")]
-    fn in_job<E: Sample>(&self, schedule: &Verified<Solution>, trial: &Trial<E>) -> Result<Ending, Failure> {
-        let (problem, block) = (&schedule.problem, block_for(&schedule.problem, self.bytes, self.dtype));
+    fn in_job<E: Sample>(&self, runnable: Runnable<'_>, trial: &Trial<E>) -> Result<Ending, Failure> {
+        let (problem, block) = (runnable.problem(), block_for(runnable.problem(), self.bytes, self.dtype));
         let job = super::run_mpi::Job::join()?;
-        let communicator = job.communicator(schedule, self.timeout)?;
+        let communicator = job.communicator(runnable, self.timeout)?;
         let outcome = self.on_rank(trial, communicator);
         let outcome = outcome.map_err(|(rank, error)| broken(&[format!("rank {rank}: {error}")]))?;
         let times: Vec<Duration> = std::iter::once(outcome.time).chain(outcome.steps.iter().copied()).collect();
-        let mut report = self.report(problem, block, Some(outcome.rank), &[outcome]);
+        let mut report = self.report(runnable, block, Some(outcome.rank), &[outcome]);
         let shared = job.share::<E>(problem, block, self.op, self.repeat, &times, report.holds());
         (report.time, report.steps, report.library) = (shared.time, shared.steps, shared.library);
         report.rank = report.rank.filter(|_| !shared.holds);
@@ -161,13 +180,13 @@ impl RunCommand {
     }
 
     #[cfg(not(feature = "mpi"))]
-    fn in_job<E: Sample>(&self, _: &Verified<Solution>, _: &Trial<E>) -> Result<Ending, Failure> {
+    fn in_job<E: Sample>(&self, _: Runnable<'_>, _: &Trial<E>) -> Result<Ending, Failure> {
         Err(Failure::usage("this synth was built without MPI").hint("build it with: cargo build --features mpi"))
     }
 
     fn report<'a>(
         &self,
-        problem: &'a Problem,
+        runnable: Runnable<'a>,
         block: usize,
         rank: Option<RankId>,
         outcomes: &[Outcome],
@@ -175,7 +194,7 @@ impl RunCommand {
         let steps = outcomes.iter().map(|one| one.steps.len()).max().unwrap_or_default();
         let longest = |step: usize| outcomes.iter().map(|one| one.steps[step]).max().unwrap_or_default();
         RunReport {
-            problem,
+            runnable,
             transport: match self.transport {
                 TransportName::Threads => "threads",
                 TransportName::Tcp => "tcp",
@@ -206,17 +225,17 @@ impl RunCommand {
     /// Plays one rank of many, joined to the others by TCP.
     fn one_rank<E: Sample>(
         &self,
-        schedule: &Verified<Solution>,
+        runnable: Runnable<'_>,
         trial: &Trial<E>,
         rank: RankId,
         path: &Path,
     ) -> Result<Result<Outcome, Trouble>, Failure> {
         let text = file::read_text(path)?;
-        let table = RankTable::parse(&text, schedule.problem.topology().rank_count())
+        let table = RankTable::parse(&text, runnable.problem().topology().rank_count())
             .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
-        let connected = TcpTransport::connect(&table, rank, &peers(schedule, rank), self.timeout);
+        let connected = TcpTransport::connect(&table, rank, &runnable.peers(rank), self.timeout);
         let transport = connected.map_err(|error| broken(&[format!("rank {rank}: {error}")]))?;
-        let communicator = Communicator::new(transport, schedule);
+        let communicator = Communicator::new(transport, runnable);
         Ok(self.on_rank(trial, communicator.map_err(|error| broken(&[format!("rank {rank}: {error}")]))?))
     }
 
@@ -271,5 +290,5 @@ fn sorted(outcomes: Vec<Result<Outcome, Trouble>>) -> (Vec<Outcome>, Vec<String>
 fn broken(troubles: &[String]) -> Failure {
     let shown = troubles.iter().cloned();
     let text = synth::report::figures::shortened(shown, 5, "\n  ");
-    Failure::usage(format!("the schedule could not be carried out\n  {text}"))
+    Failure::usage(format!("it could not be carried out\n  {text}"))
 }

@@ -8,10 +8,8 @@ use mpi::traits::Communicator as _;
 use synth::collective::Kind;
 use synth::problem::Problem;
 use synth::runtime::mpi::MpiTransport;
-use synth::runtime::{Communicator, Dtype, Operation, Sample};
-use synth::schedule::Solution;
+use synth::runtime::{Communicator, Dtype, Operation, Runnable, Sample};
 use synth::topology::RankId;
-use synth::verify::Verified;
 
 use super::Failure;
 use super::output;
@@ -49,16 +47,16 @@ impl Job {
     /// This process's end of the collective.
     pub fn communicator(
         &self,
-        schedule: &Verified<Solution>,
+        runnable: Runnable<'_>,
         timeout: Duration,
     ) -> Result<Communicator<MpiTransport>, Failure> {
-        let topology = schedule.problem.topology();
+        let topology = runnable.problem().topology();
         let transport = MpiTransport::new(&self.world, topology, timeout, |rank: RankId, error| {
             output::note(&format!("error: rank {rank}: {error}; the job is aborted"));
         });
         let hint = format!("start one process for each live rank: mpirun -n {}", topology.live_rank_count());
         let transport = transport.map_err(|error| Failure::usage(error).hint(hint))?;
-        Communicator::new(transport, schedule).map_err(Failure::usage)
+        Communicator::new(transport, runnable).map_err(Failure::usage)
     }
 
     /// Makes known to all what each rank has to tell: its times and whether its result is right. MPI's own collective is

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use synth::format::{file, json};
 use synth::problem::Problem;
+use synth::program::Program;
 use synth::report::steps::{Selection, StepTables, chunks_named};
 use synth::report::summary::{figures, headline};
 use synth::schedule::Solution;
@@ -73,9 +74,16 @@ pub(super) fn read(path: &Path) -> Result<Solution, Failure> {
 
 /// Makes sense of a schedule that was read, without judging it.
 pub(super) fn parse(path: &Path, text: &str) -> Result<Solution, Failure> {
-    json::parse_solution(text).map_err(|error| {
-        let place = format!("{}:{}:{}", path.display(), error.line, error.column);
-        Failure::usage(format!("{place}: {}: {}", error.code, error.message))
-            .hint(format!("`synth explain {}` says more", error.code))
-    })
+    json::parse_solution(text).map_err(|error| unreadable(path, &error))
+}
+
+/// Makes sense of a rank program that was read, without judging it.
+pub(super) fn parse_program(path: &Path, text: &str) -> Result<Program, Failure> {
+    json::parse_program(text).map_err(|error| unreadable(path, &error))
+}
+
+fn unreadable(path: &Path, error: &json::ParseError) -> Failure {
+    let place = format!("{}:{}:{}", path.display(), error.line, error.column);
+    Failure::usage(format!("{place}: {}: {}", error.code, error.message))
+        .hint(format!("`synth explain {}` says more", error.code))
 }

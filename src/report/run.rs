@@ -16,14 +16,14 @@ use super::summary::headline;
 use super::table::Table;
 use crate::collective::Kind;
 use crate::problem::Problem;
-use crate::runtime::{Dtype, Mismatch, Operation};
+use crate::runtime::{Dtype, Mismatch, Operation, Runnable};
 use crate::topology::RankId;
 
 /// What was run, and how it went.
 #[derive(Debug)]
 pub struct RunReport<'a> {
-    /// The problem that the schedule solves.
-    pub problem: &'a Problem,
+    /// The schedule or program.
+    pub runnable: Runnable<'a>,
     /// How ranks were joined: `threads`, `tcp`, `mpi`.
     pub transport: &'static str,
     /// The type of the elements.
@@ -40,7 +40,7 @@ pub struct RunReport<'a> {
     pub rank: Option<RankId>,
     /// The time of a call, on average.
     pub time: Duration,
-    /// The time of each step of a call, on average.
+    /// The time of each step (of a program: of each round) of a call, on average.
     pub steps: Vec<Duration>,
     /// The time of a call of the transport's own collective on buffers of the same size, where there is one.
     pub library: Option<Duration>,
@@ -58,10 +58,10 @@ impl RunReport<'_> {
 
     /// For people.
     pub fn to_text(&self) -> String {
-        let mut text = format!("{}, run by {}\n", headline(self.problem), self.transport);
+        let mut text = format!("{}, run by {}\n", self.headline(), self.transport);
         let mut table = Table::default().indented(2);
         let bytes = self.bytes();
-        if !matches!(self.problem.collective().kind, Kind::Barrier) {
+        if !matches!(self.problem().collective().kind, Kind::Barrier) {
             let (block, dtype) = (self.block, self.dtype);
             table.remark(
                 "size",
@@ -81,7 +81,11 @@ impl RunReport<'_> {
             table.remark("busbw", format!("{:.3} GB/s", bus / 1e9));
         }
         let _ = writeln!(text, "{table}");
-        let mut steps = Table::new(&["step", "time", "share"]).indented(2);
+        let step = match self.runnable {
+            Runnable::Schedule(_) => "step",
+            Runnable::Program(_) => "round",
+        };
+        let mut steps = Table::new(&[step, "time", "share"]).indented(2);
         let all: f64 = self.steps.iter().map(Duration::as_secs_f64).sum();
         for (number, step) in self.steps.iter().enumerate() {
             let share = if all > 0.0 { step.as_secs_f64() / all } else { 0.0 };
@@ -96,10 +100,10 @@ impl RunReport<'_> {
         let bandwidths = self.bandwidths();
         json!({
             "collective": self.kind(),
-            "machine": describe(self.problem.topology()),
-            "ranks": self.problem.topology().rank_count(),
-            "live_ranks": self.problem.topology().live_rank_count(),
-            "parts": self.problem.parts(),
+            "machine": describe(self.problem().topology()),
+            "ranks": self.problem().topology().rank_count(),
+            "live_ranks": self.problem().topology().live_rank_count(),
+            "parts": self.problem().parts(),
             "transport": self.transport,
             "dtype": self.dtype.name(),
             "op": self.op.name(),
@@ -129,13 +133,24 @@ impl RunReport<'_> {
         }
     }
 
+    fn problem(&self) -> &Problem {
+        self.runnable.problem()
+    }
+
+    fn headline(&self) -> String {
+        match self.runnable {
+            Runnable::Schedule(schedule) => headline(&schedule.problem),
+            Runnable::Program(program) => super::audit::headline(program),
+        }
+    }
+
     fn kind(&self) -> &'static str {
-        self.problem.collective().kind.name()
+        self.problem().collective().kind.name()
     }
 
     /// Blocks in the larger of a rank's two buffers.
     fn blocks(&self) -> usize {
-        blocks(self.problem)
+        blocks(self.problem())
     }
 
     fn bytes(&self) -> u64 {
@@ -144,9 +159,9 @@ impl RunReport<'_> {
 
     /// Algorithm and bus bandwidth, in bytes per second; `None` where no bytes are asked for.
     fn bandwidths(&self) -> Option<(f64, f64)> {
-        let live = self.problem.topology().live_rank_count() as f64;
+        let live = self.problem().topology().live_rank_count() as f64;
         let kept = (live - 1.0) / live;
-        let factor = match self.problem.collective().kind {
+        let factor = match self.problem().collective().kind {
             Kind::AllReduce | Kind::AllReduceGathered => 2.0 * kept,
             Kind::AllToAll
             | Kind::AllToAllV(_)

@@ -3,24 +3,26 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::digest::{self, Digest};
+use super::compressed;
+use super::digest::Digest;
 use super::element::{Element, Operation};
 use super::error::RunError;
-use super::execute::{self, Failed, Job, Workspace, part_range};
+use super::execute::{self, Ends, Failed, Job, Slices, Workspace, part_range};
 use super::layout::Layout;
-use super::program::{self, Program};
+use super::packet::Packet;
+use super::role::Role;
+use super::runnable::Runnable;
 use super::transport::{Incoming, Outgoing, Transport};
+use crate::collective::Kind;
 use crate::problem::Problem;
-use crate::schedule::Solution;
 use crate::topology::RankId;
-use crate::verify::Verified;
 
 /// The tag of the packets with which ranks compare their schedules.
 const GREETING: u64 = u64::MAX;
 
-/// One rank's end of a collective: a transport and a verified schedule.
+/// One rank's end of a collective: a transport, and a schedule that was verified or a rank program that was audited.
 ///
-/// Every live rank makes one with the same schedule, and all make the same calls with the same type, operation and
+/// Every live rank makes one with the same schedule or program, and all make the same calls with the same type, operation and
 /// number of elements. A call blocks until this rank's part is done. If it fails, the connections are ended, so that the
 /// other ranks fail as well instead of waiting, and every later call is refused. Calls without elements send nothing, so
 /// they cannot find out that others make another call.
@@ -31,7 +33,11 @@ const GREETING: u64 = u64::MAX;
 pub struct Communicator<T: Transport> {
     transport: T,
     problem: Problem,
-    program: Program,
+    /// The ranks it exchanges packets with, ascending.
+    peers: Vec<RankId>,
+    role: Role,
+    /// For `all_reduce_gathered`, see [`compressed::most_chunks`].
+    gathered_chunks: [usize; 2],
     work: Workspace,
     digest: u64,
     calls: u64,
@@ -39,16 +45,17 @@ pub struct Communicator<T: Transport> {
 }
 
 impl<T: Transport> Communicator<T> {
-    /// Works out this rank's part of the schedule and compares the schedule's digest with that of every peer.
+    /// Works out this rank's part, and compares the digest of the schedule or program with that of every peer.
     ///
-    /// O(transfers + the rank's moves), and one packet to and from each peer.
+    /// O(transfers + the rank's moves), for a program O(slots that all ranks move), and one packet to and from each peer.
     ///
     /// # Errors
     ///
     /// The transport has another number of ranks ([`RunError::Size`]), this rank failed ([`RunError::NotLive`]), a peer
     /// has another schedule ([`RunError::OtherSchedule`]) or cannot be reached ([`RunError::Start`]).
-    pub fn new(transport: T, schedule: &Verified<Solution>) -> Result<Self, RunError> {
-        let (problem, rank) = (&schedule.problem, transport.rank());
+    pub fn new<'a>(transport: T, runnable: impl Into<Runnable<'a>>) -> Result<Self, RunError> {
+        let runnable = runnable.into();
+        let (problem, rank) = (runnable.problem(), transport.rank());
         let expected = problem.topology().rank_count();
         if transport.size() != expected {
             return Err(RunError::Size { expected, found: transport.size() });
@@ -59,9 +66,14 @@ impl<T: Transport> Communicator<T> {
         let mut communicator = Self {
             transport,
             problem: problem.clone(),
-            program: program::compile(problem, &schedule.schedule, rank),
+            peers: runnable.peers(rank),
+            role: runnable.role(rank),
+            gathered_chunks: match problem.collective().kind {
+                Kind::AllReduceGathered => compressed::most_chunks(runnable),
+                _ => [0; 2],
+            },
             work: Workspace::default(),
-            digest: digest::of_solution(schedule),
+            digest: runnable.digest(),
             calls: 0,
             ended: false,
         };
@@ -74,12 +86,12 @@ impl<T: Transport> Communicator<T> {
         self.transport.rank()
     }
 
-    /// The problem that the schedule solves.
+    /// The problem that is solved.
     pub fn problem(&self) -> &Problem {
         &self.problem
     }
 
-    /// The time this rank spent in each step of the last call, waiting included.
+    /// The time this rank spent in each step (of a program: in each round) of the last call, waiting included.
     pub fn step_times(&self) -> &[Duration] {
         &self.work.step_times
     }
@@ -220,7 +232,7 @@ impl<T: Transport> Communicator<T> {
     }
 
     /// Runs the schedule on blocks of this length.
-    pub(super) fn run_blocks<E: Element>(
+    fn run_blocks<E: Element>(
         &mut self,
         input: &[E],
         output: &mut [E],
@@ -238,23 +250,64 @@ impl<T: Transport> Communicator<T> {
                 return Err(RunError::Length { buffer, found, rule });
             }
         }
-        if let Some((from, to)) = layout.own_blocks() {
-            let length = from.len() * block;
-            output[to * block..][..length].copy_from_slice(&input[from.start * block..][..length]);
+        self.carry_out(&mut Slices { input, output, block }, block, 1, op)
+    }
+
+    /// Plays this rank's role, on blocks of so many elements that are cut only between units.
+    pub(super) fn carry_out<E: Element, N: Ends<E>>(
+        &mut self,
+        ends: &mut N,
+        block: usize,
+        unit: usize,
+        op: Operation,
+    ) -> Result<(), RunError> {
+        if self.ended {
+            return Err(RunError::Ended);
         }
-        let parts = layout.parts();
-        let pieces = self.pieces(part_range(block, parts, parts - 1).len() * size_of::<E>());
+        let parts = self.parts();
+        let chunk = part_range(block.div_ceil(unit), parts, parts - 1).len().saturating_mul(unit).min(block);
+        let pieces = self.pieces(chunk * size_of::<E>());
         self.calls += 1;
         let call =
             Digest::new().add([self.calls, E::DTYPE as u64, op as u64, block as u64, pieces as u64]).finish_short();
-        let mut job = Job { input, output, block, parts, op, pieces, call };
-        execute::run(&self.program, &mut self.work, &mut self.transport, &mut job)
+        let mut job = Job { ends, block, unit, parts, op, pieces, call };
+        execute::run(&self.role, &mut self.work, &mut self.transport, &mut job)
             .map_err(|Failed { step, error }| self.end(RunError::Step { step, source: error }))
+    }
+
+    /// The parts a block is cut in.
+    pub(super) fn parts(&self) -> usize {
+        Layout::new(&self.problem, self.rank()).parts()
+    }
+
+    /// The ranks that take part, ascending.
+    pub(super) fn live_ranks(&self) -> Vec<RankId> {
+        self.problem.topology().live_ranks().collect()
+    }
+
+    /// The most chunks that any rank holds at a time while it gathers, by order.
+    pub(super) fn gathered_chunks(&self) -> [usize; 2] {
+        self.gathered_chunks
+    }
+
+    /// What this rank has to do.
+    pub(super) fn role(&self) -> &Role {
+        &self.role
+    }
+
+    /// A packet of so many bytes, whatever they are.
+    pub(super) fn new_packet(&self, bytes: usize) -> Packet {
+        self.transport.pool().packet(bytes)
+    }
+
+    /// Takes a packet back.
+    pub(super) fn recycle(&self, packet: Arc<Packet>) {
+        self.transport.pool().recycle(packet);
     }
 
     /// Pieces that chunks are cut in, so that no packet of any rank is longer than the transport likes.
     fn pieces(&self, chunk_bytes: usize) -> usize {
-        let largest = chunk_bytes.saturating_mul(self.program.largest_transfer);
+        let largest = chunk_bytes.saturating_mul(self.role.largest_packet);
         largest.div_ceil(self.packet_bytes()).clamp(1, chunk_bytes.max(1))
     }
 
@@ -264,7 +317,7 @@ impl<T: Transport> Communicator<T> {
         let mut greeting = pool.packet(size_of::<u64>());
         greeting.elements_mut().copy_from_slice(&[self.digest]);
         let greeting = Arc::new(greeting);
-        let peers = &self.program.peers;
+        let peers = &self.peers;
         let mut outgoing: Vec<Outgoing> =
             peers.iter().map(|&to| Outgoing { to, tag: GREETING, packet: Arc::clone(&greeting) }).collect();
         let due = |&from| Incoming { from, tag: GREETING, bytes: size_of::<u64>(), packet: None };

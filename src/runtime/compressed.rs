@@ -1,202 +1,267 @@
 //! All-reduce of values that are compressed and therefore cannot be added on the way: every rank gathers what all have,
 //! and adds it up itself.
 //!
-//! The buffer is worked through in pieces. Of a piece, a rank compresses its own elements, gathers the compressed pieces
-//! of all ranks by the schedule, and takes them into the buffer one after the other, in the order of the ranks: no rank
-//! ever holds a dense buffer of another, and all end with the same bits. The memory is `2N + 1` compressed pieces (its
-//! own, those gathered, and at most as many on their way); pieces are as long as the transport's packets, or shorter to
-//! stay within a limit.
+//! The buffer is worked through in pieces. Of a piece, a rank compresses its own elements; from then on the buffer is
+//! where the sum grows: compressed pieces go around by the schedule, each is added when it comes, and kept only until it
+//! has been sent on for the last time. No rank ever holds a dense buffer of another.
+//!
+//! ```text
+//!  a ring, rank 3:  step 1   its own piece leaves, rank 2's arrives and is added
+//!                   step 2   rank 2's leaves, rank 1's arrives and is added      two compressed pieces at a time
+//!                   ...
+//! ```
+
+use std::ops::Range;
+use std::sync::Arc;
 
 use super::communicator::Communicator;
+use super::compressor::Compressor;
 use super::element::{Element, Operation};
 use super::error::RunError;
+use super::execute::{Ends, part_range};
+use super::layout::{Block, Layout};
+use super::packet::Packet;
+use super::role::{Role, Send};
+use super::runnable::Runnable;
 use super::transport::Transport;
+use crate::topology::RankId;
 
-/// Turns elements into fewer bytes, and bytes back into elements.
-///
-/// All ranks use the same kind with the same settings. A number of elements always becomes the same number of bytes,
-/// whatever the elements are: ranks that pass them on must know it.
-pub trait Compressor<E> {
-    /// How many elements are compressed together; a buffer is cut only between such groups. At least 1.
-    fn group(&self) -> usize;
-
-    /// The bytes that so many elements become, which are a whole number of groups or the end of a buffer.
-    fn bytes(&self, elements: usize) -> usize;
-
-    /// Compresses elements of a buffer, the first of which stands at `first`, into exactly [`Compressor::bytes`] bytes.
-    fn compress(&mut self, first: usize, elements: &[E], bytes: &mut [u8]);
-
-    /// Puts what the bytes stand for in the place of the elements.
-    fn decompress(&self, bytes: &[u8], elements: &mut [E]);
-
-    /// Adds what the bytes stand for to the elements.
-    fn add(&self, bytes: &[u8], elements: &mut [E]);
+/// How compressed pieces are gathered and added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Gathering {
+    /// In which order.
+    pub order: Order,
+    /// The most bytes of compressed data that this rank may hold at a time, without what the transport has on its way;
+    /// `None`: as many as the transport's packets make.
+    pub memory_limit: Option<u64>,
 }
 
-/// Does not compress; combines by any operation.
-#[derive(Clone, Copy, Debug)]
-pub struct Uncompressed(pub Operation);
-
-/// Eight bits for each number and a scale for each group, with error feedback: what rounding takes away is added to the
-/// same element of the next call's buffer, so that over many calls nothing is lost (Seide et al., Interspeech 2014;
-/// Karimireddy et al., ICML 2019).
-#[derive(Clone, Debug, Default)]
-pub struct Quantised {
-    /// What was rounded away, for each element.
-    residual: Vec<f32>,
+/// In which order the pieces of all ranks are added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Order {
+    /// By rank: all ranks get the same bits. Pieces that come before their turn are kept until then: at most one of each
+    /// rank.
+    #[default]
+    ByRank,
+    /// As the schedule brings them, this rank's own first: the least memory. The same bits in every run, but floating-point
+    /// sums of different ranks can differ in their rounding.
+    AsTheyCome,
 }
-
-/// Elements that share a scale.
-const GROUP: usize = 1024;
-const SCALE_BYTES: usize = size_of::<f32>();
 
 impl<T: Transport> Communicator<T> {
-    /// The buffers of all ranks, compressed, gathered and combined, take the place of each. `memory_limit` bounds the
-    /// bytes of compressed data that this rank holds at a time.
+    /// The buffers of all ranks, compressed, gathered and combined, take the place of each.
     ///
     /// # Errors
     ///
-    /// As every call; and [`RunError::Memory`] if a single group does not fit in the limit.
-    pub fn all_reduce_gathered<E: Element>(
+    /// As every call; and [`RunError::Memory`] if a single group of elements at a time does not fit in the limit.
+    pub fn all_reduce_gathered<E: Element, C: Compressor<E>>(
         &mut self,
         buffer: &mut [E],
-        compressor: &mut impl Compressor<E>,
-        memory_limit: Option<u64>,
+        compressor: &mut C,
+        gathering: Gathering,
     ) -> Result<(), RunError> {
         self.check_kind("all_reduce_gathered")?;
-        let (ranks, group, most) = (self.problem().topology().rank_count(), compressor.group(), self.packet_bytes());
-        let memory = |bytes: usize| bytes as u64 * (2 * ranks as u64 + 1);
-        let mut length = buffer.len().next_multiple_of(group);
-        if let Some(limit) = memory_limit {
-            let least = memory(compressor.bytes(group.min(buffer.len())));
-            if least > limit {
-                return Err(RunError::Memory { ranks, needed: least, limit });
+        let (parts, group, most) = (self.parts(), compressor.group().max(1), self.packet_bytes() as u64);
+        let chunks = self.gathered_chunks()[gathering.order as usize];
+        let largest = self.role().largest_packet as u64;
+        // A chunk of so many elements takes at most so many bytes.
+        let chunk = |elements: usize| {
+            let groups = elements.div_ceil(group).div_ceil(parts);
+            compressor.bytes(groups.saturating_mul(group).min(elements)) as u64
+        };
+        let memory = |elements: usize| chunk(elements).saturating_mul(chunks as u64);
+        if let Some(limit) = gathering.memory_limit {
+            let needed = memory(group.min(buffer.len()));
+            if needed > limit {
+                return Err(RunError::Memory { chunks, needed, limit });
             }
         }
-        let too_much = |bytes: usize| bytes > most || memory_limit.is_some_and(|limit| memory(bytes) > limit);
-        while length > group && too_much(compressor.bytes(length)) {
+        let limit = gathering.memory_limit.unwrap_or(u64::MAX);
+        let too_much = |elements: usize| chunk(elements).saturating_mul(largest) > most || memory(elements) > limit;
+        let mut length = buffer.len().next_multiple_of(group);
+        while length > group && too_much(length) {
             length = (length / 2).next_multiple_of(group);
         }
-        let (mut own, mut all) = (Vec::new(), Vec::new());
+        let live = self.live_ranks();
         for (number, piece) in buffer.chunks_mut(length.max(1)).enumerate() {
             let bytes = compressor.bytes(piece.len());
-            own.resize(bytes, 0_u8);
-            all.resize(bytes * ranks, 0_u8);
-            compressor.compress(number * length, piece, &mut own);
-            self.run_blocks(&own, &mut all, bytes, Operation::Sum)?;
-            for (order, rank) in self.problem().topology().live_ranks().enumerate() {
-                let compressed = &all[rank.index() * bytes..][..bytes];
-                match order {
-                    0 => compressor.decompress(compressed, piece),
-                    _ => compressor.add(compressed, piece),
-                }
-            }
+            let mut own = self.new_packet(bytes);
+            compressor.compress(number * length, piece, own.elements_mut());
+            let unit = compressor.bytes(group.min(piece.len())).max(1);
+            let turns = vec![0; parts];
+            let early = vec![None; if gathering.order == Order::ByRank { live.len() * parts } else { 0 }];
+            let mut sums = Sums {
+                own: Some(Arc::new(own)),
+                dense: piece,
+                compressor: &*compressor,
+                live: &live,
+                parts: (0..parts).map(|part| part_range(bytes.div_ceil(unit), parts, part).start * unit).collect(),
+                unit,
+                turns,
+                early,
+                order: gathering.order,
+            };
+            self.carry_out(&mut sums, bytes, unit, Operation::Sum)?;
+            sums.recycle(self);
         }
         Ok(())
     }
 }
 
-impl<E: Element> Compressor<E> for Uncompressed {
-    fn group(&self) -> usize {
-        GROUP
+/// Where a piece of the sum grows. For the schedule, it is an all-gather of bytes.
+struct Sums<'a, E, C> {
+    /// This rank's own compressed elements, until they have been sent for the last time.
+    own: Option<Arc<Packet>>,
+    dense: &'a mut [E],
+    compressor: &'a C,
+    live: &'a [RankId],
+    /// Where each part begins, in compressed bytes.
+    parts: Vec<usize>,
+    /// Bytes of a compressed group.
+    unit: usize,
+    /// For each part, how many ranks' contributions it has.
+    turns: Vec<usize>,
+    /// By part and rank: what came before its turn.
+    early: Vec<Option<Vec<u8>>>,
+    order: Order,
+}
+
+impl<E: Element, C: Compressor<E>> Sums<'_, E, C> {
+    /// Adds what a rank contributes to a range of compressed bytes, or keeps it until its turn.
+    fn take(&mut self, from: u32, range: &Range<usize>, bytes: &[u8]) {
+        if range.is_empty() {
+            return;
+        }
+        let part = self.parts.partition_point(|&start| start <= range.start) - 1;
+        if self.order == Order::AsTheyCome {
+            return self.add(part, range, bytes);
+        }
+        let live = self.live.len();
+        let Some(turn) = self.live.iter().position(|rank| rank.0 == from) else { return };
+        if turn != self.turns[part] {
+            self.early[part * live + turn] = Some(bytes.to_vec());
+            return;
+        }
+        self.add(part, range, bytes);
+        while self.turns[part] < live {
+            let Some(kept) = self.early[part * live + self.turns[part]].take() else { return };
+            self.add(part, range, &kept);
+        }
     }
 
-    fn bytes(&self, elements: usize) -> usize {
-        elements * size_of::<E>()
+    fn add(&mut self, part: usize, range: &Range<usize>, bytes: &[u8]) {
+        let group = self.compressor.group().max(1);
+        let start = range.start / self.unit * group;
+        let end = (range.end.div_ceil(self.unit) * group).min(self.dense.len());
+        let elements = &mut self.dense[start..end];
+        match self.turns[part] {
+            0 => self.compressor.decompress(bytes, elements),
+            _ => self.compressor.add(bytes, elements),
+        }
+        self.turns[part] += 1;
     }
 
-    fn compress(&mut self, _: usize, elements: &[E], bytes: &mut [u8]) {
-        bytes.copy_from_slice(bytemuck::cast_slice(elements));
-    }
-
-    fn decompress(&self, bytes: &[u8], elements: &mut [E]) {
-        bytemuck::cast_slice_mut(elements).copy_from_slice(bytes);
-    }
-
-    fn add(&self, bytes: &[u8], elements: &mut [E]) {
-        for (bytes, element) in bytes.chunks_exact(size_of::<E>()).zip(elements) {
-            let mut sum = [bytemuck::pod_read_unaligned::<E>(bytes)];
-            E::combine(self.0, &[*element], &mut sum);
-            *element = sum[0];
+    /// Gives the memory of what is left back.
+    fn recycle<T: Transport>(self, communicator: &Communicator<T>) {
+        if let Some(own) = self.own {
+            communicator.recycle(own);
         }
     }
 }
 
-impl Compressor<f32> for Quantised {
-    fn group(&self) -> usize {
-        GROUP
+impl<E: Element, C: Compressor<E>> Ends<u8> for Sums<'_, E, C> {
+    fn own(&self, _: Block, range: Range<usize>) -> &[u8] {
+        self.own.as_ref().map_or(&[], |own| &own.elements()[range])
     }
 
-    fn bytes(&self, elements: usize) -> usize {
-        elements + elements.div_ceil(GROUP) * SCALE_BYTES
+    fn input_packet(&self) -> Option<Arc<Packet>> {
+        self.own.clone()
     }
 
-    fn compress(&mut self, first: usize, elements: &[f32], bytes: &mut [u8]) {
-        if self.residual.len() < first + elements.len() {
-            self.residual.resize(first + elements.len(), 0.0);
-        }
-        let residual = self.residual[first..][..elements.len()].chunks_mut(GROUP);
-        let groups = elements.chunks(GROUP).zip(bytes.chunks_mut(GROUP + SCALE_BYTES)).zip(residual);
-        for ((elements, bytes), residual) in groups {
-            for (residual, element) in residual.iter_mut().zip(elements) {
-                *residual += element;
-            }
-            let largest = residual.iter().fold(0.0_f32, |largest, wanted| largest.max(wanted.abs()));
-            let scale = largest / f32::from(i8::MAX);
-            let (head, codes) = bytes.split_at_mut(SCALE_BYTES);
-            head.copy_from_slice(&scale.to_le_bytes());
-            for (residual, code) in residual.iter_mut().zip(codes) {
-                let rounded = if scale > 0.0 { (*residual / scale).round() as i8 } else { 0 };
-                *residual -= f32::from(rounded) * scale;
-                *code = rounded as u8;
-            }
+    fn deliver(&mut self, block: u32, range: Range<usize>, value: &[u8]) {
+        self.take(block, &range, value);
+    }
+
+    fn deliver_own(&mut self, _: Block, block: u32, range: Range<usize>) {
+        if let Some(own) = self.own.clone() {
+            self.take(block, &range, &own.elements()[range.clone()]);
         }
     }
 
-    fn decompress(&self, bytes: &[u8], elements: &mut [f32]) {
-        elements.fill(0.0);
-        self.add(bytes, elements);
-    }
-
-    fn add(&self, bytes: &[u8], elements: &mut [f32]) {
-        for (bytes, elements) in bytes.chunks(GROUP + SCALE_BYTES).zip(elements.chunks_mut(GROUP)) {
-            let (head, codes) = bytes.split_at(SCALE_BYTES);
-            let scale: f32 = bytemuck::pod_read_unaligned::<f32>(head);
-            for (code, element) in codes.iter().zip(elements) {
-                *element += f32::from(*code as i8) * scale;
-            }
-        }
+    fn input_is_done(&mut self) {
+        self.own = None;
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_rounding_takes_away_comes_back() {
-        let numbers: Vec<f32> = (0..2500).map(|at| ((at * 37 % 1000) as f32 - 500.0) / 300.0).collect();
-        let mut compressor = Quantised::default();
-        let mut bytes = vec![0; Compressor::<f32>::bytes(&compressor, numbers.len())];
-        assert_eq!(bytes.len(), 2512);
-        let mut total = vec![0.0; numbers.len()];
-        for round in 1..=50 {
-            compressor.compress(0, &numbers, &mut bytes);
-            compressor.add(&bytes, &mut total);
-            // One step of the scale, however many rounds.
-            let off = |(total, number): (&f32, &f32)| (total - number * round as f32).abs();
-            let worst = total.iter().zip(&numbers).map(off).fold(0.0, f32::max);
-            assert!(worst < 0.015, "round {round}: {worst}");
+/// The most chunks that any rank holds at a time while it gathers, by [`Order`]: its own until they have been sent for the
+/// last time, copies that are being sent, what arrives, what is kept to be sent on, and what waits for its turn. All ranks
+/// must come to the same, because they cut buffers by it. O(ranks * what a role takes).
+pub(super) fn most_chunks(runnable: Runnable<'_>) -> [usize; 2] {
+    let live: Vec<RankId> = runnable.problem().topology().live_ranks().collect();
+    let mut most = [0; 2];
+    for &rank in &live {
+        let (role, parts) = (runnable.role(rank), Layout::new(runnable.problem(), rank).parts());
+        for order in [Order::ByRank, Order::AsTheyCome] {
+            let chunks = chunks_held(&role, &live, parts, order);
+            most[order as usize] = most[order as usize].max(chunks);
         }
     }
+    most
+}
 
-    #[test]
-    fn zeros_stay_zeros() {
-        let mut compressor = Quantised::default();
-        let mut bytes = vec![1; 14];
-        compressor.compress(0, &[0.0; 10], &mut bytes);
-        let mut elements = [1.0; 10];
-        compressor.decompress(&bytes, &mut elements);
-        assert_eq!(elements, [0.0; 10]);
+/// The most chunks that a rank holds at a time.
+fn chunks_held(role: &Role, live: &[RankId], parts: usize, order: Order) -> usize {
+    let mut early = Early { live, turns: vec![0; parts], waiting: Vec::new(), order };
+    let chunks = |packet: usize| role.packets[packet].chunks.len();
+    role.deliveries[..role.owed].iter().for_each(|one| early.take(one.part, one.block));
+    let (mut own, mut held) = (parts, 0);
+    let mut most = own + early.waiting.len();
+    for (number, step) in role.steps.iter().enumerate() {
+        if number >= role.input_steps {
+            own = 0;
+        }
+        let copied = |send: &&Send| send.whole.is_none();
+        let sent: usize = role.sends[step.sends.clone()].iter().filter(copied).map(|send| send.chunks.len()).sum();
+        let arriving: usize = step.arrivals.clone().map(chunks).sum();
+        most = most.max(own + held + sent + arriving + early.waiting.len());
+        for &at in &role.taken_in[step.taken_in.clone()] {
+            let packet = &role.packets[at as usize];
+            for chunk in &role.received[packet.chunks.clone()] {
+                if let Some(block) = chunk.deliver {
+                    early.take(chunk.part, block);
+                }
+            }
+            if packet.keep {
+                held += packet.chunks.len();
+            }
+        }
+        role.deliveries[step.deliveries.clone()].iter().for_each(|one| early.take(one.part, one.block));
+        most = most.max(own + held + early.waiting.len());
+        for range in [&step.release_early, &step.release_late] {
+            held -= role.releases[range.clone()].iter().map(|&packet| chunks(packet as usize)).sum::<usize>();
+        }
+    }
+    most
+}
+
+/// Counts what waits for its turn.
+struct Early<'a> {
+    live: &'a [RankId],
+    turns: Vec<usize>,
+    /// Part and place among the live ranks.
+    waiting: Vec<(u32, usize)>,
+    order: Order,
+}
+
+impl Early<'_> {
+    fn take(&mut self, part: u32, block: u32) {
+        let turn = self.live.iter().position(|rank| rank.0 == block);
+        let Some(turn) = turn.filter(|_| self.order == Order::ByRank) else { return };
+        self.waiting.push((part, turn));
+        let next = &mut self.turns[part as usize];
+        while let Some(at) = self.waiting.iter().position(|&one| one == (part, *next)) {
+            self.waiting.swap_remove(at);
+            *next += 1;
+        }
     }
 }

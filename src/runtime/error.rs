@@ -9,11 +9,11 @@ use crate::topology::RankId;
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
 pub enum RunError {
-    #[error("the schedule is for {expected} ranks, the transport has {found}")]
+    #[error("the schedule or program is for {expected} ranks, the transport has {found}")]
     Size { expected: usize, found: usize },
     #[error("rank {rank} failed, or is none of the machine's: it takes no part in the collective")]
     NotLive { rank: RankId },
-    #[error("rank {peer} has another schedule: start every rank with the same file")]
+    #[error("rank {peer} has another schedule or program: start every rank with the same file")]
     OtherSchedule { peer: RankId },
     #[error("before the first step: {source}")]
     Start { source: TransportError },
@@ -22,9 +22,9 @@ pub enum RunError {
     #[error("the {buffer} has {found} elements; {rule}")]
     Length { buffer: &'static str, found: usize, rule: String },
     #[error(
-        "a compressed group of elements of each of {ranks} ranks needs {needed} bytes of memory; the limit is {limit}"
+        "a group of elements at a time, {chunks} compressed chunks of it take {needed} bytes of memory; the limit is {limit}"
     )]
-    Memory { ranks: usize, needed: u64, limit: u64 },
+    Memory { chunks: usize, needed: u64, limit: u64 },
     #[error("step {step}: {source}; the output is undefined")]
     Step { step: u32, source: TransportError },
     #[error("an earlier call failed and ended the connections: make a new communicator")]

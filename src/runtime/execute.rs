@@ -1,42 +1,72 @@
-//! Running a program on buffers: the hot loop.
+//! Playing a role on buffers: the hot loop.
 
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::element::{Element, Operation};
+use super::layout::Block;
 use super::packet::{Packet, Pool};
-use super::program::{Place, Program, Receive, Send};
+use super::role::{Kept, Origin, Place, Role, Send, Sent, Whole};
 use super::transport::{Incoming, Outgoing, Transport, TransportError};
 
-/// The buffers of one call, and what is to be done with them.
-pub(super) struct Job<'a, E> {
+/// Where a rank's own values are, and where its results go. Ranges are of elements in a block.
+pub(super) trait Ends<E> {
+    /// What was there before the first step.
+    fn own(&self, block: Block, range: Range<usize>) -> &[E];
+
+    /// The input as a packet, if it is one.
+    fn input_packet(&self) -> Option<Arc<Packet>> {
+        None
+    }
+
+    /// Takes a result, for this block of the output.
+    fn deliver(&mut self, block: u32, range: Range<usize>, value: &[E]);
+
+    /// Takes a result that is the rank's own.
+    fn deliver_own(&mut self, from: Block, block: u32, range: Range<usize>);
+
+    /// The input is not read any more.
+    fn input_is_done(&mut self) {}
+}
+
+/// Input and output as they are given by the caller.
+pub(super) struct Slices<'a, E> {
     pub(super) input: &'a [E],
     pub(super) output: &'a mut [E],
     /// Elements of a block.
     pub(super) block: usize,
+}
+
+/// One call, and what is to be done in it.
+pub(super) struct Job<'a, N> {
+    pub(super) ends: &'a mut N,
+    /// Elements of a block.
+    pub(super) block: usize,
+    /// Elements that are not cut apart.
+    pub(super) unit: usize,
     /// Parts of a block.
     pub(super) parts: usize,
     /// What `reduce` does.
     pub(super) op: Operation,
-    /// Pieces every chunk is cut in; the program runs once for each.
+    /// Pieces every chunk is cut in; the role is played once for each.
     pub(super) pieces: usize,
     /// Distinguishes this call's packets from those of others: the upper half of every tag.
     pub(super) call: u32,
 }
 
-/// What a program needs while it runs; kept from call to call.
+/// What is needed while a role is played; kept from call to call.
 #[derive(Debug, Default)]
 pub(super) struct Workspace {
     /// The elements of each part that are worked on now, within their block.
     ranges: Vec<Range<usize>>,
-    /// Where each chunk of `Program::received` begins in its packet, in elements.
+    /// Where each chunk of `Role::received` begins in its packet, in elements.
     offsets: Vec<usize>,
-    /// The packets that are kept, by their place in `Program::receives`.
+    /// The packets that are held, by their place in `Role::packets`.
     held: Vec<Option<Arc<Packet>>>,
     outgoing: Vec<Outgoing>,
     incoming: Vec<Incoming>,
-    /// For each of `incoming`, its place in `Program::receives`.
+    /// For each of `incoming`, its place in `Role::packets`.
     arriving: Vec<usize>,
     /// Time spent in each step of the last call, all pieces together.
     pub(super) step_times: Vec<Duration>,
@@ -56,44 +86,54 @@ pub(super) fn part_range(block: usize, parts: usize, part: usize) -> Range<usize
     bound(part)..bound(part + 1)
 }
 
-/// Runs a program. The buffers have the lengths that its layout asks for.
-pub(super) fn run<E: Element, T: Transport>(
-    program: &Program,
+/// Plays a role. The buffers have the lengths that its layout asks for.
+pub(super) fn run<E: Element, T: Transport, N: Ends<E>>(
+    role: &Role,
     work: &mut Workspace,
     transport: &mut T,
-    job: &mut Job<'_, E>,
+    job: &mut Job<'_, N>,
 ) -> Result<(), Failed> {
     work.step_times.clear();
-    work.step_times.resize(program.steps.len(), Duration::ZERO);
-    work.held.resize_with(program.receives.len(), || None);
+    work.step_times.resize(role.steps.len(), Duration::ZERO);
+    work.held.clear();
+    work.held.resize_with(role.packets.len(), || None);
     let pool = transport.pool();
     for piece in 0..job.pieces {
-        work.measure(program, job, piece);
-        let first_packet = (piece * program.transfer_count) as u32;
-        for (number, step) in program.steps.iter().enumerate() {
+        work.measure(role, job, piece);
+        work.deliver::<E, N>(role, job, 0..role.owed);
+        let first_packet = (piece * role.packet_count) as u32;
+        for (number, step) in role.steps.iter().enumerate() {
             let started = Instant::now();
-            let tag = |transfer: u32| u64::from(job.call) << 32 | u64::from(first_packet.wrapping_add(transfer));
-            for send in &program.sends[step.sends.clone()] {
-                if let Some(packet) = work.gather(program, job, &pool, send) {
-                    work.outgoing.push(Outgoing { to: send.to, tag: tag(send.transfer), packet });
+            let tag = |packet: u32| u64::from(job.call) << 32 | u64::from(first_packet.wrapping_add(packet));
+            for send in &role.sends[step.sends.clone()] {
+                if let Some(packet) = work.packet::<E, N>(role, job, &pool, send) {
+                    work.outgoing.push(Outgoing { to: send.to, tag: tag(send.number), packet });
                 }
             }
-            work.release(&program.releases[step.release_early.clone()], &pool);
-            for at in step.receives.clone() {
-                let receive = &program.receives[at];
-                let bytes = work.elements(program, receive) * size_of::<E>();
-                if bytes > 0 {
-                    let (from, tag) = (receive.from, tag(receive.transfer));
-                    work.incoming.push(Incoming { from, tag, bytes, packet: None });
+            if number + 1 == role.input_steps && piece + 1 == job.pieces {
+                job.ends.input_is_done();
+            }
+            work.release(&role.releases[step.release_early.clone()], &pool);
+            for at in step.arrivals.clone() {
+                let kept = &role.packets[at];
+                let bytes = work.elements(role, kept) * size_of::<E>();
+                if let (Origin::Peer { from, number }, 1..) = (&kept.origin, bytes) {
+                    work.incoming.push(Incoming { from: *from, tag: tag(*number), bytes, packet: None });
                     work.arriving.push(at);
                 }
             }
             if !(work.outgoing.is_empty() && work.incoming.is_empty()) {
                 let exchanged = transport.exchange(&mut work.outgoing, &mut work.incoming);
                 exchanged.map_err(|error| Failed { step: number as u32 + 1, error })?;
-                work.take_in(program, job, &pool);
+                for (arrived, at) in work.incoming.drain(..).zip(work.arriving.drain(..)) {
+                    work.held[at] = arrived.packet;
+                }
             }
-            work.release(&program.releases[step.release_late.clone()], &pool);
+            for &at in &role.taken_in[step.taken_in.clone()] {
+                work.take_in::<E, N>(role, job, at as usize, &pool);
+            }
+            work.deliver::<E, N>(role, job, step.deliveries.clone());
+            work.release(&role.releases[step.release_late.clone()], &pool);
             work.step_times[number] += started.elapsed();
         }
     }
@@ -102,80 +142,106 @@ pub(super) fn run<E: Element, T: Transport>(
 
 impl Workspace {
     /// Works out the ranges of this piece of every part, and where chunks begin in their packets.
-    fn measure<E>(&mut self, program: &Program, job: &Job<'_, E>, piece: usize) {
+    fn measure<N>(&mut self, role: &Role, job: &Job<'_, N>, piece: usize) {
         self.ranges.clear();
+        let units = job.block.div_ceil(job.unit);
         self.ranges.extend((0..job.parts).map(|part| {
-            let whole = part_range(job.block, job.parts, part);
+            let whole = part_range(units, job.parts, part);
             let piece = part_range(whole.len(), job.pieces, piece);
-            whole.start + piece.start..whole.start + piece.end
+            let end = |units: usize| ((whole.start + units) * job.unit).min(job.block);
+            end(piece.start)..end(piece.end)
         }));
         self.offsets.clear();
-        for receive in &program.receives {
+        for kept in &role.packets {
             let mut offset = 0;
-            for chunk in &program.received[receive.chunks.clone()] {
+            for chunk in &role.received[kept.chunks.clone()] {
                 self.offsets.push(offset);
                 offset += self.ranges[chunk.part as usize].len();
             }
         }
     }
 
-    /// The elements of a packet that is to be received.
-    fn elements(&self, program: &Program, receive: &Receive) -> usize {
-        match receive.chunks.clone().next_back() {
-            Some(last) => self.offsets[last] + self.ranges[program.received[last].part as usize].len(),
+    /// The elements of a packet.
+    fn elements(&self, role: &Role, kept: &Kept) -> usize {
+        match kept.chunks.clone().next_back() {
+            Some(last) => self.offsets[last] + self.ranges[role.received[last].part as usize].len(),
             None => 0,
         }
     }
 
-    /// Puts a packet together; none if it has no elements.
-    fn gather<E: Element>(&self, program: &Program, job: &Job<'_, E>, pool: &Pool, send: &Send) -> Option<Arc<Packet>> {
-        if let Some(packet) = send.forward {
-            return self.held[packet as usize].clone();
+    /// A packet to be sent; none if it has no elements.
+    fn packet<E: Element, N: Ends<E>>(
+        &self,
+        role: &Role,
+        job: &Job<'_, N>,
+        pool: &Pool,
+        send: &Send,
+    ) -> Option<Arc<Packet>> {
+        match send.whole {
+            Some(Whole::Held(packet)) => return self.held[packet as usize].clone(),
+            Some(Whole::Input) if job.pieces == 1 => {
+                if let Some(packet) = job.ends.input_packet() {
+                    return (!packet.is_empty()).then_some(packet);
+                }
+            }
+            _ => {}
         }
-        let chunks = &program.sent[send.chunks.clone()];
+        self.put_together::<E, N>(job, pool, &role.sent[send.chunks.clone()]).map(Arc::new)
+    }
+
+    /// A packet of copies of these chunks; none if they have no elements.
+    fn put_together<E: Element, N: Ends<E>>(&self, job: &Job<'_, N>, pool: &Pool, chunks: &[Sent]) -> Option<Packet> {
         let elements: usize = chunks.iter().map(|chunk| self.ranges[chunk.part as usize].len()).sum();
         if elements == 0 {
             return None;
         }
         let mut packet = pool.packet(elements * size_of::<E>());
         let mut rest = packet.elements_mut::<E>();
-        let (held, offsets) = (&self.held, &self.offsets);
-        let sources = Sources { input: job.input, output: job.output, block: job.block, held, offsets };
         for chunk in chunks {
-            let value = sources.value(chunk.from, &self.ranges[chunk.part as usize]);
+            let value = value(&self.held, &self.offsets, &*job.ends, chunk.from, &self.ranges[chunk.part as usize]);
             let (room, behind) = rest.split_at_mut(value.len());
             room.copy_from_slice(value);
             rest = behind;
         }
-        Some(Arc::new(packet))
+        Some(packet)
     }
 
-    /// Adds to what has arrived, delivers it and keeps it, in the order of the schedule.
-    fn take_in<E: Element>(&mut self, program: &Program, job: &mut Job<'_, E>, pool: &Pool) {
-        for (arrived, at) in self.incoming.drain(..).zip(self.arriving.drain(..)) {
-            let receive = &program.receives[at];
-            let Some(mut packet) = arrived.packet else { continue };
-            for index in receive.chunks.clone() {
-                let chunk = program.received[index];
-                let range = &self.ranges[chunk.part as usize];
-                let inside = self.offsets[index]..self.offsets[index] + range.len();
-                if let Some(place) = chunk.add {
-                    let (held, offsets) = (&self.held, &self.offsets);
-                    let sources = Sources { input: job.input, output: job.output, block: job.block, held, offsets };
-                    E::combine(
-                        job.op,
-                        sources.value(place, range),
-                        &mut unshared(&mut packet, pool).elements_mut()[inside.clone()],
-                    );
-                }
-                if let Some(block) = chunk.deliver {
-                    let start = block as usize * job.block;
-                    job.output[start + range.start..start + range.end].copy_from_slice(&packet.elements::<E>()[inside]);
-                }
+    /// Adds to a packet what is to be added, delivers its results and holds it, if it is read later.
+    fn take_in<E: Element, N: Ends<E>>(&mut self, role: &Role, job: &mut Job<'_, N>, at: usize, pool: &Pool) {
+        let kept = &role.packets[at];
+        let packet = match &kept.origin {
+            Origin::Peer { .. } => self.held[at].take(),
+            Origin::Own { sent } => self.put_together::<E, N>(job, pool, &role.sent[sent.clone()]).map(Arc::new),
+        };
+        let Some(mut packet) = packet else { return };
+        for index in kept.chunks.clone() {
+            let chunk = role.received[index];
+            let range = &self.ranges[chunk.part as usize];
+            let inside = self.offsets[index]..self.offsets[index] + range.len();
+            if let Some(place) = chunk.add {
+                let own = value(&self.held, &self.offsets, &*job.ends, place, range);
+                E::combine(job.op, own, &mut unshared(&mut packet, pool).elements_mut()[inside.clone()]);
             }
-            match receive.keep {
-                true => self.held[at] = Some(packet),
-                false => pool.recycle(packet),
+            if let Some(block) = chunk.deliver {
+                job.ends.deliver(block, range.clone(), &packet.elements::<E>()[inside]);
+            }
+        }
+        match kept.keep {
+            true => self.held[at] = Some(packet),
+            false => pool.recycle(packet),
+        }
+    }
+
+    /// Copies values to the output.
+    fn deliver<E: Element, N: Ends<E>>(&self, role: &Role, job: &mut Job<'_, N>, deliveries: Range<usize>) {
+        for delivery in &role.deliveries[deliveries] {
+            let range = self.ranges[delivery.part as usize].clone();
+            match delivery.from {
+                Place::Own(from) => job.ends.deliver_own(from, delivery.block, range),
+                Place::Held { packet, chunk } => {
+                    let value = held_value(&self.held, &self.offsets, packet, chunk, range.len());
+                    job.ends.deliver(delivery.block, range, value);
+                }
             }
         }
     }
@@ -189,29 +255,58 @@ impl Workspace {
     }
 }
 
-/// Where values are read from.
-struct Sources<'a, E> {
-    input: &'a [E],
-    output: &'a [E],
-    /// Elements of a block.
-    block: usize,
-    held: &'a [Option<Arc<Packet>>],
-    offsets: &'a [usize],
+impl<E: Copy> Ends<E> for Slices<'_, E> {
+    fn own(&self, block: Block, range: Range<usize>) -> &[E] {
+        match block {
+            Block::Input(block) => &self.input[within(self.block, block, &range)],
+            Block::Output(block) => &self.output[within(self.block, block, &range)],
+        }
+    }
+
+    fn deliver(&mut self, block: u32, range: Range<usize>, value: &[E]) {
+        self.output[within(self.block, block, &range)].copy_from_slice(value);
+    }
+
+    fn deliver_own(&mut self, from: Block, block: u32, range: Range<usize>) {
+        let to = within(self.block, block, &range);
+        match from {
+            Block::Input(from) => self.output[to].copy_from_slice(&self.input[within(self.block, from, &range)]),
+            Block::Output(from) => self.output.copy_within(within(self.block, from, &range), to.start),
+        }
+    }
 }
 
-impl<'a, E: Element> Sources<'a, E> {
-    /// The elements of a part, where they are.
-    fn value(&self, place: Place, range: &Range<usize>) -> &'a [E] {
-        let within = |block: u32| block as usize * self.block + range.start..block as usize * self.block + range.end;
-        match place {
-            Place::Input(block) => &self.input[within(block)],
-            Place::Output(block) => &self.output[within(block)],
-            Place::Held { packet, chunk } => match &self.held[packet as usize] {
-                Some(packet) => &packet.elements()[self.offsets[chunk as usize]..][..range.len()],
-                // A packet without elements is never sent.
-                None => &[],
-            },
-        }
+/// Elements of a block, in a buffer of blocks of this length.
+fn within(length: usize, block: u32, range: &Range<usize>) -> Range<usize> {
+    let start = block as usize * length;
+    start + range.start..start + range.end
+}
+
+/// The elements of a part, where they are.
+fn value<'a, E: Element, N: Ends<E>>(
+    held: &'a [Option<Arc<Packet>>],
+    offsets: &[usize],
+    ends: &'a N,
+    place: Place,
+    range: &Range<usize>,
+) -> &'a [E] {
+    match place {
+        Place::Own(block) => ends.own(block, range.clone()),
+        Place::Held { packet, chunk } => held_value(held, offsets, packet, chunk, range.len()),
+    }
+}
+
+fn held_value<'a, E: Element>(
+    held: &'a [Option<Arc<Packet>>],
+    offsets: &[usize],
+    packet: u32,
+    chunk: u32,
+    length: usize,
+) -> &'a [E] {
+    match &held[packet as usize] {
+        Some(packet) => &packet.elements()[offsets[chunk as usize]..][..length],
+        // A packet without elements is never sent.
+        None => &[],
     }
 }
 

@@ -15,14 +15,11 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bo
 use super::communicator::Communicator;
 use super::error::RunError;
 use super::packet::{Packet, Pool};
-use super::program;
-use super::transport::{Incoming, Outgoing, Transport, TransportError};
-use crate::schedule::Solution;
+use super::runnable::Runnable;
+use super::transport::{Incoming, Outgoing, PACKETS_A_STEP, Transport, TransportError};
 use crate::topology::RankId;
-use crate::verify::Verified;
 
-/// Two links can join the same two ranks, so two packets of a step can go the same way.
-const PACKETS_ON_THEIR_WAY: usize = 3;
+const PACKETS_ON_THEIR_WAY: usize = PACKETS_A_STEP + 1;
 /// Small enough for what a step exchanges to stay in the caches, large enough for the switches between threads not to
 /// matter.
 const PACKET_BYTES: usize = 1 << 18;
@@ -76,7 +73,7 @@ pub fn network(
     all
 }
 
-/// Runs `work` on every live rank of a schedule, each on a thread of its own, joined by a [`network`], and returns what
+/// Runs `work` on every live rank of a schedule or program, each on a thread of its own, joined by a [`network`], and returns what
 /// they return, in the order of the ranks.
 ///
 /// # Errors
@@ -86,15 +83,16 @@ pub fn network(
 /// # Panics
 ///
 /// If `work` does, on any rank.
-pub fn run<R: Send>(
-    schedule: &Verified<Solution>,
+pub fn run<'a, R: Send>(
+    runnable: impl Into<Runnable<'a>>,
     timeout: Duration,
     work: impl Fn(Communicator<ThreadTransport>) -> R + Sync,
 ) -> Result<Vec<R>, RunError> {
-    let topology = schedule.problem.topology();
-    let transports = network(topology.rank_count(), program::pairs(&schedule.schedule), timeout);
+    let runnable = runnable.into();
+    let topology = runnable.problem().topology();
+    let transports = network(topology.rank_count(), runnable.pairs(), timeout);
     let live = transports.into_iter().filter(|transport| topology.is_alive(transport.rank)).collect();
-    spread(live, |transport| Communicator::new(transport, schedule).map(&work)).into_iter().collect()
+    spread(live, |transport| Communicator::new(transport, runnable).map(&work)).into_iter().collect()
 }
 
 /// Does something with each of these, each on a thread of its own.

@@ -8,6 +8,9 @@ use thiserror::Error;
 use super::packet::{Packet, Pool};
 use crate::topology::RankId;
 
+/// The most packets that go from one rank to another in a step: two links can join the same two ranks.
+pub const PACKETS_A_STEP: usize = 2;
+
 /// A packet to be sent.
 #[derive(Clone, Debug)]
 pub struct Outgoing {
@@ -78,8 +81,8 @@ pub trait Transport {
 
     /// Carries out the exchanges of one step: sends everything in `outgoing` (which it empties) and waits for
     /// everything in `incoming`, where it puts the packets. All of them overlap. It must not wait for a peer to take
-    /// what was sent before it has itself received: at least the packets of one step are kept on their way. It may
-    /// return before what it sent has arrived.
+    /// what was sent before it has itself received: at least the packets of one step, [`PACKETS_A_STEP`] to each peer, are
+    /// kept on their way. It may return before what it sent has arrived.
     ///
     /// # Errors
     ///

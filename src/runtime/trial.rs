@@ -12,7 +12,8 @@ use half::{bf16, f16};
 use thiserror::Error;
 
 use super::communicator::Communicator;
-use super::compressed::Uncompressed;
+use super::compressed::Gathering;
+use super::compressor::Uncompressed;
 use super::element::{Element, Operation};
 use super::error::RunError;
 use super::transport::Transport;
@@ -127,7 +128,9 @@ impl<E: Sample> Trial<E> {
             Kind::Scatter(_) => communicator.scatter(input, output),
             Kind::Gather(_) => communicator.gather(input, output),
             Kind::Barrier => communicator.barrier(),
-            Kind::AllReduceGathered => communicator.all_reduce_gathered(output, &mut Uncompressed(self.op), None),
+            Kind::AllReduceGathered => {
+                communicator.all_reduce_gathered(output, &mut Uncompressed(self.op), Gathering::default())
+            }
         }
     }
 

@@ -90,13 +90,16 @@ fn free_ports(count: usize) -> Vec<u16> {
     ports
 }
 
-fn processes(words: &str) -> Processes {
+fn processes(file: &str, words: &str) -> Processes {
     let folder = TempDir::new().expect("a temporary folder");
-    let lines: Vec<String> = free_ports(4).into_iter().map(|port| format!("127.0.0.1:{port}")).collect();
+    // As on four hosts: on Linux, the loopback interface has all addresses that begin with 127.
+    let host = |rank: usize| if cfg!(target_os = "linux") { rank + 1 } else { 1 };
+    let line = |(rank, port)| format!("127.0.0.{}:{port}", host(rank));
+    let lines: Vec<String> = free_ports(4).into_iter().enumerate().map(line).collect();
     let table = folder.path().join("ranks.txt");
     fs::write(&table, lines.join("\n")).expect("a file");
     let start = |rank| {
-        synth(&format!("run schedules/ring-all-reduce.json --transport tcp --rank {rank} {words}"))
+        synth(&format!("run {file} --transport tcp --rank {rank} {words}"))
             .arg("--rank-table")
             .arg(&table)
             .stdout(Stdio::piped())
@@ -107,20 +110,50 @@ fn processes(words: &str) -> Processes {
     Processes { children: (0..4).map(start).collect(), _folder: folder }
 }
 
+const RING: &str = "schedules/ring-all-reduce.json";
+
 #[test]
 fn one_process_for_each_rank() {
-    let started = processes("--bytes 100KB --dtype i64 --format json");
-    for child in started.children {
-        let output = child.wait_with_output().expect("it ends");
-        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-        let report: Value = serde_json::from_slice(&output.stdout).expect("a JSON object");
-        assert_eq!(report["correct"], true);
+    let folder = TempDir::new().expect("a temporary folder");
+    let program = folder.path().join("program.json");
+    let program = program.to_str().expect("a plain name");
+    assert_eq!(run(&format!("lower {RING} --quiet -o {program}")).status.code(), Some(0));
+    for file in [RING, program] {
+        let started = processes(file, "--bytes 100KB --dtype i64 --format json");
+        for child in started.children {
+            let output = child.wait_with_output().expect("it ends");
+            assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+            let report: Value = serde_json::from_slice(&output.stdout).expect("a JSON object");
+            assert_eq!(report["correct"], true);
+        }
     }
 }
 
 #[test]
+fn rank_programs_are_run_too() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let place = |name: &str| folder.path().join(name).to_str().expect("a plain name").to_owned();
+    let (program, xml, wrong) = (place("program.json"), place("program.xml"), place("wrong.json"));
+    let done = |words: &str| assert_eq!(run(words).status.code(), Some(0), "{words}");
+    done(&format!("lower {RING} --barriers neighbour --quiet -o {program}"));
+    done(&format!("export {RING} --to msccl -o {xml}"));
+    done(&format!("import {xml} --from msccl -o {place}", place = place("imported.json")));
+    for file in [program.clone(), place("imported.json")] {
+        for transport in ["threads", "tcp"] {
+            let report = json(&format!("run {file} --transport {transport} --bytes 10KB --repeat 2 --format json"));
+            assert_eq!((&report["correct"], &report["repeatable"]), (&Value::Bool(true), &Value::Bool(true)));
+        }
+    }
+    let text = fs::read_to_string(&program).expect("a program").replacen("\"recv_reduce\"", "\"recv\"", 1);
+    fs::write(&wrong, text).expect("a file");
+    let output = run(&format!("run {wrong}"));
+    // Without a source, a receive is either no such operation, or one that loses a contribution.
+    assert!(matches!(output.status.code(), Some(1 | 2)) && output.stdout.is_empty());
+}
+
+#[test]
 fn a_process_that_is_killed_ends_all_others() {
-    let started = processes("--bytes 1MiB --repeat 1000000 --timeout 5s");
+    let started = processes(RING, "--bytes 1MiB --repeat 1000000 --timeout 5s");
     let mut children = started.children;
     thread::sleep(Duration::from_millis(800));
     for child in &mut children {

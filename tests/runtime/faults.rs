@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use synth::collective::Kind;
 use synth::runtime::tcp::{RankTable, TcpTransport};
 use synth::runtime::{
-    Communicator, Incoming, Operation, Outgoing, Pool, RunError, Transport, TransportError, Trial, peers,
+    Communicator, Incoming, Operation, Outgoing, Pool, RunError, Runnable, Transport, TransportError, Trial,
 };
 use synth::schedule::Solution;
 use synth::topology::RankId;
@@ -151,7 +151,7 @@ fn on_tcp(schedule: &Verified<Solution>, fault: Fault) -> Vec<Result<(), RunErro
     thread::scope(|scope| {
         let start = |(listener, rank): (TcpListener, u32)| {
             scope.spawn(move || {
-                let peers = peers(schedule, RankId(rank));
+                let peers = Runnable::from(schedule).peers(RankId(rank));
                 TcpTransport::with_listener(&listener, table, RankId(rank), &peers, LONG)
                     .expect("all connect")
                     .with_timeout(fault.patience())

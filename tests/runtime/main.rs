@@ -1,8 +1,10 @@
 //! Schedules carried out on real buffers: whatever a planner plans gives what plain arithmetic gives.
 
 mod command;
+mod compressed;
 mod faults;
 mod machine;
+mod programs;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,22 +12,28 @@ use half::{bf16, f16};
 use machine::{kinds, machines, problem, small_schedules, verified};
 use proptest::prelude::{ProptestConfig, any, prop_assert, proptest};
 use synth::collective::Kind;
-use synth::runtime::{Buffers, Communicator, Operation, Quantised, RunError, Sample, Transport, Trial, tcp, threads};
+use synth::runtime::{Buffers, Communicator, Operation, RunError, Runnable, Sample, Transport, Trial, tcp, threads};
 use synth::schedule::Solution;
 use synth::topology::RankId;
 use synth::verify::Verified;
 
 /// Runs a schedule on threads, once for each length of blocks, on one set of communicators; checks every rank's output
 /// and returns it.
-fn run<E: Sample>(schedule: &Verified<Solution>, blocks: &[usize], op: Operation, seed: u64) -> Vec<Vec<Buffers<E>>> {
-    let trials: Vec<Trial<E>> = blocks.iter().map(|&block| Trial::new(&schedule.problem, block, op, seed)).collect();
-    let outcome = threads::run(schedule, machine::PATIENCE, |mut communicator| {
+fn run<'a, E: Sample>(
+    runnable: impl Into<Runnable<'a>>,
+    blocks: &[usize],
+    op: Operation,
+    seed: u64,
+) -> Vec<Vec<Buffers<E>>> {
+    let runnable = runnable.into();
+    let trials: Vec<Trial<E>> = blocks.iter().map(|&block| Trial::new(runnable.problem(), block, op, seed)).collect();
+    let outcome = threads::run(runnable, machine::PATIENCE, |mut communicator| {
         let one = |trial: &Trial<E>| {
             let rank = communicator.rank();
             let mut buffers = trial.buffers(rank);
             trial.call(&mut communicator, &mut buffers).expect("the call succeeds");
             if let Err(mismatch) = trial.check(rank, &buffers.output) {
-                panic!("{} of {}: {mismatch}", schedule.problem.collective().kind.name(), E::DTYPE);
+                panic!("{} of {}: {mismatch}", runnable.problem().collective().kind.name(), E::DTYPE);
             }
             buffers
         };
@@ -100,33 +108,6 @@ fn over_tcp() {
         });
         assert!(checked.expect("communicators").into_iter().all(|checked| checked == Ok(())));
     }
-}
-
-#[test]
-fn compressed_sums_are_near_and_the_same_everywhere() {
-    let schedule = verified(&problem(&[2, 3], Kind::AllReduceGathered, 2));
-    let drawn = |rank: RankId| (0..5000).map(move |at| ((at * 31 + rank.0 as usize * 17) % 201) as f32 / 100.0 - 1.0);
-    for limit in [None, Some(30_000), Some(14_000)] {
-        let outcome = threads::run(&schedule, machine::PATIENCE, |mut communicator| {
-            let mut buffer: Vec<f32> = drawn(communicator.rank()).collect();
-            communicator.all_reduce_gathered(&mut buffer, &mut Quantised::default(), limit).map(|()| buffer)
-        });
-        let sums: Vec<Vec<f32>> =
-            outcome.expect("communicators").into_iter().map(|sum| sum.expect("it fits")).collect();
-        assert!(sums.iter().all(|sum| *sum == sums[0]), "limit {limit:?}");
-        for (at, sum) in sums[0].iter().enumerate() {
-            let exact: f32 = (0..6).map(|rank| drawn(RankId(rank)).nth(at).unwrap_or_default()).sum();
-            assert!((sum - exact).abs() <= 6.0 * 0.5 / 127.0 + 1e-5, "element {at}: {sum} for {exact}");
-        }
-    }
-    let refused = threads::run(&schedule, machine::PATIENCE, |mut communicator| {
-        communicator.all_reduce_gathered(&mut [0.0; 5000], &mut Quantised::default(), Some(13_000))
-    });
-    let error = refused.expect("communicators").swap_remove(0).expect_err("too little memory").to_string();
-    assert_eq!(
-        error,
-        "a compressed group of elements of each of 6 ranks needs 13364 bytes of memory; the limit is 13000"
-    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Ranks that are processes, on one host or several, joined by TCP.
 //!
-//! A rank has a connection to each of its peers (the ranks it exchanges packets with, see [`peers`](super::peers)). A
+//! A rank has a connection to each of its peers (the ranks it exchanges packets with, see [`Runnable::peers`]). A
 //! thread for each connection writes what is to be sent, so that sending and receiving overlap; packets are read by the
 //! thread that waits for them. A packet is its tag and its length (8 bytes each, as they stand in memory) and its
 //! bytes. Nothing is encrypted, and nobody is asked who he is: this is for the network inside a machine.
@@ -22,14 +22,12 @@ pub use table::{RankTable, RankTableError};
 use super::communicator::Communicator;
 use super::error::RunError;
 use super::packet::{Packet, Pool};
+use super::runnable::Runnable;
 use super::threads::spread;
-use super::transport::{Incoming, Outgoing, Transport, TransportError};
-use crate::schedule::Solution;
+use super::transport::{Incoming, Outgoing, PACKETS_A_STEP, Transport, TransportError};
 use crate::topology::RankId;
-use crate::verify::Verified;
 
-/// As between threads: two links can join the same two ranks.
-const PACKETS_ON_THEIR_WAY: usize = 3;
+const PACKETS_ON_THEIR_WAY: usize = PACKETS_A_STEP + 1;
 /// Long enough for the latency of a network not to matter.
 const PACKET_BYTES: usize = 1 << 22;
 /// A small packet and its head leave together.
@@ -124,7 +122,7 @@ impl TcpTransport {
     }
 }
 
-/// Runs `work` on every live rank of a schedule, each on a thread of its own, joined by TCP on the loopback interface.
+/// Runs `work` on every live rank of a schedule or program, each on a thread of its own, joined by TCP on the loopback interface.
 /// For trying TCP out; threads that share memory need none of it.
 ///
 /// # Errors
@@ -134,19 +132,20 @@ impl TcpTransport {
 /// # Panics
 ///
 /// If `work` does, on any rank.
-pub fn run_on_loopback<R: Send>(
-    schedule: &Verified<Solution>,
+pub fn run_on_loopback<'a, R: Send>(
+    runnable: impl Into<Runnable<'a>>,
     timeout: Duration,
     work: impl Fn(Communicator<TcpTransport>) -> R + Sync,
 ) -> Result<Vec<R>, RunError> {
     let start = |source| RunError::Start { source };
-    let (table, listeners) = table::on_loopback(schedule.problem.topology().rank_count()).map_err(start)?;
-    let topology = schedule.problem.topology();
+    let runnable = runnable.into();
+    let topology = runnable.problem().topology();
+    let (table, listeners) = table::on_loopback(topology.rank_count()).map_err(start)?;
     let live = listeners.into_iter().zip((0..).map(RankId)).filter(|&(_, rank)| topology.is_alive(rank)).collect();
     let results = spread(live, |(listener, rank): (TcpListener, RankId)| {
-        let peers = super::peers(schedule, rank);
+        let peers = runnable.peers(rank);
         let transport = TcpTransport::with_listener(&listener, &table, rank, &peers, timeout).map_err(start)?;
-        Communicator::new(transport, schedule).map(&work)
+        Communicator::new(transport, runnable).map(&work)
     });
     results.into_iter().collect()
 }
