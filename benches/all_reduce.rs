@@ -2,94 +2,108 @@
 //! implementation. `cargo bench --bench all_reduce`; run it on an idle machine.
 //!
 //! Two bounds of the memory, both measured here with a thread for each core: every buffer read and written once, which
-//! no all-reduce can do without; and the bytes that the schedule moves, each copied once.
+//! no all-reduce can do without; and the bytes that the schedule moves, each copied once. What is compared is measured in
+//! turns, round after round: the shares are those of a round, and the middle one of all rounds is printed, so that a
+//! machine that is busy with other things slows both down.
 
 use std::hint::black_box;
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use half::{bf16, f16};
 use synth::collective::Kind;
 use synth::plan::{Control, Parts, Wish, synthesise};
-use synth::runtime::{Operation, threads};
+use synth::runtime::{Element, Operation, threads};
 use synth::schedule::Solution;
 use synth::topology::Topology;
 use synth::verify::{Options, Verified};
 
 const RANKS: usize = 8;
-const ELEMENTS: usize = 16 << 20;
-const ROUNDS: usize = 7;
+const BYTES: usize = 64 << 20;
+const ROUNDS: usize = 15;
+
+/// The times of the rounds: every buffer read and written once; every byte moved copied; the all-reduce.
+type Round = [Duration; 3];
 
 fn main() {
-    let bytes = ELEMENTS * size_of::<f32>();
-    let once = bound(|buffer, _| buffer.iter_mut().for_each(|element| *element += 1.0), RANKS as f64);
-    let moved = bound(|buffer, other| buffer.copy_from_slice(other), 2.0 * (RANKS - 1) as f64);
-    println!("{RANKS} ranks, {bytes} bytes each");
-    println!("  memory, every buffer read and written once   {:7.1} ms", milliseconds(once));
-    println!("  memory, every byte moved by a ring copied     {:7.1} ms", milliseconds(moved));
-    for (planner, parts) in [("ring_all_reduce", 8), ("spanning_trees", 8)] {
-        let time = ours(planner, parts);
-        let share = 100.0 * once.as_secs_f64() / time.as_secs_f64();
-        let of_moved = 100.0 * moved.as_secs_f64() / time.as_secs_f64();
-        let name = format!("{planner} in {parts} parts");
-        println!("  {name:44} {:7.1} ms  {share:.0} % and {of_moved:.0} % of the bounds", milliseconds(time));
-    }
-    println!("  naive: rank 0 adds all up, the others copy    {:7.1} ms", milliseconds(naive()));
+    println!("{RANKS} ranks, {BYTES} bytes each; milliseconds, the least of {ROUNDS} rounds; shares: the middle one");
+    println!("  {:38} {:>9} {:>9} {:>9}  of the bounds", "", "once", "moved", "time");
+    let ring = ("ring_all_reduce", 8);
+    show("ring_all_reduce in 8 parts, f32", &ours::<f32>(ring, Operation::Max));
+    show("spanning_trees in 8 parts, f32", &ours::<f32>(("spanning_trees", 8), Operation::Max));
+    show("ring_all_reduce in 8 parts, f16", &ours::<f16>(ring, Operation::Sum));
+    show("ring_all_reduce in 8 parts, bf16", &ours::<bf16>(ring, Operation::Sum));
+    println!("  naive: rank 0 adds all up, the others copy {:24.1}", milliseconds(naive()));
 }
 
-/// The least time for so many buffers to be worked through, by a thread for each core.
-fn bound(work: fn(&mut [f32], &[f32]), buffers: f64) -> Duration {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let barrier = Barrier::new(cores);
-    let least = thread::scope(|scope| {
-        let measure = || {
-            let (mut buffer, other) = (vec![1.0_f32; ELEMENTS], vec![2.0_f32; ELEMENTS]);
-            let rounds = (0..ROUNDS).map(|_| {
-                barrier.wait();
-                let started = Instant::now();
-                work(black_box(&mut buffer), black_box(&other));
-                barrier.wait();
-                started.elapsed()
-            });
-            rounds.min().unwrap_or_default()
-        };
-        let handles: Vec<_> = (0..cores).map(|_| scope.spawn(measure)).collect();
-        handles.into_iter().filter_map(|handle| handle.join().ok()).max().unwrap_or_default()
-    });
-    least.mul_f64(buffers / cores as f64)
+fn show(name: &str, rounds: &[Round]) {
+    let least = |which: usize| milliseconds(rounds.iter().map(|round| round[which]).min().unwrap_or_default());
+    let share = |which: usize| {
+        let mut shares: Vec<f64> =
+            rounds.iter().map(|round| round[which].as_secs_f64() / round[2].as_secs_f64()).collect();
+        shares.sort_by(f64::total_cmp);
+        100.0 * shares[shares.len() / 2]
+    };
+    let (once, moved) = (share(0), share(1));
+    println!("  {name:38} {:9.1} {:9.1} {:9.1}  {once:.0} % and {moved:.0} %", least(0), least(1), least(2));
 }
 
-fn ours(planner: &str, parts: u32) -> Duration {
+/// An all-reduce, in turns with the bounds.
+fn ours<E: Element>((planner, parts): (&str, u32), op: Operation) -> Vec<Round> {
     let topology = Topology::torus(&[RANKS as u32]).expect("a ring");
     let wish = Wish { planner: Some(planner.to_owned()), parts: Parts::Fixed(parts), ..Wish::default() };
     let plan = synthesise(&topology, &Kind::AllReduce, &wish, &Control::unlimited()).expect("a plan");
     let solution = Solution { problem: plan.problem, schedule: plan.schedule, bounds: plan.bounds, origin: None };
     let schedule = Verified::<Solution>::new(solution, &Options::default()).expect("it holds");
+    let cores = thread::available_parallelism().map_or(1, usize::from).min(RANKS);
     let barrier = Barrier::new(RANKS);
     let times = threads::run(&schedule, Duration::from_secs(60), |mut communicator| {
-        let mut buffer = vec![1.0_f32; ELEMENTS];
-        let rounds = (0..ROUNDS).map(|_| {
-            barrier.wait();
-            let started = Instant::now();
-            communicator.all_reduce(&mut buffer, Operation::Max).expect("an all-reduce");
-            started.elapsed()
-        });
-        rounds.collect::<Vec<_>>()
+        let rank = communicator.rank().index();
+        let mut buffer = vec![E::zeroed(); BYTES / size_of::<E>()];
+        let other = vec![1_u64; if rank < cores { BYTES / 8 } else { 0 }];
+        let mut times: Vec<Round> = Vec::new();
+        for _ in 0..ROUNDS {
+            // As many threads as there are cores work through as many buffers as there are ranks.
+            let turn = |work: &mut dyn FnMut()| {
+                barrier.wait();
+                let started = Instant::now();
+                work();
+                barrier.wait();
+                started.elapsed()
+            };
+            let share = |buffers: usize| if rank < cores { buffers.div_ceil(cores) } else { 0 };
+            let words = bytemuck::cast_slice_mut::<E, u64>(&mut buffer);
+            let once = turn(&mut || {
+                for _ in 0..share(RANKS) {
+                    black_box(&mut *words).iter_mut().for_each(|word| *word = word.wrapping_add(1));
+                }
+            });
+            let moved = turn(&mut || {
+                for _ in 0..share(2 * (RANKS - 1)) {
+                    black_box(&mut *words).copy_from_slice(black_box(&other));
+                }
+            });
+            buffer.fill(E::zeroed());
+            let time = turn(&mut || communicator.all_reduce(&mut buffer, op).expect("an all-reduce"));
+            times.push([once, moved, time]);
+        }
+        times
     });
-    slowest(&times.expect("communicators"))
+    times.expect("communicators").swap_remove(0)
 }
 
 /// One rank takes the buffers of all others, adds them to its own and hands the sum to everyone.
 fn naive() -> Duration {
     let handed_over: Arc<Mutex<Vec<Vec<f32>>>> = Arc::default();
     let barrier = Barrier::new(RANKS);
-    let times = thread::scope(|scope| {
+    let least = thread::scope(|scope| {
         let rank = |rank: usize| {
             let (handed_over, barrier) = (Arc::clone(&handed_over), &barrier);
             scope.spawn(move || {
-                let mut buffer = vec![1.0_f32; ELEMENTS];
+                let mut buffer = vec![1.0_f32; BYTES / 4];
                 let mut times = Vec::new();
-                for _ in 0..ROUNDS {
+                for _ in 0..5 {
                     barrier.wait();
                     let started = Instant::now();
                     let copy = buffer.clone();
@@ -112,19 +126,13 @@ fn naive() -> Duration {
                         handed_over.lock().expect("no panic").clear();
                     }
                 }
-                times
+                times.into_iter().min().unwrap_or_default()
             })
         };
         let handles: Vec<_> = (0..RANKS).map(rank).collect();
-        handles.into_iter().map(|handle| handle.join().expect("no panic")).collect::<Vec<_>>()
+        handles.into_iter().map(|handle| handle.join().expect("no panic")).max()
     });
-    slowest(&times)
-}
-
-/// The least, over the rounds, of the time of the slowest rank.
-fn slowest(times: &[Vec<Duration>]) -> Duration {
-    let round = |round: usize| times.iter().map(|rank| rank[round]).max().unwrap_or_default();
-    (0..ROUNDS).map(round).min().unwrap_or_default()
+    least.unwrap_or_default()
 }
 
 fn milliseconds(time: Duration) -> f64 {

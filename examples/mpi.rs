@@ -4,6 +4,7 @@
 use std::error::Error;
 use std::time::Duration;
 
+use mpi::environment::Threading;
 use mpi::traits::Communicator as _;
 use synth::collective::Kind;
 use synth::plan::{Control, Wish, synthesise};
@@ -14,7 +15,7 @@ use synth::topology::Topology;
 use synth::verify::{Options, Verified};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let universe = mpi::initialize().ok_or("MPI cannot be initialised")?;
+    let (universe, _) = mpi::initialize_with_threading(Threading::Serialized).ok_or("MPI cannot be initialised")?;
     let world = universe.world();
 
     // The same wish gives the same schedule, so every process can plan for itself.
@@ -22,11 +23,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let solution = Solution { problem: plan.problem, schedule: plan.schedule, bounds: plan.bounds, origin: None };
     let schedule = Verified::<Solution>::new(solution, &Options::default())?;
 
-    let tell = |rank, error: &_| eprintln!("rank {rank}: {error}");
-    let transport = MpiTransport::new(&world, schedule.problem.topology(), Duration::from_secs(30), tell)?;
-    let mut communicator = Communicator::new(transport, &schedule)?;
+    let transport = MpiTransport::new(schedule.problem.topology(), Duration::from_secs(30))?;
     let mut buffer = vec![f64::from(world.rank()); 1000];
-    communicator.all_reduce(&mut buffer, Operation::Sum)?;
+    let mut sum = || Communicator::new(transport, &schedule)?.all_reduce(&mut buffer, Operation::Sum);
+    if let Err(error) = sum() {
+        eprintln!("{error}");
+        world.abort(2);
+    }
     assert!(buffer.iter().all(|&sum| sum == 120.0));
     if world.rank() == 0 {
         println!("16 ranks, every sum is 120");

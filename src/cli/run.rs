@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use half::{bf16, f16};
 use synth::audit::{self, AuditedProgram};
 use synth::format::{file, json};
-use synth::report::audit::Audited;
+use synth::report::audit::{Audited, Source};
 use synth::report::run::{RunReport, block_for};
 use synth::report::verdict::findings;
 use synth::runtime::tcp::{self, RankTable, TcpTransport};
@@ -110,7 +110,7 @@ impl RunCommand {
         let program = show::parse_program(&self.file, text)?;
         AuditedProgram::new(program, &audit::Options::default()).map_err(|refuted| {
             let (name, program, report) = (self.file.display().to_string(), &refuted.program, &refuted.report);
-            let found = Audited { name: &name, text: Some(text), program, report }.to_text();
+            let found = Audited { name: &name, source: Source::Program(text), program, report }.to_text();
             Failure::new(Ending::Refuted, format!("the program does not hold and is not run\n{found}"))
         })
     }

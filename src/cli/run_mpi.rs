@@ -1,18 +1,22 @@
 //! `synth run --transport mpi`: one rank, in a process of an MPI job, beside the MPI library's own collective.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
 use mpi::collective::{CommunicatorCollectives, Root, SystemOperation};
+use mpi::environment::Threading;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::Communicator as _;
 use synth::collective::Kind;
 use synth::problem::Problem;
 use synth::runtime::mpi::MpiTransport;
 use synth::runtime::{Communicator, Dtype, Operation, Runnable, Sample};
-use synth::topology::RankId;
 
 use super::Failure;
 use super::output;
+
+/// How long a rank that failed leaves the others to say so, too.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// A call of MPI's own collective, with its buffers.
 type LibraryCall = Box<dyn FnMut(&SimpleCommunicator)>;
@@ -40,7 +44,8 @@ pub struct Job {
 impl Job {
     /// Takes part in the job that this process was started for.
     pub fn join() -> Result<Self, Failure> {
-        let universe = mpi::initialize().ok_or_else(|| Failure::usage("MPI cannot be initialised"))?;
+        let started = mpi::initialize_with_threading(Threading::Serialized);
+        let (universe, _) = started.ok_or_else(|| Failure::usage("MPI cannot be initialised"))?;
         Ok(Self { world: universe.world(), _universe: universe })
     }
 
@@ -51,12 +56,18 @@ impl Job {
         timeout: Duration,
     ) -> Result<Communicator<MpiTransport>, Failure> {
         let topology = runnable.problem().topology();
-        let transport = MpiTransport::new(&self.world, topology, timeout, |rank: RankId, error| {
-            output::note(&format!("error: rank {rank}: {error}; the job is aborted"));
-        });
+        let transport = MpiTransport::new(topology, timeout);
         let hint = format!("start one process for each live rank: mpirun -n {}", topology.live_rank_count());
         let transport = transport.map_err(|error| Failure::usage(error).hint(hint))?;
-        Communicator::new(transport, runnable).map_err(Failure::usage)
+        Communicator::new(transport, runnable).map_err(|error| self.end(&Failure::usage(error)))
+    }
+
+    /// Ends the job after this rank failed. MPI ends all others with it, so they get time to say what they know; in order
+    /// it cannot end any more, because calls are pending.
+    pub fn end(&self, failure: &Failure) -> ! {
+        output::note(&failure.to_string());
+        thread::sleep(LAST_WORDS);
+        self.world.abort(failure.ending as i32)
     }
 
     /// Makes known to all what each rank has to tell: its times and whether its result is right. MPI's own collective is

@@ -70,6 +70,33 @@ fn what_does_not_hold_is_not_run() {
     }
 }
 
+/// The commands of docs/runtimes.md, but those that need several processes.
+#[cfg(unix)]
+#[test]
+fn what_the_documentation_says_works() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(root.join("docs/runtimes.md")).expect("the document");
+    let folder = TempDir::new().expect("a temporary folder");
+    std::os::unix::fs::symlink(root.join("schedules"), folder.path().join("schedules")).expect("a link");
+    let synth = Path::new(env!("CARGO_BIN_EXE_synth")).parent().expect("a folder").to_str().expect("a plain name");
+    let sh = |line: &str| {
+        let script = format!("set -e; PATH={synth}:$PATH; {line}");
+        let output = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().expect("a shell");
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    };
+    sh("synth export schedules/ring-all-reduce.json --to msccl -o ring.xml");
+    let mut count = 0;
+    for block in text.split("```sh\n").skip(1) {
+        let lines = block.split("```").next().unwrap_or_default().lines();
+        for line in lines.filter(|line| line.starts_with("synth ") && !line.contains("--rank")) {
+            sh(&line.replace("16MiB", "100KB"));
+            count += 1;
+        }
+    }
+    assert!(count > 10, "the commands were found");
+    assert!(folder.path().join("all-reduce.3.et").is_file());
+}
+
 /// A process for each rank of a ring of four, and their rank table.
 struct Processes {
     children: Vec<Child>,
