@@ -432,12 +432,35 @@ fn ctrl_c_keeps_what_there_is() {
 }
 
 #[test]
+fn refutations_leave_proofs_and_better_schedules() {
+    let bench = Bench::new();
+    let narrow = "--torus 4 --collective all_reduce --parts 3 --planner smt --steps 2 --width 3";
+    for name in ["no.drat", "no.lrat"] {
+        let said = bench.run(&format!("{narrow} --proof {name}")).assert().code(3).get_output().stderr.clone();
+        let said = String::from_utf8(said).expect("text");
+        assert!(
+            said.contains("proof written to") && said.contains("cadical refutes 2 steps of total width 3"),
+            "{said}"
+        );
+    }
+    let mut files = bench.names();
+    files.sort();
+    assert_eq!(files, ["no.drat", "no.drat.cnf", "no.lrat", "no.lrat.cnf"]);
+    bench.run("--torus 4 --planner smt --steps 4 --width 6 -o s.json").assert().code(0);
+    bench.run("polish s.json -o p.json").assert().code(0);
+    bench.run("verify p.json").assert().code(0);
+    let shown = bench.stdout("show p.json");
+    assert!(shown.contains("steps    2") && shown.contains("volume   2"), "{shown}");
+}
+
+#[test]
 fn help_texts() {
     let bench = Bench::new();
     for command in [
         "",
         "verify",
         "pareto",
+        "polish",
         "bound",
         "show",
         "run",
@@ -463,6 +486,10 @@ fn error_messages() {
     let cases = [
         "",
         "--torus 4by4",
+        "--torus 4 --width 3",
+        "--torus 8 --planner smt --width 7",
+        "--torus 5 --collective all_reduce --planner smt --steps 2",
+        "--torus 4 --planner smt --proof no.drat --steps 2",
         "--torus 0x4",
         "--torus 4x4 --topology broken.json",
         "--topology missing.json",

@@ -110,3 +110,17 @@ fn what_cannot_be_is_refused() {
         );
     }
 }
+
+#[test]
+fn the_curves_of_all_reduce_on_four_ranks_are_proven() {
+    for torus in ["4", "2x2"] {
+        let words = format!("--torus {torus} --collective all_reduce --parts 1,2,3,4 --planner smt");
+        let answer = json(&format!("pareto {words} --format json"));
+        let point = |point: &Value| {
+            assert_eq!(point["proven"], true, "{torus}: {point}");
+            (point["steps"]["value"].as_u64(), fraction(&point["volume"]["value"]), point["parts"].as_u64())
+        };
+        let points: Vec<_> = answer["points"].as_array().expect("points").iter().map(point).collect();
+        assert_eq!(points, [(Some(2), (1, 1), Some(2)), (Some(3), (3, 4), Some(4))], "{torus}");
+    }
+}

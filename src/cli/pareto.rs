@@ -149,10 +149,10 @@ impl ParetoCommand {
 
     /// Has a schedule judged; keeps its figures.
     fn point(&self, wish: &Wish, plan: Plan) -> Result<Point, Failure> {
-        let planner = plan.planner;
+        let (planner, proof) = (plan.planner, (plan.refuted.clone(), plan.proven));
         let verified = plan::verified(plan, None)?;
         let observed = verified.report().observed.clone();
-        Ok(Point::new(&verified, observed.as_ref(), planner, self.command(wish)))
+        Ok(Point::new(&verified, observed.as_ref(), planner, proof, self.command(wish)))
     }
 
     /// The options that give the schedule, and the command line they belong to.

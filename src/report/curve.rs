@@ -6,11 +6,11 @@ use super::collective::unit;
 use super::figures::{decimal, exact_and_decimal, fine_percent, seconds};
 use super::machine::describe;
 use super::observed;
-use super::summary::{Quality, headline, volume};
+use super::summary::{Quality, headline, refuted_to_json, volume};
 use super::table::Table;
 use crate::certificate::{Bounds, Rational};
 use crate::cost::Price;
-use crate::plan::StopReason;
+use crate::plan::{Refuted, StopReason};
 use crate::problem::Problem;
 use crate::schedule::Solution;
 use crate::verify::Observed;
@@ -29,6 +29,8 @@ pub struct Point {
     bounds: Bounds,
     observed: Option<Observed>,
     planner: &'static str,
+    refuted: Vec<Refuted>,
+    proven: bool,
     /// The options of the wish, and the whole command that plans the schedule again.
     command: [String; 2],
 }
@@ -47,8 +49,15 @@ pub struct Curve<'a> {
 }
 
 impl Point {
-    /// The figures of a solution that was verified, who planned it, the options of the wish, and the whole command.
-    pub fn new(solution: &Solution, observed: Option<&Observed>, planner: &'static str, command: [String; 2]) -> Self {
+    /// The figures of a solution that was verified, who planned it, what was refuted on the way and whether that proves
+    /// it optimal, the options of the wish, and the whole command.
+    pub fn new(
+        solution: &Solution,
+        observed: Option<&Observed>,
+        planner: &'static str,
+        (refuted, proven): (Vec<Refuted>, bool),
+        command: [String; 2],
+    ) -> Self {
         let Solution { problem, schedule, bounds, .. } = solution;
         Self {
             steps: schedule.step_count(),
@@ -59,6 +68,8 @@ impl Point {
             bounds: bounds.clone(),
             observed: observed.cloned(),
             planner,
+            refuted,
+            proven,
             command,
         }
     }
@@ -97,7 +108,8 @@ impl Curve<'_> {
             };
             let held = point.observed.as_ref().map_or(String::new(), |observed| observed.held.chunks.to_string());
             let mut cells = vec![point.steps.to_string(), exact_and_decimal(point.volume), gap];
-            cells.extend([point.parts.to_string(), point.planner.to_owned(), held]);
+            let planner = format!("{}{}", point.planner, if point.proven { ", proven" } else { "" });
+            cells.extend([point.parts.to_string(), planner, held]);
             for price in self.prices {
                 let star = if self.fastest(price) == Some(index) { " *" } else { "" };
                 cells.push(format!("{}{star}", seconds(point.seconds(price))));
@@ -138,6 +150,8 @@ impl Curve<'_> {
             "volume": point.quality.volume_to_json(point.volume, &point.bounds),
             "total_width": point.total_width,
             "planner": point.planner,
+            "proven": point.proven,
+            "refuted": refuted_to_json(&point.refuted),
             "seconds": self.prices.iter().map(|price| point.seconds(price)).collect::<Vec<f64>>(),
             "command": point.command[1],
         });

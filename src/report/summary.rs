@@ -188,9 +188,8 @@ impl Summary<'_> {
         summary["planner"] = json!(self.planner);
         summary["phases"] = phases::to_json(self.phases);
         summary["stopped"] = json!(self.stopped.name());
-        let refuted = |of: &Refuted| json!({ "steps": of.steps, "total_width": of.width });
         summary["proven"] = json!(self.proven);
-        summary["refuted"] = self.refuted.iter().map(refuted).collect();
+        summary["refuted"] = refuted_to_json(self.refuted);
         summary["planning_seconds"] = json!(self.planning.as_secs_f64());
         summary["verifying_seconds"] = json!(self.verifying.as_secs_f64());
         if let Some(price) = &self.price {
@@ -198,6 +197,11 @@ impl Summary<'_> {
         }
         summary
     }
+}
+
+/// Steps and total width of all that was refuted.
+pub(super) fn refuted_to_json(refuted: &[Refuted]) -> Value {
+    refuted.iter().map(|of| json!({ "steps": of.steps, "total_width": of.width })).collect()
 }
 
 /// The collective and the machine: `all_to_all on a 4x4x4 torus with 1 failed cable, messages in 7 parts`.

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use super::ask::{Asking, Effort, Known};
-use crate::plan::{Outcome, PlanError, StopReason};
+use crate::plan::{Asked, Outcome, PlanError, StopReason, Task, planners};
 use crate::schedule::Schedule;
 
 /// What counts first.
@@ -95,8 +95,14 @@ fn least_volume(
     'efforts: for effort in [Effort::Quick, Effort::Full] {
         for total in from..=most {
             for steps in first..=last.min(total) {
-                if let Known::Found(schedule) = asking.ask(steps, total, effort)? {
-                    best = Some(schedule);
+                match asking.ask(steps, total, effort)? {
+                    Known::Refuted => continue,
+                    Known::Found(schedule) => best = Some(schedule),
+                    // What others find may be good enough, or even stand on a bound.
+                    Known::Unknown if effort == Effort::Quick => best = by_others(asking, first, last),
+                    Known::Unknown => {}
+                }
+                if best.is_some() {
                     break 'efforts;
                 }
             }
@@ -110,6 +116,19 @@ fn least_volume(
         best = better;
     }
     Ok(outcome(asking, best))
+}
+
+/// The best schedule that the planners find that are always asked, as far as it fits the wish.
+fn by_others(asking: &Asking<'_>, first: u32, last: u32) -> Option<Schedule> {
+    let fits = |schedule: &Schedule| {
+        let steps = schedule.step_count() as u32;
+        (first..=last).contains(&steps) && asking.task.smt.width.is_none_or(|most| width(schedule) <= most)
+    };
+    let max_steps = Some(last).filter(|&last| last < u32::MAX && first < last);
+    let task = Task { steps: Some(first).filter(|_| first == last), max_steps, price: None, ..asking.task.clone() };
+    let others = planners().iter().filter(|planner| planner.asked() == Asked::Always);
+    let found = others.filter_map(|planner| planner.plan(&task, asking.control).ok()).map(|outcome| outcome.schedule);
+    found.filter(fits).min_by_key(|schedule| (schedule.total_width(), schedule.step_count()))
 }
 
 /// A schedule of less width, or as wide and of fewer steps; none if there is none, or it was not found out in time.
