@@ -12,6 +12,7 @@
 //!   z(c,l,q,t) = y(c,uv,t) and x(c,u,q,t-1)         m(c,v,q,t) = k(c,v,t) and x(c,v,q,t-1)
 //!   x(c,v,q,t) = one of m(c,v,q,t), z(c,.v,q,t), and of those at most one holds
 //!   -k(c,v,t) -> exactly one y(c,.v,t)              a copy takes the place of what was there: one arrival
+//!   y(c,uv,t) -> (k(c,v,t) = o(uv,t))               in one step a link adds all that it carries, or copies all of it
 //!   x(c,v,q,0) = (v = q),   x(c,v,q,S) = true
 //! ```
 //!
@@ -99,6 +100,9 @@ pub fn encode(instance: &Instance, parts: u32, question: Question, symmetries: S
         add_up(&mut cnf, instance, &sums, chunk);
         cross_every_cut(&mut cnf, instance, &sums, chunk);
     }
+    if chunks > 1 {
+        add_or_copy(&mut cnf, instance, &sums, chunks);
+    }
     sums.sends.limit(&mut cnf, &instance.arcs, question);
     if let Symmetries::Break(actions) = symmetries {
         sums.sends.break_symmetries(&mut cnf, actions, |_, _| true);
@@ -134,6 +138,20 @@ fn add_up(cnf: &mut Cnf, instance: &Instance, sums: &Sums, chunk: usize) {
                 ways.iter().for_each(|&way| cnf.clause([-way, now]));
                 cnf.at_most_one(&ways);
                 cnf.clause(ways.into_iter().chain([-now]));
+            }
+        }
+    }
+}
+
+/// All that an arc carries in a step is added to what is there, or all takes its place.
+fn add_or_copy(cnf: &mut Cnf, instance: &Instance, sums: &Sums, chunks: usize) {
+    for (index, arc) in instance.arcs.iter().enumerate() {
+        for step in 0..sums.steps {
+            let adds = cnf.variable();
+            for chunk in 0..chunks {
+                let (send, keeps) = (sums.sends.get(chunk, index, step), sums.keeps(chunk, arc.to as usize, step));
+                cnf.clause([-send, -keeps, adds]);
+                cnf.clause([-send, keeps, -adds]);
             }
         }
     }

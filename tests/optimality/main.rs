@@ -1,0 +1,146 @@
+//! The judge of the fast planners: on small machines the SMT planner proves what the best schedules are, and every other
+//! planner is compared with them. What is proven is kept in `tests/data/optima.txt` and takes long only once; the comparison,
+//! which docs/optimality.md shows, is made anew each time.
+//!
+//! `SYNTH_UPDATE_RESULTS=1 cargo test --test optimality` judges the cases that the file lacks, and writes the page.
+//! To have a case judged again, remove its line.
+
+mod judge;
+mod machines;
+mod page;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::Mutex;
+
+use rayon::prelude::*;
+#[cfg(feature = "z3")]
+use synth::collective::Kind;
+use synth::plan::planners;
+
+use judge::{Facts, Figures};
+use machines::{Case, cases};
+
+const OPTIMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/optima.txt");
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/optimality.md");
+
+const HEAD: &str = "\
+# What the SMT planner has proven, see tests/optimality. Extents, dead cables, collective, parts: the least width in the fewest
+# steps that allow it, and the fewest steps with the least width that they allow, each as steps/width; ? where undecided.
+# Then what was found, where it was stopped, and what it refuted.
+";
+
+/// Planners that judge, or take their time.
+const NOT_FAST: [&str; 2] = ["smt", "lp"];
+
+/// Where a link once added one chunk and copied another in one step, which schedules cannot say.
+const ONCE_WRONG: &str = "2x2x2 0-1,0-2 all_reduce 2";
+
+/// How long z3 may take for a question.
+#[cfg(feature = "z3")]
+const Z3_TIME: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// A case, what is proven of it, and what the planners reach.
+pub struct Row {
+    case: Case,
+    facts: Facts,
+    bound: Figures,
+    /// Planned without a named planner: by whom, and what.
+    unnamed: (&'static str, Figures),
+    /// Every fast planner that applies.
+    named: Vec<(&'static str, Figures)>,
+}
+
+#[test]
+fn no_planner_beats_the_judge_and_the_page_is_current() {
+    let update = std::env::var_os("SYNTH_UPDATE_RESULTS").is_some();
+    let known = if update { complete() } else { stored() };
+    let rows: Vec<Row> = cases().into_par_iter().map(|case| row(case, &known)).collect();
+    for row in &rows {
+        let all = row.named.iter().chain([&row.unnamed]);
+        for &(planner, figures) in all {
+            assert!(
+                !row.facts.exclude(figures, row.case.moves()),
+                "{}: {planner} {figures} beats {}",
+                row.case,
+                row.facts
+            );
+        }
+    }
+    let page = page::page(&rows);
+    if update {
+        fs::write(PAGE, &page).unwrap();
+    }
+    assert!(fs::read_to_string(PAGE).unwrap_or_default() == page, "docs/optimality.md is not current:\n{page}");
+}
+
+fn row(case: Case, known: &BTreeMap<String, Facts>) -> Row {
+    let key = case.judged().to_string();
+    let facts = known.get(&key).unwrap_or_else(|| panic!("tests/data/optima.txt lacks {key}")).clone();
+    let bound = judge::least(&case);
+    let fast = planners().iter().map(|planner| planner.name()).filter(|name| !NOT_FAST.contains(name));
+    let named = fast.filter_map(|name| judge::planned(&case, Some(name))).collect();
+    let unnamed = judge::planned(&case, None).unwrap();
+    Row { case, facts, bound, unnamed, named }
+}
+
+/// What can be proven in no time is proven anew.
+#[test]
+fn what_is_easy_is_judged_anew() {
+    let known = stored();
+    let easy = |case: &Case| case.machine.extents.iter().product::<u32>() <= 5 || case.to_string() == ONCE_WRONG;
+    cases().into_par_iter().filter(easy).for_each(|case| {
+        let key = case.judged().to_string();
+        let (stored, now) = (&known[&key], judge::judge(&case));
+        assert_eq!((stored.least, stored.fewest), (now.least, now.fewest), "{case}");
+    });
+}
+
+/// The other solver refutes what was refuted, and finds what was found.
+#[cfg(feature = "z3")]
+#[test]
+fn z3_agrees() {
+    let (stored, mut seen) = (stored(), std::collections::HashSet::new());
+    let mut judged: Vec<Case> = cases().iter().map(Case::judged).collect();
+    judged.retain(|case| seen.insert(case.to_string()));
+    let mut questions: Vec<(&Case, Figures, bool)> = Vec::new();
+    for case in judged.iter().filter(|case| case.kind != Kind::Barrier) {
+        let facts = &stored[&case.to_string()];
+        questions.extend(facts.refuted.iter().map(|&figures| (case, figures, false)));
+        questions.extend([facts.least, facts.fewest].iter().flatten().map(|&figures| (case, figures, true)));
+    }
+    let late = questions.par_iter().filter(|(case, figures, there_is)| {
+        let answer = judge::asked_of_z3(case, *figures, Z3_TIME);
+        assert!(answer.is_none_or(|answer| answer == *there_is), "{case}, {figures}: z3 says {answer:?}");
+        answer.is_none()
+    });
+    let late: Vec<_> = late.map(|(case, figures, _)| format!("{case}, {figures}")).collect();
+    println!("{} of {} questions answered; not in time: {late:#?}", questions.len() - late.len(), questions.len());
+}
+
+fn stored() -> BTreeMap<String, Facts> {
+    judge::read(&fs::read_to_string(OPTIMA).unwrap_or_default())
+}
+
+/// Judges what the file lacks. It is written after every case.
+fn complete() -> BTreeMap<String, Facts> {
+    let mut judged: Vec<Case> = cases().iter().map(Case::judged).collect();
+    let mut seen = std::collections::HashSet::new();
+    judged.retain(|case| seen.insert(case.to_string()));
+    let mut stored = stored();
+    stored.retain(|case, _| seen.contains(case));
+    let known = Mutex::new(stored);
+    judged.par_iter().for_each(|case| {
+        let key = case.to_string();
+        if known.lock().unwrap().contains_key(&key) {
+            return;
+        }
+        let facts = judge::judge(case);
+        let mut known = known.lock().unwrap();
+        known.insert(key, facts);
+        let line = |case: &Case| known.get(&case.to_string()).map(|facts| format!("{case}: {facts}\n"));
+        let lines: String = judged.iter().filter_map(line).collect();
+        fs::write(OPTIMA, format!("{HEAD}{lines}")).unwrap();
+    });
+    known.into_inner().unwrap()
+}
