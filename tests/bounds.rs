@@ -1,7 +1,7 @@
 //! Lower bounds against closed forms, against brute force over all cuts, and in words.
 
 use num_rational::Ratio;
-use synth::bound::{self, Claim};
+use synth::bound::{self, Claim, FlowLimit};
 use synth::certificate::{Evidence, Rational, check_steps, check_volume};
 use synth::collective::{Collective, Demand, Kind};
 use synth::problem::Problem;
@@ -240,6 +240,67 @@ fn a_demand_matrix_counts_chunks_and_its_parts_make_a_message() {
     let bounds = bound::find(&halves).unwrap();
     assert_eq!(bounds.volume.unwrap().at_least, ratio(13, 6));
     assert_eq!(bounds.steps.unwrap().at_least, 2);
+}
+
+/// The least total width there is a certificate for, metrics over time included.
+fn least_width(topology: &Topology, kind: Kind, parts: u32) -> u32 {
+    let problem = problem(topology.clone(), kind).with_parts(parts).unwrap();
+    let mut bounds = bound::find(&problem).unwrap();
+    let limit = FlowLimit { variables: 0, time: None };
+    if let Some(Claim::Volume(found)) = bound::over_time(&problem, &bounds, limit).map(|finding| finding.claim) {
+        assert!(bounds.volume.is_none_or(|known| known.at_least < found.at_least));
+        check_volume(&problem, &found).unwrap();
+        bounds.volume = Some(found);
+    }
+    bounds.least_width(parts)
+}
+
+/// Over ways of `hops` hops without links in common, `chunks` chunks: one way delivers `w - hops + 1` in `w` units.
+fn quickest(hops: &[u32], chunks: u32) -> u32 {
+    (1_u32..).find(|&width| hops.iter().map(|&h| (width + 1).saturating_sub(h)).sum::<u32>() >= chunks).unwrap()
+}
+
+/// Both ways round a ring, and the three ways to a neighbour or to the opposite corner of a small torus.
+#[test]
+fn what_goes_between_two_ranks_is_bounded_by_the_quickest_flow() {
+    for ranks in 3..10_u32 {
+        let ring = torus_without(&[ranks], &[]);
+        for away in 1..=ranks / 2 {
+            for chunks in [1, 2, 5, 12, 40] {
+                let expected = quickest(&[away, ranks - away], chunks);
+                let mut counts = vec![0; (ranks * ranks) as usize];
+                counts[away as usize] = chunks;
+                let pair = Kind::AllToAllV(Demand::new(ranks, &counts).unwrap());
+                assert_eq!(least_width(&ring, pair, 1), expected, "{chunks} chunks, {away} of {ranks}");
+            }
+        }
+        // A broadcast is as slow as to the farthest rank, and a reduce.
+        for kind in [Kind::Broadcast(RankId(0)), Kind::Reduce(RankId(1))] {
+            let (half, parts) = (ranks / 2, 12);
+            assert_eq!(least_width(&ring, kind, parts), quickest(&[half, ranks - half], parts), "{ranks}");
+        }
+    }
+    // 4x4, from (0,0) to (2,2): four ways of 4 hops each, one over each link of either end.
+    let torus = torus_without(&[4, 4], &[]);
+    for parts in [1, 4, 12, 100] {
+        assert_eq!(
+            least_width(&torus, Kind::Broadcast(RankId(0)), parts),
+            quickest(&[4, 4, 4, 4], parts).max(parts.div_ceil(4) + 3)
+        );
+    }
+}
+
+/// Where one link leads to a far part of the machine, what is to be scattered there waits for its first chunk.
+#[test]
+fn a_scatter_down_a_tail_waits_for_its_first_chunk() {
+    // 0 -> 1 -> 2, and 2 -> 3, 4, 5: four chunks must cross 1 -> 2, from unit 2 on; the last is that of 2.
+    let edges = [(0, 1), (1, 2), (2, 3), (2, 4), (2, 5)];
+    let links: Vec<(u32, u32, u32)> = edges.iter().flat_map(|&(a, b)| [(a, b, 9), (b, a, 9)]).collect();
+    let links: Vec<_> = links.into_iter().map(|(a, b, c)| (a, b, if a + b == 3 { 1 } else { c })).collect();
+    let tail = graph(6, &links);
+    assert_eq!(least_width(&tail, Kind::Scatter(RankId(0)), 1), 5);
+    assert_eq!(least_width(&tail, Kind::Gather(RankId(0)), 1), 5);
+    assert_eq!(least_width(&tail, Kind::Scatter(RankId(0)), 10), 1 + 40);
 }
 
 #[test]

@@ -31,9 +31,7 @@ const HEAD: &str = "# Every collective, with and without failures
 Each line is planned with default options, verified, and compared with its certified bounds by a test
 (`tests/collectives.rs`) that keeps this page current. Volumes are in messages (shards, vectors) on one link of capacity 1.
 **Bold**: equal to the certified bound, for the parts given. The gap is how far the volume lies above its bound.
-Where there are roots, the line is of the one with the largest gap. For broadcast and reduce the bound is the larger of the
-certified one and of the pipeline: if all `P` parts must cross `c` links on their way, the last of them still has the rest
-of its way before it.
+Where there are roots, the line is of the one with the largest gap.
 
 The dead cables: the first; one from the middle of the list; one more at a rank of the first. The dead rank is the one in
 the middle. *Disconnected*: the live ranks cannot reach each other; the command ends with exit code 3 and says which parts
@@ -110,7 +108,7 @@ fn parts(topology: &Topology, kind: &Kind) -> u32 {
     most / fewest * fewest
 }
 
-/// The least total width of a broadcast or reduce, on top of the certificates. All `P` chunks must cross from the ranks
+/// The least total width of a broadcast or reduce, worked out without flows over time. All `P` chunks must cross from the ranks
 /// within `j` hops of the root to the rest, over `c` links: the first cannot before `j` steps are over, the last still has to
 /// go on to the farthest rank, `h` hops from the root, and a step is at least 1 wide. So `P / c + h - 1`, for any `j`.
 /// Likewise all must enter every rank: `P / c + (its hops) - 1`. A reduce is a broadcast backwards.
@@ -168,20 +166,16 @@ fn outcome(topology: &Topology, kind: Kind) -> Option<Outcome> {
         return None;
     }
     let Plan { problem, schedule, bounds, .. } = planned.unwrap_or_else(|error| panic!("{}: {error}", what()));
-    let (mut quality, steps) = (Quality::new(&problem, &schedule, &bounds), schedule.step_count());
+    let (quality, steps) = (Quality::new(&problem, &schedule, &bounds), schedule.step_count());
     let (width, pipeline) = (schedule.total_width(), pipeline_width(&problem));
     assert!(width >= pipeline, "{}", what());
+    // What stands above its certified bound has the best one there is.
+    let least_width = u64::from(bounds.least_width(parts));
+    assert!(least_width >= width.min(pipeline), "{}: {least_width} certified, {pipeline} known", what());
     let volume = Rational::new(schedule.total_width().into(), parts.into());
     assert!(steps as u64 >= u64::from(bounds.least_steps()), "{}", what());
-    assert!(schedule.total_width() >= u64::from(bounds.least_width(parts)), "{}", what());
-    let mut least = (bounds.least_steps(), bounds.volume.as_ref().map(|bound| bound.at_least));
-    let pipeline = Rational::new(pipeline.into(), parts.into());
-    if least.1.is_some_and(|bound| bound < pipeline) {
-        least.1 = Some(pipeline);
-        let above = volume / pipeline - Rational::from(1);
-        let above = *above.numer() as f64 / *above.denom() as f64;
-        quality.volume = if volume == pipeline { Standing::Optimal } else { Standing::Above(above) };
-    }
+    assert!(width >= least_width, "{}", what());
+    let least = (bounds.least_steps(), bounds.volume.as_ref().map(|bound| bound.at_least));
     let verified = Verified::<Solution>::new(Solution { problem, schedule, bounds, origin: None }, &Options::default());
     let verified = verified.unwrap_or_else(|rejected| panic!("{}: {rejected}", what()));
     assert!(verified.report().violation_count() == 0);

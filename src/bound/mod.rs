@@ -7,7 +7,7 @@
 //!   best set is a slab of positions along one dimension (an *arc cut*); with many failures it may be a rank, its
 //!   neighbourhood, or a set of any form, found by improving those. Where each message goes from one rank to
 //!   one rank, also the *hop count*: all hops of all messages over all capacity, and, on small networks, metrics of any
-//!   form. For all-reduce, partitions.
+//!   form. For all-reduce, partitions. Where the way of the first chunks counts, [metrics over time](over_time()).
 //!
 //! A barrier has no volume to speak of: it gets a bound for its steps alone.
 
@@ -16,6 +16,7 @@ mod cuts;
 mod evidence;
 mod flow;
 mod hops;
+mod over_time;
 mod partition;
 mod region;
 mod rounding;
@@ -32,6 +33,7 @@ pub use synth_lp::LpError;
 
 pub(crate) use flow::keeps_demand;
 pub use flow::{FlowBound, FlowError, FlowLimit, FlowNetwork, flow_bound};
+pub use over_time::over_time;
 pub use stepped::{SteppedBound, stepped_bound};
 
 use hops::HopCount;

@@ -4,7 +4,7 @@ use super::cuts::{Cut, Family};
 use super::hops::HopCount;
 use super::partition::Partition;
 use super::region::{Crossing, Side};
-use crate::certificate::{Rational, StepsBound};
+use crate::certificate::{Evidence, Rational, StepsBound};
 use crate::collective::Kind;
 use crate::problem::Problem;
 use crate::topology::{RankId, dim_name};
@@ -32,6 +32,23 @@ pub(super) fn hop_count(problem: &Problem, found: &HopCount) -> String {
     };
     let over = over(found.links, found.capacity);
     format!("all {what} together make {} hops {over}: {}", found.hops, decimal(found.volume(problem)))
+}
+
+/// "in 13 steps of width 1, not all of it can come to rank 5 (1,1)".
+pub(super) fn over_time(problem: &Problem, evidence: &Evidence) -> String {
+    let Evidence::MetricOverTime { width, rank, weights } = evidence else { return String::new() };
+    let in_steps = format!("in {width} steps of width 1, ");
+    match rank {
+        Some(rank) => {
+            let outwards = matches!(problem.collective().kind, Kind::Reduce(_) | Kind::ReduceScatter);
+            let way = if outwards { "go out from" } else { "come to" };
+            format!("{in_steps}not all of it can {way} rank {}", problem.topology().rank_label(*rank))
+        }
+        None => format!(
+            "{in_steps}the links chosen between {} pairs of ranks cannot carry all that must cross them",
+            weights.len()
+        ),
+    }
 }
 
 /// "all messages together must cross 16 chosen links 294 times, over a capacity of 16: 18.38".

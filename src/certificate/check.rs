@@ -10,6 +10,7 @@
 //! * **Cut.** For each message that some rank of the set needs and none in it has, every part crosses into the set at
 //!   least once, as one chunk. Where values are reduced, the same holds of the way out: for each message wanted outside,
 //!   the set's contributions to every part must leave it, added up in one chunk at best.
+//! * **Metric over time.** As a metric, in the network expanded in time: see `over_time`.
 //! * **Partition.** Fix a part of the vector and say that a block *knows* another once a chunk move has brought any
 //!   contribution of the other's into it. Moves within a block are free, so only moves between blocks are counted, one
 //!   after another (moves of the same step in any order; that can only spread knowledge sooner). Look at the move that
@@ -20,7 +21,7 @@
 //! Evidence about ranks that failed is refused rather than guessed at.
 
 use super::search::{INFINITE, Search, Way};
-use super::{CertificateError, Evidence, Rational, StepsBound, VolumeBound};
+use super::{CertificateError, Evidence, Rational, StepsBound, VolumeBound, over_time};
 use crate::collective::Kind;
 use crate::problem::Problem;
 use crate::topology::{Link, RankId, Topology};
@@ -76,6 +77,7 @@ pub fn value(problem: &Problem, evidence: &Evidence) -> Result<Rational, Certifi
     match evidence {
         Evidence::Metric { weights } => metric(problem, weights),
         Evidence::Cut { ranks } => cut(problem, ranks),
+        Evidence::MetricOverTime { width, rank, weights } => over_time::value(problem, *width, *rank, weights),
         Evidence::Partition { blocks } => partition(problem, blocks),
     }
 }

@@ -24,6 +24,14 @@ pub enum CertificateError {
     UnknownLink { from: String, to: String },
     #[error("two weights are given to the link from rank {from} to rank {to}: give one")]
     RepeatedLink { from: String, to: String },
+    #[error(
+        "a weight is given to the links from rank {from} to rank {to} in the units {first} to {last}: they are 1 to {units}"
+    )]
+    WrongWindow { first: u32, last: u32, units: u32, from: String, to: String },
+    #[error("for {kind}, a metric over time {}", if *.wanted { "names one rank" } else { "names no rank" })]
+    OneRank { kind: &'static str, wanted: bool },
+    #[error("the weights are too large: all of them together, times their units, must stay below 2^63")]
+    TooMuchWeight,
     #[error("no live link has a weight: give weights of at least 1 to the links that limit the volume")]
     NoWeight,
     #[error("rank {rank} is in {set}, but it is out of range or failed: name live ranks only")]

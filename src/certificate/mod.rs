@@ -8,6 +8,7 @@
 
 mod check;
 mod error;
+mod over_time;
 mod search;
 mod stepped;
 
@@ -65,6 +66,13 @@ pub struct VolumeBound {
     pub evidence: Evidence,
 }
 
+impl VolumeBound {
+    /// Does it hold in however many parts messages are cut?
+    pub fn is_for_any_parts(&self) -> bool {
+        !matches!(self.evidence, Evidence::MetricOverTime { .. })
+    }
+}
+
 /// Evidence for a volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Evidence {
@@ -82,12 +90,39 @@ pub enum Evidence {
         /// The set: live ranks, without repetition.
         ranks: Vec<RankId>,
     },
+    /// Weights of links in some units of time, a unit being a step of width 1: what must be moved does not fit in so many
+    /// units, so the total width is larger. For all_to_all, all_to_allv, scatter and gather; for all_gather,
+    /// all_reduce_gathered, broadcast, reduce_scatter and reduce of what must come to (reduce_scatter and reduce: go out
+    /// from) one rank. Unlike the others, it speaks of messages in so many parts as the problem has, and of no others.
+    MetricOverTime {
+        /// The total width that is not enough.
+        width: u32,
+        /// The one rank, for the kinds that ask for one.
+        rank: Option<RankId>,
+        /// Weights; they add up where windows of a link overlap.
+        weights: Vec<Window>,
+    },
     /// Disjoint blocks that together hold every live rank: `2 * (blocks - 1)` vectors cross between blocks at least,
     /// over the capacity of all links between blocks. For all_reduce.
     Partition {
         /// The blocks, each without repetition.
         blocks: Vec<Vec<RankId>>,
     },
+}
+
+/// The links from one rank to another weigh so much in the units of time `first..=last`, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Where the links begin.
+    pub from: RankId,
+    /// Where they end.
+    pub to: RankId,
+    /// The first unit.
+    pub first: u32,
+    /// The last unit.
+    pub last: u32,
+    /// The weight of each of the links.
+    pub weight: u32,
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-use super::{CertificateError, Evidence, Rational, StepsBound, VolumeBound, check_steps, check_volume, value};
+use super::{CertificateError, Evidence, Rational, StepsBound, VolumeBound, Window, check_steps, check_volume, value};
 use crate::collective::{Collective, Demand, Kind};
 use crate::problem::Problem;
 use crate::topology::{Direction, FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
@@ -234,4 +234,78 @@ fn claims_beyond_the_evidence_are_refused() {
     let rooted = problem(torus(&[4], &[]), Kind::Scatter(RankId(0)));
     let wrong_way = StepsBound { at_least: 1, from: RankId(1), to: RankId(0) };
     assert!(matches!(check_steps(&rooted, &wrong_way), Err(CertificateError::NoNeed { .. })));
+}
+
+/// `[from, to, first, last, weight]`.
+fn over_time(width: u32, rank: Option<u32>, windows: &[[u32; 5]]) -> Evidence {
+    let window = |&[from, to, first, last, weight]: &[u32; 5]| Window {
+        from: RankId(from),
+        to: RankId(to),
+        first,
+        last,
+        weight,
+    };
+    Evidence::MetricOverTime { width, rank: rank.map(RankId), weights: windows.iter().map(window).collect() }
+}
+
+#[test]
+fn the_first_chunk_has_its_way_before_it() {
+    // From 0 to 2 on a line: the k-th chunk is there after k + 1 units. The last link is of no use in the first.
+    let line = Torus { wrap: vec![false], ..Torus::new(&[3]) };
+    let line = Topology::new(TopologySpec::new(Shape::Torus(line))).unwrap();
+    let mut counts = [0; 9];
+    counts[2] = 4;
+    let pair = Kind::AllToAllV(Demand::new(3, &counts).unwrap());
+    let of = |kind: &Kind, parts, evidence: &Evidence| {
+        value(&problem(line.clone(), kind.clone()).with_parts(parts).unwrap(), evidence)
+    };
+    assert_eq!(of(&pair, 1, &over_time(4, None, &[[1, 2, 2, 4, 1]])), Ok(ratio(5, 1)));
+    assert_eq!(of(&pair, 2, &over_time(4, None, &[[1, 2, 2, 4, 1]])), Ok(ratio(5, 2)));
+    // Five units are enough; lengths in the first unit only give room.
+    assert_eq!(of(&pair, 1, &over_time(5, None, &[[1, 2, 2, 5, 1]])), Ok(ratio(0, 1)));
+    assert_eq!(of(&pair, 1, &over_time(4, None, &[[1, 2, 1, 4, 1]])), Ok(ratio(0, 1)));
+    // Overlapping windows add up.
+    assert_eq!(
+        of(&pair, 1, &over_time(4, None, &[[1, 2, 2, 3, 7], [1, 2, 4, 4, 3], [1, 2, 4, 4, 4]])),
+        Ok(ratio(5, 1))
+    );
+    // Both ways through time: what comes to a rank, and what goes out from it.
+    let (late, early) = (over_time(4, Some(2), &[[1, 2, 2, 4, 1]]), over_time(4, Some(2), &[[2, 1, 1, 3, 1]]));
+    assert_eq!(of(&Kind::Broadcast(RankId(0)), 4, &late), Ok(ratio(5, 4)));
+    assert_eq!(of(&Kind::Reduce(RankId(0)), 4, &early), Ok(ratio(5, 4)));
+    assert_eq!(of(&Kind::Broadcast(RankId(0)), 3, &late), Ok(ratio(0, 3)));
+    // Shards of ranks 0 and 1 come to 2, two of them: the first could be there after one unit.
+    assert_eq!(of(&Kind::AllGather, 2, &over_time(3, Some(2), &[[1, 2, 1, 3, 1]])), Ok(ratio(2, 1)));
+    assert_eq!(of(&Kind::ReduceScatter, 2, &over_time(3, Some(2), &[[2, 1, 1, 3, 1]])), Ok(ratio(2, 1)));
+    // No way ends in one unit.
+    assert_eq!(of(&Kind::Scatter(RankId(0)), 1, &over_time(1, None, &[])), Ok(ratio(2, 1)));
+    assert_eq!(of(&Kind::Gather(RankId(0)), 1, &over_time(1, None, &[])), Ok(ratio(2, 1)));
+}
+
+#[test]
+fn units_in_which_nothing_changes_are_passed_over() {
+    let ring = problem(torus(&[8], &[]), Kind::Scatter(RankId(0)));
+    let all = u32::MAX - 1;
+    let windows: Vec<[u32; 5]> = (0..8).map(|rank| [rank, (rank + 1) % 8, 5, all, 1]).collect();
+    assert_eq!(value(&ring, &over_time(all, None, &windows)), Ok(ratio(0, 1)));
+}
+
+#[test]
+fn metrics_over_time_fit_the_machine_and_the_collective() {
+    let of = |kind, evidence: &Evidence| value(&problem(torus(&[4], &[]), kind), evidence).unwrap_err().to_string();
+    let broadcast = Kind::Broadcast(RankId(0));
+    assert_eq!(of(broadcast.clone(), &over_time(3, None, &[])), "for broadcast, a metric over time names one rank");
+    assert_eq!(of(Kind::AllToAll, &over_time(3, Some(1), &[])), "for all_to_all, a metric over time names no rank");
+    assert!(of(Kind::AllReduce, &over_time(3, Some(1), &[])).starts_with("a metric over time proves nothing"));
+    assert!(of(broadcast.clone(), &over_time(3, Some(4), &[])).contains("out of range or failed"));
+    let window = |window| of(broadcast.clone(), &over_time(3, Some(2), &[window]));
+    assert!(window([0, 2, 1, 3, 1]).contains("no such link"));
+    for units in [[0, 1], [3, 2], [1, 4]] {
+        assert!(window([0, 1, units[0], units[1], 1]).contains("they are 1 to 3"), "{units:?}");
+    }
+    let heavy = over_time(u32::MAX, Some(2), &[[0, 1, 1, u32::MAX, u32::MAX]]);
+    assert!(of(broadcast, &heavy).contains("below 2^63"));
+    let halves = problem(torus(&[4], &[cable(0, 1), cable(2, 3)]), Kind::Broadcast(RankId(0)));
+    let cut_off = value(&halves, &over_time(9, Some(1), &[]));
+    assert!(matches!(cut_off, Err(CertificateError::Unreachable { .. })), "{cut_off:?}");
 }

@@ -66,6 +66,10 @@ impl BoundCommand {
         if let Some(finding) = flow.as_ref().and_then(|flow| flow.finding.clone()) {
             bound::add(&mut findings, finding);
         }
+        let limit = FlowLimit { variables: if self.lp { MOST_VARIABLES } else { 0 }, time: self.time_limit };
+        if let Some(finding) = bound::over_time(&problem, &bounds::best(&findings), limit) {
+            bound::add(&mut findings, finding);
+        }
         match self.format {
             Format::Text => output::print(&bounds::to_text(&problem, &findings, flow.as_ref()))?,
             Format::Json => output::print(&format!("{:#}\n", bounds::to_json(&problem, &findings, flow.as_ref())))?,

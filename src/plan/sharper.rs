@@ -1,4 +1,4 @@
-//! The bound of the flow LP, looked for once a schedule stands above the bound that cuts give.
+//! The bounds of the flow LP and of flows over time, looked for once a schedule stands above the bound that cuts give.
 //!
 //! The LP costs up to a second where cuts cost milliseconds, and mostly cuts meet it. But where they do not, a search
 //! would work hard for a width that cannot be reached, and a schedule that is optimal would not be known to be.
@@ -33,7 +33,7 @@ impl<'a> SharperBounds<'a> {
     }
 
     /// The best bounds: the first call solves the flow LP, if it has at most 16000 variables after symmetries, and if it
-    /// is done within the time limit.
+    /// is done within the time limit, and looks for metrics over time.
     pub fn sharp(&self) -> &Bounds {
         if self.control.stop().is_some() {
             return self.known();
@@ -46,6 +46,11 @@ impl<'a> SharperBounds<'a> {
             if let Some(Claim::Volume(found)) = finding.map(|finding| finding.claim)
                 && bounds.volume.as_ref().is_none_or(|known| known.at_least < found.at_least)
             {
+                bounds.volume = Some(found);
+            }
+            let limit = FlowLimit { variables: VARIABLES, time: self.control.remaining() };
+            let finding = bound::over_time(self.problem, &bounds, limit);
+            if let Some(Claim::Volume(found)) = finding.map(|finding| finding.claim) {
                 bounds.volume = Some(found);
             }
             bounds

@@ -81,7 +81,7 @@ pub fn to_json(problem: &Problem, findings: &[Finding], flow: Option<&FlowBound>
 }
 
 /// The best bound of each figure: the first, as they are sorted.
-fn best(findings: &[Finding]) -> Bounds {
+pub fn best(findings: &[Finding]) -> Bounds {
     let mut best = Bounds::default();
     for finding in findings {
         match &finding.claim {

@@ -90,7 +90,10 @@ impl Curve<'_> {
         let mut text = format!("{}\n", headline(self.problem));
         if let Some(bounds) = self.points.first().map(|point| &point.bounds) {
             let steps = bounds.steps.as_ref().map(|bound| format!("{} steps", bound.at_least));
-            let least = bounds.volume.as_ref().map(|bound| format!("volume {}", exact_and_decimal(bound.at_least)));
+            // Not one that is proven for the parts of a point only.
+            let volumes = self.points.iter().filter_map(|point| point.bounds.volume.as_ref());
+            let least = volumes.into_iter().find(|bound| bound.is_for_any_parts());
+            let least = least.map(|bound| format!("volume {}", exact_and_decimal(bound.at_least)));
             let bounds: Vec<String> = steps.into_iter().chain(least).collect();
             if !bounds.is_empty() {
                 text.push_str(&format!("  bound: {}\n", bounds.join(", ")));

@@ -3,6 +3,7 @@
 //! * [`least_load`]: a demand between all pairs of nodes, routed so that the fullest arc is as empty as can be. The
 //!   dual solution, a length of each arc, proves it.
 //! * [`least_widths`]: the same in a fixed number of steps, where what arrives in a step moves on in a later one.
+//! * [`least_time`]: the same as soon as can be, with the first and the last units of time looked at one by one.
 //! * [`Allocation`]: amounts shared out among ways that use resources in phases, so that the phases end as soon as can
 //!   be. Small.
 //!
@@ -15,6 +16,7 @@
 //! exactly what those prove.
 
 mod allocation;
+mod ends;
 mod error;
 mod flow;
 mod model;
@@ -23,6 +25,7 @@ mod orbits;
 mod stepped;
 
 pub use allocation::{Allocated, Allocation, Choice, Resource, Share};
+pub use ends::{QuickFlow, least_time, least_time_size};
 pub use error::LpError;
 pub use flow::{Flow, least_load, least_load_size};
 pub use network::{Arc, Network, Symmetry};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use synth_lp::{Arc, LpError, Network, Symmetry, least_load, least_widths};
+use synth_lp::{Arc, LpError, Network, Symmetry, least_load, least_time, least_time_size, least_widths};
 
 /// How near the solver gets.
 const NEAR: f64 = 1e-6;
@@ -106,4 +106,34 @@ fn what_has_no_answer_is_refused() {
 fn the_time_limit_is_kept() {
     let network = Network::new(30, ring(30, &[]), everyone(30)).unwrap();
     assert_eq!(least_load(&network, &[], Some(Duration::ZERO)).unwrap_err(), LpError::TimeLimit);
+}
+
+/// What can leave a node in a unit, and then the rest of the way of the last.
+#[test]
+fn the_first_and_the_last_units_are_of_little_use() {
+    // From 0 to 4, opposite on a ring of 8, both ways: 4 hops before the first is there.
+    let mut demand = vec![0.0; 64];
+    demand[4] = 10.0;
+    let network = Network::new(8, ring(8, &[]), demand).unwrap();
+    near(least_time(&network, &[], 0, 1.0, None).unwrap().time, 5.0);
+    // Of 4 units at each end, any one arc does not carry anything useful in 3 in all.
+    for ends in [2, 3, 4] {
+        let flow = least_time(&network, &[], ends, 1.0, None).unwrap();
+        near(flow.time, 8.0);
+        assert!(flow.variables <= least_time_size(&network, &[], ends).unwrap());
+        let between: f64 = flow.lengths[ends].iter().sum();
+        near(between, 1.0);
+    }
+    // Half as long units: half as much lost.
+    near(least_time(&network, &[], 4, 0.5, None).unwrap().time, 6.5);
+}
+
+#[test]
+fn symmetries_change_nothing_about_the_time() {
+    let network = Network::new(6, ring(6, &[]), everyone(6)).unwrap();
+    let (whole, reduced) =
+        (least_time(&network, &[], 2, 0.1, None).unwrap(), least_time(&network, &[rotation(6)], 2, 0.1, None).unwrap());
+    assert!(reduced.variables < whole.variables);
+    near(whole.time, reduced.time);
+    assert!(whole.time >= 36.0 / 8.0 - NEAR);
 }

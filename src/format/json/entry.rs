@@ -243,6 +243,19 @@ pub(super) enum VolumeBoundEntry {
     /// A set of ranks: what must enter it over the capacity into it (reduce_scatter, reduce: what must leave it over
     /// the capacity out of it).
     Cut { at_least: RationalEntry, ranks: Vec<RankEntry> },
+    /// Integer weights of links in some units of time, a unit being a step of width 1: what must be moved does not fit in
+    /// `width` units, so the total width is larger.
+    MetricOverTime {
+        at_least: RationalEntry,
+        /// The total width that is not enough.
+        width: u32,
+        /// Where chunks are copied or added up: the rank to which (reduce_scatter, reduce: from which) they go.
+        #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "RankEntry")]
+        rank: Option<RankEntry>,
+        /// `[from, to, first, last, weight]`: in the units `first` to `last`, from 1; weights add up.
+        weights: Vec<(RankEntry, RankEntry, u32, u32, u32)>,
+    },
     /// Disjoint blocks of ranks that hold every live rank: `2 * (blocks - 1)` vectors cross between them.
     Partition { at_least: RationalEntry, blocks: Vec<Vec<RankEntry>> },
 }

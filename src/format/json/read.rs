@@ -12,7 +12,7 @@ use super::locate::{PathItem, locate};
 use super::machine::{machine, rank};
 use super::object::Object;
 use super::scalar::{ChunkList, NO_CHUNK, RankEntry};
-use crate::certificate::{Bounds, Evidence, StepsBound, VolumeBound};
+use crate::certificate::{Bounds, Evidence, StepsBound, VolumeBound, Window};
 use crate::collective::{ChunkId, Collective, Demand, Kind};
 use crate::problem::{Problem, ProblemError};
 use crate::schedule::{Origin, Schedule, Solution};
@@ -198,6 +198,18 @@ fn volume_bound(
         }
         VolumeBoundEntry::Cut { at_least, ranks } => {
             (at_least, Evidence::Cut { ranks: several(ranks).map_err(|fault| fault.at("ranks"))? })
+        }
+        VolumeBoundEntry::MetricOverTime { at_least, width, rank, weights } => {
+            let weigh = |(index, window): (usize, &(RankEntry, RankEntry, u32, u32, u32))| {
+                let end = |entry, place| {
+                    one(entry).map_err(|fault| indexed(fault.within(PathItem::Index(place)), index, "weights"))
+                };
+                let &(ref from, ref to, first, last, weight) = window;
+                Ok(Window { from: end(from, 0)?, to: end(to, 1)?, first, last, weight })
+            };
+            let weights = weights.iter().enumerate().map(weigh).collect::<Result<_, _>>()?;
+            let rank = rank.as_ref().map(|rank| one(rank).map_err(|fault| fault.at("rank"))).transpose()?;
+            (at_least, Evidence::MetricOverTime { width: *width, rank, weights })
         }
         VolumeBoundEntry::Partition { at_least, blocks } => {
             let block = |(index, ranks): (usize, &Vec<RankEntry>)| {

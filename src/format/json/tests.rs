@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::{PathItem, locate, parse_solution, parse_topology, solution_to_string, topology_to_string};
-use crate::certificate::{Bounds, Evidence, Rational, StepsBound, VolumeBound};
+use crate::certificate::{Bounds, Evidence, Rational, StepsBound, VolumeBound, Window};
 use crate::collective::{ChunkId, Collective, Demand, Kind};
 use crate::problem::Problem;
 use crate::schedule::{Op, Origin, Schedule, Solution};
@@ -260,9 +260,18 @@ fn kinds(ranks: u32) -> impl Strategy<Value = Kind> {
 fn evidence() -> impl Strategy<Value = Evidence> {
     let rank = || (0_u32..9).prop_map(RankId);
     let set = || proptest::collection::vec(rank(), 0..4);
+    let window = (rank(), rank(), 0_u32..9, 0_u32..9, 0_u32..5).prop_map(|(from, to, first, last, weight)| Window {
+        from,
+        to,
+        first,
+        last,
+        weight,
+    });
     prop_oneof![
         proptest::collection::vec((rank(), rank(), 0_u32..5), 0..4).prop_map(|weights| Evidence::Metric { weights }),
         set().prop_map(|ranks| Evidence::Cut { ranks }),
+        (0_u32..9, proptest::option::of(rank()), proptest::collection::vec(window, 0..4))
+            .prop_map(|(width, rank, weights)| Evidence::MetricOverTime { width, rank, weights }),
         proptest::collection::vec(set(), 0..3).prop_map(|blocks| Evidence::Partition { blocks }),
     ]
 }

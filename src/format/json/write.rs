@@ -8,7 +8,7 @@
 use std::fmt::{self, Write};
 
 use super::FORMAT;
-use crate::certificate::{Bounds, Evidence, Rational, StepsBound, VolumeBound};
+use crate::certificate::{Bounds, Evidence, Rational, StepsBound, VolumeBound, Window};
 use crate::collective::{ChunkId, Collective, Kind};
 use crate::schedule::{Op, Origin, Schedule, Solution, Step, Transfer};
 use crate::topology::{FailedLink, GraphLink, RankId, Shape, TopologySpec};
@@ -186,6 +186,16 @@ fn write_volume(out: &mut String, bound: &VolumeBound) -> fmt::Result {
         Evidence::Cut { ranks } => {
             out.push_str(", \"kind\": \"cut\", \"ranks\": ");
             write_list(out, ", ", ranks)?;
+        }
+        Evidence::MetricOverTime { width, rank, weights } => {
+            write!(out, ", \"kind\": \"metric_over_time\", \"width\": {width}")?;
+            if let Some(rank) = rank {
+                write!(out, ", \"rank\": {rank}")?;
+            }
+            out.push_str(", \"weights\": ");
+            let window = |w: &Window| format!("[{},{},{},{},{}]", w.from, w.to, w.first, w.last, w.weight);
+            let windows: Vec<String> = weights.iter().map(window).collect();
+            write_list(out, ", ", &windows)?;
         }
         Evidence::Partition { blocks } => {
             out.push_str(", \"kind\": \"partition\", \"blocks\": [");

@@ -25,7 +25,8 @@
 //!
 //! Least steps first, then more as long as they make it narrower. On tori the volume is the cut of the root,
 //! `(N-1) / (live links of the root)`, in diameter steps. Where another cut is as tight as that of the root, steps
-//! in which nothing has come there yet are lost.
+//! in which nothing has come there yet are lost: the least width is then that of the quickest flow in steps of width 1,
+//! which a metric over time certifies.
 //!
 //! # Complexity
 //!
@@ -40,6 +41,9 @@
 mod flow;
 mod narrow;
 
+use std::ops::RangeInclusive;
+
+use crate::certificate::Bounds;
 use crate::collective::ChunkId;
 use crate::plan::negotiation::{Message, Network, messages};
 use crate::plan::{Control, Outcome, PlanError, Planner, StopReason, Task};
@@ -140,10 +144,41 @@ impl Planner for FlowOverTime {
                 break;
             }
         }
+        let gap = best.as_ref().is_some_and(|best| best.total_width() > u64::from(least_width.max(least_steps)));
+        if let Some(bounds) = task.sharper.filter(|_| gap) {
+            let range = least_steps..=most_steps;
+            let narrower = narrowest(task, &network, &star, &demand, bounds.sharp(), range, control);
+            best = narrower.filter(|new| best.as_ref().is_none_or(|best| task.prefers(new, best))).or(best);
+        }
         let stopped = control.stop().unwrap_or(StopReason::Finished);
         let schedule = best.ok_or(PlanError::Stopped { stopped })?;
         Ok(Outcome::new(schedule, stopped))
     }
+}
+
+/// The schedule of so little width as a metric over time allows, in the fewest steps. That width always does in steps of
+/// width 1, and the more steps there may be, the more likely it is to do.
+fn narrowest(
+    task: &Task<'_>,
+    network: &Network,
+    star: &Star,
+    demand: &[u32],
+    bounds: &Bounds,
+    steps: RangeInclusive<u32>,
+    control: &Control,
+) -> Option<Schedule> {
+    let width = bounds.least_width(task.problem.parts());
+    let within = |steps: u32| Narrow::new(network, star.root, demand, steps, task.seed).at(width, control);
+    let (mut fewest, mut most) = (*steps.start(), (*steps.end()).min(width));
+    let mut found = (fewest <= most).then(|| within(most))??;
+    while fewest < most {
+        let middle = fewest + (most - fewest) / 2;
+        match within(middle) {
+            Some(flow) => (found, most) = (flow, middle),
+            None => fewest = middle + 1,
+        }
+    }
+    Some(write_down(task, network, star, found))
 }
 
 /// The schedule that a flow is.

@@ -65,7 +65,7 @@ impl<'a> Narrow<'a> {
     }
 
     /// A flow through steps of this total width.
-    fn at(&mut self, width: u32, control: &Control) -> Option<Flow<'a>> {
+    pub fn at(&mut self, width: u32, control: &Control) -> Option<Flow<'a>> {
         let mut widths = even_widths(width, self.steps as u32);
         for _ in 0..MOVES {
             if control.stop().is_some() {
