@@ -2,10 +2,10 @@
 //!
 //! # Idea
 //!
-//! Every message goes along `x` to the destination's position, then along `y`, then along `z`: each time the shorter way
-//! round, and where both are as long, up from even positions of the source and down from odd ones. All parts of a message
-//! take one route. The routes alone say what each link carries (its *static load*); here they are also scheduled,
-//! store-and-forward.
+//! Every message goes along `x` to the destination's position, then along `y`, then along `z`: each time the shorter
+//! way round, and where both are as long, up from even positions of the source and down from odd ones. All parts of a
+//! message take one route. The routes alone say what each link carries (its *static load*); here they are also
+//! scheduled, store-and-forward.
 //!
 //! ```text
 //!   . . d        s to d: along x to d's column,
@@ -15,14 +15,15 @@
 //!
 //! # When it applies
 //!
-//! All-to-all (also with a demand matrix) on a torus whose dimensions of 3 and more all wrap, without failed ranks, where
-//! no route needs a link that failed: for all-to-all, where none failed. [`Wfr`](super::Wfr) leads round dead cables.
+//! All-to-all (also with a demand matrix) on a torus whose dimensions of 3 and more all wrap, without failed ranks,
+//! where no route needs a link that failed: for all-to-all, where none failed. [`Wfr`](super::Wfr) leads round dead
+//! cables.
 //!
 //! # Volume and steps
 //!
-//! On an odd extent `k` the static load of its links is `N (k^2-1) / (8k)`; on an even one it is `N k / 8` where what goes half
-//! round comes out even by the rule, as for all even extents. There is one phase; the volume is above its load by the
-//! filling of the pipeline only.
+//! The static load of the fullest link is what HalfRing with DimRotation takes for the longest dimension: `N k / 8`
+//! if 4 divides `k`, `N (k^2-1) / (8k)` if `k` is odd; on other extents what goes half round does not come out even.
+//! There is one phase; the volume is above its load by the filling of the pipeline only.
 //!
 //! # Complexity
 //!

@@ -2,22 +2,22 @@
 //!
 //! # Idea
 //!
-//! Everything goes as in [`DimRotation`](super::DimRotation), but a ring with a dead cable runs FoldedRing: it keeps to one
-//! direction, and who has to pass the dead cable walks back over all the other cables.
+//! Everything goes as in [`DimRotation`](super::DimRotation), but a ring with a dead cable runs FoldedRing: it keeps
+//! to one direction, and who has to pass the dead cable walks back over all the other cables.
 //!
 //! ```text
 //!   0 ---> 1 ---> 2 ---> 3          3 to 0 is a logical edge of three hops
 //!   0 <--- 1 <--- 2 <--- 3
 //! ```
 //!
-//! A walk ends where it has to be, on the way back too. The paper calls FoldedRing bandwidth-optimal. It is not: the same
-//! ring, used as the line it is ([`OpenRing`]), takes less. On the way back chunks pass ranks that have them already: the
-//! verifier says so in warnings, and it shows what the detour is worth.
+//! A walk ends where it has to be, on the way back too. The paper calls FoldedRing bandwidth-optimal. It is not: the
+//! same ring, used as the line it is ([`OpenRing`]), takes less. On the way back chunks pass ranks that have them
+//! already: the verifier says so in warnings, and it shows what the detour is worth.
 //!
 //! # When it applies
 //!
-//! All-to-all (also with a demand matrix) on a torus whose dimensions of 3 and more all wrap, some of whose rings have one
-//! dead cable each. A ring with two is in pieces, and refused.
+//! All-to-all (also with a demand matrix) on a torus whose dimensions of 3 and more all wrap, some of whose rings
+//! have one dead cable each. A ring with two is in pieces, and refused.
 //!
 //! # Volume and steps
 //!

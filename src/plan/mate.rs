@@ -2,11 +2,11 @@
 //!
 //! # Idea
 //!
-//! Everything goes as in [`DimRotation`](super::DimRotation), but a ring with a dead cable stays behind, and after each of
-//! the `D` normal phases there is an *acceleration phase* in which all other links are free to help it. Its neighbours in
-//! each other dimension form a *virtual ring* for it, two hops longer; its data is shared out over the `D-1` virtual rings
-//! and what is left of itself, so that all end at the same time. MATEe (`e`: enhanced) lets the broken ring work in the normal phases
-//! too, on as much of its data as it can move meanwhile.
+//! Everything goes as in [`DimRotation`](super::DimRotation), but a ring with a dead cable stays behind, and after
+//! each of the `D` normal phases there is an *acceleration phase* in which all other links are free to help it. Its
+//! neighbours in each other dimension form a *virtual ring* for it, two hops longer; its data is shared out over the
+//! `D-1` virtual rings and what is left of itself, so that all end at the same time. MATEe (`e`: enhanced) lets the
+//! broken ring work in the normal phases too, on as much of its data as it can move meanwhile.
 //!
 //! ```text
 //!   normal 1  acceleration 1  normal 2  acceleration 2
@@ -17,10 +17,10 @@
 //!
 //! # When they apply
 //!
-//! All-to-all (also with a demand matrix) on a torus of two dimensions or more, those of 3 and more positions wrapped, with
-//! any failed cables such that each broken ring has a way: itself, if it has one dead cable, or a virtual ring that
-//! is whole. Extents and capacities may differ. MATEe needs a broken ring with one dead cable: else no ring could
-//! work in the normal phases.
+//! All-to-all (also with a demand matrix) on a torus of two dimensions or more, those of 3 and more positions
+//! wrapped, with any failed cables such that each broken ring has a way: itself, if it has one dead cable, or a
+//! virtual ring that is whole. Extents and capacities may differ. MATEe needs a broken ring with one dead cable: else
+//! no ring could work in the normal phases.
 //!
 //! Several broken rings have their acceleration phase together; the allocation shares out the links that two of them
 //! want. With a phase for each ([`MateE::EACH`]) none is shared, as in the paper; rings of one
@@ -28,16 +28,16 @@
 //!
 //! # Volume and steps
 //!
-//! With `T0` and `r` as for [`FoldedRing`](super::FoldedRing), equal extents of three positions or more and one dead cable,
-//! the loads of the phases add up to `T0 (1 + 1 / (D-1+r))` for MATE and `T0 D / (D-1+r)` for MATEe; with two dead cables
-//! on one ring, MATE takes `T0 (1 + 1 / (D-1))`; MATEe with two acceleration phases,
-//! `T0 (1 + 2 (1-r) / (D-1+r))`. With open rings, `r = 1/2`. Exact where the shares come to whole chunks: on 4x4x4, in 21 parts
-//! for MATE and 63 for MATEe. The volume is above that by the filling of the pipelines, a few chunks in each phase.
+//! With `T0` and `r` as for [`FoldedRing`](super::FoldedRing), equal extents of three positions or more and one dead
+//! cable, the loads of the phases add up to `T0 (1 + 1 / (D-1+r))` for MATE and `T0 D / (D-1+r)` for MATEe; with two
+//! dead cables on one ring, MATE takes `T0 (1 + 1 / (D-1))`; MATEe with two acceleration phases, `T0 (1 + 2 (1-r) /
+//! (D-1+r))`. With open rings, `r = 1/2`. Exact where the shares come to whole chunks: on 4x4x4 in 21 parts. The
+//! volume is above that by the filling of the pipelines, a few chunks in each phase.
 //!
 //! # Complexity
 //!
-//! A linear program for each normal phase, of a variable for each way of each broken ring and a row for each link they use;
-//! then that of scheduling the hops, O(h log h).
+//! A linear program for each normal phase, of a variable for each way of each broken ring and a row for each link
+//! they use; then that of scheduling the hops, O(h log h).
 //!
 //! # References
 //!

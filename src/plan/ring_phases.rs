@@ -93,9 +93,9 @@ pub(super) fn active_dims(problem: &Problem) -> Vec<usize> {
     (0..extents.len()).filter(|&dim| extents[dim] > 1).collect()
 }
 
-/// Runs phases of these names and writes the schedule down. In phase `p`, `dim_of(p, chunk)` says along which dimension a
-/// chunk goes, if it goes, `upwards(block)` how many of a block's chunks go up; the others go down. Where an extent of 2
-/// has a single cable, all take it. Time and memory are in the number of hops.
+/// Runs phases of these names and writes the schedule down. In phase `p`, `dim_of(p, chunk)` says along which
+/// dimension a chunk goes, if it goes, `upwards(block)` how many of a block's chunks go up; the others go down. Where
+/// an extent of 2 has a single cable, all take it. Time and memory are in the number of hops.
 ///
 /// # Errors
 ///

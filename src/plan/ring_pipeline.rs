@@ -14,14 +14,14 @@
 //!
 //! # When it applies
 //!
-//! All-to-all (also with a demand matrix) on a torus without failures whose dimensions of 3 and more all wrap. An extent
-//! of 2 with a single cable is crossed in one step; an extent of 1 is no dimension. The parts of a message are its
-//! `C` pieces: the paper takes 6.
+//! All-to-all (also with a demand matrix) on a torus without failures whose dimensions of 3 and more all wrap. An
+//! extent of 2 with a single cable is crossed in one step; an extent of 1 is no dimension. The parts of a message are
+//! its `C` pieces: the paper takes 6.
 //!
 //! # Volume and steps
 //!
-//! On equal extents of 3 or more, `V = (C+D-1)/C * N (k-1) / 4` and `S = (C+D-1) (k-1)`. Exact where the halves are whole: if
-//! `N / k` is even. On unequal extents a slot takes what the dimension with most to do needs.
+//! On equal extents of 3 or more, `V = (C+D-1)/C * N (k-1) / 4` and `S = (C+D-1) (k-1)`. Exact where the halves are
+//! whole: if `N / k` is even. On unequal extents a slot takes what the dimension with most to do needs.
 //!
 //! # Complexity
 //!

@@ -14,9 +14,9 @@
 //!                   link b  #
 //! ```
 //!
-//! So a step is as wide as it can be without waste: the least, over the links that wait for more, of what is in the queue
-//! and the slack to the fullest link. Where that is less than the *grain*, it is as wide as the grain. A fine grain wastes
-//! little and takes many steps; a coarse one the other way round.
+//! So a step is as wide as it can be without waste: the least, over the links that wait for more, of what is in the
+//! queue and the slack to the fullest link. Where that is less than the *grain*, it is as wide as the grain. A fine
+//! grain wastes little and takes many steps; a coarse one the other way round.
 //!
 //! # Complexity
 //!
@@ -55,9 +55,9 @@ pub(super) fn write(topology: &Topology, steps: Vec<Hops>) -> Schedule {
 
 /// Plans phases one after the other: in each, all chunks walk their routes to the end.
 ///
-/// With neither prices nor a number of steps asked for, the grain is as fine as can be: the volume comes near the loads.
-/// With prices, each phase takes the grain that costs least, of the powers of two; where steps are asked for, all phases
-/// take the grain that costs least among those that keep to them.
+/// With neither prices nor a number of steps asked for, the grain is as fine as can be: the volume comes near the
+/// loads. With prices, each phase takes the grain that costs least, of the powers of two; where steps are asked for,
+/// all phases take the grain that costs least among those that keep to them.
 ///
 /// # Errors
 ///

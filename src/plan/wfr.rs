@@ -2,9 +2,9 @@
 //!
 //! # Idea
 //!
-//! A message goes as in [`Dor`](super::Dor), dimension after dimension. Where its way along a dimension needs a dead cable, it
-//! first makes one *wild* hop in a later dimension, and goes along the parallel ring instead. In the last dimension
-//! there is no later one: it goes the other way round.
+//! A message goes as in [`Dor`](super::Dor), dimension after dimension. Where its way along a dimension needs a dead
+//! cable, it first makes one *wild* hop in a later dimension, and goes along the parallel ring instead. In the last
+//! dimension there is no later one: it goes the other way round.
 //!
 //! ```text
 //!   . + - d          s to d with a dead cable on the way along x:
@@ -12,20 +12,20 @@
 //!   . s x .
 //! ```
 //!
-//! The wild hop is in the first later dimension in which there is something left to go, towards the destination; if there is
-//! none, up in the next dimension. Where that does not help, since something failed there too, it is the other way, or in
-//! another later dimension.
+//! The wild hop is in the first later dimension in which there is something left to go, towards the destination; if
+//! there is none, up in the next dimension. Where that does not help, since something failed there too, it is the
+//! other way, or in another later dimension.
 //!
 //! # When it applies
 //!
-//! All-to-all (also with a demand matrix) on a torus whose dimensions of 3 and more all wrap, without failed ranks, unless
-//! failures leave a message without such a way: then it is refused, with the message.
+//! All-to-all (also with a demand matrix) on a torus whose dimensions of 3 and more all wrap, without failed ranks,
+//! unless failures leave a message without such a way: then it is refused, with the message.
 //!
 //! # Volume and steps
 //!
-//! Routes do not balance: beside a dead cable the parallel links carry the detours of a whole ring. With one dead cable the
-//! static load is 50, 56 or 64 on 4x4x4, for a dead cable in x, y or z, where the bound is 33.03. There is one phase;
-//! the volume is above its load by the filling of the pipeline only.
+//! Routes do not balance: beside a dead cable the parallel links carry the detours of a whole ring. With one dead
+//! cable the static load is 50, 56 or 64 on 4x4x4, for a dead cable in x, y or z, where the bound is 33.03. There is
+//! one phase; the volume is above its load by the filling of the pipeline only.
 //!
 //! # Complexity
 //!

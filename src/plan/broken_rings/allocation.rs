@@ -9,11 +9,11 @@
 //!   T[normal] >= load of the sound rings
 //! ```
 //!
-//! On a torus of equal extents `k` with one broken ring it comes to the closed forms of the paper: with
-//! `r = k / (4 (k-1))` for even `k` and `(k+1) / (4k)` for odd `k`, the speed of a folded ring in terms of a sound one, each
-//! of the `D-1` virtual rings takes the share `1 / (D-1+r)` and the folded ring `r / (D-1+r)` of what is left for the
-//! acceleration phase, and the normal phase takes `r` if broken rings work in it. Nothing else is assumed of the machine:
-//! extents and capacities may differ, ways may share links, some may be missing.
+//! On a torus of equal extents `k` with one broken ring it comes to the closed forms of the paper: with `r = k / (4
+//! (k-1))` for even `k` and `(k+1) / (4k)` for odd `k`, the speed of a folded ring in terms of a sound one, each of
+//! the `D-1` virtual rings takes the share `1 / (D-1+r)` and the folded ring `r / (D-1+r)` of what is left for the
+//! acceleration phase, and the normal phase takes `r` if broken rings work in it. Nothing else is assumed of the
+//! machine: extents and capacities may differ, ways may share links, some may be missing.
 //!
 //! The program has a variable for each way of each broken ring, and a row for each link that they use: its size grows
 //! with the number of failures and of dimensions, not with the torus.

@@ -2,11 +2,11 @@
 //! the broken ones do meanwhile and afterwards.
 //!
 //! As in [`DimRotation`](super::DimRotation), the data is in `D` classes, and in normal phase `p` class `c` works on
-//! dimension `(c + p) mod D`. A sound ring runs HalfRing. What a broken ring has to move in this phase is shared out over
-//! *ways*: the ring itself, without its dead cable, in the normal phase; and, in acceleration phases that follow, the ring
-//! itself again and virtual rings over its neighbours (`ways`). How much takes which way is the offline bandwidth
-//! allocation, a linear program (`allocation`); its shares are rounded to chunks (`shares`), and the chunks of each phase
-//! are scheduled over their routes (`walks`).
+//! dimension `(c + p) mod D`. A sound ring runs HalfRing. What a broken ring has to move in this phase is shared out
+//! over *ways*: the ring itself, without its dead cable, in the normal phase; and, in acceleration phases that
+//! follow, the ring itself again and virtual rings over its neighbours (`ways`). How much takes which way is the
+//! offline bandwidth allocation, a linear program (`allocation`); its shares are rounded to chunks (`shares`), and
+//! the chunks of each phase are scheduled over their routes (`walks`).
 //!
 //! The schemes are [`FoldedRing`](super::FoldedRing), [`Mate`](super::Mate) and [`MateE`](super::MateE).
 

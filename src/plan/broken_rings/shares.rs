@@ -11,9 +11,10 @@ use crate::plan::walks::Walks;
 /// What is so near to a whole number of chunks is meant to be that number.
 const NEAR: f64 = 1e-5;
 
-/// Sends all chunks of a broken ring on their ways. Between each two positions as many take each way as its share says,
-/// rounded; what rounding leaves over is made up for between the next two, and positions whose data crosses the same links
-/// at the end of the line come one after the other, so that these links carry their exact share, rounded once.
+/// Sends all chunks of a broken ring on their ways. Between each two positions as many take each way as its share
+/// says, rounded; what rounding leaves over is made up for between the next two, and positions whose data crosses the
+/// same links at the end of the line come one after the other, so that these links carry their exact share, rounded
+/// once.
 pub(super) fn send(ring: &BrokenRing, portions: &[Portion<'_>], mut errands: Vec<Errand>, walks: &mut [Walks]) {
     errands.sort_by_key(|errand| {
         let [from, to] = [errand.from, errand.to].map(|position| ring.place_in_line(position));

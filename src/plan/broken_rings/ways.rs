@@ -2,22 +2,22 @@
 //!
 //! # The ring itself
 //!
-//! A ring with one dead cable is a line of `k` ranks. FoldedRing keeps to one direction, up: who has to go down the line
-//! walks up to its end and then back, until it is where it has to be. The ring of `k` logical edges that the paper speaks
-//! of has the way back for its last edge.
+//! A ring with one dead cable is a line of `k` ranks. FoldedRing keeps to one direction, up: who has to go down the
+//! line walks up to its end and then back, until it is where it has to be. The ring of `k` logical edges that the
+//! paper speaks of has the way back for its last edge.
 //!
 //! ```text
 //!   0 ---> 1 ---> 2 ---> 3        2 to 1, folded:  2 -> 3 -> 2 -> 1
 //!     <---   <---   <---          2 to 1, open:    2 -> 1
 //! ```
 //!
-//! With a unit of data between any two ranks, the links at the end of the line carry `k (k-1) / 2` folded and the links in
-//! the middle `floor(k/2) ceil(k/2)` open, where the links of a sound ring carry `k^2 / 8` or `(k^2-1) / 8`.
+//! With a unit of data between any two ranks, the links at the end of the line carry `k (k-1) / 2` folded and the
+//! links in the middle `floor(k/2) ceil(k/2)` open, where the links of a sound ring carry `k^2 / 8` or `(k^2-1) / 8`.
 //!
 //! # Virtual rings
 //!
-//! In every other dimension `e`, the broken ring has neighbours on both sides. The virtual edge up from position `i` goes
-//! over the neighbour above, the virtual edge down over the neighbour below:
+//! In every other dimension `e`, the broken ring has neighbours on both sides. The virtual edge up from position `i`
+//! goes over the neighbour above, the virtual edge down over the neighbour below:
 //!
 //! ```text
 //!   neighbour above   (i,+1) ---> (i+1,+1)
@@ -28,9 +28,9 @@
 //! ```
 //!
 //! They share no link where `e` has three positions or more, and HalfRing runs on them. What goes on in the same
-//! direction stays on the neighbour instead of touching the broken ring at each position, so the links between the rings
-//! carry less than those along the neighbours. Where something failed on the way, the sides are exchanged, or one
-//! side is used for both directions; where that fails too, the dimension has no virtual ring.
+//! direction stays on the neighbour instead of touching the broken ring at each position, so the links between the
+//! rings carry less than those along the neighbours. Where something failed on the way, the sides are exchanged, or
+//! one side is used for both directions; where that fails too, the dimension has no virtual ring.
 //!
 //! # References
 //!

@@ -1,0 +1,116 @@
+//! Tori with dead cables, plans for them that were verified, and the closed forms.
+
+use num_rational::Ratio;
+use synth::bound;
+use synth::certificate::{Bounds, Rational};
+use synth::collective::{Collective, Kind};
+use synth::plan::{Control, Outcome, Parts, Phase, PlanError, SmtWish, Task, Wish, planner_named};
+use synth::problem::Problem;
+use synth::schedule::{Schedule, Solution};
+use synth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::verify::{Code, Options, verify};
+
+/// A cable: the rank below it and its dimension.
+pub type Cable = (u32, u8);
+
+pub fn torus(extents: &[u32], cables: &[Cable]) -> Topology {
+    machine(Torus::new(extents), cables)
+}
+
+pub fn machine(torus: Torus, cables: &[Cable]) -> Topology {
+    let failed = |&(from, dim): &Cable| {
+        let (extent, stride) = (torus.extents[dim as usize], torus.stride(dim.into()));
+        let position = torus.position(RankId(from), dim.into());
+        let to = RankId(from - position * stride + (position + 1) % extent * stride);
+        let doubled = extent == 2 && torus.wrap.get(dim as usize) == Some(&true);
+        let direction = synth::topology::Direction { dim, positive: true };
+        let dim = if doubled { DimRef::Direction(direction) } else { DimRef::Dim(dim) };
+        FailedLink { from: RankId(from), to, dim: Some(dim), both: true }
+    };
+    let failed_links = cables.iter().map(failed).collect();
+    Topology::new(TopologySpec { failed_links, ..TopologySpec::new(Shape::Torus(torus.clone())) }).unwrap()
+}
+
+pub fn wish(planner: &str, parts: u32) -> Wish {
+    Wish { planner: Some(planner.to_owned()), parts: Parts::Fixed(parts), ..Wish::default() }
+}
+
+/// A schedule that was verified, and its phases.
+#[derive(Debug)]
+pub struct Planned {
+    pub schedule: Schedule,
+    pub phases: Vec<Phase>,
+    pub bounds: Bounds,
+}
+
+pub fn plan(name: &str, topology: &Topology, parts: u32) -> Result<Planned, PlanError> {
+    let problem = Problem::new(topology.clone(), Collective { kind: Kind::AllToAll, parts })?;
+    let bounds = bound::find(&problem)?;
+    let task = Task {
+        problem: &problem,
+        bounds: &bounds,
+        sharper: None,
+        steps: None,
+        max_steps: None,
+        price: None,
+        seed: 0,
+        smt: SmtWish::default(),
+    };
+    let Outcome { schedule, phases, .. } = planner_named(name)?.plan(&task, &Control::unlimited())?;
+    let solution = Solution { problem, schedule, bounds, origin: None };
+    let report = verify(&solution, &Options::default());
+    assert!(report.holds(), "{name}: {report:?}");
+    // Folded and virtual rings lead past ranks a second time; nothing else is wasted.
+    let folds = ["folded", "mate", "wfr"].iter().any(|beginning| name.starts_with(beginning));
+    assert!(report.totals().all(|(code, total)| total == 0 || (folds && code == Code::W001)), "{name}: {report:?}");
+    let Solution { schedule, bounds, .. } = solution;
+    assert_eq!(phases.last().map_or(0, |phase| phase.steps.end), schedule.step_count());
+    Ok(Planned { schedule, phases, bounds })
+}
+
+/// The volume, and what the loads of the phases add up to.
+pub fn figures(planner: &str, topology: &Topology, parts: u32) -> (Rational, Rational) {
+    let plan = plan(planner, topology, parts).unwrap();
+    let volume = Ratio::new(plan.schedule.total_width().into(), parts.into());
+    (volume, Phase::total_load(&plan.phases))
+}
+
+pub fn ratio(numerator: u32, denominator: u32) -> Rational {
+    Ratio::new(numerator.into(), denominator.into())
+}
+
+/// What HalfRing with DimRotation takes: what its longest dimension takes.
+pub fn sound(extents: &[u32]) -> Rational {
+    of_dim(extents, extents.iter().copied().max().unwrap())
+}
+
+/// The speed of a folded ring in terms of a sound one.
+fn r(k: u32) -> Rational {
+    if k.is_multiple_of(2) { ratio(k, 4 * (k - 1)) } else { ratio(k + 1, 4 * k) }
+}
+
+/// What the loads add up to with a dead cable in dimension `dim` (for `mate_e2`: and another elsewhere, on equal
+/// extents). On equal extents that is `T0 / r`, `T0 (1 + 1 / (D-1+r))`, `T0 D / (D-1+r)` and `T0 (1 + 2 (1-r) /
+/// (D-1+r))`.
+pub fn closed_form(planner: &str, extents: &[u32], dim: usize) -> Rational {
+    let one = ratio(1, 1);
+    let k = extents[dim];
+    let r = if planner.contains("open") { ratio(1, 2) } else { r(k) };
+    let speed = ratio(extents.len() as u32 - 1, 1) + r;
+    // What all rings take, and those of this dimension alone.
+    let (t0, own) = (sound(extents), of_dim(extents, k));
+    let rest = one - (r * t0 / own).min(one);
+    match planner {
+        "folded_ring" | "open_ring" => t0.max(own / r),
+        "mate" | "mate_open" => t0 + own / speed,
+        "mate_e" | "mate_e_open" => t0 + rest * own / speed,
+        "mate_e2" => t0 + rest * own * 2 / speed,
+        _ => unreachable!("{planner}"),
+    }
+}
+
+/// What HalfRing with DimRotation takes for the dimensions of this extent.
+fn of_dim(extents: &[u32], k: u32) -> Rational {
+    let n: u32 = extents.iter().product();
+    if k.is_multiple_of(2) { ratio(n * k, 8) } else { ratio(n * (k * k - 1), 8 * k) }
+}
