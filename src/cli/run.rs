@@ -167,7 +167,7 @@ impl RunCommand {
         let job = super::run_mpi::Job::join()?;
         let communicator = job.communicator(runnable, self.timeout)?;
         let outcome = self.on_rank(trial, communicator);
-        let outcome = outcome.map_err(|(rank, error)| broken(&[format!("rank {rank}: {error}")]))?;
+        let outcome = outcome.unwrap_or_else(|(rank, error)| job.end(&broken(&[format!("rank {rank}: {error}")])));
         let times: Vec<Duration> = std::iter::once(outcome.time).chain(outcome.steps.iter().copied()).collect();
         let mut report = self.report(runnable, block, Some(outcome.rank), &[outcome]);
         let shared = job.share::<E>(problem, block, self.op, self.repeat, &times, report.holds());

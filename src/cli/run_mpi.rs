@@ -10,7 +10,7 @@ use mpi::traits::Communicator as _;
 use synth::collective::Kind;
 use synth::problem::Problem;
 use synth::runtime::mpi::MpiTransport;
-use synth::runtime::{Communicator, Dtype, Operation, Runnable, Sample};
+use synth::runtime::{Communicator, Dtype, Operation, Runnable, Sample, TransportError};
 
 use super::Failure;
 use super::output;
@@ -58,7 +58,10 @@ impl Job {
         let topology = runnable.problem().topology();
         let transport = MpiTransport::new(topology, timeout);
         let hint = format!("start one process for each live rank: mpirun -n {}", topology.live_rank_count());
-        let transport = transport.map_err(|error| Failure::usage(error).hint(hint))?;
+        let transport = transport.or_else(|error| match error {
+            TransportError::Missing { .. } => self.end(&Failure::usage(error)),
+            _ => Err(Failure::usage(error).hint(hint)),
+        })?;
         Communicator::new(transport, runnable).map_err(|error| self.end(&Failure::usage(error)))
     }
 

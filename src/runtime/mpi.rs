@@ -78,8 +78,8 @@ impl MpiTransport {
     ///
     /// # Errors
     ///
-    /// [`TransportError::Processes`] if there are not as many processes as live ranks, and
-    /// [`TransportError::OneThread`] if MPI was not initialised for calls from several threads, one at a time
+    /// [`TransportError::Processes`] if there are not as many processes as live ranks, [`TransportError::Missing`] if not
+    /// all of them take part in time, and [`TransportError::OneThread`] if MPI was not initialised for calls from several threads, one at a time
     /// (`mpi::initialize_with_threading(Threading::Serialized)`).
     pub fn new(topology: &Topology, timeout: Duration) -> Result<Self, TransportError> {
         if mpi::environment::threading_support() < Threading::Serialized {
@@ -106,9 +106,9 @@ impl MpiTransport {
             clerk.work(&to_do, &done);
         });
         let desk = Desk { errands, answers, thread };
-        match desk.answers.recv() {
+        match desk.answers.recv_timeout(timeout) {
             Ok(_) => Ok(Self { rank, size, pool, clerk: Some(desk) }),
-            Err(_) => Err(TransportError::OneThread),
+            Err(_) => Err(TransportError::Missing { waited: timeout }),
         }
     }
 }

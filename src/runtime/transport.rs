@@ -58,6 +58,8 @@ pub enum TransportError {
     Length { peer: RankId, expected: usize, found: usize },
     #[error("{found} processes were started for {live} live ranks")]
     Processes { found: usize, live: usize },
+    #[error("not all processes of the job took part within {waited:?}")]
+    Missing { waited: Duration },
     #[error("MPI was initialised for calls of one thread only; ask for `Threading::Serialized`")]
     OneThread,
     #[error("cannot listen at {address}: {source}")]
