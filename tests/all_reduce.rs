@@ -65,17 +65,20 @@ fn without_a_ring_there_is_a_reason() {
 fn spanning_trees_come_near_the_bound_on_whole_and_broken_machines() {
     let cases = [
         // Extents, dead cables, dead ranks, parts, bound, most steps, most volume.
-        (&[4, 4][..], &[][..], &[][..], 32, (15, 32), 8, (1, 2)),
+        (&[4, 4][..], &[][..], &[][..], 32, (15, 32), 16, (15, 32)),
+        (&[4, 4], &[], &[], 48, (15, 32), 16, (23, 48)),
         (&[4, 4, 4], &[], &[], 128, (21, 64), 12, (21, 64)),
         (&[4, 4, 4], &[(2, 3)], &[], 192, (63, 191), 24, (64, 192)),
         (&[4, 4], &[(0, 1)], &[], 62, (15, 31), 16, (15, 31)),
         (&[4, 4], &[(0, 1)], &[], 48, (15, 31), 24, (24, 48)),
         (&[3, 3], &[(0, 1)], &[], 51, (8, 17), 16, (8, 17)),
+        (&[3, 3], &[(0, 1)], &[], 48, (8, 17), 30, (23, 48)),
         (&[5, 5], &[(0, 1)], &[], 98, (24, 49), 36, (24, 49)),
         (&[2, 3, 4], &[(0, 1)], &[], 96, (46, 118), 60, (40, 96)),
         (&[3, 3], &[(0, 1), (4, 5)], &[], 64, (1, 2), 60, (40, 64)),
         (&[5], &[(0, 1)], &[], 40, (1, 1), 60, (44, 40)),
-        (&[4, 4], &[], &[5], 112, (1, 2), 100, (66, 112)),
+        (&[4, 4], &[], &[5], 112, (1, 2), 100, (59, 112)),
+        (&[4], &[], &[2], 48, (1, 1), 50, (50, 48)),
     ];
     for (extents, cables, ranks, parts, bound, most_steps, most) in cases {
         let plan = plan("spanning_trees", &torus(extents, cables, ranks), parts).unwrap();
@@ -138,4 +141,32 @@ fn parts_are_chosen_and_the_message_size_decides() {
     assert_eq!(steps, 8);
     let (steps, volume) = figures(&auto(&broken, price(1_000_000)));
     assert!(steps > 8 && volume <= near * Rational::new(104, 100), "{steps} steps, {volume}");
+}
+
+/// The diameter, in which no other planner gets there; where all extents are 4, every part crosses one link a step.
+#[test]
+fn neighbours_swap_sums_in_as_many_steps_as_the_diameter() {
+    let cases = [
+        // Extents, parts, steps, total width.
+        (&[2][..], 1, 1, 1),
+        (&[4], 2, 2, 2),
+        (&[2, 2], 2, 2, 2),
+        (&[4, 4], 4, 4, 4),
+        (&[4, 4, 4], 6, 6, 6),
+        (&[2, 2, 4], 1, 4, 4),
+        (&[2, 4, 4], 30, 5, 70),
+    ];
+    for (extents, parts, steps, width) in cases {
+        let plan = plan("exchange", &torus(extents, &[], &[]), parts).unwrap();
+        assert_eq!(plan.bounds.least_steps(), steps as u32);
+        let (found, volume) = figures(&plan);
+        assert!(found == steps && volume <= Rational::new(width, parts.into()), "{extents:?}: {found}, {volume}");
+    }
+    let double = TopologySpec::new(Shape::Torus(Torus { wrap: vec![true, true], ..Torus::new(&[2, 2]) }));
+    let double = plan("exchange", &Topology::new(double).unwrap(), 4).unwrap();
+    assert_eq!(figures(&double), (2, Rational::new(1, 2)));
+    let error = plan("exchange", &torus(&[5], &[], &[]), 1).unwrap_err().to_string();
+    assert!(error.contains("extents of 1, 2"), "{error}");
+    let error = plan("exchange", &torus(&[4], &[(0, 1)], &[]), 1).unwrap_err().to_string();
+    assert!(error.contains("something failed"), "{error}");
 }

@@ -14,6 +14,7 @@ mod dim_rotation;
 mod dor;
 mod driver;
 mod error;
+mod exchange;
 mod flood;
 mod flow_over_time;
 mod folded_ring;
@@ -48,6 +49,7 @@ pub use curve::{Front, can_be_cut, trace, useful_parts};
 pub use dim_rotation::DimRotation;
 pub use dor::Dor;
 pub use driver::{Parts, Plan, Wish, synthesise};
+pub use exchange::Exchange;
 pub use flood::Flood;
 pub use flow_over_time::FlowOverTime;
 pub use folded_ring::{FoldedRing, OpenRing};
@@ -214,6 +216,7 @@ pub fn planners() -> &'static [&'static dyn Planner] {
         &MateE::OPEN,
         &Dor,
         &Wfr,
+        &Exchange,
         &RingAllReduce,
         &RingGather,
         &BinaryTree,

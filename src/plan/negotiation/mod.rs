@@ -41,6 +41,11 @@ pub(super) trait Strategy: Sync {
     /// Numbers of steps worth trying at a total width, ascending.
     fn step_choices(&self, width: u32, aim: Aim) -> Vec<u32>;
 
+    /// Total widths to try next once this one is reached: the first of them that is reached is the next.
+    fn narrower(&self, width: u32) -> Vec<u32> {
+        vec![width - 1]
+    }
+
     /// Is a point worth trying? Routes may well not be found if it is, but cannot if it is not.
     fn hopeful(&self, _steps: u32, _width: u32) -> bool {
         true
@@ -72,8 +77,20 @@ pub(super) trait Negotiation {
     /// One round: routes anew what crosses an overfull slot. Ends early when told to stop.
     fn round(&mut self, control: &Control);
 
+    /// Moves a unit of width from step to step.
+    fn shift_width(&mut self) {
+        let steps = 0..self.slots().widths().len();
+        self.slots().shift_width(steps, 1);
+    }
+
     /// Effort so far.
     fn work(&self) -> u64;
+
+    /// The width that each step needs.
+    fn needed_widths(&mut self) -> Vec<u32> {
+        self.slots().fit_widths();
+        self.slots().widths().to_vec()
+    }
 
     /// The routes.
     fn into_routes(self) -> Self::Routes;

@@ -113,11 +113,13 @@ impl<'a, S: Strategy> Search<'a, S> {
     fn descend(&mut self, least_width: u32) {
         let Some((_, mut width)) = self.point() else { return };
         while width > least_width {
-            let mut choices = self.strategy.step_choices(width - 1, Aim::Narrower).into_iter();
-            if !choices.any(|steps| self.reaches_hard(steps, width - 1)) {
-                break;
-            }
-            width -= 1;
+            let narrower = self.strategy.narrower(width).into_iter().filter(|&narrower| narrower >= least_width);
+            let reached = narrower.into_iter().find(|&narrower| {
+                let mut choices = self.strategy.step_choices(narrower, Aim::Narrower).into_iter();
+                choices.any(|steps| self.reaches_hard(steps, narrower))
+            });
+            let Some(reached) = reached else { break };
+            width = reached;
         }
         let reached = self.point().map_or(0, |(steps, _)| steps);
         let mut fewer = self.strategy.step_choices(width, Aim::Shorter);
@@ -272,12 +274,11 @@ impl<'a, S: Strategy> Search<'a, S> {
             }
             stale_rounds += 1;
             if number % 4 == 3 && stale_rounds % RESHAPE_ROUNDS == 0 {
-                negotiation.slots().shift_width();
+                negotiation.shift_width();
             }
             negotiation.round(self.control);
             negotiation.slots().raise();
         }
-        negotiation.slots().fit_widths();
-        Found { widths: negotiation.slots().widths().to_vec(), routes: negotiation.into_routes() }
+        Found { widths: negotiation.needed_widths(), routes: negotiation.into_routes() }
     }
 }

@@ -1,5 +1,7 @@
 //! Slots, how full they are, and what they cost.
 
+use std::ops::Range;
+
 /// What a hop costs in an empty slot without history.
 const HOP_PRICE: u32 = 1;
 /// What a chunk too many adds to the history of a slot, each round.
@@ -67,6 +69,11 @@ impl Slots {
         self.reprice(slot);
     }
 
+    /// How many chunks there is room for.
+    pub fn room(&self, slot: usize) -> u32 {
+        self.room[slot]
+    }
+
     /// More chunks than room?
     pub fn is_overfull(&self, slot: usize) -> bool {
         self.used[slot] > self.room[slot]
@@ -91,14 +98,13 @@ impl Slots {
         self.reprice_all();
     }
 
-    /// Takes one unit of width from the step that is contended least and gives it to the one contended most; not from a
-    /// step of width 1. Contention is history: chunks too many, summed over the columns and over all rounds.
-    pub fn shift_width(&mut self) {
+    /// Takes one unit of width from the step, of these, that is contended least and gives it to the one contended most; not
+    /// from a step of width 1, nor to a step narrower than `narrowest`. Contention is history: chunks too many, summed over the columns and over all rounds.
+    pub fn shift_width(&mut self, steps: Range<usize>, narrowest: u32) {
         let columns = self.columns();
         let contention =
             |step: usize| self.history[step * columns..][..columns].iter().map(|&h| u64::from(h)).sum::<u64>();
-        let steps = 0..self.widths.len();
-        let most = steps.clone().max_by_key(|&step| contention(step));
+        let most = steps.clone().filter(|&step| self.widths[step] >= narrowest).max_by_key(|&step| contention(step));
         let least = steps.filter(|&step| self.widths[step] > 1).min_by_key(|&step| contention(step));
         let (Some(most), Some(least)) = (most, least) else { return };
         self.widths[least] -= 1;

@@ -3,14 +3,26 @@
 //! The unit that moves is an *arrival*: the one link and step by which a rank gets a chunk. It may move to any link from
 //! a rank that has the chunk by then, and to any step before the rank first sends the chunk on; so the tree stays a tree.
 //! Now and then a whole tree in trouble is grown anew.
-
-use std::borrow::Cow;
+//!
+//! Trees may come in pairs that share the time: as long as one goes up, seen backwards, the other cannot go down yet. If
+//! one leaves its root in step `a` and the other, by its own clock, in step `b`, of `S` steps, then `a + b >= S`:
+//!
+//! ```text
+//!   step      0  1  2  3  4  5  6
+//!   first              | --------->     leaves its root in step 3 at the earliest ...
+//!   second    <--------|                ... since the other, which runs backwards, leaves it in its step 4
+//! ```
+//!
+//! A link does one or the other in a step, up or down. So in the first half of its time such a tree keeps to slots with
+//! room for one chunk: there nobody else can be.
 
 use fastrand::Rng;
 
+use super::Arrival;
+use super::ground::Ground;
 use super::growth::Growth;
 use crate::plan::Control;
-use crate::plan::negotiation::{LiveLink, Negotiation, Network, Slots, Start, WAIT};
+use crate::plan::negotiation::{Negotiation, Slots, Start, WAIT};
 
 /// After so many rounds, trees that still cross an overfull slot are grown anew instead.
 const REGROW_ROUNDS: u32 = 12;
@@ -18,38 +30,40 @@ const REGROW_ROUNDS: u32 = 12;
 /// better; but one try in so many, the one of this number, grows them at once.
 const CASCADING: (u64, u64) = (4, 2);
 
-/// How a rank gets a chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::plan) struct Arrival {
-    /// The live link, or [`WAIT`].
-    pub link: LiveLink,
-    /// The step, from 0.
-    pub step: u16,
+/// A tree to be grown.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::plan) struct Plant {
+    /// Where it begins.
+    pub root: u32,
+    /// The number of the ground it grows on.
+    pub ground: usize,
+    /// The number of the tree with which it shares the time; perhaps its own.
+    pub partner: Option<usize>,
 }
 
-impl Arrival {
-    /// It does not: the root, and ranks that are not reached.
-    pub const NONE: Self = Self { link: WAIT, step: u16::MAX };
+impl Plant {
+    /// On the first ground, at any time.
+    pub fn alone(root: u32) -> Self {
+        Self { root, ground: 0, partner: None }
+    }
 }
 
-/// Where trees grow: a network, over columns that links share.
-#[derive(Debug)]
-pub(in crate::plan) struct Ground {
-    pub network: Network,
-    incoming: Incoming,
-    /// The column of each live link.
-    column: Vec<u32>,
-    /// The capacity of each column.
-    capacity: Vec<u32>,
+/// Trees that have grown.
+pub(in crate::plan) struct Grown {
+    /// What they are.
+    pub plants: Vec<Plant>,
+    /// `arrivals[tree * ranks + rank]`.
+    pub arrivals: Vec<Arrival>,
 }
 
 /// All trees of a try.
 pub(in crate::plan) struct Forest<'a> {
-    ground: &'a Ground,
-    /// The root of each tree.
-    roots: Cow<'a, [u32]>,
+    grounds: &'a [Ground],
+    plants: Vec<Plant>,
     ranks: usize,
-    steps: usize,
+    steps: u16,
+    /// How many steps before the middle are 1 wide.
+    narrow: u16,
     slots: Slots,
     /// `arrivals[tree * ranks + rank]`.
     arrivals: Vec<Arrival>,
@@ -61,138 +75,159 @@ pub(in crate::plan) struct Forest<'a> {
     work: u64,
 }
 
-/// The live links that enter each rank.
-#[derive(Debug)]
-struct Incoming {
-    start: Vec<usize>,
-    links: Vec<LiveLink>,
-}
-
-impl Incoming {
-    fn new(network: &Network) -> Self {
-        let mut links: Vec<LiveLink> = (0..network.link_count() as LiveLink).collect();
-        links.sort_by_key(|&link| network.to[link as usize]);
-        let start = (0..=network.rank_count() as u32)
-            .map(|rank| links.partition_point(|&link| network.to[link as usize] < rank))
-            .collect();
-        Self { start, links }
-    }
-
-    fn of(&self, rank: u32) -> &[LiveLink] {
-        &self.links[self.start[rank as usize]..self.start[rank as usize + 1]]
-    }
-}
-
-impl Ground {
-    /// Every link a column of its own.
-    pub fn new(network: Network) -> Self {
-        let column = (0..network.link_count() as u32).collect();
-        let capacity = network.capacity.clone();
-        Self::with_columns(network, column, capacity)
-    }
-
-    /// The column of each live link, and the capacity of each column.
-    pub fn with_columns(network: Network, column: Vec<u32>, capacity: Vec<u32>) -> Self {
-        Self { incoming: Incoming::new(&network), network, column, capacity }
-    }
-}
-
 impl<'a> Forest<'a> {
-    /// Trees from these roots, grown one after another, each where it is cheapest by then.
-    pub fn new(ground: &'a Ground, roots: Cow<'a, [u32]>, start: Start) -> Self {
+    /// These trees, grown one after another, each where it is cheapest by then. All grounds have the same slots.
+    pub fn new(grounds: &'a [Ground], plants: Vec<Plant>, start: Start) -> Self {
+        let ground = &grounds[0];
         let ranks = ground.network.rank_count();
+        let steps = start.widths.len() as u16;
+        let before = start.widths[..start.widths.len() / 2].iter().rev();
+        let narrow = before.take_while(|&&width| width == 1).count() as u16;
         let mut this = Self {
-            ground,
+            grounds,
             ranks,
-            steps: start.widths.len(),
-            slots: Slots::new(start.widths, ground.capacity.clone(), start.pressure_cap),
-            arrivals: vec![Arrival::NONE; roots.len() * ranks],
-            roots,
+            steps,
+            narrow,
+            slots: Slots::new(ground.rows(start.widths), ground.capacity.clone(), start.pressure_cap),
+            arrivals: vec![Arrival::NONE; plants.len() * ranks],
+            plants,
             growth: Growth::default(),
             rng: Rng::with_seed(start.seed),
             cascading: start.number % CASCADING.0 == CASCADING.1,
             rounds: 0,
             work: 0,
         };
-        let mut trees: Vec<usize> = (0..this.roots.len()).collect();
+        let mut trees: Vec<usize> = (0..this.plants.len()).collect();
         this.rng.shuffle(&mut trees);
         for tree in trees {
-            this.grow(tree);
+            match this.plants[tree].partner {
+                // Grown together with the first of the two.
+                Some(partner) if partner < tree => {}
+                Some(partner) if partner > tree => this.grow_pair(tree, partner),
+                _ => this.grow(tree, this.earliest(tree)),
+            }
         }
         this
     }
 
-    fn slot(&self, arrival: Arrival) -> usize {
-        usize::from(arrival.step) * self.slots.columns() + self.ground.column[arrival.link as usize] as usize
+    fn ground(&self, tree: usize) -> &'a Ground {
+        &self.grounds[self.plants[tree].ground]
+    }
+
+    fn slot(&self, tree: usize, arrival: Arrival) -> usize {
+        self.ground(tree).slot(arrival.link, arrival.step, self.steps)
+    }
+
+    /// What a slot costs a tree; the most there is if it must not be used.
+    fn price(&self, tree: usize, arrival: Arrival) -> u32 {
+        let slot = self.slot(tree, arrival);
+        let shared = self.plants[tree].partner.is_some() && 2 * arrival.step < self.steps;
+        if shared && self.slots.room(slot) > 1 { u32::MAX } else { self.slots.prices()[slot] }
     }
 
     fn tree(&self, tree: usize) -> &[Arrival] {
         &self.arrivals[tree * self.ranks..][..self.ranks]
     }
 
-    /// Grows a tree that crosses no slot at present.
-    fn grow(&mut self, tree: usize) {
-        let arrivals = &mut self.arrivals[tree * self.ranks..][..self.ranks];
-        let (columns, root) = (self.slots.columns(), self.roots[tree]);
-        self.growth.grow(&self.ground.network, root, &self.ground.column, self.slots.prices(), columns, arrivals);
+    /// The steps in which a rank of a tree sends.
+    fn sending(&self, tree: usize, rank: u32) -> impl Iterator<Item = u16> + '_ {
+        let (network, arrivals) = (&self.ground(tree).network, self.tree(tree));
+        let child = |&link: &u32| (link, arrivals[network.to[link as usize] as usize]);
+        network.out(rank).iter().map(child).filter(|&(link, child)| child.link == link).map(|(_, child)| child.step)
+    }
+
+    /// The first step in which a tree may leave its root.
+    fn earliest(&self, tree: usize) -> u16 {
+        match self.plants[tree].partner {
+            None => 0,
+            Some(partner) if partner == tree => self.steps.div_ceil(2),
+            Some(partner) => self.steps - self.sending(partner, self.plants[partner].root).min().unwrap_or(self.steps),
+        }
+    }
+
+    /// Grows a tree that crosses no slot at present, from this step on.
+    fn grow(&mut self, tree: usize, first: u16) {
+        let (ground, root, steps) = (self.ground(tree), self.plants[tree].root, self.steps);
+        let mut growth = std::mem::take(&mut self.growth);
+        let mut arrivals = vec![Arrival::NONE; self.ranks];
+        let price = |link, step| self.price(tree, Arrival { link, step });
+        growth.grow(&ground.network, root, first..steps, price, &mut arrivals);
+        self.growth = growth;
+        self.arrivals[tree * self.ranks..][..self.ranks].copy_from_slice(&arrivals);
         for rank in 0..self.ranks {
             let arrival = self.tree(tree)[rank];
             if arrival.link != WAIT {
-                self.slots.add(self.slot(arrival));
+                self.slots.add(self.slot(tree, arrival));
             }
         }
-        self.work += (self.steps * self.ground.network.link_count()) as u64;
+        self.work += u64::from(steps - first) * ground.network.link_count() as u64;
     }
 
-    fn in_trouble(&self, arrival: Arrival) -> bool {
-        arrival.link != WAIT && self.slots.is_overfull(self.slot(arrival))
+    /// Grows two trees that share the time; where they may meet in narrow steps in the middle, chance says when.
+    fn grow_pair(&mut self, tree: usize, partner: usize) {
+        let farthest = |tree: usize| self.ground(tree).farthest(self.plants[tree].root);
+        let earliest = farthest(partner).max(self.steps / 2 - self.narrow);
+        let latest = (self.steps - farthest(tree)).min(self.steps.div_ceil(2) + self.narrow);
+        let first = self.rng.u16(earliest.min(latest)..=latest);
+        self.grow(tree, first);
+        self.grow(partner, self.earliest(partner));
     }
 
-    /// Takes a whole tree out and grows it anew, if it still crosses an overfull slot.
+    fn take_out(&mut self, tree: usize) {
+        for rank in 0..self.ranks {
+            let arrival = self.tree(tree)[rank];
+            if arrival.link != WAIT {
+                self.slots.take(self.slot(tree, arrival));
+            }
+        }
+    }
+
+    fn in_trouble(&self, tree: usize, arrival: Arrival) -> bool {
+        arrival.link != WAIT && self.slots.is_overfull(self.slot(tree, arrival))
+    }
+
+    /// Takes a whole tree out and grows it anew, if it still crosses an overfull slot; one time in two with its partner.
     fn regrow(&mut self, tree: usize) {
-        if !self.tree(tree).iter().any(|&arrival| self.in_trouble(arrival)) {
+        if !self.tree(tree).iter().any(|&arrival| self.in_trouble(tree, arrival)) {
             return;
         }
-        for rank in 0..self.ranks {
-            let arrival = self.tree(tree)[rank];
-            if arrival.link != WAIT {
-                self.slots.take(self.slot(arrival));
+        match self.plants[tree].partner {
+            Some(partner) if partner != tree && self.rng.bool() => {
+                self.take_out(tree);
+                self.take_out(partner);
+                self.grow_pair(tree, partner);
+            }
+            _ => {
+                self.take_out(tree);
+                self.grow(tree, self.earliest(tree));
             }
         }
-        self.grow(tree);
     }
 
     /// Moves an arrival to the cheapest place, if it crosses an overfull slot.
     fn reattach(&mut self, tree: usize, rank: u32) {
         let now = self.tree(tree)[rank as usize];
-        if !self.in_trouble(now) {
+        if !self.in_trouble(tree, now) {
             return;
         }
-        self.slots.take(self.slot(now));
-        let root = self.roots[tree];
-        let links = self.ground.incoming.of(rank);
+        self.slots.take(self.slot(tree, now));
+        let (ground, root) = (self.ground(tree), self.plants[tree].root);
+        let links = ground.into(rank);
         let turn = self.rng.usize(..links.len().max(1));
         let tree_arrivals = self.tree(tree);
-        let children = self
-            .ground
-            .network
-            .out(rank)
-            .iter()
-            .map(|&link| (link, tree_arrivals[self.ground.network.to[link as usize] as usize]));
-        let first_sent = children.filter(|&(link, child)| child.link == link).map(|(_, child)| child.step).min();
-        let deadline = first_sent.unwrap_or(self.steps as u16);
+        let deadline = self.sending(tree, rank).min().unwrap_or(self.steps);
 
         let (mut best, mut least) = (now, u32::MAX);
         for &link in links[turn..].iter().chain(&links[..turn]) {
-            let sender = self.ground.network.from[link as usize];
+            let sender = ground.network.from[link as usize];
             let had = tree_arrivals[sender as usize];
             let from = match (sender == root, had.link) {
-                (true, _) => 0,
+                (true, _) => self.earliest(tree),
                 (false, WAIT) => continue,
                 (false, _) => had.step + 1,
             };
             for step in from..deadline {
-                let price = self.slots.prices()[self.slot(Arrival { link, step })];
+                let price = self.price(tree, Arrival { link, step });
                 if price < least {
                     (best, least) = (Arrival { link, step }, price);
                 }
@@ -200,12 +235,12 @@ impl<'a> Forest<'a> {
         }
         self.work += links.len() as u64 * u64::from(deadline);
         self.arrivals[tree * self.ranks + rank as usize] = best;
-        self.slots.add(self.slot(best));
+        self.slots.add(self.slot(tree, best));
     }
 }
 
 impl Negotiation for Forest<'_> {
-    type Routes = Vec<Arrival>;
+    type Routes = Grown;
 
     fn slots(&mut self) -> &mut Slots {
         &mut self.slots
@@ -215,8 +250,8 @@ impl Negotiation for Forest<'_> {
         self.rounds += 1;
         if self.rounds.is_multiple_of(REGROW_ROUNDS) {
             let troubled =
-                |&tree: &usize| self.cascading || self.tree(tree).iter().any(|&arrival| self.in_trouble(arrival));
-            let mut trees: Vec<usize> = (0..self.roots.len()).filter(troubled).collect();
+                |&tree: &usize| self.cascading || self.tree(tree).iter().any(|&arrival| self.in_trouble(tree, arrival));
+            let mut trees: Vec<usize> = (0..self.plants.len()).filter(troubled).collect();
             self.rng.shuffle(&mut trees);
             for tree in trees {
                 self.regrow(tree);
@@ -224,7 +259,7 @@ impl Negotiation for Forest<'_> {
             return;
         }
         let mut units: Vec<usize> =
-            (0..self.arrivals.len()).filter(|&unit| self.in_trouble(self.arrivals[unit])).collect();
+            (0..self.arrivals.len()).filter(|&unit| self.in_trouble(unit / self.ranks, self.arrivals[unit])).collect();
         self.rng.shuffle(&mut units);
         for (index, &unit) in units.iter().enumerate() {
             if index % 4096 == 0 && control.stop().is_some() {
@@ -235,13 +270,24 @@ impl Negotiation for Forest<'_> {
         self.work += self.arrivals.len() as u64;
     }
 
+    fn shift_width(&mut self) {
+        let rows = self.grounds[0].rows_of_equal_weight(self.steps);
+        // Pairs of trees count on narrow steps to stay narrow.
+        let paired = self.plants.iter().any(|plant| plant.partner.is_some());
+        self.slots.shift_width(rows, if paired { 2 } else { 1 });
+    }
+
     /// Slots looked at, and arrivals looked at by the rounds.
     fn work(&self) -> u64 {
         self.work
     }
 
-    /// `[tree * ranks + rank]`.
-    fn into_routes(self) -> Vec<Arrival> {
-        self.arrivals
+    fn needed_widths(&mut self) -> Vec<u32> {
+        self.slots.fit_widths();
+        self.grounds[0].widths(self.slots.widths(), self.steps)
+    }
+
+    fn into_routes(self) -> Grown {
+        Grown { plants: self.plants, arrivals: self.arrivals }
     }
 }

@@ -4,6 +4,8 @@
 //! rank may be reached late on its own path and early on the way to another. The early arrival serves both, so it
 //! replaces the late one. What is left has one arrival per rank, each later than its sender's.
 
+use std::ops::Range;
+
 use super::Arrival;
 use crate::plan::negotiation::{LiveLink, Network, WAIT};
 
@@ -14,34 +16,33 @@ const FAR: u32 = u32::MAX / 2;
 pub(in crate::plan) struct Growth {
     before: Vec<u32>,
     after: Vec<u32>,
-    /// `arrival[step * ranks + rank]`: the link over which the cheapest path arrives there in this step, or [`WAIT`].
+    /// `arrival[step * ranks + rank]`, counted from the first step: the link over which the cheapest path arrives there in
+    /// this step, or [`WAIT`].
     arrival: Vec<LiveLink>,
 }
 
 impl Growth {
-    /// Writes a tree from `root` to every rank of `leaves`, `tree[rank]`, within the steps; `price[step * columns +
-    /// column[link]]`. Ranks the tree does not reach keep no arrival. O(steps * links).
+    /// Writes a tree from `root` to every rank it can reach in these steps, `tree[rank]`; `price(link, step)`. Ranks the
+    /// tree does not reach keep no arrival. O(steps * links).
     pub fn grow(
         &mut self,
         network: &Network,
         root: u32,
-        column: &[u32],
-        price: &[u32],
-        columns: usize,
+        steps: Range<u16>,
+        price: impl Fn(LiveLink, u16) -> u32,
         tree: &mut [Arrival],
     ) {
         let ranks = network.rank_count();
-        let steps = (price.len() / columns.max(1)) as u16;
-        self.relax(network, root, column, price, columns);
+        self.relax(network, root, steps.clone(), price);
         tree.fill(Arrival::NONE);
         // The farthest ranks first: their paths bring others along.
         let mut leaves: Vec<u32> = (0..ranks as u32).filter(|&rank| self.before[rank as usize] < FAR).collect();
         leaves.sort_by_key(|&rank| std::cmp::Reverse(network.distance(root, rank)));
         for leaf in leaves {
-            let (mut at, mut step) = (leaf, steps);
+            let (mut at, mut step) = (leaf, steps.end);
             while at != root && tree[at as usize].step >= step {
                 step -= 1;
-                let link = self.arrival[usize::from(step) * ranks + at as usize];
+                let link = self.arrival[usize::from(step - steps.start) * ranks + at as usize];
                 if link != WAIT {
                     tree[at as usize] = Arrival { link, step };
                     at = network.from[link as usize];
@@ -50,13 +51,13 @@ impl Growth {
         }
     }
 
-    fn relax(&mut self, network: &Network, root: u32, column: &[u32], price: &[u32], columns: usize) {
+    fn relax(&mut self, network: &Network, root: u32, steps: Range<u16>, price: impl Fn(LiveLink, u16) -> u32) {
         let ranks = network.rank_count();
         self.before.clear();
         self.before.resize(ranks, FAR);
         self.before[root as usize] = 0;
         self.arrival.clear();
-        for price in price.chunks(columns) {
+        for step in steps {
             self.after.clone_from(&self.before);
             let first = self.arrival.len();
             self.arrival.resize(first + ranks, WAIT);
@@ -65,7 +66,7 @@ impl Growth {
                 if self.before[from] >= FAR {
                     continue;
                 }
-                let cost = self.before[from].saturating_add(price[column[link] as usize]);
+                let cost = self.before[from].saturating_add(price(link as LiveLink, step));
                 if cost < self.after[to] {
                     self.after[to] = cost;
                     self.arrival[first + to] = link as LiveLink;

@@ -22,17 +22,31 @@
 //! cut bound go back to Edmonds (1973). Prices are those of PathFinder (McMurchie and Ebeling, FPGA 1995).
 
 mod forest;
+mod ground;
 mod growth;
 
-use std::borrow::Cow;
-
 use crate::collective::{ChunkId, ChunkRule, Combining, Holders, Kind};
-use crate::plan::negotiation::{Aim, Network, Search, Start, Strategy, WAIT, most_useful};
+use crate::plan::negotiation::{Aim, LiveLink, Network, Search, Start, Strategy, WAIT, most_useful};
 use crate::plan::{Control, Outcome, PlanError, Planner, StopReason, Task};
 use crate::problem::Problem;
 use crate::schedule::{Op, Schedule};
 use crate::topology::LinkId;
-pub(super) use forest::{Arrival, Forest, Ground};
+pub(super) use forest::{Forest, Grown, Plant};
+pub(super) use ground::Ground;
+
+/// How a rank gets a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Arrival {
+    /// The live link, or [`WAIT`].
+    pub link: LiveLink,
+    /// The step, from 0.
+    pub step: u16,
+}
+
+impl Arrival {
+    /// It does not: the root, and ranks that are not reached.
+    pub const NONE: Self = Self { link: WAIT, step: u16::MAX };
+}
 
 /// Beyond this, broadcast and reduce are for the pipeline of [`Arborescences`](super::Arborescences): it is better there, and
 /// at once. Parts, in steps of width 1 that the links of the root need for them:
@@ -137,8 +151,8 @@ impl Planner for Trees {
             most_steps: task.steps.or(task.max_steps),
         };
         let least_width = task.bounds.least_width(problem.parts()).max(planting.least_width()).max(least_steps);
-        let (widths, arrivals, stopped) = Search::new(self.name(), task, &planting, control).run(least_width);
-        let trees = arrivals.chunks(network.rank_count());
+        let (widths, grown, stopped) = Search::new(self.name(), task, &planting, control).run(least_width);
+        let trees = grown.arrivals.chunks(network.rank_count());
         Ok(Outcome::new(write_down(problem, network, &rooted, collected, &widths, trees), stopped))
     }
 }
@@ -157,7 +171,8 @@ impl<'a> Strategy for Planting<'a> {
     type Negotiation = Forest<'a>;
 
     fn begin(&self, start: Start) -> Forest<'a> {
-        Forest::new(self.ground, Cow::Borrowed(self.roots), start)
+        let plants = self.roots.iter().map(|&root| Plant::alone(root)).collect();
+        Forest::new(std::slice::from_ref(self.ground), plants, start)
     }
 
     /// As even as can be without being too wide too early; the wider steps come early or late.

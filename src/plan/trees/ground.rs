@@ -1,0 +1,114 @@
+//! Where trees grow: a network, and which slot its links are in every step.
+//!
+//! Time may run three ways. Straight; backwards, for trees that collect; or *folded* in the middle, for trees whose mirror
+//! images (backwards in time, over the opposite links) are used too. Then a link in a step and its opposite in the step
+//! just as far from the end always carry as much, and share a slot:
+//!
+//! ```text
+//!   steps    0 1 2 3 4          rows   0 1 2      row 0 is steps 0 and 4, row 1 steps 1 and 3, row 2 step 2,
+//!                                      4 3        in which opposite links share a slot, too
+//! ```
+
+use std::ops::Range;
+
+use crate::plan::negotiation::{LiveLink, Network};
+
+/// A network in time.
+#[derive(Debug)]
+pub(in crate::plan) struct Ground {
+    pub network: Network,
+    /// The capacity of each column.
+    pub(super) capacity: Vec<u32>,
+    /// The column of each live link.
+    column: Vec<u32>,
+    time: Time,
+    /// `into[into_start[r]..into_start[r + 1]]` are the live links that enter rank `r`.
+    into_start: Vec<usize>,
+    into: Vec<LiveLink>,
+}
+
+#[derive(Debug)]
+enum Time {
+    Straight,
+    Backwards,
+    /// With the column of the opposite of each live link.
+    Folded(Vec<u32>),
+}
+
+impl Ground {
+    /// Every link a column of its own.
+    pub fn new(network: Network) -> Self {
+        let column = (0..network.link_count() as u32).collect();
+        let capacity = network.capacity.clone();
+        Self::with_columns(network, column, capacity)
+    }
+
+    /// The column of each live link, and the capacity of each column.
+    pub fn with_columns(network: Network, column: Vec<u32>, capacity: Vec<u32>) -> Self {
+        let mut into: Vec<LiveLink> = (0..network.link_count() as LiveLink).collect();
+        into.sort_by_key(|&link| network.to[link as usize]);
+        let into_start = (0..=network.rank_count() as u32)
+            .map(|rank| into.partition_point(|&link| network.to[link as usize] < rank))
+            .collect();
+        Self { network, capacity, column, time: Time::Straight, into_start, into }
+    }
+
+    /// The same, with time running backwards.
+    pub fn backwards(self) -> Self {
+        Self { time: Time::Backwards, ..self }
+    }
+
+    /// The same, folded; `opposite` is the opposite of each live link.
+    pub fn folded(self, opposite: &[LiveLink]) -> Self {
+        let columns = opposite.iter().map(|&link| self.column[link as usize]).collect();
+        Self { time: Time::Folded(columns), ..self }
+    }
+
+    /// The live links that enter a rank.
+    pub fn into(&self, rank: u32) -> &[LiveLink] {
+        &self.into[self.into_start[rank as usize]..self.into_start[rank as usize + 1]]
+    }
+
+    /// The hops from a rank to the rank that is farthest from it, of those it can reach.
+    pub fn farthest(&self, rank: u32) -> u16 {
+        let reached = (0..self.network.rank_count() as u32).filter(|&to| !self.into(to).is_empty());
+        reached.map(|to| self.network.distance(rank, to) as u16).max().unwrap_or(0)
+    }
+
+    /// The slot of a link in a step, of so many.
+    pub fn slot(&self, link: LiveLink, step: u16, steps: u16) -> usize {
+        let (column, left) = (self.column[link as usize], steps - 1 - step);
+        let (row, column) = match &self.time {
+            Time::Straight => (step, column),
+            Time::Backwards => (left, column),
+            Time::Folded(_) if step > left => (left, column),
+            Time::Folded(opposite) if step < left => (step, opposite[link as usize]),
+            Time::Folded(opposite) => (step, column.min(opposite[link as usize])),
+        };
+        usize::from(row) * self.capacity.len() + column as usize
+    }
+
+    /// The widths of the rows of slots, for these widths of steps.
+    pub fn rows(&self, mut widths: Vec<u32>) -> Vec<u32> {
+        if let Time::Folded(_) = self.time {
+            widths.truncate(widths.len().div_ceil(2));
+        }
+        widths
+    }
+
+    /// The rows that are for as many steps each.
+    pub fn rows_of_equal_weight(&self, steps: u16) -> Range<usize> {
+        match self.time {
+            Time::Folded(_) => 0..usize::from(steps / 2),
+            _ => 0..usize::from(steps),
+        }
+    }
+
+    /// The widths of the steps, for these widths of rows.
+    pub fn widths(&self, rows: &[u32], steps: u16) -> Vec<u32> {
+        match self.time {
+            Time::Folded(_) => rows.iter().chain(rows[..usize::from(steps / 2)].iter().rev()).copied().collect(),
+            _ => rows.to_vec(),
+        }
+    }
+}
