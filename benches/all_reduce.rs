@@ -2,8 +2,8 @@
 //! implementation. `cargo bench --bench all_reduce`; run it on an idle machine.
 //!
 //! Two bounds of the memory, both measured here with a thread for each core: every buffer read and written once, which
-//! no all-reduce can do without; and the bytes that the schedule moves, each copied once. What is compared is measured in
-//! turns, round after round: the shares are those of a round, and the middle one of all rounds is printed, so that a
+//! no all-reduce can do without; and the bytes that the schedule moves, each copied once. What is compared is measured
+//! in turns, round after round: the shares are those of a round, and the middle one of all rounds is printed, so that a
 //! machine that is busy with other things slows both down.
 
 use std::hint::black_box;

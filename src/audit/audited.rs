@@ -6,8 +6,8 @@ use std::ops::Deref;
 use super::{Options, Report, audit};
 use crate::program::Program;
 
-/// A rank program that the audit has found to hold. It can be read, but not changed; only the audit makes one, so whoever
-/// takes it need not check it again.
+/// A rank program that the audit has found to hold. It can be read, but not changed; only the audit makes one, so
+/// whoever takes it need not check it again.
 #[derive(Clone, Debug)]
 pub struct AuditedProgram {
     program: Program,

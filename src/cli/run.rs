@@ -26,9 +26,9 @@ const BUFFERS: u64 = 4;
 
 /// Carry a schedule or a rank program out on random data: compare every element of the result, and time it
 ///
-/// The file is judged first; one that does not hold is not run. Ranks are threads of this process, or joined by
-/// TCP or MPI. Exit code 0 if every element is as plain arithmetic has it, 1 if one is not (or the file does not hold), 2
-/// if ranks cannot reach each other.
+/// The file is judged first; one that does not hold is not run. Ranks are threads of this process, or joined by TCP or
+/// MPI. Exit code 0 if every element is as plain arithmetic has it, 1 if one is not (or the file does not hold), 2 if
+/// ranks cannot reach each other.
 #[derive(Args)]
 pub struct RunCommand {
     /// The schedule or rank program file (- for standard input)

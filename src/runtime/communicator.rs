@@ -22,10 +22,10 @@ const GREETING: u64 = u64::MAX;
 
 /// One rank's end of a collective: a transport, and a schedule that was verified or a rank program that was audited.
 ///
-/// Every live rank makes one with the same schedule or program, and all make the same calls with the same type, operation and
-/// number of elements. A call blocks until this rank's part is done. If it fails, the connections are ended, so that the
-/// other ranks fail as well instead of waiting, and every later call is refused. Calls without elements send nothing, so
-/// they cannot find out that others make another call.
+/// Every live rank makes one with the same schedule or program, and all make the same calls with the same type,
+/// operation and number of elements. A call blocks until this rank's part is done. If it fails, the connections are
+/// ended, so that the other ranks fail as well instead of waiting, and every later call is refused. Calls without
+/// elements send nothing, so they cannot find out that others make another call.
 ///
 /// `N` is the number of ranks, failed ones included: they have their places in buffers, which are neither read nor
 /// written. See the [module](super) for how buffers are laid out, and in which order values are added.
@@ -47,7 +47,8 @@ pub struct Communicator<T: Transport> {
 impl<T: Transport> Communicator<T> {
     /// Works out this rank's part, and compares the digest of the schedule or program with that of every peer.
     ///
-    /// O(transfers + the rank's moves), for a program O(slots that all ranks move), and one packet to and from each peer.
+    /// O(transfers + the rank's moves), for a program O(slots that all ranks move), and one packet to and from each
+    /// peer.
     ///
     /// # Errors
     ///

@@ -2,8 +2,8 @@
 //! and adds it up itself.
 //!
 //! The buffer is worked through in pieces. Of a piece, a rank compresses its own elements; from then on the buffer is
-//! where the sum grows: compressed pieces go around by the schedule, each is added when it comes, and kept only until it
-//! has been sent on for the last time. No rank ever holds a dense buffer of another.
+//! where the sum grows: compressed pieces go around by the schedule, each is added when it comes, and kept only until
+//! it has been sent on for the last time. No rank ever holds a dense buffer of another.
 //!
 //! ```text
 //!  a ring, rank 3:  step 1   its own piece leaves, rank 2's arrives and is added
@@ -39,12 +39,12 @@ pub struct Gathering {
 /// In which order the pieces of all ranks are added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Order {
-    /// By rank: all ranks get the same bits. Pieces that come before their turn are kept until then: at most one of each
-    /// rank.
+    /// By rank: all ranks get the same bits. Pieces that come before their turn are kept until then: at most one of
+    /// each rank.
     #[default]
     ByRank,
-    /// As the schedule brings them, this rank's own first: the least memory. The same bits in every run, but floating-point
-    /// sums of different ranks can differ in their rounding.
+    /// As the schedule brings them, this rank's own first: the least memory. The same bits in every run, but
+    /// floating-point sums of different ranks can differ in their rounding.
     AsTheyCome,
 }
 
@@ -193,9 +193,9 @@ impl<E: Element, C: Compressor<E>> Ends<u8> for Sums<'_, E, C> {
     }
 }
 
-/// The most chunks that any rank holds at a time while it gathers, by [`Order`]: its own until they have been sent for the
-/// last time, copies that are being sent, what arrives, what is kept to be sent on, and what waits for its turn. All ranks
-/// must come to the same, because they cut buffers by it. O(ranks * what a role takes).
+/// The most chunks that any rank holds at a time while it gathers, by [`Order`]: its own until they have been sent for
+/// the last time, copies that are being sent, what arrives, what is kept to be sent on, and what waits for its turn.
+/// All ranks must come to the same, because they cut buffers by it. O(ranks * what a role takes).
 pub(super) fn most_chunks(runnable: Runnable<'_>) -> [usize; 2] {
     let live: Vec<RankId> = runnable.problem().topology().live_ranks().collect();
     let mut most = [0; 2];

@@ -10,8 +10,8 @@ pub trait Compressor<E> {
     /// How many elements are compressed together; a buffer is cut only between such groups. At least 1.
     fn group(&self) -> usize;
 
-    /// The bytes that so many elements become, which are a whole number of groups or the end of a buffer. Every whole group
-    /// becomes as many; the groups stand one after the other.
+    /// The bytes that so many elements become, which are a whole number of groups or the end of a buffer. Every whole
+    /// group becomes as many; the groups stand one after the other.
     fn bytes(&self, elements: usize) -> usize;
 
     /// Compresses elements of a buffer, the first of which stands at `first`, into exactly [`Compressor::bytes`] bytes.

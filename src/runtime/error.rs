@@ -22,7 +22,7 @@ pub enum RunError {
     #[error("the {buffer} has {found} elements; {rule}")]
     Length { buffer: &'static str, found: usize, rule: String },
     #[error(
-        "a group of elements at a time, {chunks} compressed chunks of it take {needed} bytes of memory; the limit is {limit}"
+        "a group of elements at a time, {chunks} compressed chunks take {needed} bytes of memory; the limit is {limit}"
     )]
     Memory { chunks: usize, needed: u64, limit: u64 },
     #[error("step {step}: {source}; the output is undefined")]

@@ -1,22 +1,23 @@
 //! Carrying schedules out on real buffers.
 //!
-//! A [`Communicator`] joins a [`Transport`], which carries packets, to what is known to hold ([`Runnable`]): a schedule that
-//! the verifier has passed, or a rank program that the audit has. Nothing else is run. It offers one call for each kind of
-//! collective, on slices of [`Element`]s.
+//! A [`Communicator`] joins a [`Transport`], which carries packets, to what is known to hold ([`Runnable`]): a schedule
+//! that the verifier has passed, or a rank program that the audit has. Nothing else is run. It offers one call for each
+//! kind of collective, on slices of [`Element`]s.
 //!
-//! * **Buffers** are rows of blocks, one for each rank where a rank has something for, or from, every rank. Part `i` of a
-//!   block of `n` elements in `p` parts is the elements `i*n/p .. (i+1)*n/p`: any number of elements will do, and a part
-//!   without elements is not sent.
-//! * **Steps** are those of the schedule: what a rank sends is what it held when the step began; then it receives. Ranks
-//!   do not wait for each other in any other way. The operations of a rank program are put in rounds, which are its steps.
+//! * **Buffers** are rows of blocks, one for each rank where a rank has something for, or from, every rank. Part `i` of
+//!   a block of `n` elements in `p` parts is the elements `i*n/p .. (i+1)*n/p`: any number of elements will do, and a
+//!   part without elements is not sent.
+//! * **Steps** are those of the schedule: what a rank sends is what it held when the step began; then it receives.
+//!   Ranks do not wait for each other in any other way. The operations of a rank program are put in rounds, which are
+//!   its steps.
 //! * **Reductions** happen in the order of the schedule: what arrives at a rank in a step is taken in in the order in
-//!   which the transfers stand in the step, each time `own op arrived`. So the same schedule, buffers and operation give
-//!   the same bits, whatever the transport, the timing and the length of packets. In a rank program, the order is that of
-//!   its messages and operations: a receive is `own op arrived`, a reduction `dst op src`.
+//!   which the transfers stand in the step, each time `own op arrived`. So the same schedule, buffers and operation
+//!   give the same bits, whatever the transport, the timing and the length of packets. In a rank program, the order is
+//!   that of its messages and operations: a receive is `own op arrived`, a reduction `dst op src`.
 //! * **Long packets** are cut in pieces, and the schedule runs once for each, to keep what is on its way in the caches
 //!   and the memory small. This changes no result.
-//! * **Failures** end in an error on every rank: no wait is longer than the transport's limit, and a rank that fails ends
-//!   its connections.
+//! * **Failures** end in an error on every rank: no wait is longer than the transport's limit, and a rank that fails
+//!   ends its connections.
 //!
 //! ```
 //! use std::time::Duration;

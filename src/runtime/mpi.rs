@@ -1,10 +1,10 @@
 //! Ranks that are the processes of an MPI job. Only with the cargo feature `mpi`.
 //!
-//! The `i`-th process is the `i`-th live rank. A step's packets are sent and received by MPI's non-blocking calls, all at
-//! once. A thread of its own, the *clerk*, makes these calls, so that no rank waits longer than the limit: MPI has no way
-//! to take back a send that was started (Open MPI cancels none, MPI 4 discourages it), and its buffer must stay. When
-//! the limit is over, the clerk answers with an error, and keeps what was started, with its buffers, for good. Before, it
-//! tells the peers, so that they need not wait as long.
+//! The `i`-th process is the `i`-th live rank. A step's packets are sent and received by MPI's non-blocking calls, all
+//! at once. A thread of its own, the *clerk*, makes these calls, so that no rank waits longer than the limit: MPI has
+//! no way to take back a send that was started (Open MPI cancels none, MPI 4 discourages it), and its buffer must stay.
+//! When the limit is over, the clerk answers with an error, and keeps what was started, with its buffers, for good.
+//! Before, it tells the peers, so that they need not wait as long.
 //!
 //! What MPI itself does is out of reach: when a process dies, it ends the job, and so do errors inside MPI. After an
 //! error, MPI cannot be ended in order, either, because calls are pending: report the error, and then call
@@ -78,9 +78,9 @@ impl MpiTransport {
     ///
     /// # Errors
     ///
-    /// [`TransportError::Processes`] if there are not as many processes as live ranks, [`TransportError::Missing`] if not
-    /// all of them take part in time, and [`TransportError::OneThread`] if MPI was not initialised for calls from several threads, one at a time
-    /// (`mpi::initialize_with_threading(Threading::Serialized)`).
+    /// [`TransportError::Processes`] if there are not as many processes as live ranks, [`TransportError::Missing`] if
+    /// not all of them take part in time, and [`TransportError::OneThread`] if MPI was not initialised for calls from
+    /// several threads, one at a time (`mpi::initialize_with_threading(Threading::Serialized)`).
     pub fn new(topology: &Topology, timeout: Duration) -> Result<Self, TransportError> {
         if mpi::environment::threading_support() < Threading::Serialized {
             return Err(TransportError::OneThread);

@@ -73,8 +73,8 @@ pub fn network(
     all
 }
 
-/// Runs `work` on every live rank of a schedule or program, each on a thread of its own, joined by a [`network`], and returns what
-/// they return, in the order of the ranks.
+/// Runs `work` on every live rank of a schedule or program, each on a thread of its own, joined by a [`network`], and
+/// returns what they return, in the order of the ranks.
 ///
 /// # Errors
 ///

@@ -85,8 +85,8 @@ pub trait Transport {
 
     /// Carries out the exchanges of one step: sends everything in `outgoing` (which it empties) and waits for
     /// everything in `incoming`, where it puts the packets. All of them overlap. It must not wait for a peer to take
-    /// what was sent before it has itself received: at least the packets of one step, [`PACKETS_A_STEP`] to each peer, are
-    /// kept on their way. It may return before what it sent has arrived.
+    /// what was sent before it has itself received: at least the packets of one step, [`PACKETS_A_STEP`] to each peer,
+    /// are kept on their way. It may return before what it sent has arrived.
     ///
     /// # Errors
     ///

@@ -3,10 +3,10 @@
 //!
 //! A value is in one of three places: in the input, in the output, or in a packet that is kept for as long as it is
 //! read. A packet that came from a peer is changed once, when it is taken in: each chunk stays as it is or gets the
-//! rank's own value added to it. So whatever is somewhere stays what it is, and a place is as good as a copy. What a step
-//! sends is put together before anything of the step arrives, so it is what the rank held when the step began; a packet
-//! that is to be sent on whole is not even copied. Results are copied to the output as soon as nobody reads any more
-//! what was there.
+//! rank's own value added to it. So whatever is somewhere stays what it is, and a place is as good as a copy. What a
+//! step sends is put together before anything of the step arrives, so it is what the rank held when the step began; a
+//! packet that is to be sent on whole is not even copied. Results are copied to the output as soon as nobody reads any
+//! more what was there.
 //!
 //! Roles are made [of schedules](of_schedule) and [of rank programs](of_program), and played by `execute`.
 

@@ -4,8 +4,8 @@
 //! each slot holds, and where that value is. A copy makes nothing but another name, scratch takes no memory, and a slot
 //! that is overwritten lets go of what it held when nobody reads that any more.
 //!
-//! A slot may hold what is of no use: what was never written, or a sum of different chunks. The audit has seen to it that
-//! no result depends on that; it is not sent.
+//! A slot may hold what is of no use: what was never written, or a sum of different chunks. The audit has seen to it
+//! that no result depends on that; it is not sent.
 //!
 //! Takes time in the number of slots that all ranks move.
 

@@ -1,5 +1,5 @@
-//! One interleaving of a rank program in which ranks keep step: all that is sent in a round is sent first, then all that
-//! can be received is.
+//! One interleaving of a rank program in which ranks keep step: all that is sent in a round is sent first, then all
+//! that can be received is.
 //!
 //! ```text
 //!  round 1   sends    worker after worker: send, copy, wait - until each wants to receive, or must wait

@@ -122,8 +122,8 @@ impl TcpTransport {
     }
 }
 
-/// Runs `work` on every live rank of a schedule or program, each on a thread of its own, joined by TCP on the loopback interface.
-/// For trying TCP out; threads that share memory need none of it.
+/// Runs `work` on every live rank of a schedule or program, each on a thread of its own, joined by TCP on the loopback
+/// interface. For trying TCP out; threads that share memory need none of it.
 ///
 /// # Errors
 ///
