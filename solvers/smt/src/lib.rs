@@ -72,7 +72,7 @@ pub enum Backend {
 pub struct Limits<'a> {
     /// Asked now and then; true: stop.
     pub stop: &'a dyn Fn() -> bool,
-    /// After so many conflicts of the last formula, if stated.
+    /// After so many conflicts of each formula, if stated.
     pub conflicts: Option<u32>,
 }
 

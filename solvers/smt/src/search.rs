@@ -66,7 +66,7 @@ pub fn solve(
     limits: &Limits<'_>,
 ) -> Result<Answer, InstanceError> {
     let search = Search::new(instance, question)?;
-    let limited = |conflicts: u32| Limits { conflicts: Some(conflicts), ..*limits };
+    let limited = |most: u32| Limits { conflicts: Some(limits.conflicts.unwrap_or(most).min(most)), ..*limits };
     for actions in search.kept() {
         let (cnf, meaning) = search.encode(Symmetries::Keep(&actions));
         if let Verdict::Model(model) = ask(backend, &cnf, &limited(SYMMETRIC)) {
@@ -103,7 +103,7 @@ pub fn prove(
 ) -> io::Result<Option<Proof>> {
     let search = Search::new(instance, question).map_err(io::Error::other)?;
     let actions = search.group.actions(&instance.demand);
-    let plain = Limits { conflicts: Some(PLAIN), ..*limits };
+    let plain = Limits { conflicts: Some(limits.conflicts.unwrap_or(PLAIN).min(PLAIN)), ..*limits };
     for (symmetries, limits) in [(Symmetries::Ignore, plain), (Symmetries::Break(&actions), *limits)] {
         let (cnf, _) = search.encode(symmetries);
         let mut dimacs = Vec::new();
@@ -190,6 +190,52 @@ impl<'a> Search<'a> {
             (Meaning::Moves(sends), Demand::Move(chunks)) => moves::decode(self.instance, chunks, steps, sends, model),
             (Meaning::Sums(sums), Demand::Sum(parts)) => sums::decode(self.instance, *parts, sums, model),
             _ => unreachable!("a formula is read as it was written"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, Search, ask};
+    use crate::{Arc, Backend, Chunk, Demand, Instance, Limits, Question, Symmetries, Symmetry, Verdict, solve};
+
+    /// A ring with all its rotations and reflections.
+    fn ring(nodes: u32, demand: Demand) -> Instance {
+        let arc = |from: u32, to: u32| Arc { from: from % nodes, to: to % nodes, capacity: 1 };
+        let arcs: Vec<Arc> = (0..nodes).flat_map(|node| [arc(node, node + 1), arc(node + 1, node)]).collect();
+        let map = |image: &dyn Fn(u32) -> u32| {
+            let ends = |of: &Arc| (image(of.from), image(of.to));
+            let arc = |of: &Arc| arcs.iter().position(|other| (other.from, other.to) == ends(of)).unwrap_or(0) as u32;
+            Symmetry { nodes: (0..nodes).map(image).collect(), arcs: arcs.iter().map(arc).collect() }
+        };
+        let symmetries = vec![map(&|node| (node + 1) % nodes), map(&|node| nodes - 1 - node)];
+        Instance { nodes, arcs, demand, symmetries, metrics: Vec::new() }
+    }
+
+    #[test]
+    fn breaking_symmetries_changes_no_answer() {
+        let limits = Limits { stop: &|| false, conflicts: None };
+        for nodes in 3..=5 {
+            let pairs = (0..nodes).flat_map(|source| (0..nodes).map(move |dest| (source, dest)));
+            let chunks = pairs.filter(|(source, dest)| source != dest);
+            let chunks = chunks.flat_map(|(source, dest)| vec![Chunk { source, dests: vec![dest] }; 2]);
+            for demand in [Demand::Move(chunks.collect()), Demand::Sum(2)] {
+                let instance = ring(nodes, demand);
+                for (steps, width) in [(2, 2), (2, 3), (2, 4), (3, 3), (3, 5), (3, 6), (4, 4)] {
+                    let question = Question { steps, width };
+                    let search = Search::new(&instance, question).unwrap();
+                    let actions = search.group.actions(&instance.demand);
+                    assert_eq!(actions.len() as u32, 2 * nodes - 1);
+                    let holds = |symmetries| {
+                        let (cnf, _) = search.encode(symmetries);
+                        matches!(ask(Backend::Cadical, &cnf, &limits), Verdict::Model(_))
+                    };
+                    let plainly = holds(Symmetries::Ignore);
+                    assert_eq!(holds(Symmetries::Break(&actions)), plainly, "{nodes} nodes, {question:?}");
+                    let answer = solve(&instance, question, Backend::Cadical, &limits).unwrap();
+                    assert_eq!(matches!(answer, Answer::Found(_)), plainly, "{nodes} nodes, {question:?}");
+                }
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::plan::{Control, PlanError, Progress, SharperBounds, StopReason, Task}
 use crate::schedule::Schedule;
 
 /// Conflicts of a quick try.
-const QUICK: u32 = 20_000;
+const QUICK: u32 = 4_000;
 
 /// Who solves the formulas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
