@@ -14,11 +14,13 @@
 //! neighbours in that row are all that has to be compared. Otherwise some interleaving has both on their way at a time.
 //! Tokens carry no data and are left out. That a full channel holds its sender back counts as no order.
 //!
-//! First the orders within the two ranks of a channel are tried, in O(their operations); what they do not prove is looked
-//! for in the whole program, for so many channels at a time.
+//! First the orders within the two ranks of a channel are tried, in O(their operations), then those that lead through a few
+//! workers (`hub`), in O(all operations) each. What these do not prove is looked for in the whole program, for some channels
+//! at a time.
 
 use std::collections::BTreeMap;
 
+use super::hub::{Hub, Places, chain};
 use super::run::Outcome;
 use super::structure::NOBODY;
 use super::words::describe;
@@ -28,45 +30,71 @@ use crate::topology::{Direction, RankId};
 
 /// Channels that are followed through the whole program at a time.
 const AT_A_TIME: usize = 32;
+/// Claims for which a chain of orders is searched, and workers of it that are looked at.
+const TRIES: usize = 8;
+const WORKERS: usize = 12;
 
 /// Reports transfers that may be on a link together.
 pub(super) fn check(program: &Program, machine: Option<Machine<'_>>, outcome: &Outcome<'_>, report: &mut Report) {
     let Some(transfers) = transfers(program, outcome, report) else { return };
-    let mut position = vec![0; program.operations().len()];
-    for (at, &number) in outcome.order.iter().enumerate() {
-        position[number as usize] = at;
-    }
+    let places = Places::new(program, outcome);
     let mut claims = vec![Vec::new(); program.channels.len()];
     for mut row in by_link(program, machine, transfers).into_values() {
-        row.sort_by_key(|transfer| position[transfer.first_send]);
+        row.sort_by_key(|transfer| places.position[transfer.first_send]);
         for pair in row.windows(2) {
             let (one, next) = (&pair[0], &pair[1]);
             claims[one.channel].push(Claim { received: one.received, last: one.last_receive, send: next.first_send });
         }
     }
     let operations = program.operations().len();
-    let places = Places::new(program, outcome, position);
     let mut near = Counts { program, outcome, places: &places, channels: vec![0], counts: vec![0; operations] };
     let mut open = Vec::new();
     for (channel, claims) in (0..).zip(claims).filter(|(_, claims)| !claims.is_empty()) {
         near.channels[0] = channel;
         near.pass_nearby();
         let left: Vec<Claim> = claims.into_iter().filter(|claim| !near.proves(claim, 0)).collect();
-        if !left.is_empty() {
-            open.push((channel, left));
-        }
+        open.extend(left.into_iter().map(|claim| (channel, claim)));
     }
-    for batch in open.chunks(AT_A_TIME) {
-        let channels: Vec<u32> = batch.iter().map(|&(channel, _)| channel).collect();
+    let (open, mut wrong) = try_hubs(program, outcome, &places, open);
+    for batch in open.chunk_by(|one, other| one.0 == other.0).collect::<Vec<_>>().chunks(AT_A_TIME) {
+        let channels: Vec<u32> = batch.iter().map(|claims| claims[0].0).collect();
         let counts = vec![0; operations * channels.len()];
         let mut far = Counts { program, outcome, places: &places, channels, counts };
         far.pass_everywhere();
-        for (place, (channel, claims)) in batch.iter().enumerate() {
-            for claim in claims.iter().filter(|claim| !far.proves(claim, place)) {
-                report.add(Code::P008, Some(claim.send), || words(program, *channel, claim));
+        for (place, claims) in batch.iter().enumerate() {
+            wrong.extend(claims.iter().filter(|(_, claim)| !far.proves(claim, place)));
+        }
+    }
+    wrong.sort_by_key(|(channel, claim)| (*channel, claim.received));
+    for (channel, claim) in wrong {
+        report.add(Code::P008, Some(claim.send), || words(program, channel, &claim));
+    }
+}
+
+/// Proves what leads through a few workers, in the same order what is left, and what is known to be wrong.
+fn try_hubs(program: &Program, outcome: &Outcome<'_>, places: &Places, mut open: Vec<Open>) -> (Vec<Open>, Vec<Open>) {
+    let mut wrong = Vec::new();
+    for turn in 1..=TRIES {
+        if open.is_empty() {
+            break;
+        }
+        let sample = open.len() * turn / (TRIES + 1);
+        let claim = open[sample].1;
+        let Some(workers) = chain(program, outcome, places, claim.last, claim.send) else {
+            wrong.push(open.remove(sample));
+            continue;
+        };
+        // The chain leads through each of its workers: each proves this claim at least.
+        for worker in workers.into_iter().take(WORKERS) {
+            let hub = Hub::new(program, outcome, places, worker);
+            let before = open.len();
+            open.retain(|(_, claim)| !hub.joins(claim.last, claim.send));
+            if open.len() * 2 < before {
+                break;
             }
         }
     }
+    (open, wrong)
 }
 
 fn words(program: &Program, channel: u32, claim: &Claim) -> String {
@@ -86,6 +114,9 @@ struct Transfer {
     /// How many messages with slots the channel has brought when it is over.
     received: u32,
 }
+
+/// A claim and the channel of the messages received.
+type Open = (u32, Claim);
 
 /// What is to be proven: so many messages of a channel were received, the last by that operation, before that send.
 #[derive(Clone, Copy)]
@@ -152,34 +183,6 @@ fn by_link(program: &Program, machine: Option<Machine<'_>>, transfers: Vec<Trans
     by_link
 }
 
-/// Where operations stand.
-struct Places {
-    /// For each operation its worker and its rank, and its place in the order in which they ran.
-    worker: Vec<u32>,
-    rank: Vec<RankId>,
-    position: Vec<usize>,
-    /// The operations of each rank in the order in which they ran.
-    by_rank: Vec<Vec<u32>>,
-}
-
-impl Places {
-    fn new(program: &Program, outcome: &Outcome<'_>, position: Vec<usize>) -> Self {
-        let count = program.operations().len();
-        let (mut worker, mut rank) = (vec![0; count], vec![RankId(0); count]);
-        for own in (0..program.rank_count() as u32).map(RankId) {
-            for number in program.workers(own) {
-                worker[program.range(number)].fill(number as u32);
-                rank[program.range(number)].fill(own);
-            }
-        }
-        let mut by_rank = vec![Vec::new(); program.rank_count()];
-        for &number in &outcome.order {
-            by_rank[rank[number as usize].index()].push(number);
-        }
-        Self { worker, rank, position, by_rank }
-    }
-}
-
 /// How many messages of some channels were received before or by each operation, carried from one operation to the next.
 struct Counts<'a> {
     program: &'a Program,
@@ -228,18 +231,12 @@ impl Counts<'_> {
     fn pass(&mut self, number: usize, follow: impl Fn(RankId) -> bool) {
         let width = self.channels.len();
         self.counts[number * width..(number + 1) * width].fill(0);
-        if number > self.program.range(self.places.worker[number] as usize).start {
-            self.join(number, number - 1);
+        for earlier in self.places.before(self.program, self.outcome, number).into_iter().flatten() {
+            if follow(self.places.rank[earlier]) {
+                self.join(number, earlier);
+            }
         }
         let operation = self.program.operations()[number];
-        if let Operation::Wait { worker: other, operation } = operation {
-            let target = self.program.workers(self.places.rank[number]).start + other as usize;
-            self.join(number, self.program.range(target).start + operation as usize);
-        }
-        let sender = self.outcome.sent_by[number];
-        if sender != NOBODY && follow(self.places.rank[sender as usize]) {
-            self.join(number, sender as usize);
-        }
         // All receives of a channel are in one worker, so those before this one are counted by now.
         if let Operation::Receive { channel, count: 1.., .. } = operation
             && let Some(place) = self.channels.iter().position(|&one| one == channel)

@@ -21,6 +21,7 @@ mod audited;
 mod code;
 mod contention;
 mod explain;
+mod hub;
 mod links;
 mod outcome;
 mod races;
