@@ -74,6 +74,12 @@ pub(super) fn check(program: &Program, machine: Option<Machine<'_>>, outcome: &O
 /// Proves what leads through a few workers, in the same order what is left, and what is known to be wrong.
 fn try_hubs(program: &Program, outcome: &Outcome<'_>, places: &Places, mut open: Vec<Open>) -> (Vec<Open>, Vec<Open>) {
     let mut wrong = Vec::new();
+    // A barrier of all ranks most often leads through the first of them.
+    let first = (0..program.worker_count()).find(|&worker| !program.range(worker).is_empty());
+    if let Some(worker) = first.filter(|_| !open.is_empty()) {
+        let hub = Hub::new(program, outcome, places, worker);
+        open.retain(|(_, claim)| !hub.joins(claim.last, claim.send));
+    }
     for turn in 1..=TRIES {
         if open.is_empty() {
             break;

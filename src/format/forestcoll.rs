@@ -76,7 +76,11 @@ fn sends(tree: &Element, root: u32) -> Result<Vec<(u32, u32, usize)>, Fault> {
         let (src, dst): (u32, u32) = (send.value("src")?, send.value("dst")?);
         let path: String = send.value("path")?;
         if path != format!("{src},{dst}") {
-            let message = format!("the path {path} leads over switches, or not from {src} to {dst}");
+            let is_between = path.starts_with(&format!("{src},")) && path.ends_with(&format!(",{dst}"));
+            let message = match is_between {
+                true => format!("the path {path} leads over switches: a topology here has ranks and links alone"),
+                false => format!("the path {path} does not lead from {src} to {dst}"),
+            };
             return Err(Fault::new(Code::F003, send.at, message));
         }
         if !reached.insert(dst) {

@@ -104,6 +104,10 @@ struct TopologyEntry {
     links: Vec<Vec<u32>>,
 }
 
+/// Why a topology with switches is refused.
+const SWITCHES: &str = "switches are not read: they limit what several links carry together, and a topology here has ranks and \
+                        links alone";
+
 /// Where in the file something is wrong, and what.
 type Wrong = (Vec<PathItem<'static>>, String);
 
@@ -204,7 +208,7 @@ fn topology(file: &AlgorithmEntry) -> Result<Topology, Wrong> {
     let TopologyEntry { switches, links: rows, .. } = &file.topology;
     let ranks = file.collective.nodes;
     if !switches.is_empty() {
-        return Err((vec![Key("topology"), Key("switches")], "switches are not read".to_owned()));
+        return Err((vec![Key("topology"), Key("switches")], SWITCHES.to_owned()));
     }
     if rows.len() != ranks as usize {
         return Err((vec![Key("topology"), Key("links")], format!("{} rows for {ranks} nodes", rows.len())));

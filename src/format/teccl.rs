@@ -117,7 +117,9 @@ fn flow(text: &str) -> Result<Flow, String> {
             }
             epoch
         }
-        _ if tail.contains(&"via") => return Err("flows via switches are not read".to_owned()),
+        _ if tail.contains(&"via") => {
+            return Err("flows via switches are not read: a topology here has ranks and links alone".to_owned());
+        }
         _ => return Err(SHAPE.to_owned()),
     };
     let number = |text: &str| text.parse::<u32>().map_err(|_| format!("\"{text}\" is no number; {SHAPE}"));

@@ -2,6 +2,7 @@
 
 mod chakra;
 mod command;
+mod foreign;
 mod goal;
 #[path = "../runtime/machine.rs"]
 #[allow(dead_code, reason = "shared with the tests of the runtime")]
