@@ -17,7 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("lower", &["topology", "collective", "problem", "schedule", "program", "verify"]),
     ("shrink", &["topology", "problem", "certificate", "schedule", "program", "verify", "audit"]),
     ("bound", &["topology", "collective", "problem", "certificate"]),
-    ("cost", &["problem", "schedule"]),
+    ("cost", &["topology", "problem", "schedule"]),
     ("plan", &["topology", "collective", "problem", "certificate", "schedule", "bound", "cost"]),
     ("format", &["topology", "collective", "problem", "certificate", "schedule", "program", "verify", "cost"]),
     ("runtime", &["topology", "collective", "problem", "schedule", "program", "verify", "audit"]),

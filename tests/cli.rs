@@ -461,6 +461,7 @@ fn help_texts() {
         "verify",
         "pareto",
         "polish",
+        "compare",
         "bound",
         "show",
         "run",

@@ -2,6 +2,7 @@
 
 mod bound;
 mod collective_options;
+mod compare;
 mod completions;
 mod convert;
 mod ending;
@@ -17,6 +18,7 @@ mod polish;
 mod progress;
 mod proof;
 mod quantity;
+mod rate_options;
 mod run;
 #[cfg(feature = "mpi")]
 mod run_mpi;
@@ -24,6 +26,7 @@ mod schema;
 mod show;
 mod shrink;
 mod size;
+mod sweep;
 mod topology;
 mod topology_options;
 mod verify;
@@ -69,6 +72,7 @@ enum Command {
     Verify(verify::VerifyCommand),
     Pareto(pareto::ParetoCommand),
     Polish(polish::PolishCommand),
+    Compare(compare::CompareCommand),
     Bound(bound::BoundCommand),
     Show(show::ShowCommand),
     Run(run::RunCommand),
@@ -99,6 +103,7 @@ pub fn run() -> ExitCode {
         Some(Command::Verify(command)) => command.run(),
         Some(Command::Pareto(command)) => command.run(),
         Some(Command::Polish(command)) => command.run(),
+        Some(Command::Compare(command)) => command.run(),
         Some(Command::Bound(command)) => command.run(),
         Some(Command::Show(command)) => command.run(),
         Some(Command::Run(command)) => command.run(),

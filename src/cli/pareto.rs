@@ -72,7 +72,14 @@ pub struct ParetoCommand {
 
 /// `1,2,5` or `auto`
 #[derive(Clone)]
-struct PartsList(Option<Vec<u32>>);
+pub struct PartsList(Option<Vec<u32>>);
+
+impl PartsList {
+    /// The numbers stated; `None` for `auto`.
+    pub fn numbers(&self) -> Option<&[u32]> {
+        self.0.as_deref()
+    }
+}
 
 impl FromStr for PartsList {
     type Err = String;

@@ -128,33 +128,41 @@ impl PlanOptions {
 
     /// The options that shape the schedule, as they would be typed again; defaults are left out.
     pub fn words(&self) -> Vec<String> {
-        let mut words = Vec::new();
-        let mut add = |name: &str, value: Option<String>| {
-            if let Some(value) = value {
-                words.extend([name.to_owned(), value]);
-            }
-        };
-        add("--planner", Some(self.planner.clone()).filter(|name| name != "auto"));
-        add(
-            "--parts",
-            match self.wish().parts {
-                Parts::Fixed(1) if self.message_bytes.is_none() => None,
-                Parts::Fixed(parts) => Some(parts.to_string()),
-                Parts::Auto => Some("auto".to_owned()),
-            },
-        );
-        add("--steps", self.steps.map(|steps| steps.to_string()));
-        add("--max-steps", self.max_steps.map(|steps| steps.to_string()));
-        add("--message-bytes", self.message_bytes.map(|bytes| bytes.to_string()));
-        add("--alpha", self.alpha.map(|seconds| format!("{}ns", seconds * 1e9)));
-        add("--bandwidth", self.bandwidth.map(|rate| format!("{rate}B/s")));
-        add("--width", self.width.map(|width| width.to_string()));
-        add("--minimise", self.minimise.map(|what| what.to_string()));
-        add("--smt-backend", self.smt_backend.map(|backend| backend.to_string()));
-        add("--time-limit", self.time_limit.map(|limit| format!("{}s", limit.as_secs_f64())));
-        add("--seed", Some(self.seed).filter(|&seed| seed != 0).map(|seed| seed.to_string()));
+        let mut words = wish_words(&Wish { seed: 0, ..self.wish() });
+        words.extend(self.width.iter().flat_map(|width| word("--width", width)));
+        words.extend(self.minimise.iter().flat_map(|what| word("--minimise", what)));
+        words.extend(self.smt_backend.iter().flat_map(|backend| word("--smt-backend", backend)));
+        words
+            .extend(self.time_limit.iter().flat_map(|limit| word("--time-limit", format!("{}s", limit.as_secs_f64()))));
+        words.extend((self.seed != 0).then(|| word("--seed", self.seed)).into_iter().flatten());
         words
     }
+}
+
+/// A wish in options, as they would be typed, without what only the SMT planner reads; defaults are left out.
+pub fn wish_words(wish: &Wish) -> Vec<String> {
+    let mut words = Vec::new();
+    words.extend(wish.planner.iter().flat_map(|name| word("--planner", name)));
+    match wish.parts {
+        // With a price, they would be chosen.
+        Parts::Fixed(1) if wish.price.is_none() => {}
+        Parts::Fixed(parts) => words.extend(word("--parts", parts)),
+        Parts::Auto => words.extend(word("--parts", "auto")),
+    }
+    words.extend(wish.steps.iter().flat_map(|steps| word("--steps", steps)));
+    words.extend(wish.max_steps.iter().flat_map(|steps| word("--max-steps", steps)));
+    if let Some(Price { message_bytes, alpha, bandwidth }) = wish.price {
+        words.extend(word("--message-bytes", message_bytes));
+        words.extend(word("--alpha", format!("{}ns", alpha * 1e9)));
+        words.extend(word("--bandwidth", format!("{bandwidth}B/s")));
+    }
+    words.extend((wish.seed != 0).then(|| word("--seed", wish.seed)).into_iter().flatten());
+    words
+}
+
+/// An option with its value.
+fn word(name: &str, value: impl ToString) -> [String; 2] {
+    [name.to_owned(), value.to_string()]
 }
 
 /// Plans with so many threads from now on.

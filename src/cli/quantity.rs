@@ -17,7 +17,9 @@ const BYTES: [(&str, f64); 9] = [
 
 const BITS: [(&str, f64); 4] = [("Kbit", 1e3), ("Mbit", 1e6), ("Gbit", 1e9), ("Tbit", 1e12)];
 
-const SECONDS: [(&str, f64); 6] = [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("min", 60.0), ("s", 1.0)];
+const SECONDS: [(&str, f64); 2] = [("min", 60.0), ("s", 1.0)];
+/// Parts of a second, and how many there are of them: 100ns is the number nearest to 1e-7.
+const IN_A_SECOND: [(&str, f64); 4] = [("ns", 1e9), ("us", 1e6), ("µs", 1e6), ("ms", 1e3)];
 
 /// A number of bytes: `64KiB`, `1.5MB`, `4096`.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
@@ -34,7 +36,9 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
 
 /// A time in seconds: `1us`, `30s`. Zero is a time.
 pub fn parse_seconds(text: &str) -> Result<f64, String> {
-    in_units(text, &SECONDS)
+    let parts = || of_units(text, &IN_A_SECOND).map(|(number, parts)| number / parts);
+    parts()
+        .or_else(|| in_units(text, &SECONDS))
         .ok_or_else(|| format!("`{text}` is no time: write a number and ns, us, ms, s or min, as in 1.5us"))
 }
 
@@ -54,9 +58,14 @@ pub fn parse_bandwidth(text: &str) -> Result<f64, String> {
 
 /// A finite, non-negative number followed by one of the units, in the unit's base.
 fn in_units(text: &str, units: &[(&str, f64)]) -> Option<f64> {
+    of_units(text, units).map(|(number, factor)| number * factor)
+}
+
+/// A finite, non-negative number, and what belongs to the unit that follows it.
+fn of_units(text: &str, units: &[(&str, f64)]) -> Option<(f64, f64)> {
     let (number, factor) = units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)))?;
     let number: f64 = number.trim_end().parse().ok()?;
-    (number.is_finite() && number.is_sign_positive()).then_some(number * factor)
+    (number.is_finite() && number.is_sign_positive()).then_some((number, *factor))
 }
 
 #[cfg(test)]
@@ -76,6 +85,7 @@ mod tests {
     #[test]
     fn times() {
         assert_eq!(parse_seconds("1us"), Ok(1e-6));
+        assert_eq!(parse_seconds("100ns"), Ok(1e-7));
         assert_eq!(parse_seconds("0s"), Ok(0.0));
         assert_eq!(parse_duration("2min"), Ok(Duration::from_secs(120)));
         assert!(parse_seconds("3").is_err() && parse_duration("1e30s").is_err());

@@ -1,11 +1,12 @@
-//! `synth schema`: the file formats as JSON Schema.
+//! `synth schema`: the file formats, and answers that have one, as JSON Schema.
 
 use clap::{Args, ValueEnum};
 use synth::format::json;
+use synth::report::comparison;
 
 use super::{Ending, Failure, output};
 
-/// Print the JSON Schema of schedule files, topology files or rank program files
+/// Print the JSON Schema of schedule files, topology files, rank program files or comparisons
 #[derive(Args)]
 pub struct SchemaCommand {
     /// Of which files
@@ -21,6 +22,8 @@ enum Files {
     Topology,
     /// Rank program files
     Program,
+    /// What `synth compare --format json` prints
+    Comparison,
 }
 
 impl SchemaCommand {
@@ -30,6 +33,7 @@ impl SchemaCommand {
             Files::Schedule => json::schedule_schema(),
             Files::Topology => json::topology_schema(),
             Files::Program => json::program_schema(),
+            Files::Comparison => comparison::schema(),
         };
         output::print(&format!("{schema:#}\n"))?;
         Ok(Ending::Success)

@@ -40,7 +40,7 @@ pub struct TopologyOptions {
 
 /// `4x4x4`
 #[derive(Clone)]
-struct Extents(Vec<u32>);
+pub struct Extents(pub Vec<u32>);
 
 /// `yes,no,yes`
 #[derive(Clone)]

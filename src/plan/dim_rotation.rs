@@ -79,6 +79,10 @@ impl Planner for DimRotation {
         check(self.name(), problem)
     }
 
+    fn natural_parts(&self, problem: &Problem) -> Option<u32> {
+        Some(2 * active_dims(problem).len().max(1) as u32)
+    }
+
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
         let dims = active_dims(task.problem);

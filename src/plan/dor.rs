@@ -35,6 +35,7 @@
 //! Computers 1987. Zu et al., "Resiliency at Scale: Managing Google's TPUv4 Machine Learning Supercomputer", NSDI 2024.
 
 use super::link_table::LinkTable;
+use super::phase::Stated;
 use super::ring_phases::{active_dims, check_torus, travellers};
 use super::walks::{self, Walks};
 use super::{Asked, Control, Outcome, PlanError, Planner, Task};
@@ -73,9 +74,14 @@ impl Planner for Dor {
         routed(self.name(), problem, |router, origin, dest| router.in_order(origin, dest)).map(|_| ())
     }
 
+    /// What a message's parts share is their route: more of them only fill the pipeline sooner.
+    fn natural_parts(&self, _problem: &Problem) -> Option<u32> {
+        Some(8)
+    }
+
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         let walks = routed(self.name(), task.problem, |router, origin, dest| router.in_order(origin, dest))?;
-        walks::plan(self.name(), task, control, vec![("routed".to_owned(), walks)])
+        walks::plan(self.name(), task, control, vec![(Stated { name: "routed".to_owned(), startups: 1 }, walks)])
     }
 }
 

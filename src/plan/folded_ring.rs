@@ -82,6 +82,10 @@ impl Planner for FoldedRing {
         broken_rings::check(self.name(), problem, scheme(Remains::Folded))
     }
 
+    fn natural_parts(&self, problem: &Problem) -> Option<u32> {
+        broken_rings::natural_parts(problem, scheme(Remains::Folded))
+    }
+
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         broken_rings::plan(self.name(), task, control, scheme(Remains::Folded))
     }
@@ -102,6 +106,10 @@ impl Planner for OpenRing {
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
         broken_rings::check(self.name(), problem, scheme(Remains::Open))
+    }
+
+    fn natural_parts(&self, problem: &Problem) -> Option<u32> {
+        broken_rings::natural_parts(problem, scheme(Remains::Open))
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {

@@ -128,6 +128,10 @@ impl Planner for Mate {
         broken_rings::check(self.name(), problem, self.scheme())
     }
 
+    fn natural_parts(&self, problem: &Problem) -> Option<u32> {
+        broken_rings::natural_parts(problem, self.scheme())
+    }
+
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         broken_rings::plan(self.name(), task, control, self.scheme())
     }
@@ -156,6 +160,10 @@ impl Planner for MateE {
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
         broken_rings::check(self.name(), problem, self.scheme())
+    }
+
+    fn natural_parts(&self, problem: &Problem) -> Option<u32> {
+        broken_rings::natural_parts(problem, self.scheme())
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {

@@ -4,6 +4,7 @@
 //! is given a [`Task`] and answers with a schedule that it believes in; nobody else needs to, since the verifier judges
 //! every schedule before it is used.
 
+mod alternatives;
 mod arborescences;
 mod binary_tree;
 mod broken_rings;
@@ -42,6 +43,7 @@ mod walks;
 mod wfr;
 mod widths;
 
+pub use alternatives::alternatives;
 pub use arborescences::Arborescences;
 pub use binary_tree::BinaryTree;
 pub use composed::Composed;
@@ -182,6 +184,12 @@ pub trait Planner: Sync {
     ///
     /// [`PlanError::NotApplicable`] with the reason.
     fn applies(&self, problem: &Problem) -> Result<(), PlanError>;
+
+    /// In how many parts it comes to its best volume, if that is known beforehand: where the shares of its closed form
+    /// are whole.
+    fn natural_parts(&self, _problem: &Problem) -> Option<u32> {
+        None
+    }
 
     /// Plans. Calls `control` between pieces of work and returns early, with the best schedule so far, when told to.
     ///

@@ -73,6 +73,10 @@ impl Planner for Ring {
         check(self.name(), problem)
     }
 
+    fn natural_parts(&self, _problem: &Problem) -> Option<u32> {
+        Some(2)
+    }
+
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
         let dims = active_dims(task.problem);

@@ -5,6 +5,7 @@
 //! algorithm is a rule for how much of a block goes which way, and for which chunk works on which dimension when.
 
 use super::link_table::LinkTable;
+use super::phase::Stated;
 use super::walks::write;
 use super::{Control, Outcome, Phase, PlanError, StopReason, Task};
 use crate::collective::{ChunkId, Holders, Kind};
@@ -154,7 +155,8 @@ pub(super) fn run(
     }
     let schedule = write(topology, steps);
     task.takes(planner, schedule.step_count())?;
-    let phases = Phase::measure(task.problem, &schedule, phases.into_iter().zip(lengths));
+    let stated = phases.into_iter().map(|name| Stated { name, startups: 1 });
+    let phases = Phase::measure(task.problem, &schedule, stated.zip(lengths));
     Ok(Outcome { phases, ..Outcome::new(schedule, StopReason::Finished) })
 }
 

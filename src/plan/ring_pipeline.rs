@@ -71,6 +71,11 @@ impl Planner for RingPipeline {
         check(self.name(), problem)
     }
 
+    /// The paper's number of chunks.
+    fn natural_parts(&self, _problem: &Problem) -> Option<u32> {
+        Some(6)
+    }
+
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
         let dims = active_dims(task.problem);

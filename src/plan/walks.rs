@@ -30,6 +30,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::phase::Stated;
 use super::{Control, Outcome, Phase, PlanError, StopReason, Task};
 use crate::collective::ChunkId;
 use crate::problem::Problem;
@@ -66,7 +67,7 @@ pub(super) fn plan(
     planner: &'static str,
     task: &Task<'_>,
     control: &Control,
-    phases: Vec<(String, Walks)>,
+    phases: Vec<(Stated, Walks)>,
 ) -> Result<Outcome, PlanError> {
     let topology = task.problem.topology();
     let limited = task.steps.is_some() || task.max_steps.is_some();
@@ -108,8 +109,8 @@ pub(super) fn plan(
     let lengths: Vec<usize> = best.iter().map(|(_, steps)| steps.len()).collect();
     let schedule = write(topology, best.into_iter().flat_map(|(_, steps)| steps).collect());
     task.takes(planner, schedule.step_count())?;
-    let names = phases.into_iter().map(|(name, _)| name);
-    let phases = Phase::measure(task.problem, &schedule, names.zip(lengths));
+    let stated = phases.into_iter().map(|(stated, _)| stated);
+    let phases = Phase::measure(task.problem, &schedule, stated.zip(lengths));
     Ok(Outcome { phases, ..Outcome::new(schedule, StopReason::Finished) })
 }
 

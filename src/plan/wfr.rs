@@ -37,6 +37,7 @@
 //! all-to-all by Qin et al., MICRO 2025, doi 10.1145/3725843.3756057. Which wild hop is taken is our reading.
 
 use super::dor::{Router, routed};
+use super::phase::Stated;
 use super::walks;
 use super::{Asked, Control, Outcome, PlanError, Planner, Task};
 use crate::problem::Problem;
@@ -63,9 +64,14 @@ impl Planner for Wfr {
         routed(self.name(), problem, wild_first).map(|_| ())
     }
 
+    /// What a message's parts share is their route: more of them only fill the pipeline sooner.
+    fn natural_parts(&self, _problem: &Problem) -> Option<u32> {
+        Some(8)
+    }
+
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         let walks = routed(self.name(), task.problem, wild_first)?;
-        walks::plan(self.name(), task, control, vec![("routed".to_owned(), walks)])
+        walks::plan(self.name(), task, control, vec![(Stated { name: "routed".to_owned(), startups: 1 }, walks)])
     }
 }
 

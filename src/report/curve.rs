@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::collective::unit;
-use super::figures::{decimal, exact_and_decimal, fine_percent, seconds};
+use super::figures::{bytes, decimal, exact_and_decimal, fine_percent, seconds};
 use super::machine::describe;
 use super::observed;
 use super::summary::{Quality, headline, refuted_to_json, volume};
@@ -166,22 +166,5 @@ impl Curve<'_> {
     fn fastest(&self, price: &Price) -> Option<usize> {
         let time = |index: &usize| self.points[*index].seconds(price);
         (0..self.points.len()).min_by(|a, b| time(a).total_cmp(&time(b)))
-    }
-}
-
-/// A size in the largest unit that divides it: `64KiB`.
-fn bytes(size: u64) -> String {
-    let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
-    let unit = units.iter().find(|(_, bits)| size > 0 && size.is_multiple_of(1 << bits));
-    unit.map_or(format!("{size}B"), |(name, bits)| format!("{}{name}", size >> bits))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::bytes;
-
-    #[test]
-    fn sizes() {
-        assert_eq!([65536, 1 << 20, 1000, 1536].map(bytes), ["64KiB", "1MiB", "1000B", "1536B"]);
     }
 }

@@ -42,6 +42,13 @@ pub fn seconds(value: f64) -> String {
     format!("{scaled:.2} {unit}")
 }
 
+/// A size in the largest unit that divides it: `64KiB`.
+pub fn bytes(size: u64) -> String {
+    let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let unit = units.iter().find(|(_, bits)| size > 0 && size.is_multiple_of(1 << bits));
+    unit.map_or(format!("{size}B"), |(name, bits)| format!("{}{name}", size >> bits))
+}
+
 /// A number and a noun, the noun with an `s` unless the number is 1: `1 cable`, `3 cables`.
 pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
@@ -73,6 +80,7 @@ mod tests {
             [seconds(0.0), seconds(1.5e-6), seconds(0.0213), seconds(61.0)],
             ["0.00 s", "1.50 us", "21.30 ms", "61.00 s"]
         );
+        assert_eq!([65536, 1 << 20, 1000, 1536].map(bytes), ["64KiB", "1MiB", "1000B", "1536B"]);
         assert_eq!([count(1, "rank"), count(0, "rank")], ["1 rank", "0 ranks"]);
         assert_eq!(shortened((0..5).map(|i| i.to_string()), 3, ", "), "0, 1, 2, and 2 more");
     }

@@ -4,8 +4,10 @@
 //! decides something is also given exactly.
 
 pub mod audit;
+pub mod bandwidth;
 pub mod bounds;
 mod collective;
+pub mod comparison;
 pub mod curve;
 pub mod diagnostics;
 pub mod excerpt;

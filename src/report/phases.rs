@@ -19,6 +19,7 @@ pub fn to_json(phases: &[Phase]) -> Value {
         json!({
             "name": phase.name,
             "steps": phase.steps.len(),
+            "startups": phase.startups,
             "load": exact(phase.load),
             "decimal": decimal(phase.load),
         })
@@ -49,7 +50,8 @@ mod tests {
 
     #[test]
     fn phases_that_are_alike_are_counted() {
-        let phase = |name: &str, load| Phase { name: name.to_owned(), steps: 0..1, load: Rational::new(load, 7) };
+        let phase =
+            |name: &str, load| Phase { name: name.to_owned(), steps: 0..1, load: Rational::new(load, 7), startups: 1 };
         let phases =
             [phase("normal 1", 7), phase("acceleration 1", 3), phase("normal 2", 7), phase("acceleration 2", 3)];
         assert_eq!(describe(&phases), "4 phases, loads together 20/7 = 2.857: 2 normal of 1, 2 acceleration of 3/7");

@@ -1,15 +1,11 @@
-//! What came of carrying a schedule out: times and bandwidths, as collective benchmarks print them.
-//!
-//! As in NVIDIA's nccl-tests (`doc/PERFORMANCE.md`): the size `S` is that of the larger of a rank's two buffers, the
-//! *algorithm bandwidth* is `S / time`, and the *bus bandwidth* multiplies it by what must cross a rank's links per byte
-//! of `S`, so that it can be compared with the speed of the hardware, whatever the collective and the number of ranks
-//! `n`: `2(n-1)/n` for an all-reduce, `(n-1)/n` where every rank keeps one block of `n`, 1 for broadcast and reduce.
+//! What came of carrying a schedule out: times, and bandwidths as [`super::bandwidth`] defines them.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::bandwidth::{bandwidths, blocks};
 use super::figures::{percent, seconds};
 use super::machine::describe;
 use super::summary::headline;
@@ -65,7 +61,7 @@ impl RunReport<'_> {
             let (block, dtype) = (self.block, self.dtype);
             table.remark(
                 "size",
-                format!("{bytes} bytes: {} of {block} {dtype}", super::figures::count(self.blocks(), "block")),
+                format!("{bytes} bytes: {} of {block} {dtype}", super::figures::count(blocks(self.problem()), "block")),
             );
         }
         table.remark("result", self.result());
@@ -148,32 +144,13 @@ impl RunReport<'_> {
         self.problem().collective().kind.name()
     }
 
-    /// Blocks in the larger of a rank's two buffers.
-    fn blocks(&self) -> usize {
-        blocks(self.problem())
-    }
-
     fn bytes(&self) -> u64 {
-        (self.blocks() * self.block) as u64 * self.dtype.bytes() as u64
+        (blocks(self.problem()) * self.block) as u64 * self.dtype.bytes() as u64
     }
 
     /// Algorithm and bus bandwidth, in bytes per second; `None` where no bytes are asked for.
     fn bandwidths(&self) -> Option<(f64, f64)> {
-        let live = self.problem().topology().live_rank_count() as f64;
-        let kept = (live - 1.0) / live;
-        let factor = match self.problem().collective().kind {
-            Kind::AllReduce | Kind::AllReduceGathered => 2.0 * kept,
-            Kind::AllToAll
-            | Kind::AllToAllV(_)
-            | Kind::AllGather
-            | Kind::ReduceScatter
-            | Kind::Scatter(_)
-            | Kind::Gather(_) => kept,
-            Kind::Broadcast(_) | Kind::Reduce(_) => 1.0,
-            Kind::Barrier => return None,
-        };
-        let algorithm = self.bytes() as f64 / self.time.as_secs_f64();
-        (algorithm.is_finite() && self.bytes() > 0).then_some((algorithm, algorithm * factor))
+        bandwidths(self.problem(), self.bytes() as f64, self.time.as_secs_f64())
     }
 }
 
@@ -182,20 +159,4 @@ impl RunReport<'_> {
 pub fn block_for(problem: &Problem, bytes: u64, dtype: Dtype) -> usize {
     let elements = bytes / dtype.bytes() as u64;
     usize::try_from(elements / blocks(problem).max(1) as u64).unwrap_or(usize::MAX).max(1)
-}
-
-fn blocks(problem: &Problem) -> usize {
-    match &problem.collective().kind {
-        Kind::AllToAllV(demand) => {
-            let all = || problem.topology().live_ranks();
-            let sent = |from| all().map(|to| demand.chunks(from, to).len()).sum::<usize>();
-            let received = |to| all().map(|from| demand.chunks(from, to).len()).sum::<usize>();
-            all().map(|rank| sent(rank).max(received(rank))).max().unwrap_or(0)
-        }
-        Kind::AllToAll | Kind::AllGather | Kind::ReduceScatter | Kind::Scatter(_) | Kind::Gather(_) => {
-            problem.topology().live_rank_count()
-        }
-        Kind::AllReduce | Kind::AllReduceGathered | Kind::Broadcast(_) | Kind::Reduce(_) => 1,
-        Kind::Barrier => 0,
-    }
 }

@@ -28,9 +28,14 @@ impl Row {
 impl Table {
     /// A table with these headings; without any, there is no heading line.
     pub fn new(headings: &[&str]) -> Self {
+        Self::of(headings.iter().map(|&heading| heading.to_owned()).collect())
+    }
+
+    /// The same with headings that were made for it.
+    pub fn of(headings: Vec<String>) -> Self {
         let mut table = Self::default();
         if !headings.is_empty() {
-            table.row(headings.iter().map(|&heading| heading.to_owned()));
+            table.row(headings);
         }
         table
     }

@@ -16,9 +16,12 @@ mod ways;
 
 use std::collections::BTreeMap;
 
+use num_rational::Ratio;
+
 use super::dim_rotation::class;
 use super::half_ring::shorter_way;
 use super::link_table::LinkTable;
+use super::phase::Stated;
 use super::ring_phases::{Block, Traveller, active_dims, check_torus, travellers};
 use super::walks::{self, Walks};
 use super::{Control, Outcome, PlanError, Task};
@@ -65,6 +68,27 @@ pub(super) enum Acceleration {
 /// [`PlanError::NotApplicable`] with the reason.
 pub(super) fn check(planner: &'static str, problem: &Problem, scheme: Scheme) -> Result<(), PlanError> {
     prepare(planner, problem, scheme).map(|_| ())
+}
+
+/// In how many parts the shares of a scheme come to whole chunks, on a torus of equal extents with one broken ring; of
+/// unequal extents the largest counts.
+pub(super) fn natural_parts(problem: &Problem, scheme: Scheme) -> Option<u32> {
+    let dims = active_dims(problem);
+    let extent = dims.iter().map(|&dim| problem.topology().as_torus().map_or(1, |torus| torus.extents[dim])).max()?;
+    let classes = dims.len() as u32;
+    // The speed of what is left of a broken ring in terms of a sound one, as a fraction.
+    let speed = match scheme.remains {
+        Remains::Open => Ratio::new(1, 2),
+        Remains::Folded if extent.is_multiple_of(2) => Ratio::new(extent, 4 * (extent - 1)),
+        Remains::Folded => Ratio::new(extent + 1, 4 * extent),
+    };
+    let (numerator, denominator) = (*speed.numer(), *speed.denom());
+    let shared = (classes - 1) * denominator + numerator;
+    Some(match (scheme.acceleration, scheme.normal) {
+        (Acceleration::None, _) => 2 * classes,
+        (_, false) => classes * shared,
+        (_, true) => classes * shared * denominator,
+    })
 }
 
 /// The torus with its broken rings, each with the ways it has.
@@ -164,7 +188,9 @@ pub(super) fn plan(
                 (_, 1) => format!("acceleration {}", phase + 1),
                 _ => format!("acceleration {}.{number}", phase + 1),
             };
-            phases.push((name, walks));
+            let of_phase = |portion: &&allocation::Portion<'_>| portion.phase == number && portion.share > 0.0;
+            let edges = shares.iter().flatten().filter(of_phase).map(|portion| portion.way.edge());
+            phases.push((Stated { name, startups: edges.max().unwrap_or(1) }, walks));
         }
     }
     walks::plan(planner, task, control, phases)

@@ -45,6 +45,8 @@ use crate::topology::{Direction, LinkId, RankId, Topology, Torus, dim_name};
 #[derive(Clone, Debug)]
 pub(super) struct Way {
     extent: u32,
+    /// The links of its longest logical edge.
+    edge: u32,
     /// `routes[from * extent + to]`: one, or two that take half of the data each.
     routes: Vec<Vec<Vec<LinkId>>>,
 }
@@ -85,11 +87,20 @@ impl Way {
         &self.routes[(from * self.extent + to) as usize]
     }
 
+    /// The links of its longest logical edge: 1 on a line, `k - 1` on a folded ring, 3 on a virtual one.
+    pub fn edge(&self) -> u32 {
+        self.edge
+    }
+
     /// Builds a way of a route for each pair of positions.
-    fn build(extent: u32, route: impl Fn(u32, u32) -> Result<Vec<Vec<LinkId>>, Missing>) -> Result<Self, Missing> {
+    fn build(
+        extent: u32,
+        edge: u32,
+        route: impl Fn(u32, u32) -> Result<Vec<Vec<LinkId>>, Missing>,
+    ) -> Result<Self, Missing> {
         let pairs = (0..extent).flat_map(|from| (0..extent).map(move |to| (from, to)));
         let routes = pairs.map(|(from, to)| if from == to { Ok(Vec::new()) } else { route(from, to) });
-        Ok(Self { extent, routes: routes.collect::<Result<_, _>>()? })
+        Ok(Self { extent, edge, routes: routes.collect::<Result<_, _>>()? })
     }
 
     fn uses(&self, link: LinkId) -> bool {
@@ -203,7 +214,8 @@ impl Rings<'_> {
     /// The ring itself, with one dead cable.
     fn line(&self, ring: &BrokenRing, remains: Remains) -> Result<Way, Missing> {
         let extent = ring.ranks.len() as u32;
-        Way::build(extent, |from, to| {
+        let edge = if remains == Remains::Folded { extent - 1 } else { 1 };
+        Way::build(extent, edge, |from, to| {
             let (place, wanted) = (ring.place_in_line(from), ring.place_in_line(to));
             let mut walk = Walk { rings: self, at: ring.ranks[from as usize], route: Vec::new() };
             if place < wanted {
@@ -228,7 +240,7 @@ impl Rings<'_> {
             walk.along(beside, !side, 1)?;
             Ok(walk.route)
         };
-        Way::build(extent, |from, to| {
+        Way::build(extent, 3, |from, to| {
             let offset = (to + extent - from) % extent;
             let (up, down) = match self.has_single_cable(ring.dim) {
                 true => (from == 0, from != 0),

@@ -1,0 +1,321 @@
+//! `synth compare`: planners side by side.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use synth::bound;
+use synth::collective::{Collective, Kind};
+use synth::cost::Rates;
+use synth::format::file;
+use synth::plan::{Control, PlanError, StopReason, Wish, alternatives, can_be_cut, planner_named, planners};
+use synth::problem::Problem;
+use synth::report::comparison::{Baseline, Comparison, Entry, Machine, Plot, Refusal};
+use synth::topology::{Topology, TopologySpec};
+
+use super::collective_options::CollectiveOptions;
+use super::pareto::PartsList;
+use super::plan_options::{use_threads, wish_words};
+use super::progress::{Ticker, interrupt_flag};
+use super::quantity::parse_duration;
+use super::rate_options::RateOptions;
+use super::sweep::{Place, Sweep};
+use super::topology_options::TopologyOptions;
+use super::{Ending, Failure, output, plan, size};
+
+/// Planners that are compared only where they are named: their search may not end.
+const ONLY_NAMED: [&str; 1] = ["smt"];
+
+/// Compare planners: steps, volume, chunks held, and times by message size
+///
+/// Every schedule is verified before it is shown. A planner is asked for several numbers of parts, unless --parts says
+/// them; shown are those schedules of it of which none has both fewer steps and less volume than another. Planners that
+/// give none say why. Exit codes as for planning.
+#[derive(Args)]
+pub struct CompareCommand {
+    #[command(flatten)]
+    topology: TopologyOptions,
+    /// Many tori instead of one: dims=4x4,5x5,8x8, and with faults=0,1,2 each with so many failed cables, drawn by the
+    /// seed
+    #[arg(long, num_args = 1..=2, value_name = "dims=..|faults=..", help_heading = "Machine",
+        conflicts_with_all = ["torus", "topology", "fail", "fail_link", "fail_rank", "wrap", "capacity"])]
+    sweep: Vec<String>,
+    #[command(flatten)]
+    collective: CollectiveOptions,
+    /// The planners to compare (ring,negotiated) [default: all but smt, which can take for ever]; `synth planners` lists them
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',', help_heading = "Plan")]
+    planners: Vec<String>,
+    /// The planner that speed-ups are over [default: the slowest for the largest messages]
+    #[arg(long, value_name = "NAME", help_heading = "Plan")]
+    baseline: Option<String>,
+    /// The baseline is planned for the machine before anything failed
+    #[arg(long, requires = "baseline", help_heading = "Plan")]
+    sound_baseline: bool,
+    /// Numbers of equal parts each message is cut in (1,2,6), or `auto`: those that suit the planner and the sizes
+    #[arg(long, value_name = "N,..|auto", default_value = "auto", help_heading = "Plan")]
+    parts: PartsList,
+    /// Stop after this time (30s) and show what was found; no planner takes more than its share of what is left
+    #[arg(long, value_name = "TIME", help_heading = "Plan", value_parser = parse_duration)]
+    time_limit: Option<Duration>,
+    /// Drives random choices: the same seed gives the same schedules
+    #[arg(long, value_name = "N", help_heading = "Plan", default_value_t = 0)]
+    seed: u64,
+    /// Threads to plan with [default: one per core]; their number does not change the schedules
+    #[arg(long, value_name = "N", help_heading = "Plan", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    #[command(flatten)]
+    rates: RateOptions,
+    /// The form of the answer
+    #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
+    format: CompareFormat,
+    /// What --format svg draws over the size of a message
+    #[arg(long, value_enum, default_value = "time", help_heading = "Output")]
+    plot: PlotArgument,
+    /// Write the answer to this file instead of standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true, help_heading = "Output")]
+    output: PathBuf,
+    /// No progress
+    #[arg(short, long, help_heading = "Output")]
+    quiet: bool,
+}
+
+/// The forms of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum CompareFormat {
+    /// Tables for people
+    Text,
+    /// A line for each schedule and size
+    Csv,
+    /// For programs
+    Json,
+    /// A plot of one machine
+    Svg,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PlotArgument {
+    /// Times
+    Time,
+    /// Speed-ups over the baseline
+    Speedup,
+}
+
+/// Planning for a comparison: what is the same for all machines and planners.
+struct Run<'a> {
+    command: &'a CompareCommand,
+    ticker: Ticker,
+    interrupted: Arc<AtomicBool>,
+    deadline: Option<Instant>,
+    /// Planners still to be asked, on all machines.
+    left: u32,
+    stopped: StopReason,
+}
+
+impl CompareCommand {
+    /// Runs the command.
+    pub fn run(&self) -> Result<Ending, Failure> {
+        let names = self.names()?;
+        let places = self.places()?;
+        if self.format == CompareFormat::Svg && places.len() != 1 {
+            return Err(Failure::usage("a plot shows one machine").hint("choose another --format for a sweep"));
+        }
+        use_threads(self.threads)?;
+        let runs = names.len() + usize::from(self.baseline.is_some());
+        let mut run = Run {
+            command: self,
+            ticker: Ticker::new(self.quiet),
+            interrupted: interrupt_flag()?,
+            deadline: self.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
+            left: (runs * places.len()) as u32,
+            stopped: StopReason::Finished,
+        };
+        let rates = self.rates.rates(&places[0].topology)?;
+        let machines = places.iter().map(|place| run.machine(place, &names)).collect::<Result<Vec<Machine>, _>>()?;
+        let stopped = run.stopped;
+        run.ticker.finish();
+        let comparison = Comparison { machines, rates, sizes: self.rates.sizes(), stopped };
+        self.write(&comparison)?;
+        let found = comparison.machines.iter().all(|machine| !machine.entries.is_empty());
+        Ok(match (stopped, found) {
+            (StopReason::Finished, true) => Ending::Success,
+            (StopReason::Finished, false) => Ending::Usage,
+            _ => Ending::Stopped,
+        })
+    }
+
+    /// The planners asked for.
+    fn names(&self) -> Result<Vec<String>, Failure> {
+        let names = match self.planners.is_empty() {
+            true => {
+                let names = planners().iter().map(|planner| planner.name());
+                names.filter(|name| !ONLY_NAMED.contains(name)).map(str::to_owned).collect()
+            }
+            false => self.planners.clone(),
+        };
+        for name in names.iter().chain(&self.baseline) {
+            planner_named(name)
+                .map_err(|error| Failure::usage(error).hint("`synth planners` says what each of them does"))?;
+        }
+        Ok(names)
+    }
+
+    /// The machines asked for.
+    fn places(&self) -> Result<Vec<Place>, Failure> {
+        if !self.sweep.is_empty() {
+            return Sweep::parse(&self.sweep)?.places(self.seed);
+        }
+        let words = self.topology.words();
+        let failures = words.iter().position(|word| word.starts_with("--fail")).unwrap_or(words.len());
+        let failures = words[failures..].join(" ");
+        Ok(vec![Place { topology: self.topology.topology()?, words, failures }])
+    }
+
+    fn write(&self, comparison: &Comparison) -> Result<(), Failure> {
+        let text = match self.format {
+            CompareFormat::Text => comparison.to_text(),
+            CompareFormat::Csv => comparison.to_csv(),
+            CompareFormat::Json => format!("{:#}\n", comparison.to_json()),
+            CompareFormat::Svg => {
+                let plot = if self.plot == PlotArgument::Time { Plot::Time } else { Plot::Speedup };
+                comparison.to_svg(plot).map_err(Failure::usage)?
+            }
+        };
+        if self.output == Path::new("-") {
+            return output::print(&text);
+        }
+        Ok(file::write_atomic(&self.output, text.as_bytes())?)
+    }
+}
+
+impl Run<'_> {
+    /// Asks all planners for schedules on one machine.
+    fn machine(&mut self, place: &Place, names: &[String]) -> Result<Machine, Failure> {
+        let topology = &place.topology;
+        size::check_ranks(topology)?;
+        let kind = self.command.collective.kind(&self.command.topology, topology)?;
+        let most_parts = self.command.parts.numbers().iter().flat_map(|parts| parts.iter().copied()).max();
+        size::check_chunks(topology, &kind, most_parts.unwrap_or(1))?;
+        if most_parts.is_some_and(|parts| parts > 1) && !can_be_cut(&kind) {
+            return Err(Failure::usage(format!("{} is not cut in parts", kind.name())).hint("leave --parts out"));
+        }
+        let rates = self.command.rates.rates(topology)?;
+        let problem = Problem::new(topology.clone(), Collective::new(kind.clone()))?;
+        let bounds = bound::find(&problem).map_err(|error| Failure::of_disconnected(&error, topology))?;
+        let failures = place.failures.clone();
+        let mut machine =
+            Machine { problem, failures, bounds, entries: Vec::new(), refusals: Vec::new(), baseline: None };
+        for name in names {
+            match self.ask(name, topology, &kind, &rates, &place.words)? {
+                Ok(found) => {
+                    for (entry, bounds) in found {
+                        let bound =
+                            |bounds: &synth::certificate::Bounds| bounds.volume.as_ref().map(|bound| bound.at_least);
+                        if bound(&bounds) > bound(&machine.bounds) {
+                            machine.bounds = bounds;
+                        }
+                        machine.entries.push(entry);
+                    }
+                }
+                Err(reason) => machine.refusals.push(Refusal { planner: name.clone(), reason }),
+            }
+        }
+        if let Some(name) = &self.command.baseline {
+            machine.baseline = Some(self.baseline(name, &machine, &rates, &place.words)?);
+        }
+        Ok(machine)
+    }
+
+    /// The schedules that speed-ups are over.
+    fn baseline(
+        &mut self,
+        name: &str,
+        machine: &Machine,
+        rates: &Rates,
+        words: &[String],
+    ) -> Result<Baseline, Failure> {
+        let topology = machine.problem.topology();
+        let sound = self.command.sound_baseline;
+        if !sound && machine.entries.iter().any(|entry| entry.planner == name) {
+            self.left = self.left.saturating_sub(1);
+            let entries = machine.entries.iter().filter(|entry| entry.planner == name).cloned().collect();
+            return Ok(Baseline { name: name.to_owned(), entries });
+        }
+        let whole = match sound {
+            true => {
+                let spec = TopologySpec::new(topology.spec().shape.clone());
+                &Topology::new(spec).map_err(Failure::usage)?
+            }
+            false => topology,
+        };
+        let kind = &machine.problem.collective().kind;
+        match self.ask(name, whole, kind, rates, words)? {
+            Ok(found) => Ok(Baseline {
+                name: if sound { format!("{name} without failures") } else { name.to_owned() },
+                entries: found.into_iter().map(|(entry, _)| entry).collect(),
+            }),
+            Err(reason) => Err(Failure::usage(format!("the baseline `{name}` gives no schedule: {reason}"))
+                .hint("choose another --baseline, or add --sound-baseline")),
+        }
+    }
+
+    /// The verified schedules of a planner, with the bounds they were planned with; or why there is none.
+    fn ask(
+        &mut self,
+        name: &str,
+        topology: &Topology,
+        kind: &Kind,
+        rates: &Rates,
+        words: &[String],
+    ) -> Result<Result<Vec<(Entry, synth::certificate::Bounds)>, String>, Failure> {
+        let control = self.control();
+        self.left = self.left.saturating_sub(1);
+        let (parts, prices) = (self.command.parts.numbers(), self.command.rates.prices(rates));
+        match alternatives(name, topology, kind, parts, &prices, self.command.seed, &control) {
+            Ok((found, stopped)) => {
+                if stopped != StopReason::Finished {
+                    self.stopped = stopped;
+                }
+                let entry = |(wish, plan): (Wish, synth::plan::Plan)| {
+                    let (planner, phases) = (plan.planner, plan.phases.clone());
+                    let verified = plan::verified(plan, None)?;
+                    let entry = Entry::new(&verified, planner, &phases, rates, self.command.command_of(words, &wish));
+                    Ok((entry, verified.bounds.clone()))
+                };
+                Ok(Ok(found.into_iter().map(entry).collect::<Result<_, Failure>>()?))
+            }
+            Err(PlanError::NotApplicable { reason, .. }) => Ok(Err(reason)),
+            Err(error) => {
+                if let PlanError::Stopped { stopped } = &error {
+                    self.stopped = *stopped;
+                }
+                Ok(Err(error.to_string()))
+            }
+        }
+    }
+
+    /// What is left of the time, shared out over those still to be asked.
+    fn control(&self) -> Control {
+        let control =
+            Control::unlimited().with_interrupt(self.interrupted.clone()).with_listener(self.ticker.listener());
+        match self.deadline {
+            Some(deadline) => {
+                let now = Instant::now();
+                control.with_deadline(now + deadline.saturating_duration_since(now) / self.left.max(1))
+            }
+            None => control,
+        }
+    }
+}
+
+impl CompareCommand {
+    /// The command line that plans a schedule again.
+    fn command_of(&self, machine: &[String], wish: &Wish) -> String {
+        let mut words = vec!["synth".to_owned()];
+        words.extend_from_slice(machine);
+        words.extend(self.collective.words());
+        words.extend(wish_words(wish));
+        words.join(" ")
+    }
+}

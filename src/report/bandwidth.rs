@@ -1,0 +1,45 @@
+//! Bandwidths as collective benchmarks print them.
+//!
+//! As in NVIDIA's nccl-tests (`doc/PERFORMANCE.md`): the size `S` is that of the larger of a rank's two buffers, the
+//! *algorithm bandwidth* is `S / time`, and the *bus bandwidth* multiplies it by what must cross a rank's links per byte
+//! of `S`, so that it can be compared with the speed of the hardware, whatever the collective and the number of ranks
+//! `n`: `2(n-1)/n` for an all-reduce, `(n-1)/n` where every rank keeps one block of `n`, 1 for broadcast and reduce.
+
+use crate::collective::Kind;
+use crate::problem::Problem;
+
+/// Blocks in the larger of a rank's two buffers; of a demand, chunks. Blocks of failed ranks are not counted.
+pub(super) fn blocks(problem: &Problem) -> usize {
+    match &problem.collective().kind {
+        Kind::AllToAllV(demand) => {
+            let all = || problem.topology().live_ranks();
+            let sent = |from| all().map(|to| demand.chunks(from, to).len()).sum::<usize>();
+            let received = |to| all().map(|from| demand.chunks(from, to).len()).sum::<usize>();
+            all().map(|rank| sent(rank).max(received(rank))).max().unwrap_or(0)
+        }
+        Kind::AllToAll | Kind::AllGather | Kind::ReduceScatter | Kind::Scatter(_) | Kind::Gather(_) => {
+            problem.topology().live_rank_count()
+        }
+        Kind::AllReduce | Kind::AllReduceGathered | Kind::Broadcast(_) | Kind::Reduce(_) => 1,
+        Kind::Barrier => 0,
+    }
+}
+
+/// Algorithm and bus bandwidth in bytes per second, for a buffer of so many bytes; `None` where no bytes are asked for.
+pub(super) fn bandwidths(problem: &Problem, bytes: f64, seconds: f64) -> Option<(f64, f64)> {
+    let live = problem.topology().live_rank_count() as f64;
+    let kept = (live - 1.0) / live;
+    let factor = match problem.collective().kind {
+        Kind::AllReduce | Kind::AllReduceGathered => 2.0 * kept,
+        Kind::AllToAll
+        | Kind::AllToAllV(_)
+        | Kind::AllGather
+        | Kind::ReduceScatter
+        | Kind::Scatter(_)
+        | Kind::Gather(_) => kept,
+        Kind::Broadcast(_) | Kind::Reduce(_) => 1.0,
+        Kind::Barrier => return None,
+    };
+    let algorithm = bytes / seconds;
+    (algorithm.is_finite() && bytes > 0.0).then_some((algorithm, algorithm * factor))
+}

@@ -1,0 +1,187 @@
+//! Planners side by side: their schedules, the time of each by message size, and who is fastest when.
+//!
+//! Every schedule here was verified before it became an [`Entry`]. Of a planner that was asked for several numbers of
+//! parts there are several entries; for a given size the fastest of them speaks for it.
+
+mod csv;
+mod json;
+mod svg;
+mod text;
+
+use crate::certificate::{Bounds, Rational};
+use crate::cost::{Line, Rates, Stretch, fastest};
+use crate::plan::{Phase, StopReason};
+use crate::problem::Problem;
+use crate::schedule::Solution;
+use crate::verify::{Peak, Verified};
+
+use super::bandwidth::{bandwidths, blocks};
+use super::figures::decimal;
+use super::summary::volume;
+use crate::collective::Kind;
+
+pub use json::schema;
+pub use svg::{Plot, PlotError};
+
+/// A verified schedule, reduced to what is compared.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Who planned it.
+    pub planner: &'static str,
+    /// Parts per message.
+    pub parts: u32,
+    /// Steps S.
+    pub steps: usize,
+    /// The volume V, exactly.
+    pub volume: Rational,
+    /// The most chunks a rank holds at a time.
+    pub held: Option<Peak>,
+    /// Its time.
+    pub time: Line,
+    /// What its paper says of it, if its algorithm works in phases.
+    pub phased: Option<Phased>,
+    /// The command that plans it again.
+    pub command: String,
+}
+
+/// An algorithm of phases by the rule of its paper: see [`Rates::phased`].
+#[derive(Clone, Copy, Debug)]
+pub struct Phased {
+    /// The number of phases.
+    pub phases: usize,
+    /// Start-ups that are charged.
+    pub startups: u32,
+    /// The loads of the fullest link of each phase, added up, in messages.
+    pub load: Rational,
+    /// Its time.
+    pub time: Line,
+}
+
+/// A planner that gives no schedule, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The planner.
+    pub planner: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// What speed-ups are over.
+#[derive(Clone, Debug)]
+pub struct Baseline {
+    /// Its planner, and where it ran: `ring`, `ring without failures`.
+    pub name: String,
+    /// Its schedules.
+    pub entries: Vec<Entry>,
+}
+
+/// One machine.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// The collective and the machine.
+    pub problem: Problem,
+    /// The failures, as they would be typed: `--fail 0,1,x`.
+    pub failures: String,
+    /// The best bounds known.
+    pub bounds: Bounds,
+    /// Schedules, by planner, then steps.
+    pub entries: Vec<Entry>,
+    /// Planners without one.
+    pub refusals: Vec<Refusal>,
+    /// What speed-ups are over; without one, the planner that is slowest for the largest messages.
+    pub baseline: Option<Baseline>,
+}
+
+/// All of it.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// The machines, in the order asked for.
+    pub machines: Vec<Machine>,
+    /// What time costs.
+    pub rates: Rates,
+    /// Bytes of a message, ascending.
+    pub sizes: Vec<u64>,
+    /// Why the search ended.
+    pub stopped: StopReason,
+}
+
+impl Comparison {
+    /// The largest size.
+    fn largest(&self) -> u64 {
+        self.sizes.last().copied().unwrap_or(1)
+    }
+}
+
+impl Entry {
+    /// The figures of a verified solution, with the phases that its planner told.
+    pub fn new(
+        solution: &Verified<Solution>,
+        planner: &'static str,
+        phases: &[Phase],
+        rates: &Rates,
+        command: String,
+    ) -> Self {
+        let (problem, schedule) = (&solution.problem, &solution.schedule);
+        Self {
+            planner,
+            parts: problem.parts(),
+            steps: schedule.step_count(),
+            volume: volume(problem, schedule),
+            held: solution.report().observed.as_ref().map(|observed| observed.held),
+            time: rates.line(problem, schedule),
+            phased: (!phases.is_empty()).then(|| {
+                let (startups, load) = (Phase::total_startups(phases), Phase::total_load(phases));
+                Phased { phases: phases.len(), startups, load, time: rates.phased(startups, decimal(load)) }
+            }),
+            command,
+        }
+    }
+}
+
+impl Machine {
+    /// The volume of an entry over the best bound on it; `None` without a bound.
+    fn ratio(&self, entry: &Entry) -> Option<f64> {
+        let bound = self.bounds.volume.as_ref().map(|bound| bound.at_least)?;
+        (bound > Rational::from(0)).then(|| decimal(entry.volume / bound))
+    }
+
+    /// Which entry is fastest for messages of each size, from 1 byte up.
+    fn fastest(&self) -> Vec<Stretch> {
+        fastest(&self.entries.iter().map(|entry| entry.time).collect::<Vec<Line>>())
+    }
+
+    /// What speed-ups are over: its name and its schedules. `None` where there is no schedule.
+    fn base(&self, largest: u64) -> Option<(&str, Vec<&Entry>)> {
+        let (name, entries): (&str, Vec<&Entry>) = match &self.baseline {
+            Some(baseline) => (&baseline.name, baseline.entries.iter().collect()),
+            None => {
+                let least = |planner| least_seconds(self.of(planner), largest);
+                let planners = self.entries.iter().map(|entry| entry.planner);
+                // The first of equals.
+                let slowest = planners.reduce(|a, b| if least(b) > least(a) { b } else { a })?;
+                (slowest, self.of(slowest).collect())
+            }
+        };
+        (!entries.is_empty()).then_some((name, entries))
+    }
+
+    /// The schedules of a planner.
+    fn of(&self, planner: &'static str) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(move |entry| entry.planner == planner)
+    }
+
+    /// Algorithm and bus bandwidth of an entry, where the collective has one.
+    fn bandwidths(&self, entry: &Entry, message_bytes: u64) -> Option<(f64, f64)> {
+        // Of a demand, blocks are chunks.
+        let per_block = match self.problem.collective().kind {
+            Kind::AllToAllV(_) => message_bytes as f64 / f64::from(entry.parts),
+            _ => message_bytes as f64,
+        };
+        bandwidths(&self.problem, blocks(&self.problem) as f64 * per_block, entry.time.seconds(message_bytes))
+    }
+}
+
+/// The time of the fastest of these, for messages of so many bytes.
+fn least_seconds<'a>(entries: impl IntoIterator<Item = &'a Entry>, bytes: u64) -> f64 {
+    entries.into_iter().map(|entry| entry.time.seconds(bytes)).fold(f64::INFINITY, f64::min)
+}

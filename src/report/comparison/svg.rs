@@ -1,0 +1,140 @@
+//! The comparison of one machine as a plot: time, or speed-up, over the size of a message.
+
+use plotters::prelude::{
+    BLACK, ChartBuilder, Color, IntoDrawingArea, IntoLogRange, LineSeries, Palette, Palette99, PathElement, SVGBackend,
+    SeriesLabelPosition, WHITE,
+};
+use thiserror::Error;
+
+use super::super::figures::{bytes, seconds};
+use super::super::summary::headline;
+use super::{Comparison, Machine, least_seconds};
+
+/// What is drawn upwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plot {
+    /// Seconds.
+    Time,
+    /// How much faster than the baseline.
+    Speedup,
+}
+
+/// Why there is no plot.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the message of each variant says what it means")]
+pub enum PlotError {
+    #[error("a plot shows one machine, and there are {0}")]
+    SeveralMachines(usize),
+    #[error("there is no schedule to draw")]
+    Nothing,
+    #[error("cannot draw: {0}")]
+    Drawing(String),
+}
+
+/// Width and height, in pixels.
+const SIZE: (u32, u32) = (960, 600);
+/// Points of each curve; on a logarithmic scale lines are curved.
+const POINTS: u32 = 96;
+
+/// A line of the plot.
+struct Curve {
+    name: &'static str,
+    /// Sizes, and what is drawn upwards.
+    points: Vec<(f64, f64)>,
+}
+
+impl Curve {
+    /// Does another begin and end where this one does?
+    fn runs_as(&self, other: &Self) -> bool {
+        self.points.first() == other.points.first() && self.points.last() == other.points.last()
+    }
+}
+
+impl Comparison {
+    /// The plot as SVG, a curve for each planner; both axes are logarithmic.
+    ///
+    /// # Errors
+    ///
+    /// A [`PlotError`] unless there is one machine, with schedules.
+    pub fn to_svg(&self, plot: Plot) -> Result<String, PlotError> {
+        let [machine] = &self.machines[..] else { return Err(PlotError::SeveralMachines(self.machines.len())) };
+        let curves = self.curves(machine, plot).ok_or(PlotError::Nothing)?;
+        draw(&headline(&machine.problem), &curves, plot).map_err(|error| PlotError::Drawing(error.to_string()))
+    }
+
+    /// A curve for each planner, in order.
+    fn curves(&self, machine: &Machine, plot: Plot) -> Option<Vec<Curve>> {
+        let (least, largest) = (*self.sizes.first()?, *self.sizes.last()?);
+        // A range of one size is no range.
+        let ends =
+            if least == largest { (least as f64 / 2.0, largest as f64 * 2.0) } else { (least as f64, largest as f64) };
+        let size = |point: u32| ends.0 * (ends.1 / ends.0).powf(f64::from(point) / f64::from(POINTS));
+        let (_, base) = machine.base(largest)?;
+        let mut planners: Vec<&'static str> = machine.entries.iter().map(|entry| entry.planner).collect();
+        planners.dedup();
+        let curve = |planner: &'static str| {
+            let points = (0..=POINTS).map(|point| {
+                let size = size(point);
+                let whole = size.round() as u64;
+                let time = least_seconds(machine.of(planner), whole);
+                match plot {
+                    Plot::Time => (size, time),
+                    Plot::Speedup => (size, least_seconds(base.iter().copied(), whole) / time),
+                }
+            });
+            Curve { name: planner, points: points.collect() }
+        };
+        Some(planners.into_iter().map(curve).collect())
+    }
+}
+
+fn draw(title: &str, curves: &[Curve], plot: Plot) -> Result<String, Box<dyn std::error::Error>> {
+    let points = || curves.iter().flat_map(|curve| curve.points.iter().copied());
+    let range = |values: &mut dyn Iterator<Item = f64>| {
+        values.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)))
+    };
+    let across = range(&mut points().map(|point| point.0));
+    let (lowest, highest) = range(&mut points().map(|point| point.1));
+    // Room for the names of the curves: times rise from the lower left, speed-ups leave the bottom free.
+    let below = if plot == Plot::Time { 1.1 } else { 2.0 };
+    let mut svg = String::new();
+    {
+        let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
+        area.fill(&WHITE)?;
+        let mut chart = ChartBuilder::on(&area)
+            .caption(title, ("sans-serif", 18))
+            .margin(16)
+            .x_label_area_size(48)
+            .y_label_area_size(84)
+            .build_cartesian_2d(
+                (across.0..across.1).log_scale().base(2.0),
+                (lowest / below..highest * 1.1).log_scale(),
+            )?;
+        let words = |value: &f64| match plot {
+            Plot::Time => seconds(*value),
+            Plot::Speedup => format!("{value:.2}x"),
+        };
+        chart
+            .configure_mesh()
+            .x_desc("size of a message")
+            .y_desc(if plot == Plot::Time { "time" } else { "speed-up" })
+            .x_labels(12)
+            .x_label_formatter(&|size| bytes(size.round() as u64))
+            .y_label_formatter(&words)
+            .light_line_style(WHITE)
+            .draw()?;
+        for (index, curve) in curves.iter().enumerate() {
+            // A curve that others cover shows on both sides of them.
+            let covered = curves[index + 1..].iter().filter(|above| curve.runs_as(above)).count() as u32;
+            let style = Palette99::pick(index).stroke_width(2 + 3 * covered);
+            chart
+                .draw_series(LineSeries::new(curve.points.iter().copied(), style))?
+                .label(curve.name)
+                .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], style));
+        }
+        let place = if plot == Plot::Time { SeriesLabelPosition::UpperLeft } else { SeriesLabelPosition::LowerRight };
+        chart.configure_series_labels().position(place).background_style(WHITE.mix(0.85)).border_style(BLACK).draw()?;
+        area.present()?;
+    }
+    Ok(svg)
+}
