@@ -1,6 +1,7 @@
 //! Collectives with a root, on verified schedules: broadcast and reduce, the pipeline through edge-disjoint
 //! arborescences, against closed forms; scatter and gather against the cut of the root.
 
+use synth::bound;
 use synth::collective::Kind;
 use synth::cost::Price;
 use synth::plan::{Control, Parts, Plan, Wish, synthesise};
@@ -33,7 +34,7 @@ fn figures(plan: &Plan) -> (u32, u32) {
 
 /// One over the volume bound: how many parts can leave the root in a step of width 1, and get everywhere.
 fn least_cut(plan: &Plan) -> u32 {
-    let bound = plan.bounds.volume.as_ref().unwrap().at_least;
+    let bound = bound::find(&plan.problem).unwrap().volume.unwrap().at_least;
     assert!(bound.numer() == &1, "{bound}");
     *bound.denom() as u32
 }
