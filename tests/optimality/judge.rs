@@ -17,8 +17,7 @@ use synth::verify::{Options, Verified};
 
 use crate::machines::Case;
 
-/// How long either wish of a case may take when the file is written; less where bounds tell the answer anyway.
-const LONG: Duration = Duration::from_secs(20);
+/// How long either wish of a case may take where bounds tell the answer anyway.
 const SHORT: Duration = Duration::from_secs(3);
 
 /// Steps and total width.
@@ -94,12 +93,12 @@ pub fn planned(case: &Case, planner: Option<&str>) -> Option<(&'static str, Figu
     }
 }
 
-/// Asks the SMT planner for both ends of the front.
-pub fn judge(case: &Case) -> Facts {
+/// Asks the SMT planner for both ends of the front, each for so long.
+pub fn judge(case: &Case, time: Duration) -> Facts {
     let bound = least(case);
     // A verified schedule that stands on both bounds needs no solver; the solver has a short time to find one itself.
     let met = planned(case, None).is_some_and(|(_, figures)| figures == bound);
-    let time = if met { SHORT } else { LONG };
+    let time = if met { SHORT } else { time };
     let mut facts = Facts::default();
     facts.least = wished(case, Minimise::Volume, time, &mut facts);
     if met {
