@@ -41,6 +41,7 @@ mod cnf;
 mod instance;
 mod lex;
 mod moves;
+mod pruning;
 mod schedule;
 mod search;
 mod sends;

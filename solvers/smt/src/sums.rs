@@ -23,6 +23,7 @@
 use crate::Symmetries;
 use crate::cnf::{Cnf, FALSE, TRUE};
 use crate::instance::{Instance, Question};
+use crate::pruning::prune;
 use crate::schedule::{Move, Schedule, ScheduleStep};
 use crate::sends::{Sends, holds, unite};
 use crate::symmetry::Action;
@@ -189,37 +190,20 @@ fn cross_every_cut(cnf: &mut Cnf, instance: &Instance, sums: &Sums, chunk: usize
     }
 }
 
-/// The schedule of a model: what is of use to the sums at the end.
+/// The schedule of a model, without [what is of no use](prune).
 pub fn decode(instance: &Instance, parts: u32, sums: &Sums, model: &[bool]) -> Schedule {
     let mut moves: Vec<Vec<Move>> = vec![Vec::new(); sums.steps];
-    for chunk in 0..parts as usize {
-        let same = |one: usize, other: usize, step: usize| {
-            let has = |node: usize, origin: usize| holds(model, sums.has(chunk, node, origin, step));
-            (0..sums.nodes).all(|origin| has(one, origin) == has(other, origin))
+    for chunk in 0..parts {
+        let sent = |step: usize| {
+            let sent = (0..instance.arcs.len() as u32)
+                .filter(move |&arc| holds(model, sums.sends.get(chunk as usize, arc as usize, step)));
+            let to = |arc: u32| instance.arcs[arc as usize].to as usize;
+            let reduce = |arc: u32| holds(model, sums.keeps(chunk as usize, to(arc), step));
+            sent.map(|arc| Move { arc, chunk, reduce: reduce(arc) }).collect()
         };
-        // Of which nodes the value after this step is of use.
-        let mut needed = vec![true; sums.nodes];
-        for step in (0..sums.steps).rev() {
-            let mut before = vec![false; sums.nodes];
-            for node in (0..sums.nodes).filter(|&node| needed[node]) {
-                let mut keeps = holds(model, sums.keeps(chunk, node, step));
-                for (index, arc) in instance.arcs.iter().enumerate() {
-                    let from = arc.from as usize;
-                    if arc.to as usize != node || !holds(model, sums.sends.get(chunk, index, step)) {
-                        continue;
-                    }
-                    if !keeps && same(from, node, step) {
-                        // A copy of what is there already.
-                        keeps = true;
-                        continue;
-                    }
-                    before[from] = true;
-                    moves[step].push(Move { arc: index as u32, chunk: chunk as u32, reduce: keeps });
-                }
-                before[node] |= keeps;
-            }
-            needed = before;
-        }
+        let mut of_chunk: Vec<Vec<Move>> = (0..sums.steps).map(sent).collect();
+        prune(sums.nodes, &instance.arcs, &mut of_chunk);
+        moves.iter_mut().zip(of_chunk).for_each(|(step, of_chunk)| step.extend(of_chunk));
     }
     Schedule { steps: moves.into_iter().map(|moves| ScheduleStep::new(moves, &instance.arcs)).collect() }
 }
