@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use synth::bound;
+use synth::certificate::{Bounds, VolumeBound};
 use synth::collective::{Collective, Kind};
 use synth::cost::Rates;
 use synth::format::file;
@@ -210,10 +211,10 @@ impl Run<'_> {
             match self.ask(name, topology, &kind, &rates, &place.words)? {
                 Ok(found) => {
                     for (entry, bounds) in found {
-                        let bound =
-                            |bounds: &synth::certificate::Bounds| bounds.volume.as_ref().map(|bound| bound.at_least);
-                        if bound(&bounds) > bound(&machine.bounds) {
-                            machine.bounds = bounds;
+                        let known = machine.bounds.volume.as_ref().map(|bound| bound.at_least);
+                        let found = bounds.volume.filter(VolumeBound::is_for_any_parts);
+                        if found.as_ref().map(|bound| bound.at_least) > known {
+                            machine.bounds.volume = found;
                         }
                         machine.entries.push(entry);
                     }
@@ -268,7 +269,7 @@ impl Run<'_> {
         kind: &Kind,
         rates: &Rates,
         words: &[String],
-    ) -> Result<Result<Vec<(Entry, synth::certificate::Bounds)>, String>, Failure> {
+    ) -> Result<Result<Vec<(Entry, Bounds)>, String>, Failure> {
         let control = self.control();
         self.left = self.left.saturating_sub(1);
         let (parts, prices) = (self.command.parts.numbers(), self.command.rates.prices(rates));

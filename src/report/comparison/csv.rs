@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `machine`, `failures` | what it was planned for; the failures as they would be typed |
 //! | `planner`, `parts`, `steps` | who planned it, in how many parts, in how many steps |
-//! | `volume`, `ratio` | the volume in messages, exactly (`1024/31`), and over the best bound on it |
+//! | `volume`, `ratio` | the volume in messages, exactly (`1024/31`), and over the best bound for as many parts |
 //! | `held` | the most chunks a rank holds at a time |
 //! | `message_bytes`, `seconds` | a size, and the time for it |
 //! | `algbw`, `busbw` | bytes per second |

@@ -75,7 +75,7 @@ struct EntryJson {
     /// A fraction: "1024/31".
     volume: String,
     volume_decimal: f64,
-    /// The volume over its bound.
+    /// The volume over the best bound for as many parts.
     ratio: Option<f64>,
     /// The most chunks a rank holds at a time.
     held: Option<u64>,

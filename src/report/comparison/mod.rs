@@ -34,6 +34,8 @@ pub struct Entry {
     pub steps: usize,
     /// The volume V, exactly.
     pub volume: Rational,
+    /// The best bound on the volume for as many parts: some bounds speak of no others.
+    bound: Option<Rational>,
     /// The most chunks a rank holds at a time.
     pub held: Option<Peak>,
     /// Its time.
@@ -82,7 +84,7 @@ pub struct Machine {
     pub problem: Problem,
     /// The failures, as they would be typed: `--fail 0,1,x`.
     pub failures: String,
-    /// The best bounds known.
+    /// The best bounds known that hold for any number of parts.
     pub bounds: Bounds,
     /// Schedules, by planner, then steps.
     pub entries: Vec<Entry>,
@@ -127,6 +129,7 @@ impl Entry {
             parts: problem.parts(),
             steps: schedule.step_count(),
             volume: volume(problem, schedule),
+            bound: solution.bounds.volume.as_ref().map(|bound| bound.at_least),
             held: solution.report().observed.as_ref().map(|observed| observed.held),
             time: rates.line(problem, schedule),
             phased: (!phases.is_empty()).then(|| {
@@ -139,9 +142,9 @@ impl Entry {
 }
 
 impl Machine {
-    /// The volume of an entry over the best bound on it; `None` without a bound.
+    /// The volume of an entry over the best bound for as many parts; `None` without a bound.
     fn ratio(&self, entry: &Entry) -> Option<f64> {
-        let bound = self.bounds.volume.as_ref().map(|bound| bound.at_least)?;
+        let bound = self.bounds.volume.as_ref().map(|bound| bound.at_least).max(entry.bound)?;
         (bound > Rational::from(0)).then(|| decimal(entry.volume / bound))
     }
 
