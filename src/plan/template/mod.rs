@@ -47,11 +47,12 @@ const MORE_STEPS: u32 = 2;
 /// The template planner.
 ///
 /// ```
-/// use synth::plan::{Parts, Wish, synthesise, Control};
+/// use synth::plan::{Control, Wish, synthesise};
 /// use synth::{collective::Kind, topology::Topology};
 ///
 /// let wish = Wish { planner: Some("template".to_owned()), ..Wish::default() };
-/// let plan = |kind| synthesise(&Topology::torus(&[4, 4, 4])?, &kind, &wish, &Control::unlimited());
+/// let intact = Topology::torus(&[4, 4, 4])?;
+/// let plan = |kind| synthesise(&intact, &kind, &wish, &Control::unlimited());
 /// let schedule = plan(Kind::AllToAll)?.schedule;
 /// assert_eq!((schedule.step_count(), schedule.total_width()), (6, 32));
 /// // 63 chunks over 6 links.

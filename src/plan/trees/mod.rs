@@ -75,9 +75,9 @@ fn is_for_the_pipeline(problem: &Problem) -> bool {
 /// use synth::plan::{Control, Parts, Wish, synthesise};
 /// use synth::{collective::Kind, topology::Topology};
 ///
-/// let wish = Wish { parts: Parts::Fixed(2), ..Wish::default() };
+/// let wish = Wish { parts: Parts::Fixed(2), planner: Some("trees".to_owned()), ..Wish::default() };
 /// let plan = synthesise(&Topology::torus(&[4, 4])?, &Kind::AllGather, &wish, &Control::unlimited())?;
-/// assert_eq!((plan.planner, plan.schedule.step_count()), ("trees", 4));
+/// assert_eq!((plan.schedule.step_count(), plan.schedule.total_width()), (4, 8));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Trees;
