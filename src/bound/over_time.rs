@@ -37,7 +37,7 @@ use crate::problem::Problem;
 use crate::topology::{Distances, RankId};
 
 /// Arcs of the flows of all stars together.
-const STAR_WORK: u64 = 6_000_000;
+const STAR_WORK: u64 = 2_000_000;
 /// Units looked at one by one at each end, the more the better.
 const ENDS: [usize; 2] = [2, 1];
 
