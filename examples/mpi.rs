@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let transport = MpiTransport::new(schedule.problem.topology(), Duration::from_secs(30))?;
     let mut buffer = vec![f64::from(world.rank()); 1000];
-    let mut sum = || Communicator::new(transport, &schedule)?.all_reduce(&mut buffer, Operation::Sum);
+    let sum = || Communicator::new(transport, &schedule)?.all_reduce(&mut buffer, Operation::Sum);
     if let Err(error) = sum() {
         eprintln!("{error}");
         world.abort(2);
