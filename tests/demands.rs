@@ -77,9 +77,9 @@ fn check(pace: &str) {
         let reached = match (case.least, case.name) {
             // What a single pair can have is known exactly, and certified.
             (Some(least), _) => width == least && bound == least as f64,
-            // The linear program knows nothing of the first chunks' way: where there are few, that tells, and is certified.
-            // Three per cent, or a unit more than the bound in whole chunks.
-            (None, "sparse") => width as f64 <= (bound * 1.03).max(optimum.max(bound).ceil() + 1.0),
+            // Three per cent, or a unit more than the optimum rounded up: the linear program knows nothing of the first
+            // chunks' way, and where there are few, that tells.
+            (None, "sparse") => width as f64 <= (optimum * 1.03).max(optimum.ceil() + 1.0),
             (None, _) => width as f64 <= (optimum * 1.03).max(optimum + 1.0),
         };
         if !reached {

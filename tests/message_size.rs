@@ -38,7 +38,13 @@ fn kinds() -> Vec<Kind> {
 
 #[test]
 fn no_point_of_the_curve_is_faster() {
-    let machines = [machine(&[4], &[(0, 1)], &[]), machine(&[5], &[], &[2]), machine(&[2, 2], &[], &[])];
+    let machines = [
+        machine(&[4], &[(0, 1)], &[]),
+        machine(&[5], &[], &[]),
+        machine(&[5], &[], &[2]),
+        machine(&[2, 2], &[], &[]),
+        machine(&[2, 3], &[(0, 2)], &[]),
+    ];
     let cases: Vec<(&Topology, Kind)> =
         machines.iter().flat_map(|topology| kinds().into_iter().map(move |kind| (topology, kind))).collect();
     cases.into_par_iter().for_each(|(topology, kind)| {
