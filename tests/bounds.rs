@@ -246,8 +246,8 @@ fn a_demand_matrix_counts_chunks_and_its_parts_make_a_message() {
 fn least_width(topology: &Topology, kind: Kind, parts: u32) -> u32 {
     let problem = problem(topology.clone(), kind).with_parts(parts).unwrap();
     let mut bounds = bound::find(&problem).unwrap();
-    let limit = FlowLimit { variables: 0, time: None };
-    if let Some(Claim::Volume(found)) = bound::over_time(&problem, &bounds, limit).map(|finding| finding.claim) {
+    let limit = FlowLimit::of_size(0);
+    if let Some(Claim::Volume(found)) = bound::over_time(&problem, &bounds, &limit).map(|finding| finding.claim) {
         assert!(bounds.volume.is_none_or(|known| known.at_least < found.at_least));
         check_volume(&problem, &found).unwrap();
         bounds.volume = Some(found);

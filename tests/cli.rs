@@ -402,6 +402,20 @@ fn a_limit_that_comes_too_soon_is_exit_code_4() {
     }
 }
 
+/// What needs no linear program is said all the same.
+#[test]
+fn bounds_that_were_not_stopped_are_printed() {
+    let bench = Bench::new();
+    let machine = "bound --torus 4x4 --fail 0,1 --time-limit 0s";
+    let output = bench.run(&format!("{machine} --lp"));
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("the time limit came before the solution; these are the bounds without it"));
+    assert!(text(&output.stdout).contains("for whole messages: volume >= 10"), "{}", text(&output.stdout));
+    let output = bench.run(&format!("{machine} --frontier"));
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout), "");
+}
+
 /// The machine and its parts are chosen so that planning takes seconds.
 #[cfg(unix)]
 #[test]
@@ -421,7 +435,7 @@ fn ctrl_c_keeps_what_there_is() {
         return; // Planning ended before the signal came.
     }
     assert_eq!(output.status.code(), Some(4), "{said}");
-    assert!(said.starts_with("stopping with the best schedule so far; once more to stop at once\n"), "{said}");
+    assert!(said.starts_with("stopping with the best so far; once more to stop at once\n"), "{said}");
     match bench.names()[..] {
         [] => assert!(said.contains("nothing is written"), "{said}"),
         _ => {

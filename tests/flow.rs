@@ -1,19 +1,21 @@
 //! The flow LP: its metrics against closed forms, the recorded values of another solver, and the other bounds.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use synth::bound::{self, Claim, FlowBound, FlowError, FlowLimit, LpError};
+use synth::bound::{self, Claim, FlowBound, FlowError, FlowLimit, Limit, LpError};
 use synth::certificate::{
     Bounds, CertificateError, Evidence, Rational, VolumeBound, check_volume, stepped_value, value,
 };
 use synth::collective::{Collective, Demand, Kind};
-use synth::plan::{Control, SharperBounds};
+use synth::plan::{Control, PlanError, SharperBounds, StopReason, Wish, synthesise};
 use synth::problem::Problem;
 use synth::topology::{FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
 
 /// What rounding may cost, as a share.
 const ROUNDING: f64 = 1e-6;
-const LIMIT: FlowLimit = FlowLimit { variables: 25_000, time: None };
+const LIMIT: FlowLimit = FlowLimit::of_size(25_000);
 
 fn torus_without(extents: &[u32], cables: &[(u32, u32)]) -> Topology {
     let failed = |&(from, to): &_| FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true };
@@ -41,7 +43,7 @@ fn decimal(value: Rational) -> f64 {
 }
 
 fn solve(problem: &Problem) -> (FlowBound, VolumeBound) {
-    let flow = bound::flow_bound(problem, LIMIT).unwrap();
+    let flow = bound::flow_bound(problem, &LIMIT).unwrap();
     let bound = proven(problem, &flow);
     (flow, bound)
 }
@@ -123,17 +125,47 @@ fn roots_demands_graphs_and_capacities() {
 #[test]
 fn what_it_cannot_do_it_says() {
     let trivial = problem(Topology::torus(&[1]).unwrap(), Kind::AllToAll);
-    assert_eq!(bound::flow_bound(&trivial, LIMIT).unwrap().finding, None);
-    let wrong = bound::flow_bound(&problem_of(Kind::AllGather), LIMIT);
+    assert_eq!(bound::flow_bound(&trivial, &LIMIT).unwrap().finding, None);
+    let wrong = bound::flow_bound(&problem_of(Kind::AllGather), &LIMIT);
     assert_eq!(wrong.unwrap_err(), FlowError::WrongKind("all_gather"));
     let lonely = torus_without(&[4], &[(0, 1), (0, 3)]);
-    assert!(matches!(bound::flow_bound(&problem(lonely, Kind::AllToAll), LIMIT), Err(FlowError::Disconnected(_))));
-    let small = FlowLimit { variables: 5, ..LIMIT };
-    let too_large = bound::flow_bound(&problem_of(Kind::AllToAll), small);
+    assert!(matches!(bound::flow_bound(&problem(lonely, Kind::AllToAll), &LIMIT), Err(FlowError::Disconnected(_))));
+    let small = FlowLimit::of_size(5);
+    let too_large = bound::flow_bound(&problem_of(Kind::AllToAll), &small);
     assert!(matches!(too_large, Err(FlowError::TooLarge { most: 5, symmetries: 128, .. })));
-    let hurried = FlowLimit { time: Some(Duration::ZERO), ..LIMIT };
-    let late = bound::flow_bound(&problem(torus_without(&[4, 4], &[(0, 1)]), Kind::AllToAll), hurried);
+    let hurried = FlowLimit { solver: Limit::NONE.within(Duration::ZERO), ..LIMIT };
+    let late = bound::flow_bound(&problem(torus_without(&[4, 4], &[(0, 1)]), Kind::AllToAll), &hurried);
     assert_eq!(late.unwrap_err(), FlowError::Solver(LpError::TimeLimit));
+}
+
+/// The solver asks before it begins and in each of its iterations.
+#[test]
+fn a_program_that_is_interrupted_proves_nothing() {
+    let problem = problem(torus_without(&[4, 4], &[(0, 1), (5, 9)]), Kind::AllToAll);
+    for patience in [0, 3] {
+        let limit = || {
+            let asked = AtomicU32::new(0);
+            let stop = move || asked.fetch_add(1, Ordering::Relaxed) >= patience;
+            FlowLimit { solver: Limit::NONE.unless(stop), ..LIMIT }
+        };
+        let interrupted = FlowError::Solver(LpError::Interrupted);
+        assert_eq!(bound::flow_bound(&problem, &limit()).unwrap_err(), interrupted);
+        assert_eq!(bound::stepped_bound(&problem, 5, &limit()).unwrap_err(), interrupted);
+    }
+    // While planning, the bounds stay as they are, and the planner gives up.
+    let cuts = bound::find(&problem).unwrap();
+    let control = Control::unlimited().with_interrupt(Arc::new(AtomicBool::new(true)));
+    assert_eq!(control.limit().check(), Err(LpError::Interrupted));
+    assert_eq!(SharperBounds::new(&problem, &cuts, &control).sharp(), &cuts);
+    let wish = Wish { planner: Some("lp".to_owned()), ..Wish::default() };
+    let stopped = synthesise(problem.topology(), &Kind::AllToAll, &wish, &control);
+    assert!(
+        match &stopped {
+            Ok(plan) => plan.stopped == StopReason::Interrupted,
+            Err(error) => matches!(error, PlanError::Stopped { .. }),
+        },
+        "{stopped:?}"
+    );
 }
 
 /// Whole messages: the least width at each number of steps, as another solver of the same program says.
@@ -150,20 +182,20 @@ fn steps_and_volume_are_bounded_jointly() {
     for &(extents, cables, frontier) in table {
         let problem = problem(torus_without(extents, cables), Kind::AllToAll);
         for &(steps, expected) in frontier {
-            let bound = bound::stepped_bound(&problem, steps, LIMIT).unwrap();
+            let bound = bound::stepped_bound(&problem, steps, &LIMIT).unwrap();
             let near = |value: f64| (value - expected).abs() <= ROUNDING * expected;
             assert!(near(bound.optimum) && near(decimal(bound.at_least)), "{extents:?}, {steps} steps: {bound:?}");
             assert_eq!(stepped_value(&problem, &bound.weights), Ok(bound.at_least));
             assert!(near(bound.widths.iter().sum()));
         }
-        let few = bound::stepped_bound(&problem, frontier[0].0 - 1, LIMIT);
+        let few = bound::stepped_bound(&problem, frontier[0].0 - 1, &LIMIT);
         assert_eq!(few.unwrap_err(), FlowError::Solver(LpError::Infeasible));
     }
     // From or to a root, in as many steps as the distance, and with room to wait.
     let ring = || Topology::torus(&[5]).unwrap();
     for kind in [Kind::Scatter(RankId(0)), Kind::Gather(RankId(0))] {
         let problem = problem(ring(), kind);
-        assert_eq!(bound::stepped_bound(&problem, 2, LIMIT).unwrap().at_least, 2.into());
+        assert_eq!(bound::stepped_bound(&problem, 2, &LIMIT).unwrap().at_least, 2.into());
     }
 }
 

@@ -120,7 +120,7 @@ fn frontiers(page: &mut String) {
          proves that no schedule of so many steps, or fewer, has less volume. **Bold**: equal to that, rounded up.\n\n\
          | torus | dead cables | steps | flow in so many steps | volume |\n|---|---|---|---|---|\n",
     );
-    let limit = FlowLimit { variables: 20_000, time: None };
+    let limit = FlowLimit::of_size(20_000);
     for (extents, cables) in [
         (&[7, 3][..], &[(0, 1)][..]),
         (&[5, 5], &[(0, 1), (0, 5), (0, 4)]),
@@ -131,7 +131,7 @@ fn frontiers(page: &mut String) {
         let Plan { problem, bounds, .. } = plan(extents, cables, &Kind::AllToAll, 1);
         let names: Vec<String> = cables.iter().map(|(from, to)| format!("{from}-{to}")).collect();
         for steps in bounds.least_steps().. {
-            let flow = bound::stepped_bound(&problem, steps, limit).unwrap();
+            let flow = bound::stepped_bound(&problem, steps, &limit).unwrap();
             let wish = Wish { steps: Some(steps), ..Wish::default() };
             let plan = synthesise(problem.topology(), &Kind::AllToAll, &wish, &Control::unlimited()).unwrap();
             let (width, least) = (plan.schedule.total_width(), u64::from(flow.least_width(1)));

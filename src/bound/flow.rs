@@ -8,9 +8,7 @@
 //!
 //! Sources: Basu et al., HPDC 2024 (the flow of an all-to-all, aggregated by source).
 
-use std::time::Duration;
-
-use synth_lp::{Arc, LpError, Network, Symmetry};
+use synth_lp::{Arc, Limit, LpError, Network, Symmetry};
 use thiserror::Error;
 
 use super::rounding::{FINE, Rounding, Weights, joined_pairs, weights};
@@ -21,12 +19,19 @@ use crate::problem::{Disconnected, Problem};
 use crate::topology::{Automorphism, Distances, RankId, symmetries};
 
 /// How much work a flow bound may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct FlowLimit {
     /// Variables of the largest program that is solved.
     pub variables: usize,
-    /// For how long the solver may work.
-    pub time: Option<Duration>,
+    /// When the solver gives up.
+    pub solver: Limit,
+}
+
+impl FlowLimit {
+    /// Programs of so many variables at most, for as long as they take.
+    pub const fn of_size(variables: usize) -> Self {
+        Self { variables, solver: Limit::NONE }
+    }
 }
 
 /// What the linear program says, and what is proven of it.
@@ -68,14 +73,14 @@ pub enum FlowError {
 /// # Errors
 ///
 /// A [`FlowError`] with the reason why there is no bound.
-pub fn flow_bound(problem: &Problem, limit: FlowLimit) -> Result<FlowBound, FlowError> {
+pub fn flow_bound(problem: &Problem, limit: &FlowLimit) -> Result<FlowBound, FlowError> {
     let instance = FlowNetwork::new(problem)?;
     if problem.is_trivial() {
         return Ok(FlowBound { optimum: 0.0, variables: (0, 0), symmetries: instance.symmetries, finding: None });
     }
     let variables = synth_lp::least_load_size(&instance.network, &instance.generators)?;
     instance.check_size(variables, limit)?;
-    let flow = synth_lp::least_load(&instance.network, &instance.generators, limit.time)?;
+    let flow = synth_lp::least_load(&instance.network, &instance.generators, &limit.solver)?;
     let mut rounding = Rounding::new(|rounded: &[u32]| {
         certificate::value(problem, &Evidence::Metric { weights: weights(&instance.pairs, rounded) }).ok()
     });
@@ -151,7 +156,7 @@ impl FlowNetwork {
         Ok(Self { network, generators, symmetries: found.count, reversed, pairs })
     }
 
-    pub(super) fn check_size(&self, variables: usize, limit: FlowLimit) -> Result<(), FlowError> {
+    pub(super) fn check_size(&self, variables: usize, limit: &FlowLimit) -> Result<(), FlowError> {
         match variables > limit.variables {
             true => Err(FlowError::TooLarge { variables, symmetries: self.symmetries, most: limit.variables }),
             false => Ok(()),

@@ -29,7 +29,7 @@ use crate::collective::Kind;
 use crate::problem::{Disconnected, Problem};
 use crate::topology::Distances;
 
-pub use synth_lp::LpError;
+pub use synth_lp::{Limit, LpError};
 
 pub(crate) use flow::keeps_demand;
 pub use flow::{FlowBound, FlowError, FlowLimit, FlowNetwork, flow_bound};

@@ -43,7 +43,7 @@ const ENDS: [usize; 2] = [2, 1];
 
 /// The best metric over time, if it proves a larger total width than what is known; of stars, and of the linear program
 /// where it has no more variables than the limit says. Deterministic but for the time the solver may take.
-pub fn over_time(problem: &Problem, known: &Bounds, limit: FlowLimit) -> Option<Finding> {
+pub fn over_time(problem: &Problem, known: &Bounds, limit: &FlowLimit) -> Option<Finding> {
     let distances = Distances::new(problem.topology());
     problem.check_connected(&distances).ok()?;
     let mut best = Best { problem, least: known.least_width(problem.parts()), evidence: None };
@@ -53,6 +53,9 @@ pub fn over_time(problem: &Problem, known: &Bounds, limit: FlowLimit) -> Option<
     // Of a demand the ranks that have most to do are slow; of others, it may be any rank.
     let any = !matches!(problem.collective().kind, Kind::AllToAllV(_));
     for star in &stars {
+        if limit.solver.check().is_err() {
+            break;
+        }
         if (any || star.estimate > best.least)
             && let Some(evidence) = star.slowest(problem, best.least, &mut work)
         {
@@ -231,7 +234,7 @@ impl Star {
 }
 
 /// Evidence from the linear program of all commodities, for a width of `least` at the least.
-fn of_all(problem: &Problem, least: u32, limit: FlowLimit) -> Option<Evidence> {
+fn of_all(problem: &Problem, least: u32, limit: &FlowLimit) -> Option<Evidence> {
     let instance = FlowNetwork::new(problem).ok()?;
     let (network, generators) = (&instance.network, &instance.generators);
     let fits = |ends: &usize| {
@@ -239,7 +242,7 @@ fn of_all(problem: &Problem, least: u32, limit: FlowLimit) -> Option<Evidence> {
     };
     let ends = ENDS.into_iter().find(fits)?;
     let parts = f64::from(problem.parts());
-    let flow = synth_lp::least_time(network, generators, ends, 1.0 / parts, limit.time).ok()?;
+    let flow = synth_lp::least_time(network, generators, ends, 1.0 / parts, &limit.solver).ok()?;
     // The largest width below the optimum, which must be above it by more than the solver's last digits.
     let width = (flow.time * parts - 1e-4).ceil() - 1.0;
     if width < f64::from(least) || width < 2.0 * ends as f64 + 1.0 {

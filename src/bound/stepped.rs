@@ -44,7 +44,7 @@ impl SteppedBound {
 /// # Errors
 ///
 /// A [`FlowError`] with the reason why there is no bound; `Solver(Infeasible)` if there are too few steps.
-pub fn stepped_bound(problem: &Problem, steps: u32, limit: FlowLimit) -> Result<SteppedBound, FlowError> {
+pub fn stepped_bound(problem: &Problem, steps: u32, limit: &FlowLimit) -> Result<SteppedBound, FlowError> {
     let instance = FlowNetwork::new(problem)?;
     if problem.is_trivial() {
         let (weights, widths) = (vec![Vec::new(); steps as usize], vec![0.0; steps as usize]);
@@ -52,7 +52,7 @@ pub fn stepped_bound(problem: &Problem, steps: u32, limit: FlowLimit) -> Result<
     }
     let (network, generators) = (&instance.network, &instance.generators);
     instance.check_size(synth_lp::least_widths_size(network, generators, steps as usize)?, limit)?;
-    let mut flow = synth_lp::least_widths(network, generators, steps as usize, limit.time)?;
+    let mut flow = synth_lp::least_widths(network, generators, steps as usize, &limit.solver)?;
     if instance.reversed {
         // A gather is a scatter in reversed time too.
         flow.lengths.reverse();

@@ -1,14 +1,18 @@
 //! `synth bound`: what no schedule can beat, and why.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use clap::Args;
-use synth::bound::{self, FlowBound, FlowError, FlowLimit, LpError};
+use synth::bound::{self, FlowBound, FlowError, FlowLimit, Limit, LpError};
 use synth::collective::Collective;
+use synth::plan::Control;
 use synth::problem::Problem;
 use synth::report::{self, bounds};
 
 use super::collective_options::CollectiveOptions;
+use super::progress::interrupt_flag;
 use super::quantity::parse_duration;
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, Format, frontier, output, size};
@@ -50,46 +54,90 @@ impl BoundCommand {
         let problem = Problem::new(topology, Collective { kind, parts: self.parts })?;
         if self.frontier {
             size::check_chunks(problem.topology(), &problem.collective().kind, self.parts)?;
-            let points = frontier::points(&problem, MOST_VARIABLES, self.time_limit)?;
+            let (points, ending) = frontier::points(&problem, MOST_VARIABLES, self.time_limit)?;
             match self.format {
                 Format::Text => output::print(&report::frontier::to_text(&problem, &points))?,
                 Format::Json => output::print(&format!("{:#}\n", report::frontier::to_json(&problem, &points)))?,
             }
-            return Ok(Ending::Success);
+            return Ok(ending);
         }
         let mut findings =
             bound::findings(&problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
-        let flow = match self.lp {
-            true => Some(self.flow(&problem)?),
-            false => None,
+        let limits = Limits::new(if self.lp { MOST_VARIABLES } else { 0 }, self.time_limit)?;
+        let (flow, mut ending) = match self.lp {
+            true => flow(&problem, &limits.next())?,
+            false => (None, Ending::Success),
         };
         if let Some(finding) = flow.as_ref().and_then(|flow| flow.finding.clone()) {
             bound::add(&mut findings, finding);
         }
-        let limit = FlowLimit { variables: if self.lp { MOST_VARIABLES } else { 0 }, time: self.time_limit };
-        if let Some(finding) = bound::over_time(&problem, &bounds::best(&findings), limit) {
+        let limit = limits.next();
+        if let Some(finding) = bound::over_time(&problem, &bounds::best(&findings), &limit) {
             bound::add(&mut findings, finding);
+        }
+        if limit.solver.check().is_err() {
+            ending = Ending::Stopped;
         }
         match self.format {
             Format::Text => output::print(&bounds::to_text(&problem, &findings, flow.as_ref()))?,
             Format::Json => output::print(&format!("{:#}\n", bounds::to_json(&problem, &findings, flow.as_ref())))?,
         }
-        Ok(Ending::Success)
+        Ok(ending)
+    }
+}
+
+/// The flow bound, if its program is solved within the limit; the bounds without it are worth printing too.
+fn flow(problem: &Problem, limit: &FlowLimit) -> Result<(Option<FlowBound>, Ending), Failure> {
+    match bound::flow_bound(problem, limit) {
+        Ok(flow) => Ok((Some(flow), Ending::Success)),
+        Err(error) if is_stopped(&error) => {
+            output::note(&format!("{error}; these are the bounds without it"));
+            Ok((None, Ending::Stopped))
+        }
+        Err(error) => Err(of_flow(&error, problem)),
+    }
+}
+
+/// What each linear program may cost: the same size and time, until Ctrl-C.
+pub struct Limits {
+    variables: usize,
+    time: Option<Duration>,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Limits {
+    /// Listens for Ctrl-C from now on.
+    pub fn new(variables: usize, time: Option<Duration>) -> Result<Self, Failure> {
+        Ok(Self { variables, time, interrupted: interrupt_flag()? })
     }
 
-    fn flow(&self, problem: &Problem) -> Result<FlowBound, Failure> {
-        let limit = FlowLimit { variables: MOST_VARIABLES, time: self.time_limit };
-        bound::flow_bound(problem, limit).map_err(|error| of_flow(&error, problem))
+    /// The limit of a program that is solved now.
+    pub fn next(&self) -> FlowLimit {
+        let flag = Arc::clone(&self.interrupted);
+        let solver = Limit::NONE.unless(move || flag.load(Ordering::Relaxed));
+        FlowLimit { variables: self.variables, solver: self.time.map_or(solver.clone(), |time| solver.within(time)) }
     }
+
+    /// The limit of a plan that is looked for now.
+    pub fn control(&self) -> Control {
+        let control = Control::unlimited().with_interrupt(Arc::clone(&self.interrupted));
+        match self.time.and_then(|limit| Instant::now().checked_add(limit)) {
+            Some(deadline) => control.with_deadline(deadline),
+            None => control,
+        }
+    }
+}
+
+/// Did the time limit or Ctrl-C come first?
+pub fn is_stopped(error: &FlowError) -> bool {
+    matches!(error, FlowError::Solver(LpError::TimeLimit | LpError::Interrupted))
 }
 
 /// There is no flow bound: what to do about it.
 pub fn of_flow(error: &FlowError, problem: &Problem) -> Failure {
     match error {
         FlowError::Disconnected(disconnected) => Failure::of_disconnected(disconnected, problem.topology()),
-        FlowError::Solver(LpError::TimeLimit) => {
-            Failure::new(Ending::Stopped, error).hint("allow more time with --time-limit")
-        }
+        error if is_stopped(error) => Failure::new(Ending::Stopped, error).hint("allow more time with --time-limit"),
         FlowError::TooLarge { .. } => Failure::usage(error).hint("without it, cuts bound machines of any size"),
         FlowError::WrongKind(_) | FlowError::Solver(_) => {
             Failure::usage(error).hint("without it, the other bounds need no solver")

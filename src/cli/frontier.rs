@@ -1,28 +1,27 @@
 //! `synth bound --frontier`: the least volume at each number of steps, and what planning reaches there.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use synth::bound::{self, FlowError, FlowLimit};
+use synth::bound::{self, FlowError};
 use synth::certificate::Bounds;
-use synth::plan::{Control, Parts, Plan, Wish, synthesise};
+use synth::plan::{Control, Parts, Plan, StopReason, Wish, synthesise};
 use synth::problem::Problem;
 use synth::report::frontier::Point;
 use synth::schedule::Solution;
 use synth::verify::{Options, Verified};
 
-use super::bound::of_flow;
-use super::progress::interrupt_flag;
-use super::{Ending, Failure};
+use super::bound::{Limits, is_stopped, of_flow};
+use super::{Ending, Failure, output};
 
 /// More numbers of steps than this are not looked at.
 const MOST_POINTS: u32 = 64;
 
-/// The points from the fewest steps there can be up to the first that allows the least volume there can be.
-pub fn points(problem: &Problem, variables: usize, time: Option<Duration>) -> Result<Vec<Point>, Failure> {
-    let limit = FlowLimit { variables, time };
-    let interrupted = interrupt_flag()?;
+/// The points from the fewest steps there can be up to the first that allows the least volume there can be; fewer, and
+/// [`Ending::Stopped`], if Ctrl-C comes or a program takes too long.
+pub fn points(problem: &Problem, variables: usize, time: Option<Duration>) -> Result<(Vec<Point>, Ending), Failure> {
+    let limits = Limits::new(variables, time)?;
     let mut least = bound::find(problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
-    if let Some(bound::Claim::Volume(volume)) = bound::flow_bound(problem, limit)
+    if let Some(bound::Claim::Volume(volume)) = bound::flow_bound(problem, &limits.next())
         .map_err(|error| of_flow(&error, problem))?
         .finding
         .map(|finding| finding.claim)
@@ -33,22 +32,26 @@ pub fn points(problem: &Problem, variables: usize, time: Option<Duration>) -> Re
     let least_width = least.least_width(problem.parts());
     let mut points: Vec<Point> = Vec::new();
     for steps in (least.least_steps()..).take(MOST_POINTS as usize).skip_while(|&steps| steps == 0) {
-        let bound = match bound::stepped_bound(problem, steps, limit) {
+        let bound = match bound::stepped_bound(problem, steps, &limits.next()) {
             // What is there is worth printing.
             Err(FlowError::TooLarge { .. }) if !points.is_empty() => break,
+            Err(error) if is_stopped(&error) && !points.is_empty() => {
+                output::note(&format!("{error}; what is there up to {} steps is shown", steps - 1));
+                return Ok((points, Ending::Stopped));
+            }
             bound => bound.map_err(|error| of_flow(&error, problem))?,
         };
-        let mut control = Control::unlimited().with_interrupt(interrupted.clone());
-        if let Some(deadline) = time.and_then(|limit| Instant::now().checked_add(limit)) {
-            control = control.with_deadline(deadline);
-        }
+        let control = limits.control();
         let done = bound.least_width(problem.parts()) <= least_width;
         points.push(Point { bound, planned: planned(problem, steps, &control)? });
-        if done || control.stop() == Some(synth::plan::StopReason::Interrupted) {
+        if control.stop() == Some(StopReason::Interrupted) {
+            return Ok((points, Ending::Stopped));
+        }
+        if done {
             break;
         }
     }
-    Ok(points)
+    Ok((points, Ending::Success))
 }
 
 /// The width of the best schedule of so many steps that was found, once it is verified.

@@ -54,7 +54,7 @@ pub fn interrupt_flag() -> Result<Arc<AtomicBool>, Failure> {
         if set.swap(true, Ordering::Relaxed) {
             std::process::exit(ABORTED);
         }
-        output::note("stopping with the best schedule so far; once more to stop at once");
+        output::note("stopping with the best so far; once more to stop at once");
     })
     .map_err(|error| Failure::usage(format!("cannot listen for Ctrl-C: {error}")))?;
     Ok(flag)

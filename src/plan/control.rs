@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
+
+use synth_lp::Limit;
 
 use super::StopReason;
 
@@ -64,9 +66,14 @@ impl Control {
         }
     }
 
-    /// The time left until the deadline, if there is one.
-    pub fn remaining(&self) -> Option<Duration> {
-        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    /// The same as a limit for solvers of linear programs.
+    pub fn limit(&self) -> Limit {
+        let flag = Arc::clone(&self.interrupted);
+        let limit = Limit::NONE.unless(move || flag.load(Ordering::Relaxed));
+        match self.deadline {
+            Some(deadline) => limit.until(deadline),
+            None => limit,
+        }
     }
 
     /// Tells the listener, if there is one.

@@ -39,17 +39,16 @@ impl<'a> SharperBounds<'a> {
             return self.known();
         }
         self.sharp.get_or_init(|| {
-            let limit = FlowLimit { variables: VARIABLES, time: self.control.remaining() };
+            let limit = FlowLimit { variables: VARIABLES, solver: self.control.limit() };
             // Without an answer the bounds stay as they are.
-            let finding = bound::flow_bound(self.problem, limit).ok().and_then(|flow| flow.finding);
+            let finding = bound::flow_bound(self.problem, &limit).ok().and_then(|flow| flow.finding);
             let mut bounds = self.cheap.clone();
             if let Some(Claim::Volume(found)) = finding.map(|finding| finding.claim)
                 && bounds.volume.as_ref().is_none_or(|known| known.at_least < found.at_least)
             {
                 bounds.volume = Some(found);
             }
-            let limit = FlowLimit { variables: VARIABLES, time: self.control.remaining() };
-            let finding = bound::over_time(self.problem, &bounds, limit);
+            let finding = bound::over_time(self.problem, &bounds, &limit);
             if let Some(Claim::Volume(found)) = finding.map(|finding| finding.claim) {
                 bounds.volume = Some(found);
             }

@@ -67,7 +67,7 @@ pub fn bounds(case: &Case) -> (Problem, Bounds) {
     let problem =
         Problem::new(case.machine.topology(), Collective { kind: case.kind.clone(), parts: case.parts }).unwrap();
     let mut bounds = bound::find(&problem).unwrap();
-    let flow = bound::flow_bound(&problem, FlowLimit { variables: 16_000, time: None }).ok();
+    let flow = bound::flow_bound(&problem, &FlowLimit::of_size(16_000)).ok();
     if let Some(bound::Claim::Volume(found)) = flow.and_then(|flow| flow.finding).map(|finding| finding.claim)
         && bounds.volume.as_ref().is_none_or(|known| known.at_least < found.at_least)
     {

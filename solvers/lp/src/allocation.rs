@@ -11,10 +11,8 @@
 //! ring in the acceleration phase, and the folded ring in the normal phases; resources are links, or groups of links
 //! used alike, once for each phase they work in.
 
-use std::time::{Duration, Instant};
-
-use crate::LpError;
 use crate::model::{Model, Precision};
+use crate::{Limit, LpError};
 
 /// Something that limits a phase: a link, or links used alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,7 +78,7 @@ impl Allocation {
     /// amount has no way; and what the solver says.
     ///
     /// ```
-    /// use synth_lp::{Allocation, Choice, Resource, Share};
+    /// use synth_lp::{Allocation, Choice, Limit, Resource, Share};
     ///
     /// // MATE on 4x4x4: one amount, two virtual rings, and a folded ring that takes three times as long
     /// // (r = k / (4 (k-1)) = 1/3).
@@ -89,11 +87,11 @@ impl Allocation {
     /// let ways = vec![way(0, 1.0), way(1, 1.0), way(2, 3.0)];
     /// let choices = vec![Choice { amount: 1.0, ways }];
     /// let allocation = Allocation { phases: 1, resources: vec![resource; 3], choices };
-    /// let decided = allocation.solve(None)?;
+    /// let decided = allocation.solve(&Limit::NONE)?;
     /// assert!((decided.total() - 1.0 / (2.0 + 1.0 / 3.0)).abs() < 1e-9);
     /// # Ok::<(), synth_lp::LpError>(())
     /// ```
-    pub fn solve(&self, limit: Option<Duration>) -> Result<Allocated, LpError> {
+    pub fn solve(&self, limit: &Limit) -> Result<Allocated, LpError> {
         self.check()?;
         let mut model = Model::default();
         let times: Vec<usize> = (0..self.phases).map(|_| model.variable(1.0)).collect();
@@ -113,12 +111,9 @@ impl Allocation {
             row.push((times[resource.phase], -resource.capacity));
             model.at_most(row, -resource.base);
         }
-        let started = Instant::now();
         let solved = match model.clone().solve(Precision::Fine, limit) {
             // Rounding can keep the solver from the last digits where there are many shared resources.
-            Err(LpError::Solver(_)) => {
-                model.solve(Precision::Usual, limit.map(|limit| limit.saturating_sub(started.elapsed())))
-            }
+            Err(LpError::Solver(_)) => model.solve(Precision::Usual, limit),
             solved => solved,
         }?;
         let value = |variable: &usize| solved.value[*variable];

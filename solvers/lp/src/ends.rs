@@ -14,11 +14,9 @@
 //!
 //! Time expansion: Ford and Fulkerson 1958; aggregation by source: Basu et al., HPDC 2024, section 4.
 
-use std::time::Duration;
-
 use crate::model::{Model, Precision};
 use crate::orbits::Orbits;
-use crate::{LpError, Network, Symmetry};
+use crate::{Limit, LpError, Network, Symmetry};
 
 /// The flow that ends soonest.
 #[derive(Clone, Debug)]
@@ -53,7 +51,7 @@ pub fn least_time(
     symmetries: &[Symmetry],
     ends: usize,
     unit: f64,
-    limit: Option<Duration>,
+    limit: &Limit,
 ) -> Result<QuickFlow, LpError> {
     let orbits = Orbits::new(network, symmetries)?;
     let arcs = network.arcs();

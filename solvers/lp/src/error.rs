@@ -14,6 +14,9 @@ pub enum LpError {
     /// The time limit came first.
     #[error("the time limit came before the solution")]
     TimeLimit,
+    /// It was told to stop.
+    #[error("interrupted before the solution")]
+    Interrupted,
     /// The solver gave up, or is not sure of its answer.
     #[error("the solver stopped without a solution: {0}")]
     Solver(String),

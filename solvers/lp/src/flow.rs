@@ -10,11 +10,9 @@
 //! Nothing is routed back into its source. Source-aggregated multi-commodity flow for all-to-all: Basu et al., HPDC
 //! 2024, section 4; the maximum concurrent flow problem and its dual: Shahrokhi and Matula, JACM 1990.
 
-use std::time::Duration;
-
 use crate::model::{Model, Precision};
 use crate::orbits::Orbits;
-use crate::{LpError, Network, Symmetry};
+use crate::{Limit, LpError, Network, Symmetry};
 
 /// A flow of least largest load.
 #[derive(Clone, Debug)]
@@ -57,7 +55,7 @@ pub fn least_load_size(network: &Network, symmetries: &[Symmetry]) -> Result<usi
 ///
 /// [`LpError::Input`] if a symmetry is none, [`LpError::Infeasible`] if some demand has no way, and what the solver
 /// says.
-pub fn least_load(network: &Network, symmetries: &[Symmetry], limit: Option<Duration>) -> Result<Flow, LpError> {
+pub fn least_load(network: &Network, symmetries: &[Symmetry], limit: &Limit) -> Result<Flow, LpError> {
     let orbits = Orbits::new(network, symmetries)?;
     let (nodes, arcs) = (network.nodes(), network.arcs());
     let mut model = Model::default();

@@ -13,12 +13,13 @@
 //!
 //! The solver is Clarabel, an interior-point method in pure Rust (or HiGHS, with the feature `highs`), through
 //! `good_lp`. What comes out is floating point and near the truth; whoever wants proof rounds the lengths and computes
-//! exactly what those prove.
+//! exactly what those prove. A running solver gives up when its [`Limit`] says so.
 
 mod allocation;
 mod ends;
 mod error;
 mod flow;
+mod limit;
 mod model;
 mod network;
 mod orbits;
@@ -28,5 +29,6 @@ pub use allocation::{Allocated, Allocation, Choice, Resource, Share};
 pub use ends::{QuickFlow, least_time, least_time_size};
 pub use error::LpError;
 pub use flow::{Flow, least_load, least_load_size};
+pub use limit::Limit;
 pub use network::{Arc, Network, Symmetry};
 pub use stepped::{SteppedFlow, least_widths, least_widths_size};

@@ -1,13 +1,8 @@
 //! A linear program in rows, and the solver behind it.
 
-use std::time::{Duration, Instant};
+use good_lp::{Constraint, Expression, ProblemVariables, SolverModel, Variable, variable};
 
-use good_lp::{
-    Constraint, DualValues, Expression, ProblemVariables, ResolutionError, Solution, SolutionWithDual, SolverModel,
-    Variable, variable,
-};
-
-use crate::LpError;
+use crate::{Limit, LpError};
 
 /// Minimise the sum of `cost * x` over rows `sum of coefficient * x (<= or =) bound`, all `x >= 0`.
 #[derive(Clone, Debug, Default)]
@@ -63,12 +58,12 @@ impl Model {
     }
 
     /// Solves it. Deterministic, on one thread.
-    pub fn solve(self, precision: Precision, limit: Option<Duration>) -> Result<Solved, LpError> {
-        let started = Instant::now();
+    pub fn solve(self, precision: Precision, limit: &Limit) -> Result<Solved, LpError> {
+        limit.check()?;
         let mut variables = ProblemVariables::new();
         let x: Vec<Variable> = self.cost.iter().map(|_| variables.add(variable().min(0.0))).collect();
         let cost: Expression = x.iter().zip(&self.cost).filter(|(_, cost)| **cost != 0.0).map(|(&x, &c)| c * x).sum();
-        let mut problem = backend::model(variables.minimise(cost), precision, limit);
+        let mut problem = backend::model(variables.minimise(cost), precision);
         let rows: Vec<_> = self
             .rows
             .into_iter()
@@ -79,77 +74,108 @@ impl Model {
                 problem.add_constraint(row)
             })
             .collect();
-        let late = || limit.is_some_and(|limit| started.elapsed() >= limit);
-        let mut solution = problem.solve().map_err(|error| match error {
-            ResolutionError::Infeasible => LpError::Infeasible,
-            // Solvers have many words for having been stopped.
-            _ if late() => LpError::TimeLimit,
-            error => LpError::Solver(error.to_string()),
-        })?;
-        backend::check(&solution)?;
-        let value: Vec<f64> = x.iter().map(|&x| solution.value(x).max(0.0)).collect();
+        let (value, dual) = backend::solve(problem, x, rows, limit)?;
+        let value: Vec<f64> = value.into_iter().map(|value| value.max(0.0)).collect();
         let objective = value.iter().zip(&self.cost).map(|(value, cost)| value * cost).sum();
-        let duals = solution.compute_dual();
-        let dual = rows.into_iter().map(|row| -duals.dual(row)).collect();
         Ok(Solved { value, dual, objective })
     }
 }
 
 #[cfg(not(feature = "highs"))]
 mod backend {
-    use std::time::Duration;
+    use std::sync::{Arc, OnceLock};
 
-    use good_lp::solvers::clarabel::{ClarabelProblem, ClarabelSolution, clarabel};
+    use clarabel::solver::{IPSolver, SolverStatus};
+    use good_lp::Variable;
+    use good_lp::constraint::ConstraintReference;
+    use good_lp::solvers::clarabel::{ClarabelProblem, clarabel};
     use good_lp::variable::UnsolvedProblem;
 
     use super::Precision;
-    use crate::LpError;
+    use crate::{Limit, LpError};
 
-    pub fn model(problem: UnsolvedProblem, precision: Precision, limit: Option<Duration>) -> ClarabelProblem {
+    pub fn model(problem: UnsolvedProblem, precision: Precision) -> ClarabelProblem {
         let mut model = clarabel(problem);
         if precision == Precision::Fine {
             model.settings().tol_gap_abs(1e-11).tol_gap_rel(1e-11).tol_feas(1e-11);
         }
-        if let Some(limit) = limit {
-            model.settings().time_limit(limit.as_secs_f64());
-        }
         model
     }
 
-    /// The adapter calls any end an optimum: the solver's own status tells.
-    pub fn check(solution: &ClarabelSolution) -> Result<(), LpError> {
-        match format!("{:?}", solution.inner().status).as_str() {
-            "Solved" => Ok(()),
-            status => Err(LpError::Solver(status.to_owned())),
+    /// The values of the variables, and the dual values of the rows.
+    ///
+    /// The adapter can neither stop the solver nor tell an optimum from other ends, so the solver itself is called here.
+    /// To it, that a variable is at least 0 is a row as well: these rows come first.
+    pub fn solve(
+        problem: ClarabelProblem,
+        variables: Vec<Variable>,
+        rows: Vec<ConstraintReference>,
+        limit: &Limit,
+    ) -> Result<(Vec<f64>, Vec<f64>), LpError> {
+        let wrong = |error: &dyn std::fmt::Display| LpError::Solver(error.to_string());
+        let mut solver = problem.try_into_solver().map_err(|error| wrong(&error))?;
+        let (watched, ended) = (limit.clone(), Arc::new(OnceLock::new()));
+        let why = Arc::clone(&ended);
+        solver.set_termination_callback(move |_| match watched.check() {
+            Ok(()) => false,
+            Err(error) => why.set(error).is_ok(),
+        });
+        solver.solve();
+        if let Some(error) = ended.get() {
+            return Err(error.clone());
         }
+        let mut solution = solver.solution;
+        match solution.status {
+            SolverStatus::Solved => {}
+            SolverStatus::PrimalInfeasible | SolverStatus::AlmostPrimalInfeasible => return Err(LpError::Infeasible),
+            status => return Err(wrong(&status)),
+        }
+        let dual = solution.z.split_off(variables.len());
+        debug_assert_eq!((solution.x.len(), dual.len()), (variables.len(), rows.len()));
+        Ok((solution.x, dual))
     }
 }
 
 #[cfg(feature = "highs")]
 mod backend {
-    use std::time::Duration;
-
-    use good_lp::solvers::highs::{HighsProblem, HighsSolution, highs};
+    use good_lp::constraint::ConstraintReference;
+    use good_lp::solvers::highs::{HighsProblem, highs};
     use good_lp::variable::UnsolvedProblem;
-    use good_lp::{Solution, SolutionStatus, WithTimeLimit};
+    use good_lp::{
+        DualValues, ResolutionError, Solution, SolutionStatus, SolutionWithDual, SolverModel, Variable, WithTimeLimit,
+    };
 
     use super::Precision;
-    use crate::LpError;
+    use crate::{Limit, LpError};
 
     /// The simplex method, whose vertices are as precise as the numbers.
-    pub fn model(problem: UnsolvedProblem, _: Precision, limit: Option<Duration>) -> HighsProblem {
-        let model = highs(problem).set_threads(1);
-        match limit {
-            Some(limit) => model.with_time_limit(limit.as_secs_f64()),
-            None => model,
-        }
+    pub fn model(problem: UnsolvedProblem, _: Precision) -> HighsProblem {
+        highs(problem).set_threads(1)
     }
 
-    pub fn check(solution: &HighsSolution) -> Result<(), LpError> {
-        match solution.status() {
-            SolutionStatus::Optimal => Ok(()),
-            SolutionStatus::TimeLimit => Err(LpError::TimeLimit),
-            SolutionStatus::GapLimit => Err(LpError::Solver("gap limit".to_owned())),
+    /// The values of the variables, and the dual values of the rows.
+    pub fn solve(
+        mut problem: HighsProblem,
+        variables: Vec<Variable>,
+        rows: Vec<ConstraintReference>,
+        limit: &Limit,
+    ) -> Result<(Vec<f64>, Vec<f64>), LpError> {
+        limit.check()?;
+        if let Some(left) = limit.remaining() {
+            problem = problem.with_time_limit(left.as_secs_f64());
         }
+        let mut solution = problem.solve().map_err(|error| match error {
+            ResolutionError::Infeasible => LpError::Infeasible,
+            // The solver has many words for having been stopped.
+            error => limit.check().err().unwrap_or(LpError::Solver(error.to_string())),
+        })?;
+        match solution.status() {
+            SolutionStatus::Optimal => {}
+            SolutionStatus::TimeLimit => return Err(LpError::TimeLimit),
+            SolutionStatus::GapLimit => return Err(LpError::Solver("gap limit".to_owned())),
+        }
+        let value = variables.iter().map(|&variable| solution.value(variable)).collect();
+        let duals = solution.compute_dual();
+        Ok((value, rows.into_iter().map(|row| -duals.dual(row)).collect()))
     }
 }

@@ -12,11 +12,9 @@
 //! sum of widths, so this bounds steps and volume *jointly*. Time-stepped multi-commodity flow: Basu et al., HPDC 2024,
 //! section 4. The dual is a length of each arc in each step.
 
-use std::time::Duration;
-
 use crate::model::{Model, Precision};
 use crate::orbits::Orbits;
-use crate::{LpError, Network, Symmetry};
+use crate::{Limit, LpError, Network, Symmetry};
 
 /// A flow in steps of least total width.
 #[derive(Clone, Debug)]
@@ -71,7 +69,7 @@ pub fn least_widths(
     network: &Network,
     symmetries: &[Symmetry],
     steps: usize,
-    limit: Option<Duration>,
+    limit: &Limit,
 ) -> Result<SteppedFlow, LpError> {
     let orbits = Orbits::new(network, symmetries)?;
     let (nodes, arcs) = (network.nodes(), network.arcs());

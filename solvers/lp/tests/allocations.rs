@@ -1,6 +1,6 @@
 //! The offline bandwidth allocation against its closed forms (Qin et al., MICRO 2025), and cases that have none.
 
-use synth_lp::{Allocated, Allocation, Choice, LpError, Resource, Share};
+use synth_lp::{Allocated, Allocation, Choice, Limit, LpError, Resource, Share};
 
 const NEAR: f64 = 1e-9;
 
@@ -23,7 +23,7 @@ fn mate(rate: f64, capacities: &[f64]) -> Allocated {
     let mut resources: Vec<Resource> = capacities.iter().map(|&capacity| resource(capacity)).collect();
     resources.push(resource(rate));
     let ways = (0..resources.len()).map(|number| way(&[(number, 1.0)])).collect();
-    Allocation { phases: 1, resources, choices: vec![Choice { amount: 1.0, ways }] }.solve(None).unwrap()
+    Allocation { phases: 1, resources, choices: vec![Choice { amount: 1.0, ways }] }.solve(&Limit::NONE).unwrap()
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn the_fraction_of_mate_e_is_what_fits_into_the_normal_phases() {
             let resources: Vec<Resource> = normal.into_iter().chain(accelerated).chain([folded]).collect();
             let ways = (1..resources.len()).map(|number| way(&[(number, 1.0)])).collect();
             let allocation = Allocation { phases: 2, resources, choices: vec![Choice { amount: 1.0, ways }] };
-            let decided = allocation.solve(None).unwrap();
+            let decided = allocation.solve(&Limit::NONE).unwrap();
             near(decided.total(), f64::from(dims) / (others + r));
             near(decided.shares[0][0], r);
         }
@@ -70,7 +70,7 @@ fn unequal_capacities_and_shared_resources_are_decided_too() {
     // Two amounts that share a resource, each with one of its own.
     let resources = vec![Resource { phase: 0, capacity: 1.0, base: 0.0 }; 3];
     let choice = |own| Choice { amount: 1.0, ways: vec![way(&[(own, 1.0)]), way(&[(2, 1.0)])] };
-    let shared = Allocation { phases: 1, resources, choices: vec![choice(0), choice(1)] }.solve(None).unwrap();
+    let shared = Allocation { phases: 1, resources, choices: vec![choice(0), choice(1)] }.solve(&Limit::NONE).unwrap();
     near(shared.total(), 2.0 / 3.0);
     near(shared.shares[0][1] + shared.shares[1][1], 2.0 / 3.0);
 }
@@ -81,7 +81,7 @@ fn what_makes_no_allocation_is_refused() {
     let choice = |amount, ways| vec![Choice { amount, ways }];
     let refused = |phases, resources: &[Resource], choices| {
         let allocation = Allocation { phases, resources: resources.to_vec(), choices };
-        assert!(matches!(allocation.solve(None), Err(LpError::Input(_))), "{allocation:?}");
+        assert!(matches!(allocation.solve(&Limit::NONE), Err(LpError::Input(_))), "{allocation:?}");
     };
     refused(0, &[resource], vec![]);
     refused(1, &[Resource { capacity: 0.0, ..resource }], vec![]);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use synth_lp::{Arc, LpError, Network, Symmetry, least_load, least_time, least_time_size, least_widths};
+use synth_lp::{Arc, Limit, LpError, Network, Symmetry, least_load, least_time, least_time_size, least_widths};
 
 /// How near the solver gets.
 const NEAR: f64 = 1e-6;
@@ -36,8 +36,8 @@ fn rings_carry_what_their_bisection_says_with_and_without_symmetry() {
         let k = nodes as f64;
         let expected = if nodes % 2 == 0 { k * k / 8.0 } else { (k * k - 1.0) / 8.0 };
         let network = Network::new(nodes, ring(nodes, &[]), everyone(nodes)).unwrap();
-        let whole = least_load(&network, &[], None).unwrap();
-        let reduced = least_load(&network, &[rotation(nodes)], None).unwrap();
+        let whole = least_load(&network, &[], &Limit::NONE).unwrap();
+        let reduced = least_load(&network, &[rotation(nodes)], &Limit::NONE).unwrap();
         assert!(reduced.variables < whole.variables);
         for flow in [whole, reduced] {
             near(flow.load, expected);
@@ -55,14 +55,14 @@ fn rings_carry_what_their_bisection_says_with_and_without_symmetry() {
 fn a_ring_without_a_cable_is_a_line() {
     // Between nodes 0 and 1 of 6: the middle cable of the line has 3 nodes on each side.
     let network = Network::new(6, ring(6, &[0, 3]), everyone(6)).unwrap();
-    near(least_load(&network, &[], None).unwrap().load, 9.0);
+    near(least_load(&network, &[], &Limit::NONE).unwrap().load, 9.0);
 }
 
 #[test]
 fn capacity_divides_the_load() {
     let arcs = [(0, 1, 2.0), (1, 0, 4.0)].map(|(from, to, capacity)| Arc { from, to, capacity });
     let network = Network::new(2, arcs.to_vec(), vec![0.0, 3.0, 2.0, 0.0]).unwrap();
-    let flow = least_load(&network, &[], None).unwrap();
+    let flow = least_load(&network, &[], &Limit::NONE).unwrap();
     near(flow.load, 1.5);
     near(flow.lengths[0], 0.5);
 }
@@ -74,13 +74,13 @@ fn steps_cost_width_until_there_are_enough() {
     let mut demand = vec![0.0; 9];
     (demand[1], demand[2]) = (1.0, 1.0);
     let network = Network::new(3, arcs, demand).unwrap();
-    assert_eq!(least_widths(&network, &[], 1, None).unwrap_err(), LpError::Infeasible);
-    near(least_widths(&network, &[], 2, None).unwrap().total_width, 2.0);
+    assert_eq!(least_widths(&network, &[], 1, &Limit::NONE).unwrap_err(), LpError::Infeasible);
+    near(least_widths(&network, &[], 2, &Limit::NONE).unwrap().total_width, 2.0);
 
     // An all-to-all on a whole ring: the diameter is enough for the least volume.
     let network = Network::new(6, ring(6, &[]), everyone(6)).unwrap();
     for symmetries in [vec![], vec![rotation(6)]] {
-        let flow = least_widths(&network, &symmetries, 3, None).unwrap();
+        let flow = least_widths(&network, &symmetries, 3, &Limit::NONE).unwrap();
         near(flow.total_width, 4.5);
         near(flow.widths.iter().sum(), 4.5);
         let distance_one: f64 = (0..3).map(|step| flow.on(0, 0, step)).sum();
@@ -97,9 +97,9 @@ fn what_has_no_answer_is_refused() {
     assert!(matches!(Network::new(2, vec![], vec![1.0]), Err(LpError::Input(_))));
     assert!(matches!(Network::new(1, vec![], vec![f64::NAN]), Err(LpError::Input(_))));
     let line = network(vec![arc(0, 1, 1.0), arc(1, 2, 1.0)]).unwrap();
-    assert_eq!(least_load(&line, &[], None).unwrap_err(), LpError::Infeasible);
+    assert_eq!(least_load(&line, &[], &Limit::NONE).unwrap_err(), LpError::Infeasible);
     let bent = network(ring(3, &[0])).unwrap();
-    assert!(matches!(least_load(&bent, &[rotation(3)], None), Err(LpError::Input(_))));
+    assert!(matches!(least_load(&bent, &[rotation(3)], &Limit::NONE), Err(LpError::Input(_))));
 }
 
 #[test]
@@ -115,10 +115,10 @@ fn the_first_and_the_last_units_are_of_little_use() {
     let mut demand = vec![0.0; 64];
     demand[4] = 10.0;
     let network = Network::new(8, ring(8, &[]), demand).unwrap();
-    near(least_time(&network, &[], 0, 1.0, None).unwrap().time, 5.0);
+    near(least_time(&network, &[], 0, 1.0, &Limit::NONE).unwrap().time, 5.0);
     // Of 4 units at each end, any one arc does not carry anything useful in 3 in all.
     for ends in [2, 3, 4] {
-        let flow = least_time(&network, &[], ends, 1.0, None).unwrap();
+        let flow = least_time(&network, &[], ends, 1.0, &Limit::NONE).unwrap();
         near(flow.time, 8.0);
         assert!(flow.variables <= least_time_size(&network, &[], ends).unwrap());
         let between: f64 = flow.lengths[ends].iter().sum();
@@ -129,14 +129,16 @@ fn the_first_and_the_last_units_are_of_little_use() {
         }
     }
     // Half as long units: half as much lost.
-    near(least_time(&network, &[], 4, 0.5, None).unwrap().time, 6.5);
+    near(least_time(&network, &[], 4, 0.5, &Limit::NONE).unwrap().time, 6.5);
 }
 
 #[test]
 fn symmetries_change_nothing_about_the_time() {
     let network = Network::new(6, ring(6, &[]), everyone(6)).unwrap();
-    let (whole, reduced) =
-        (least_time(&network, &[], 2, 0.1, None).unwrap(), least_time(&network, &[rotation(6)], 2, 0.1, None).unwrap());
+    let (whole, reduced) = (
+        least_time(&network, &[], 2, 0.1, &Limit::NONE).unwrap(),
+        least_time(&network, &[rotation(6)], 2, 0.1, &Limit::NONE).unwrap(),
+    );
     assert!(reduced.variables < whole.variables);
     near(whole.time, reduced.time);
     assert!(whole.time >= 36.0 / 8.0 - NEAR);

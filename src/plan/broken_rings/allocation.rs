@@ -72,8 +72,9 @@ impl Machine<'_> {
         });
         let choices = choices.collect();
         let allocation = Allocation { phases, resources: rows.resources, choices };
-        let decided = allocation.solve(control.remaining()).map_err(|error| match error {
+        let decided = allocation.solve(&control.limit()).map_err(|error| match error {
             LpError::TimeLimit => PlanError::Stopped { stopped: StopReason::TimeLimit },
+            LpError::Interrupted => PlanError::Stopped { stopped: StopReason::Interrupted },
             error => PlanError::NotFound { planner, limit: format!("the offline bandwidth allocation: {error}") },
         })?;
         for (portions, shares) in all.iter_mut().zip(decided.shares) {

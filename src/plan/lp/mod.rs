@@ -117,14 +117,14 @@ impl<'a> FlowGuide<'a> {
         let solve = || {
             let (network, generators) = (&self.flow.network, &self.flow.generators);
             least_widths_size(network, generators, steps).ok().filter(|&size| size <= MOST_VARIABLES)?;
-            least_widths(network, generators, steps, self.control.remaining()).ok().map(Arc::new)
+            least_widths(network, generators, steps, &self.control.limit()).ok().map(Arc::new)
         };
         solved.entry(steps).or_insert_with(solve).clone()
     }
 
     /// The flow without steps; `None` where the time is too short.
     fn unstepped(&self) -> Option<&Flow> {
-        let solve = || least_load(&self.flow.network, &self.flow.generators, self.control.remaining()).ok();
+        let solve = || least_load(&self.flow.network, &self.flow.generators, &self.control.limit()).ok();
         self.unstepped.get_or_init(solve).as_ref()
     }
 }
