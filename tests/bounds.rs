@@ -290,6 +290,28 @@ fn what_goes_between_two_ranks_is_bounded_by_the_quickest_flow() {
     }
 }
 
+/// Every part must come from the farthest rank over what links a rank has left: `P / c`, and one less than the hops
+/// until the pipeline is filled. On a line, sums that meet in the middle and go back reach it.
+#[test]
+fn an_all_reduce_waits_until_its_pipeline_is_filled() {
+    for ranks in 2..9_u32 {
+        let line = Torus { wrap: vec![false], ..Torus::new(&[ranks]) };
+        let line = Topology::new(TopologySpec::new(Shape::Torus(line))).unwrap();
+        for parts in [1, 2, 7, 30] {
+            assert_eq!(least_width(&line, Kind::AllReduce, parts), parts + ranks - 2, "{parts} parts, {ranks} ranks");
+        }
+    }
+    // Rank 21 of 4x4x4 keeps some of its cables; the rank that is farthest away was 6 hops away, without the last but one 7.
+    let cables = [(21, 22), (21, 20), (21, 25), (21, 17), (21, 37)];
+    for (dead, hops) in [(3, 6), (4, 6), (5, 7)] {
+        let topology = torus_without(&[4, 4, 4], &cables[..dead].iter().map(|&(a, b)| cable(a, b)).collect::<Vec<_>>());
+        let kept = 6 - dead as u32;
+        assert_eq!(least_width(&topology, Kind::AllReduce, 40), 40_u32.div_ceil(kept) + hops - 1, "{dead} dead cables");
+    }
+    // Without failures, the partition into single ranks is as good as it gets.
+    assert_eq!(least_width(&torus_without(&[4, 4], &[]), Kind::AllReduce, 32), 15);
+}
+
 /// Where one link leads to a far part of the machine, what is to be scattered there waits for its first chunk.
 #[test]
 fn a_scatter_down_a_tail_waits_for_its_first_chunk() {

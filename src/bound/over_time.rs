@@ -12,8 +12,9 @@
 //!
 //! * **Stars**: what goes from one rank to others, or from others to one rank, is a flow of one commodity. Its least time
 //!   is found exactly, by maximal flows through the network expanded in time; the cut that stops the last flow that does
-//!   not suffice is the metric. For broadcast and reduce: the flow between the root and each rank. For all_to_allv: of all
-//!   chunks, those of one origin or one destination.
+//!   not suffice is the metric. For broadcast and reduce: the flow between the root and each rank. For all_reduce: the flow
+//!   to each rank from the one whose parts take longest, by what the links at both ends carry and the hops between. For
+//!   all_to_allv: of all chunks, those of one origin or one destination.
 //! * **Ends**: for an all_to_allv also the linear program of all commodities, in which the first and the last units are
 //!   looked at one by one (`synth_lp::least_time`). Its dual solution is rounded, and proven exactly.
 //!
@@ -141,11 +142,17 @@ fn stars(problem: &Problem, distances: &Distances) -> Vec<Star> {
         Kind::Reduce(root) => each(&|rank| star(root, true, Some(rank), Some(rank))),
         Kind::AllGather | Kind::AllReduceGathered => each(&|rank| star(rank, true, None, Some(rank))),
         Kind::ReduceScatter => each(&|rank| star(rank, false, None, Some(rank))),
+        Kind::AllReduce => each(&|rank| {
+            let pair = |far: RankId| star(rank, true, Some(far), Some(rank));
+            // Among equals, the first.
+            let slower = |a: Star, b: Star| if b.estimate > a.estimate { b } else { a };
+            topology.live_ranks().map(pair).reduce(slower).unwrap_or_else(|| pair(rank))
+        }),
         Kind::AllToAllV(_) => {
             let both = |inwards: bool| each(&|rank| star(rank, inwards, None, None));
             both(false).into_iter().chain(both(true)).collect()
         }
-        Kind::AllToAll | Kind::AllReduce | Kind::Barrier => Vec::new(),
+        Kind::AllToAll | Kind::Barrier => Vec::new(),
     }
 }
 

@@ -93,7 +93,7 @@ pub enum Evidence {
     /// Weights of links in some units of time, a unit being a step of width 1: what must be moved does not fit in so many
     /// units, so the total width is larger. For all_to_all, all_to_allv, scatter and gather; for all_gather,
     /// all_reduce_gathered, broadcast, reduce_scatter and reduce of what must come to (reduce_scatter and reduce: go out
-    /// from) one rank. Unlike the others, it speaks of messages in so many parts as the problem has, and of no others.
+    /// from) one rank; for all_reduce of what must come to one rank from the one that is farthest from it. Unlike the others, it speaks of messages in so many parts as the problem has, and of no others.
     MetricOverTime {
         /// The total width that is not enough.
         width: u32,

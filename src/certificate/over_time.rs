@@ -23,6 +23,30 @@
 //! Every chunk that goes from one rank to one rank. Where chunks are copied or added up on the way, only what has to come
 //! to (or go out from) one rank, which the evidence names: each of these contributions is on a chunk of its own.
 //!
+//! # All-reduce
+//!
+//! Every rank must end with the contribution of every other to each of the `P` parts. Fix two ranks `f` and `r`. Follow the
+//! contribution of `f` to part `p` backwards from what `r` ends with: it came by a way from `f` through the network expanded in
+//! time. Ways of different parts are moves of different chunks, so `P` ways share the room of the links, and with lengths on
+//! links and units
+//!
+//! ```text
+//!   P * d(f, r) <= room in W units
+//! ```
+//!
+//! however sums are formed and copied. The contributions of several ranks to a part may come to `r` in one chunk, so only one
+//! of them counts: that of the rank from which `d` is largest. What must go out from a rank must come to another, so naming `r`
+//! loses nothing.
+//!
+//! Length 1 on the links into `r` (of capacity `c` in all) from unit `h` on, `h` being the hops from the farthest rank, gives
+//! `P <= c * (W - h + 1)`: the volume of a rank cut, `P / c`, and `h - 1` units until the pipeline is filled. A rank of a torus
+//! that has lost all but a few of its cables is as slow as that.
+//!
+//! ```text
+//!   unit            1  2  3  4  5  ...           r has one cable left; f is 4 hops away: what enters r in the
+//!   into r          -  -  -  p  p  p  p          units 1 to 3 cannot have anything of f in it
+//! ```
+//!
 //! # References
 //!
 //! Ford and Fulkerson, "Constructing maximal dynamic flows from static flows", Operations Research 6, 1958: for one
@@ -51,15 +75,19 @@ pub(super) fn value(
     let mut covered: i128 = 0;
     for &centre in &journeys.centres {
         let distance = lengths.distances(topology, centre, journeys.way);
+        let mut longest = 0;
         for far in topology.live_ranks() {
             let chunks = journeys.chunks(problem, centre, far);
             if chunks > 0 && distance[far.index()] == INFINITE {
                 return out_of_reach(problem, width, journeys.ends(centre, far));
             }
             if chunks > 0 {
-                covered += i128::from(chunks) * i128::from(distance[far.index()]);
+                let length = i128::from(chunks) * i128::from(distance[far.index()]);
+                longest = length.max(longest);
+                covered += if journeys.only_the_longest { 0 } else { length };
             }
         }
+        covered += if journeys.only_the_longest { longest } else { 0 };
     }
     let proven = if covered > lengths.room { i128::from(width) + 1 } else { 0 };
     Ok(Rational::new(proven, i128::from(problem.parts())))
@@ -84,6 +112,8 @@ struct Journeys {
     centres: Vec<RankId>,
     /// The only rank at the other end that counts, if it is only one.
     other_end: Option<RankId>,
+    /// May what goes to a centre from several ranks come in one chunk, so that only the longest way counts?
+    only_the_longest: bool,
 }
 
 impl Journeys {
@@ -108,14 +138,15 @@ impl Journeys {
             }
             Kind::Broadcast(root) => (Way::Out, one(true)?, Some(*root)),
             Kind::Reduce(root) => (Way::In, one(true)?, Some(*root)),
-            Kind::AllGather | Kind::AllReduceGathered => (Way::In, one(true)?, None),
+            Kind::AllGather | Kind::AllReduceGathered | Kind::AllReduce => (Way::In, one(true)?, None),
             Kind::ReduceScatter => (Way::Out, one(true)?, None),
-            Kind::AllReduce | Kind::Barrier => return Err(wrong_evidence("a metric over time", kind)),
+            Kind::Barrier => return Err(wrong_evidence("a metric over time", kind)),
         };
+        let only_the_longest = *kind == Kind::AllReduce;
         Ok(match other_end {
             // One chunk for each part, between two ranks: the search may begin at the root.
-            Some(root) => Self { way, centres: vec![root], other_end: rank },
-            None => Self { way, centres, other_end: None },
+            Some(root) => Self { way, centres: vec![root], other_end: rank, only_the_longest },
+            None => Self { way, centres, other_end: None, only_the_longest },
         })
     }
 

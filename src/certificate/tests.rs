@@ -277,6 +277,11 @@ fn the_first_chunk_has_its_way_before_it() {
     // Shards of ranks 0 and 1 come to 2, two of them: the first could be there after one unit.
     assert_eq!(of(&Kind::AllGather, 2, &over_time(3, Some(2), &[[1, 2, 1, 3, 1]])), Ok(ratio(2, 1)));
     assert_eq!(of(&Kind::ReduceScatter, 2, &over_time(3, Some(2), &[[2, 1, 1, 3, 1]])), Ok(ratio(2, 1)));
+    // To an all-reduce only the farther of the two matters: they may come in one sum.
+    assert_eq!(of(&Kind::AllReduce, 4, &late), Ok(ratio(5, 4)));
+    assert_eq!(of(&Kind::AllReduce, 3, &late), Ok(ratio(0, 3)));
+    assert_eq!(of(&Kind::AllReduce, 3, &over_time(3, Some(2), &[[1, 2, 1, 3, 1]])), Ok(ratio(0, 3)));
+    assert_eq!(of(&Kind::AllReduce, 9, &over_time(1, Some(2), &[])), Ok(ratio(2, 9)));
     // No way ends in one unit.
     assert_eq!(of(&Kind::Scatter(RankId(0)), 1, &over_time(1, None, &[])), Ok(ratio(2, 1)));
     assert_eq!(of(&Kind::Gather(RankId(0)), 1, &over_time(1, None, &[])), Ok(ratio(2, 1)));
@@ -296,7 +301,8 @@ fn metrics_over_time_fit_the_machine_and_the_collective() {
     let broadcast = Kind::Broadcast(RankId(0));
     assert_eq!(of(broadcast.clone(), &over_time(3, None, &[])), "for broadcast, a metric over time names one rank");
     assert_eq!(of(Kind::AllToAll, &over_time(3, Some(1), &[])), "for all_to_all, a metric over time names no rank");
-    assert!(of(Kind::AllReduce, &over_time(3, Some(1), &[])).starts_with("a metric over time proves nothing"));
+    assert!(of(Kind::Barrier, &over_time(3, Some(1), &[])).starts_with("a metric over time proves nothing"));
+    assert_eq!(of(Kind::AllReduce, &over_time(3, None, &[])), "for all_reduce, a metric over time names one rank");
     assert!(of(broadcast.clone(), &over_time(3, Some(4), &[])).contains("out of range or failed"));
     let window = |window| of(broadcast.clone(), &over_time(3, Some(2), &[window]));
     assert!(window([0, 2, 1, 3, 1]).contains("no such link"));

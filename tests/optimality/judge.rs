@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use synth::bound::{self, FlowLimit};
-use synth::certificate::Bounds;
+use synth::certificate::{Bounds, check_volume};
 use synth::collective::Collective;
 #[cfg(feature = "z3")]
 use synth::plan::SmtBackend;
@@ -62,15 +62,21 @@ impl Facts {
     }
 }
 
-/// The bounds of a case, with that of the flow where it is larger.
+/// The bounds of a case, with those of flows where they are larger.
 pub fn bounds(case: &Case) -> (Problem, Bounds) {
     let problem =
         Problem::new(case.machine.topology(), Collective { kind: case.kind.clone(), parts: case.parts }).unwrap();
     let mut bounds = bound::find(&problem).unwrap();
-    let flow = bound::flow_bound(&problem, &FlowLimit::of_size(16_000)).ok();
+    let limit = FlowLimit::of_size(16_000);
+    let flow = bound::flow_bound(&problem, &limit).ok();
     if let Some(bound::Claim::Volume(found)) = flow.and_then(|flow| flow.finding).map(|finding| finding.claim)
         && bounds.volume.as_ref().is_none_or(|known| known.at_least < found.at_least)
     {
+        bounds.volume = Some(found);
+    }
+    let over_time = bound::over_time(&problem, &bounds, &limit);
+    if let Some(bound::Claim::Volume(found)) = over_time.map(|finding| finding.claim) {
+        check_volume(&problem, &found).unwrap();
         bounds.volume = Some(found);
     }
     (problem, bounds)

@@ -60,6 +60,10 @@ fn no_planner_beats_the_judge_and_the_page_is_current() {
     let known = if update { complete() } else { stored() };
     let rows: Vec<Row> = cases().into_par_iter().map(|case| row(case, &known)).collect();
     for row in &rows {
+        let within = |proven: Option<Figures>| {
+            proven.is_none_or(|best| row.bound.steps <= best.steps && row.bound.width <= best.width)
+        };
+        assert!(within(row.facts.least) && within(row.facts.fewest), "{}: bound {}", row.case, row.bound);
         let all = row.named.iter().chain([&row.unnamed]);
         for &(planner, figures) in all {
             assert!(

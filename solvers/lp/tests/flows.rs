@@ -105,7 +105,7 @@ fn what_has_no_answer_is_refused() {
 #[test]
 fn the_time_limit_is_kept() {
     let network = Network::new(30, ring(30, &[]), everyone(30)).unwrap();
-    assert_eq!(least_load(&network, &[], Some(Duration::ZERO)).unwrap_err(), LpError::TimeLimit);
+    assert_eq!(least_load(&network, &[], &Limit::NONE.within(Duration::ZERO)).unwrap_err(), LpError::TimeLimit);
 }
 
 /// What can leave a node in a unit, and then the rest of the way of the last.
