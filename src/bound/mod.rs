@@ -19,6 +19,7 @@ mod hops;
 mod over_time;
 mod partition;
 mod region;
+mod repeated;
 mod rounding;
 mod stepped;
 mod weighted;

@@ -11,10 +11,10 @@
 //! ```
 //!
 //! * **Stars**: what goes from one rank to others, or from others to one rank, is a flow of one commodity. Its least time
-//!   is found exactly, by maximal flows through the network expanded in time; the cut that stops the last flow that does
-//!   not suffice is the metric. For broadcast and reduce: the flow between the root and each rank. For all_reduce: the flow
-//!   to each rank from the one whose parts take longest, by what the links at both ends carry and the hops between. For
-//!   all_to_allv: of all chunks, those of one origin or one destination.
+//!   is found exactly: between two ranks by a flow repeated in time, else by maximal flows through the network expanded in
+//!   time. The cut that stops the last flow that does not suffice is the metric. For broadcast and reduce: the flow between
+//!   the root and each rank. For all_reduce: the flow to each rank from the one whose parts take longest, by what the links
+//!   at both ends carry and the hops between. For all_to_allv: of all chunks, those of one origin or one destination.
 //! * **Ends**: for an all_to_allv also the linear program of all commodities, in which the first and the last units are
 //!   looked at one by one (`synth_lp::least_time`). Its dual solution is rounded, and proven exactly.
 //!
@@ -30,6 +30,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
 use super::flow::{FlowLimit, FlowNetwork};
+use super::repeated::{TooFew, too_few_units};
 use super::rounding::{FINE, Rounding, joined_pairs};
 use super::{Claim, Finding, words};
 use crate::certificate::{self, Bounds, Evidence, Rational, VolumeBound, Window};
@@ -37,7 +38,7 @@ use crate::collective::Kind;
 use crate::problem::Problem;
 use crate::topology::{Distances, RankId};
 
-/// Arcs of the flows of all stars together.
+/// Arcs of the networks expanded in time of all stars together.
 const STAR_WORK: u64 = 2_000_000;
 /// Units looked at one by one at each end, the more the better.
 const ENDS: [usize; 2] = [2, 1];
@@ -159,6 +160,29 @@ fn stars(problem: &Problem, distances: &Distances) -> Vec<Star> {
 impl Star {
     /// Evidence for the largest width that is not enough, if that is `least` at the least and the work allows.
     fn slowest(&self, problem: &Problem, least: u32, work: &mut u64) -> Option<Evidence> {
+        match self.amounts[..] {
+            [(far, amount)] => self.slowest_of_two(problem, far, amount, least),
+            _ => self.slowest_of_many(problem, least, work),
+        }
+    }
+
+    /// The same where all goes between the centre and one rank.
+    fn slowest_of_two(&self, problem: &Problem, far: RankId, amount: u32, least: u32) -> Option<Evidence> {
+        let topology = problem.topology();
+        let links = topology.live_links().map(|id| topology.link(id)).map(|link| {
+            let (from, to) = self.turned((link.from, link.to));
+            (from.0, to.0, link.capacity)
+        });
+        let TooFew { units, since } = too_few_units(topology.rank_count(), links, (self.centre.0, far.0), amount)?;
+        (units >= least).then(|| self.evidence(problem, units, &since))
+    }
+
+    /// A link as it is where time runs from the centre.
+    fn turned(&self, (from, to): (RankId, RankId)) -> (RankId, RankId) {
+        if self.inwards { (to, from) } else { (from, to) }
+    }
+
+    fn slowest_of_many(&self, problem: &Problem, least: u32, work: &mut u64) -> Option<Evidence> {
         let topology = problem.topology();
         let size = (topology.links().len() + topology.rank_count()) as u64;
         let (mut width, mut evidence) = (least, None);
@@ -183,7 +207,6 @@ impl Star {
         let ranks = topology.rank_count() as u32;
         let all: u32 = self.amounts.iter().map(|&(_, amount)| amount).sum();
         let pairs = joined_pairs(problem);
-        let turned = |(from, to): (RankId, RankId)| if self.inwards { (to, from) } else { (from, to) };
         let mut graph = DiGraph::<(), u32>::new();
         for _ in 0..=ranks * (width + 1) {
             graph.add_node(());
@@ -193,7 +216,7 @@ impl Star {
             for &pair in &pairs {
                 let links =
                     topology.links_between(pair.0, pair.1).map(|id| topology.link(id)).filter(|link| link.alive);
-                let (from, to) = turned(pair);
+                let (from, to) = self.turned(pair);
                 let (from, to) = (unit * ranks + from.0, (unit + 1) * ranks + to.0);
                 graph.add_edge(from.into(), to.into(), links.map(|link| link.capacity.min(all)).sum());
             }
@@ -223,20 +246,26 @@ impl Star {
                 }
             }
         }
-        let since = |rank: RankId| {
-            let first = (0..=width).find(|&time| reached[(time * ranks + rank.0) as usize]);
+        let since = |rank: u32| {
+            let first = (0..=width).find(|&time| reached[(time * ranks + rank) as usize]);
             first.unwrap_or(width + 1)
         };
+        let since: Vec<u32> = (0..ranks).map(since).collect();
+        Some((all - value, self.evidence(problem, width, &since)))
+    }
+
+    /// The cut over time behind which are, from a time on, the ranks that are reached.
+    fn evidence(&self, problem: &Problem, width: u32, since: &[u32]) -> Evidence {
         let window = |pair: (RankId, RankId)| {
-            let (from, to) = turned(pair);
+            let (from, to) = self.turned(pair);
             // The links that lead from what is reached to what is not.
-            let (first, last) = (since(from) + 1, since(to).saturating_sub(1).min(width));
+            let (first, last) = (since[from.index()] + 1, since[to.index()].saturating_sub(1).min(width));
             let (first, last) =
                 if self.inwards { (width + 1 - last, (width + 1).checked_sub(first)?) } else { (first, last) };
             (first <= last).then_some(Window { from: pair.0, to: pair.1, first, last, weight: 1 })
         };
-        let weights = pairs.iter().filter_map(|&pair| window(pair)).collect();
-        Some((all - value, Evidence::MetricOverTime { width, rank: self.named, weights }))
+        let weights = joined_pairs(problem).into_iter().filter_map(window).collect();
+        Evidence::MetricOverTime { width, rank: self.named, weights }
     }
 }
 
