@@ -11,7 +11,7 @@ use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
 use synth::verify::{Options, verify};
 
 fn torus(extents: &[u32], cable: Option<(u32, u32)>) -> Topology {
-    let failed = cable.map(|(from, to)| FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true });
+    let failed = cable.map(|(from, to)| FailedLink::cable(RankId(from), RankId(to)));
     let shape = Shape::Torus(Torus::new(extents));
     Topology::new(TopologySpec { failed_links: failed.into_iter().collect(), ..TopologySpec::new(shape) })
         .expect("the cables of the benchmarks exist")
@@ -37,8 +37,7 @@ fn planning(criterion: &mut Criterion) {
 }
 
 fn judging(criterion: &mut Criterion) {
-    let Plan { problem, schedule, bounds, .. } = plan(&torus(&[8, 8, 8], None), 1);
-    let solution = Solution { problem, schedule, bounds, origin: None };
+    let solution = Solution::from(plan(&torus(&[8, 8, 8], None), 1));
     let text = solution_to_string(&solution);
     let mut group = criterion.benchmark_group("8x8x8, 1.57 M chunk moves");
     group.sample_size(10);

@@ -7,16 +7,13 @@ use synth::collective::Kind;
 use synth::plan::{Control, Wish, synthesise};
 use synth::runtime::threads;
 use synth::schedule::Solution;
-use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::topology::{Topology, TopologySpec};
 use synth::verify::{Options, Verified};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let dead = FailedLink { from: RankId(0), to: RankId(1), dim: None, both: true };
-    let spec = TopologySpec { failed_links: vec![dead], ..TopologySpec::new(Shape::Torus(Torus::new(&[4, 4]))) };
-
-    let plan = synthesise(&Topology::new(spec)?, &Kind::AllToAll, &Wish::default(), &Control::unlimited())?;
-    let solution = Solution { problem: plan.problem, schedule: plan.schedule, bounds: plan.bounds, origin: None };
-    let schedule = Verified::<Solution>::new(solution, &Options::default())?;
+    let torus = Topology::new(TopologySpec::torus(&[4, 4]).without_cables(&[(0, 1)]))?;
+    let plan = synthesise(&torus, &Kind::AllToAll, &Wish::default(), &Control::unlimited())?;
+    let schedule = Verified::<Solution>::new(plan.into(), &Options::default())?;
 
     let received = threads::run(&schedule, Duration::from_secs(10), |mut communicator| {
         // For every rank, a message of two numbers: who sends it, and who is to receive it.

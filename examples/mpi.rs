@@ -20,8 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // The same wish gives the same schedule, so every process can plan for itself.
     let plan = synthesise(&Topology::torus(&[4, 4])?, &Kind::AllReduce, &Wish::default(), &Control::unlimited())?;
-    let solution = Solution { problem: plan.problem, schedule: plan.schedule, bounds: plan.bounds, origin: None };
-    let schedule = Verified::<Solution>::new(solution, &Options::default())?;
+    let schedule = Verified::<Solution>::new(plan.into(), &Options::default())?;
 
     let transport = MpiTransport::new(schedule.problem.topology(), Duration::from_secs(30))?;
     let mut buffer = vec![f64::from(world.rank()); 1000];

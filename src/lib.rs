@@ -24,8 +24,7 @@
 //!
 //! let torus = Topology::torus(&[4, 4])?;
 //! let plan = synthesise(&torus, &Kind::AllToAll, &Wish::default(), &Control::unlimited())?;
-//! let solution = Solution { problem: plan.problem, schedule: plan.schedule, bounds: plan.bounds, origin: None };
-//! let verified = Verified::<Solution>::new(solution, &Options::default())?;
+//! let verified = Verified::<Solution>::new(plan.into(), &Options::default())?;
 //!
 //! // The verifier has checked the certificates, too: 4 steps and a width of 8 cannot be beaten.
 //! assert_eq!((verified.schedule.step_count(), verified.schedule.total_width()), (4, 8));

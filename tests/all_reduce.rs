@@ -4,18 +4,11 @@ use synth::certificate::Rational;
 use synth::collective::Kind;
 use synth::cost::Price;
 use synth::plan::{Control, Parts, Plan, PlanError, Wish, synthesise};
-use synth::schedule::Solution;
 use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
 use synth::verify::{Options, verify};
 
 fn torus(extents: &[u32], cables: &[(u32, u32)], failed_ranks: &[u32]) -> Topology {
-    let failed = |&(from, to)| FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true };
-    let spec = TopologySpec {
-        failed_links: cables.iter().map(failed).collect(),
-        failed_ranks: failed_ranks.iter().copied().map(RankId).collect(),
-        ..TopologySpec::new(Shape::Torus(Torus::new(extents)))
-    };
-    Topology::new(spec).unwrap()
+    Topology::new(TopologySpec::torus(extents).without_cables(cables).without_ranks(failed_ranks)).unwrap()
 }
 
 fn plan(planner: &str, topology: &Topology, parts: u32) -> Result<Plan, PlanError> {
@@ -25,8 +18,7 @@ fn plan(planner: &str, topology: &Topology, parts: u32) -> Result<Plan, PlanErro
 
 /// Steps and volume of a schedule that verifies, as do its certificates.
 fn figures(plan: &Plan) -> (usize, Rational) {
-    let Plan { problem, schedule, bounds, .. } = plan.clone();
-    let report = verify(&Solution { problem, schedule, bounds, origin: None }, &Options::default());
+    let report = verify(&plan.clone().into(), &Options::default());
     assert!(report.holds() && report.warnings.is_empty(), "{}: {report:?}", plan.planner);
     let volume = Rational::new(plan.schedule.total_width().into(), plan.problem.parts().into());
     (plan.schedule.step_count(), volume)

@@ -4,17 +4,11 @@
 use synth::collective::Kind;
 use synth::plan::{Control, Parts, PlanError, Wish, synthesise};
 use synth::schedule::Solution;
-use synth::topology::{FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
 use synth::verify::{Options, verify};
 
 fn torus(extents: &[u32], cables: &[(u32, u32)], failed_ranks: &[u32]) -> Topology {
-    let failed = |&(from, to)| FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true };
-    let spec = TopologySpec {
-        failed_links: cables.iter().map(failed).collect(),
-        failed_ranks: failed_ranks.iter().copied().map(RankId).collect(),
-        ..TopologySpec::new(Shape::Torus(Torus::new(extents)))
-    };
-    Topology::new(spec).unwrap()
+    Topology::new(TopologySpec::torus(extents).without_cables(cables).without_ranks(failed_ranks)).unwrap()
 }
 
 /// Links of this capacity between all ranks.
@@ -33,8 +27,7 @@ fn figures(planner: &str, topology: &Topology, kind: Kind, parts: u32) -> (u32, 
 }
 
 fn plan(topology: &Topology, kind: &Kind, wish: Wish) -> Result<Solution, PlanError> {
-    let plan = synthesise(topology, kind, &wish, &Control::unlimited())?;
-    Ok(Solution { problem: plan.problem, schedule: plan.schedule, bounds: plan.bounds, origin: None })
+    synthesise(topology, kind, &wish, &Control::unlimited()).map(Solution::from)
 }
 
 fn with_parts(parts: u32) -> Wish {

@@ -11,7 +11,7 @@ type Extents = &'static [u32];
 type Cable = (u32, u32);
 
 fn cable(from: u32, to: u32) -> FailedLink {
-    FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true }
+    FailedLink::cable(RankId(from), RankId(to))
 }
 
 fn one_way(from: u32, to: u32) -> FailedLink {
@@ -19,8 +19,7 @@ fn one_way(from: u32, to: u32) -> FailedLink {
 }
 
 fn torus_without(extents: &[u32], failed_links: &[FailedLink]) -> Topology {
-    let spec = TopologySpec::new(Shape::Torus(Torus::new(extents)));
-    Topology::new(TopologySpec { failed_links: failed_links.to_vec(), ..spec }).unwrap()
+    Topology::new(TopologySpec { failed_links: failed_links.to_vec(), ..TopologySpec::torus(extents) }).unwrap()
 }
 
 fn graph(ranks: u32, links: &[(u32, u32, u32)]) -> Topology {
@@ -191,8 +190,7 @@ fn single_directions_and_ranks_can_fail() {
     assert_eq!(volume(ring.clone(), Kind::Reduce(RankId(1))), ratio(1, 1));
 
     // Ring of five without rank 0 is a line of four.
-    let spec = TopologySpec::new(Shape::Torus(Torus::new(&[5])));
-    let line = Topology::new(TopologySpec { failed_ranks: vec![RankId(0)], ..spec }).unwrap();
+    let line = Topology::new(TopologySpec::torus(&[5]).without_ranks(&[0])).unwrap();
     assert_eq!(volume(line.clone(), Kind::AllToAll), ratio(4, 1));
     assert_eq!(volume(line.clone(), Kind::AllGather), ratio(3, 1));
     assert_eq!(volume(line.clone(), Kind::AllReduce), ratio(1, 1));

@@ -4,8 +4,7 @@ use num_rational::Ratio;
 use synth::certificate::Rational;
 use synth::collective::{Demand, Kind};
 use synth::plan::{Control, Parts, Plan, PlanError, Wish, synthesise};
-use synth::schedule::Solution;
-use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::topology::{Shape, Topology, TopologySpec, Torus};
 use synth::verify::{Options, verify};
 
 const CLASSICAL: [&str; 3] = ["ring", "half_ring", "dim_rotation"];
@@ -21,8 +20,7 @@ fn plan(planner: &str, extents: &[u32], parts: u32) -> Plan {
 
 /// Volume and steps of a schedule that verifies.
 fn figures(plan: &Plan) -> (Rational, usize) {
-    let Plan { problem, schedule, bounds, .. } = plan.clone();
-    let report = verify(&Solution { problem, schedule, bounds, origin: None }, &Options::default());
+    let report = verify(&plan.clone().into(), &Options::default());
     assert!(report.holds() && report.warnings.is_empty(), "{}: {:?}", plan.planner, report);
     let volume = Ratio::new(plan.schedule.total_width().into(), plan.problem.parts().into());
     (volume, plan.schedule.step_count())
@@ -135,9 +133,7 @@ fn what_does_not_apply_is_refused_with_the_reason() {
     let refusal = |topology: &Topology, kind: &Kind, wish: &Wish| {
         synthesise(topology, kind, wish, &Control::unlimited()).unwrap_err().to_string()
     };
-    let spec = TopologySpec::new(Shape::Torus(Torus::new(&[4, 4])));
-    let dead = FailedLink { from: RankId(0), to: RankId(1), dim: None, both: true };
-    let broken = Topology::new(TopologySpec { failed_links: vec![dead], ..spec }).unwrap();
+    let broken = Topology::new(TopologySpec::torus(&[4, 4]).without_cables(&[(0, 1)])).unwrap();
     let mesh = Torus { wrap: vec![false, true], ..Torus::new(&[4, 4]) };
     let mesh = Topology::new(TopologySpec::new(Shape::Torus(mesh))).unwrap();
     let sound = Topology::torus(&[4, 4]).unwrap();

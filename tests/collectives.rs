@@ -14,7 +14,7 @@ use synth::problem::Problem;
 use synth::report::figures::fine_percent;
 use synth::report::summary::{Quality, Standing};
 use synth::schedule::Solution;
-use synth::topology::{DimRef, Distances, FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::topology::{DimRef, Distances, FailedLink, RankId, Topology, TopologySpec};
 use synth::verify::{Options, Verified};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/collectives.md");
@@ -40,7 +40,7 @@ there are.
 
 /// The machine with a damage; `None` if it has not as many cables.
 fn machine(extents: &[u32], damage: &str) -> Option<Topology> {
-    let mut spec = TopologySpec::new(Shape::Torus(Torus::new(extents)));
+    let mut spec = TopologySpec::torus(extents);
     let intact = Topology::new(spec.clone()).unwrap();
     let links = intact.links().iter().filter(|link| link.direction.is_some_and(|direction| direction.positive));
     let cables: Vec<FailedLink> = links

@@ -11,16 +11,14 @@ use synth::certificate::{
 use synth::collective::{Collective, Demand, Kind};
 use synth::plan::{Control, PlanError, SharperBounds, StopReason, Wish, synthesise};
 use synth::problem::Problem;
-use synth::topology::{FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
 
 /// What rounding may cost, as a share.
 const ROUNDING: f64 = 1e-6;
 const LIMIT: FlowLimit = FlowLimit::of_size(25_000);
 
 fn torus_without(extents: &[u32], cables: &[(u32, u32)]) -> Topology {
-    let failed = |&(from, to): &_| FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true };
-    let spec = TopologySpec::new(Shape::Torus(Torus::new(extents)));
-    Topology::new(TopologySpec { failed_links: cables.iter().map(failed).collect(), ..spec }).unwrap()
+    Topology::new(TopologySpec::torus(extents).without_cables(cables)).unwrap()
 }
 
 fn problem(topology: Topology, kind: Kind) -> Problem {
@@ -117,8 +115,7 @@ fn roots_demands_graphs_and_capacities() {
     let doubled = Topology::new(TopologySpec::new(Shape::Torus(doubled))).unwrap();
     assert_eq!(solve(&problem(doubled, Kind::AllToAll)).1.at_least, 4.into());
     // Failed ranks take no part.
-    let spec = TopologySpec::new(Shape::Torus(Torus::new(&[3, 3])));
-    let missing = Topology::new(TopologySpec { failed_ranks: vec![RankId(4)], ..spec }).unwrap();
+    let missing = Topology::new(TopologySpec::torus(&[3, 3]).without_ranks(&[4])).unwrap();
     assert!(solve(&problem(missing, Kind::AllToAll)).0.symmetries == 8);
 }
 

@@ -2,8 +2,7 @@
 
 use proptest::prelude::*;
 use synth::collective::Kind;
-use synth::plan::{Control, Parts, Plan, Wish, synthesise};
-use synth::schedule::Solution;
+use synth::plan::{Control, Parts, Wish, synthesise};
 use synth::topology::{Shape, Topology, TopologySpec, Torus};
 use synth::verify::{Options, verify};
 
@@ -11,9 +10,9 @@ use synth::verify::{Options, verify};
 fn figures(torus: Torus, kind: Kind, parts: u32) -> (usize, u64) {
     let topology = Topology::new(TopologySpec::new(Shape::Torus(torus))).unwrap();
     let wish = Wish { planner: Some("template".to_owned()), parts: Parts::Fixed(parts), ..Wish::default() };
-    let Plan { problem, schedule, bounds, .. } = synthesise(&topology, &kind, &wish, &Control::unlimited()).unwrap();
-    let figures = (schedule.step_count(), schedule.total_width());
-    let report = verify(&Solution { problem, schedule, bounds, origin: None }, &Options::default());
+    let plan = synthesise(&topology, &kind, &wish, &Control::unlimited()).unwrap();
+    let figures = (plan.schedule.step_count(), plan.schedule.total_width());
+    let report = verify(&plan.into(), &Options::default());
     assert!(report.holds() && report.warnings.is_empty(), "{report:?}");
     figures
 }

@@ -1,25 +1,22 @@
 //! The planner by linear programming: it stands on the program's value wherever the parts make that whole.
 
 use synth::collective::{Collective, Demand, Kind};
-use synth::plan::{Control, Lp, Parts, Plan, PlanError, Planner, Wish, synthesise};
+use synth::plan::{Control, Lp, Parts, PlanError, Planner, Wish, synthesise};
 use synth::problem::Problem;
 use synth::schedule::Solution;
-use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::topology::{RankId, Shape, Topology, TopologySpec, Torus};
 use synth::verify::{Options, Verified};
 
 fn torus_without(torus: Torus, cables: &[(u32, u32)]) -> Topology {
-    let failed = |&(from, to): &_| FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true };
-    let spec = TopologySpec::new(Shape::Torus(torus));
-    Topology::new(TopologySpec { failed_links: cables.iter().map(failed).collect(), ..spec }).unwrap()
+    Topology::new(TopologySpec::new(Shape::Torus(torus)).without_cables(cables)).unwrap()
 }
 
 /// Steps and total width of a verified schedule.
 fn plan(topology: &Topology, kind: &Kind, parts: u32, steps: Option<u32>) -> (usize, u64) {
     let wish = Wish { planner: Some("lp".to_owned()), parts: Parts::Fixed(parts), steps, ..Wish::default() };
-    let Plan { problem, schedule, bounds, .. } = synthesise(topology, kind, &wish, &Control::unlimited()).unwrap();
-    let figures = (schedule.step_count(), schedule.total_width());
-    let solution = Solution { problem, schedule, bounds, origin: None };
-    assert!(Verified::<Solution>::new(solution, &Options::default()).is_ok());
+    let plan = synthesise(topology, kind, &wish, &Control::unlimited()).unwrap();
+    let figures = (plan.schedule.step_count(), plan.schedule.total_width());
+    assert!(Verified::<Solution>::new(plan.into(), &Options::default()).is_ok());
     figures
 }
 

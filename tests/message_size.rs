@@ -6,20 +6,13 @@ use synth::collective::{Collective, Kind};
 use synth::cost::Price;
 use synth::plan::{Control, Parts, Wish, synthesise, trace, useful_parts};
 use synth::problem::Problem;
-use synth::schedule::Solution;
-use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::topology::{RankId, Topology, TopologySpec};
 use synth::verify::{Options, verify};
 
 const BYTES: [u64; 4] = [1 << 10, 1 << 16, 1 << 20, 1 << 26];
 
 fn machine(extents: &[u32], cables: &[(u32, u32)], failed_ranks: &[u32]) -> Topology {
-    let failed = |&(from, to)| FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true };
-    Topology::new(TopologySpec {
-        failed_links: cables.iter().map(failed).collect(),
-        failed_ranks: failed_ranks.iter().copied().map(RankId).collect(),
-        ..TopologySpec::new(Shape::Torus(Torus::new(extents)))
-    })
-    .unwrap()
+    Topology::new(TopologySpec::torus(extents).without_cables(cables).without_ranks(failed_ranks)).unwrap()
 }
 
 fn kinds() -> Vec<Kind> {
@@ -68,9 +61,7 @@ fn no_point_of_the_curve_is_faster() {
                     point.problem.parts(),
                 );
             }
-            let solution =
-                Solution { problem: plan.problem, schedule: plan.schedule, bounds: plan.bounds, origin: None };
-            assert!(verify(&solution, &Options::default()).holds());
+            assert!(verify(&plan.into(), &Options::default()).holds());
         }
     });
 }

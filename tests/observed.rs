@@ -8,7 +8,7 @@ use synth::collective::{ChunkId, Collective, Combining, Demand, Kind};
 use synth::plan::{Control, Parts, Wish, synthesise};
 use synth::problem::Problem;
 use synth::schedule::{Op, Schedule, Solution};
-use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::topology::{RankId, Topology, TopologySpec};
 use synth::verify::{Observed, Options, Peak, Sums, verify};
 
 fn observe(problem: &Problem, schedule: &Schedule) -> Observed {
@@ -97,12 +97,7 @@ fn planned_schedules_agree_with_the_definitions() {
         (&[2, 2, 3], &[(0, 1)], &[]),
     ];
     for (extents, cables, ranks) in machines {
-        let failed = |&(from, to)| FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true };
-        let spec = TopologySpec {
-            failed_links: cables.iter().map(failed).collect(),
-            failed_ranks: ranks.iter().copied().map(RankId).collect(),
-            ..TopologySpec::new(Shape::Torus(Torus::new(extents)))
-        };
+        let spec = TopologySpec::torus(extents).without_cables(cables).without_ranks(ranks);
         let topology = Topology::new(spec).unwrap();
         for kind in [
             Kind::AllToAll,

@@ -8,7 +8,7 @@ use synth::bound;
 use synth::collective::{Collective, Kind};
 use synth::plan::{Control, Wish, synthesise};
 use synth::problem::Problem;
-use synth::topology::{FailedLink, GraphLink, Link, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::topology::{FailedLink, GraphLink, Link, RankId, Shape, Topology, TopologySpec};
 
 #[test]
 fn rings_and_the_smallest_torus_are_planned_as_well_as_they_can_be() {
@@ -21,9 +21,9 @@ fn rings_and_the_smallest_torus_are_planned_as_well_as_they_can_be() {
 fn so_they_are_without_one_cable_or_one_direction() {
     for extents in [&[3][..], &[4], &[5], &[2, 2]] {
         for both in [true, false] {
-            let dead = FailedLink { from: RankId(0), to: RankId(1), dim: None, both };
-            let spec = TopologySpec::new(Shape::Torus(Torus::new(extents)));
-            let topology = Topology::new(TopologySpec { failed_links: vec![dead], ..spec }).unwrap();
+            let dead = FailedLink { both, ..FailedLink::cable(RankId(0), RankId(1)) };
+            let spec = TopologySpec { failed_links: vec![dead], ..TopologySpec::torus(extents) };
+            let topology = Topology::new(spec).unwrap();
             check(topology, &format!("{extents:?} without {}", if both { "0-1" } else { "0>1" }));
         }
     }
@@ -31,8 +31,7 @@ fn so_they_are_without_one_cable_or_one_direction() {
 
 #[test]
 fn so_are_a_ring_without_a_rank_and_small_graphs() {
-    let spec = TopologySpec::new(Shape::Torus(Torus::new(&[5])));
-    check(Topology::new(TopologySpec { failed_ranks: vec![RankId(2)], ..spec }).unwrap(), "ring of 5 without rank 2");
+    check(Topology::new(TopologySpec::torus(&[5]).without_ranks(&[2])).unwrap(), "ring of 5 without rank 2");
     type Links = &'static [(u32, u32)];
     let graphs: [(&str, u32, Links); 4] = [
         ("one-way ring", 4, &[(0, 1), (1, 2), (2, 3), (3, 0)]),

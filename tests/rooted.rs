@@ -5,18 +5,11 @@ use synth::bound;
 use synth::collective::Kind;
 use synth::cost::Price;
 use synth::plan::{Control, Parts, Plan, Wish, synthesise};
-use synth::schedule::Solution;
-use synth::topology::{FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
 use synth::verify::{Options, verify};
 
 fn torus(extents: &[u32], cables: &[(u32, u32)], failed_ranks: &[u32]) -> Topology {
-    let failed = |&(from, to)| FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true };
-    let spec = TopologySpec {
-        failed_links: cables.iter().map(failed).collect(),
-        failed_ranks: failed_ranks.iter().copied().map(RankId).collect(),
-        ..TopologySpec::new(Shape::Torus(Torus::new(extents)))
-    };
-    Topology::new(spec).unwrap()
+    Topology::new(TopologySpec::torus(extents).without_cables(cables).without_ranks(failed_ranks)).unwrap()
 }
 
 fn plan(planner: Option<&str>, topology: &Topology, kind: Kind, parts: u32) -> Plan {
@@ -26,8 +19,7 @@ fn plan(planner: Option<&str>, topology: &Topology, kind: Kind, parts: u32) -> P
 
 /// Steps and total width of a schedule that verifies, as do its certificates.
 fn figures(plan: &Plan) -> (u32, u32) {
-    let Plan { problem, schedule, bounds, .. } = plan.clone();
-    let report = verify(&Solution { problem, schedule, bounds, origin: None }, &Options::default());
+    let report = verify(&plan.clone().into(), &Options::default());
     assert!(report.holds() && report.warnings.is_empty(), "{}: {report:?}", plan.planner);
     (plan.schedule.step_count() as u32, plan.schedule.total_width() as u32)
 }
@@ -208,13 +200,12 @@ fn scatter_and_gather_stand_on_the_cut_of_the_root() {
 
 #[test]
 fn from_every_root_of_small_machines_scatter_and_gather_meet_the_bound_or_lose_a_step() {
-    let mesh = |failed_links| {
+    let mesh = |cables: &[(u32, u32)]| {
         let grid = Torus { wrap: vec![false, false], ..Torus::new(&[3, 3]) };
-        Topology::new(TopologySpec { failed_links, ..TopologySpec::new(Shape::Torus(grid)) }).unwrap()
+        Topology::new(TopologySpec::new(Shape::Torus(grid)).without_cables(cables)).unwrap()
     };
-    let cable = |from, to| FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true };
     let mut topologies: Vec<Topology> = SMALL.into_iter().flat_map(with_failures).collect();
-    topologies.extend([mesh(vec![]), mesh(vec![cable(0, 1)]), mesh(vec![cable(4, 5)]), mesh(vec![cable(7, 8)])]);
+    topologies.extend([mesh(&[]), mesh(&[(0, 1)]), mesh(&[(4, 5)]), mesh(&[(7, 8)])]);
     let (mut all, mut met) = (0, 0);
     for topology in &topologies {
         for root in topology.live_ranks() {

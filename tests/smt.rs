@@ -1,18 +1,16 @@
 //! The SMT planner: figures to reach, refutations, and that no other planner is better.
 
 use synth::collective::Kind;
-use synth::plan::{Control, Minimise, Parts, Plan, PlanError, SmtWish, StopReason, Wish, synthesise};
+use synth::plan::{Control, Minimise, Parts, PlanError, SmtWish, StopReason, Wish, synthesise};
 use synth::schedule::Solution;
-use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::topology::{RankId, Topology, TopologySpec};
 use synth::verify::{Code, Options, Verified};
 
 /// Extents, and dead cables.
 type Machine = (&'static [u32], &'static [(u32, u32)]);
 
 fn machine((extents, dead): Machine) -> Topology {
-    let cable = |&(from, to): &_| FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true };
-    let failed_links = dead.iter().map(cable).collect();
-    Topology::new(TopologySpec { failed_links, ..TopologySpec::new(Shape::Torus(Torus::new(extents))) }).unwrap()
+    Topology::new(TopologySpec::torus(extents).without_cables(dead)).unwrap()
 }
 
 fn wish(steps: Option<u32>, width: Option<u32>) -> Wish {
@@ -22,10 +20,9 @@ fn wish(steps: Option<u32>, width: Option<u32>) -> Wish {
 
 /// Steps and total width of what is planned, once it is verified.
 fn figures(topology: &Topology, kind: &Kind, wish: &Wish) -> Result<(usize, u64), PlanError> {
-    let Plan { problem, schedule, bounds, .. } = synthesise(topology, kind, wish, &Control::unlimited())?;
-    let figures = (schedule.step_count(), schedule.total_width());
-    let solution = Solution { problem, schedule, bounds, origin: None };
-    match Verified::<Solution>::new(solution, &Options::default()) {
+    let plan = synthesise(topology, kind, wish, &Control::unlimited())?;
+    let figures = (plan.schedule.step_count(), plan.schedule.total_width());
+    match Verified::<Solution>::new(plan.into(), &Options::default()) {
         Ok(verified) => {
             // Where sums are no trees, ranks may add in different orders.
             let warning = verified.report().warnings.iter().find(|warning| warning.code != Code::W003);

@@ -6,23 +6,15 @@
 use synth::collective::Kind;
 use synth::plan::{Control, Parts, Plan, Wish, synthesise};
 use synth::schedule::Solution;
-use synth::topology::{FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec};
 use synth::verify::{Options, Verified};
 
 /// Plans, has the schedule and its certificates verified, and gives back the plan.
 fn plan(extents: &[u32], cables: &[(u32, u32)], parts: Parts) -> Plan {
-    let failed = |&(from, to)| FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true };
-    let shape = Shape::Torus(Torus::new(extents));
-    let spec = TopologySpec { failed_links: cables.iter().map(failed).collect(), ..TopologySpec::new(shape) };
+    let spec = TopologySpec::torus(extents).without_cables(cables);
     let wish = Wish { parts, ..Wish::default() };
     let plan = synthesise(&Topology::new(spec).unwrap(), &Kind::AllToAll, &wish, &Control::unlimited()).unwrap();
-    let solution = Solution {
-        problem: plan.problem.clone(),
-        schedule: plan.schedule.clone(),
-        bounds: plan.bounds.clone(),
-        origin: None,
-    };
-    let verified = Verified::<Solution>::new(solution, &Options::default());
+    let verified = Verified::<Solution>::new(plan.clone().into(), &Options::default());
     assert!(verified.is_ok(), "{extents:?} {cables:?}: {}", verified.unwrap_err().report.violations[0].message);
     plan
 }

@@ -1,6 +1,6 @@
 //! `synth compare --sweep`: many tori, with failed cables drawn by a seed.
 
-use synth::topology::{DimRef, FailedLink, Link, Shape, Topology, TopologySpec, Torus};
+use synth::topology::{DimRef, FailedLink, Link, Topology, TopologySpec};
 
 use super::Failure;
 use super::topology_options::Extents;
@@ -67,7 +67,7 @@ impl Sweep {
 /// A torus with so many failed cables that is still connected. Which they are depends on the seed alone.
 fn place(dims: &[u32], faults: usize, seed: u64) -> Result<Place, Failure> {
     let name = dims.iter().map(u32::to_string).collect::<Vec<_>>().join("x");
-    let spec = TopologySpec::new(Shape::Torus(Torus::new(dims)));
+    let spec = TopologySpec::torus(dims);
     let sound = Topology::new(spec.clone()).map_err(Failure::usage)?;
     let cables: Vec<&Link> =
         sound.links().iter().filter(|link| link.direction.is_some_and(|direction| direction.positive)).collect();

@@ -10,7 +10,7 @@ use crate::certificate::Bounds;
 use crate::collective::{Collective, Kind};
 use crate::cost::Price;
 use crate::problem::Problem;
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, Solution};
 use crate::topology::Topology;
 
 /// In how many parts a message is cut.
@@ -77,6 +77,13 @@ pub struct Plan {
     pub refuted: Vec<Refuted>,
     /// Is it proven that nothing better exists, see [`Outcome::proven`]?
     pub proven: bool,
+}
+
+/// What the verifier is to look at; of where it came from, nothing is said.
+impl From<Plan> for Solution {
+    fn from(plan: Plan) -> Self {
+        Self { problem: plan.problem, schedule: plan.schedule, bounds: plan.bounds, origin: None }
+    }
 }
 
 /// The largest number of chunk hops that `Parts::Auto` plans for.

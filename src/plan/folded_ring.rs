@@ -43,11 +43,9 @@ use crate::problem::Problem;
 /// ```
 /// use synth::collective::Kind;
 /// use synth::plan::{Control, Parts, Phase, Wish, synthesise};
-/// use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+/// use synth::topology::{Topology, TopologySpec};
 ///
-/// let dead = FailedLink { from: RankId(0), to: RankId(1), dim: None, both: true };
-/// let spec = TopologySpec::new(Shape::Torus(Torus::new(&[4, 4])));
-/// let torus = Topology::new(TopologySpec { failed_links: vec![dead], ..spec })?;
+/// let torus = Topology::new(TopologySpec::torus(&[4, 4]).without_cables(&[(0, 1)]))?;
 /// let wish = Wish { planner: Some("folded_ring".to_owned()), parts: Parts::Fixed(2), ..Wish::default() };
 /// let plan = synthesise(&torus, &Kind::AllToAll, &wish, &Control::unlimited())?;
 /// // N (k-1) / 2 messages.

@@ -53,11 +53,9 @@ use crate::problem::Problem;
 /// ```
 /// use synth::collective::Kind;
 /// use synth::plan::{Control, Parts, Phase, Wish, synthesise};
-/// use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+/// use synth::topology::{Topology, TopologySpec};
 ///
-/// let dead = FailedLink { from: RankId(0), to: RankId(1), dim: None, both: true };
-/// let spec = TopologySpec::new(Shape::Torus(Torus::new(&[4, 4])));
-/// let torus = Topology::new(TopologySpec { failed_links: vec![dead], ..spec })?;
+/// let torus = Topology::new(TopologySpec::torus(&[4, 4]).without_cables(&[(0, 1)]))?;
 /// let loads = |planner: &str, parts| {
 ///     let wish = Wish { planner: Some(planner.to_owned()), parts: Parts::Fixed(parts), ..Wish::default() };
 ///     let plan = synthesise(&torus, &Kind::AllToAll, &wish, &Control::unlimited());

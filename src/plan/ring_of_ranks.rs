@@ -162,7 +162,7 @@ fn turn_round(next: &[Vec<usize>], live: &[usize]) -> Option<Vec<usize>> {
 #[cfg(test)]
 mod tests {
     use super::ring_of_ranks;
-    use crate::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+    use crate::topology::{RankId, Topology, TopologySpec};
 
     fn is_ring(topology: &Topology) -> bool {
         let ring = ring_of_ranks(topology).unwrap();
@@ -179,9 +179,7 @@ mod tests {
         for extents in tori {
             assert!(is_ring(&Topology::torus(extents).unwrap()), "{extents:?}");
             if extents.len() > 1 && extents[0] > 2 {
-                let cable = |from, to| FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true };
-                let failed_links = vec![cable(0, 1), cable(1, 2)];
-                let spec = TopologySpec { failed_links, ..TopologySpec::new(Shape::Torus(Torus::new(extents))) };
+                let spec = TopologySpec::torus(extents).without_cables(&[(0, 1), (1, 2)]);
                 assert!(is_ring(&Topology::new(spec).unwrap()), "{extents:?} without two cables");
             }
         }
@@ -189,13 +187,10 @@ mod tests {
 
     #[test]
     fn where_there_is_none_none_is_found() {
-        let cable = FailedLink { from: RankId(0), to: RankId(1), dim: None, both: true };
-        let shape = Shape::Torus(Torus::new(&[5]));
-        let spec = TopologySpec { failed_links: vec![cable], ..TopologySpec::new(shape) };
+        let spec = TopologySpec::torus(&[5]).without_cables(&[(0, 1)]);
         assert_eq!(ring_of_ranks(&Topology::new(spec).unwrap()), None);
         // Fifteen ranks of two colours, neighbours of different colour.
-        let shape = Shape::Torus(Torus::new(&[4, 4]));
-        let spec = TopologySpec { failed_ranks: vec![RankId(0)], ..TopologySpec::new(shape) };
+        let spec = TopologySpec::torus(&[4, 4]).without_ranks(&[0]);
         assert_eq!(ring_of_ranks(&Topology::new(spec).unwrap()), None);
     }
 }

@@ -199,9 +199,7 @@ mod tests {
 
     #[test]
     fn failures_in_words() {
-        let mut spec = TopologySpec::new(Shape::Torus(Torus::new(&[4])));
-        spec.failed_links.push(FailedLink { from: RankId(0), to: RankId(1), dim: None, both: true });
-        spec.failed_ranks.push(RankId(3));
+        let spec = TopologySpec::torus(&[4]).without_cables(&[(0, 1)]).without_ranks(&[3]);
         let topology = Topology::new(spec).expect("a machine");
         assert_eq!(describe(&topology), "ring of 4 ranks with 1 failed cable, 1 failed rank");
         let text = to_text(&topology);

@@ -30,8 +30,7 @@
 //! use synth::verify::{Options, Verified};
 //!
 //! let plan = synthesise(&Topology::torus(&[2, 3])?, &Kind::AllReduce, &Wish::default(), &Control::unlimited())?;
-//! let solution = Solution { problem: plan.problem, schedule: plan.schedule, bounds: plan.bounds, origin: None };
-//! let verified = Verified::<Solution>::new(solution, &Options::default())?;
+//! let verified = Verified::<Solution>::new(plan.into(), &Options::default())?;
 //! let sums = threads::run(&verified, Duration::from_secs(10), |mut communicator| {
 //!     let mut buffer = [1, communicator.rank().0 as i32];
 //!     communicator.all_reduce(&mut buffer, Operation::Sum).map(|()| buffer)

@@ -130,7 +130,7 @@ impl Topology {
     /// # Ok::<(), synth::topology::TopologyError>(())
     /// ```
     pub fn torus(extents: &[u32]) -> Result<Self, TopologyError> {
-        Self::new(TopologySpec::new(Shape::Torus(Torus::new(extents))))
+        Self::new(TopologySpec::torus(extents))
     }
 
     /// What this topology was built from, in its normal form: defaults filled in, failures sorted.

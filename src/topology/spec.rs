@@ -62,10 +62,41 @@ pub struct FailedLink {
     pub both: bool,
 }
 
+impl FailedLink {
+    /// The only cable between these ranks, both of its directions.
+    pub fn cable(from: RankId, to: RankId) -> Self {
+        Self { from, to, dim: None, both: true }
+    }
+}
+
 impl TopologySpec {
     /// This machine without failures.
     pub fn new(shape: Shape) -> Self {
         Self { shape, failed_links: Vec::new(), failed_ranks: Vec::new() }
+    }
+
+    /// A torus of these extents, the one that runs fastest in the rank numbers first, without failures.
+    ///
+    /// ```
+    /// # use synth::topology::{Topology, TopologySpec};
+    /// let torus = Topology::new(TopologySpec::torus(&[4, 4]).without_cables(&[(0, 1)]).without_ranks(&[5]))?;
+    /// assert_eq!((torus.rank_count(), torus.live_ranks().count(), torus.links().len()), (16, 15, 54));
+    /// # Ok::<(), synth::topology::TopologyError>(())
+    /// ```
+    pub fn torus(extents: &[u32]) -> Self {
+        Self::new(Shape::Torus(Torus::new(extents)))
+    }
+
+    /// The same machine with these cables dead as well, each stated by the two ranks it joins.
+    pub fn without_cables(mut self, cables: &[(u32, u32)]) -> Self {
+        self.failed_links.extend(cables.iter().map(|&(from, to)| FailedLink::cable(RankId(from), RankId(to))));
+        self
+    }
+
+    /// The same machine with these ranks dead as well.
+    pub fn without_ranks(mut self, ranks: &[u32]) -> Self {
+        self.failed_ranks.extend(ranks.iter().copied().map(RankId));
+        self
     }
 
     /// Fills in the defaults of a torus, sorts the links of a graph, and refuses what makes no machine.

@@ -209,14 +209,12 @@ impl LinkTable {
 #[cfg(test)]
 mod tests {
     use super::symmetries;
-    use crate::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+    use crate::topology::{RankId, Shape, Topology, TopologySpec, Torus};
 
     type Cables = &'static [(u32, u32)];
 
     fn without(torus: Torus, cables: &[(u32, u32)]) -> Topology {
-        let failed = |&(from, to): &_| FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true };
-        let spec = TopologySpec::new(Shape::Torus(torus));
-        Topology::new(TopologySpec { failed_links: cables.iter().map(failed).collect(), ..spec }).unwrap()
+        Topology::new(TopologySpec::new(Shape::Torus(torus)).without_cables(cables)).unwrap()
     }
 
     fn count(topology: &Topology) -> usize {

@@ -7,7 +7,7 @@ fn cable(from: u32, to: u32, dim: Option<&str>) -> FailedLink {
 }
 
 fn torus_with(extents: &[u32], failed: Vec<FailedLink>) -> Result<Topology, TopologyError> {
-    Topology::new(TopologySpec { failed_links: failed, ..TopologySpec::new(Shape::Torus(Torus::new(extents))) })
+    Topology::new(TopologySpec { failed_links: failed, ..TopologySpec::torus(extents) })
 }
 
 #[test]
@@ -69,8 +69,7 @@ fn wrong_failures_are_explained() {
 
 #[test]
 fn a_failed_rank_takes_its_links_along() {
-    let spec = TopologySpec { failed_ranks: vec![RankId(5)], ..TopologySpec::new(Shape::Torus(Torus::new(&[3, 3]))) };
-    let topology = Topology::new(spec).unwrap();
+    let topology = Topology::new(TopologySpec::torus(&[3, 3]).without_ranks(&[5])).unwrap();
     assert_eq!((topology.live_rank_count(), topology.live_links().count()), (8, 28));
     assert!(!topology.is_alive(RankId(5)) && topology.is_alive(RankId(4)) && !topology.is_alive(RankId(9)));
 }

@@ -5,10 +5,10 @@ use crate::certificate::{Bounds, Evidence, Rational, StepsBound, VolumeBound};
 use crate::collective::{ChunkId, Collective, Demand, Kind};
 use crate::problem::Problem;
 use crate::schedule::{Op, Schedule, Solution};
-use crate::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use crate::topology::{RankId, Shape, Topology, TopologySpec, Torus};
 
 fn ring(ranks: u32, kind: Kind) -> Problem {
-    problem(TopologySpec::new(Shape::Torus(Torus::new(&[ranks]))), kind)
+    problem(TopologySpec::torus(&[ranks]), kind)
 }
 
 fn problem(spec: TopologySpec, kind: Kind) -> Problem {
@@ -17,9 +17,7 @@ fn problem(spec: TopologySpec, kind: Kind) -> Problem {
 
 /// A ring of 4 whose cable between 0 and 1 is dead.
 fn broken_ring(kind: Kind) -> Problem {
-    let dead = FailedLink { from: RankId(0), to: RankId(1), dim: None, both: true };
-    let shape = Shape::Torus(Torus::new(&[4]));
-    problem(TopologySpec { failed_links: vec![dead], ..TopologySpec::new(shape) }, kind)
+    problem(TopologySpec::torus(&[4]).without_cables(&[(0, 1)]), kind)
 }
 
 /// Each step is written `WIDTH| TRANSFER TRANSFER ...`, each transfer `FROM>TO:CHUNK,CHUNK` for copy, `FROM+TO:...` for
@@ -107,8 +105,7 @@ fn codes_read_back_and_explain_themselves() {
 
 #[test]
 fn t001_ranks_that_do_not_exist_or_failed() {
-    let spec = TopologySpec { failed_ranks: vec![RankId(3)], ..TopologySpec::new(Shape::Torus(Torus::new(&[4]))) };
-    let line = problem(spec, Kind::Broadcast(RankId(1)));
+    let line = problem(TopologySpec::torus(&[4]).without_ranks(&[3]), Kind::Broadcast(RankId(1)));
     assert_eq!(totals(&line, &["1>2:0 1>0:0"]), "");
     let report = judge(&line, &["1>2:0 1>0:0", "0>3:0 9>0:0 0>9:0"]);
     assert_eq!(

@@ -160,9 +160,7 @@ pub fn asked_of_z3(case: &Case, figures: Figures, time: Duration) -> Option<bool
 /// Plans and verifies.
 fn plan(case: &Case, wish: &Wish, control: &Control) -> Result<Plan, PlanError> {
     let plan = synthesise(&case.machine.topology(), &case.kind, wish, control)?;
-    let Plan { problem, schedule, bounds, .. } = plan.clone();
-    let solution = Solution { problem, schedule, bounds, origin: None };
-    if let Err(rejected) = Verified::<Solution>::new(solution, &Options::default()) {
+    if let Err(rejected) = Verified::<Solution>::new(plan.clone().into(), &Options::default()) {
         panic!("{case}: {wish:?}: {:?}", rejected.report.violations.first());
     }
     Ok(plan)

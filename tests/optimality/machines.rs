@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
 use synth::collective::{Demand, Kind};
-use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus, symmetries};
+use synth::topology::{RankId, Topology, TopologySpec, symmetries};
 
 const TORI: [&[u32]; 11] = [&[3], &[4], &[5], &[6], &[7], &[8], &[2, 2], &[2, 3], &[3, 3], &[2, 2, 2], &[4, 4]];
 
@@ -46,10 +46,7 @@ pub fn cases() -> Vec<Case> {
 
 impl Machine {
     pub fn topology(&self) -> Topology {
-        let cable = |&(from, to): &_| FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true };
-        let failed_links = self.dead.iter().map(cable).collect();
-        Topology::new(TopologySpec { failed_links, ..TopologySpec::new(Shape::Torus(Torus::new(self.extents))) })
-            .unwrap()
+        Topology::new(TopologySpec::torus(self.extents).without_cables(&self.dead)).unwrap()
     }
 
     /// The extents: `4x4`.

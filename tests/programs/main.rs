@@ -16,7 +16,7 @@ use synth::format::json::{is_program, parse_program, program_schema, program_to_
 use synth::lower::{LowerError, Wish, lower};
 use synth::problem::Problem;
 use synth::program::{Barriers, Layout, Program};
-use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::topology::{RankId, Topology, TopologySpec};
 
 use dice::Ending;
 use edit::Draft;
@@ -117,11 +117,9 @@ fn links_are_checked_against_the_machine_that_is_given() {
     assert_eq!(on(&torus, &turned), [], "a torus is the same when turned over");
     assert_eq!(on(&Topology::torus(&[4, 5]).unwrap(), &same), [Code::T002]);
     assert_eq!(on(&torus, &same[..15]), [Code::T001]);
-    let failed_links = vec![FailedLink { from: RankId(0), to: RankId(1), dim: None, both: true }];
-    let spec = TopologySpec { failed_links, ..TopologySpec::new(Shape::Torus(Torus::new(&[4, 4]))) };
+    let spec = TopologySpec::torus(&[4, 4]).without_cables(&[(0, 1)]);
     assert_eq!(on(&Topology::new(spec).unwrap(), &same), [Code::T003]);
-    let failed_ranks = vec![RankId(5)];
-    let spec = TopologySpec { failed_ranks, ..TopologySpec::new(Shape::Torus(Torus::new(&[4, 4]))) };
+    let spec = TopologySpec::torus(&[4, 4]).without_ranks(&[5]);
     assert_eq!(on(&Topology::new(spec).unwrap(), &same), [Code::T001]);
 }
 

@@ -46,8 +46,7 @@ fn ring(ranks: u32, planner: &str) -> Verified<Solution> {
     let topology = Topology::torus(&[ranks]).expect("a ring");
     let wish = Wish { planner: Some(planner.to_owned()), parts: Parts::Fixed(1), ..Wish::default() };
     let plan = synthesise(&topology, &Kind::AllReduceGathered, &wish, &Control::unlimited()).expect("a plan");
-    let solution = Solution { problem: plan.problem, schedule: plan.schedule, bounds: plan.bounds, origin: None };
-    Verified::<Solution>::new(solution, &Options::default()).expect("it holds")
+    Verified::<Solution>::new(plan.into(), &Options::default()).expect("it holds")
 }
 
 #[test]

@@ -10,7 +10,7 @@ use synth::problem::Problem;
 use synth::runtime::Transport;
 use synth::runtime::threads::{self, ThreadTransport};
 use synth::schedule::Solution;
-use synth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::topology::{DimRef, FailedLink, RankId, Topology, TopologySpec};
 use synth::verify::{Options, Verified};
 
 /// How long a rank waits for another before a test fails.
@@ -21,7 +21,7 @@ pub fn machines() -> Vec<Topology> {
     let tori: [&[u32]; 9] = [&[1], &[2], &[3], &[4], &[5], &[2, 2], &[2, 3], &[1, 4], &[3, 3]];
     let mut all = Vec::new();
     for extents in tori {
-        let spec = TopologySpec::new(Shape::Torus(Torus::new(extents)));
+        let spec = TopologySpec::torus(extents);
         let sound = Topology::new(spec.clone()).expect("a torus");
         let cable = sound.links().iter().rfind(|link| link.direction.is_some_and(|direction| direction.positive));
         for both in [true, false] {
@@ -71,8 +71,7 @@ pub fn verified(problem: &Problem) -> Verified<Solution> {
 pub fn plan(topology: &Topology, kind: Kind, parts: u32) -> Result<Verified<Solution>, PlanError> {
     let wish = Wish { parts: Parts::Fixed(parts), ..Wish::default() };
     let plan = synthesise(topology, &kind, &wish, &Control::unlimited())?;
-    let solution = Solution { problem: plan.problem, schedule: plan.schedule, bounds: plan.bounds, origin: None };
-    Ok(Verified::<Solution>::new(solution, &Options::default()).expect("what is planned holds"))
+    Ok(Verified::<Solution>::new(plan.into(), &Options::default()).expect("what is planned holds"))
 }
 
 /// The schedules of every planner for every collective on every small machine.

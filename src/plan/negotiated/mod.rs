@@ -44,11 +44,10 @@ const MORE_STEPS_OF_DEMANDS: &[u32] = &[0, 1, 2, 3, 6, 12];
 /// ```
 /// use synth::plan::{Control, Wish, synthesise};
 /// use synth::collective::Kind;
-/// use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+/// use synth::topology::{Topology, TopologySpec};
 ///
-/// let cable = FailedLink { from: RankId(2), to: RankId(3), dim: None, both: true };
-/// let spec = TopologySpec { failed_links: vec![cable], ..TopologySpec::new(Shape::Torus(Torus::new(&[4, 4, 4]))) };
-/// let plan = synthesise(&Topology::new(spec)?, &Kind::AllToAll, &Wish::default(), &Control::unlimited())?;
+/// let torus = Topology::new(TopologySpec::torus(&[4, 4, 4]).without_cables(&[(2, 3)]))?;
+/// let plan = synthesise(&torus, &Kind::AllToAll, &Wish::default(), &Control::unlimited())?;
 /// assert_eq!((plan.planner, plan.schedule.step_count(), plan.schedule.total_width()), ("negotiated", 6, 34));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
