@@ -62,8 +62,8 @@ impl Code {
     /// One line: what is wrong.
     pub fn title(self) -> &'static str {
         match self {
-            Self::P001 => "a message is never received, or a receive has no message",
-            Self::P002 => "a message is received as one of another length",
+            Self::P001 => "a packet is never received, or a receive has no packet",
+            Self::P002 => "a packet is received as one of another length",
             Self::P003 => "workers wait for each other for ever",
             Self::P004 => "two unordered operations touch a slot, one of them to write",
             Self::P005 => "two workers use the same end of a channel",

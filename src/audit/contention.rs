@@ -1,9 +1,9 @@
 //! Is a link ever shared? Two transfers must never be on one link at the same time, whatever the interleaving.
 //!
-//! A message is on its link from the operation that sends it to the end of the one that receives it; a transfer is a
-//! message, or as many messages of a channel as the program says belong together. So a link is never shared if its
-//! transfers can be put in a row such that what receives the last message of each comes before what sends the first of
-//! the next, by worker orders, waits and messages (Lamport, CACM 1978):
+//! A packet is on its link from the operation that sends it to the end of the one that receives it; a transfer is a
+//! packet, or as many packets of a channel as the program says belong together. So a link is never shared if its
+//! transfers can be put in a row such that what receives the last packet of each comes before what sends the first of
+//! the next, by worker orders, waits and packets (Lamport, CACM 1978):
 //!
 //! ```text
 //! rank 3   send A ........................ send B           ... must be a chain of orders
@@ -112,19 +112,19 @@ fn words(program: &Program, channel: u32, claim: &Claim) -> String {
     )
 }
 
-/// Messages that are one transfer.
+/// Packets that are one transfer.
 struct Transfer {
     channel: usize,
     first_send: usize,
     last_receive: usize,
-    /// How many messages with slots the channel has brought when it is over.
+    /// How many packets with slots the channel has brought when it is over.
     received: u32,
 }
 
-/// A claim and the channel of the messages received.
+/// A claim and the channel of the packets received.
 type Open = (u32, Claim);
 
-/// What is to be proven: so many messages of a channel were received, the last by that operation, before that send.
+/// What is to be proven: so many packets of a channel were received, the last by that operation, before that send.
 #[derive(Clone, Copy)]
 struct Claim {
     received: u32,
@@ -132,7 +132,7 @@ struct Claim {
     send: usize,
 }
 
-/// The transfers of all channels. `None` if the program does not count its messages right.
+/// The transfers of all channels. `None` if the program does not count its packets right.
 fn transfers(program: &Program, outcome: &Outcome<'_>, report: &mut Report) -> Option<Vec<Transfer>> {
     let mut received_by = vec![NOBODY; program.operations().len()];
     for (number, &sender) in outcome.sent_by.iter().enumerate().filter(|&(_, &sender)| sender != NOBODY) {
@@ -147,7 +147,7 @@ fn transfers(program: &Program, outcome: &Outcome<'_>, report: &mut Report) -> O
             report.add(Code::P008, sends.first().copied(), || {
                 let count = sends.len();
                 format!(
-                    "channel {channel} has {count} message(s) with slots, but {total} are said to make up its transfers"
+                    "channel {channel} has {count} packet(s) with slots, but {total} are said to make up its transfers"
                 )
             });
             continue;
@@ -189,7 +189,7 @@ fn by_link(program: &Program, machine: Option<Machine<'_>>, transfers: Vec<Trans
     by_link
 }
 
-/// How many messages of some channels were received before or by each operation, carried from one operation to the next.
+/// How many packets of some channels were received before or by each operation, carried from one operation to the next.
 struct Counts<'a> {
     program: &'a Program,
     outcome: &'a Outcome<'a>,
@@ -207,7 +207,7 @@ impl Counts<'_> {
         }
     }
 
-    /// Goes through the operations at the ends of the one channel, and follows messages between these alone.
+    /// Goes through the operations at the ends of the one channel, and follows packets between these alone.
     fn pass_nearby(&mut self) {
         let ends = self.program.channels[self.channels[0] as usize];
         let places = self.places;
@@ -233,7 +233,7 @@ impl Counts<'_> {
         }
     }
 
-    /// Goes through an operation, after all that come before it; of messages, only those from some ranks are followed.
+    /// Goes through an operation, after all that come before it; of packets, only those from some ranks are followed.
     fn pass(&mut self, number: usize, follow: impl Fn(RankId) -> bool) {
         let width = self.channels.len();
         self.counts[number * width..(number + 1) * width].fill(0);

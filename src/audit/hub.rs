@@ -40,7 +40,7 @@ impl Places {
         Self { worker, rank, position, by_rank }
     }
 
-    /// The operations that come directly before one: in its worker, what it waits for, what sent its message.
+    /// The operations that come directly before one: in its worker, what it waits for, what sent its packet.
     pub(super) fn before(&self, program: &Program, outcome: &Outcome<'_>, number: usize) -> [Option<usize>; 3] {
         let in_worker = (number > program.range(self.worker[number] as usize).start).then(|| number - 1);
         let awaited = match program.operations()[number] {

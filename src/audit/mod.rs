@@ -3,9 +3,9 @@
 //! The answer is exact and no interleaving is tried out, let alone a sample of them. Every channel has one sender and
 //! one receiver, and an operation that may go ahead is never held back by another that does. So
 //!
-//! 1. which message answers which receive is fixed by order alone, and if one interleaving comes to its end, all do
+//! 1. which packet answers which receive is fixed by order alone, and if one interleaving comes to its end, all do
 //!    (`run`); if one gets stuck, all do, and the workers that wait for each other are named;
-//! 2. two operations are ordered if a chain of worker orders, waits and messages leads from one to the other: Lamport,
+//! 2. two operations are ordered if a chain of worker orders, waits and packets leads from one to the other: Lamport,
 //!    "Time, Clocks, and the Ordering of Events in a Distributed System" (1978). A slot that two unordered operations
 //!    touch, one of them to write, is a race (`races`). That a full channel holds its sender back is not counted as an
 //!    order: a program must not need a shallow channel;
@@ -64,7 +64,7 @@ impl Default for Options<'_> {
     }
 }
 
-/// Judges a program. Takes time in the number of slots moved, and where ranks order each other's operations by messages
+/// Judges a program. Takes time in the number of slots moved, and where ranks order each other's operations by packets
 /// alone, in the number of operations times the workers of each such rank. Freedom from contention takes time in the
 /// operations at the ends of each channel; where only other ranks keep its transfers apart, in all operations.
 pub fn audit(program: &Program, options: &Options<'_>) -> Report {

@@ -4,7 +4,7 @@
 //! rank, how many of its operations come before. For each place the last write and, for each worker, the last read since
 //! are kept; a new access must come after those it could conflict with (Flanagan and Freund, "FastTrack", PLDI 2009).
 //!
-//! First only waits within the rank are counted as orders. Where that does not order two accesses, messages by way of
+//! First only waits within the rank are counted as orders. Where that does not order two accesses, packets by way of
 //! other ranks still may: then the clocks of this rank's workers are carried through the whole program. So the answer is
 //! exact, and cheap for programs that order their ranks' slots by waits.
 

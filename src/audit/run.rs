@@ -1,4 +1,4 @@
-//! One interleaving, which stands for all: it gets as far as any other, and pairs messages and receives as any other.
+//! One interleaving, which stands for all: it gets as far as any other, and pairs packets and receives as any other.
 //!
 //! A worker goes on until it must wait; whatever it did may let others go on. No operation takes away what another waits
 //! for, because each end of a channel belongs to one worker: so the order in which workers are tried does not matter.
@@ -17,7 +17,7 @@ use crate::topology::RankId;
 pub(super) struct Outcome<'a> {
     /// The operations in the order in which they ran.
     pub(super) order: Vec<u32>,
-    /// For each operation that received a message, the one that sent it; else [`NOBODY`].
+    /// For each operation that received a packet, the one that sent it; else [`NOBODY`].
     pub(super) sent_by: Vec<u32>,
     pub(super) layouts: Vec<Layout<'a>>,
     /// For each rank, where its places begin in `places`.
@@ -29,7 +29,7 @@ pub(super) struct Outcome<'a> {
     pub(super) values: Values,
 }
 
-/// Runs a program. `None` if it gets stuck, or leaves messages behind. O(slots moved).
+/// Runs a program. `None` if it gets stuck, or leaves packets behind. O(slots moved).
 pub(super) fn run<'a>(program: &'a Program, ends: &Ends, report: &mut Report) -> Option<Outcome<'a>> {
     let mut run = Run::new(program, ends);
     for worker in (0..program.worker_count() as u32).rev() {
@@ -43,13 +43,13 @@ pub(super) fn run<'a>(program: &'a Program, ends: &Ends, report: &mut Report) ->
     run.complain(report).then_some(run.outcome)
 }
 
-/// The messages on their way in a channel.
+/// The packets on their way in a channel.
 #[derive(Clone, Default)]
 struct Queue {
     /// The operations that sent them.
-    messages: VecDeque<u32>,
+    packets: VecDeque<u32>,
     values: VecDeque<Value>,
-    /// The sender waits for room, or the receiver for a message.
+    /// The sender waits for room, or the receiver for a packet.
     sender_waits: bool,
     receiver_waits: bool,
 }
@@ -70,7 +70,7 @@ struct Run<'a, 'e> {
 
 /// What a worker waits for.
 enum Obstacle {
-    Message(u32),
+    Packet(u32),
     Room(u32),
     Operation(usize),
 }
@@ -117,14 +117,14 @@ impl<'a, 'e> Run<'a, 'e> {
         }
     }
 
-    /// Lets a worker go on until it must wait. False if a message had another length than its receive.
+    /// Lets a worker go on until it must wait. False if a packet had another length than its receive.
     fn advance(&mut self, worker: usize, report: &mut Report) -> bool {
         let end = self.program.range(worker).end;
         while self.next[worker] < end {
             let number = self.next[worker];
             match self.obstacle(worker, number) {
                 None => {}
-                Some(Obstacle::Message(channel)) => {
+                Some(Obstacle::Packet(channel)) => {
                     self.queues[channel as usize].receiver_waits = true;
                     return true;
                 }
@@ -160,12 +160,12 @@ impl<'a, 'e> Run<'a, 'e> {
     /// What keeps a worker from its next operation.
     fn obstacle(&self, worker: usize, number: usize) -> Option<Obstacle> {
         let full = |channel: u32| {
-            self.queues[channel as usize].messages.len() >= self.program.channels[channel as usize].slots as usize
+            self.queues[channel as usize].packets.len() >= self.program.channels[channel as usize].slots as usize
         };
         match self.program.operations()[number] {
             Operation::Send { channel, .. } if full(channel) => Some(Obstacle::Room(channel)),
-            Operation::Receive { channel, .. } if self.queues[channel as usize].messages.is_empty() => {
-                Some(Obstacle::Message(channel))
+            Operation::Receive { channel, .. } if self.queues[channel as usize].packets.is_empty() => {
+                Some(Obstacle::Packet(channel))
             }
             Operation::Receive { forward: Some(channel), .. } if full(channel) => Some(Obstacle::Room(channel)),
             Operation::Wait { worker: other, .. } => {
@@ -199,7 +199,7 @@ impl<'a, 'e> Run<'a, 'e> {
             }
             Operation::Receive { channel, add, dst, forward, count } => {
                 let queue = &mut self.queues[channel as usize];
-                let sender = queue.messages.pop_front().unwrap_or(NOBODY);
+                let sender = queue.packets.pop_front().unwrap_or(NOBODY);
                 let sent = match self.program.operations()[sender as usize] {
                     Operation::Send { count, .. } | Operation::Receive { count, .. } => count,
                     _ => 0,
@@ -208,7 +208,7 @@ impl<'a, 'e> Run<'a, 'e> {
                     let program = self.program;
                     report.add(Code::P002, Some(number), || {
                         let (one, other) = (describe(program, number), describe(program, sender as usize));
-                        format!("{one} takes {count} slot(s), but the message has {sent}, from {other}")
+                        format!("{one} takes {count} slot(s), but the packet has {sent}, from {other}")
                     });
                     return false;
                 }
@@ -271,14 +271,14 @@ impl<'a, 'e> Run<'a, 'e> {
 
     fn post(&mut self, channel: u32, number: usize) {
         let queue = &mut self.queues[channel as usize];
-        queue.messages.push_back(number as u32);
+        queue.packets.push_back(number as u32);
         queue.values.extend(&self.held);
         if std::mem::take(&mut queue.receiver_waits) {
             self.ready.push(self.ends.receiver[channel as usize]);
         }
     }
 
-    /// Reports what is left over: circles of waiting workers, receives without messages, messages without receives.
+    /// Reports what is left over: circles of waiting workers, receives without packets, packets without receives.
     /// True if there is nothing.
     fn complain(&self, report: &mut Report) -> bool {
         let before = report.violation_count();
@@ -309,10 +309,10 @@ impl<'a, 'e> Run<'a, 'e> {
         }
         if report.violation_count() == before {
             for (channel, queue) in self.queues.iter().enumerate() {
-                if let Some(&message) = queue.messages.front() {
-                    report.add(Code::P001, Some(message as usize), || {
-                        let (left, first) = (queue.messages.len(), describe(self.program, message as usize));
-                        format!("{left} message(s) on channel {channel} are never received, the first from {first}")
+                if let Some(&packet) = queue.packets.front() {
+                    report.add(Code::P001, Some(packet as usize), || {
+                        let (left, first) = (queue.packets.len(), describe(self.program, packet as usize));
+                        format!("{left} packet(s) on channel {channel} are never received, the first from {first}")
                     });
                 }
             }
@@ -328,7 +328,7 @@ impl<'a, 'e> Run<'a, 'e> {
     fn waits_for(&self, worker: usize) -> Option<usize> {
         let known = |end: u32| (end != NOBODY).then_some(end as usize);
         match self.obstacle(worker, self.next[worker])? {
-            Obstacle::Message(channel) => known(self.ends.sender[channel as usize]),
+            Obstacle::Packet(channel) => known(self.ends.sender[channel as usize]),
             Obstacle::Room(channel) => known(self.ends.receiver[channel as usize]),
             Obstacle::Operation(target) => Some(target),
         }
@@ -340,7 +340,7 @@ impl<'a, 'e> Run<'a, 'e> {
         let number = self.next[worker];
         report.add(Code::P001, Some(number), || {
             let why = match self.obstacle(worker, number) {
-                Some(Obstacle::Message(channel)) => format!("nobody sends on channel {channel} any more"),
+                Some(Obstacle::Packet(channel)) => format!("nobody sends on channel {channel} any more"),
                 Some(Obstacle::Room(channel)) => {
                     format!("channel {channel} is full, and nobody receives from it any more")
                 }
@@ -357,7 +357,7 @@ impl<'a, 'e> Run<'a, 'e> {
                 let number = self.next[worker];
                 let (what, other) = (describe(self.program, number), self.waits_for(worker).unwrap_or(worker));
                 let why = match self.obstacle(worker, number) {
-                    Some(Obstacle::Message(_)) => "waits for a message from".to_owned(),
+                    Some(Obstacle::Packet(_)) => "waits for a packet from".to_owned(),
                     Some(Obstacle::Room(channel)) => {
                         let slots = self.program.channels[channel as usize].slots;
                         format!("waits for room in channel {channel} ({slots} slot(s), all full) to be made by")

@@ -31,7 +31,7 @@ pub(super) fn check(program: &Program, report: &mut Report) -> Option<Ends> {
         let known = |rank: RankId| rank.index() < program.rank_count();
         if !known(channel.from) || !known(channel.to) || channel.slots == 0 {
             report.add(Code::P006, None, || match channel.slots {
-                0 => format!("channel {number} has no slots: no message ever fits"),
+                0 => format!("channel {number} has no slots: no packet ever fits"),
                 _ => format!("channel {number} joins rank {} to rank {}, not both there", channel.from, channel.to),
             });
         }

@@ -86,7 +86,7 @@ pub struct ImportCommand {
     /// For msccl: the root of a broadcast, reduce, gather or scatter (0, unless stated)
     #[arg(long, value_name = "RANK")]
     root: Option<u32>,
-    /// For msccl: the messages a connection holds (2, unless stated)
+    /// For msccl: the packets a connection holds (2, unless stated)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     slots: Option<u32>,
     /// Write to this file (.gz: compressed) instead of standard output

@@ -42,7 +42,7 @@ pub struct LowerOptions {
     /// Input and output share their room, as NCCL has it
     #[arg(long)]
     in_place: bool,
-    /// Messages on their way in a channel at the most; left out: as many as its busiest step has
+    /// Packets on their way in a channel at the most; left out: as many as its busiest step has
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     slots: Option<u32>,
 }

@@ -6,12 +6,12 @@
 //!
 //! | node | of | attributes |
 //! |---|---|---|
-//! | `COMM_SEND_NODE` (5) | a message that is sent | `comm_type`, `comm_size` (int64, bytes), `comm_src`, `comm_dst`, `comm_tag` (int32) |
-//! | `COMM_RECV_NODE` (6) | a message that is received | the same |
+//! | `COMM_SEND_NODE` (5) | a packet that is sent | `comm_type`, `comm_size` (int64, bytes), `comm_src`, `comm_dst`, `comm_tag` (int32) |
+//! | `COMM_RECV_NODE` (6) | a packet that is received | the same |
 //! | `COMP_NODE` (4) | a copy, an addition, a wait that is itself waited for | none; it takes no time |
 //!
-//! Messages of a channel carry its number as tag and match in order. `data_deps` are the node before of the same worker
-//! and those that are waited for. A message without slots has one byte. That a full channel holds its sender back has no
+//! Packets of a channel carry its number as tag and match in order. `data_deps` are the node before of the same worker
+//! and those that are waited for. A packet without slots has one byte. That a full channel holds its sender back has no
 //! counterpart.
 
 use std::collections::HashSet;
@@ -146,17 +146,17 @@ impl<'a> Nodes<'a> {
         };
         let node = match *operation {
             Operation::Send { channel, count, .. } => {
-                let attr = self.message(channel, count, NodeType::CommSend);
+                let attr = self.packet(channel, count, NodeType::CommSend);
                 Some(name(self, "send", NodeType::CommSend, attr))
             }
             Operation::Receive { channel, add, forward, count, .. } => {
-                let attr = self.message(channel, count, NodeType::CommRecv);
+                let attr = self.packet(channel, count, NodeType::CommRecv);
                 let mut node = name(self, "receive", NodeType::CommRecv, attr);
                 if add.is_some() {
                     node = name(self, "add", NodeType::Comp, Vec::new());
                 }
                 if let Some(forward) = forward {
-                    let attr = self.message(forward, count, NodeType::CommSend);
+                    let attr = self.packet(forward, count, NodeType::CommSend);
                     node = name(self, "send on", NodeType::CommSend, attr);
                 }
                 Some(node)
@@ -174,7 +174,7 @@ impl<'a> Nodes<'a> {
         self.last[worker].push(node.or(before));
     }
 
-    fn message(&self, channel: u32, count: u32, kind: NodeType) -> Vec<Attribute> {
+    fn packet(&self, channel: u32, count: u32, kind: NodeType) -> Vec<Attribute> {
         let ends = self.program.channels[channel as usize];
         let bytes = (u64::from(count) * self.slot_bytes).max(1);
         vec![

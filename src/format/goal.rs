@@ -1,9 +1,9 @@
 //! GOAL, out: the input of LogGOPSim (spcl/LogGOPSim; txt2bin.re is the grammar).
 //!
 //! Written are `num_ranks`, for each rank its operations `send Nb to R tag T`, `recv Nb from R tag T` and `calc N`, and
-//! `requires` between them. Messages of a channel carry its number as tag and match in order. A worker's operations
+//! `requires` between them. Packets of a channel carry its number as tag and match in order. A worker's operations
 //! require one another in order; a wait requires the operation it waits for. Copies and reductions are `calc` of no
-//! length; a message without slots has one byte. A full channel holding its sender back has no counterpart: LogGOPS has
+//! length; a packet without slots has one byte. A full channel holding its sender back has no counterpart: LogGOPS has
 //! no such limit.
 
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! What keeps steps apart: messages without slots.
+//! What keeps steps apart: packets without slots.
 //!
 //! At a barrier the local worker of a rank first waits for all others of the rank. Between neighbours, each rank then
 //! tells those it is joined to, and goes on when it was told by all of them. Between all ranks, word goes up a tree to

@@ -10,14 +10,14 @@
 //! ```
 //!
 //! What a transfer carries is sorted by where the sender has it, and slots that follow one another at both ends go in
-//! one message. A chunk that a rank needs in the end is received where it belongs; what only passes through gets scratch
+//! one packet. A chunk that a rank needs in the end is received where it belongs; what only passes through gets scratch
 //! from its arrival until it was sent on for the last time.
 //!
 //! The order of the schedule (all that a step sends, then all that it receives) is one interleaving of the program:
 //! where two operations of different workers touch a slot, the later one in that order waits for the earlier one. With
-//! as many slots in a channel as a step has messages, that interleaving never gets stuck, so none does.
+//! as many slots in a channel as a step has packets, that interleaving never gets stuck, so none does.
 //!
-//! Nothing keeps steps apart then but the data. Barriers do: see [`Barriers`]. They are messages without slots, on
+//! Nothing keeps steps apart then but the data. Barriers do: see [`Barriers`]. They are packets without slots, on
 //! channels that are there anyway (between neighbours) or along a tree (of all ranks).
 //!
 //! Takes time in the number of chunk moves, times their logarithm.
@@ -50,7 +50,7 @@ pub struct Wish {
     pub barriers: Barriers,
     /// Input and output share their room.
     pub in_place: bool,
-    /// The slots of every channel; left out: as many as its busiest step has messages.
+    /// The slots of every channel; left out: as many as its busiest step has packets.
     pub slots: Option<u32>,
 }
 
@@ -170,17 +170,17 @@ impl<'a> Lowering<'a> {
         for (transfer, list) in transfers.iter().zip(&mut carried) {
             self.destinations(transfer, list);
         }
-        let mut messages = Vec::new();
+        let mut packets = Vec::new();
         for (transfer, list) in transfers.iter().zip(&carried) {
             let channel = self.draft.channel(transfer.from, transfer.to, transfer.via);
             self.draft.end_transfer(channel, runs(list).count() as u32);
             for run in runs(list) {
                 let (head, count) = (run[0], run.len() as u32);
                 self.draft.send(transfer.from, channel, head.src, count);
-                messages.push((transfer.to, channel, head, count));
+                packets.push((transfer.to, channel, head, count));
             }
         }
-        for (to, channel, head, count) in messages {
+        for (to, channel, head, count) in packets {
             self.draft.receive(to, channel, head.add, head.dst, count);
         }
         for (transfer, list) in transfers.iter().zip(&carried) {

@@ -19,10 +19,10 @@ const LOCAL: u32 = 0;
 pub(super) struct Draft {
     numbers: BTreeMap<Link, u32>,
     links: Vec<Link>,
-    /// For each channel the workers that send and receive, and the messages on their way now and at the most.
+    /// For each channel the workers that send and receive, and the packets on their way now and at the most.
     ends: Vec<(u32, u32)>,
     on_their_way: Vec<(u32, u32)>,
-    /// For each channel, the messages of each transfer.
+    /// For each channel, the packets of each transfer.
     transfers: Vec<Vec<u32>>,
     ranks: Vec<Rank>,
 }
@@ -111,10 +111,10 @@ impl Draft {
         self.ranks[rank.index()].add(worker, Operation::Send { channel, src, count });
     }
 
-    /// Notes that the last so many messages of a channel are one transfer.
-    pub(super) fn end_transfer(&mut self, channel: u32, messages: u32) {
-        if messages > 0 {
-            self.transfers[channel as usize].push(messages);
+    /// Notes that the last so many packets of a channel are one transfer.
+    pub(super) fn end_transfer(&mut self, channel: u32, packets: u32) {
+        if packets > 0 {
+            self.transfers[channel as usize].push(packets);
         }
     }
 
@@ -170,8 +170,7 @@ impl Draft {
             }
         }
         if wish.barriers != Barriers::None {
-            let shown =
-                |messages: Vec<u32>| if messages.iter().all(|&count| count == 1) { Vec::new() } else { messages };
+            let shown = |packets: Vec<u32>| if packets.iter().all(|&count| count == 1) { Vec::new() } else { packets };
             builder.contention_free(self.transfers.into_iter().map(shown).collect());
         }
         let mut program = builder.finish(wish.barriers);

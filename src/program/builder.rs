@@ -62,7 +62,7 @@ impl ProgramBuilder {
         self
     }
 
-    /// Claims that no two transfers are on one link at the same time. For each channel, how many of its messages with
+    /// Claims that no two transfers are on one link at the same time. For each channel, how many of its packets with
     /// slots are one transfer, in order; empty where each is one alone.
     pub fn contention_free(&mut self, transfers: Vec<Vec<u32>>) -> &mut Self {
         self.program.contention_free = true;

@@ -2,7 +2,7 @@
 //!
 //! A rank has *workers* (a thread block, a stream, a queue), each of which carries out its operations one after the
 //! other. Operations read and write *slots*, places for one chunk each, in the rank's input, output and scratch. Ranks
-//! are joined by *channels*: messages of some slots arrive in the order in which they were sent, and at most so many
+//! are joined by *channels*: packets of some slots arrive in the order in which they were sent, and at most so many
 //! are on their way at a time. A worker waits for another of its rank where it is told to.
 //!
 //! As a schedule is, a program is plain data in flat arrays and may be wrong in any way; `audit` says whether it does
@@ -50,14 +50,14 @@ pub struct Channel {
     pub to: RankId,
     /// The direction of its link, where two links join the ranks.
     pub via: Option<Direction>,
-    /// The most messages on their way at a time.
+    /// The most packets on their way at a time.
     pub slots: u32,
 }
 
 /// What a worker does. `count` slots follow one another from the slot that is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// A message of what stands at `src`. Waits until the channel has room. Of no slots, it carries only order.
+    /// A packet of what stands at `src`. Waits until the channel has room. Of no slots, it carries only order.
     Send {
         /// The channel it goes to.
         channel: u32,
@@ -66,7 +66,7 @@ pub enum Operation {
         /// How many slots.
         count: u32,
     },
-    /// Takes the next message of a channel; waits for it.
+    /// Takes the next packet of a channel; waits for it.
     Receive {
         /// The channel it comes from.
         channel: u32,
@@ -74,7 +74,7 @@ pub enum Operation {
         add: Option<Slot>,
         /// Where the result goes, if it is to stay.
         dst: Option<Slot>,
-        /// The channel on which the result is sent on. Message and room are waited for before anything happens.
+        /// The channel on which the result is sent on. Packet and room are waited for before anything happens.
         forward: Option<u32>,
         /// How many slots.
         count: u32,
@@ -131,7 +131,7 @@ pub struct Program {
     pub barriers: Barriers,
     /// It is claimed that no two transfers are on one link at the same time; the audit holds it to that.
     pub contention_free: bool,
-    /// For each channel, how many of its messages with slots are one transfer, in order; empty: each is one alone.
+    /// For each channel, how many of its packets with slots are one transfer, in order; empty: each is one alone.
     pub transfers: Vec<Vec<u32>>,
     /// The slots of scratch each rank has.
     pub scratch: Vec<u32>,
@@ -176,7 +176,7 @@ impl Program {
         &self.operations
     }
 
-    /// For each channel, the operations that send messages with slots on it, in order. O(operations).
+    /// For each channel, the operations that send packets with slots on it, in order. O(operations).
     pub fn sends(&self) -> Vec<Vec<usize>> {
         let mut sends = vec![Vec::new(); self.channels.len()];
         for (number, operation) in self.operations.iter().enumerate() {
@@ -190,11 +190,11 @@ impl Program {
         sends
     }
 
-    /// Where the transfers of a channel end among so many messages with slots: how many there are up to the end of each.
-    pub fn transfer_ends(&self, channel: usize, messages: usize) -> Vec<usize> {
+    /// Where the transfers of a channel end among so many packets with slots: how many there are up to the end of each.
+    pub fn transfer_ends(&self, channel: usize, packets: usize) -> Vec<usize> {
         let stated = self.transfers.get(channel).map_or(&[][..], Vec::as_slice);
         if stated.is_empty() {
-            return (1..=messages).collect();
+            return (1..=packets).collect();
         }
         let add = |end: &mut usize, &count: &u32| {
             *end = end.saturating_add(count as usize);

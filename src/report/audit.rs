@@ -43,13 +43,13 @@ pub struct Figures {
     pub workers: usize,
     /// Operations of all workers.
     pub operations: usize,
-    /// Messages with slots, and those slots.
-    pub messages: usize,
-    /// Slots sent, all messages together.
+    /// Packets with slots, and those slots.
+    pub packets: usize,
+    /// Slots sent, all packets together.
     pub slots: u64,
     /// Waits between workers.
     pub waits: usize,
-    /// Messages without slots.
+    /// Packets without slots.
     pub tokens: usize,
     /// The most slots of scratch at a rank.
     pub peak_scratch: u32,
@@ -63,12 +63,12 @@ pub fn figures(program: &Program) -> Figures {
         Operation::Send { count, .. } | Operation::Receive { forward: Some(_), count, .. } => Some(count),
         _ => None,
     });
-    let messages = sent.clone().filter(|&count| count > 0);
+    let packets = sent.clone().filter(|&count| count > 0);
     Figures {
         workers: (0..program.worker_count()).filter(|&worker| !program.range(worker).is_empty()).count(),
         operations: program.operations().len(),
-        messages: messages.clone().count(),
-        slots: messages.map(u64::from).sum(),
+        packets: packets.clone().count(),
+        slots: packets.map(u64::from).sum(),
         waits: program.operations().iter().filter(|operation| matches!(operation, Operation::Wait { .. })).count(),
         tokens: sent.filter(|&count| count == 0).count(),
         peak_scratch: program.peak_scratch(),
@@ -89,11 +89,11 @@ pub fn headline(program: &Program) -> String {
 
 /// The figures in lines for people.
 pub fn table(program: &Program) -> Table {
-    let Figures { workers, operations, messages, slots, waits, tokens, peak_scratch, channel_slots } = figures(program);
+    let Figures { workers, operations, packets, slots, waits, tokens, peak_scratch, channel_slots } = figures(program);
     let mut table = Table::new(&[]);
     table.row(["workers".to_owned(), workers.to_string()]);
     table.row(["operations".to_owned(), format!("{operations} ({waits} of them waits)")]);
-    table.row(["messages".to_owned(), format!("{messages} of {slots} slots, {tokens} tokens")]);
+    table.row(["packets".to_owned(), format!("{packets} of {slots} slots, {tokens} tokens")]);
     table.row(["scratch".to_owned(), format!("{peak_scratch} slots at most at a rank")]);
     table.row(["channels".to_owned(), format!("{} of at most {channel_slots} slots", program.channels.len())]);
     let shared = if program.contention_free { "no link is shared" } else { "links may be shared" };
@@ -113,7 +113,7 @@ pub fn figures_to_json(program: &Program) -> Value {
         "contention_free": program.contention_free,
         "workers": figures.workers,
         "operations": figures.operations,
-        "messages": figures.messages,
+        "packets": figures.packets,
         "slots": figures.slots,
         "waits": figures.waits,
         "tokens": figures.tokens,

@@ -13,7 +13,7 @@
 //! * **Reductions** happen in the order of the schedule: what arrives at a rank in a step is taken in in the order in
 //!   which the transfers stand in the step, each time `own op arrived`. So the same schedule, buffers and operation
 //!   give the same bits, whatever the transport, the timing and the length of packets. In a rank program, the order is
-//!   that of its messages and operations: a receive is `own op arrived`, a reduction `dst op src`.
+//!   that of its packets and operations: a receive is `own op arrived`, a reduction `dst op src`.
 //! * **Long packets** are cut in pieces, and the schedule runs once for each, to keep what is on its way in the caches
 //!   and the memory small. This changes no result.
 //! * **Failures** end in an error on every rank: no wait is longer than the transport's limit, and a rank that fails

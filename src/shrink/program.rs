@@ -1,4 +1,4 @@
-//! Of a rank program: messages are left out, each at both ends, then single operations. (A message that is left out at one
+//! Of a rank program: packets are left out, each at both ends, then single operations. (A packet that is left out at one
 //! end only is a violation of its own, behind which the others cannot be seen.)
 
 use super::{Shrunk, Whole, ddmin};
@@ -27,7 +27,7 @@ pub fn shrink_program(
         let found = report.violations.into_iter().find(|found| is_same(found, kept, &target))?;
         Some((part, found))
     };
-    let groups = messages(program);
+    let groups = packets(program);
     let flat = |kept: &[usize]| {
         let mut all: Vec<usize> = kept.iter().flat_map(|&group| groups[group].iter().copied()).collect();
         all.sort_unstable();
@@ -42,8 +42,8 @@ pub fn shrink_program(
     Ok(Shrunk { smallest, finding, items: (count, kept.len()), is_minimal })
 }
 
-/// The operations, those at both ends of a message together, and each other one alone; in the order of their first.
-fn messages(program: &Program) -> Vec<Vec<usize>> {
+/// The operations, those at both ends of a packet together, and each other one alone; in the order of their first.
+fn packets(program: &Program) -> Vec<Vec<usize>> {
     let mut ends = vec![(Vec::new(), Vec::new()); program.channels.len()];
     for (number, operation) in program.operations().iter().enumerate() {
         let (sends, receives) = match *operation {
@@ -59,7 +59,7 @@ fn messages(program: &Program) -> Vec<Vec<usize>> {
             ends.1.push(number);
         }
     }
-    // What is sent on belongs to two messages, which then belong together: each operation points to an earlier one.
+    // What is sent on belongs to two packets, which then belong together: each operation points to an earlier one.
     let mut first: Vec<usize> = (0..program.operations().len()).collect();
     let root = |first: &[usize], mut at: usize| {
         while first[at] != at {
@@ -135,7 +135,7 @@ fn of(program: &Program, kept: &[usize]) -> Program {
     builder.finish(program.barriers)
 }
 
-/// Of each channel's transfers, how many messages are left.
+/// Of each channel's transfers, how many packets are left.
 fn transfers(program: &Program, kept: &[usize]) -> Vec<Vec<u32>> {
     let of_channel = |(channel, sends): (usize, Vec<usize>)| {
         let mut begin = 0;

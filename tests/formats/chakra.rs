@@ -104,7 +104,7 @@ fn nodes(bytes: &[u8]) -> Vec<Node> {
     all
 }
 
-/// Everything of a program is in its traces: each message once at each end, each order, nothing that waits for itself.
+/// Everything of a program is in its traces: each packet once at each end, each order, nothing that waits for itself.
 fn check(name: &str, program: &Program) {
     let traces: Vec<Vec<Node>> =
         (0..program.rank_count() as u32).map(|rank| nodes(&to_bytes(program, RankId(rank), 64).unwrap())).collect();
@@ -131,9 +131,9 @@ fn check(name: &str, program: &Program) {
             }
         }
     }
-    assert_eq!(sent, received, "{name}: messages pair by source, destination and tag, in order and length");
+    assert_eq!(sent, received, "{name}: packets pair by source, destination and tag, in order and length");
     let figures = figures(program);
-    assert_eq!(sent.values().map(Vec::len).sum::<usize>(), figures.messages + figures.tokens, "{name}");
+    assert_eq!(sent.values().map(Vec::len).sum::<usize>(), figures.packets + figures.tokens, "{name}");
     for (rank, trace) in traces.iter().enumerate() {
         check_orders(name, program, RankId(rank as u32), trace);
     }

@@ -24,7 +24,7 @@ struct Rank {
 }
 
 /// By source, destination and tag: rank, label and length of each, in order.
-type Messages = BTreeMap<(u32, u32, u32), Vec<(usize, String, u64)>>;
+type Packets = BTreeMap<(u32, u32, u32), Vec<(usize, String, u64)>>;
 
 fn parse(text: &str) -> Vec<Rank> {
     let mut words = text.split_whitespace().peekable();
@@ -85,7 +85,7 @@ fn what_is_written_is_goal_and_comes_to_its_end() {
         let Ok(program) = lower(&schedule, &wish) else { continue };
         let ranks = parse(&goal::to_string(&program, 64));
         // Sends and receives match by (source, destination, tag), in order, and have the same length.
-        let mut sent: Messages = BTreeMap::new();
+        let mut sent: Packets = BTreeMap::new();
         let mut received = sent.clone();
         for (number, rank) in ranks.iter().enumerate() {
             for label in &rank.order {
@@ -110,7 +110,7 @@ fn what_is_written_is_goal_and_comes_to_its_end() {
             }
         }
         let figures = figures(&program);
-        assert_eq!(sent.values().map(Vec::len).sum::<usize>(), figures.messages + figures.tokens, "{name}");
+        assert_eq!(sent.values().map(Vec::len).sum::<usize>(), figures.packets + figures.tokens, "{name}");
         for (number, rank) in ranks.iter().enumerate() {
             for (label, other) in &rank.requires {
                 before.entry((number, label.clone())).or_default().push((number, other.clone()));

@@ -86,7 +86,7 @@ fn long_workers_are_split() {
 }
 
 #[test]
-fn long_messages_are_sent_in_pieces() {
+fn long_packets_are_sent_in_pieces() {
     let schedule = machine::verified(&machine::problem(&[4], Kind::AllGather, 100));
     let text = to_string(&lower(&schedule, &Wish::default()).unwrap(), Dialect::Msccl).unwrap();
     assert!(text.contains("cnt=\"71\"") && !text.contains("cnt=\"100\""));

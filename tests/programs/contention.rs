@@ -18,7 +18,7 @@ use crate::{codes, judge, machine, program};
 fn is_shared(program: &Program) -> bool {
     let operations = program.operations();
     let mut after = vec![Vec::new(); operations.len()];
-    let mut messages: BTreeMap<u32, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+    let mut packets: BTreeMap<u32, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
     for worker in 0..program.worker_count() {
         let range = program.range(worker);
         let first_worker = program.workers(program.rank_of(worker)).start;
@@ -27,11 +27,11 @@ fn is_shared(program: &Program) -> bool {
                 after[number - 1].push(number);
             }
             match operations[number] {
-                Operation::Send { channel, .. } => messages.entry(channel).or_default().0.push(number),
+                Operation::Send { channel, .. } => packets.entry(channel).or_default().0.push(number),
                 Operation::Receive { channel, forward, .. } => {
-                    messages.entry(channel).or_default().1.push(number);
+                    packets.entry(channel).or_default().1.push(number);
                     if let Some(forward) = forward {
-                        messages.entry(forward).or_default().0.push(number);
+                        packets.entry(forward).or_default().0.push(number);
                     }
                 }
                 Operation::Wait { worker, operation } => {
@@ -42,7 +42,7 @@ fn is_shared(program: &Program) -> bool {
         }
     }
     let mut links: BTreeMap<(RankId, RankId), Vec<(usize, usize)>> = BTreeMap::new();
-    for (&channel, (sends, receives)) in &messages {
+    for (&channel, (sends, receives)) in &packets {
         assert_eq!(sends.len(), receives.len());
         sends.iter().zip(receives).for_each(|(&send, &receive)| after[send].push(receive));
         let has_slots = |&(&send, _): &(&usize, &usize)| match operations[send] {

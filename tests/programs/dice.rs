@@ -18,7 +18,7 @@ pub enum Ending {
     Wrong,
     /// No worker can go on, but not all have finished.
     Stuck,
-    /// A message met a receive of another length.
+    /// A packet met a receive of another length.
     Torn,
 }
 
@@ -63,15 +63,15 @@ pub fn throw(program: &Program, seed: u64) -> Ending {
         let place = |slot: Slot, index: u32| layouts[rank].place(slot.plus(index).unwrap());
         match program.operations()[next[worker]] {
             Operation::Send { channel, src, count } => {
-                let message = (0..count).map(|index| places[rank][place(src, index)].clone()).collect();
-                queues[channel as usize].push_back(message);
+                let packet = (0..count).map(|index| places[rank][place(src, index)].clone()).collect();
+                queues[channel as usize].push_back(packet);
             }
             Operation::Receive { channel, add, dst, forward, count } => {
-                let mut message = queues[channel as usize].pop_front().unwrap();
-                if message.len() != count as usize {
+                let mut packet = queues[channel as usize].pop_front().unwrap();
+                if packet.len() != count as usize {
                     return Ending::Torn;
                 }
-                for (value, index) in message.iter_mut().zip(0..) {
+                for (value, index) in packet.iter_mut().zip(0..) {
                     if let Some(add) = add {
                         *value = sum(value, &places[rank][place(add, index)]);
                     }
@@ -80,7 +80,7 @@ pub fn throw(program: &Program, seed: u64) -> Ending {
                     }
                 }
                 if let Some(forward) = forward {
-                    queues[forward as usize].push_back(message);
+                    queues[forward as usize].push_back(packet);
                 }
             }
             Operation::Copy { src, dst, count } => {

@@ -10,7 +10,7 @@ pub struct Draft {
     pub channels: Vec<Channel>,
     /// By rank and worker.
     pub workers: Vec<Vec<Vec<Operation>>>,
-    /// The claim to be free of contention, with the messages of transfers.
+    /// The claim to be free of contention, with the packets of transfers.
     pub claim: Option<Vec<Vec<u32>>>,
 }
 

@@ -78,7 +78,7 @@ fn every_schedule_holds_when_lowered() {
 fn scratch_is_used_again() {
     let schedule = machine::verified(&machine::problem(&[16], Kind::AllToAll, 1));
     let program = lower(&schedule, &Wish::default()).unwrap();
-    // Every rank of a ring passes on as many messages as every other; fewer slots than that do.
+    // Every rank of a ring passes on as many packets as every other; fewer slots than that do.
     let passed = schedule.schedule.move_count() / 16 - 15;
     assert!(
         program.peak_scratch() > 0 && (program.peak_scratch() as usize) < passed,

@@ -128,7 +128,7 @@ fn a_missing_receive_is_unmatched() {
     });
     let report = judge(&program);
     assert_eq!(codes(&report), [Code::P001]);
-    assert!(report.violations[0].message.contains("1 message(s) on channel 0 are never received"), "{report:#?}");
+    assert!(report.violations[0].message.contains("1 packet(s) on channel 0 are never received"), "{report:#?}");
     let missing_send = pair(2, |rank| match rank {
         0 => vec![send(rank, 0), add(rank, 0), add(rank, 1)],
         _ => vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 1)],
@@ -245,7 +245,7 @@ fn a_channel_has_one_worker_at_each_end() {
 fn what_is_left_of_a_wrong_program_is_needed() {
     let stuck = pair(1, |rank| vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 1)]);
     let shrunk = shrink_program(&stuck, &Options::default(), &|| false).unwrap();
-    // Two messages where one has room, and someone who would take the first, at both ends.
+    // Two packets where one has room, and someone who would take the first, at both ends.
     assert_eq!((shrunk.finding.code, shrunk.items, shrunk.is_minimal), (Code::P003, (8, 6), true));
     let sound = pair(2, |rank| vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 1)]);
     assert!(matches!(shrink_program(&sound, &Options::default(), &|| false), Err(Whole::Holds)));

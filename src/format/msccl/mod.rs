@@ -39,7 +39,7 @@ pub enum Dialect {
 pub struct Unsaid {
     /// The root of a broadcast, reduce, gather or scatter.
     pub root: u32,
-    /// The messages a connection holds: two in the protocol `Simple`.
+    /// The packets a connection holds: two in the protocol `Simple`.
     pub slots: u32,
     /// What `custom` stands for, as another of the names of `coll`.
     pub custom: Option<&'static str>,
@@ -87,5 +87,5 @@ const MAX_BLOCKS_PER_CHANNEL: u32 = 32;
 const MAX_NAME: usize = 63;
 /// Channels at most.
 const MAX_CHANNELS: u32 = 32;
-/// Slots of a message at most.
+/// Slots of a packet at most.
 const MAX_COUNT: u32 = 71;

@@ -1,5 +1,5 @@
 //! Workers of more steps than a thread block may have become several, one after the other: the first step of each
-//! depends on the last of the one before. A channel is split at the same message at both ends, and what follows goes over
+//! depends on the last of the one before. A channel is split at the same packet at both ends, and what follows goes over
 //! a connection of its own.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -116,7 +116,7 @@ fn local_chan(block: u32) -> u32 {
     block / MAX_BLOCKS_PER_CHANNEL
 }
 
-/// For each channel, the messages before which it is cut.
+/// For each channel, the packets before which it is cut.
 fn cuts(program: &Program, workers: &[Vec<Steps>]) -> Result<Vec<Vec<usize>>, ExportError> {
     // The steps that send, and that receive, on each channel.
     let mut sends = vec![Vec::new(); program.channels.len()];
@@ -124,7 +124,7 @@ fn cuts(program: &Program, workers: &[Vec<Steps>]) -> Result<Vec<Vec<usize>>, Ex
     let mut both = vec![None; program.channels.len()];
     for (rank, own) in workers.iter().enumerate() {
         for (worker, steps) in own.iter().enumerate() {
-            for (number, step) in steps.steps.iter().enumerate().filter(|(_, step)| is_message(step)) {
+            for (number, step) in steps.steps.iter().enumerate().filter(|(_, step)| is_packet(step)) {
                 if let Some(channel) = steps.send.filter(|_| step.kind.ends_with('s')) {
                     sends[channel as usize].push(number);
                 }
@@ -145,11 +145,11 @@ fn cuts(program: &Program, workers: &[Vec<Steps>]) -> Result<Vec<Vec<usize>>, Ex
     for (channel, (sends, receives)) in sends.iter().zip(&receives).enumerate() {
         let mut own = Vec::new();
         let (mut first_send, mut first_receive) = (0, 0);
-        for message in 0..sends.len().min(receives.len()) {
-            let too_many = sends[message] - first_send >= ROOM || receives[message] - first_receive >= ROOM;
-            if too_many && message > 0 {
-                own.push(message);
-                (first_send, first_receive) = (sends[message - 1] + 1, receives[message - 1] + 1);
+        for packet in 0..sends.len().min(receives.len()) {
+            let too_many = sends[packet] - first_send >= ROOM || receives[packet] - first_receive >= ROOM;
+            if too_many && packet > 0 {
+                own.push(packet);
+                (first_send, first_receive) = (sends[packet - 1] + 1, receives[packet - 1] + 1);
             }
         }
         if let Some((rank, worker)) = both[channel].filter(|_| !own.is_empty()) {
@@ -161,7 +161,7 @@ fn cuts(program: &Program, workers: &[Vec<Steps>]) -> Result<Vec<Vec<usize>>, Ex
 }
 
 /// True if the step sends or receives; `re` does neither.
-fn is_message(step: &Step) -> bool {
+fn is_packet(step: &Step) -> bool {
     matches!(step.kind, "s" | "r" | "rcs" | "rrs" | "rrc" | "rrcs")
 }
 
@@ -237,8 +237,8 @@ fn starts(steps: &Steps, cuts: &[usize]) -> Vec<usize> {
     if steps.send.is_none() && steps.receive.is_none() {
         return (0..steps.steps.len().max(1)).step_by(ROOM).collect();
     }
-    let messages: Vec<usize> = (0..steps.steps.len()).filter(|&number| is_message(&steps.steps[number])).collect();
+    let packets: Vec<usize> = (0..steps.steps.len()).filter(|&number| is_packet(&steps.steps[number])).collect();
     let mut starts = vec![0];
-    starts.extend(cuts.iter().map(|&message| messages[message - 1] + 1));
+    starts.extend(cuts.iter().map(|&packet| packets[packet - 1] + 1));
     starts
 }

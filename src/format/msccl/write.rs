@@ -1,7 +1,7 @@
 //! From a rank program to MSCCL XML.
 //!
 //! A wait becomes the dependency of the operation after it; where there are several, all but the last ride on `nop` steps
-//! before it. Messages of more than 71 slots are sent in pieces. A message without slots is one of a slot of scratch that
+//! before it. Packets of more than 71 slots are sent in pieces. A packet without slots is one of a slot of scratch that
 //! nobody reads. Workers of too many steps are split, see `split`.
 
 use std::collections::{HashMap, HashSet};
@@ -120,7 +120,7 @@ fn collective(program: &Program, dialect: Dialect) -> Result<(&'static str, u32)
     })
 }
 
-/// Scratch for messages without slots: one that is sent and never written, and one for each channel that brings them.
+/// Scratch for packets without slots: one that is sent and never written, and one for each channel that brings them.
 struct Room {
     next: u32,
     send: Option<u32>,

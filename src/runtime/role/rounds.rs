@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The audit has shown that every interleaving comes to its end with the same values; so this one does. It holds back
-//! only as the program says (order, waits, messages, room in channels), and where more than [`PACKETS_A_STEP`] would go
+//! only as the program says (order, waits, packets, room in channels), and where more than [`PACKETS_A_STEP`] would go
 //! from one rank to another in a round: what transports are sure to hold.
 //!
 //! Takes time in the number of operations, and of rounds times the workers that are not done.

@@ -71,9 +71,9 @@ pub(super) struct ChannelEntry {
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "DirectionEntry")]
     pub via: Option<DirectionEntry>,
-    /// The most messages on their way at a time.
+    /// The most packets on their way at a time.
     pub slots: NonZeroU32,
-    /// How many of its messages with slots are one transfer, in order. Left out: each is one alone.
+    /// How many of its packets with slots are one transfer, in order. Left out: each is one alone.
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<NonZeroU32>")]
     pub transfers: Option<Vec<NonZeroU32>>,
@@ -102,7 +102,7 @@ pub(super) struct OperationEntry {
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32")]
     pub channel: Option<u32>,
-    /// The first slot that is read (`send`, `copy`, `reduce`; `recv_reduce`: what is added to the message).
+    /// The first slot that is read (`send`, `copy`, `reduce`; `recv_reduce`: what is added to the packet).
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "(BufferEntry, u32)")]
     pub src: Option<(BufferEntry, u32)>,
