@@ -8,7 +8,7 @@ use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 use thiserror::Error;
 
-/// Numbers of 16 bits that are converted at a time.
+/// Numbers of type `f16` that are converted at a time.
 const CONVERTED: usize = 256;
 
 /// How values are combined where a schedule says `reduce`.
@@ -177,36 +177,58 @@ macro_rules! floats {
 }
 
 integers!(i32 => I32, i64 => I64, u8 => U8);
-macro_rules! halves {
-    ($($element:ty => $dtype:ident),*) => {$(
-        impl Element for $element {
-            const DTYPE: Dtype = Dtype::$dtype;
+floats!(f32 => F32, f64 => F64);
 
-            fn combine(op: Operation, own: &[Self], into: &mut [Self]) {
-                // Whole slices are converted many times faster than single numbers.
-                let (mut left, mut right) = ([0.0_f32; CONVERTED], [0.0_f32; CONVERTED]);
-                for (own, into) in own.chunks(CONVERTED).zip(into.chunks_mut(CONVERTED)) {
-                    let length = own.len().min(into.len());
-                    let (own, into) = (&own[..length], &mut into[..length]);
-                    let (left, right) = (&mut left[..length], &mut right[..length]);
-                    own.convert_to_f32_slice(left);
-                    into.convert_to_f32_slice(right);
-                    f32::combine(op, left, right);
-                    into.convert_from_f32_slice(right);
-                }
-            }
+impl Element for f16 {
+    const DTYPE: Dtype = Dtype::F16;
+
+    fn combine(op: Operation, own: &[Self], into: &mut [Self]) {
+        // Whole slices are converted many times faster than single numbers.
+        let (mut left, mut right) = ([0.0_f32; CONVERTED], [0.0_f32; CONVERTED]);
+        for (own, into) in own.chunks(CONVERTED).zip(into.chunks_mut(CONVERTED)) {
+            let length = own.len().min(into.len());
+            let (own, into) = (&own[..length], &mut into[..length]);
+            let (left, right) = (&mut left[..length], &mut right[..length]);
+            own.convert_to_f32_slice(left);
+            into.convert_to_f32_slice(right);
+            f32::combine(op, left, right);
+            into.convert_from_f32_slice(right);
         }
-    )*};
+    }
 }
 
-floats!(f32 => F32, f64 => F64);
-halves!(f16 => F16, bf16 => Bf16);
+impl Element for bf16 {
+    const DTYPE: Dtype = Dtype::Bf16;
+
+    fn combine(op: Operation, own: &[Self], into: &mut [Self]) {
+        match op {
+            Operation::Sum => apply(own, into, |a, b| narrowed(widened(a) + widened(b))),
+            Operation::Product => apply(own, into, |a, b| narrowed(widened(a) * widened(b))),
+            Operation::Min => apply(own, into, |a, b| narrowed(widened(a).min(widened(b)))),
+            Operation::Max => apply(own, into, |a, b| narrowed(widened(a).max(widened(b)))),
+        }
+    }
+}
+
+/// As [`bf16::to_f32`], but that NaN stays the NaN it is.
+fn widened(number: bf16) -> f32 {
+    f32::from_bits(u32::from(number.to_bits()) << 16)
+}
+
+/// As [`bf16::from_f32`], to the nearest, ties to even, but without branches: loops of it become vector instructions.
+fn narrowed(number: f32) -> bf16 {
+    let bits = number.to_bits();
+    let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1));
+    let quiet = bits | 0x40_0000;
+    let bits = if number.is_nan() { quiet } else { rounded };
+    bf16::from_bits((bits >> 16) as u16)
+}
 
 #[cfg(test)]
 mod tests {
     use half::{bf16, f16};
 
-    use super::{Dtype, Element, Operation};
+    use super::{Dtype, Element, Operation, narrowed, widened};
 
     fn combined<E: Element>(op: Operation, own: E, other: E) -> E {
         let mut into = [other];
@@ -229,6 +251,18 @@ mod tests {
         assert_eq!(combined(Operation::Sum, f16::from_f32(2048.0), f16::from_f32(1.0)), f16::from_f32(2048.0));
         assert_eq!(combined(Operation::Product, bf16::from_f32(3.0), bf16::from_f32(5.0)), bf16::from_f32(15.0));
         assert_eq!(combined(Operation::Min, f16::from_f32(-1.0), f16::NAN), f16::from_f32(-1.0));
+    }
+
+    #[test]
+    fn numbers_of_16_bits_are_rounded_as_their_type_says() {
+        for high in 0..=u16::MAX {
+            let number = bf16::from_bits(high);
+            assert!(widened(number) == number.to_f32() || number.is_nan() && widened(number).is_nan());
+            for low in [0, 1, 0x7fff, 0x8000, 0x8001, 0xffff] {
+                let number = f32::from_bits(u32::from(high) << 16 | low);
+                assert_eq!(narrowed(number).to_bits(), bf16::from_f32(number).to_bits(), "{number}");
+            }
+        }
     }
 
     #[test]

@@ -56,12 +56,12 @@ pub struct Pool {
 impl Pool {
     /// A packet of so many bytes, whatever they are.
     pub fn packet(&self, bytes: usize) -> Packet {
-        let mut words = self.free.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         let needed = bytes.div_ceil(size_of::<u64>());
-        if words.len() < needed {
-            words.resize(needed, 0);
-        }
-        Packet { words, bytes }
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        // The one that was used last is the likeliest to be in a cache still.
+        let words = free.iter().rposition(|words| words.len() >= needed).map(|at| free.remove(at));
+        drop(free);
+        Packet { words: words.unwrap_or_else(|| vec![0; needed]), bytes }
     }
 
     /// Takes a packet back, unless somebody else still uses it.

@@ -1,16 +1,20 @@
 //! Ranks that are threads of one process, joined by bounded channels.
 //!
-//! A packet changes hands; it is not copied. A channel for each ordered pair of peers holds as many packets as a step
-//! can have between them and one more, so a rank that sends a step's packets before it receives never waits for a rank
-//! that does the same: of the ranks that are furthest behind, none can find a channel full, and one whose packets have
-//! all been sent can go on.
+//! A packet changes hands; it is not copied. A channel for each ordered pair of peers holds more packets than a step can
+//! have between them, so a rank that sends a step's packets before it receives never waits for a rank that does the
+//! same: of the ranks that are furthest behind, none can find a channel full, and one whose packets have all been sent
+//! can go on. It holds those of several steps, because ranks share cores: a rank that is given a core then finds more
+//! than one step's work before it must wait, and there are fewer switches between threads.
+//!
+//! A rank that must wait first lets the others run, looking from time to time whether its packet has come, and only
+//! then sleeps: to be woken takes longer than the work on a packet.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, TryRecvError, bounded};
 
 use super::communicator::Communicator;
 use super::error::RunError;
@@ -19,7 +23,9 @@ use super::runnable::Runnable;
 use super::transport::{Incoming, Outgoing, PACKETS_A_STEP, Transport, TransportError};
 use crate::topology::RankId;
 
-const PACKETS_ON_THEIR_WAY: usize = PACKETS_A_STEP + 1;
+const PACKETS_ON_THEIR_WAY: usize = 8 * PACKETS_A_STEP;
+/// How often a rank looks for a packet before it sleeps until there is one.
+const LOOKS: u32 = 256;
 /// Small enough for what a step exchanges to stay in the caches, large enough for the switches between threads not to
 /// matter.
 const PACKET_BYTES: usize = 1 << 18;
@@ -108,6 +114,18 @@ pub(super) fn spread<S: Send, R: Send>(seeds: Vec<S>, work: impl Fn(S) -> R + Sy
     })
 }
 
+/// Waits for what comes next.
+fn receive(channel: &Receiver<Envelope>, timeout: Duration) -> Result<Envelope, RecvTimeoutError> {
+    for _ in 0..LOOKS {
+        match channel.try_recv() {
+            Ok(envelope) => return Ok(envelope),
+            Err(TryRecvError::Empty) => thread::yield_now(),
+            Err(TryRecvError::Disconnected) => return Err(RecvTimeoutError::Disconnected),
+        }
+    }
+    channel.recv_timeout(timeout)
+}
+
 impl Transport for ThreadTransport {
     fn rank(&self) -> RankId {
         self.rank
@@ -128,7 +146,7 @@ impl Transport for ThreadTransport {
         for due in incoming {
             let peer = due.from;
             let channel = self.from.get(&peer).ok_or(TransportError::NotConnected { peer })?;
-            let Envelope { tag, packet } = channel.recv_timeout(self.timeout).map_err(|error| match error {
+            let Envelope { tag, packet } = receive(channel, self.timeout).map_err(|error| match error {
                 RecvTimeoutError::Timeout => TransportError::NothingCame { peer, waited: self.timeout },
                 RecvTimeoutError::Disconnected => TransportError::Closed { peer },
             })?;

@@ -74,8 +74,8 @@ pub enum TransportError {
 
 /// Carries packets between this rank and its peers, in order between any two ranks.
 ///
-/// Implementations wait without spinning, never for longer than a limit of their own, and end with an error when a peer
-/// is gone. Ranks have the numbers that the schedule gives them.
+/// Implementations sleep while they wait, after some looks at the most, and never for longer than a limit of their own;
+/// they end with an error when a peer is gone. Ranks have the numbers that the schedule gives them.
 pub trait Transport {
     /// This rank.
     fn rank(&self) -> RankId;
