@@ -16,7 +16,7 @@ use synth::topology::Topology;
 use super::collective_options::CollectiveOptions;
 use super::plan_options::use_threads;
 use super::progress::{Ticker, interrupt_flag};
-use super::quantity::{parse_bandwidth, parse_bytes, parse_duration, parse_seconds};
+use super::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_seconds};
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, Format, output, plan, size};
 
@@ -47,7 +47,7 @@ pub struct ParetoCommand {
         requires_all = ["message_bytes", "bandwidth"])]
     alpha: Option<f64>,
     /// What a link of capacity 1 carries (50GB/s, 400Gbit/s)
-    #[arg(long, value_name = "RATE", help_heading = "Plan", value_parser = parse_bandwidth,
+    #[arg(long, value_name = "RATE", help_heading = "Plan", value_parser = parse_one_bandwidth,
         requires_all = ["message_bytes", "alpha"])]
     bandwidth: Option<f64>,
     /// Stop after this time (30s) and show what was found

@@ -9,7 +9,7 @@ use synth::cost::Price;
 use synth::plan::{Minimise, Parts, SmtBackend, SmtWish, Wish};
 
 use super::Failure;
-use super::quantity::{parse_bandwidth, parse_bytes, parse_duration, parse_seconds};
+use super::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_seconds};
 
 /// The most steps that can be asked for: more than any two ranks are hops apart.
 const MOST_STEPS: i64 = u16::MAX as i64;
@@ -38,7 +38,7 @@ pub struct PlanOptions {
     #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = parse_seconds, requires_all = ["message_bytes", "bandwidth"])]
     alpha: Option<f64>,
     /// What a link of capacity 1 carries (50GB/s, 400Gbit/s)
-    #[arg(long, allow_negative_numbers = true, value_name = "RATE", value_parser = parse_bandwidth, requires_all = ["message_bytes", "alpha"])]
+    #[arg(long, allow_negative_numbers = true, value_name = "RATE", value_parser = parse_one_bandwidth, requires_all = ["message_bytes", "alpha"])]
     bandwidth: Option<f64>,
     /// Stop after this time (30s) and keep the best schedule found
     #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = parse_duration)]

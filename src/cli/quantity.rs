@@ -47,6 +47,17 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(parse_seconds(text)?).map_err(|_| format!("`{text}` is too long"))
 }
 
+/// Bytes per second over every link of capacity 1. Planning counts widths, and a width is worth the same on all of them:
+/// bandwidths of dimensions are refused, with the way to say the same.
+pub fn parse_one_bandwidth(text: &str) -> Result<f64, String> {
+    if text.contains('=') {
+        return Err("plans are made for one bandwidth, that of links of capacity 1. Where dimensions carry unlike amounts, state \
+                    the proportions as capacities: for x=32GB/s,y=16GB/s write --capacity 2,1 --bandwidth 16GB/s"
+            .to_owned());
+    }
+    parse_bandwidth(text)
+}
+
 /// Bytes per second: `50GB/s`, `400Gbit/s`.
 pub fn parse_bandwidth(text: &str) -> Result<f64, String> {
     let wrong = || format!("`{text}` is no bandwidth: write a number and GB/s, GiB/s or Gbit/s, as in 50GB/s");
@@ -97,5 +108,8 @@ mod tests {
         assert_eq!(parse_bandwidth("400Gbit/s"), Ok(50e9));
         assert_eq!(parse_bandwidth("1GiB/s"), Ok(1_073_741_824.0));
         assert!(parse_bandwidth("50GB").is_err() && parse_bandwidth("0GB/s").is_err());
+        assert_eq!(parse_one_bandwidth("50GB/s"), Ok(50e9));
+        let refused = parse_one_bandwidth("x=32GB/s,y=16GB/s").unwrap_err();
+        assert!(refused.contains("--capacity 2,1 --bandwidth 16GB/s"), "{refused}");
     }
 }
