@@ -11,6 +11,7 @@ use synth::format::file::read_text;
 use synth::format::json::{
     parse_solution, parse_topology, schedule_schema, solution_to_string, topology_schema, topology_to_string,
 };
+use synth::report::summary::Quality;
 use synth::schedule::Solution;
 use synth::topology::Topology;
 use synth::verify::{Code, Options, Report, verify};
@@ -68,6 +69,20 @@ fn warned_files_hold_and_warn_of_what_their_folder_names() {
     }
     let warnings = Code::ALL.iter().copied().filter(|code| code.is_warning());
     assert_eq!(seen, warnings.collect(), "every warning has its folder");
+}
+
+/// A claim may be any fraction that fits: it holds, and is compared with the schedule, as any other.
+#[test]
+fn fractions_may_be_as_long_as_the_format_allows() {
+    let file = text(&root().join("schedules/all-gather-ring.json"));
+    let most = i128::MAX;
+    let long = file.replace("\"3/2\"", &format!("\"{most}/{}\"", most - 1));
+    assert_ne!(file, long);
+    let solution = parse_solution(&long).unwrap();
+    let report = verify(&solution, &Options::default());
+    assert_eq!(codes(&report), []);
+    let quality = Quality::new(&solution.problem, &solution.schedule, &solution.bounds);
+    assert!(quality.steps.is_certified() && quality.volume.is_certified(), "{quality:?}");
 }
 
 #[test]

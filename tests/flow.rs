@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use synth::bound::{self, Claim, FlowBound, FlowError, FlowLimit, Limit, LpError};
 use synth::certificate::{
-    Bounds, CertificateError, Evidence, Rational, VolumeBound, check_volume, stepped_value, value,
+    Bounds, CertificateError, Evidence, Rational, VolumeBound, Window, check_joint, check_volume, stepped_value, value,
 };
 use synth::collective::{Collective, Demand, Kind};
 use synth::plan::{Control, PlanError, SharperBounds, StopReason, Wish, synthesise};
@@ -181,8 +181,12 @@ fn steps_and_volume_are_bounded_jointly() {
         for &(steps, expected) in frontier {
             let bound = bound::stepped_bound(&problem, steps, &LIMIT).unwrap();
             let near = |value: f64| (value - expected).abs() <= ROUNDING * expected;
-            assert!(near(bound.optimum) && near(decimal(bound.at_least)), "{extents:?}, {steps} steps: {bound:?}");
-            assert_eq!(stepped_value(&problem, &bound.weights), Ok(bound.at_least));
+            assert!(
+                near(bound.optimum) && near(decimal(bound.proven.at_least)),
+                "{extents:?}, {steps} steps: {bound:?}"
+            );
+            let proven = &bound.proven;
+            assert_eq!((proven.steps, stepped_value(&problem, steps, &proven.weights)), (steps, Ok(proven.at_least)));
             assert!(near(bound.widths.iter().sum()));
         }
         let few = bound::stepped_bound(&problem, frontier[0].0 - 1, &LIMIT);
@@ -192,8 +196,32 @@ fn steps_and_volume_are_bounded_jointly() {
     let ring = || Topology::torus(&[5]).unwrap();
     for kind in [Kind::Scatter(RankId(0)), Kind::Gather(RankId(0))] {
         let problem = problem(ring(), kind);
-        assert_eq!(bound::stepped_bound(&problem, 2, &LIMIT).unwrap().at_least, 2.into());
+        assert_eq!(bound::stepped_bound(&problem, 2, &LIMIT).unwrap().proven.at_least, 2.into());
     }
+}
+
+/// What a schedule that is the best of its steps, or has the fewest steps of its volume, can carry as proof.
+#[test]
+fn schedules_are_proven_to_be_the_best_of_their_steps() {
+    let cables = [(0, 1), (1, 2), (1, 5), (12, 13), (12, 15)];
+    let problem = problem(torus_without(&[4, 4], &cables), Kind::AllToAll);
+    let bounds = bound::find(&problem).unwrap();
+    assert_eq!((bounds.least_steps(), bounds.least_width(1)), (5, 15));
+    for (steps, width, expected) in [
+        (5, 19, &[5][..]),
+        (5, 20, &[]),
+        (6, 16, &[5, 6]),
+        (6, 18, &[5]),
+        (6, 19, &[]),
+        // Of the flow in 6 steps, 15.2 is all that is known.
+        (7, 15, &[6]),
+        (8, 15, &[]),
+    ] {
+        let joint = bound::joint_bounds(&problem, &bounds, steps, width, &LIMIT);
+        joint.iter().for_each(|bound| check_joint(&problem, bound).unwrap());
+        assert_eq!(joint.iter().map(|bound| bound.steps).collect::<Vec<_>>(), expected, "{steps}/{width}");
+    }
+    assert_eq!(bound::joint_bounds(&problem, &bounds, 5, 19, &FlowLimit::of_size(9)), []);
 }
 
 /// With the same weights in every step, and steps enough, a metric proves what it proves without steps.
@@ -203,11 +231,14 @@ fn weights_that_do_not_change_prove_what_a_metric_proves() {
     let links = problem.topology().live_links().map(|id| *problem.topology().link(id)).enumerate();
     let weights: Vec<_> = links.map(|(number, link)| (link.from, link.to, number as u32 * 7 % 5)).collect();
     let metric = value(&problem, &Evidence::Metric { weights: weights.clone() }).unwrap();
-    let stepped = |steps| stepped_value(&problem, &vec![weights.clone(); steps]);
+    let stepped = |steps| {
+        let window = |&(from, to, weight): &_| Window { from, to, first: 1, last: steps, weight };
+        stepped_value(&problem, steps, &weights.iter().map(window).collect::<Vec<_>>())
+    };
     assert_eq!(stepped(16), Ok(metric));
     assert!(stepped(4).unwrap() >= metric);
     assert!(matches!(stepped(3), Err(CertificateError::OutOfReach { steps: 3, .. })));
-    assert_eq!(stepped_value(&problem, &[Vec::new()]), Err(CertificateError::NoWeight));
+    assert_eq!(stepped_value(&problem, 16, &[]), Err(CertificateError::NoWeight));
 }
 
 #[test]

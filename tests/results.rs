@@ -133,7 +133,7 @@ fn frontiers(page: &mut String) {
             let plan = synthesise(problem.topology(), &Kind::AllToAll, &wish, &Control::unlimited()).unwrap();
             let (width, least) = (plan.schedule.total_width(), u64::from(flow.least_width(1)));
             let volume = if width == least { format!("**{width}**") } else { width.to_string() };
-            let flow = decimal(flow.at_least);
+            let flow = decimal(flow.proven.at_least);
             writeln!(page, "| {} | {} | {steps} | {flow} | {volume} |", name(extents), names.join(", ")).unwrap();
             if least <= u64::from(bounds.least_width(1)) {
                 break;

@@ -35,7 +35,7 @@ pub use synth_lp::{Limit, LpError};
 pub(crate) use flow::keeps_demand;
 pub use flow::{FlowBound, FlowError, FlowLimit, FlowNetwork, flow_bound};
 pub use over_time::over_time;
-pub use stepped::{SteppedBound, stepped_bound};
+pub use stepped::{SteppedBound, joint_bounds, stepped_bound};
 
 use hops::HopCount;
 

@@ -31,7 +31,7 @@ use petgraph::visit::EdgeRef;
 
 use super::flow::{FlowLimit, FlowNetwork};
 use super::repeated::{TooFew, too_few_units};
-use super::rounding::{FINE, Rounding, joined_pairs};
+use super::rounding::{FINE, Rounding, joined_pairs, windows};
 use super::{Claim, Finding, words};
 use crate::certificate::{self, Bounds, Evidence, Rational, VolumeBound, Window};
 use crate::collective::Kind;
@@ -285,35 +285,19 @@ fn of_all(problem: &Problem, least: u32, limit: &FlowLimit) -> Option<Evidence> 
         return None;
     }
     let width = width as u32;
+    let layers = layers(ends as u32, width);
     let evidence = |rounded: &[u32]| Evidence::MetricOverTime {
         width,
         rank: None,
-        weights: windows(&instance.pairs, rounded, ends as u32, width),
+        weights: windows(&instance.pairs, rounded, &layers),
     };
     let mut rounding = Rounding::new(|rounded: &[u32]| certificate::value(problem, &evidence(rounded)).ok());
     rounding.add(&flow.lengths.concat(), &FINE);
     rounding.best.map(|(_, rounded)| evidence(&rounded))
 }
 
-/// Weights of layers, `[layer * pairs + pair]`, as windows: units one by one at both ends, all others in one layer.
-fn windows(pairs: &[(RankId, RankId)], rounded: &[u32], ends: u32, width: u32) -> Vec<Window> {
-    let mut windows: Vec<Window> = Vec::new();
-    for (index, &(from, to)) in pairs.iter().enumerate() {
-        let mut before = 0;
-        for layer in 0..=2 * ends {
-            let weight = rounded[layer as usize * pairs.len() + index];
-            let (first, last) = match layer {
-                _ if layer < ends => (layer + 1, layer + 1),
-                _ if layer == ends => (ends + 1, width - ends),
-                _ => (width - 2 * ends + layer, width - 2 * ends + layer),
-            };
-            match windows.last_mut() {
-                Some(window) if before > 0 && before == weight => window.last = last,
-                _ if weight > 0 => windows.push(Window { from, to, first, last, weight }),
-                _ => {}
-            }
-            before = weight;
-        }
-    }
-    windows
+/// The units of each layer: one by one at both ends, all others in one layer.
+fn layers(ends: u32, width: u32) -> Vec<(u32, u32)> {
+    let last = (width - ends + 1..=width).map(|unit| (unit, unit));
+    (1..=ends).map(|unit| (unit, unit)).chain([(ends + 1, width - ends)]).chain(last).collect()
 }

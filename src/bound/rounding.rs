@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::certificate::Rational;
+use crate::certificate::{Rational, Window};
 use crate::problem::Problem;
 use crate::topology::RankId;
 
@@ -73,4 +73,23 @@ pub(super) fn joined_pairs(problem: &Problem) -> Vec<(RankId, RankId)> {
 pub(super) fn weights(pairs: &[(RankId, RankId)], rounded: &[u32]) -> Weights {
     let weighted = pairs.iter().zip(rounded).map(|(&(from, to), &weight)| (from, to, weight));
     weighted.filter(|&(.., weight)| weight > 0).collect()
+}
+
+/// Weights that change with time, `[layer * pairs + pair]`, as windows; `spans` has the first and the last unit of each
+/// layer, one after another.
+pub(super) fn windows(pairs: &[(RankId, RankId)], rounded: &[u32], spans: &[(u32, u32)]) -> Vec<Window> {
+    let mut windows: Vec<Window> = Vec::new();
+    for (index, &(from, to)) in pairs.iter().enumerate() {
+        let mut before = 0;
+        for (layer, &(first, last)) in spans.iter().enumerate() {
+            let weight = rounded[layer * pairs.len() + index];
+            match windows.last_mut() {
+                Some(window) if before > 0 && before == weight => window.last = last,
+                _ if weight > 0 => windows.push(Window { from, to, first, last, weight }),
+                _ => {}
+            }
+            before = weight;
+        }
+    }
+    windows
 }

@@ -9,19 +9,15 @@
 //! Sources: Basu et al., HPDC 2024 (the time-stepped flow).
 
 use super::flow::{FlowError, FlowLimit, FlowNetwork};
-use super::rounding::{FINE, Rounding, Weights, weights};
-use crate::certificate::{self, Rational};
+use super::rounding::{FINE, Rounding, windows};
+use crate::certificate::{self, Bounds, JointBound, Rational};
 use crate::problem::Problem;
 
-/// No schedule of `steps` steps, or fewer, has less volume than `at_least`.
+/// What the linear program of a number of steps says, and what is proven of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SteppedBound {
-    /// The number of steps.
-    pub steps: u32,
-    /// The least volume, in messages: what [`certificate::stepped_value`] says of `weights`.
-    pub at_least: Rational,
-    /// The weights of each step.
-    pub weights: Vec<Weights>,
+    /// What is proven.
+    pub proven: JointBound,
     /// The solver's optimum, in messages.
     pub optimum: f64,
     /// The widths of the steps in the solver's solution, in messages.
@@ -31,10 +27,9 @@ pub struct SteppedBound {
 }
 
 impl SteppedBound {
-    /// The least sum of widths when a message has `parts` parts.
+    /// The least sum of widths when a message has `parts` parts: every step is at least 1 wide.
     pub fn least_width(&self, parts: u32) -> u32 {
-        let chunks = (self.at_least * i128::from(parts)).ceil().to_integer();
-        u32::try_from(chunks).unwrap_or(u32::MAX).max(self.steps)
+        self.proven.least_width(parts).max(self.proven.steps)
     }
 }
 
@@ -47,8 +42,8 @@ impl SteppedBound {
 pub fn stepped_bound(problem: &Problem, steps: u32, limit: &FlowLimit) -> Result<SteppedBound, FlowError> {
     let instance = FlowNetwork::new(problem)?;
     if problem.is_trivial() {
-        let (weights, widths) = (vec![Vec::new(); steps as usize], vec![0.0; steps as usize]);
-        return Ok(SteppedBound { steps, at_least: 0.into(), weights, optimum: 0.0, widths, variables: 0 });
+        let proven = JointBound { steps, at_least: 0.into(), weights: Vec::new() };
+        return Ok(SteppedBound { proven, optimum: 0.0, widths: vec![0.0; steps as usize], variables: 0 });
     }
     let (network, generators) = (&instance.network, &instance.generators);
     instance.check_size(synth_lp::least_widths_size(network, generators, steps as usize)?, limit)?;
@@ -58,20 +53,39 @@ pub fn stepped_bound(problem: &Problem, steps: u32, limit: &FlowLimit) -> Result
         flow.lengths.reverse();
         flow.widths.reverse();
     }
-    let pairs = &instance.pairs;
-    let per_step = |rounded: &[u32]| rounded.chunks(pairs.len()).map(|step| weights(pairs, step)).collect::<Vec<_>>();
-    let mut rounding = Rounding::new(|rounded: &[u32]| certificate::stepped_value(problem, &per_step(rounded)).ok());
+    let spans: Vec<(u32, u32)> = (1..=steps).map(|step| (step, step)).collect();
+    let windows = |rounded: &[u32]| windows(&instance.pairs, rounded, &spans);
+    let mut rounding =
+        Rounding::new(|rounded: &[u32]| certificate::stepped_value(problem, steps, &windows(rounded)).ok());
     rounding.add(&flow.lengths.concat(), &FINE);
     let (at_least, weights) = match rounding.best {
-        Some((at_least, rounded)) => (at_least, per_step(&rounded)),
-        None => (Rational::from(0), vec![Vec::new(); steps as usize]),
+        Some((at_least, rounded)) => (at_least, windows(&rounded)),
+        None => (Rational::from(0), Vec::new()),
     };
     Ok(SteppedBound {
-        steps,
-        at_least,
-        weights,
+        proven: JointBound { steps, at_least, weights },
         optimum: flow.total_width,
         widths: flow.widths,
         variables: flow.variables,
     })
+}
+
+/// What proves of a schedule of so many steps and such a sum of widths that none of so many steps (or fewer) is narrower,
+/// and none of fewer steps as narrow, where the bounds on either alone do not: a bound each, if it can be proven.
+///
+/// Solves at most two linear programs; none for kinds without them, where they are too large, or once the limit has come.
+pub fn joint_bounds(problem: &Problem, bounds: &Bounds, steps: u32, width: u32, limit: &FlowLimit) -> Vec<JointBound> {
+    let parts = problem.parts();
+    let mut joint = Vec::new();
+    let mut ask = |steps: u32, width: u32| {
+        let bound = stepped_bound(problem, steps, limit).ok().map(|found| found.proven);
+        joint.extend(bound.filter(|bound| bound.least_width(parts) >= width));
+    };
+    if steps > bounds.least_steps() {
+        ask(steps - 1, width + 1);
+    }
+    if width > bounds.least_width(parts) {
+        ask(steps, width);
+    }
+    joint
 }

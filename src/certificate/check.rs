@@ -10,7 +10,8 @@
 //! * **Cut.** For each message that some rank of the set needs and none in it has, every part crosses into the set at
 //!   least once, as one chunk. Where values are reduced, the same holds of the way out: for each message wanted outside,
 //!   the set's contributions to every part must leave it, added up in one chunk at best.
-//! * **Metric over time.** As a metric, in the network expanded in time: see `over_time`.
+//! * **Metric over time.** As a metric, in the network expanded in time: see `over_time`. For steps and volume jointly, in
+//!   the network expanded in steps: see `stepped`.
 //! * **Partition.** Fix a part of the vector and say that a block *knows* another once a chunk move has brought any
 //!   contribution of the other's into it. Moves within a block are free, so only moves between blocks are counted, one
 //!   after another (moves of the same step in any order; that can only spread knowledge sooner). Look at the move that
@@ -21,7 +22,7 @@
 //! Evidence about ranks that failed is refused rather than guessed at.
 
 use super::search::{INFINITE, Search, Way};
-use super::{CertificateError, Evidence, Rational, StepsBound, VolumeBound, over_time};
+use super::{CertificateError, Evidence, JointBound, Rational, StepsBound, VolumeBound, over_time, stepped_value};
 use crate::collective::Kind;
 use crate::problem::Problem;
 use crate::topology::{Link, RankId, Topology};
@@ -59,6 +60,19 @@ pub fn check_steps(problem: &Problem, bound: &StepsBound) -> Result<(), Certific
 /// A [`CertificateError`] that says what the claim lacks.
 pub fn check_volume(problem: &Problem, bound: &VolumeBound) -> Result<(), CertificateError> {
     let proven = value(problem, &bound.evidence)?;
+    match bound.at_least <= proven {
+        true => Ok(()),
+        false => Err(CertificateError::TooMuchVolume { claimed: bound.at_least, proven }),
+    }
+}
+
+/// Checks a bound on steps and volume jointly. Costs what [`stepped_value`] costs.
+///
+/// # Errors
+///
+/// A [`CertificateError`] that says what the claim lacks.
+pub fn check_joint(problem: &Problem, bound: &JointBound) -> Result<(), CertificateError> {
+    let proven = stepped_value(problem, bound.steps, &bound.weights)?;
     match bound.at_least <= proven {
         true => Ok(()),
         false => Err(CertificateError::TooMuchVolume { claimed: bound.at_least, proven }),

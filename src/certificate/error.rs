@@ -17,15 +17,17 @@ pub enum CertificateError {
     #[error("rank {from} cannot reach rank {to} over live links, so no schedule exists and no bound has a meaning")]
     Unreachable { from: String, to: String },
     #[error("rank {to} is more than {steps} hops from rank {from}, so no schedule of so many steps exists")]
-    OutOfReach { steps: usize, from: String, to: String },
+    OutOfReach { steps: u32, from: String, to: String },
     #[error("{evidence} proves nothing for {kind}: use {instead}")]
     WrongEvidence { evidence: &'static str, kind: &'static str, instead: &'static str },
+    #[error("no evidence proves a bound on steps and volume jointly for {kind}: claim one on either")]
+    NoJointEvidence { kind: &'static str },
     #[error("a weight is given to a link from rank {from} to rank {to}, but there is no such link")]
     UnknownLink { from: String, to: String },
     #[error("two weights are given to the link from rank {from} to rank {to}: give one")]
     RepeatedLink { from: String, to: String },
     #[error(
-        "a weight is given to the links from rank {from} to rank {to} in the units {first} to {last}: they are 1 to {units}"
+        "a weight is given to the links from rank {from} to rank {to} at the times {first} to {last}: they are 1 to {units}"
     )]
     WrongWindow { first: u32, last: u32, units: u32, from: String, to: String },
     #[error("for {kind}, a metric over time {}", if *.wanted { "names one rank" } else { "names no rank" })]

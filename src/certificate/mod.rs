@@ -12,7 +12,7 @@ mod over_time;
 mod search;
 mod stepped;
 
-pub use check::{check_steps, check_volume, value};
+pub use check::{check_joint, check_steps, check_volume, value};
 pub use error::CertificateError;
 pub use stepped::stepped_value;
 
@@ -23,13 +23,15 @@ use crate::topology::RankId;
 /// An exact number.
 pub type Rational = Ratio<i128>;
 
-/// The bounds claimed for a problem; either may be missing.
+/// The bounds claimed for a problem; any may be missing.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Bounds {
     /// At least this many steps.
     pub steps: Option<StepsBound>,
     /// At least this much volume.
     pub volume: Option<VolumeBound>,
+    /// At least so much volume in so few steps.
+    pub joint: Vec<JointBound>,
 }
 
 impl Bounds {
@@ -41,8 +43,14 @@ impl Bounds {
     /// The least sum of widths the bounds allow when a message has `parts` parts: the volume in whole chunks, rounded up,
     /// and at least 1 for every step.
     pub fn least_width(&self, parts: u32) -> u32 {
-        let chunks = self.volume.as_ref().map_or(0, |bound| (bound.at_least * i128::from(parts)).ceil().to_integer());
-        u32::try_from(chunks).unwrap_or(u32::MAX).max(self.least_steps())
+        let width = self.volume.as_ref().map_or(0, |bound| whole_width(bound.at_least, parts));
+        width.max(self.least_steps())
+    }
+
+    /// The least sum of widths the bounds allow schedules of so many steps or fewer, when a message has `parts` parts.
+    pub fn least_width_in(&self, steps: u32, parts: u32) -> u32 {
+        let joint = self.joint.iter().filter(|bound| bound.steps >= steps).map(|bound| bound.least_width(parts));
+        joint.fold(self.least_width(parts), u32::max)
     }
 }
 
@@ -71,6 +79,43 @@ impl VolumeBound {
     pub fn is_for_any_parts(&self) -> bool {
         !matches!(self.evidence, Evidence::MetricOverTime { .. })
     }
+}
+
+/// No schedule of `steps` steps, or fewer, has less volume than `at_least`: a bound on steps and volume jointly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JointBound {
+    /// The number of steps.
+    pub steps: u32,
+    /// The volume claimed, in messages.
+    pub at_least: Rational,
+    /// Why: weights of links in the steps `first..=last` of each window, counted from 1; they add up. See
+    /// [`stepped_value`].
+    pub weights: Vec<Window>,
+}
+
+impl JointBound {
+    /// The least sum of widths in so many steps when a message has `parts` parts.
+    pub fn least_width(&self, parts: u32) -> u32 {
+        whole_width(self.at_least, parts)
+    }
+}
+
+/// A volume in messages as a sum of widths, rounded up, when a message has `parts` parts; the largest number there is if it
+/// is more than that. Exact, whatever fraction a file states: `parts` bit by bit, so that no product is ever too large.
+fn whole_width(volume: Rational, parts: u32) -> u32 {
+    let (over, under) = (u128::try_from(*volume.numer()).unwrap_or(0), volume.denom().unsigned_abs());
+    let (mut whole, mut rest) = (0_u128, 0);
+    for bit in (0..u32::BITS).rev() {
+        let (more, part) = if parts >> bit & 1 == 1 { (over / under, over % under) } else { (0, 0) };
+        whole = whole.saturating_mul(2).saturating_add(more);
+        for more in [rest, part] {
+            rest += more;
+            if rest >= under {
+                (whole, rest) = (whole.saturating_add(1), rest - under);
+            }
+        }
+    }
+    u32::try_from(whole.saturating_add(u128::from(rest > 0))).unwrap_or(u32::MAX)
 }
 
 /// Evidence for a volume.
@@ -110,7 +155,7 @@ pub enum Evidence {
     },
 }
 
-/// The links from one rank to another weigh so much in the units of time `first..=last`, counted from 1.
+/// The links from one rank to another weigh so much in the units of time (or steps) `first..=last`, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Where the links begin.

@@ -72,23 +72,10 @@ pub(super) fn value(
     let topology = problem.topology();
     let journeys = Journeys::new(problem, rank)?;
     let lengths = Lengths::new(topology, width, weights)?;
-    let mut covered: i128 = 0;
-    for &centre in &journeys.centres {
-        let distance = lengths.distances(topology, centre, journeys.way);
-        let mut longest = 0;
-        for far in topology.live_ranks() {
-            let chunks = journeys.chunks(problem, centre, far);
-            if chunks > 0 && distance[far.index()] == INFINITE {
-                return out_of_reach(problem, width, journeys.ends(centre, far));
-            }
-            if chunks > 0 {
-                let length = i128::from(chunks) * i128::from(distance[far.index()]);
-                longest = length.max(longest);
-                covered += if journeys.only_the_longest { 0 } else { length };
-            }
-        }
-        covered += if journeys.only_the_longest { longest } else { 0 };
-    }
+    let covered = match journeys.covered(problem, &lengths, |ends| ends) {
+        Ok(covered) => covered,
+        Err(ends) => return out_of_reach(problem, width, ends),
+    };
     let proven = if covered > lengths.room { i128::from(width) + 1 } else { 0 };
     Ok(Rational::new(proven, i128::from(problem.parts())))
 }
@@ -107,7 +94,7 @@ fn out_of_reach(problem: &Problem, width: u32, ends: (RankId, RankId)) -> Result
 }
 
 /// What is counted: chunks from, or to, some ranks.
-struct Journeys {
+pub(super) struct Journeys {
     way: Way,
     centres: Vec<RankId>,
     /// The only rank at the other end that counts, if it is only one.
@@ -117,7 +104,7 @@ struct Journeys {
 }
 
 impl Journeys {
-    fn new(problem: &Problem, rank: Option<RankId>) -> Result<Self, CertificateError> {
+    pub(super) fn new(problem: &Problem, rank: Option<RankId>) -> Result<Self, CertificateError> {
         let topology = problem.topology();
         let kind = &problem.collective().kind;
         let one = |wanted: bool| match rank {
@@ -150,6 +137,33 @@ impl Journeys {
         })
     }
 
+    /// The sum of the distances that all chunks cover; or what `unreached` makes of a pair without a way in time.
+    pub(super) fn covered<E>(
+        &self,
+        problem: &Problem,
+        lengths: &Lengths,
+        unreached: impl Fn((RankId, RankId)) -> E,
+    ) -> Result<i128, E> {
+        let topology = problem.topology();
+        let mut covered = 0;
+        for &centre in &self.centres {
+            let distance = lengths.distances(topology, centre, self.way);
+            let (mut all, mut longest) = (0_i128, 0_i128);
+            for far in topology.live_ranks() {
+                let chunks = self.chunks(problem, centre, far);
+                if chunks > 0 && distance[far.index()] == INFINITE {
+                    return Err(unreached(self.ends(centre, far)));
+                }
+                if chunks > 0 {
+                    let length = i128::from(chunks) * i128::from(distance[far.index()]);
+                    (all, longest) = (all + length, longest.max(length));
+                }
+            }
+            covered += if self.only_the_longest { longest } else { all };
+        }
+        Ok(covered)
+    }
+
     fn ends(&self, centre: RankId, far: RankId) -> (RankId, RankId) {
         if self.way == Way::Out { (centre, far) } else { (far, centre) }
     }
@@ -164,7 +178,7 @@ impl Journeys {
 }
 
 /// The lengths of links, unit by unit.
-struct Lengths {
+pub(super) struct Lengths {
     units: u32,
     /// Before this unit the length of this link changes by so much; ascending.
     changes: Vec<(u32, LinkId, i64)>,
@@ -173,7 +187,7 @@ struct Lengths {
 }
 
 impl Lengths {
-    fn new(topology: &Topology, units: u32, weights: &[Window]) -> Result<Self, CertificateError> {
+    pub(super) fn new(topology: &Topology, units: u32, weights: &[Window]) -> Result<Self, CertificateError> {
         let (mut changes, mut room, mut longest) = (Vec::new(), 0_i128, 0_i128);
         for window in weights {
             let labels = || (topology.rank_label(window.from), topology.rank_label(window.to));
@@ -204,6 +218,16 @@ impl Lengths {
         }
         changes.sort_unstable();
         Ok(Self { units, changes, room })
+    }
+
+    /// The largest sum of lengths times capacities in a unit.
+    pub(super) fn greatest_room(&self, topology: &Topology) -> i128 {
+        let (mut room, mut greatest) = (0, 0);
+        for changes in self.changes.chunk_by(|a, b| a.0 == b.0) {
+            room += changes.iter().map(|&(_, link, by)| i128::from(by) * capacity(topology.link(link))).sum::<i128>();
+            greatest = room.max(greatest);
+        }
+        greatest
     }
 
     /// The distance between the centre and every rank through all units, by rank; [`INFINITE`] where there is no way.

@@ -11,55 +11,37 @@
 //! with `W` the sum of the widths. So the distances over that maximum bound the volume of every schedule of so many
 //! steps, or fewer: a bound on steps and volume *jointly*, which no bound on either alone can be.
 
-use super::check::{capacity, chunks_between, link_weights, wrong_evidence};
-use super::search::INFINITE;
-use super::{CertificateError, Rational};
+use super::over_time::{Journeys, Lengths};
+use super::{CertificateError, Rational, Window};
 use crate::collective::Kind;
 use crate::problem::Problem;
-use crate::topology::{Link, RankId};
 
-/// The volume, in messages, below which no schedule of `weights.len()` steps or fewer can go, exactly. The weights of a
-/// step are as those of a metric. For all_to_all, all_to_allv, scatter and gather.
+/// The volume, in messages, below which no schedule of `steps` steps or fewer can go, exactly. Windows are counted in
+/// steps. For all_to_all, all_to_allv, scatter and gather.
 ///
-/// Takes O(N * links * steps) time.
+/// Steps without a change of weights are passed over once distances settle: O(N * links) time for each change, times N for
+/// all_to_all and all_to_allv.
 ///
 /// # Errors
 ///
-/// A [`CertificateError`] for another kind of collective, if weights name links that do not exist, if no link has a
+/// A [`CertificateError`] for another kind of collective, if weights name links or steps that do not exist, if no link has a
 /// weight, or if some rank cannot be reached in so many steps.
-pub fn stepped_value(problem: &Problem, weights: &[Vec<(RankId, RankId, u32)>]) -> Result<Rational, CertificateError> {
+pub fn stepped_value(problem: &Problem, steps: u32, weights: &[Window]) -> Result<Rational, CertificateError> {
     let topology = problem.topology();
     let kind = &problem.collective().kind;
     if !matches!(kind, Kind::AllToAll | Kind::AllToAllV(_) | Kind::Scatter(_) | Kind::Gather(_)) {
-        return Err(wrong_evidence("a metric", kind));
+        return Err(CertificateError::NoJointEvidence { kind: kind.name() });
     }
-    let links: Vec<(usize, &Link)> = topology.live_links().map(|id| (id.index(), topology.link(id))).collect();
-    let mut steps = Vec::with_capacity(weights.len());
-    for weights in weights {
-        steps.push(link_weights(topology, weights)?);
+    let journeys = Journeys::new(problem, None)?;
+    let lengths = Lengths::new(topology, steps, weights)?;
+    let scale = lengths.greatest_room(topology);
+    if scale == 0 {
+        return Err(CertificateError::NoWeight);
     }
-    let sum =
-        |weight: &Vec<u32>| -> i128 { links.iter().map(|&(id, link)| i128::from(weight[id]) * capacity(link)).sum() };
-    let scale = steps.iter().map(sum).max().filter(|&scale| scale > 0).ok_or(CertificateError::NoWeight)?;
-    let mut total = 0;
-    for origin in topology.live_ranks() {
-        let mut before = vec![INFINITE; topology.rank_count()];
-        before[origin.index()] = 0;
-        for weight in &steps {
-            let mut after = before.clone();
-            for &(id, link) in &links {
-                let there = before[link.from.index()].saturating_add(u64::from(weight[id]));
-                after[link.to.index()] = after[link.to.index()].min(there);
-            }
-            before = after;
-        }
-        for dest in topology.live_ranks().filter(|&dest| problem.needs(origin, dest)) {
-            if before[dest.index()] == INFINITE {
-                let (from, to) = (topology.rank_label(origin), topology.rank_label(dest));
-                return Err(CertificateError::OutOfReach { steps: weights.len(), from, to });
-            }
-            total += i128::from(chunks_between(problem, origin, dest)) * i128::from(before[dest.index()]);
-        }
-    }
-    Ok(Rational::new(total, scale * i128::from(problem.parts())))
+    let covered = journeys.covered(problem, &lengths, |(from, to)| {
+        let (from, to) = (topology.rank_label(from), topology.rank_label(to));
+        CertificateError::OutOfReach { steps, from, to }
+    })?;
+    let scale = scale.checked_mul(i128::from(problem.parts())).ok_or(CertificateError::TooMuchWeight)?;
+    Ok(Rational::new(covered, scale))
 }

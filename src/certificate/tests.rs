@@ -1,4 +1,7 @@
-use super::{CertificateError, Evidence, Rational, StepsBound, VolumeBound, Window, check_steps, check_volume, value};
+use super::{
+    Bounds, CertificateError, Evidence, JointBound, Rational, StepsBound, VolumeBound, Window, check_joint,
+    check_steps, check_volume, stepped_value, value,
+};
 use crate::collective::{Collective, Demand, Kind};
 use crate::problem::Problem;
 use crate::topology::{Direction, FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
@@ -314,4 +317,68 @@ fn metrics_over_time_fit_the_machine_and_the_collective() {
     let halves = problem(torus(&[4], &[cable(0, 1), cable(2, 3)]), Kind::Broadcast(RankId(0)));
     let cut_off = value(&halves, &over_time(9, Some(1), &[]));
     assert!(matches!(cut_off, Err(CertificateError::Unreachable { .. })), "{cut_off:?}");
+}
+
+/// Over 0 -> 1, then 1 -> 2 and 1 -> 3: in two steps, what goes to 2 and 3 crosses the first link in the first step.
+#[test]
+fn few_steps_cost_volume() {
+    let links = [(0, 1), (1, 2), (1, 3), (2, 0), (3, 0)];
+    let link = |(from, to)| GraphLink { from: RankId(from), to: RankId(to), capacity: 1 };
+    let shape = Shape::Graph { ranks: 4, links: links.map(link).to_vec() };
+    let fork = Topology::new(TopologySpec::new(shape)).unwrap();
+    let mut counts = [0; 16];
+    (counts[2], counts[3]) = (10, 10);
+    let demand = Kind::AllToAllV(Demand::new(4, &counts).unwrap());
+    let of = |kind: &Kind, steps, windows: &[[u32; 5]]| {
+        let Evidence::MetricOverTime { weights, .. } = over_time(steps, None, windows) else { unreachable!() };
+        let problem = problem(fork.clone(), kind.clone());
+        let proven = stepped_value(&problem, steps, &weights);
+        let claim = |at_least| check_joint(&problem, &JointBound { steps, at_least, weights: weights.clone() });
+        if let Ok(value) = proven {
+            assert_eq!(claim(value), Ok(()));
+            assert!(matches!(claim(value + 1), Err(CertificateError::TooMuchVolume { .. })));
+        }
+        proven
+    };
+    let fork = [[0, 1, 1, 1, 2], [1, 2, 2, 2, 1], [1, 3, 2, 2, 1]];
+    assert_eq!(of(&demand, 2, &fork), Ok(ratio(30, 1)));
+    // In three steps nothing need cross the first link in the first of them; in one, there is no way.
+    assert_eq!(of(&demand, 3, &fork), Ok(ratio(0, 1)));
+    assert!(matches!(of(&demand, 1, &fork[..1]), Err(CertificateError::OutOfReach { steps: 1, .. })));
+    assert!(matches!(of(&demand, 1, &fork), Err(CertificateError::WrongWindow { units: 1, .. })));
+    assert_eq!(of(&demand, 2, &[]), Err(CertificateError::NoWeight));
+    assert_eq!(of(&Kind::AllToAll, 9, &[[0, 1, 1, 9, 1]]), Ok(ratio(7, 1)));
+    // From a root, and to it, over two links that have the same length all the time.
+    assert_eq!(of(&Kind::Scatter(RankId(0)), 2, &fork), Ok(ratio(6, 2)));
+    assert_eq!(of(&Kind::Gather(RankId(0)), 2, &[[2, 0, 1, 2, 1], [3, 0, 1, 2, 1]]), Ok(ratio(3, 2)));
+    let refused = of(&Kind::AllReduce, 2, &fork).unwrap_err().to_string();
+    assert_eq!(refused, "no evidence proves a bound on steps and volume jointly for all_reduce: claim one on either");
+}
+
+/// Fractions near the largest that a file can state, and all small ones.
+#[test]
+fn volumes_are_rounded_up_to_whole_widths() {
+    let width = |volume, parts| {
+        let volume = Some(VolumeBound { at_least: volume, evidence: set(&[0]) });
+        Bounds { volume, ..Bounds::default() }.least_width(parts)
+    };
+    for (over, under, parts) in (0..40).flat_map(|over| (1..12).flat_map(move |u| (1..9).map(move |p| (over, u, p)))) {
+        let exact = (ratio(over, under) * i128::from(parts)).ceil().to_integer();
+        assert_eq!(i128::from(width(ratio(over, under), parts)), exact, "{over}/{under}, {parts} parts");
+    }
+    let most = i128::MAX;
+    assert_eq!([1, 2, 3, u32::MAX - 1].map(|parts| width(ratio(most, most - 1), parts)), [2, 3, 4, u32::MAX]);
+    assert_eq!([1, 2, 3, u32::MAX].map(|parts| width(ratio(most - 1, most), parts)), [1, 2, 3, u32::MAX]);
+    assert_eq!(
+        (width(ratio(1, most), u32::MAX), width(ratio(most, 1), 1), width(ratio(most, 3), 7)),
+        (1, u32::MAX, u32::MAX)
+    );
+}
+
+#[test]
+fn joint_bounds_speak_of_so_many_steps_and_fewer() {
+    let joint = |steps, volume| JointBound { steps, at_least: ratio(volume, 2), weights: Vec::new() };
+    let bounds = Bounds { joint: vec![joint(4, 7), joint(6, 5)], ..Bounds::default() };
+    let widths = |parts| [3, 4, 5, 6, 7].map(|steps| bounds.least_width_in(steps, parts));
+    assert_eq!((widths(1), widths(4)), ([4, 4, 3, 3, 0], [14, 14, 10, 10, 0]));
 }

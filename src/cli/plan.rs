@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
+use synth::bound::{self, FlowLimit};
+use synth::certificate::JointBound;
 use synth::collective::Collective;
 use synth::format::{file, json};
 use synth::plan::{Control, Plan, PlanError, StopReason, synthesise};
@@ -18,6 +20,9 @@ use super::plan_options::{PlanOptions, use_threads};
 use super::progress::{Ticker, interrupt_flag};
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, Format, output, proof, size};
+
+/// Variables of the largest linear program that is solved for a joint bound: some seconds.
+const MOST_VARIABLES: usize = 16_000;
 
 /// Plan a collective.
 #[derive(Args)]
@@ -52,7 +57,10 @@ impl PlanCommand {
         use_threads(self.options.threads)?;
         let ticker = Ticker::new(self.quiet);
         let started = Instant::now();
-        let plan = self.plan(&problem, &ticker)?;
+        let control = self.control(&ticker)?;
+        let mut plan = self.plan(&problem, &control)?;
+        ticker.say("proving");
+        plan.bounds.joint = joint_bounds(&plan, &control);
         let planning = started.elapsed();
         ticker.say("verifying");
         let Plan { planner, stopped, proven, .. } = plan;
@@ -89,16 +97,21 @@ impl PlanCommand {
         Ok(if stopped == StopReason::Finished || proven { Ending::Success } else { Ending::Stopped })
     }
 
+    /// When to stop, from now on, and who is told what goes on.
+    fn control(&self, ticker: &Ticker) -> Result<Control, Failure> {
+        let control = Control::unlimited().with_interrupt(interrupt_flag()?).with_listener(ticker.listener());
+        Ok(match self.options.time_limit.and_then(|limit| Instant::now().checked_add(limit)) {
+            Some(deadline) => control.with_deadline(deadline),
+            None => control,
+        })
+    }
+
     /// Plans the problem; its parts are those asked for, or to be chosen.
-    fn plan(&self, problem: &Problem, ticker: &Ticker) -> Result<Plan, Failure> {
-        let mut control = Control::unlimited().with_interrupt(interrupt_flag()?).with_listener(ticker.listener());
-        if let Some(deadline) = self.options.time_limit.and_then(|limit| Instant::now().checked_add(limit)) {
-            control = control.with_deadline(deadline);
-        }
+    fn plan(&self, problem: &Problem, control: &Control) -> Result<Plan, Failure> {
         let (topology, kind, wish) = (problem.topology(), &problem.collective().kind, self.options.wish());
-        let planned = synthesise(topology, kind, &wish, &control);
+        let planned = synthesise(topology, kind, &wish, control);
         match (&planned, &self.options.proof) {
-            (Err(PlanError::Refuted { .. }), Some(path)) => proof::write(problem, &wish, &control, path)?,
+            (Err(PlanError::Refuted { .. }), Some(path)) => proof::write(problem, &wish, control, path)?,
             (Err(_), Some(_)) => output::note("no proof is written: none was needed, or found"),
             (Ok(_), Some(_)) => output::note("no proof is written: there is a schedule"),
             (_, None) => {}
@@ -132,6 +145,14 @@ impl PlanCommand {
         }
         Ok(file::write_atomic(&self.output, text.as_bytes())?)
     }
+}
+
+/// Where the bounds on steps and volume leave a gap: what closes it jointly.
+fn joint_bounds(plan: &Plan, control: &Control) -> Vec<JointBound> {
+    let (steps, width) = (plan.schedule.step_count(), plan.schedule.total_width());
+    let (Ok(steps), Ok(width)) = (u32::try_from(steps), u32::try_from(width)) else { return Vec::new() };
+    let limit = FlowLimit { variables: MOST_VARIABLES, solver: control.limit() };
+    bound::joint_bounds(&plan.problem, &plan.bounds, steps, width, &limit)
 }
 
 /// Has a planned schedule judged.

@@ -17,6 +17,12 @@ pub fn decimal(value: Rational) -> f64 {
     *value.numer() as f64 / *value.denom() as f64
 }
 
+/// How many times one number is another: near enough for people, and for any two numbers.
+pub fn times(value: Rational, of: Rational) -> f64 {
+    let product = |a: i128, b: i128| a.checked_mul(b).map_or(a as f64 * b as f64, |product| product as f64);
+    product(*value.numer(), *of.denom()) / product(*value.denom(), *of.numer())
+}
+
 /// A share as per cent: `87 %`.
 pub fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)

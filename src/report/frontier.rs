@@ -30,9 +30,9 @@ pub fn to_text(problem: &Problem, points: &[Point]) -> String {
     for point in points {
         let planned = point.planned.map_or("none".to_owned(), |(width, _)| width.to_string());
         table.row([
-            point.bound.steps.to_string(),
+            point.bound.proven.steps.to_string(),
             // Rounded down: what is printed is proven.
-            format!("{:.4}", (decimal(point.bound.at_least) * 1e4 + 1e-3).floor() / 1e4),
+            format!("{:.4}", (decimal(point.bound.proven.at_least) * 1e4 + 1e-3).floor() / 1e4),
             point.bound.least_width(problem.parts()).to_string(),
             planned,
             if point.is_optimal(problem) { "optimal".to_owned() } else { String::new() },
@@ -46,9 +46,9 @@ pub fn to_text(problem: &Problem, points: &[Point]) -> String {
 pub fn to_json(problem: &Problem, points: &[Point]) -> Value {
     let entry = |point: &Point| {
         json!({
-            "steps": point.bound.steps,
-            "volume": exact(point.bound.at_least),
-            "decimal": decimal(point.bound.at_least),
+            "steps": point.bound.proven.steps,
+            "volume": exact(point.bound.proven.at_least),
+            "decimal": decimal(point.bound.proven.at_least),
             "optimum": point.bound.optimum,
             "variables": point.bound.variables,
             "total_width": point.bound.least_width(problem.parts()),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::collective::{cut, name_collective, unit};
-use super::figures::{count, decimal, exact, exact_and_decimal, fine_percent, percent, seconds};
+use super::figures::{count, decimal, exact, exact_and_decimal, fine_percent, percent, seconds, times};
 use super::machine::describe;
 use super::observed;
 use super::phases;
@@ -28,6 +28,9 @@ pub enum Standing {
     /// It is the bound rounded up to a whole width: nothing is better with as many parts. By how much of the bound it
     /// lies above it.
     OptimalForParts(f64),
+    /// It is above the bound, but nothing is better without being worse in the other figure, steps or volume: no schedule of
+    /// so many steps has less volume, or none of fewer steps has as little. By how much of the bound it lies above it.
+    OptimalJointly(f64),
     /// By how much of the bound it lies above it.
     Above(f64),
     /// There is no bound.
@@ -74,11 +77,22 @@ impl Standing {
         matches!(self, Self::Optimal | Self::OptimalForParts(_))
     }
 
+    /// The same if it is proven that nothing is better without being worse in the other figure.
+    fn jointly(self, proven: bool) -> Self {
+        match self {
+            Self::Above(above) if proven => Self::OptimalJointly(above),
+            standing => standing,
+        }
+    }
+
     fn words(self, problem: &Problem) -> String {
         match self {
             Self::Optimal => "certified optimal".to_owned(),
             Self::OptimalForParts(above) => {
                 format!("certified optimal for {} ({} above the bound)", cut(problem), fine_percent(above))
+            }
+            Self::OptimalJointly(above) => {
+                format!("certified the least in so many steps ({} above the bound)", fine_percent(above))
             }
             Self::Above(above) => format!("at most {} above the optimum", fine_percent(above)),
             Self::Unknown => String::new(),
@@ -89,6 +103,7 @@ impl Standing {
         match self {
             Self::Optimal => json!("optimal"),
             Self::OptimalForParts(_) => json!("optimal for parts"),
+            Self::OptimalJointly(_) => json!("optimal jointly"),
             Self::Above(_) => json!("above"),
             Self::Unknown => Value::Null,
         }
@@ -98,7 +113,7 @@ impl Standing {
     pub fn gap(self) -> Option<f64> {
         match self {
             Self::Optimal => Some(0.0),
-            Self::OptimalForParts(above) | Self::Above(above) => Some(above),
+            Self::OptimalForParts(above) | Self::OptimalJointly(above) | Self::Above(above) => Some(above),
             Self::Unknown => None,
         }
     }
@@ -111,9 +126,16 @@ impl Quality {
         let steps_bound = bounds.steps.as_ref().map(|bound| Rational::from(i128::from(bound.at_least)));
         let volume_bound = bounds.volume.as_ref().map(|bound| bound.at_least);
         let least = Rational::new(i128::from(bounds.least_width(problem.parts())), i128::from(problem.parts()));
+        let width = schedule.total_width();
+        // Is it proven that so few steps need so much width?
+        let needed = |steps: usize, width: u64| {
+            let steps = u32::try_from(steps).unwrap_or(u32::MAX);
+            u64::from(bounds.least_width_in(steps, problem.parts())) >= width
+        };
+        let count = schedule.step_count();
         Self {
-            steps: standing(steps, steps_bound, steps_bound),
-            volume: standing(volume(problem, schedule), volume_bound, Some(least)),
+            steps: standing(steps, steps_bound, steps_bound).jointly(count > 0 && needed(count - 1, width + 1)),
+            volume: standing(volume(problem, schedule), volume_bound, Some(least)).jointly(needed(count, width)),
         }
     }
 
@@ -233,6 +255,10 @@ pub fn figures(problem: &Problem, schedule: &Schedule, bounds: Option<&Bounds>) 
             (Some(bound), Standing::Above(_)) => {
                 format!("{} above the bound", statistics.steps as u64 - u64::from(bound.at_least))
             }
+            (Some(bound), Standing::OptimalJointly(_)) => {
+                let above = statistics.steps as u64 - u64::from(bound.at_least);
+                format!("certified the fewest with so little volume ({above} above the bound)")
+            }
             (_, standing) => standing.words(problem),
         });
         volumes.push(quality.volume.words(problem));
@@ -308,7 +334,7 @@ fn standing(value: Rational, bound: Option<Rational>, least: Option<Rational>) -
         _ if value == zero => Standing::Optimal,
         (Some(bound), _) if value == bound => Standing::Optimal,
         (Some(bound), Some(least)) if value > bound && bound > zero => {
-            let above = decimal(value / bound) - 1.0;
+            let above = times(value, bound) - 1.0;
             if value == least { Standing::OptimalForParts(above) } else { Standing::Above(above) }
         }
         _ => Standing::Unknown,

@@ -118,7 +118,12 @@ fn judge(solution: &Solution, options: &Options, chunks: Range<u32>) -> Report {
 fn check_bounds(problem: &Problem, bounds: &Bounds, ledger: &mut Ledger) {
     let steps = bounds.steps.as_ref().map(|bound| certificate::check_steps(problem, bound));
     let volume = bounds.volume.as_ref().map(|bound| certificate::check_volume(problem, bound));
-    for (order, what, checked) in [(1, "steps", steps), (2, "volume", volume)] {
+    let alone = [(1, "steps".to_owned(), steps), (2, "volume".to_owned(), volume)];
+    let joint = bounds.joint.iter().map(|bound| {
+        let what = format!("volume in {} steps", bound.steps);
+        (3, what, Some(certificate::check_joint(problem, bound)))
+    });
+    for (order, what, checked) in alone.into_iter().chain(joint) {
         if let Some(Err(error)) = checked {
             ledger.add(Code::C001, Place::Overall { order }, || {
                 overall(Code::C001, format!("the bound on the {what}: {error}"))

@@ -1,7 +1,7 @@
 //! Tiny schedules written by hand: for each code a violation, next to the nearest schedule without it.
 
 use super::{Code, Finding, Options, Report, Verified, verify};
-use crate::certificate::{Bounds, Evidence, Rational, StepsBound, VolumeBound};
+use crate::certificate::{Bounds, Evidence, JointBound, Rational, StepsBound, VolumeBound, Window};
 use crate::collective::{ChunkId, Collective, Demand, Kind};
 use crate::problem::Problem;
 use crate::schedule::{Op, Schedule, Solution};
@@ -351,7 +351,7 @@ fn c001_bounds_must_be_proven() {
         let evidence = Evidence::Metric { weights: vec![(RankId(0), RankId(1), 1), (RankId(0), RankId(2), 1)] };
         let steps = Some(StepsBound { at_least: steps_at_least, from: RankId(0), to: RankId(1) });
         let volume = Some(VolumeBound { at_least: Rational::new(volume_at_least, 1), evidence });
-        let bounds = Bounds { steps, volume };
+        let bounds = Bounds { steps, volume, joint: Vec::new() };
         let solution =
             Solution { problem: ring(3, Kind::AllToAll), schedule: schedule(&[TRIANGLE]), bounds, origin: None };
         Verified::new(solution, &Options::default())
@@ -367,6 +367,16 @@ fn c001_bounds_must_be_proven() {
     );
     assert!(
         rejected.to_string().starts_with("the schedule has 2 violation(s); the first: C001 the bound on the steps")
+    );
+    let window = |to| Window { from: RankId(0), to: RankId(to), first: 1, last: 1, weight: 1 };
+    let joint =
+        |at_least: i128| JointBound { steps: 1, at_least: at_least.into(), weights: vec![window(1), window(2)] };
+    let bounds = Bounds { joint: vec![joint(1), joint(2)], ..Bounds::default() };
+    let solution = Solution { problem: ring(3, Kind::AllToAll), schedule: schedule(&[TRIANGLE]), bounds, origin: None };
+    let rejected = Verified::new(solution, &Options::default()).unwrap_err();
+    assert_eq!(
+        messages(&rejected.report.violations),
+        ["the bound on the volume in 1 steps: a volume of 2 is claimed, but the evidence proves only 1"]
     );
 }
 

@@ -150,3 +150,27 @@ fn refutations_leave_proofs_and_better_schedules() {
     let shown = bench.stdout("show p.json");
     assert!(shown.contains("steps    2") && shown.contains("volume   2"), "{shown}");
 }
+
+/// Neither figure stands on its bound, but no schedule is better in one without being worse in the other.
+#[test]
+fn a_schedule_carries_the_proof_that_it_is_the_best_of_its_steps() {
+    let bench = Bench::new();
+    let machine = "--torus 4x4 --fail 0,1 --fail 1,2 --fail 1,5 --fail 12,13 --fail 12,15";
+    let planned = bench.run(&format!("{machine} --steps 6 -o s.json"));
+    assert_eq!(planned.status.code(), Some(0), "{}", text(&planned.stderr));
+    let verified = bench.run("verify s.json");
+    assert_eq!(verified.status.code(), Some(0), "{}", text(&verified.stdout));
+    for said in [text(&planned.stderr), text(&verified.stdout)] {
+        assert!(said.contains("certified the fewest with so little volume (1 above the bound)"), "{said}");
+        assert!(said.contains("certified the least in so many steps (6.7 % above the bound)"), "{said}");
+    }
+    // A file that claims a little more is refuted.
+    let file = std::fs::read_to_string(bench.folder.path().join("s.json")).expect("a schedule");
+    let claim = |volume: u32| format!("\"joint\": [\n      {{\"steps\": 5, \"at_least\": {volume},");
+    let more = file.replace(&claim(19), &claim(20));
+    assert_ne!(file, more);
+    std::fs::write(bench.folder.path().join("more.json"), more).expect("a file");
+    let refuted = bench.run("verify more.json");
+    assert_eq!(refuted.status.code(), Some(1));
+    assert!(text(&refuted.stdout).contains("the bound on the volume in 5 steps: a volume of 20 is claimed"));
+}

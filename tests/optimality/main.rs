@@ -15,6 +15,9 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use rayon::prelude::*;
+use synth::bound::{self, FlowLimit};
+use synth::certificate::check_joint;
+use synth::collective::Kind;
 use synth::plan::planners;
 
 use judge::{Facts, Figures};
@@ -89,6 +92,27 @@ fn row(case: Case, known: &BTreeMap<String, Facts>) -> Row {
     let named = fast.filter_map(|name| judge::planned(&case, Some(name))).collect();
     let unnamed = judge::planned(&case, None).unwrap();
     Row { case, facts, bound, unnamed, named }
+}
+
+/// Where the fewest steps need more width than the least: no linear program proves more than the solver has found there, and
+/// on most it proves just that.
+#[test]
+fn joint_bounds_never_exceed_the_optimum() {
+    let known = stored();
+    let is_flow =
+        |kind: &Kind| matches!(kind, Kind::AllToAll | Kind::AllToAllV(_) | Kind::Scatter(_) | Kind::Gather(_));
+    let met = cases().into_par_iter().filter(|case| is_flow(&case.kind)).filter_map(|case| {
+        let facts = &known[&case.judged().to_string()];
+        let fewest = facts.fewest.filter(|&fewest| facts.least.is_some_and(|least| least != fewest))?;
+        let (problem, _) = judge::bounds(&case);
+        let bound = bound::stepped_bound(&problem, fewest.steps, &FlowLimit::of_size(16_000)).unwrap();
+        check_joint(&problem, &bound.proven).unwrap();
+        let width = bound.least_width(case.parts);
+        assert!(width <= fewest.width, "{case}: {width} is above {fewest}");
+        Some(width == fewest.width)
+    });
+    let met: Vec<bool> = met.collect();
+    assert_eq!((met.len(), met.iter().filter(|&&met| met).count()), (24, 21));
 }
 
 /// What can be proven in no time is proven anew.

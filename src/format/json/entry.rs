@@ -213,6 +213,9 @@ pub(super) struct BoundsEntry {
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "VolumeBoundEntry")]
     pub volume: Option<Object<VolumeBoundEntry>>,
+    /// No schedule of so many steps, or fewer, has less volume.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub joint: Vec<Object<JointBoundEntry>>,
 }
 
 /// At least as many steps as one rank is away from another that must reach it.
@@ -227,6 +230,21 @@ pub(super) struct StepsBoundEntry {
     /// A rank that needs it.
     pub to: RankEntry,
 }
+
+/// At least this volume in so few steps, in messages: weights of links in some of the steps.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "JointBound")]
+pub(super) struct JointBoundEntry {
+    /// The number of steps.
+    pub steps: u32,
+    pub at_least: RationalEntry,
+    /// `[from, to, first, last, weight]`: in the steps `first` to `last`, from 1; weights add up.
+    pub weights: Vec<WindowEntry>,
+}
+
+/// `[from, to, first, last, weight]`
+pub(super) type WindowEntry = (RankEntry, RankEntry, u32, u32, u32);
 
 /// At least this volume, in messages (shards, vectors).
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -254,7 +272,7 @@ pub(super) enum VolumeBoundEntry {
         #[schemars(with = "RankEntry")]
         rank: Option<RankEntry>,
         /// `[from, to, first, last, weight]`: in the units `first` to `last`, from 1; weights add up.
-        weights: Vec<(RankEntry, RankEntry, u32, u32, u32)>,
+        weights: Vec<WindowEntry>,
     },
     /// Disjoint blocks of ranks that hold every live rank: `2 * (blocks - 1)` vectors cross between them.
     Partition { at_least: RationalEntry, blocks: Vec<Vec<RankEntry>> },

@@ -5,14 +5,14 @@ use serde_json::Value;
 
 use super::FORMAT;
 use super::entry::{
-    BoundsEntry, CollectiveEntry, OriginEntry, ScheduleFile, StepEntry, TopologyFile, VolumeBoundEntry,
+    BoundsEntry, CollectiveEntry, OriginEntry, ScheduleFile, StepEntry, TopologyFile, VolumeBoundEntry, WindowEntry,
 };
 use super::error::{Fault, ParseError};
 use super::locate::{PathItem, locate};
 use super::machine::{machine, rank};
 use super::object::Object;
 use super::scalar::{ChunkList, NO_CHUNK, RankEntry};
-use crate::certificate::{Bounds, Evidence, StepsBound, VolumeBound, Window};
+use crate::certificate::{Bounds, Evidence, JointBound, StepsBound, VolumeBound, Window};
 use crate::collective::{ChunkId, Collective, Demand, Kind};
 use crate::problem::{Problem, ProblemError};
 use crate::schedule::{Origin, Schedule, Solution};
@@ -177,7 +177,25 @@ fn bounds(topology: &Topology, entry: BoundsEntry) -> Result<Bounds, Fault> {
         None => None,
         Some(Object(entry)) => Some(volume_bound(&entry, one, several).map_err(|fault| fault.at("volume"))?),
     };
-    Ok(Bounds { steps, volume })
+    let joint = entry.joint.iter().enumerate().map(|(index, Object(entry))| {
+        let weights = windows(&entry.weights, one);
+        let weights = weights.map_err(|fault| fault.within(PathItem::Index(index)).at("joint"))?;
+        Ok(JointBound { steps: entry.steps, at_least: entry.at_least.0, weights })
+    });
+    Ok(Bounds { steps, volume, joint: joint.collect::<Result<_, _>>()? })
+}
+
+fn windows(entries: &[WindowEntry], one: impl Fn(&RankEntry) -> Result<RankId, Fault>) -> Result<Vec<Window>, Fault> {
+    let window = |(index, entry): (usize, &WindowEntry)| {
+        let end = |entry, place| {
+            let inside =
+                |fault: Fault| fault.within(PathItem::Index(place)).within(PathItem::Index(index)).at("weights");
+            one(entry).map_err(inside)
+        };
+        let &(ref from, ref to, first, last, weight) = entry;
+        Ok(Window { from: end(from, 0)?, to: end(to, 1)?, first, last, weight })
+    };
+    entries.iter().enumerate().map(window).collect()
 }
 
 fn volume_bound(
@@ -200,14 +218,7 @@ fn volume_bound(
             (at_least, Evidence::Cut { ranks: several(ranks).map_err(|fault| fault.at("ranks"))? })
         }
         VolumeBoundEntry::MetricOverTime { at_least, width, rank, weights } => {
-            let weigh = |(index, window): (usize, &(RankEntry, RankEntry, u32, u32, u32))| {
-                let end = |entry, place| {
-                    one(entry).map_err(|fault| indexed(fault.within(PathItem::Index(place)), index, "weights"))
-                };
-                let &(ref from, ref to, first, last, weight) = window;
-                Ok(Window { from: end(from, 0)?, to: end(to, 1)?, first, last, weight })
-            };
-            let weights = weights.iter().enumerate().map(weigh).collect::<Result<_, _>>()?;
+            let weights = windows(weights, &one)?;
             let rank = rank.as_ref().map(|rank| one(rank).map_err(|fault| fault.at("rank"))).transpose()?;
             (at_least, Evidence::MetricOverTime { width: *width, rank, weights })
         }

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::{PathItem, locate, parse_solution, parse_topology, solution_to_string, topology_to_string};
-use crate::certificate::{Bounds, Evidence, Rational, StepsBound, VolumeBound, Window};
+use crate::certificate::{Bounds, Evidence, JointBound, Rational, StepsBound, VolumeBound, Window};
 use crate::collective::{ChunkId, Collective, Demand, Kind};
 use crate::problem::Problem;
 use crate::schedule::{Op, Origin, Schedule, Solution};
@@ -257,9 +257,8 @@ fn kinds(ranks: u32) -> impl Strategy<Value = Kind> {
     ]
 }
 
-fn evidence() -> impl Strategy<Value = Evidence> {
+fn windows() -> impl Strategy<Value = Vec<Window>> {
     let rank = || (0_u32..9).prop_map(RankId);
-    let set = || proptest::collection::vec(rank(), 0..4);
     let window = (rank(), rank(), 0_u32..9, 0_u32..9, 0_u32..5).prop_map(|(from, to, first, last, weight)| Window {
         from,
         to,
@@ -267,10 +266,16 @@ fn evidence() -> impl Strategy<Value = Evidence> {
         last,
         weight,
     });
+    proptest::collection::vec(window, 0..4)
+}
+
+fn evidence() -> impl Strategy<Value = Evidence> {
+    let rank = || (0_u32..9).prop_map(RankId);
+    let set = || proptest::collection::vec(rank(), 0..4);
     prop_oneof![
         proptest::collection::vec((rank(), rank(), 0_u32..5), 0..4).prop_map(|weights| Evidence::Metric { weights }),
         set().prop_map(|ranks| Evidence::Cut { ranks }),
-        (0_u32..9, proptest::option::of(rank()), proptest::collection::vec(window, 0..4))
+        (0_u32..9, proptest::option::of(rank()), windows())
             .prop_map(|(width, rank, weights)| Evidence::MetricOverTime { width, rank, weights }),
         proptest::collection::vec(set(), 0..3).prop_map(|blocks| Evidence::Partition { blocks }),
     ]
@@ -280,10 +285,14 @@ prop_compose! {
     fn any_bounds()(
         steps in proptest::option::of((0_u32..9, 0_u32..9, 0_u32..9)),
         volume in proptest::option::of((0_i128..1 << 70, 1_i128..1 << 70, evidence())),
+        joint in proptest::collection::vec((0_u32..9, 0_i128..1 << 70, 1_i128..1 << 70, windows()), 0..3),
     ) -> Bounds {
         let steps = steps.map(|(at_least, from, to)| StepsBound { at_least, from: RankId(from), to: RankId(to) });
         let volume = volume.map(|(over, under, evidence)| VolumeBound { at_least: Rational::new(over, under), evidence });
-        Bounds { steps, volume }
+        let joint = joint.into_iter().map(|(steps, over, under, weights)| {
+            JointBound { steps, at_least: Rational::new(over, under), weights }
+        });
+        Bounds { steps, volume, joint: joint.collect() }
     }
 }
 

@@ -8,7 +8,7 @@
 use std::fmt::{self, Write};
 
 use super::FORMAT;
-use crate::certificate::{Bounds, Evidence, Rational, StepsBound, VolumeBound, Window};
+use crate::certificate::{Bounds, Evidence, JointBound, Rational, StepsBound, VolumeBound, Window};
 use crate::collective::{ChunkId, Collective, Kind};
 use crate::schedule::{Op, Origin, Schedule, Solution, Step, Transfer};
 use crate::topology::{FailedLink, GraphLink, RankId, Shape, TopologySpec};
@@ -36,8 +36,8 @@ fn write_solution(out: &mut String, solution: &Solution) -> fmt::Result {
     write_collective(out, solution.problem.collective())?;
     out.push_str(",\n  \"steps\": ");
     write_steps(out, &solution.schedule)?;
-    let Bounds { steps, volume } = &solution.bounds;
-    if steps.is_some() || volume.is_some() {
+    let Bounds { steps, volume, joint } = &solution.bounds;
+    if steps.is_some() || volume.is_some() || !joint.is_empty() {
         out.push_str(",\n  \"bounds\": {");
         let mut next = separator("\n    ", ",\n    ");
         if let Some(StepsBound { at_least, from, to }) = steps {
@@ -46,6 +46,10 @@ fn write_solution(out: &mut String, solution: &Solution) -> fmt::Result {
         if let Some(bound) = volume {
             write!(out, "{}\"volume\": ", next())?;
             write_volume(out, bound)?;
+        }
+        if !joint.is_empty() {
+            write!(out, "{}\"joint\": ", next())?;
+            write_lines(out, "  ", joint, write_joint)?;
         }
         out.push_str("\n  }");
     }
@@ -192,10 +196,7 @@ fn write_volume(out: &mut String, bound: &VolumeBound) -> fmt::Result {
             if let Some(rank) = rank {
                 write!(out, ", \"rank\": {rank}")?;
             }
-            out.push_str(", \"weights\": ");
-            let window = |w: &Window| format!("[{},{},{},{},{}]", w.from, w.to, w.first, w.last, w.weight);
-            let windows: Vec<String> = weights.iter().map(window).collect();
-            write_list(out, ", ", &windows)?;
+            write_windows(out, weights)?;
         }
         Evidence::Partition { blocks } => {
             out.push_str(", \"kind\": \"partition\", \"blocks\": [");
@@ -209,6 +210,20 @@ fn write_volume(out: &mut String, bound: &VolumeBound) -> fmt::Result {
     }
     out.push('}');
     Ok(())
+}
+
+fn write_joint(out: &mut String, bound: &JointBound) -> fmt::Result {
+    write!(out, "{{\"steps\": {}, \"at_least\": ", bound.steps)?;
+    write_rational(out, bound.at_least)?;
+    write_windows(out, &bound.weights)?;
+    out.write_char('}')
+}
+
+fn write_windows(out: &mut String, weights: &[Window]) -> fmt::Result {
+    out.push_str(", \"weights\": ");
+    let window = |w: &Window| format!("[{},{},{},{},{}]", w.from, w.to, w.first, w.last, w.weight);
+    let windows: Vec<String> = weights.iter().map(window).collect();
+    write_list(out, ", ", &windows)
 }
 
 fn write_rational(out: &mut String, number: Rational) -> fmt::Result {
