@@ -37,7 +37,7 @@
 //! # Complexity
 //!
 //! A linear program for each normal phase, of a variable for each way of each broken ring and a row for each link
-//! they use; then that of scheduling the hops, O(h log h).
+//! they use ([`MateE::allocations`]); then that of scheduling the hops, O(h log h).
 //!
 //! # References
 //!
@@ -95,6 +95,35 @@ impl MateE {
     pub const EACH: Self = Self { remains: Remains::Folded, acceleration: Acceleration::Each };
     /// `mate_e_open`: with the shortest way along the broken rings instead of FoldedRing.
     pub const OPEN: Self = Self { remains: Remains::Open, acceleration: Acceleration::Shared };
+
+    /// The offline bandwidth allocation: the linear programs that planning solves, one for each normal phase with the
+    /// acceleration phases after it, in their order. Loads are in messages.
+    ///
+    /// O(hops of all messages), as they depend on what is where in each phase.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError::NotApplicable`] if no cable failed, or a broken ring has no way.
+    ///
+    /// ```
+    /// use synth::collective::{Collective, Kind};
+    /// use synth::plan::MateE;
+    /// use synth::problem::Problem;
+    /// use synth::topology::{Topology, TopologySpec};
+    ///
+    /// let torus = Topology::new(TopologySpec::torus(&[4, 4]).without_cables(&[(0, 1)]))?;
+    /// let problem = Problem::new(torus, Collective { kind: Kind::AllToAll, parts: 1 })?;
+    /// let programs = MateE::SHARED.allocations(&problem)?;
+    /// // Two normal phases; the ring in the normal phase, the ring and one virtual ring in the acceleration phase.
+    /// assert_eq!(programs.len(), 2);
+    /// assert_eq!(programs[0].choices[0].ways.len(), 3);
+    /// // T0 D / (D-1+r) = 8 * 2 / (4/3) = 12 messages for both phases.
+    /// assert!((programs[0].solve(&synth_lp::Limit::NONE)?.total() - 6.0).abs() < 1e-9);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn allocations(self, problem: &Problem) -> Result<Vec<synth_lp::Allocation>, PlanError> {
+        broken_rings::allocations(self.name(), problem, self.scheme())
+    }
 
     fn scheme(self) -> Scheme {
         Scheme { remains: self.remains, normal: true, acceleration: self.acceleration }

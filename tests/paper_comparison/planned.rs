@@ -1,42 +1,142 @@
-//! The row that must be shown: `negotiated` beside MATEe on 4x4x4 with one dead cable.
+//! Machines, and verified schedules on them, reduced to figures.
 
+use num_rational::Ratio;
+use synth::bound;
 use synth::certificate::Rational;
-use synth::collective::Kind;
-use synth::plan::{Control, Parts, Phase, Plan, Wish, synthesise};
+use synth::collective::{Collective, Kind};
+use synth::cost::{Bandwidth, Line, Price, Rates};
+use synth::plan::{Control, Outcome, Phase, PlanError, SmtWish, Task, planner_named};
+use synth::problem::Problem;
 use synth::schedule::Solution;
-use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use synth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologySpec, Torus, dim_name};
 use synth::verify::{Options, Verified};
 
-use super::page::Page;
+/// A cable: the rank below it, and its dimension.
+pub type Cable = (u32, u8);
 
-/// What is shown of a plan: steps, volume, loads of the phases.
-type Figures = (usize, Rational, Rational);
+/// Seconds of a start-up.
+pub const ALPHA: f64 = 100e-9;
 
-fn plan(planner: &str, parts: u32) -> Figures {
-    let dead = FailedLink { from: RankId(0), to: RankId(1), dim: None, both: true };
-    let spec = TopologySpec::new(Shape::Torus(Torus::new(&[4, 4, 4])));
-    let torus = Topology::new(TopologySpec { failed_links: vec![dead], ..spec }).unwrap();
-    let wish = Wish { planner: Some(planner.to_owned()), parts: Parts::Fixed(parts), ..Wish::default() };
-    let plan = synthesise(&torus, &Kind::AllToAll, &wish, &Control::unlimited()).unwrap();
-    let load = Phase::total_load(&plan.phases);
-    let Plan { problem, schedule, bounds, .. } = plan;
-    let solution = Solution { problem, schedule, bounds, origin: None };
-    let verified = Verified::<Solution>::new(solution, &Options::default()).expect("planners are right");
-    let volume = Rational::new(verified.schedule.total_width().into(), parts.into());
-    (verified.schedule.step_count(), volume, load)
+/// A verified schedule.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    pub steps: usize,
+    pub volume: Rational,
+    /// The loads of the phases, added up; of a schedule without phases, its volume.
+    pub load: Rational,
+    /// What its phases are charged; of a schedule without phases, its steps.
+    pub startups: u32,
+    /// The phases of its algorithm.
+    pub phases: usize,
+    /// The best bound on the volume.
+    pub bound: Rational,
+    pub transfers: usize,
+    /// The most a rank holds at a time, in messages.
+    pub held: f64,
 }
 
-pub fn write(page: &mut Page) {
-    page.text(
-        "\n## 4x4x4 with one dead cable\n\n\
-         Volumes in messages, the block one rank owes another, on one link; no schedule is below 1024/31 = 33.032. *Load*: the\n\
-         paper's volume, what the fullest link carries in each phase.\n",
-    );
-    page.table(&["planner", "parts", "load", "steps", "volume"]);
-    let (mate_e, negotiated) = (plan("mate_e", 21), plan("negotiated", 1));
-    assert!(mate_e.2 == Rational::new(288, 7) && negotiated.1 <= Rational::from(34), "{mate_e:?} {negotiated:?}");
-    for (name, parts, (steps, volume, load)) in [("mate_e", 21, mate_e), ("negotiated", 1, negotiated)] {
-        let load = if name == "mate_e" { load.to_string() } else { "-".to_owned() };
-        page.row([name.to_owned(), parts.to_string(), load, steps.to_string(), volume.to_string()]);
+impl Planned {
+    /// Its time by bytes of a message, where every step pays a start-up.
+    pub fn by_steps(&self, bandwidth: f64) -> Line {
+        rates(bandwidth).phased(self.steps as u32, float(self.volume))
     }
+
+    /// The same as the paper charges: a start-up for each link of the longest logical edge of a phase, and the loads.
+    pub fn by_phases(&self, bandwidth: f64) -> Line {
+        rates(bandwidth).phased(self.startups, float(self.load))
+    }
+
+    /// A cell for what there is of phases only.
+    pub fn of_phases(&self, cell: impl ToString) -> String {
+        if self.phases > 0 { cell.to_string() } else { "-".to_owned() }
+    }
+}
+
+fn rates(bandwidth: f64) -> Rates {
+    Rates { alpha: ALPHA, transfer_setup: 0.0, bandwidth: Bandwidth::Uniform(bandwidth) }
+}
+
+pub fn torus(extents: &[u32], cables: &[Cable]) -> Topology {
+    machine(Torus::new(extents), cables)
+}
+
+pub fn machine(torus: Torus, cables: &[Cable]) -> Topology {
+    let failed = |&(from, dim): &Cable| {
+        let (extent, stride) = (torus.extents[dim as usize], torus.stride(dim.into()));
+        let position = torus.position(RankId(from), dim.into());
+        let to = RankId(from - position * stride + (position + 1) % extent * stride);
+        FailedLink { from: RankId(from), to, dim: Some(DimRef::Dim(dim)), both: true }
+    };
+    let failed_links = cables.iter().map(failed).collect();
+    Topology::new(TopologySpec { failed_links, ..TopologySpec::new(Shape::Torus(torus.clone())) }).unwrap()
+}
+
+/// Plans an all-to-all for the least volume and has it verified.
+pub fn plan(planner: &str, topology: &Topology, parts: u32) -> Result<Planned, PlanError> {
+    plan_for(planner, topology, &Kind::AllToAll, parts, None)
+}
+
+/// Plans for a price, if there is one, and has the schedule verified.
+pub fn plan_for(
+    planner: &str,
+    topology: &Topology,
+    kind: &Kind,
+    parts: u32,
+    price: Option<Price>,
+) -> Result<Planned, PlanError> {
+    let problem = Problem::new(topology.clone(), Collective { kind: kind.clone(), parts })?;
+    let bounds = bound::find(&problem)?;
+    let smt = SmtWish::default();
+    let task =
+        Task { problem: &problem, bounds: &bounds, sharper: None, steps: None, max_steps: None, price, seed: 0, smt };
+    let Outcome { schedule, phases, .. } = planner_named(planner)?.plan(&task, &Control::unlimited())?;
+    let solution = Solution { problem, schedule, bounds, origin: None };
+    let verified = Verified::<Solution>::new(solution, &Options::default()).expect("planners are right");
+    let held = verified.report().observed.as_ref().unwrap().held.chunks as f64 / f64::from(parts);
+    let (steps, volume) =
+        (verified.schedule.step_count(), Ratio::new(verified.schedule.total_width().into(), parts.into()));
+    let (load, startups) = match phases.is_empty() {
+        true => (volume, steps as u32),
+        false => (Phase::total_load(&phases), Phase::total_startups(&phases)),
+    };
+    let bound = verified.bounds.volume.as_ref().unwrap().at_least;
+    let transfers = verified.schedule.transfers().len();
+    Ok(Planned { steps, volume, load, startups, phases: phases.len(), bound, transfers, held })
+}
+
+/// The schedule of the finest grain, and in so many parts the one that is best for so many bytes a rank; of a planner
+/// without phases, the same twice.
+pub fn plan_both(
+    planner: &str,
+    topology: &Topology,
+    [fine, coarse]: [u32; 2],
+    bytes: u64,
+    bandwidth: f64,
+) -> Result<[Planned; 2], PlanError> {
+    let finest = plan(planner, topology, fine)?;
+    if finest.phases == 0 {
+        return Ok([finest.clone(), finest]);
+    }
+    let message_bytes = (bytes / topology.rank_count() as u64).max(1);
+    let price = Some(Price { message_bytes, alpha: ALPHA, bandwidth });
+    Ok([finest, plan_for(planner, topology, &Kind::AllToAll, coarse, price)?])
+}
+
+pub fn name(extents: &[u32]) -> String {
+    extents.iter().map(u32::to_string).collect::<Vec<_>>().join("x")
+}
+
+/// Cables as people write them: `0 x, 38 y`.
+pub fn places(cables: &[Cable]) -> String {
+    cables.iter().map(|&(rank, dim)| format!("{rank} {}", dim_name(dim))).collect::<Vec<_>>().join(", ")
+}
+
+pub fn float(value: Rational) -> f64 {
+    *value.numer() as f64 / *value.denom() as f64
+}
+
+/// Three decimals at most.
+pub fn decimal(value: Rational) -> String {
+    let text = format!("{:.3}", float(value));
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

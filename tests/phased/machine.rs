@@ -89,24 +89,33 @@ fn r(k: u32) -> Rational {
     if k.is_multiple_of(2) { ratio(k, 4 * (k - 1)) } else { ratio(k + 1, 4 * k) }
 }
 
-/// What the loads add up to with a dead cable in dimension `dim` (for `mate_e2`: and another elsewhere, on equal
-/// extents). On equal extents that is `T0 / r`, `T0 (1 + 1 / (D-1+r))`, `T0 D / (D-1+r)` and `T0 (1 + 2 (1-r) /
-/// (D-1+r))`.
+/// What the loads add up to with a dead cable in dimension `dim`. On equal extents that is `T0 / r`, `T0 (1 + 1 /
+/// (D-1+r))` and `T0 D / (D-1+r)`.
 pub fn closed_form(planner: &str, extents: &[u32], dim: usize) -> Rational {
-    let one = ratio(1, 1);
     let k = extents[dim];
     let r = if planner.contains("open") { ratio(1, 2) } else { r(k) };
     let speed = ratio(extents.len() as u32 - 1, 1) + r;
     // What all rings take, and those of this dimension alone.
     let (t0, own) = (sound(extents), of_dim(extents, k));
-    let rest = one - (r * t0 / own).min(one);
     match planner {
         "folded_ring" | "open_ring" => t0.max(own / r),
         "mate" | "mate_open" => t0 + own / speed,
-        "mate_e" | "mate_e_open" => t0 + rest * own / speed,
-        "mate_e2" => t0 + rest * own * 2 / speed,
+        "mate_e" | "mate_e_open" => t0 + left_over(extents, dim, r),
         _ => unreachable!("{planner}"),
     }
+}
+
+/// The same for `mate_e2` with dead cables in these dimensions, in each other's sound surroundings: an acceleration
+/// phase for each. On equal extents with two of them that is `T0 (1 + 2 (1-r) / (D-1+r))`.
+pub fn closed_form_of_each(extents: &[u32], dims: &[usize]) -> Rational {
+    sound(extents) + dims.iter().map(|&dim| left_over(extents, dim, r(extents[dim]))).sum::<Rational>()
+}
+
+/// What MATEe leaves to its acceleration phases.
+fn left_over(extents: &[u32], dim: usize, r: Rational) -> Rational {
+    let one = ratio(1, 1);
+    let (t0, own) = (sound(extents), of_dim(extents, extents[dim]));
+    (one - (r * t0 / own).min(one)) * own / (ratio(extents.len() as u32 - 1, 1) + r)
 }
 
 /// What HalfRing with DimRotation takes for the dimensions of this extent.

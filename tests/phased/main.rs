@@ -26,19 +26,6 @@ fn two_dead_cables_on_one_ring_leave_the_virtual_rings() {
     }
 }
 
-/// Dead cables in different dimensions, in each other's sound surroundings: x between 0 and 1, y from rank `second` on.
-#[test]
-fn two_acceleration_phases_for_two_dimensions() {
-    for (extents, second, parts) in [(&[4, 4][..], 6, 12), (&[5, 5], 13, 52), (&[8, 8], 28, 63), (&[4, 4, 4], 38, 63)] {
-        let topology = torus(extents, &[(0, 0), (second, 1)]);
-        let (_, load) = figures("mate_e2", &topology, parts);
-        assert_eq!(load, closed_form("mate_e2", extents, 0), "{extents:?}");
-        // One phase for both, its links shared out, takes no longer.
-        let (_, shared) = figures("mate_e", &topology, parts);
-        assert!(shared <= load, "{extents:?}: {shared} > {load}");
-    }
-}
-
 #[test]
 fn dead_cables_of_one_dimension_far_apart_are_accelerated_together() {
     // Rows 0 and 4 of 8x8: rows 7, 1 and 3, 5 help.

@@ -7,7 +7,7 @@ use synth::certificate::Rational;
 use synth::plan::Phase;
 use synth::topology::{Topology, Torus};
 
-use super::machine::{Cable, closed_form, figures, machine, plan, ratio, sound, torus};
+use super::machine::{Cable, closed_form, closed_form_of_each, figures, machine, plan, ratio, sound, torus};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/phased.md");
 
@@ -30,15 +30,31 @@ const WHOLE: &[Whole] = &[
         0,
         &[("folded_ring", 2), ("open_ring", 2), ("mate", 4), ("mate_open", 6), ("mate_e", 12), ("mate_e_open", 6)],
     ),
-    (&[5, 5], 0, &[("folded_ring", 2), ("mate", 26), ("mate_e", 52)]),
-    (&[8, 8], 0, &[("folded_ring", 2), ("mate", 9), ("mate_e", 63)]),
+    (
+        &[5, 5],
+        0,
+        &[("folded_ring", 2), ("open_ring", 2), ("mate", 26), ("mate_open", 6), ("mate_e", 52), ("mate_e_open", 12)],
+    ),
+    (
+        &[8, 8],
+        0,
+        &[("folded_ring", 2), ("open_ring", 2), ("mate", 9), ("mate_open", 6), ("mate_e", 63), ("mate_e_open", 6)],
+    ),
     (
         &[4, 4, 4],
         0,
         &[("folded_ring", 3), ("open_ring", 3), ("mate", 21), ("mate_open", 15), ("mate_e", 21), ("mate_e_open", 15)],
     ),
-    (&[5, 5, 5], 0, &[("folded_ring", 3), ("mate", 69), ("mate_e", 69)]),
-    (&[8, 4, 4], 0, &[("folded_ring", 3), ("mate", 12), ("mate_e", 21)]),
+    (
+        &[5, 5, 5],
+        0,
+        &[("folded_ring", 3), ("open_ring", 3), ("mate", 69), ("mate_open", 6), ("mate_e", 69), ("mate_e_open", 6)],
+    ),
+    (
+        &[8, 4, 4],
+        0,
+        &[("folded_ring", 3), ("open_ring", 3), ("mate", 12), ("mate_open", 15), ("mate_e", 21), ("mate_e_open", 15)],
+    ),
     (&[8, 4, 4], 1, &[("folded_ring", 3), ("mate", 21), ("mate_e", 21)]),
 ];
 
@@ -101,11 +117,50 @@ them; on 8x4x4, where the paper has none, `T0 + L / (D-1+r)` and `T0 + (1 - f) L
     }
 }
 
+/// Dead cables along x and along y, in each other's sound surroundings, and parts at which all shares are whole.
+const TWICE: &[(&[u32], Cable, u32)] = &[
+    (&[4, 4], (6, 1), 12),
+    (&[5, 5], (13, 1), 52),
+    (&[8, 8], (28, 1), 63),
+    (&[4, 4, 4], (38, 1), 21),
+    (&[5, 5, 5], (63, 1), 69),
+    (&[8, 4, 4], (44, 1), 21),
+];
+
+fn two_phases(page: &mut String) {
+    page.push_str(
+        "\n## An acceleration phase for each of two dead cables\n
+Two-phase MATEe, `mate_e2`: one cable dead along x from rank 0 on, another along y. Each normal phase is followed by an
+acceleration phase for each broken ring, so the loads add up to `T0 (1 + 2 (1-r) / (D-1+r))`; on 8x4x4 to `T0` and what
+each of the two rings leaves over, as above. In all rows that is the load, exactly; each schedule is verified. *Shared*:
+the load of `mate_e` in at most 12 parts, one acceleration phase for both.\n
+| torus | along y from | parts | phases | load | steps | volume | above the load | shared |
+|---|---|---|---|---|---|---|---|---|\n",
+    );
+    for &(extents, second, parts) in TWICE {
+        let topology = torus(extents, &[(0, 0), second]);
+        let plan = plan("mate_e2", &topology, parts).unwrap();
+        let (load, phases, steps) = (Phase::total_load(&plan.phases), plan.phases.len(), plan.schedule.step_count());
+        assert_eq!(load, closed_form_of_each(extents, &[0, 1]), "{extents:?}");
+        // A normal phase and two acceleration phases for each dimension.
+        assert_eq!(phases, 3 * extents.len(), "{extents:?}");
+        let volume = Ratio::new(plan.schedule.total_width().into(), parts.into());
+        assert!(volume >= load && volume <= load * ratio(11, 10), "{extents:?}: {volume}");
+        // One phase for both, its links shared out, takes no longer.
+        let (_, shared) = figures("mate_e", &topology, parts.min(12));
+        assert!(shared <= load, "{extents:?}: {shared} > {load}");
+        let (torus, from, above) = (name(extents), second.0, above(volume, load));
+        let (load, volume, shared) = (both(load), decimal(volume), decimal(shared));
+        writeln!(page, "| {torus} | {from} | {parts} | {phases} | {load} | {steps} | {volume} | {above} | {shared} |")
+            .unwrap();
+    }
+}
+
 /// The parts grow; what the volume is above the closed form falls as one over them.
 fn convergence(page: &mut String) {
     page.push_str(
         "\n## More parts, nearer to the closed form\n
-With few parts the shares are rounded, and a chunk in the pipeline weighs more.\n
+With few parts the shares are rounded, and a chunk in the pipeline weighs more. `mate_e2`: the two dead cables above.\n
 | torus | planner | parts | closed form | load | volume | above the closed form |
 |---|---|---|---|---|---|---|\n",
     );
@@ -113,11 +168,17 @@ With few parts the shares are rounded, and a chunk in the pipeline weighs more.\
         ("mate", &[4, 4][..], &[1, 2, 4, 8, 16, 64][..]),
         ("mate_e", &[4, 4, 4], &[1, 3, 6, 12, 21, 42, 84]),
         ("mate_e", &[5, 5], &[1, 2, 4, 13, 26, 52, 104]),
+        ("mate_e2", &[4, 4], &[1, 3, 6, 12, 24, 96]),
+        ("mate_e2", &[4, 4, 4], &[1, 3, 6, 21]),
     ] {
-        let closed = closed_form(planner, extents, 0);
+        let twice = TWICE.iter().find(|(of, ..)| planner == "mate_e2" && *of == extents);
+        let (closed, cables) = match twice {
+            Some(&(_, second, _)) => (closed_form_of_each(extents, &[0, 1]), vec![(0, 0), second]),
+            None => (closed_form(planner, extents, 0), vec![(0, 0)]),
+        };
         let mut most = None;
         for &parts in many {
-            let (volume, load) = figures(planner, &torus(extents, &[(0, 0)]), parts);
+            let (volume, load) = figures(planner, &torus(extents, &cables), parts);
             let (text, load, decimals) = (both(closed), decimal(load), decimal(volume));
             let above_closed = if volume < closed { "below".to_owned() } else { above(volume, closed) };
             let torus = name(extents);
@@ -221,6 +282,7 @@ Whole messages, one phase: the load is the static load of the fullest link.\n
 fn the_page_is_current() {
     let mut page = HEAD.to_owned();
     closed_forms(&mut page);
+    two_phases(&mut page);
     convergence(&mut page);
     several(&mut page);
     routes(&mut page);

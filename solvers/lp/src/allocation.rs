@@ -52,6 +52,17 @@ pub struct Allocation {
     pub choices: Vec<Choice>,
 }
 
+/// How large a linear program is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProgramSize {
+    /// Variables.
+    pub variables: usize,
+    /// Rows, without those that say that a variable is not negative.
+    pub rows: usize,
+    /// Entries that are not 0.
+    pub nonzeros: usize,
+}
+
 /// The decision.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Allocated {
@@ -121,6 +132,17 @@ impl Allocation {
             times: times.iter().map(value).collect(),
             shares: shares.iter().map(|ways| ways.iter().map(value).collect()).collect(),
         })
+    }
+
+    /// The size of the program: a variable for each phase and way, a row for each amount and resource.
+    pub fn size(&self) -> ProgramSize {
+        let ways = || self.choices.iter().flat_map(|choice| &choice.ways);
+        let loads: usize = ways().map(|way| way.loads.len()).sum();
+        ProgramSize {
+            variables: self.phases + ways().count(),
+            rows: self.resources.len() + self.choices.len(),
+            nonzeros: self.resources.len() + ways().count() + loads,
+        }
     }
 
     fn check(&self) -> Result<(), LpError> {

@@ -25,7 +25,7 @@ mod network;
 mod orbits;
 mod stepped;
 
-pub use allocation::{Allocated, Allocation, Choice, Resource, Share};
+pub use allocation::{Allocated, Allocation, Choice, ProgramSize, Resource, Share};
 pub use ends::{QuickFlow, least_time, least_time_size};
 pub use error::LpError;
 pub use flow::{Flow, least_load, least_load_size};

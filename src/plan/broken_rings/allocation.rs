@@ -15,8 +15,10 @@
 //! acceleration phase, and the normal phase takes `r` if broken rings work in it. Nothing else is assumed of the
 //! machine: extents and capacities may differ, ways may share links, some may be missing.
 //!
-//! The program has a variable for each way of each broken ring, and a row for each link that they use: its size grows
-//! with the number of failures and of dimensions, not with the torus.
+//! The program has a variable for each way of each broken ring and for each phase, and a row for each link that the
+//! ways use in a phase. Of `m` broken rings of extent `k` in `D` dimensions with one acceleration phase that is up to
+//! `m (D+1)` variables and about `2 m D k` rows with `O(k)` entries a way: it grows with the failures, the dimensions
+//! and the extents, not with the number of ranks.
 
 use std::collections::BTreeMap;
 
@@ -57,22 +59,11 @@ impl Machine<'_> {
         sound: &Walks,
         errands: &[Vec<Errand>],
     ) -> Result<Vec<Shares<'_>>, PlanError> {
-        let mut all: Vec<Shares<'_>> = (0..self.broken.len()).map(|ring| self.portions(ring)).collect();
-        if all.iter().all(|portions| portions.len() == 1) {
+        let mut all = self.all_portions();
+        let Some(program) = self.program(problem, sound, errands, &all) else {
             return Ok(all);
-        }
-        let phases = 1 + self.groups.iter().map(|group| group + 1).max().unwrap_or(0);
-        let base = sound.fullest_in_messages(problem);
-        let mut rows = Rows { machine: self, numbers: BTreeMap::new(), resources: Vec::new() };
-        rows.resources.push(Resource { phase: 0, capacity: 1.0, base });
-        let choices = all.iter().zip(errands).map(|(portions, errands)| {
-            let amount = if errands.is_empty() { 0.0 } else { 1.0 };
-            let load = |portion: &Portion<'_>| rows.loads(portion, errands, problem.parts());
-            Choice { amount, ways: portions.iter().map(load).collect() }
-        });
-        let choices = choices.collect();
-        let allocation = Allocation { phases, resources: rows.resources, choices };
-        let decided = allocation.solve(&control.limit()).map_err(|error| match error {
+        };
+        let decided = program.solve(&control.limit()).map_err(|error| match error {
             LpError::TimeLimit => PlanError::Stopped { stopped: StopReason::TimeLimit },
             LpError::Interrupted => PlanError::Stopped { stopped: StopReason::Interrupted },
             error => PlanError::NotFound { planner, limit: format!("the offline bandwidth allocation: {error}") },
@@ -84,6 +75,35 @@ impl Machine<'_> {
             }
         }
         Ok(all)
+    }
+
+    /// The linear program of a normal phase and the acceleration phases after it; none where nothing is to be decided.
+    pub(super) fn program(
+        &self,
+        problem: &Problem,
+        sound: &Walks,
+        errands: &[Vec<Errand>],
+        all: &[Shares<'_>],
+    ) -> Option<Allocation> {
+        if all.iter().all(|portions| portions.len() == 1) {
+            return None;
+        }
+        let phases = 1 + self.groups.iter().map(|group| group + 1).max().unwrap_or(0);
+        let base = sound.fullest_in_messages(problem);
+        let mut rows = Rows { machine: self, numbers: BTreeMap::new(), resources: Vec::new() };
+        rows.resources.push(Resource { phase: 0, capacity: 1.0, base });
+        let choices = all.iter().zip(errands).map(|(portions, errands)| {
+            let amount = if errands.is_empty() { 0.0 } else { 1.0 };
+            let load = |portion: &Portion<'_>| rows.loads(portion, errands, problem.parts());
+            Choice { amount, ways: portions.iter().map(load).collect() }
+        });
+        let choices = choices.collect();
+        Some(Allocation { phases, resources: rows.resources, choices })
+    }
+
+    /// The ways of all broken rings, nothing decided as yet.
+    pub(super) fn all_portions(&self) -> Vec<Shares<'_>> {
+        (0..self.broken.len()).map(|ring| self.portions(ring)).collect()
     }
 
     /// The ways of a broken ring in all phases, with all of its data on the first as yet.

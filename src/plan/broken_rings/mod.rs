@@ -17,6 +17,7 @@ mod ways;
 use std::collections::BTreeMap;
 
 use num_rational::Ratio;
+use synth_lp::Allocation;
 
 use super::dim_rotation::class;
 use super::half_ring::shorter_way;
@@ -89,6 +90,25 @@ pub(super) fn natural_parts(problem: &Problem, scheme: Scheme) -> Option<u32> {
         (_, false) => classes * shared,
         (_, true) => classes * shared * denominator,
     })
+}
+
+/// The linear programs that planning by a scheme decides by, one for each normal phase in which there is a choice.
+///
+/// # Errors
+///
+/// [`PlanError::NotApplicable`] if the scheme does not apply.
+pub(super) fn allocations(
+    planner: &'static str,
+    problem: &Problem,
+    scheme: Scheme,
+) -> Result<Vec<Allocation>, PlanError> {
+    let machine = prepare(planner, problem, scheme)?;
+    let mut travellers = travellers(problem);
+    let of_phase = |phase| {
+        let (sound, errands) = machine.normal_phase(phase, &mut travellers);
+        machine.program(problem, &sound, &errands, &machine.all_portions())
+    };
+    Ok((0..machine.dims.len()).filter_map(of_phase).collect())
 }
 
 /// The torus with its broken rings, each with the ways it has.
