@@ -137,7 +137,10 @@ pub fn is_stopped(error: &FlowError) -> bool {
 pub fn of_flow(error: &FlowError, problem: &Problem) -> Failure {
     match error {
         FlowError::Disconnected(disconnected) => Failure::of_disconnected(disconnected, problem.topology()),
-        error if is_stopped(error) => Failure::new(Ending::Stopped, error).hint("allow more time with --time-limit"),
+        FlowError::Solver(LpError::TimeLimit) => {
+            Failure::new(Ending::Stopped, error).hint("allow more time with --time-limit")
+        }
+        FlowError::Solver(LpError::Interrupted) => Failure::new(Ending::Stopped, error),
         FlowError::TooLarge { .. } => Failure::usage(error).hint("without it, cuts bound machines of any size"),
         FlowError::WrongKind(_) | FlowError::Solver(_) => {
             Failure::usage(error).hint("without it, the other bounds need no solver")
