@@ -15,6 +15,8 @@
 //! * **Steps and volume**: it is tried in the least number of steps (the distance bound) with the least total width (the
 //!   volume bound, rounded up to whole chunks) first, and where that fails a little above; on tori with failed cables the
 //!   first try is nearly always met, so that both figures are certified optimal.
+//! * **Demands** that are sparse leave hot ranks hardly an idle link: their last unit of width is looked for in steps that are
+//!   all 1 wide, into which every schedule can be drawn out, with more patience; then the steps are made fewer again.
 //! * **Start**: on a torus, from the [template](super::Template) of the intact machine, so that only what the failure
 //!   touches has to move.
 //! * **Complexity**: a round costs O(messages moved * steps * links near their shortest paths); tens of rounds are usual.
@@ -103,7 +105,8 @@ pub(in crate::plan) fn plan_from(
         Kind::AllToAllV(_) => MORE_STEPS_OF_DEMANDS,
         _ => MORE_STEPS,
     };
-    let steps = match task.steps.or(task.max_steps) {
+    let most_steps = task.steps.or(task.max_steps);
+    let steps = match most_steps {
         Some(most) => (least_steps..=most).collect(),
         None => more.iter().map(|more| least_steps + more).collect(),
     };
@@ -114,6 +117,7 @@ pub(in crate::plan) fn plan_from(
         network: &network,
         messages: &messages,
         steps,
+        most_steps,
         limits: Limits::new(&network, &messages),
         guide,
         starts: Mutex::default(),
@@ -129,6 +133,8 @@ struct Routing<'a> {
     messages: &'a [Message],
     /// The numbers of steps to try, ascending.
     steps: Vec<u32>,
+    /// No more steps than this, if stated.
+    most_steps: Option<u32>,
     limits: Limits,
     guide: &'a dyn Guide,
     /// The paths tries begin with, per number of steps.
@@ -167,6 +173,14 @@ impl<'a> Strategy for Routing<'a> {
     fn step_choices(&self, width: u32, aim: Aim) -> Vec<u32> {
         let choices = self.steps.iter().copied().filter(|&steps| steps <= width);
         choices.take(if aim == Aim::Any { 2 } else { usize::MAX }).collect()
+    }
+
+    /// For demands, steps that are all 1 wide: any schedule can be carried out in such steps. All-to-alls leave less
+    /// to chance, and fewer steps do.
+    fn patient_steps(&self, width: u32) -> Option<u32> {
+        let demanded = matches!(self.problem.collective().kind, Kind::AllToAllV(_));
+        let (least, most) = (self.steps.first().copied().unwrap_or(1), self.most_steps.unwrap_or(u32::MAX));
+        Some(width).filter(|steps| demanded && (least..=most).contains(steps))
     }
 
     fn routing_work(&self, steps: u32) -> u64 {

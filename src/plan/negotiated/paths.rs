@@ -8,6 +8,8 @@ use crate::plan::negotiation::{LiveLink, Message, Negotiation, Network, Slots, S
 
 /// How many hops more than the shortest path a message may take when there is no room on the shortest ones.
 const DETOUR: u32 = 2;
+/// The same in every other patient try.
+const LONG_DETOUR: u32 = 4;
 
 /// Paths of all messages through the slots of a try; a column is a live link.
 pub(super) struct Paths<'a> {
@@ -21,6 +23,8 @@ pub(super) struct Paths<'a> {
     /// `paths[message * steps + step]` is a live link or [`WAIT`].
     paths: Vec<LiveLink>,
     slots: Slots,
+    /// Hops more than the shortest path that a message may take.
+    detour: u32,
     scanned: u64,
 }
 
@@ -43,6 +47,7 @@ impl<'a> Paths<'a> {
             order,
             paths,
             slots: Slots::new(start.widths, network.capacity.clone(), start.pressure_cap),
+            detour: if start.patient && start.number % 2 == 1 { LONG_DETOUR } else { DETOUR },
             scanned: 0,
         };
         this.place_all();
@@ -86,7 +91,7 @@ impl<'a> Paths<'a> {
         let what = self.messages[message as usize];
         self.router.route(self.network, what, 0, self.slots.prices(), path);
         if slots_of(path, links).any(|slot| self.slots.is_full(slot)) {
-            self.router.route(self.network, what, DETOUR, self.slots.prices(), path);
+            self.router.route(self.network, what, self.detour, self.slots.prices(), path);
         }
         for slot in slots_of(path, links) {
             self.slots.add(slot);

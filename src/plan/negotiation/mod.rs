@@ -46,6 +46,17 @@ pub(super) trait Strategy: Sync {
         vec![width - 1]
     }
 
+    /// The total width to try so many strides further up.
+    fn wider(&self, width: u32, strides: u32) -> u32 {
+        width.saturating_add(strides)
+    }
+
+    /// The number of steps in which a total width is worth a long try, because nothing of that width is harder to find
+    /// elsewhere; none where that does not help.
+    fn patient_steps(&self, _width: u32) -> Option<u32> {
+        None
+    }
+
     /// Is a point worth trying? Routes may well not be found if it is, but cannot if it is not.
     fn hopeful(&self, _steps: u32, _width: u32) -> bool {
         true

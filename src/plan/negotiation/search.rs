@@ -5,6 +5,7 @@
 //! on the bounds.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -33,6 +34,29 @@ const PRESSURE_CAPS: [f64; 8] = [20.0, 3.0, 2.0, 5.0, 2.0, 3.0, 2.0, 5.0];
 /// Every fourth try moves a unit of width from step to step after every so many rounds without progress.
 const RESHAPE_ROUNDS: u32 = 8;
 
+/// Where steps are as many and as narrow as they can be, messages that are in each other's way settle slowly but surely: the
+/// tries of such a point, how far the pressure rises in them, and when they end.
+const PATIENT_TRIES: u64 = 2;
+const PATIENT_CAP: f64 = 3.0;
+const GREAT_PATIENCE: Patience = Patience { rounds: 1500, progress: 0, work: 250_000_000 };
+
+/// When a try is given up.
+#[derive(Clone, Copy, Debug)]
+struct Patience {
+    /// After so many rounds without progress, if they took so much work, too.
+    rounds: u32,
+    progress: u64,
+    /// After so much work in any case.
+    work: u64,
+}
+
+impl Patience {
+    /// For routes that take so much work.
+    fn usual(routing: u64) -> Self {
+        Self { rounds: PATIENCE_ROUNDS, progress: PATIENCE_ROUTINGS * routing, work: TRY_ROUTINGS * routing }
+    }
+}
+
 /// How a try begins.
 #[derive(Clone, Debug)]
 pub(in crate::plan) struct Start {
@@ -42,6 +66,8 @@ pub(in crate::plan) struct Start {
     pub number: u64,
     /// How far the pressure may rise.
     pub pressure_cap: f64,
+    /// Is there time for routes that are found slowly?
+    pub patient: bool,
     /// Seed of random choices.
     pub seed: u64,
 }
@@ -101,7 +127,7 @@ impl<'a, S: Strategy> Search<'a, S> {
                     return;
                 }
             }
-            width = width.saturating_add(stride);
+            width = self.strategy.wider(width, stride);
             stride = stride.saturating_add(stride.div_ceil(4));
             if self.point().is_some_and(|(_, found)| found <= width) || self.control.stop().is_some() {
                 return;
@@ -116,7 +142,7 @@ impl<'a, S: Strategy> Search<'a, S> {
             let narrower = self.strategy.narrower(width).into_iter().filter(|&narrower| narrower >= least_width);
             let reached = narrower.into_iter().find(|&narrower| {
                 let mut choices = self.strategy.step_choices(narrower, Aim::Narrower).into_iter();
-                choices.any(|steps| self.reaches_hard(steps, narrower))
+                self.reaches_patiently(narrower) || choices.any(|steps| self.reaches_hard(steps, narrower))
             });
             let Some(reached) = reached else { break };
             width = reached;
@@ -151,7 +177,7 @@ impl<'a, S: Strategy> Search<'a, S> {
                     break;
                 }
                 self.wasted += QUICK_TRIES.0 * self.cost(steps);
-                wider += stride;
+                wider = self.strategy.wider(wider, stride);
                 stride += stride.div_ceil(4);
             }
         }
@@ -190,6 +216,13 @@ impl<'a, S: Strategy> Search<'a, S> {
         reached
     }
 
+    /// Tries a total width in the steps that are worth much patience, if there are any.
+    fn reaches_patiently(&mut self, width: u32) -> bool {
+        let steps = self.strategy.patient_steps(width).filter(|&steps| self.pays(steps, width));
+        self.control.stop().is_none()
+            && steps.is_some_and(|steps| self.reaches_in(steps, width, 0..PATIENT_TRIES, Some(GREAT_PATIENCE)))
+    }
+
     /// The most work that a try may cost.
     fn cost(&self, steps: u32) -> u64 {
         (TRY_ROUTINGS * self.strategy.routing_work(steps)).max(1)
@@ -200,8 +233,7 @@ impl<'a, S: Strategy> Search<'a, S> {
         self.best.as_ref().map(|found| (found.widths.len() as u32, found.width()))
     }
 
-    /// Tries a point several times, from different starts; the first success, in the order of the tries, is kept.
-    /// The tries run side by side, which changes nothing about their outcome.
+    /// Tries a point so many times, those included that were made before.
     fn reaches(&mut self, steps: u32, width: u32, tries: u64) -> bool {
         if width < steps || (self.best.is_some() && self.control.stop().is_some()) {
             return false;
@@ -215,14 +247,21 @@ impl<'a, S: Strategy> Search<'a, S> {
             return false;
         }
         self.tried.insert((steps, width), tries);
+        self.reaches_in(steps, width, tried..tries, None)
+    }
+
+    /// Tries a point several times, from different starts; the first success, in the order of the tries, is kept.
+    /// The tries run side by side, which changes nothing about their outcome.
+    fn reaches_in(&mut self, steps: u32, width: u32, tries: Range<u64>, patience: Option<Patience>) -> bool {
+        let tried = tries.start;
         let fallback = Mutex::new(None);
         let first = AtomicU64::new(u64::MAX);
-        let found = (tried..tries).into_par_iter().find_map_first(|number| {
+        let found = tries.into_par_iter().find_map_first(|number| {
             // One try is always made, so that there is something to keep.
             if number > tried && self.control.stop().is_some() {
                 return None;
             }
-            let found = self.attempt(steps, width, number, &first);
+            let found = self.attempt(steps, width, number, patience, &first);
             if found.width() <= width {
                 first.fetch_min(number, Ordering::Relaxed);
                 return Some(found);
@@ -246,16 +285,25 @@ impl<'a, S: Strategy> Search<'a, S> {
     /// One try to reach a point; where it fails, steps that are overfull are widened until they are not. Tries differ in
     /// their widths and their order, in how far the pressure rises, and in whether widths may move. A try is given up when
     /// an earlier one, `first`, has succeeded.
-    fn attempt(&self, steps: u32, width: u32, number: u64, first: &AtomicU64) -> Found<Routes<S>> {
+    fn attempt(
+        &self,
+        steps: u32,
+        width: u32,
+        number: u64,
+        patience: Option<Patience>,
+        first: &AtomicU64,
+    ) -> Found<Routes<S>> {
+        let usual_cap = PRESSURE_CAPS[number as usize % PRESSURE_CAPS.len()];
         let mut negotiation = self.strategy.begin(Start {
             widths: self.strategy.widths(steps, width, number),
             number,
-            pressure_cap: PRESSURE_CAPS[number as usize % PRESSURE_CAPS.len()],
+            pressure_cap: patience.map_or(usual_cap, |_| PATIENT_CAP),
+            patient: patience.is_some(),
             seed: self.task.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number),
         });
 
         let label = format!("{steps} steps, width {width}, try {}", number + 1);
-        let routing = self.strategy.routing_work(steps);
+        let patience = patience.unwrap_or(Patience::usual(self.strategy.routing_work(steps)));
         let (mut least, mut work_then, mut stale_rounds) = (u64::MAX, 0, 0);
         for round in 0.. {
             let remaining = negotiation.slots().overfull();
@@ -267,9 +315,9 @@ impl<'a, S: Strategy> Search<'a, S> {
             if remaining < least {
                 (least, work_then, stale_rounds) = (remaining, work, 0);
             }
-            let stuck = stale_rounds >= PATIENCE_ROUNDS && work >= work_then + PATIENCE_ROUTINGS * routing;
+            let stuck = stale_rounds >= patience.rounds && work >= work_then + patience.progress;
             let needless = first.load(Ordering::Relaxed) < number;
-            if stuck || needless || work >= TRY_ROUTINGS * routing || self.control.stop().is_some() {
+            if stuck || needless || work >= patience.work || self.control.stop().is_some() {
                 break;
             }
             stale_rounds += 1;

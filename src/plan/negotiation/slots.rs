@@ -99,7 +99,8 @@ impl Slots {
     }
 
     /// Takes one unit of width from the step, of these, that is contended least and gives it to the one contended most; not
-    /// from a step of width 1, nor to a step narrower than `narrowest`. Contention is history: chunks too many, summed over the columns and over all rounds.
+    /// from a step of width 1, nor to a step narrower than `narrowest`. Contention is history: chunks too many, summed over
+    /// the columns and over all rounds.
     pub fn shift_width(&mut self, steps: Range<usize>, narrowest: u32) {
         let columns = self.columns();
         let contention =

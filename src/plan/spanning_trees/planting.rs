@@ -215,6 +215,15 @@ impl<'a> Strategy for Planting<'a> {
         if width.is_multiple_of(2) { vec![width - 2, width - 1] } else { vec![width - 1] }
     }
 
+    /// A stride each way; only one of the two where odd totals are worth it.
+    fn wider(&self, width: u32, strides: u32) -> u32 {
+        if self.may_be_odd() {
+            width.saturating_add(strides)
+        } else {
+            (width / 2).saturating_add(strides).saturating_mul(2)
+        }
+    }
+
     fn hopeful(&self, steps: u32, width: u32) -> bool {
         Self::is_whole(steps, width) && self.shape(steps, width, 1.0).1
     }

@@ -215,14 +215,14 @@ impl<'a> Forest<'a> {
         let links = ground.into(rank);
         let turn = self.rng.usize(..links.len().max(1));
         let tree_arrivals = self.tree(tree);
-        let deadline = self.sending(tree, rank).min().unwrap_or(self.steps);
+        let (earliest, deadline) = (self.earliest(tree), self.sending(tree, rank).min().unwrap_or(self.steps));
 
         let (mut best, mut least) = (now, u32::MAX);
         for &link in links[turn..].iter().chain(&links[..turn]) {
             let sender = ground.network.from[link as usize];
             let had = tree_arrivals[sender as usize];
             let from = match (sender == root, had.link) {
-                (true, _) => self.earliest(tree),
+                (true, _) => earliest,
                 (false, WAIT) => continue,
                 (false, _) => had.step + 1,
             };
@@ -233,7 +233,7 @@ impl<'a> Forest<'a> {
                 }
             }
         }
-        self.work += links.len() as u64 * u64::from(deadline);
+        self.work += links.len() as u64 * u64::from(deadline.saturating_sub(earliest));
         self.arrivals[tree * self.ranks + rank as usize] = best;
         self.slots.add(self.slot(tree, best));
     }
@@ -273,7 +273,8 @@ impl Negotiation for Forest<'_> {
     fn shift_width(&mut self) {
         let rows = self.grounds[0].rows_of_equal_weight(self.steps);
         // Pairs of trees count on narrow steps to stay narrow.
-        let paired = self.plants.iter().any(|plant| plant.partner.is_some());
+        let shares = |(tree, plant): (usize, &Plant)| plant.partner.is_some_and(|partner| partner != tree);
+        let paired = self.plants.iter().enumerate().any(shares);
         self.slots.shift_width(rows, if paired { 2 } else { 1 });
     }
 
