@@ -6,9 +6,9 @@
 //! When the limit is over, the clerk answers with an error, and keeps what was started, with its buffers, for good.
 //! Before, it tells the peers, so that they need not wait as long.
 //!
-//! What MPI itself does is out of reach: when a process dies, it ends the job, and so do errors inside MPI. After an
-//! error, MPI cannot be ended in order, either, because calls are pending: report the error, and then call
-//! `MPI_Abort`.
+//! What MPI itself does is out of reach: when a process dies, `mpirun` ends the job (with `--enable-recovery` it does
+//! not, and every other rank ends with an error in time), and so do errors inside MPI. After an error, MPI cannot be
+//! ended in order, either, because calls are pending: report the error, and then call `MPI_Abort`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
