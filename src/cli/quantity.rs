@@ -34,6 +34,11 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
     Ok(bytes.round() as u64)
 }
 
+/// A number of bytes, which may be none: `0`, `64KiB`.
+pub fn parse_bytes_or_none(text: &str) -> Result<u64, String> {
+    if text.parse() == Ok(0_u64) { Ok(0) } else { parse_bytes(text) }
+}
+
 /// A time in seconds: `1us`, `30s`. Zero is a time.
 pub fn parse_seconds(text: &str) -> Result<f64, String> {
     let parts = || of_units(text, &IN_A_SECOND).map(|(number, parts)| number / parts);
@@ -90,6 +95,7 @@ mod tests {
         assert_eq!(parse_bytes("1.5MB"), Ok(1_500_000));
         assert_eq!(parse_bytes("2 GiB"), Ok(1 << 31));
         assert!(parse_bytes("0").is_err() && parse_bytes("KiB").is_err() && parse_bytes("-1B").is_err());
+        assert_eq!((parse_bytes_or_none("0"), parse_bytes_or_none("1KiB")), (Ok(0), Ok(1024)));
         assert!(parse_bytes("infB").is_err() && parse_bytes("1e30B").is_err() && parse_bytes("").is_err());
     }
 

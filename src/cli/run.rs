@@ -16,7 +16,7 @@ use synth::schedule::Solution;
 use synth::topology::RankId;
 use synth::verify::{Options, Verified};
 
-use super::quantity::{parse_bytes, parse_duration};
+use super::quantity::{parse_bytes_or_none, parse_duration};
 use super::{Ending, Failure, Format, output, show};
 
 /// Memory that the buffers of all ranks of one process may take.
@@ -35,7 +35,7 @@ pub struct RunCommand {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Bytes of the larger of a rank's two buffers
-    #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = parse_bytes)]
+    #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = parse_bytes_or_none)]
     bytes: u64,
     /// The type of the elements: f32, f64, f16, bf16, i32, i64 or u8
     #[arg(long, value_name = "TYPE", default_value = "f32")]

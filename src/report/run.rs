@@ -154,9 +154,10 @@ impl RunReport<'_> {
     }
 }
 
-/// The elements of a block with which the larger of a rank's two buffers has about so many bytes; at least 1. Blocks of
-/// failed ranks are not counted.
+/// The elements of a block with which the larger of a rank's two buffers has about so many bytes; at least 1, unless
+/// there are to be no bytes. Blocks of failed ranks are not counted.
 pub fn block_for(problem: &Problem, bytes: u64, dtype: Dtype) -> usize {
     let elements = bytes / dtype.bytes() as u64;
-    usize::try_from(elements / blocks(problem).max(1) as u64).unwrap_or(usize::MAX).max(1)
+    let block = usize::try_from(elements / blocks(problem).max(1) as u64).unwrap_or(usize::MAX);
+    if bytes == 0 { 0 } else { block.max(1) }
 }

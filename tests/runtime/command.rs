@@ -56,6 +56,15 @@ fn the_figures_are_those_of_collective_benchmarks() {
 }
 
 #[test]
+fn any_number_of_elements_and_none() {
+    for elements in [0, 1, 3, 4, 5] {
+        let bytes = 4 * elements;
+        let report = json(&format!("run schedules/ring-all-reduce.json --repeat 1 --bytes {bytes} --format json"));
+        assert_eq!((&report["bytes"], &report["correct"]), (&Value::from(bytes), &Value::Bool(true)));
+    }
+}
+
+#[test]
 fn what_does_not_hold_is_not_run() {
     let output = run("run schedules/rejected/D001/no-such-file.json");
     assert_eq!(output.status.code(), Some(2));
@@ -65,7 +74,7 @@ fn what_does_not_hold_is_not_run() {
         assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(1), true));
         assert!(String::from_utf8_lossy(&output.stderr).contains("D001"));
     }
-    for words in ["--dtype f8", "--op mean", "--bytes 0", "--rank 0", "--repeat 0", "--bytes 1TiB"] {
+    for words in ["--dtype f8", "--op mean", "--bytes many", "--rank 0", "--repeat 0", "--bytes 1TiB"] {
         assert_eq!(run(&format!("run schedules/all-to-all-ring.json {words}")).status.code(), Some(2), "{words}");
     }
 }
