@@ -106,10 +106,12 @@ pub fn write(page: &mut Page) {
     page.text(
         "\nThe paper's two columns are second-hand: its text was not at hand when this page was written. What\n\
          can be checked of them is MATEe over MATE for large messages, in which routing cancels out: 1.61 /\n\
-         1.46 = 1.10 and 1.42 / 1.25 = 1.14, where the closed forms give 10/9 = 1.11 and 17/15 = 1.13. What\n\
-         its figures have beyond the ratio of the loads is contention in simulated routers. On 8x4x4 a dead\n\
-         cable along y costs the routes nothing, because x is the bottleneck; MATE and MATEe pay for it,\n\
-         `negotiated` does not.\n",
+         1.46 = 1.10 and 1.42 / 1.25 = 1.14, where the closed forms give 10/9 = 1.11 and 17/15 = 1.13. Its\n\
+         averages agree less: 1.24 / 1.26 = 0.98 and 1.19 / 1.18 = 1.01, where the columns by phases come to\n\
+         1.00 and 1.05. Which cables of types 1 to 3 it means is not known either. What its figures have\n\
+         beyond the ratio of the loads is contention in simulated routers. On 8x4x4 a dead cable along y\n\
+         costs the routes nothing, because x is the bottleneck; MATE and MATEe pay for it, `negotiated` does\n\
+         not.\n",
     );
     let ratio = |extents: &[u32], dim| load("mate", extents, dim).unwrap() / load("mate_e", extents, dim).unwrap();
     let given = [ratio(&[4, 4, 4], 0), ratio(&[8, 4, 4], 1)].map(|ratio| ratio.to_string());
