@@ -22,7 +22,7 @@ use super::Arrival;
 use super::ground::Ground;
 use super::growth::Growth;
 use crate::plan::Control;
-use crate::plan::negotiation::{Negotiation, Slots, Start, WAIT};
+use crate::plan::negotiation::{LiveLink, Negotiation, Slots, Start, WAIT};
 
 /// After so many rounds, trees that still cross an overfull slot are grown anew instead.
 const REGROW_ROUNDS: u32 = 12;
@@ -118,11 +118,15 @@ impl<'a> Forest<'a> {
         self.ground(tree).slot(arrival.link, arrival.step, self.steps)
     }
 
-    /// What a slot costs a tree; the most there is if it must not be used.
-    fn price(&self, tree: usize, arrival: Arrival) -> u32 {
-        let slot = self.slot(tree, arrival);
-        let shared = self.plants[tree].partner.is_some() && 2 * arrival.step < self.steps;
-        if shared && self.slots.room(slot) > 1 { u32::MAX } else { self.slots.prices()[slot] }
+    /// What the slots of a step cost a tree, by link; the most there is if they must not be used.
+    fn prices(&self, tree: usize, step: u16) -> impl Fn(LiveLink) -> u32 {
+        let shared = self.plants[tree].partner.is_some() && 2 * step < self.steps;
+        let (first, columns) = self.ground(tree).row(step, self.steps);
+        let prices = &self.slots.prices()[first..][..self.slots.columns()];
+        move |link| {
+            let column = columns[link as usize] as usize;
+            if shared && self.slots.room(first + column) > 1 { u32::MAX } else { prices[column] }
+        }
     }
 
     fn tree(&self, tree: usize) -> &[Arrival] {
@@ -150,8 +154,7 @@ impl<'a> Forest<'a> {
         let (ground, root, steps) = (self.ground(tree), self.plants[tree].root, self.steps);
         let mut growth = std::mem::take(&mut self.growth);
         let mut arrivals = vec![Arrival::NONE; self.ranks];
-        let price = |link, step| self.price(tree, Arrival { link, step });
-        growth.grow(&ground.network, root, first..steps, price, &mut arrivals);
+        growth.grow(&ground.network, root, first..steps, |step| self.prices(tree, step), &mut arrivals);
         self.growth = growth;
         self.arrivals[tree * self.ranks..][..self.ranks].copy_from_slice(&arrivals);
         for rank in 0..self.ranks {
@@ -227,7 +230,7 @@ impl<'a> Forest<'a> {
                 (false, _) => had.step + 1,
             };
             for step in from..deadline {
-                let price = self.price(tree, Arrival { link, step });
+                let price = self.prices(tree, step)(link);
                 if price < least {
                     (best, least) = (Arrival { link, step }, price);
                 }

@@ -31,8 +31,11 @@ pub(in crate::plan) struct Ground {
 enum Time {
     Straight,
     Backwards,
-    /// With the column of the opposite of each live link.
-    Folded(Vec<u32>),
+    /// With the column of the opposite of each live link, and that which both share in the middle.
+    Folded {
+        opposite: Vec<u32>,
+        middle: Vec<u32>,
+    },
 }
 
 impl Ground {
@@ -60,8 +63,9 @@ impl Ground {
 
     /// The same, folded; `opposite` is the opposite of each live link.
     pub fn folded(self, opposite: &[LiveLink]) -> Self {
-        let columns = opposite.iter().map(|&link| self.column[link as usize]).collect();
-        Self { time: Time::Folded(columns), ..self }
+        let opposite: Vec<u32> = opposite.iter().map(|&link| self.column[link as usize]).collect();
+        let middle = self.column.iter().zip(&opposite).map(|(&here, &there)| here.min(there)).collect();
+        Self { time: Time::Folded { opposite, middle }, ..self }
     }
 
     /// The live links that enter a rank.
@@ -77,20 +81,26 @@ impl Ground {
 
     /// The slot of a link in a step, of so many.
     pub fn slot(&self, link: LiveLink, step: u16, steps: u16) -> usize {
-        let (column, left) = (self.column[link as usize], steps - 1 - step);
-        let (row, column) = match &self.time {
-            Time::Straight => (step, column),
-            Time::Backwards => (left, column),
-            Time::Folded(_) if step > left => (left, column),
-            Time::Folded(opposite) if step < left => (step, opposite[link as usize]),
-            Time::Folded(opposite) => (step, column.min(opposite[link as usize])),
+        let (first, columns) = self.row(step, steps);
+        first + columns[link as usize] as usize
+    }
+
+    /// The slots of a step, of so many: where they begin, and the column of each live link.
+    pub fn row(&self, step: u16, steps: u16) -> (usize, &[u32]) {
+        let left = steps - 1 - step;
+        let (row, columns) = match &self.time {
+            Time::Straight => (step, &self.column),
+            Time::Backwards => (left, &self.column),
+            Time::Folded { .. } if step > left => (left, &self.column),
+            Time::Folded { opposite, .. } if step < left => (step, opposite),
+            Time::Folded { middle, .. } => (step, middle),
         };
-        usize::from(row) * self.capacity.len() + column as usize
+        (usize::from(row) * self.capacity.len(), columns)
     }
 
     /// The widths of the rows of slots, for these widths of steps.
     pub fn rows(&self, mut widths: Vec<u32>) -> Vec<u32> {
-        if let Time::Folded(_) = self.time {
+        if let Time::Folded { .. } = self.time {
             widths.truncate(widths.len().div_ceil(2));
         }
         widths
@@ -99,7 +109,7 @@ impl Ground {
     /// The rows that are for as many steps each.
     pub fn rows_of_equal_weight(&self, steps: u16) -> Range<usize> {
         match self.time {
-            Time::Folded(_) => 0..usize::from(steps / 2),
+            Time::Folded { .. } => 0..usize::from(steps / 2),
             _ => 0..usize::from(steps),
         }
     }
@@ -107,7 +117,7 @@ impl Ground {
     /// The widths of the steps, for these widths of rows.
     pub fn widths(&self, rows: &[u32], steps: u16) -> Vec<u32> {
         match self.time {
-            Time::Folded(_) => rows.iter().chain(rows[..usize::from(steps / 2)].iter().rev()).copied().collect(),
+            Time::Folded { .. } => rows.iter().chain(rows[..usize::from(steps / 2)].iter().rev()).copied().collect(),
             _ => rows.to_vec(),
         }
     }

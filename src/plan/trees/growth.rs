@@ -22,18 +22,18 @@ pub(in crate::plan) struct Growth {
 }
 
 impl Growth {
-    /// Writes a tree from `root` to every rank it can reach in these steps, `tree[rank]`; `price(link, step)`. Ranks the
+    /// Writes a tree from `root` to every rank it can reach in these steps, `tree[rank]`; `prices(step)(link)`. Ranks the
     /// tree does not reach keep no arrival. O(steps * links).
-    pub fn grow(
+    pub fn grow<P: Fn(LiveLink) -> u32>(
         &mut self,
         network: &Network,
         root: u32,
         steps: Range<u16>,
-        price: impl Fn(LiveLink, u16) -> u32,
+        prices: impl Fn(u16) -> P,
         tree: &mut [Arrival],
     ) {
         let ranks = network.rank_count();
-        self.relax(network, root, steps.clone(), price);
+        self.relax(network, root, steps.clone(), prices);
         tree.fill(Arrival::NONE);
         // The farthest ranks first: their paths bring others along.
         let mut leaves: Vec<u32> = (0..ranks as u32).filter(|&rank| self.before[rank as usize] < FAR).collect();
@@ -51,7 +51,13 @@ impl Growth {
         }
     }
 
-    fn relax(&mut self, network: &Network, root: u32, steps: Range<u16>, price: impl Fn(LiveLink, u16) -> u32) {
+    fn relax<P: Fn(LiveLink) -> u32>(
+        &mut self,
+        network: &Network,
+        root: u32,
+        steps: Range<u16>,
+        prices: impl Fn(u16) -> P,
+    ) {
         let ranks = network.rank_count();
         self.before.clear();
         self.before.resize(ranks, FAR);
@@ -59,6 +65,7 @@ impl Growth {
         self.arrival.clear();
         for step in steps {
             self.after.clone_from(&self.before);
+            let price = prices(step);
             let first = self.arrival.len();
             self.arrival.resize(first + ranks, WAIT);
             for link in 0..network.link_count() {
@@ -66,7 +73,7 @@ impl Growth {
                 if self.before[from] >= FAR {
                     continue;
                 }
-                let cost = self.before[from].saturating_add(price(link as LiveLink, step));
+                let cost = self.before[from].saturating_add(price(link as LiveLink));
                 if cost < self.after[to] {
                     self.after[to] = cost;
                     self.arrival[first + to] = link as LiveLink;
