@@ -95,8 +95,12 @@ impl Job {
         Shared { holds: wrong == 0, time, steps: slowest.collect(), prints: self.world.rank() == 0, library }
     }
 
-    /// The time of a call of MPI's own collective, on average, of the slowest rank.
+    /// The time of a call of MPI's own collective, on average, of the slowest rank; `None` without elements.
     fn library<E: Sample>(&self, problem: &Problem, block: usize, op: Operation, repeat: u32) -> Option<Duration> {
+        if block == 0 {
+            // Rust's pointer to an empty buffer is one that MPI gives a meaning of its own.
+            return None;
+        }
         let mut call = self.library_call::<E>(&problem.collective().kind, block, op)?;
         call(&self.world);
         self.world.barrier();
