@@ -1,8 +1,9 @@
 //! Choosing planners, numbers of parts, and the better of two schedules.
 
 use super::quickest::quickest;
+use super::smt::{LastUnits, last_units};
 use super::{
-    Asked, Control, Outcome, Phase, PlanError, Planner, Refuted, SharperBounds, SmtWish, StopReason, Task,
+    Asked, Control, Outcome, Phase, PlanError, Planner, Refuted, SharperBounds, Smt, SmtWish, StopReason, Task,
     planner_named, planners,
 };
 use crate::bound;
@@ -98,7 +99,8 @@ const AUTO_TREE_HOPS: u32 = 800_000;
 ///
 /// Where the best schedule is above the bound on the volume that cuts give, the flow LP is solved, if it has at most
 /// 16000 variables after symmetries and is done within the time limit: its bound may prove that the schedule is optimal,
-/// or say better by how much it is not.
+/// or say better by how much it is not. Where little is to be moved and nothing else is wished for, a SAT solver is then
+/// asked for the last units of width (see [`Smt`]).
 ///
 /// # Errors
 ///
@@ -176,7 +178,14 @@ pub(super) fn plan_bounded(
             break;
         }
     }
-    let (planner, outcome) = best.ok_or_else(|| PlanError::of_all(failures))?;
+    let (mut planner, mut outcome) = best.ok_or_else(|| PlanError::of_all(failures))?;
+    if wish.planner.is_none() && outcome.schedule.total_width() > u64::from(bounds.least_width(problem.parts())) {
+        match last_units(&task, &outcome.schedule, control) {
+            LastUnits::Found(found) => (planner, outcome) = (Smt.name(), found),
+            LastUnits::Refuted(refuted) => outcome.refuted.push(refuted),
+            LastUnits::Unknown => {}
+        }
+    }
     let Outcome { schedule, stopped, phases, refuted, proven } = outcome;
     let gap = schedule.total_width() > u64::from(bounds.least_width(problem.parts()));
     let bounds = if gap { sharper.sharp().clone() } else { bounds };

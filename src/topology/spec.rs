@@ -80,7 +80,7 @@ impl TopologySpec {
     /// ```
     /// # use synth::topology::{Topology, TopologySpec};
     /// let torus = Topology::new(TopologySpec::torus(&[4, 4]).without_cables(&[(0, 1)]).without_ranks(&[5]))?;
-    /// assert_eq!((torus.rank_count(), torus.live_ranks().count(), torus.links().len()), (16, 15, 54));
+    /// assert_eq!((torus.rank_count(), torus.live_ranks().count(), torus.live_links().count()), (16, 15, 54));
     /// # Ok::<(), synth::topology::TopologyError>(())
     /// ```
     pub fn torus(extents: &[u32]) -> Self {

@@ -26,12 +26,14 @@
 //! of the damaged torus, and exact sets for all_reduce.
 
 mod ask;
+mod last_units;
 mod polish;
 mod proof;
 mod search;
 mod translation;
 
 pub use ask::{Refuted, SmtBackend};
+pub(super) use last_units::{LastUnits, last_units};
 pub use polish::polish;
 pub use proof::prove;
 pub use search::Minimise;

@@ -1,0 +1,59 @@
+//! The last units: where searching has left a schedule above its bound, one that stands on it.
+//!
+//! Trees and paths are grown one after the other, and where there are few chunks the last unit of width often stays out of
+//! reach. Any schedule that moves chunks can be carried out in steps of width 1, so a single question to a SAT solver decides:
+//! is there one of as many such steps as the bound on the width says? It is asked where the formula is small, for a limited
+//! number of conflicts, so an answer comes within seconds or not at all.
+//!
+//! ```text
+//!   broadcast on 4x4, 12 parts    trees      7 units    o o o o o o o
+//!                                 the bound  6 units    x x x x x x      found, or refuted: then 7 is the least
+//! ```
+//!
+//! * **Applies** to all kinds but all_reduce and barrier, where `chunks * links * width` is at most 40000 and neither the
+//!   steps nor a price are stated.
+//! * **Volume**: the bound, in as many steps of width 1.
+//! * **Complexity**: bounded by the size and the conflicts; seconds at most.
+
+use super::Smt;
+use super::ask::{Asking, Effort, Known};
+use crate::collective::Kind;
+use crate::plan::{Control, Outcome, Planner, StopReason, Task};
+use crate::schedule::Schedule;
+
+/// The largest `chunks * links * width` that is asked for.
+const MOST_MOVES: u64 = 40_000;
+
+/// What came of it.
+pub(in crate::plan) enum LastUnits {
+    /// A schedule that stands on the bound.
+    Found(Outcome),
+    /// There is none on the bound; the schedule known is one unit above, so there is none narrower.
+    Refuted(super::Refuted),
+    /// Not asked, or not found out.
+    Unknown,
+}
+
+/// Looks for a schedule on the bound on the width, where one that stands above it is known.
+pub(in crate::plan) fn last_units(task: &Task<'_>, known: &Schedule, control: &Control) -> LastUnits {
+    let Task { problem, sharper: Some(sharper), steps: None, max_steps: None, price: None, .. } = *task else {
+        return LastUnits::Unknown;
+    };
+    let width = sharper.sharp().least_width(problem.parts());
+    let moves = u64::from(problem.chunk_count()) * problem.topology().live_links().count() as u64 * u64::from(width);
+    let asked = known.total_width() > u64::from(width)
+        && moves <= MOST_MOVES
+        && !matches!(problem.collective().kind, Kind::AllReduce | Kind::Barrier)
+        && Smt.applies(problem).is_ok();
+    let Some(mut asking) = asked.then(|| Asking::new(task, control).ok()).flatten() else {
+        return LastUnits::Unknown;
+    };
+    match asking.ask(width, width, Effort::Quick) {
+        Ok(Known::Found(schedule)) => LastUnits::Found(Outcome::new(schedule, StopReason::Finished)),
+        Ok(Known::Refuted) => match asking.refuted.pop() {
+            Some(refuted) if known.total_width() == u64::from(width) + 1 => LastUnits::Refuted(refuted),
+            _ => LastUnits::Unknown,
+        },
+        _ => LastUnits::Unknown,
+    }
+}
