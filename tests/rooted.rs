@@ -170,6 +170,22 @@ fn the_price_of_time_decides_in_how_many_parts_a_broadcast_goes() {
     assert!((12..=30).contains(&parts(price(20_000))));
 }
 
+/// The last part leaves the root after `parts / links` units, and has all the way before it. A SAT solver finds such
+/// schedules where trees one after the other need a unit more.
+#[test]
+fn few_parts_too_are_as_soon_everywhere_as_the_last_can_be() {
+    for (extents, links, diameter) in [(&[4, 4][..], 4, 4), (&[2, 3, 4], 5, 4), (&[4, 4, 4], 6, 6)] {
+        for kind in [Kind::Broadcast(RankId(0)), Kind::Reduce(RankId(0))] {
+            let (topology, parts) = (torus(extents, &[], &[]), 12_u32);
+            let least = parts.div_ceil(links) + diameter - 1;
+            let trees = figures(&plan(Some("trees"), &topology, kind.clone(), parts)).1;
+            let best = plan(None, &topology, kind.clone(), parts);
+            assert_eq!((figures(&best).1, best.bounds.least_width(parts)), (least, least), "{kind:?} {extents:?}");
+            assert!(trees >= least, "{kind:?} {extents:?}: {trees}");
+        }
+    }
+}
+
 /// (N-1) messages over the live links of the root, in as many steps as the farthest rank is away.
 #[test]
 fn scatter_and_gather_stand_on_the_cut_of_the_root() {

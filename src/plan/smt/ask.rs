@@ -11,8 +11,9 @@ use crate::collective::Kind;
 use crate::plan::{Control, PlanError, Progress, SharperBounds, StopReason, Task};
 use crate::schedule::Schedule;
 
-/// Conflicts of a quick try.
+/// Conflicts of a quick try, and of one that may take some seconds.
 const QUICK: u32 = 4_000;
+const SECONDS: u32 = 10_000;
 
 /// Who solves the formulas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,6 +41,8 @@ pub struct Refuted {
 pub(super) enum Effort {
     /// So much that easy questions are answered.
     Quick,
+    /// A few seconds' work.
+    Seconds,
     /// Until it is known.
     Full,
 }
@@ -104,7 +107,11 @@ impl<'a> Asking<'a> {
             remaining: 1,
         });
         let stop = || self.control.stop().is_some();
-        let conflicts = if effort == Effort::Quick { Some(QUICK) } else { None };
+        let conflicts = match effort {
+            Effort::Quick => Some(QUICK),
+            Effort::Seconds => Some(SECONDS),
+            Effort::Full => None,
+        };
         let question = Question { steps, width };
         match solve(&self.translation.instance, question, self.backend, &Limits { stop: &stop, conflicts }) {
             Ok(Answer::Found(found)) => Ok(Known::Found(self.translation.schedule(self.task.problem, &found))),

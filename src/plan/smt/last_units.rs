@@ -48,7 +48,7 @@ pub(in crate::plan) fn last_units(task: &Task<'_>, known: &Schedule, control: &C
     let Some(mut asking) = asked.then(|| Asking::new(task, control).ok()).flatten() else {
         return LastUnits::Unknown;
     };
-    match asking.ask(width, width, Effort::Quick) {
+    match asking.ask(width, width, Effort::Seconds) {
         Ok(Known::Found(schedule)) => LastUnits::Found(Outcome::new(schedule, StopReason::Finished)),
         Ok(Known::Refuted) => match asking.refuted.pop() {
             Some(refuted) if known.total_width() == u64::from(width) + 1 => LastUnits::Refuted(refuted),
