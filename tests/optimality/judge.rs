@@ -143,7 +143,8 @@ fn wished(case: &Case, minimise: Minimise, time: Duration, facts: &mut Facts) ->
     best
 }
 
-/// Is there a schedule with these figures? `None` if z3 does not know in time.
+/// Is there a schedule with these figures? `None` if z3 does not know in time. What lies below a bound that was found since
+/// is not asked: the bound has a certificate.
 #[cfg(feature = "z3")]
 pub fn asked_of_z3(case: &Case, figures: Figures, time: Duration) -> Option<bool> {
     let smt = SmtWish { backend: SmtBackend::Z3, width: Some(figures.width), ..SmtWish::default() };
@@ -151,7 +152,7 @@ pub fn asked_of_z3(case: &Case, figures: Figures, time: Duration) -> Option<bool
     let wish = Wish { planner: Some("smt".to_owned()), parts, steps: Some(figures.steps), smt, ..Wish::default() };
     match plan(case, &wish, &Control::unlimited().with_deadline(Instant::now() + time)) {
         Ok(_) => Some(true),
-        Err(PlanError::Refuted { .. }) => Some(false),
+        Err(PlanError::Refuted { .. } | PlanError::TooNarrow { .. }) => Some(false),
         Err(PlanError::Undecided { .. }) => None,
         Err(error) => panic!("{case}, {figures}: {error}"),
     }
