@@ -182,7 +182,7 @@ pub(super) fn plan_bounded(
     if wish.planner.is_none() && outcome.schedule.total_width() > u64::from(bounds.least_width(problem.parts())) {
         match last_units(&task, &outcome.schedule, control) {
             LastUnits::Found(found) => (planner, outcome) = (Smt.name(), found),
-            LastUnits::Refuted(refuted) => outcome.refuted.push(refuted),
+            LastUnits::Stopped(reason) => outcome.stopped = reason,
             LastUnits::Unknown => {}
         }
     }

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //!   broadcast on 4x4, 12 parts    trees      7 units    o o o o o o o
-//!                                 the bound  6 units    x x x x x x      found, or refuted: then 7 is the least
+//!                                 the bound  6 units    x x x x x x      found
 //! ```
 //!
 //! * **Applies** to all kinds but all_reduce and barrier, where `chunks * links * width` is at most 40000 and neither the
@@ -28,9 +28,9 @@ const MOST_MOVES: u64 = 40_000;
 pub(in crate::plan) enum LastUnits {
     /// A schedule that stands on the bound.
     Found(Outcome),
-    /// There is none on the bound; the schedule known is one unit above, so there is none narrower.
-    Refuted(super::Refuted),
-    /// Not asked, or not found out.
+    /// Told to stop before it was found out.
+    Stopped(StopReason),
+    /// Not asked, not found out, or there is none.
     Unknown,
 }
 
@@ -50,10 +50,46 @@ pub(in crate::plan) fn last_units(task: &Task<'_>, known: &Schedule, control: &C
     };
     match asking.ask(width, width, Effort::Seconds) {
         Ok(Known::Found(schedule)) => LastUnits::Found(Outcome::new(schedule, StopReason::Finished)),
-        Ok(Known::Refuted) => match asking.refuted.pop() {
-            Some(refuted) if known.total_width() == u64::from(width) + 1 => LastUnits::Refuted(refuted),
-            _ => LastUnits::Unknown,
-        },
-        _ => LastUnits::Unknown,
+        _ => control.stop().map_or(LastUnits::Unknown, LastUnits::Stopped),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::bound;
+    use crate::collective::Collective;
+    use crate::plan::{SharperBounds, SmtWish, Trees};
+    use crate::problem::Problem;
+    use crate::topology::{RankId, Topology};
+
+    /// 12 parts from one rank of a 4x4 torus: the last leaves after 3 units and goes 4 hops, so 6 units are the least.
+    #[test]
+    fn the_bound_is_met_or_the_reason_to_stop_is_told() {
+        let kind = Kind::Broadcast(RankId(0));
+        let problem = Problem::new(Topology::torus(&[4, 4]).unwrap(), Collective { kind, parts: 12 }).unwrap();
+        let (bounds, unlimited) = (bound::find(&problem).unwrap(), Control::unlimited());
+        let sharper = SharperBounds::new(&problem, &bounds, &unlimited);
+        let task = Task {
+            problem: &problem,
+            bounds: &bounds,
+            sharper: Some(&sharper),
+            steps: None,
+            max_steps: None,
+            price: None,
+            seed: 0,
+            smt: SmtWish::default(),
+        };
+        let trees = Trees.plan(&task, &unlimited).unwrap().schedule;
+        assert_eq!(trees.total_width(), 7);
+        let LastUnits::Found(found) = last_units(&task, &trees, &unlimited) else { panic!("6 units are enough") };
+        assert_eq!((found.schedule.step_count(), found.schedule.total_width()), (6, 6));
+        let over = Control::unlimited().with_deadline(Instant::now());
+        assert!(matches!(last_units(&task, &trees, &over), LastUnits::Stopped(StopReason::TimeLimit)));
+        assert!(matches!(last_units(&task, &found.schedule, &unlimited), LastUnits::Unknown));
+        let stated = Task { max_steps: Some(9), ..task.clone() };
+        assert!(matches!(last_units(&stated, &trees, &unlimited), LastUnits::Unknown));
     }
 }
