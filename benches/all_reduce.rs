@@ -1,7 +1,7 @@
 //! All-reduce of 64 MiB among 8 ranks in one process, beside what the memory of the machine allows and a naive
 //! implementation. `cargo bench --bench all_reduce`; run it on an idle machine.
 //!
-//! Two bounds of the memory, both measured here with a thread for each core:
+//! Two bounds of the memory, both measured here on the buffers of the ranks, by their threads:
 //!
 //! * *once*: the buffer of every rank is read and written once, 1 GiB through the memory in all. No all-reduce can do
 //!   without. This is the bound that the runtime is held to: at least half of it.
@@ -28,8 +28,14 @@ const RANKS: usize = 8;
 const BYTES: usize = 64 << 20;
 const ROUNDS: usize = 11;
 
-/// The times of the rounds: every buffer read and written once; every byte moved copied; the all-reduce.
-type Round = [Duration; 3];
+/// What is measured in a round: every buffer read and written once; every byte moved copied; the all-reduce.
+const MEASURED: usize = 3;
+
+/// When a rank began and ended what is measured in a round.
+type Spans = [(Instant, Instant); MEASURED];
+
+/// The times of a round, from when the first rank began to when the last one ended.
+type Round = [Duration; MEASURED];
 
 fn main() {
     let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -78,41 +84,39 @@ fn ours<E: Element>(machine: Machine, op: Operation) -> Vec<Round> {
     let plan = synthesise(&topology, &Kind::AllReduce, &wish, &Control::unlimited()).expect("a plan");
     let solution = Solution { problem: plan.problem, schedule: plan.schedule, bounds: plan.bounds, origin: None };
     let schedule = Verified::<Solution>::new(solution, &Options::default()).expect("it holds");
-    let cores = thread::available_parallelism().map_or(1, usize::from).min(RANKS);
     let barrier = Barrier::new(RANKS);
-    let times = threads::run(&schedule, Duration::from_secs(60), |mut communicator| {
-        let rank = communicator.rank().index();
+    let spans = threads::run(&schedule, Duration::from_secs(60), |mut communicator| {
         let mut buffer = vec![E::zeroed(); BYTES / size_of::<E>()];
-        let other = vec![1_u64; if rank < cores { BYTES / 8 } else { 0 }];
-        let mut times: Vec<Round> = Vec::new();
-        for _ in 0..ROUNDS {
-            // As many threads as there are cores work through as many buffers as there are ranks.
-            let turn = |work: &mut dyn FnMut()| {
-                barrier.wait();
-                let started = Instant::now();
-                work();
-                barrier.wait();
-                started.elapsed()
-            };
-            let share = |buffers: usize| if rank < cores { buffers.div_ceil(cores) } else { 0 };
+        let other = vec![1_u64; BYTES / 8];
+        let turn = |work: &mut dyn FnMut()| {
+            barrier.wait();
+            let started = Instant::now();
+            work();
+            (started, Instant::now())
+        };
+        let round = |_| -> Spans {
             let words = bytemuck::cast_slice_mut::<E, u64>(&mut buffer);
-            let once = turn(&mut || {
-                for _ in 0..share(RANKS) {
-                    black_box(&mut *words).iter_mut().for_each(|word| *word = word.wrapping_add(1));
-                }
-            });
+            let once = turn(&mut || words.iter_mut().for_each(|word| *word = word.wrapping_add(1)));
             let moved = turn(&mut || {
-                for _ in 0..share(2 * (RANKS - 1)) {
-                    black_box(&mut *words).copy_from_slice(black_box(&other));
+                let chunk = words.len() / RANKS;
+                for number in 0..2 * (RANKS - 1) {
+                    let at = number % RANKS * chunk..(number % RANKS + 1) * chunk;
+                    black_box(&mut words[at.clone()]).copy_from_slice(black_box(&other[at]));
                 }
             });
             buffer.fill(E::zeroed());
             let time = turn(&mut || communicator.all_reduce(&mut buffer, op).expect("an all-reduce"));
-            times.push([once, moved, time]);
-        }
-        times
+            [once, moved, time]
+        };
+        (0..ROUNDS).map(round).collect::<Vec<Spans>>()
     });
-    times.expect("communicators").swap_remove(0)
+    let spans = spans.expect("communicators");
+    let time = |round: usize, which: usize| {
+        let ranks = || spans.iter().map(|rank| rank[round][which]);
+        let ended = ranks().map(|(_, ended)| ended).max();
+        ended.zip(ranks().map(|(started, _)| started).min()).map_or(Duration::ZERO, |(ended, started)| ended - started)
+    };
+    (0..ROUNDS).map(|round| std::array::from_fn(|which| time(round, which))).collect()
 }
 
 /// One rank takes the buffers of all others, adds them to its own and hands the sum to everyone.

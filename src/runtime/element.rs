@@ -4,12 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use bytemuck::Pod;
-use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 use thiserror::Error;
 
-/// Numbers of type `f16` that are converted at a time.
-const CONVERTED: usize = 256;
+use super::vector::{combine, combine_bf16, combine_f16};
 
 /// How values are combined where a schedule says `reduce`.
 ///
@@ -136,12 +134,6 @@ fn named<T: Copy>(text: &str, all: &[T], name: fn(T) -> &'static str) -> Result<
     found.ok_or_else(|| UnknownName { name: text.to_owned(), known: known() })
 }
 
-fn apply<E: Copy>(own: &[E], into: &mut [E], combined: impl Fn(E, E) -> E) {
-    for (into, &own) in into.iter_mut().zip(own) {
-        *into = combined(own, *into);
-    }
-}
-
 macro_rules! integers {
     ($($element:ty => $dtype:ident),*) => {$(
         impl Element for $element {
@@ -149,10 +141,10 @@ macro_rules! integers {
 
             fn combine(op: Operation, own: &[Self], into: &mut [Self]) {
                 match op {
-                    Operation::Sum => apply(own, into, Self::wrapping_add),
-                    Operation::Product => apply(own, into, Self::wrapping_mul),
-                    Operation::Min => apply(own, into, Self::min),
-                    Operation::Max => apply(own, into, Self::max),
+                    Operation::Sum => combine(own, into, Self::wrapping_add),
+                    Operation::Product => combine(own, into, Self::wrapping_mul),
+                    Operation::Min => combine(own, into, Self::min),
+                    Operation::Max => combine(own, into, Self::max),
                 }
             }
         }
@@ -160,16 +152,16 @@ macro_rules! integers {
 }
 
 macro_rules! floats {
-    ($($element:ty => $dtype:ident),*) => {$(
+    ($($element:ty => $dtype:ident, $combine:ident;)*) => {$(
         impl Element for $element {
             const DTYPE: Dtype = Dtype::$dtype;
 
             fn combine(op: Operation, own: &[Self], into: &mut [Self]) {
                 match op {
-                    Operation::Sum => apply(own, into, |a, b| a + b),
-                    Operation::Product => apply(own, into, |a, b| a * b),
-                    Operation::Min => apply(own, into, Self::min),
-                    Operation::Max => apply(own, into, Self::max),
+                    Operation::Sum => $combine(own, into, |a, b| a + b),
+                    Operation::Product => $combine(own, into, |a, b| a * b),
+                    Operation::Min => $combine(own, into, |a, b| a.min(b)),
+                    Operation::Max => $combine(own, into, |a, b| a.max(b)),
                 }
             }
         }
@@ -177,58 +169,18 @@ macro_rules! floats {
 }
 
 integers!(i32 => I32, i64 => I64, u8 => U8);
-floats!(f32 => F32, f64 => F64);
-
-impl Element for f16 {
-    const DTYPE: Dtype = Dtype::F16;
-
-    fn combine(op: Operation, own: &[Self], into: &mut [Self]) {
-        // Whole slices are converted many times faster than single numbers.
-        let (mut left, mut right) = ([0.0_f32; CONVERTED], [0.0_f32; CONVERTED]);
-        for (own, into) in own.chunks(CONVERTED).zip(into.chunks_mut(CONVERTED)) {
-            let length = own.len().min(into.len());
-            let (own, into) = (&own[..length], &mut into[..length]);
-            let (left, right) = (&mut left[..length], &mut right[..length]);
-            own.convert_to_f32_slice(left);
-            into.convert_to_f32_slice(right);
-            f32::combine(op, left, right);
-            into.convert_from_f32_slice(right);
-        }
-    }
-}
-
-impl Element for bf16 {
-    const DTYPE: Dtype = Dtype::Bf16;
-
-    fn combine(op: Operation, own: &[Self], into: &mut [Self]) {
-        match op {
-            Operation::Sum => apply(own, into, |a, b| narrowed(widened(a) + widened(b))),
-            Operation::Product => apply(own, into, |a, b| narrowed(widened(a) * widened(b))),
-            Operation::Min => apply(own, into, |a, b| narrowed(widened(a).min(widened(b)))),
-            Operation::Max => apply(own, into, |a, b| narrowed(widened(a).max(widened(b)))),
-        }
-    }
-}
-
-/// As [`bf16::to_f32`], but that NaN stays the NaN it is.
-fn widened(number: bf16) -> f32 {
-    f32::from_bits(u32::from(number.to_bits()) << 16)
-}
-
-/// As [`bf16::from_f32`], to the nearest, ties to even, but without branches: loops of it become vector instructions.
-fn narrowed(number: f32) -> bf16 {
-    let bits = number.to_bits();
-    let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1));
-    let quiet = bits | 0x40_0000;
-    let bits = if number.is_nan() { quiet } else { rounded };
-    bf16::from_bits((bits >> 16) as u16)
+floats! {
+    f32 => F32, combine;
+    f64 => F64, combine;
+    f16 => F16, combine_f16;
+    bf16 => Bf16, combine_bf16;
 }
 
 #[cfg(test)]
 mod tests {
     use half::{bf16, f16};
 
-    use super::{Dtype, Element, Operation, narrowed, widened};
+    use super::{Dtype, Element, Operation};
 
     fn combined<E: Element>(op: Operation, own: E, other: E) -> E {
         let mut into = [other];
@@ -253,15 +205,36 @@ mod tests {
         assert_eq!(combined(Operation::Min, f16::from_f32(-1.0), f16::NAN), f16::from_f32(-1.0));
     }
 
+    /// A loop over many numbers does what it does to one.
     #[test]
-    fn numbers_of_16_bits_are_rounded_as_their_type_says() {
-        for high in 0..=u16::MAX {
-            let number = bf16::from_bits(high);
-            assert!(widened(number) == number.to_f32() || number.is_nan() && widened(number).is_nan());
-            for low in [0, 1, 0x7fff, 0x8000, 0x8001, 0xffff] {
-                let number = f32::from_bits(u32::from(high) << 16 | low);
-                assert_eq!(narrowed(number).to_bits(), bf16::from_f32(number).to_bits(), "{number}");
+    fn many_numbers_are_combined_as_single_ones() {
+        fn check<E: Element>(own: &[E], other: &[E]) {
+            for op in Operation::ALL {
+                let mut into = other.to_vec();
+                E::combine(op, own, &mut into);
+                let singly = own.iter().zip(other).map(|(&own, &other)| combined(op, own, other));
+                let bytes = bytemuck::cast_slice::<E, u8>;
+                assert_eq!(bytes(&into), bytes(&singly.collect::<Vec<E>>()), "{op}, {:?}", E::DTYPE);
             }
+        }
+        /// Some numbers replaced, one in so many.
+        fn with(mut numbers: Vec<f32>, special: &[f32], step: usize) -> Vec<f32> {
+            numbers.iter_mut().step_by(step).zip(special.iter().cycle()).for_each(|(one, &other)| *one = other);
+            numbers
+        }
+        let mut random = fastrand::Rng::with_seed(7);
+        for length in [0, 1, 31, 64, 1021] {
+            let mut floats = || (0..length).map(|_| random.f32() * 2e5 - 1e5).collect::<Vec<f32>>();
+            let (own, other) = (floats(), floats());
+            let special = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 6e-8, -3e-5, 65504.0, -0.0];
+            let (own, other) = (with(own, &special, 3), with(other, &special, 5));
+            let pick = |floats: &[f32]| floats.iter().map(|&one| f16::from_f32(one)).collect::<Vec<f16>>();
+            check(&pick(&own), &pick(&other));
+            let pick = |floats: &[f32]| floats.iter().map(|&one| bf16::from_f32(one)).collect::<Vec<bf16>>();
+            check(&pick(&own), &pick(&other));
+            let pick = |floats: &[f32]| floats.iter().map(|&one| one as i64).collect::<Vec<i64>>();
+            check(&pick(&own), &pick(&other));
+            check(&own, &other);
         }
     }
 

@@ -52,10 +52,12 @@ pub mod mpi;
 mod packet;
 mod role;
 mod runnable;
+mod sixteen;
 pub mod tcp;
 pub mod threads;
 mod transport;
 mod trial;
+mod vector;
 
 pub use communicator::Communicator;
 pub use compressed::{Gathering, Order};
