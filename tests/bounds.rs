@@ -406,19 +406,8 @@ fn small_networks() -> Vec<Topology> {
 fn kinds(topology: &Topology) -> Vec<Kind> {
     let ranks = topology.rank_count() as u32;
     let counts: Vec<u32> = (0..ranks * ranks).map(|pair| (pair * 7 + pair / ranks * 5) % 4).collect();
-    let root = RankId(1);
-    vec![
-        Kind::AllToAll,
-        Kind::AllToAllV(Demand::new(ranks, &counts).unwrap()),
-        Kind::AllGather,
-        Kind::ReduceScatter,
-        Kind::AllReduce,
-        Kind::Broadcast(root),
-        Kind::Reduce(root),
-        Kind::Scatter(root),
-        Kind::Gather(root),
-        Kind::AllReduceGathered,
-    ]
+    let every = Kind::every(RankId(1), Demand::new(ranks, &counts).unwrap());
+    every.into_iter().filter(|kind| *kind != Kind::Barrier).collect()
 }
 
 /// The definition, over all sets: what must leave the set over the capacity out of it. (Entering it is leaving the

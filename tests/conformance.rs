@@ -81,23 +81,10 @@ fn without_cables(spec: TopologySpec, count: usize) -> Vec<TopologySpec> {
     vec![TopologySpec { failed_links, ..spec }]
 }
 
-fn kinds(ranks: u32) -> Vec<Kind> {
+fn kinds(ranks: u32) -> [Kind; 11] {
     let counts: Vec<u32> =
         (0..ranks * ranks).map(|pair| ((pair * 5 + pair / ranks * 3) % 7).saturating_sub(4)).collect();
-    let root = RankId(0);
-    vec![
-        Kind::AllToAll,
-        Kind::AllToAllV(Demand::new(ranks, &counts).unwrap()),
-        Kind::AllGather,
-        Kind::ReduceScatter,
-        Kind::AllReduce,
-        Kind::Broadcast(root),
-        Kind::Reduce(root),
-        Kind::Scatter(root),
-        Kind::Gather(root),
-        Kind::Barrier,
-        Kind::AllReduceGathered,
-    ]
+    Kind::every(RankId(0), Demand::new(ranks, &counts).unwrap())
 }
 
 /// Planners that take their time, and the largest machine they are tried on here.

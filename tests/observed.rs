@@ -99,19 +99,7 @@ fn planned_schedules_agree_with_the_definitions() {
     for (extents, cables, ranks) in machines {
         let spec = TopologySpec::torus(extents).without_cables(cables).without_ranks(ranks);
         let topology = Topology::new(spec).unwrap();
-        for kind in [
-            Kind::AllToAll,
-            Kind::AllToAllV(demand(topology.rank_count() as u32).unwrap()),
-            Kind::AllGather,
-            Kind::ReduceScatter,
-            Kind::AllReduce,
-            Kind::Broadcast(root),
-            Kind::Reduce(root),
-            Kind::Scatter(root),
-            Kind::Gather(root),
-            Kind::Barrier,
-            Kind::AllReduceGathered,
-        ] {
+        for kind in Kind::every(root, demand(topology.rank_count() as u32).unwrap()) {
             for parts in [1, 5] {
                 let wish = Wish { parts: Parts::Fixed(parts), ..Wish::default() };
                 let plan = synthesise(&topology, &kind, &wish, &Control::unlimited()).unwrap();

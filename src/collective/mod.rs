@@ -61,6 +61,25 @@ pub enum Kind {
     AllReduceGathered,
 }
 
+impl Kind {
+    /// A collective of each kind, in the order of their definition: rooted ones at `root`, all-to-allv with `demand`.
+    pub fn every(root: RankId, demand: Demand) -> [Self; 11] {
+        [
+            Self::AllToAll,
+            Self::AllToAllV(demand),
+            Self::AllGather,
+            Self::ReduceScatter,
+            Self::AllReduce,
+            Self::Broadcast(root),
+            Self::Reduce(root),
+            Self::Scatter(root),
+            Self::Gather(root),
+            Self::Barrier,
+            Self::AllReduceGathered,
+        ]
+    }
+}
+
 /// Chunk counts per pair of ranks, with the id at which each pair's chunks begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demand {

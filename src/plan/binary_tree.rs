@@ -35,9 +35,9 @@
 //! binary trees and what they cost.
 
 use super::arborescences::{Arborescence, Parents, pipelined};
+use super::error::check_kind;
 use super::negotiation::Network;
 use super::{Asked, Control, Outcome, PlanError, Planner, Task};
-use crate::collective::Kind;
 use crate::problem::Problem;
 
 /// Broadcast and reduce along the binary tree of rank numbers.
@@ -71,13 +71,7 @@ impl Planner for BinaryTree {
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        match problem.collective().kind {
-            Kind::Broadcast(_) | Kind::Reduce(_) => Ok(()),
-            _ => Err(PlanError::NotApplicable {
-                planner: self.name(),
-                reason: "it plans broadcast and reduce only".to_owned(),
-            }),
-        }
+        check_kind(self.name(), problem, &["broadcast", "reduce"])
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {

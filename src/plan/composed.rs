@@ -31,6 +31,7 @@
 //!
 //! Rabenseifner, "Optimization of collective reduction operations", ICCS 2004.
 
+use super::error::check_kind;
 use super::{Asked, Control, Outcome, PlanError, Planner, StopReason, Task, Template, Trees};
 use crate::bound;
 use crate::collective::{ChunkId, Collective, Kind};
@@ -69,10 +70,7 @@ impl Planner for Composed {
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        match problem.collective().kind {
-            Kind::AllReduce => Ok(()),
-            _ => Err(PlanError::NotApplicable { planner: self.name(), reason: "it plans all_reduce only".to_owned() }),
-        }
+        check_kind(self.name(), problem, &["all_reduce"])
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::{Refuted, SmtBackend, StopReason};
-use crate::problem::{Disconnected, ProblemError};
+use crate::problem::{Disconnected, Problem, ProblemError};
 
 /// Why a planner gives no schedule.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -43,6 +43,14 @@ impl PlanError {
             None => Self::NobodyApplies { refusals: failures },
         }
     }
+}
+
+/// Refuses problems of other kinds than these.
+pub(super) fn check_kind(planner: &'static str, problem: &Problem, kinds: &[&str]) -> Result<(), PlanError> {
+    if kinds.contains(&problem.collective().kind.name()) {
+        return Ok(());
+    }
+    Err(PlanError::NotApplicable { planner, reason: format!("it plans {} only", kinds.join(" and ")) })
 }
 
 fn listed(refusals: &[PlanError]) -> String {

@@ -15,7 +15,8 @@
 //! An arrival that is told twice is no harm, so nothing has to be arranged; compare the two waves of a ring barrier, which
 //! take twice as many steps as the ring has ranks.
 
-use crate::collective::{ChunkId, Kind};
+use crate::collective::ChunkId;
+use crate::plan::error::check_kind;
 use crate::plan::{Control, Outcome, PlanError, Planner, StopReason, Task};
 use crate::problem::Problem;
 use crate::schedule::{Op, Schedule};
@@ -43,10 +44,7 @@ impl Planner for Flood {
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        match problem.collective().kind {
-            Kind::Barrier => Ok(()),
-            _ => Err(PlanError::NotApplicable { planner: self.name(), reason: "it plans barrier only".to_owned() }),
-        }
+        check_kind(self.name(), problem, &["barrier"])
     }
 
     fn plan(&self, task: &Task<'_>, _control: &Control) -> Result<Outcome, PlanError> {

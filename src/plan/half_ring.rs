@@ -36,10 +36,9 @@
 
 use std::cmp::Ordering;
 
-use super::ring_phases::{Block, active_dims, check, run};
+use super::ring_phases::{Block, check, in_turn};
 use super::{Asked, Control, Outcome, PlanError, Planner, Task};
 use crate::problem::Problem;
-use crate::topology::dim_name;
 
 /// Every message the shorter way round the rings, dimension after dimension.
 ///
@@ -80,10 +79,7 @@ impl Planner for HalfRing {
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
-        self.applies(task.problem)?;
-        let dims = active_dims(task.problem);
-        let names = dims.iter().map(|&dim| format!("dimension {}", dim_name(dim as u8))).collect();
-        run(self.name(), task, control, names, |phase, _| Some(dims[phase]), shorter_way)
+        in_turn(self.name(), task, control, shorter_way)
     }
 }
 

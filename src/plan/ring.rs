@@ -34,10 +34,9 @@
 //!
 //! [`HalfRing`]: super::HalfRing
 
-use super::ring_phases::{Block, active_dims, check, run};
+use super::ring_phases::{Block, check, in_turn};
 use super::{Asked, Control, Outcome, PlanError, Planner, Task};
 use crate::problem::Problem;
-use crate::topology::dim_name;
 
 /// Half of every message each way round the rings, dimension after dimension.
 ///
@@ -78,10 +77,7 @@ impl Planner for Ring {
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
-        self.applies(task.problem)?;
-        let dims = active_dims(task.problem);
-        let names = dims.iter().map(|&dim| format!("dimension {}", dim_name(dim as u8))).collect();
-        run(self.name(), task, control, names, |phase, _| Some(dims[phase]), half)
+        in_turn(self.name(), task, control, half)
     }
 }
 

@@ -34,10 +34,8 @@
 
 use super::ring_of_ranks::{ring_for, round_the_ring};
 use super::{Asked, Control, Outcome, PlanError, Planner, StopReason, Task};
-use crate::collective::Kind;
 use crate::problem::Problem;
 use crate::schedule::Op;
-use crate::topology::LinkId;
 
 /// All-reduce round one ring.
 ///
@@ -55,6 +53,8 @@ use crate::topology::LinkId;
 #[derive(Clone, Copy, Debug)]
 pub struct RingAllReduce;
 
+const KINDS: &[&str] = &["all_reduce"];
+
 impl Planner for RingAllReduce {
     fn name(&self) -> &'static str {
         "ring_all_reduce"
@@ -69,11 +69,11 @@ impl Planner for RingAllReduce {
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        self.ring(problem).map(|_| ())
+        ring_for(self.name(), problem, KINDS).map(|_| ())
     }
 
     fn plan(&self, task: &Task<'_>, _control: &Control) -> Result<Outcome, PlanError> {
-        let ring = self.ring(task.problem)?;
+        let ring = ring_for(self.name(), task.problem, KINDS)?;
         let (ranks, parts) = (ring.len(), u64::from(task.problem.parts()));
         let half = ranks.saturating_sub(1);
         task.takes(self.name(), 2 * half)?;
@@ -85,14 +85,5 @@ impl Planner for RingAllReduce {
             border(segment)..border(segment + 1)
         });
         Ok(Outcome::new(schedule, StopReason::Finished))
-    }
-}
-
-impl RingAllReduce {
-    fn ring(&self, problem: &Problem) -> Result<Vec<LinkId>, PlanError> {
-        match problem.collective().kind {
-            Kind::AllReduce => ring_for(self.name(), problem),
-            _ => Err(PlanError::NotApplicable { planner: self.name(), reason: "it plans all_reduce only".to_owned() }),
-        }
     }
 }

@@ -32,10 +32,8 @@
 
 use super::ring_of_ranks::{ring_for, round_the_ring};
 use super::{Asked, Control, Outcome, PlanError, Planner, StopReason, Task};
-use crate::collective::Kind;
 use crate::problem::Problem;
 use crate::schedule::Op;
-use crate::topology::LinkId;
 
 /// All-gather round one ring.
 ///
@@ -52,6 +50,8 @@ use crate::topology::LinkId;
 #[derive(Clone, Copy, Debug)]
 pub struct RingGather;
 
+const KINDS: &[&str] = &["all_gather", "all_reduce_gathered"];
+
 impl Planner for RingGather {
     fn name(&self) -> &'static str {
         "ring_gather"
@@ -66,11 +66,11 @@ impl Planner for RingGather {
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        self.ring(problem).map(|_| ())
+        ring_for(self.name(), problem, KINDS).map(|_| ())
     }
 
     fn plan(&self, task: &Task<'_>, _control: &Control) -> Result<Outcome, PlanError> {
-        let ring = self.ring(task.problem)?;
+        let ring = ring_for(self.name(), task.problem, KINDS)?;
         let (topology, parts) = (task.problem.topology(), task.problem.parts());
         let steps = ring.len().saturating_sub(1);
         task.takes(self.name(), steps)?;
@@ -80,17 +80,5 @@ impl Planner for RingGather {
             owner * parts..(owner + 1) * parts
         });
         Ok(Outcome::new(schedule, StopReason::Finished))
-    }
-}
-
-impl RingGather {
-    fn ring(&self, problem: &Problem) -> Result<Vec<LinkId>, PlanError> {
-        match problem.collective().kind {
-            Kind::AllGather | Kind::AllReduceGathered => ring_for(self.name(), problem),
-            _ => Err(PlanError::NotApplicable {
-                planner: self.name(),
-                reason: "it plans all_gather and all_reduce_gathered only".to_owned(),
-            }),
-        }
     }
 }

@@ -10,6 +10,7 @@ use std::ops::Range;
 use fastrand::Rng;
 
 use super::PlanError;
+use super::error::check_kind;
 use crate::collective::ChunkId;
 use crate::problem::Problem;
 use crate::schedule::{Op, Schedule};
@@ -20,12 +21,13 @@ const MOST_VISITS: u32 = 100_000;
 /// Rotations and extensions, per rank, before the second gives up.
 const MOST_TURNS_PER_RANK: usize = 300;
 
-/// The links of a ring through all live ranks, in order; none for a single rank.
+/// The links of a ring through all live ranks, in order, for problems of these kinds; none for a single rank.
 ///
 /// # Errors
 ///
-/// If the ranks cannot reach each other, or no ring was found.
-pub(super) fn ring_for(planner: &'static str, problem: &Problem) -> Result<Vec<LinkId>, PlanError> {
+/// If the problem is of another kind, the ranks cannot reach each other, or no ring was found.
+pub(super) fn ring_for(planner: &'static str, problem: &Problem, kinds: &[&str]) -> Result<Vec<LinkId>, PlanError> {
+    check_kind(planner, problem, kinds)?;
     problem.check_connected(&Distances::new(problem.topology()))?;
     let reason = || "no ring through all live ranks was found".to_owned();
     ring_of_ranks(problem.topology()).ok_or_else(|| PlanError::NotApplicable { planner, reason: reason() })

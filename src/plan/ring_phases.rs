@@ -94,6 +94,24 @@ pub(super) fn active_dims(problem: &Problem) -> Vec<usize> {
     (0..extents.len()).filter(|&dim| extents[dim] > 1).collect()
 }
 
+/// Runs a phase for each dimension, one after the other, in which all that has to go along it goes: `upwards(block)` of
+/// a block's chunks go up.
+///
+/// # Errors
+///
+/// As [`run`], and if the problem is none for it ([`check`]).
+pub(super) fn in_turn(
+    planner: &'static str,
+    task: &Task<'_>,
+    control: &Control,
+    upwards: impl Fn(Block) -> usize,
+) -> Result<Outcome, PlanError> {
+    check(planner, task.problem)?;
+    let dims = active_dims(task.problem);
+    let names = dims.iter().map(|&dim| format!("dimension {}", dim_name(dim as u8))).collect();
+    run(planner, task, control, names, |phase, _| Some(dims[phase]), upwards)
+}
+
 /// Runs phases of these names and writes the schedule down. In phase `p`, `dim_of(p, chunk)` says along which
 /// dimension a chunk goes, if it goes, `upwards(block)` how many of a block's chunks go up; the others go down. Where
 /// an extent of 2 has a single cable, all take it. Time and memory are in the number of hops.

@@ -30,10 +30,8 @@
 
 use super::ring_of_ranks::{ring_for, round_the_ring};
 use super::{Asked, Control, Outcome, PlanError, Planner, StopReason, Task};
-use crate::collective::Kind;
 use crate::problem::Problem;
 use crate::schedule::Op;
-use crate::topology::LinkId;
 
 /// The ring barrier.
 ///
@@ -50,6 +48,8 @@ use crate::topology::LinkId;
 #[derive(Clone, Copy, Debug)]
 pub struct TwoWave;
 
+const KINDS: &[&str] = &["barrier"];
+
 impl Planner for TwoWave {
     fn name(&self) -> &'static str {
         "two_wave"
@@ -64,11 +64,11 @@ impl Planner for TwoWave {
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        self.ring(problem).map(|_| ())
+        ring_for(self.name(), problem, KINDS).map(|_| ())
     }
 
     fn plan(&self, task: &Task<'_>, _control: &Control) -> Result<Outcome, PlanError> {
-        let ring = self.ring(task.problem)?;
+        let ring = ring_for(self.name(), task.problem, KINDS)?;
         let wave = ring.len().saturating_sub(1);
         task.takes(self.name(), 2 * wave)?;
         let ops = std::iter::repeat_n(Op::Reduce, wave).chain(std::iter::repeat_n(Op::Copy, wave));
@@ -76,14 +76,5 @@ impl Planner for TwoWave {
         let schedule =
             round_the_ring(task.problem.topology(), &ring, ops, |at, step| 0..u32::from(at == step % ring.len()));
         Ok(Outcome::new(schedule, StopReason::Finished))
-    }
-}
-
-impl TwoWave {
-    fn ring(&self, problem: &Problem) -> Result<Vec<LinkId>, PlanError> {
-        match problem.collective().kind {
-            Kind::Barrier => ring_for(self.name(), problem),
-            _ => Err(PlanError::NotApplicable { planner: self.name(), reason: "it plans barrier only".to_owned() }),
-        }
     }
 }

@@ -34,20 +34,7 @@ fn random_kind(machine: &Machine, dice: &mut Dice) -> Kind {
     let root = RankId(*dice.pick(&live));
     let counts: Vec<u32> = (0..machine.ranks * machine.ranks).map(|_| dice.roll(3) as u32).collect();
     let demand = Demand::new(machine.ranks, &counts).expect("a square matrix");
-    dice.pick(&[
-        Kind::AllToAll,
-        Kind::AllToAllV(demand),
-        Kind::AllGather,
-        Kind::ReduceScatter,
-        Kind::AllReduce,
-        Kind::Broadcast(root),
-        Kind::Reduce(root),
-        Kind::Scatter(root),
-        Kind::Gather(root),
-        Kind::Barrier,
-        Kind::AllReduceGathered,
-    ])
-    .clone()
+    dice.pick(&Kind::every(root, demand)).clone()
 }
 
 fn hops(machine: &Machine, kind: &Kind, parts: u32, dice: &mut Dice) -> Vec<Hop> {

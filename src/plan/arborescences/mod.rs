@@ -44,7 +44,7 @@ mod shallow;
 
 use fastrand::Rng;
 
-use crate::collective::Kind;
+use crate::plan::error::check_kind;
 use crate::plan::negotiation::Network;
 use crate::plan::{Control, Outcome, PlanError, Planner, Task};
 use crate::problem::Problem;
@@ -79,13 +79,7 @@ impl Planner for Arborescences {
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        match problem.collective().kind {
-            Kind::Broadcast(_) | Kind::Reduce(_) => Ok(()),
-            _ => Err(PlanError::NotApplicable {
-                planner: self.name(),
-                reason: "it plans broadcast and reduce only".to_owned(),
-            }),
-        }
+        check_kind(self.name(), problem, &["broadcast", "reduce"])
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
