@@ -82,8 +82,7 @@ fn ours<E: Element>(machine: Machine, op: Operation) -> Vec<Round> {
     let planner = machine.planner.map(str::to_owned);
     let wish = Wish { planner, parts: Parts::Fixed(RANKS as u32), ..Wish::default() };
     let plan = synthesise(&topology, &Kind::AllReduce, &wish, &Control::unlimited()).expect("a plan");
-    let solution = Solution { problem: plan.problem, schedule: plan.schedule, bounds: plan.bounds, origin: None };
-    let schedule = Verified::<Solution>::new(solution, &Options::default()).expect("it holds");
+    let schedule = Verified::<Solution>::new(plan.into(), &Options::default()).expect("it holds");
     let barrier = Barrier::new(RANKS);
     let spans = threads::run(&schedule, Duration::from_secs(60), |mut communicator| {
         let mut buffer = vec![E::zeroed(); BYTES / size_of::<E>()];

@@ -5,6 +5,19 @@ fn kinds() -> [Kind; 11] {
     Kind::every(RankId(1), Demand::new(3, &[0, 2, 1, 0, 0, 0, 3, 0, 1]).unwrap())
 }
 
+/// The kinds of docs/schedule-format.md, each once.
+#[test]
+fn every_kind_is_every_kind() {
+    let page = include_str!("../../docs/schedule-format.md");
+    let rows = page.split_once("| kind | chunk id |").unwrap().1.lines().skip(2);
+    let rows = rows.take_while(|row| row.starts_with('|'));
+    let mut listed: Vec<&str> = rows.map(|row| row.split('`').nth(1).unwrap()).collect();
+    let mut named = kinds().map(|kind| kind.name());
+    named.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(named[..], listed[..]);
+}
+
 #[test]
 fn labels_read_back_for_every_kind() {
     for kind in kinds() {

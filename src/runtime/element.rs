@@ -13,7 +13,7 @@ use super::vector::{combine, combine_bf16, combine_f16};
 ///
 /// Integers wrap around (sums and products modulo 2^bits). Floating-point results are rounded after every operation;
 /// `f16` and `bf16` are computed in `f32` and rounded back. The least and the greatest leave NaN out where the other
-/// value is a number.
+/// value is a number. Which bits a NaN has, and which sign the least or greatest of two zeros, depends on the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// a + b

@@ -1,5 +1,6 @@
 //! Loops that combine two rows of elements, with the widest vector instructions that the machine has. Which they are is
-//! found out when the loop begins; the results are the same bits on all machines.
+//! found out when the loop begins. The results are the same bits whichever they are, but for those of a NaN and the sign
+//! of a zero that is the least or greatest of zeros of both signs: there machines differ.
 
 use half::{bf16, f16};
 use pulp::Arch;
