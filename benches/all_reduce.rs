@@ -8,6 +8,8 @@
 //! * *moved*: the bytes that the schedule of a ring moves, `2*(N-1)` buffers, each copied once. What stays in the caches
 //!   on its way need not pay for it, so an all-reduce can be faster.
 //!
+//! The ranks are threads with a communicator each, and then a group, whose ranks are tasks of as many threads as cores.
+//!
 //! What is compared is measured in turns, round after round: the shares are those of a round, and the middle one of all
 //! rounds is printed, so that a machine that is busy with other things slows both down.
 
@@ -19,7 +21,7 @@ use std::time::{Duration, Instant};
 use half::{bf16, f16};
 use synth::collective::Kind;
 use synth::plan::{Control, Parts, Wish, synthesise};
-use synth::runtime::{Element, Operation, threads};
+use synth::runtime::{Element, Group, Operation, RankBuffers, threads};
 use synth::schedule::Solution;
 use synth::topology::Topology;
 use synth::verify::{Options, Verified};
@@ -28,8 +30,9 @@ const RANKS: usize = 8;
 const BYTES: usize = 64 << 20;
 const ROUNDS: usize = 11;
 
-/// What is measured in a round: every buffer read and written once; every byte moved copied; the all-reduce.
-const MEASURED: usize = 3;
+/// What is measured in a round: every buffer read and written once; every byte moved copied; the all-reduce of threads,
+/// and of a group.
+const MEASURED: usize = 4;
 
 /// When a rank began and ended what is measured in a round.
 type Spans = [(Instant, Instant); MEASURED];
@@ -40,7 +43,7 @@ type Round = [Duration; MEASURED];
 fn main() {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     println!("{RANKS} ranks, {BYTES} bytes each, {cores} cores; milliseconds, the least of {ROUNDS} rounds");
-    println!("  {:46} {:>8} {:>8} {:>8}   share of the bounds", "", "once", "moved", "time");
+    println!("  {:46} {:>7} {:>7} {:>7} {:>7}   share of once, of moved", "", "once", "moved", "threads", "group");
     let ring = Machine { planner: Some("ring_all_reduce"), extents: &[8] };
     show("ring_all_reduce on a ring of 8, f32 sum", &ours::<f32>(ring, Operation::Sum));
     show("ring_all_reduce on a ring of 8, f32 max", &ours::<f32>(ring, Operation::Max));
@@ -65,15 +68,18 @@ struct Machine {
 
 fn show(name: &str, rounds: &[Round]) {
     let least = |which: usize| milliseconds(rounds.iter().map(|round| round[which]).min().unwrap_or_default());
-    let share = |which: usize| {
+    let share = |which: usize, of: usize| {
         let mut shares: Vec<f64> =
-            rounds.iter().map(|round| round[which].as_secs_f64() / round[2].as_secs_f64()).collect();
+            rounds.iter().map(|round| round[of].as_secs_f64() / round[which].as_secs_f64()).collect();
         shares.sort_by(f64::total_cmp);
         100.0 * shares[shares.len() / 2]
     };
-    let (once, moved) = (share(0), share(1));
-    let (least_once, least_moved, time) = (least(0), least(1), least(2));
-    println!("  {name:46} {least_once:8.1} {least_moved:8.1} {time:8.1}   {once:.0} % of once, {moved:.0} % of moved");
+    let [once, moved, threads, group] = [0, 1, 2, 3].map(least);
+    let shares = [2, 3].map(|which| format!("{:.0}, {:.0} %", share(which, 0), share(which, 1)));
+    println!(
+        "  {name:46} {once:7.1} {moved:7.1} {threads:7.1} {group:7.1}   threads {}; group {}",
+        shares[0], shares[1]
+    );
 }
 
 /// An all-reduce, in turns with the bounds.
@@ -84,16 +90,22 @@ fn ours<E: Element>(machine: Machine, op: Operation) -> Vec<Round> {
     let plan = synthesise(&topology, &Kind::AllReduce, &wish, &Control::unlimited()).expect("a plan");
     let schedule = Verified::<Solution>::new(plan.into(), &Options::default()).expect("it holds");
     let barrier = Barrier::new(RANKS);
+    let group = Mutex::new(Group::new(&schedule).expect("a group"));
+    let buffers: Vec<Mutex<Vec<E>>> = (0..RANKS).map(|_| Mutex::default()).collect();
     let spans = threads::run(&schedule, Duration::from_secs(60), |mut communicator| {
-        let mut buffer = vec![E::zeroed(); BYTES / size_of::<E>()];
+        let rank = communicator.rank().index();
+        *buffers[rank].lock().expect("no panic") = vec![E::zeroed(); BYTES / size_of::<E>()];
         let other = vec![1_u64; BYTES / 8];
         let turn = |work: &mut dyn FnMut()| {
             barrier.wait();
             let started = Instant::now();
             work();
-            (started, Instant::now())
+            let ended = Instant::now();
+            barrier.wait();
+            (started, ended)
         };
         let round = |_| -> Spans {
+            let mut buffer = buffers[rank].lock().expect("no panic");
             let words = bytemuck::cast_slice_mut::<E, u64>(&mut buffer);
             let once = turn(&mut || words.iter_mut().for_each(|word| *word = word.wrapping_add(1)));
             let moved = turn(&mut || {
@@ -105,7 +117,17 @@ fn ours<E: Element>(machine: Machine, op: Operation) -> Vec<Round> {
             });
             buffer.fill(E::zeroed());
             let time = turn(&mut || communicator.all_reduce(&mut buffer, op).expect("an all-reduce"));
-            [once, moved, time]
+            buffer.fill(E::zeroed());
+            drop(buffer);
+            let together = turn(&mut || {
+                if rank == 0 {
+                    let mut all: Vec<_> = buffers.iter().map(|buffer| buffer.lock().expect("no panic")).collect();
+                    let of_rank = |output| RankBuffers { input: &[], output };
+                    let mut all: Vec<_> = all.iter_mut().map(|buffer| of_rank(&mut buffer[..])).collect();
+                    group.lock().expect("no panic").run(&mut all, op).expect("an all-reduce");
+                }
+            });
+            [once, moved, time, together]
         };
         (0..ROUNDS).map(round).collect::<Vec<Spans>>()
     });

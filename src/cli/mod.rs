@@ -20,6 +20,7 @@ mod proof;
 mod quantity;
 mod rate_options;
 mod run;
+mod run_group;
 #[cfg(feature = "mpi")]
 mod run_mpi;
 mod schema;

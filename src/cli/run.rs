@@ -17,7 +17,7 @@ use synth::topology::RankId;
 use synth::verify::{Options, Verified};
 
 use super::quantity::{parse_bytes_or_none, parse_duration};
-use super::{Ending, Failure, Format, output, show};
+use super::{Ending, Failure, Format, output, run_group, show};
 
 /// Memory that the buffers of all ranks of one process may take.
 const MOST_MEMORY: u64 = 1 << 34;
@@ -26,8 +26,8 @@ const BUFFERS: u64 = 4;
 
 /// Carry a schedule or a rank program out on random data: compare every element of the result, and time it
 ///
-/// The file is judged first; one that does not hold is not run. Ranks are threads of this process, or joined by TCP or
-/// MPI. Exit code 0 if every element is as plain arithmetic has it, 1 if one is not (or the file does not hold), 2 if
+/// The file is judged first; one that does not hold is not run. Ranks are threads or tasks of this process, or joined by
+/// TCP or MPI. Exit code 0 if every element is as plain arithmetic has it, 1 if one is not (or the file does not hold), 2 if
 /// ranks cannot reach each other.
 #[derive(Args)]
 pub struct RunCommand {
@@ -71,6 +71,8 @@ pub struct RunCommand {
 enum TransportName {
     /// Each rank is a thread of this process
     Threads,
+    /// All ranks are in this process, as tasks of as many threads as there are cores
+    Group,
     /// Ranks are joined by TCP: processes on one or several hosts, or here over the loopback interface
     Tcp,
     /// Ranks are the processes of an MPI job: mpirun -n N synth run ... (only if built with the feature `mpi`)
@@ -78,16 +80,16 @@ enum TransportName {
 }
 
 /// How it went on one rank.
-struct Outcome {
-    rank: RankId,
-    time: Duration,
-    steps: Vec<Duration>,
-    mismatch: Option<Mismatch>,
-    repeated: bool,
+pub(super) struct Outcome {
+    pub(super) rank: RankId,
+    pub(super) time: Duration,
+    pub(super) steps: Vec<Duration>,
+    pub(super) mismatch: Option<Mismatch>,
+    pub(super) repeated: bool,
 }
 
 /// A rank, and why it could not do its part.
-type Trouble = (RankId, RunError);
+pub(super) type Trouble = (RankId, RunError);
 
 impl RunCommand {
     /// Runs the command.
@@ -146,6 +148,10 @@ impl RunCommand {
                 threads::run(runnable, self.timeout, |communicator| self.on_rank(&trial, communicator))
                     .map_err(|error| broken(&[error.to_string()]))?
             }
+            (TransportName::Group, None, None) => {
+                let outcomes = run_group::run(runnable, &trial, self.repeat);
+                outcomes.map_err(|error| broken(&[error.to_string()]))?.into_iter().map(Ok).collect()
+            }
             (TransportName::Tcp, None, None) => {
                 tcp::run_on_loopback(runnable, self.timeout, |communicator| self.on_rank(&trial, communicator))
                     .map_err(|error| broken(&[error.to_string()]))?
@@ -197,6 +203,7 @@ impl RunCommand {
             runnable,
             transport: match self.transport {
                 TransportName::Threads => "threads",
+                TransportName::Group => "group",
                 TransportName::Tcp => "tcp",
                 TransportName::Mpi => "mpi",
             },

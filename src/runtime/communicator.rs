@@ -6,8 +6,9 @@ use std::time::Duration;
 use super::compressed;
 use super::digest::Digest;
 use super::element::{Element, Operation};
+use super::ends::{Ends, Slices};
 use super::error::RunError;
-use super::execute::{self, Ends, Failed, Job, Slices, Workspace, part_range};
+use super::execute::{self, Failed, Job, Workspace, pieces};
 use super::layout::Layout;
 use super::packet::Packet;
 use super::role::Role;
@@ -220,16 +221,8 @@ impl<T: Transport> Communicator<T> {
 
     /// Runs the schedule on buffers whose lengths tell the length of a block.
     fn run<E: Element>(&mut self, input: &[E], output: &mut [E], op: Operation) -> Result<(), RunError> {
-        let (inputs, outputs) = Layout::new(&self.problem, self.rank()).blocks();
-        let (buffer, found, blocks) = match outputs {
-            0 => ("input", input.len(), inputs),
-            _ => ("output", output.len(), outputs),
-        };
-        if found % blocks != 0 {
-            let rule = format!("it must be a multiple of {blocks}, a block for each rank");
-            return Err(RunError::Length { buffer, found, rule });
-        }
-        self.run_blocks(input, output, found / blocks, op)
+        let block = Layout::new(&self.problem, self.rank()).block_length(input.len(), output.len())?;
+        self.run_blocks(input, output, block, op)
     }
 
     /// Runs the schedule on blocks of this length.
@@ -243,14 +236,7 @@ impl<T: Transport> Communicator<T> {
         if self.ended {
             return Err(RunError::Ended);
         }
-        let layout = Layout::new(&self.problem, self.transport.rank());
-        let (inputs, outputs) = layout.blocks();
-        for (buffer, found, blocks) in [("input", input.len(), inputs), ("output", output.len(), outputs)] {
-            if blocks.checked_mul(block) != Some(found) {
-                let rule = format!("it must have {} ({blocks} blocks of {block})", blocks.saturating_mul(block));
-                return Err(RunError::Length { buffer, found, rule });
-            }
-        }
+        Layout::new(&self.problem, self.rank()).check(block, input.len(), output.len())?;
         self.carry_out(&mut Slices { input, output, block }, block, 1, op)
     }
 
@@ -266,8 +252,7 @@ impl<T: Transport> Communicator<T> {
             return Err(RunError::Ended);
         }
         let parts = self.parts();
-        let chunk = part_range(block.div_ceil(unit), parts, parts - 1).len().saturating_mul(unit).min(block);
-        let pieces = self.pieces(chunk * size_of::<E>());
+        let pieces = pieces::<E>(block, unit, parts, self.role.largest_packet, self.packet_bytes());
         self.calls += 1;
         let call =
             Digest::new().add([self.calls, E::DTYPE as u64, op as u64, block as u64, pieces as u64]).finish_short();
@@ -304,12 +289,6 @@ impl<T: Transport> Communicator<T> {
     /// Takes a packet back.
     pub(super) fn recycle(&self, packet: Arc<Packet>) {
         self.transport.pool().recycle(packet);
-    }
-
-    /// Pieces that chunks are cut in, so that no packet of any rank is longer than the transport likes.
-    fn pieces(&self, chunk_bytes: usize) -> usize {
-        let largest = chunk_bytes.saturating_mul(self.role.largest_packet);
-        largest.div_ceil(self.packet_bytes()).clamp(1, chunk_bytes.max(1))
     }
 
     /// Tells every peer the digest of the schedule, and compares theirs.

@@ -29,6 +29,10 @@ pub enum RunError {
     Step { step: u32, source: TransportError },
     #[error("an earlier call failed and ended the connections: make a new communicator")]
     Ended,
+    #[error("rank {rank}: {source}")]
+    OfRank { rank: RankId, source: Box<RunError> },
+    #[error("a group has no calls for {kind}: give each rank a communicator")]
+    NoGroup { kind: &'static str },
     #[error("rank {rank} did not arrive at the barrier, though the schedule says so")]
     NotArrived { rank: RankId },
 }
@@ -36,7 +40,11 @@ pub enum RunError {
 impl RunError {
     /// True if the output may have been written to; otherwise it is as it was.
     pub fn output_is_undefined(&self) -> bool {
-        matches!(self, Self::Step { .. })
+        match self {
+            Self::Step { .. } => true,
+            Self::OfRank { source, .. } => source.output_is_undefined(),
+            _ => false,
+        }
     }
 
     /// True if all it says is that another rank ended a connection: the cause is to be looked for there.

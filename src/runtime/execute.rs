@@ -1,42 +1,17 @@
 //! Playing a role on buffers: the hot loop.
+//!
+//! A step has two halves, between which packets are exchanged: [`Workspace::begin`] puts together what is sent,
+//! [`Workspace::end`] takes in what came. So a rank can wait in a transport ([`run`]), or be left and taken up again.
 
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::element::{Element, Operation};
-use super::layout::Block;
+use super::ends::Ends;
 use super::packet::{Packet, Pool};
 use super::role::{Kept, Origin, Place, Role, Send, Sent, Whole};
 use super::transport::{Incoming, Outgoing, Transport, TransportError};
-
-/// Where a rank's own values are, and where its results go. Ranges are of elements in a block.
-pub(super) trait Ends<E> {
-    /// What was there before the first step.
-    fn own(&self, block: Block, range: Range<usize>) -> &[E];
-
-    /// The input as a packet, if it is one.
-    fn input_packet(&self) -> Option<Arc<Packet>> {
-        None
-    }
-
-    /// Takes a result, for this block of the output.
-    fn deliver(&mut self, block: u32, range: Range<usize>, value: &[E]);
-
-    /// Takes a result that is the rank's own.
-    fn deliver_own(&mut self, from: Block, block: u32, range: Range<usize>);
-
-    /// The input is not read any more.
-    fn input_is_done(&mut self) {}
-}
-
-/// Input and output as they are given by the caller.
-pub(super) struct Slices<'a, E> {
-    pub(super) input: &'a [E],
-    pub(super) output: &'a mut [E],
-    /// Elements of a block.
-    pub(super) block: usize,
-}
 
 /// One call, and what is to be done in it.
 pub(super) struct Job<'a, N> {
@@ -64,10 +39,17 @@ pub(super) struct Workspace {
     offsets: Vec<usize>,
     /// The packets that are held, by their place in `Role::packets`.
     held: Vec<Option<Arc<Packet>>>,
-    outgoing: Vec<Outgoing>,
-    incoming: Vec<Incoming>,
+    /// What is to be sent now.
+    pub(super) outgoing: Vec<Outgoing>,
+    /// What is to be received now.
+    pub(super) incoming: Vec<Incoming>,
     /// For each of `incoming`, its place in `Role::packets`.
     arriving: Vec<usize>,
+    piece: usize,
+    /// From 0.
+    pub(super) step: usize,
+    /// When the step began.
+    started: Option<Instant>,
     /// Time spent in each step of the last call, all pieces together.
     pub(super) step_times: Vec<Duration>,
 }
@@ -86,6 +68,14 @@ pub(super) fn part_range(block: usize, parts: usize, part: usize) -> Range<usize
     bound(part)..bound(part + 1)
 }
 
+/// Pieces that chunks are cut in, so that no packet of any rank is longer than `most` bytes, if elements allow it.
+/// Blocks have so many elements, are cut in parts between units, and packets have so many chunks at the most.
+pub(super) fn pieces<E>(block: usize, unit: usize, parts: usize, chunks: usize, most: usize) -> usize {
+    let largest = part_range(block.div_ceil(unit), parts, parts - 1).len().saturating_mul(unit).min(block);
+    let chunk_bytes = largest * size_of::<E>();
+    chunk_bytes.saturating_mul(chunks).div_ceil(most).clamp(1, chunk_bytes.max(1))
+}
+
 /// Plays a role. The buffers have the lengths that its layout asks for.
 pub(super) fn run<E: Element, T: Transport, N: Ends<E>>(
     role: &Role,
@@ -93,54 +83,96 @@ pub(super) fn run<E: Element, T: Transport, N: Ends<E>>(
     transport: &mut T,
     job: &mut Job<'_, N>,
 ) -> Result<(), Failed> {
-    work.step_times.clear();
-    work.step_times.resize(role.steps.len(), Duration::ZERO);
-    work.held.clear();
-    work.held.resize_with(role.packets.len(), || None);
     let pool = transport.pool();
-    for piece in 0..job.pieces {
-        work.measure(role, job, piece);
-        work.deliver::<E, N>(role, job, 0..role.owed);
-        let first_packet = (piece * role.packet_count) as u32;
-        for (number, step) in role.steps.iter().enumerate() {
-            let started = Instant::now();
-            let tag = |packet: u32| u64::from(job.call) << 32 | u64::from(first_packet.wrapping_add(packet));
-            for send in &role.sends[step.sends.clone()] {
-                if let Some(packet) = work.packet::<E, N>(role, job, &pool, send) {
-                    work.outgoing.push(Outgoing { to: send.to, tag: tag(send.number), packet });
-                }
-            }
-            if number + 1 == role.input_steps && piece + 1 == job.pieces {
-                job.ends.input_is_done();
-            }
-            work.release(&role.releases[step.release_early.clone()], &pool);
-            for at in step.arrivals.clone() {
-                let kept = &role.packets[at];
-                let bytes = work.elements(role, kept) * size_of::<E>();
-                if let (Origin::Peer { from, number }, 1..) = (&kept.origin, bytes) {
-                    work.incoming.push(Incoming { from: *from, tag: tag(*number), bytes, packet: None });
-                    work.arriving.push(at);
-                }
-            }
-            if !(work.outgoing.is_empty() && work.incoming.is_empty()) {
-                let exchanged = transport.exchange(&mut work.outgoing, &mut work.incoming);
-                exchanged.map_err(|error| Failed { step: number as u32 + 1, error })?;
-                for (arrived, at) in work.incoming.drain(..).zip(work.arriving.drain(..)) {
-                    work.held[at] = arrived.packet;
-                }
-            }
-            for &at in &role.taken_in[step.taken_in.clone()] {
-                work.take_in::<E, N>(role, job, at as usize, &pool);
-            }
-            work.deliver::<E, N>(role, job, step.deliveries.clone());
-            work.release(&role.releases[step.release_late.clone()], &pool);
-            work.step_times[number] += started.elapsed();
-        }
+    work.start::<E, N>(role, job);
+    while work.begin::<E, N>(role, job, &pool) {
+        let exchanged = transport.exchange(&mut work.outgoing, &mut work.incoming);
+        exchanged.map_err(|error| Failed { step: work.step as u32 + 1, error })?;
+        work.end::<E, N>(role, job, &pool);
     }
     Ok(())
 }
 
 impl Workspace {
+    /// Begins a call.
+    pub(super) fn start<E: Element, N: Ends<E>>(&mut self, role: &Role, job: &mut Job<'_, N>) {
+        self.step_times.clear();
+        self.step_times.resize(role.steps.len(), Duration::ZERO);
+        self.held.clear();
+        self.held.resize_with(role.packets.len(), || None);
+        self.outgoing.clear();
+        self.incoming.clear();
+        self.arriving.clear();
+        (self.piece, self.step) = (0, 0);
+        self.enter_piece::<E, N>(role, job);
+    }
+
+    /// Goes on until something is to be exchanged, which it leaves in `outgoing` and `incoming`; false if the call is
+    /// done.
+    pub(super) fn begin<E: Element, N: Ends<E>>(&mut self, role: &Role, job: &mut Job<'_, N>, pool: &Pool) -> bool {
+        while self.piece < job.pieces {
+            self.started = Some(Instant::now());
+            let step = &role.steps[self.step];
+            let first_packet = (self.piece * role.packet_count) as u32;
+            let tag = |packet: u32| u64::from(job.call) << 32 | u64::from(first_packet.wrapping_add(packet));
+            for send in &role.sends[step.sends.clone()] {
+                if let Some(packet) = self.packet::<E, N>(role, job, pool, send) {
+                    self.outgoing.push(Outgoing { to: send.to, tag: tag(send.number), packet });
+                }
+            }
+            if self.step + 1 == role.input_steps && self.piece + 1 == job.pieces {
+                job.ends.input_is_done();
+            }
+            self.release(&role.releases[step.release_early.clone()], pool);
+            for at in step.arrivals.clone() {
+                let kept = &role.packets[at];
+                let bytes = self.elements(role, kept) * size_of::<E>();
+                if let (Origin::Peer { from, number }, 1..) = (&kept.origin, bytes) {
+                    self.incoming.push(Incoming { from: *from, tag: tag(*number), bytes, packet: None });
+                    self.arriving.push(at);
+                }
+            }
+            if !(self.outgoing.is_empty() && self.incoming.is_empty()) {
+                return true;
+            }
+            self.end::<E, N>(role, job, pool);
+        }
+        false
+    }
+
+    /// Ends the step: takes in what arrived, which is in `incoming`.
+    pub(super) fn end<E: Element, N: Ends<E>>(&mut self, role: &Role, job: &mut Job<'_, N>, pool: &Pool) {
+        let step = &role.steps[self.step];
+        for (arrived, at) in self.incoming.drain(..).zip(self.arriving.drain(..)) {
+            self.held[at] = arrived.packet;
+        }
+        for &at in &role.taken_in[step.taken_in.clone()] {
+            self.take_in::<E, N>(role, job, at as usize, pool);
+        }
+        self.deliver::<E, N>(role, job, step.deliveries.clone());
+        self.release(&role.releases[step.release_late.clone()], pool);
+        if let Some(started) = self.started.take() {
+            self.step_times[self.step] += started.elapsed();
+        }
+        self.step += 1;
+        if self.step == role.steps.len() {
+            (self.piece, self.step) = (self.piece + 1, 0);
+            self.enter_piece::<E, N>(role, job);
+        }
+    }
+
+    /// Begins a piece; all that are left, if there are no steps.
+    fn enter_piece<E: Element, N: Ends<E>>(&mut self, role: &Role, job: &mut Job<'_, N>) {
+        while self.piece < job.pieces {
+            self.measure(role, job, self.piece);
+            self.deliver::<E, N>(role, job, 0..role.owed);
+            if !role.steps.is_empty() {
+                return;
+            }
+            self.piece += 1;
+        }
+    }
+
     /// Works out the ranges of this piece of every part, and where chunks begin in their packets.
     fn measure<N>(&mut self, role: &Role, job: &Job<'_, N>, piece: usize) {
         self.ranges.clear();
@@ -253,33 +285,6 @@ impl Workspace {
             }
         }
     }
-}
-
-impl<E: Copy> Ends<E> for Slices<'_, E> {
-    fn own(&self, block: Block, range: Range<usize>) -> &[E] {
-        match block {
-            Block::Input(block) => &self.input[within(self.block, block, &range)],
-            Block::Output(block) => &self.output[within(self.block, block, &range)],
-        }
-    }
-
-    fn deliver(&mut self, block: u32, range: Range<usize>, value: &[E]) {
-        self.output[within(self.block, block, &range)].copy_from_slice(value);
-    }
-
-    fn deliver_own(&mut self, from: Block, block: u32, range: Range<usize>) {
-        let to = within(self.block, block, &range);
-        match from {
-            Block::Input(from) => self.output[to].copy_from_slice(&self.input[within(self.block, from, &range)]),
-            Block::Output(from) => self.output.copy_within(within(self.block, from, &range), to.start),
-        }
-    }
-}
-
-/// Elements of a block, in a buffer of blocks of this length.
-fn within(length: usize, block: u32, range: &Range<usize>) -> Range<usize> {
-    let start = block as usize * length;
-    start + range.start..start + range.end
 }
 
 /// The elements of a part, where they are.

@@ -18,6 +18,7 @@
 
 use std::ops::Range;
 
+use super::error::RunError;
 use crate::collective::{ChunkId, Demand, Kind};
 use crate::problem::Problem;
 use crate::topology::RankId;
@@ -64,6 +65,32 @@ impl<'a> Layout<'a> {
             Kind::Scatter(root) => (at(*root, self.ranks), 1),
             Kind::Gather(root) => (1, at(*root, self.ranks)),
         }
+    }
+
+    /// The elements of a block, as the lengths of buffers tell. A rank that has no blocks at all knows none: 0.
+    pub(super) fn block_length(&self, input: usize, output: usize) -> Result<usize, RunError> {
+        let (inputs, outputs) = self.blocks();
+        let (buffer, found, blocks) = if outputs == 0 { ("input", input, inputs) } else { ("output", output, outputs) };
+        match found.checked_rem(blocks) {
+            None => Ok(0),
+            Some(0) => Ok(found / blocks),
+            Some(_) => {
+                let rule = format!("it must be a multiple of {blocks}, a block for each rank");
+                Err(RunError::Length { buffer, found, rule })
+            }
+        }
+    }
+
+    /// Have buffers of these lengths their blocks, of so many elements each?
+    pub(super) fn check(&self, block: usize, input: usize, output: usize) -> Result<(), RunError> {
+        let (inputs, outputs) = self.blocks();
+        for (buffer, found, blocks) in [("input", input, inputs), ("output", output, outputs)] {
+            if blocks.checked_mul(block) != Some(found) {
+                let rule = format!("it must have {} ({blocks} blocks of {block})", blocks.saturating_mul(block));
+                return Err(RunError::Length { buffer, found, rule });
+            }
+        }
+        Ok(())
     }
 
     /// The parts a block is cut in.

@@ -4,6 +4,8 @@
 //! that the verifier has passed, or a rank program that the audit has. Nothing else is run. It offers one call for each
 //! kind of collective, on slices of [`Element`]s.
 //!
+//! Where all ranks are in one process, a [`Group`] makes the calls of all at once, without a thread for each.
+//!
 //! * **Buffers** are rows of blocks, one for each rank where a rank has something for, or from, every rank. Part `i` of
 //!   a block of `n` elements in `p` parts is the elements `i*n/p .. (i+1)*n/p`: any number of elements will do, and a
 //!   part without elements is not sent.
@@ -44,9 +46,12 @@ mod compressed;
 mod compressor;
 mod digest;
 mod element;
+mod ends;
 mod error;
 mod execute;
+mod group;
 mod layout;
+mod mail;
 #[cfg(feature = "mpi")]
 pub mod mpi;
 mod packet;
@@ -64,6 +69,7 @@ pub use compressed::{Gathering, Order};
 pub use compressor::{Compressor, Quantised, TopK, Uncompressed};
 pub use element::{Dtype, Element, Operation, UnknownName};
 pub use error::RunError;
+pub use group::{Group, RankBuffers};
 pub use packet::{Packet, Pool};
 pub use runnable::Runnable;
 pub use transport::{Incoming, Outgoing, PACKETS_A_STEP, Transport, TransportError};

@@ -16,6 +16,7 @@ use super::compressed::Gathering;
 use super::compressor::Uncompressed;
 use super::element::{Element, Operation};
 use super::error::RunError;
+use super::group::{Group, RankBuffers};
 use super::transport::Transport;
 use crate::collective::{Demand, Kind};
 use crate::problem::Problem;
@@ -132,6 +133,16 @@ impl<E: Sample> Trial<E> {
                 communicator.all_reduce_gathered(output, &mut Uncompressed(self.op), Gathering::default())
             }
         }
+    }
+
+    /// Makes the calls of all ranks; the buffers are those of the live ranks, ascending.
+    ///
+    /// # Errors
+    ///
+    /// The group's.
+    pub fn call_group(&self, group: &mut Group, buffers: &mut [Buffers<E>]) -> Result<(), RunError> {
+        let of_ranks = buffers.iter_mut().map(|Buffers { input, output }| RankBuffers { input, output });
+        group.run(&mut of_ranks.collect::<Vec<_>>(), self.op)
     }
 
     /// Compares a rank's output after the call, element by element, with plain arithmetic. O(elements * ranks).

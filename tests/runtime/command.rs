@@ -79,6 +79,23 @@ fn what_does_not_hold_is_not_run() {
     }
 }
 
+#[test]
+fn as_a_group() {
+    for file in ["all-to-all-ring", "ring-all-reduce"] {
+        let report =
+            json(&format!("run schedules/{file}.json --transport group --bytes 100KB --repeat 2 --format json"));
+        assert_eq!((&report["correct"], &report["repeatable"]), (&Value::Bool(true), &Value::Bool(true)), "{file}");
+        assert_eq!(report["transport"], "group");
+        let times = report["step_seconds"].as_array().expect("times of steps");
+        assert!(times.iter().all(|time| time.as_f64().is_some_and(|time| time > 0.0)));
+    }
+    let rank = run("run schedules/all-to-all-ring.json --transport group --rank 0 --rank-table none");
+    assert_eq!(rank.status.code(), Some(2));
+    let output = run("run schedules/barrier-ring.json --transport group");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("a group has no calls for barrier"));
+}
+
 /// The commands of docs/runtimes.md, but those that need several processes.
 #[cfg(unix)]
 #[test]

@@ -12,13 +12,15 @@ use half::{bf16, f16};
 use machine::{kinds, machines, problem, small_schedules, verified};
 use proptest::prelude::{ProptestConfig, any, prop_assert, proptest};
 use synth::collective::Kind;
-use synth::runtime::{Buffers, Communicator, Operation, RunError, Runnable, Sample, Transport, Trial, tcp, threads};
+use synth::runtime::{
+    Buffers, Communicator, Group, Operation, RankBuffers, RunError, Runnable, Sample, Transport, Trial, tcp, threads,
+};
 use synth::schedule::Solution;
 use synth::topology::RankId;
 use synth::verify::Verified;
 
 /// Runs a schedule on threads, once for each length of blocks, on one set of communicators; checks every rank's output
-/// and returns it.
+/// and returns it. A group must come to the same bits.
 fn run<'a, E: Sample>(
     runnable: impl Into<Runnable<'a>>,
     blocks: &[usize],
@@ -39,7 +41,23 @@ fn run<'a, E: Sample>(
         };
         trials.iter().map(one).collect()
     });
-    outcome.expect("communicators")
+    let outputs = outcome.expect("communicators");
+    if let Ok(mut group) = Group::new(runnable) {
+        for (number, trial) in trials.iter().enumerate() {
+            let together = grouped(&mut group, trial).expect("the call succeeds");
+            let same =
+                |(one, other): (&Vec<Buffers<E>>, &Buffers<E>)| trial.same_bits(&one[number].output, &other.output);
+            assert!(outputs.iter().zip(&together).all(same), "a group's bits");
+        }
+    }
+    outputs
+}
+
+/// The buffers of all live ranks after a group's call.
+fn grouped<E: Sample>(group: &mut Group, trial: &Trial<E>) -> Result<Vec<Buffers<E>>, RunError> {
+    let mut all: Vec<Buffers<E>> = group.problem().topology().live_ranks().map(|rank| trial.buffers(rank)).collect();
+    trial.call_group(group, &mut all)?;
+    Ok(all)
 }
 
 /// Lengths that are awkward among so many ranks.
@@ -144,6 +162,54 @@ fn calls_that_do_not_fit_are_refused_and_touch_nothing() {
     assert_eq!(kind, "the schedule is for all_to_all, not for all_reduce");
     assert_eq!(odd, "the output has 5 elements; it must be a multiple of 3, a block for each rank");
     assert_eq!(short, "the input has 3 elements; it must have 6 (3 blocks of 2)");
+}
+
+#[test]
+fn buffers_that_do_not_fit_a_group_are_refused_and_touched_by_nobody() {
+    let schedule = verified(&problem(&[3], Kind::AllToAll, 1));
+    let mut group = Group::new(&schedule).expect("a group");
+    let mut refused = |inputs: &[usize], outputs: &[usize]| {
+        let inputs: Vec<Vec<i32>> = inputs.iter().map(|&length| vec![1; length]).collect();
+        let mut outputs: Vec<Vec<i32>> = outputs.iter().map(|&length| vec![7; length]).collect();
+        let both = inputs.iter().zip(&mut outputs);
+        let mut buffers: Vec<_> = both.map(|(input, output)| RankBuffers { input, output }).collect();
+        let error = group.run(&mut buffers, Operation::Sum).unwrap_err();
+        assert!(!error.output_is_undefined() && outputs.iter().flatten().all(|&value| value == 7));
+        error.to_string()
+    };
+    assert_eq!(refused(&[6; 2], &[6; 2]), "the list of buffers has 2 elements; it must have 3, one for each live rank");
+    let odd = "rank 1: the output has 5 elements; it must be a multiple of 3, a block for each rank";
+    assert_eq!(refused(&[6; 3], &[6, 5, 6]), odd);
+    assert_eq!(refused(&[6; 3], &[6, 6, 3]), "rank 2: the output has 3 elements; it must have 6 (3 blocks of 2)");
+    assert_eq!(refused(&[6, 6, 0], &[6; 3]), "rank 2: the input has 0 elements; it must have 6 (3 blocks of 2)");
+
+    let barrier = Group::new(&verified(&problem(&[3], Kind::Barrier, 1))).unwrap_err();
+    assert_eq!(barrier.to_string(), "a group has no calls for barrier: give each rank a communicator");
+}
+
+#[test]
+fn a_group_on_any_number_of_threads() {
+    let schedule = verified(&problem(&[3, 3], Kind::AllReduce, 2));
+    let trial = Trial::<f32>::new(&schedule.problem, 200_003, Operation::Sum, 8);
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        let mut group = Group::new(&schedule).expect("a group");
+        pool.install(|| grouped(&mut group, &trial)).expect("the call succeeds")
+    };
+    let alone = on(1);
+    assert!(alone.iter().zip(0..).all(|(one, rank)| trial.check(RankId(rank), &one.output) == Ok(())));
+    assert!([2, 3, 8].into_iter().all(|threads| on(threads) == alone));
+}
+
+/// On one thread, a root that only sends gets ahead until its packets find no room.
+#[test]
+fn a_group_waits_for_room() {
+    let schedule = verified(&problem(&[5], Kind::Broadcast(RankId(0)), 1));
+    let trial = Trial::<u8>::new(&schedule.problem, 40 << 18, Operation::Sum, 9);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
+    let mut group = Group::new(&schedule).expect("a group");
+    let all = pool.install(|| grouped(&mut group, &trial)).expect("the call succeeds");
+    assert!(all.iter().zip(0..).all(|(one, rank)| trial.check(RankId(rank), &one.output) == Ok(())));
 }
 
 #[test]

@@ -1,0 +1,62 @@
+//! What a role is played on: where values come from, and where results go.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::layout::Block;
+use super::packet::Packet;
+
+/// Where a rank's own values are, and where its results go. Ranges are of elements in a block.
+pub(super) trait Ends<E> {
+    /// What was there before the first step.
+    fn own(&self, block: Block, range: Range<usize>) -> &[E];
+
+    /// The input as a packet, if it is one.
+    fn input_packet(&self) -> Option<Arc<Packet>> {
+        None
+    }
+
+    /// Takes a result, for this block of the output.
+    fn deliver(&mut self, block: u32, range: Range<usize>, value: &[E]);
+
+    /// Takes a result that is the rank's own.
+    fn deliver_own(&mut self, from: Block, block: u32, range: Range<usize>);
+
+    /// The input is not read any more.
+    fn input_is_done(&mut self) {}
+}
+
+/// Input and output as they are given by the caller.
+pub(super) struct Slices<'a, E> {
+    pub(super) input: &'a [E],
+    pub(super) output: &'a mut [E],
+    /// Elements of a block.
+    pub(super) block: usize,
+}
+
+impl<E: Copy> Ends<E> for Slices<'_, E> {
+    fn own(&self, block: Block, range: Range<usize>) -> &[E] {
+        match block {
+            Block::Input(block) => &self.input[within(self.block, block, &range)],
+            Block::Output(block) => &self.output[within(self.block, block, &range)],
+        }
+    }
+
+    fn deliver(&mut self, block: u32, range: Range<usize>, value: &[E]) {
+        self.output[within(self.block, block, &range)].copy_from_slice(value);
+    }
+
+    fn deliver_own(&mut self, from: Block, block: u32, range: Range<usize>) {
+        let to = within(self.block, block, &range);
+        match from {
+            Block::Input(from) => self.output[to].copy_from_slice(&self.input[within(self.block, from, &range)]),
+            Block::Output(from) => self.output.copy_within(within(self.block, from, &range), to.start),
+        }
+    }
+}
+
+/// Elements of a block, in a buffer of blocks of this length.
+fn within(length: usize, block: u32, range: &Range<usize>) -> Range<usize> {
+    let start = block as usize * length;
+    start + range.start..start + range.end
+}
