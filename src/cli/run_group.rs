@@ -15,7 +15,7 @@ pub(super) fn run<E: Sample>(runnable: Runnable<'_>, trial: &Trial<E>, repeat: u
     let buffers = || live.iter().map(|&rank| trial.buffers(rank)).collect::<Vec<Buffers<E>>>();
     let mut call = |all: &mut [Buffers<E>]| {
         trial.call_group(&mut group, all)?;
-        Ok::<Vec<Vec<Duration>>, RunError>(group.step_times().map(<[Duration]>::to_vec).collect())
+        Ok::<Vec<Vec<Duration>>, RunError>(group.step_times().collect())
     };
     let mut first = buffers();
     let mut steps = call(&mut first)?;

@@ -256,7 +256,7 @@ impl<T: Transport> Communicator<T> {
         self.calls += 1;
         let call =
             Digest::new().add([self.calls, E::DTYPE as u64, op as u64, block as u64, pieces as u64]).finish_short();
-        let mut job = Job { ends, block, unit, parts, op, pieces, call };
+        let mut job = Job { ends, block, unit, parts, op, pieces, played: 0..pieces, call };
         execute::run(&self.role, &mut self.work, &mut self.transport, &mut job)
             .map_err(|Failed { step, error }| self.end(RunError::Step { step, source: error }))
     }

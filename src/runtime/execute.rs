@@ -24,8 +24,10 @@ pub(super) struct Job<'a, N> {
     pub(super) parts: usize,
     /// What `reduce` does.
     pub(super) op: Operation,
-    /// Pieces every chunk is cut in; the role is played once for each.
+    /// Pieces every chunk is cut in.
     pub(super) pieces: usize,
+    /// Those of them that the role is played for, once for each.
+    pub(super) played: Range<usize>,
     /// Distinguishes this call's packets from those of others: the upper half of every tag.
     pub(super) call: u32,
 }
@@ -103,14 +105,14 @@ impl Workspace {
         self.outgoing.clear();
         self.incoming.clear();
         self.arriving.clear();
-        (self.piece, self.step) = (0, 0);
+        (self.piece, self.step) = (job.played.start, 0);
         self.enter_piece::<E, N>(role, job);
     }
 
     /// Goes on until something is to be exchanged, which it leaves in `outgoing` and `incoming`; false if the call is
     /// done.
     pub(super) fn begin<E: Element, N: Ends<E>>(&mut self, role: &Role, job: &mut Job<'_, N>, pool: &Pool) -> bool {
-        while self.piece < job.pieces {
+        while self.piece < job.played.end {
             self.started = Some(Instant::now());
             let step = &role.steps[self.step];
             let first_packet = (self.piece * role.packet_count) as u32;
@@ -120,7 +122,7 @@ impl Workspace {
                     self.outgoing.push(Outgoing { to: send.to, tag: tag(send.number), packet });
                 }
             }
-            if self.step + 1 == role.input_steps && self.piece + 1 == job.pieces {
+            if self.step + 1 == role.input_steps && self.piece + 1 == job.played.end {
                 job.ends.input_is_done();
             }
             self.release(&role.releases[step.release_early.clone()], pool);
@@ -163,7 +165,7 @@ impl Workspace {
 
     /// Begins a piece; all that are left, if there are no steps.
     fn enter_piece<E: Element, N: Ends<E>>(&mut self, role: &Role, job: &mut Job<'_, N>) {
-        while self.piece < job.pieces {
+        while self.piece < job.played.end {
             self.measure(role, job, self.piece);
             self.deliver::<E, N>(role, job, 0..role.owed);
             if !role.steps.is_empty() {

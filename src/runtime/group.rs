@@ -3,7 +3,8 @@
 //! A rank plays its role until it must wait, and is then left; when what it waits for is there, it is taken up again, by
 //! whichever thread of the pool is free. So there are as many threads as cores, however many ranks, and to change from
 //! one rank to another takes a fraction of a microsecond. A thread takes up last what it was given first: the rank that
-//! a packet was just sent to comes next, while the packet is in the caches.
+//! a packet was just sent to comes next, while the packet is in the caches. Each thread begins with a [lane](super::lanes)
+//! of its own, a share of the elements, and helps others when it is done.
 //!
 //! ```text
 //!  play   send      into the mail of each receiver; the last packet a rank waits for wakes it
@@ -21,9 +22,9 @@ use std::time::{Duration, Instant};
 use rayon::Scope;
 
 use super::element::{Element, Operation};
-use super::ends::Slices;
 use super::error::RunError;
 use super::execute::{Job, Workspace, pieces};
+use super::lanes::{Cut, Share};
 use super::layout::Layout;
 use super::mail::Mail;
 use super::packet::Pool;
@@ -68,7 +69,8 @@ pub struct Group {
     members: Vec<Member>,
     /// For each rank, its place among the members.
     place: Vec<usize>,
-    pool: Pool,
+    /// One for each lane.
+    pools: Vec<Pool>,
 }
 
 /// The buffers of one rank, as the [`Communicator`](super::Communicator)'s call of the schedule's kind has them: the
@@ -85,7 +87,8 @@ pub struct RankBuffers<'a, E> {
 struct Member {
     rank: RankId,
     role: Role,
-    work: Workspace,
+    /// One for each lane.
+    work: Vec<Workspace>,
 }
 
 impl Group {
@@ -100,13 +103,13 @@ impl Group {
         if let kind @ (Kind::Barrier | Kind::AllReduceGathered) = &problem.collective().kind {
             return Err(RunError::NoGroup { kind: kind.name() });
         }
-        let member = |rank| Member { rank, role: runnable.role(rank), work: Workspace::default() };
+        let member = |rank| Member { rank, role: runnable.role(rank), work: Vec::new() };
         let members: Vec<Member> = problem.topology().live_ranks().map(member).collect();
         let mut place = vec![usize::MAX; problem.topology().rank_count()];
         for (at, member) in members.iter().enumerate() {
             place[member.rank.index()] = at;
         }
-        Ok(Self { problem: problem.clone(), members, place, pool: Pool::default() })
+        Ok(Self { problem: problem.clone(), members, place, pools: Vec::new() })
     }
 
     /// The problem that is solved.
@@ -116,8 +119,11 @@ impl Group {
 
     /// For each live rank, the time from when it began each step (of a program: each round) of the last call to when it
     /// ended it, waiting included.
-    pub fn step_times(&self) -> impl Iterator<Item = &[Duration]> {
-        self.members.iter().map(|member| member.work.step_times.as_slice())
+    pub fn step_times(&self) -> impl Iterator<Item = Vec<Duration>> {
+        self.members.iter().map(|member| {
+            let times = |step: usize| member.work.iter().filter_map(move |work| work.step_times.get(step));
+            (0..member.role.steps.len()).map(|step| times(step).max().copied().unwrap_or_default()).collect()
+        })
     }
 
     /// Makes the calls of all ranks: `buffers` are those of the live ranks, ascending. Sums and the like are made by
@@ -134,23 +140,27 @@ impl Group {
         let Some(first) = self.members.first() else { return Ok(()) };
         let parts = Layout::new(&self.problem, first.rank).parts();
         let pieces = pieces::<E>(block, 1, parts, first.role.largest_packet, PACKET_BYTES);
-        let slices = buffers.iter_mut().map(|one| Slices { input: one.input, output: &mut *one.output, block });
-        let mut ends: Vec<Slices<'_, E>> = slices.collect();
-        let seat = |(member, ends)| {
-            let job = Job { ends, block, unit: 1, parts, op, pieces, call: 0 };
-            Mutex::new(Seat { member, job, done: false, failed: None })
-        };
-        let seats: Vec<_> = self.members.iter_mut().zip(&mut ends).map(seat).collect();
-        let mail = seats.iter().map(|_| Mutex::default()).collect();
-        let table = Table { seats, mail, place: &self.place, pool: &self.pool };
+        let cut = Cut { block, parts, pieces, lanes: rayon::current_num_threads().min(pieces) };
+        self.pools.resize_with(self.pools.len().max(cut.lanes), Pool::default);
+        let mut shares: Vec<Vec<Share<'_, E>>> =
+            buffers.iter_mut().map(|one| cut.shares(one.input, &mut *one.output)).collect();
+        let mut tables: Vec<Table<'_, E>> =
+            self.pools[..cut.lanes].iter().map(|pool| Table::new(pool, &self.place)).collect();
+        for (member, shares) in self.members.iter_mut().zip(&mut shares) {
+            member.work.resize_with(cut.lanes, Workspace::default);
+            let lanes = tables.iter_mut().zip(&mut member.work).zip(shares).enumerate();
+            for (lane, ((table, work), ends)) in lanes {
+                let job = Job { ends, block, unit: 1, parts, op, pieces, played: cut.pieces(lane), call: 0 };
+                table.seat(Seat { rank: member.rank, role: &member.role, work, job, done: false, failed: None });
+            }
+        }
         let started = Instant::now();
         rayon::scope(|scope| {
-            for at in 0..table.seats.len() {
-                let table = &table;
-                scope.spawn(move |scope| table.enter(at, scope));
+            for table in &tables {
+                scope.spawn(move |scope| table.enter(scope));
             }
         });
-        table.outcome(started.elapsed())
+        tables.into_iter().try_for_each(|table| table.outcome(started.elapsed()))
     }
 
     /// The elements of a block, if all buffers agree.
@@ -178,7 +188,7 @@ impl Group {
     }
 }
 
-/// One call, while it is carried out. Seats and mail are in the order of the members.
+/// A lane of a call, while it is carried out. Seats and mail are in the order of the members.
 struct Table<'a, E> {
     seats: Vec<Mutex<Seat<'a, E>>>,
     mail: Vec<Mutex<Mail>>,
@@ -186,30 +196,43 @@ struct Table<'a, E> {
     pool: &'a Pool,
 }
 
-/// A member in this call. It is locked by the only task that there is for it at a time.
+/// A member in a lane. It is locked by the only task that there is for it at a time.
 struct Seat<'a, E> {
-    member: &'a mut Member,
-    job: Job<'a, Slices<'a, E>>,
+    rank: RankId,
+    role: &'a Role,
+    work: &'a mut Workspace,
+    job: Job<'a, Share<'a, E>>,
     done: bool,
     failed: Option<TransportError>,
 }
 
-impl<E: Element> Table<'_, E> {
-    fn enter<'s>(&'s self, at: usize, scope: &Scope<'s>) {
-        let mut seat = lock(&self.seats[at]);
-        let Seat { member: Member { role, work, .. }, job, done, .. } = &mut *seat;
-        work.start::<E, _>(role, job);
-        *done = !work.begin::<E, _>(role, job, self.pool);
-        if !*done {
-            drop(seat);
-            self.play(at, scope);
+impl<'a, E: Element> Table<'a, E> {
+    fn new(pool: &'a Pool, place: &'a [usize]) -> Self {
+        Self { seats: Vec::new(), mail: Vec::new(), place, pool }
+    }
+
+    fn seat(&mut self, seat: Seat<'a, E>) {
+        self.seats.push(Mutex::new(seat));
+        self.mail.push(Mutex::default());
+    }
+
+    /// Begins with all members.
+    fn enter<'s>(&'s self, scope: &Scope<'s>) {
+        for at in 0..self.seats.len() {
+            let mut seat = lock(&self.seats[at]);
+            let Seat { role, work, job, done, .. } = &mut *seat;
+            work.start::<E, _>(role, job);
+            *done = !work.begin::<E, _>(role, job, self.pool);
+            if !*done {
+                scope.spawn(move |scope| self.play(at, scope));
+            }
         }
     }
 
     /// Lets a member go on, as far as it can.
     fn play<'s>(&'s self, at: usize, scope: &Scope<'s>) {
         let mut seat = lock(&self.seats[at]);
-        let Seat { member: Member { rank, role, work }, job, done, failed } = &mut *seat;
+        let Seat { rank, role, work, job, done, failed } = &mut *seat;
         while self.send(at, *rank, &mut work.outgoing, scope) {
             match self.receive(at, &mut work.incoming, scope) {
                 Ok(true) => {}
@@ -267,15 +290,15 @@ impl<E: Element> Table<'_, E> {
     /// How the call ended, after so long.
     fn outcome(self, waited: Duration) -> Result<(), RunError> {
         for seat in self.seats {
-            let Seat { member, done, failed, .. } = seat.into_inner().unwrap_or_else(PoisonError::into_inner);
-            let stuck = || match (member.work.outgoing.first(), member.work.incoming.first()) {
+            let Seat { rank, work, done, failed, .. } = seat.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let stuck = || match (work.outgoing.first(), work.incoming.first()) {
                 (Some(Outgoing { to: peer, .. }), _) => TransportError::NothingTaken { peer: *peer, waited },
-                (None, due) => TransportError::NothingCame { peer: due.map_or(member.rank, |due| due.from), waited },
+                (None, due) => TransportError::NothingCame { peer: due.map_or(rank, |due| due.from), waited },
             };
             if !done {
-                let step = member.work.step as u32 + 1;
+                let step = work.step as u32 + 1;
                 let source = RunError::Step { step, source: failed.unwrap_or_else(stuck) };
-                return Err(RunError::OfRank { rank: member.rank, source: Box::new(source) });
+                return Err(RunError::OfRank { rank, source: Box::new(source) });
             }
         }
         Ok(())

@@ -50,6 +50,7 @@ mod ends;
 mod error;
 mod execute;
 mod group;
+mod lanes;
 mod layout;
 mod mail;
 #[cfg(feature = "mpi")]

@@ -1,0 +1,134 @@
+//! Lanes of a group's call: each takes its share of the pieces, on its share of the buffers.
+//!
+//! Pieces do not depend on each other: a lane plays the roles of all ranks on a range of every part, from the first
+//! step to the last, without waiting for another lane. With a lane for each thread of the pool, what ranks pass to each
+//! other stays with one thread, in the caches of its core.
+//!
+//! ```text
+//!  a block of 2 parts, 4 pieces, 2 lanes    part 0 [ lane 0 | lane 1 ]  part 1 [ lane 0 | lane 1 ]
+//! ```
+
+use std::ops::Range;
+
+use super::ends::Ends;
+use super::execute::part_range;
+use super::layout::Block;
+
+/// How blocks are cut.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut {
+    /// Elements of a block.
+    pub(super) block: usize,
+    pub(super) parts: usize,
+    pub(super) pieces: usize,
+    /// At most as many as pieces.
+    pub(super) lanes: usize,
+}
+
+/// The buffers of a rank, as a lane has them: all of the input, of the output its range of every part.
+#[derive(Debug)]
+pub(super) struct Share<'a, E> {
+    input: &'a [E],
+    block: usize,
+    /// Where the lane's range of each part begins in a block.
+    starts: Vec<usize>,
+    /// The ranges, by block and part.
+    output: Vec<&'a mut [E]>,
+}
+
+impl Cut {
+    /// The pieces that a lane takes.
+    pub(super) fn pieces(self, lane: usize) -> Range<usize> {
+        part_range(self.pieces, self.lanes, lane)
+    }
+
+    /// The elements of a part that are in a lane's pieces, in their block.
+    fn range(self, part: usize, lane: usize) -> Range<usize> {
+        let (whole, pieces) = (part_range(self.block, self.parts, part), self.pieces(lane));
+        let start = |piece: usize| match piece {
+            piece if piece == self.pieces => whole.end,
+            piece => whole.start + part_range(whole.len(), self.pieces, piece).start,
+        };
+        start(pieces.start)..start(pieces.end)
+    }
+
+    /// Cuts a rank's buffers; the output has whole blocks.
+    pub(super) fn shares<'a, E>(self, input: &'a [E], mut output: &'a mut [E]) -> Vec<Share<'a, E>> {
+        let starts = |lane| (0..self.parts).map(|part| self.range(part, lane).start).collect();
+        let share = |lane| Share { input, block: self.block, starts: starts(lane), output: Vec::new() };
+        let mut shares: Vec<Share<'a, E>> = (0..self.lanes).map(share).collect();
+        for _ in 0..output.len().checked_div(self.block).unwrap_or(0) {
+            for part in 0..self.parts {
+                for (lane, share) in shares.iter_mut().enumerate() {
+                    let (own, rest) = output.split_at_mut(self.range(part, lane).len());
+                    share.output.push(own);
+                    output = rest;
+                }
+            }
+        }
+        shares
+    }
+}
+
+impl<E> Share<'_, E> {
+    /// Where a range that is not empty stands in the output.
+    fn place(&self, block: u32, range: &Range<usize>) -> (usize, Range<usize>) {
+        let part = self.starts.partition_point(|&start| start <= range.start) - 1;
+        let start = self.starts[part];
+        (block as usize * self.starts.len() + part, range.start - start..range.end - start)
+    }
+}
+
+impl<E: Copy> Ends<E> for Share<'_, E> {
+    fn own(&self, block: Block, range: Range<usize>) -> &[E] {
+        match block {
+            _ if range.is_empty() => &[],
+            Block::Input(block) => &self.input[block as usize * self.block..][range],
+            Block::Output(block) => {
+                let (at, range) = self.place(block, &range);
+                &self.output[at][range]
+            }
+        }
+    }
+
+    fn deliver(&mut self, block: u32, range: Range<usize>, value: &[E]) {
+        if !range.is_empty() {
+            let (at, range) = self.place(block, &range);
+            self.output[at][range].copy_from_slice(value);
+        }
+    }
+
+    fn deliver_own(&mut self, from: Block, block: u32, range: Range<usize>) {
+        if from != Block::Output(block) {
+            let value = self.own(from, range.clone()).to_vec();
+            self.deliver(block, range, &value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_share_every_element_once() {
+        for (block, parts, pieces, lanes) in [(0, 1, 1, 1), (7, 3, 2, 2), (100, 7, 5, 3), (64, 4, 8, 8), (5, 9, 1, 1)] {
+            let cut = Cut { block, parts, pieces, lanes };
+            let mut output: Vec<usize> = (0..2 * block).collect();
+            let mut seen = vec![0; 2 * block];
+            for (lane, share) in cut.shares(&[], &mut output).iter().enumerate() {
+                for (in_block, number) in (0..2).flat_map(|of| (0..parts).map(move |part| (of, part))) {
+                    for piece in cut.pieces(lane) {
+                        let whole = part_range(block, parts, number);
+                        let inside = part_range(whole.len(), pieces, piece);
+                        let range = whole.start + inside.start..whole.start + inside.end;
+                        let own = share.own(Block::Output(in_block), range.clone());
+                        assert!(own.iter().copied().eq(range.map(|at| in_block as usize * block + at)));
+                        own.iter().for_each(|&at| seen[at] += 1);
+                    }
+                }
+            }
+            assert!(seen.iter().all(|&times| times == 1), "{cut:?}");
+        }
+    }
+}
