@@ -38,7 +38,7 @@ use crate::topology::RankId;
 const PACKETS_ON_THEIR_WAY: usize = 8 * PACKETS_A_STEP;
 /// Small enough for what ranks pass to each other to stay in the caches, large enough for the work between two changes
 /// of ranks.
-const PACKET_BYTES: usize = 1 << 18;
+const PACKET_BYTES: usize = 1 << 17;
 
 /// All live ranks of a schedule that was verified, or of a rank program that was audited, in this process.
 ///
