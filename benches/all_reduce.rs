@@ -4,7 +4,7 @@
 //! Two bounds of the memory, both measured here on the buffers of the ranks, by their threads:
 //!
 //! * *once*: the buffer of every rank is read and written once, 1 GiB through the memory in all. No all-reduce can do
-//!   without. This is the bound that the runtime is held to: at least half of it.
+//!   without. This is the bound that a group is held to: at least half of it.
 //! * *moved*: the bytes that the schedule of a ring moves, `2*(N-1)` buffers, each copied once. What stays in the caches
 //!   on its way need not pay for it, so an all-reduce can be faster.
 //!
