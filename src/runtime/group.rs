@@ -129,7 +129,8 @@ impl Group {
     /// Makes the calls of all ranks: `buffers` are those of the live ranks, ascending. Sums and the like are made by
     /// `op`; collectives that only move do not look at it.
     ///
-    /// The threads are those of the rayon pool that this is called in, else of the global one, one for each core.
+    /// The threads are those of the rayon pool that this is called in, else of the global one, one for each core. Their
+    /// number changes no result.
     ///
     /// # Errors
     ///

@@ -52,12 +52,14 @@ impl Cut {
         start(pieces.start)..start(pieces.end)
     }
 
-    /// Cuts a rank's buffers; the output has whole blocks.
+    /// Cuts a rank's buffers; the output has whole blocks. O(blocks * parts * lanes).
     pub(super) fn shares<'a, E>(self, input: &'a [E], mut output: &'a mut [E]) -> Vec<Share<'a, E>> {
         let starts = |lane| (0..self.parts).map(|part| self.range(part, lane).start).collect();
-        let share = |lane| Share { input, block: self.block, starts: starts(lane), output: Vec::new() };
+        let blocks = output.len().checked_div(self.block).unwrap_or(0);
+        let room = || Vec::with_capacity(blocks * self.parts);
+        let share = |lane| Share { input, block: self.block, starts: starts(lane), output: room() };
         let mut shares: Vec<Share<'a, E>> = (0..self.lanes).map(share).collect();
-        for _ in 0..output.len().checked_div(self.block).unwrap_or(0) {
+        for _ in 0..blocks {
             for part in 0..self.parts {
                 for (lane, share) in shares.iter_mut().enumerate() {
                     let (own, rest) = output.split_at_mut(self.range(part, lane).len());
