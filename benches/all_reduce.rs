@@ -5,8 +5,8 @@
 //!
 //! * *once*: the buffer of every rank is read and written once, 1 GiB through the memory in all. No all-reduce can do
 //!   without. This is the bound that a group is held to: at least half of it.
-//! * *moved*: the bytes that the schedule of a ring moves, `2*(N-1)` buffers, each copied once. What stays in the caches
-//!   on its way need not pay for it, so an all-reduce can be faster.
+//! * *moved*: the bytes that the schedule of a ring moves, `2*(N-1)` buffers, each copied once. What stays in the
+//!   caches on its way need not pay for it, so an all-reduce can be faster.
 //!
 //! The ranks are threads with a communicator each, and then a group, whose ranks are tasks of as many threads as cores.
 //!
@@ -18,13 +18,13 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use collsynth::collective::Kind;
+use collsynth::plan::{Control, Parts, Wish, synthesise};
+use collsynth::runtime::{Element, Group, Operation, RankBuffers, threads};
+use collsynth::schedule::Solution;
+use collsynth::topology::Topology;
+use collsynth::verify::{Options, Verified};
 use half::{bf16, f16};
-use synth::collective::Kind;
-use synth::plan::{Control, Parts, Wish, synthesise};
-use synth::runtime::{Element, Group, Operation, RankBuffers, threads};
-use synth::schedule::Solution;
-use synth::topology::Topology;
-use synth::verify::{Options, Verified};
 
 const RANKS: usize = 8;
 const BYTES: usize = 64 << 20;

@@ -2,13 +2,13 @@
 
 use std::hint::black_box;
 
+use collsynth::collective::Kind;
+use collsynth::format::json::{parse_solution, solution_to_string};
+use collsynth::plan::{Control, Parts, Plan, Wish, synthesise};
+use collsynth::schedule::Solution;
+use collsynth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use collsynth::verify::{Options, verify};
 use criterion::{Criterion, criterion_group, criterion_main};
-use synth::collective::Kind;
-use synth::format::json::{parse_solution, solution_to_string};
-use synth::plan::{Control, Parts, Plan, Wish, synthesise};
-use synth::schedule::Solution;
-use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
-use synth::verify::{Options, verify};
 
 fn torus(extents: &[u32], cable: Option<(u32, u32)>) -> Topology {
     let failed = cable.map(|(from, to)| FailedLink::cable(RankId(from), RankId(to)));

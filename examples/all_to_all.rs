@@ -3,12 +3,12 @@
 use std::error::Error;
 use std::time::Duration;
 
-use synth::collective::Kind;
-use synth::plan::{Control, Wish, synthesise};
-use synth::runtime::threads;
-use synth::schedule::Solution;
-use synth::topology::{Topology, TopologySpec};
-use synth::verify::{Options, Verified};
+use collsynth::collective::Kind;
+use collsynth::plan::{Control, Wish, synthesise};
+use collsynth::runtime::threads;
+use collsynth::schedule::Solution;
+use collsynth::topology::{Topology, TopologySpec};
+use collsynth::verify::{Options, Verified};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let torus = Topology::new(TopologySpec::torus(&[4, 4]).without_cables(&[(0, 1)]))?;

@@ -4,15 +4,15 @@
 use std::error::Error;
 use std::time::Duration;
 
+use collsynth::collective::Kind;
+use collsynth::plan::{Control, Wish, synthesise};
+use collsynth::runtime::mpi::MpiTransport;
+use collsynth::runtime::{Communicator, Operation};
+use collsynth::schedule::Solution;
+use collsynth::topology::Topology;
+use collsynth::verify::{Options, Verified};
 use mpi::environment::Threading;
 use mpi::traits::Communicator as _;
-use synth::collective::Kind;
-use synth::plan::{Control, Wish, synthesise};
-use synth::runtime::mpi::MpiTransport;
-use synth::runtime::{Communicator, Operation};
-use synth::schedule::Solution;
-use synth::topology::Topology;
-use synth::verify::{Options, Verified};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (universe, _) = mpi::initialize_with_threading(Threading::Serialized).ok_or("MPI cannot be initialised")?;

@@ -1,11 +1,11 @@
 //! All-reduce: the planners against their closed forms and the figures to reach, on verified schedules.
 
-use synth::certificate::Rational;
-use synth::collective::Kind;
-use synth::cost::Price;
-use synth::plan::{Control, Parts, Plan, PlanError, Wish, synthesise};
-use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
-use synth::verify::{Options, verify};
+use collsynth::certificate::Rational;
+use collsynth::collective::Kind;
+use collsynth::cost::Price;
+use collsynth::plan::{Control, Parts, Plan, PlanError, Wish, synthesise};
+use collsynth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use collsynth::verify::{Options, verify};
 
 fn torus(extents: &[u32], cables: &[(u32, u32)], failed_ranks: &[u32]) -> Topology {
     Topology::new(TopologySpec::torus(extents).without_cables(cables).without_ranks(failed_ranks)).unwrap()
@@ -52,8 +52,8 @@ fn without_a_ring_there_is_a_reason() {
     assert_eq!(error.to_string(), "planner `ring_all_reduce` does not apply: no ring through all live ranks was found");
 }
 
-/// The bound is that of single ranks or of a partition, worked out by hand: `2 (blocks - 1)` over the links between them.
-/// On a line all of an end has to go through every link to the other: `(parts + hops - 1) / parts`.
+/// The bound is that of single ranks or of a partition, worked out by hand: `2 (blocks - 1)` over the links between
+/// them. On a line all of an end has to go through every link to the other: `(parts + hops - 1) / parts`.
 #[test]
 fn spanning_trees_come_near_the_bound_on_whole_and_broken_machines() {
     let cases = [

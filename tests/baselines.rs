@@ -1,11 +1,11 @@
 //! The baselines of broadcast, reduce, barrier, all-gather and all-reduce against their closed forms, on verified
 //! schedules.
 
-use synth::collective::Kind;
-use synth::plan::{Control, Parts, PlanError, Wish, synthesise};
-use synth::schedule::Solution;
-use synth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
-use synth::verify::{Options, verify};
+use collsynth::collective::Kind;
+use collsynth::plan::{Control, Parts, PlanError, Wish, synthesise};
+use collsynth::schedule::Solution;
+use collsynth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
+use collsynth::verify::{Options, verify};
 
 fn torus(extents: &[u32], cables: &[(u32, u32)], failed_ranks: &[u32]) -> Topology {
     Topology::new(TopologySpec::torus(extents).without_cables(cables).without_ranks(failed_ranks)).unwrap()

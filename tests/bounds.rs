@@ -1,11 +1,11 @@
 //! Lower bounds against closed forms, against brute force over all cuts, and in words.
 
+use collsynth::bound::{self, Claim, FlowLimit};
+use collsynth::certificate::{Evidence, Rational, check_steps, check_volume};
+use collsynth::collective::{Collective, Demand, Kind};
+use collsynth::problem::Problem;
+use collsynth::topology::{FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
 use num_rational::Ratio;
-use synth::bound::{self, Claim, FlowLimit};
-use synth::certificate::{Evidence, Rational, check_steps, check_volume};
-use synth::collective::{Collective, Demand, Kind};
-use synth::problem::Problem;
-use synth::topology::{FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
 
 type Extents = &'static [u32];
 type Cable = (u32, u32);
@@ -299,7 +299,8 @@ fn an_all_reduce_waits_until_its_pipeline_is_filled() {
             assert_eq!(least_width(&line, Kind::AllReduce, parts), parts + ranks - 2, "{parts} parts, {ranks} ranks");
         }
     }
-    // Rank 21 of 4x4x4 keeps some of its cables; the rank that is farthest away was 6 hops away, without the last but one 7.
+    // Rank 21 of 4x4x4 keeps some of its cables; the rank that is farthest away was 6 hops away, without the last but
+    // one 7.
     let cables = [(21, 22), (21, 20), (21, 25), (21, 17), (21, 37)];
     for (dead, hops) in [(3, 6), (4, 6), (5, 7)] {
         let topology = torus_without(&[4, 4, 4], &cables[..dead].iter().map(|&(a, b)| cable(a, b)).collect::<Vec<_>>());

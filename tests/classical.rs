@@ -1,11 +1,11 @@
 //! The classical planners against the closed forms of their papers.
 
+use collsynth::certificate::Rational;
+use collsynth::collective::{Demand, Kind};
+use collsynth::plan::{Control, Parts, Plan, PlanError, Wish, synthesise};
+use collsynth::topology::{Shape, Topology, TopologySpec, Torus};
+use collsynth::verify::{Options, verify};
 use num_rational::Ratio;
-use synth::certificate::Rational;
-use synth::collective::{Demand, Kind};
-use synth::plan::{Control, Parts, Plan, PlanError, Wish, synthesise};
-use synth::topology::{Shape, Topology, TopologySpec, Torus};
-use synth::verify::{Options, verify};
 
 const CLASSICAL: [&str; 3] = ["ring", "half_ring", "dim_rotation"];
 

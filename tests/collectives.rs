@@ -5,17 +5,17 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use collsynth::bound;
+use collsynth::certificate::Rational;
+use collsynth::collective::{Collective, Demand, Kind};
+use collsynth::plan::{Control, Parts, Plan, PlanError, Wish, synthesise};
+use collsynth::problem::Problem;
+use collsynth::report::figures::fine_percent;
+use collsynth::report::quality::{Quality, Standing};
+use collsynth::schedule::Solution;
+use collsynth::topology::{DimRef, Distances, FailedLink, RankId, Topology, TopologySpec};
+use collsynth::verify::{Options, Verified};
 use rayon::prelude::*;
-use synth::bound;
-use synth::certificate::Rational;
-use synth::collective::{Collective, Demand, Kind};
-use synth::plan::{Control, Parts, Plan, PlanError, Wish, synthesise};
-use synth::problem::Problem;
-use synth::report::figures::fine_percent;
-use synth::report::summary::{Quality, Standing};
-use synth::schedule::Solution;
-use synth::topology::{DimRef, Distances, FailedLink, RankId, Topology, TopologySpec};
-use synth::verify::{Options, Verified};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/collectives.md");
 const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
@@ -108,10 +108,11 @@ fn parts(topology: &Topology, kind: &Kind) -> u32 {
     most / fewest * fewest
 }
 
-/// The least total width of a broadcast or reduce, worked out without flows over time. All `P` chunks must cross from the ranks
-/// within `j` hops of the root to the rest, over `c` links: the first cannot before `j` steps are over, the last still has to
-/// go on to the farthest rank, `h` hops from the root, and a step is at least 1 wide. So `P / c + h - 1`, for any `j`.
-/// Likewise all must enter every rank: `P / c + (its hops) - 1`. A reduce is a broadcast backwards.
+/// The least total width of a broadcast or reduce, worked out without flows over time. All `P` chunks must cross from
+/// the ranks within `j` hops of the root to the rest, over `c` links: the first cannot before `j` steps are over, the
+/// last still has to go on to the farthest rank, `h` hops from the root, and a step is at least 1 wide. So
+/// `P / c + h - 1`, for any `j`. Likewise all must enter every rank: `P / c + (its hops) - 1`. A reduce is a broadcast
+/// backwards.
 fn pipeline_width(problem: &Problem) -> u64 {
     let topology = problem.topology();
     let distances = Distances::new(topology);

@@ -4,8 +4,8 @@ use std::process::Output;
 use std::time::Duration;
 
 use assert_cmd::Command;
+use collsynth::report::comparison;
 use serde_json::Value;
-use synth::report::comparison;
 
 fn synth(words: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_synth"));

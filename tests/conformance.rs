@@ -1,14 +1,14 @@
 //! Every planner of the registry on small machines with all sorts of failures: what it plans verifies, never beats a
 //! bound and comes out the same again; what it does not plan it refuses with a type and a reason.
 
-use synth::bound;
-use synth::certificate::Bounds;
-use synth::collective::{Collective, Demand, Kind};
-use synth::plan::{Control, PlanError, Planner, SmtWish, Task, planners};
-use synth::problem::Problem;
-use synth::schedule::{Schedule, Solution};
-use synth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
-use synth::verify::{Code, Finding, Options, verify};
+use collsynth::bound;
+use collsynth::certificate::Bounds;
+use collsynth::collective::{Collective, Demand, Kind};
+use collsynth::plan::{Control, PlanError, Planner, SmtWish, Task, planners};
+use collsynth::problem::Problem;
+use collsynth::schedule::{Schedule, Solution};
+use collsynth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use collsynth::verify::{Code, Finding, Options, verify};
 
 #[test]
 fn sound_machines() {

@@ -1,12 +1,12 @@
-//! all_to_allv against the values of a linear program worked out elsewhere: random, skewed (a few ranks draw most), sparse,
-//! single-pair and zero demands on tori with dead cables and ranks.
+//! all_to_allv against the values of a linear program worked out elsewhere: random, skewed (a few ranks draw most),
+//! sparse, single-pair and zero demands on tori with dead cables and ranks.
 
-use synth::certificate::Rational;
-use synth::collective::{Demand, Kind};
-use synth::plan::{Control, Wish, synthesise};
-use synth::schedule::Solution;
-use synth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
-use synth::verify::{Options, Verified};
+use collsynth::certificate::Rational;
+use collsynth::collective::{Demand, Kind};
+use collsynth::plan::{Control, Wish, synthesise};
+use collsynth::schedule::Solution;
+use collsynth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use collsynth::verify::{Options, Verified};
 
 /// So many chunks for one.
 const FINER: u32 = 2;

@@ -7,14 +7,29 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use synth::format::file::read_text;
-use synth::format::json::{
+use collsynth::collective::{Demand, Kind};
+use collsynth::format::file::read_text;
+use collsynth::format::json::{
     parse_solution, parse_topology, schedule_schema, solution_to_string, topology_schema, topology_to_string,
 };
-use synth::report::summary::Quality;
-use synth::schedule::Solution;
-use synth::topology::Topology;
-use synth::verify::{Code, Options, Report, verify};
+use collsynth::report::quality::Quality;
+use collsynth::schedule::Solution;
+use collsynth::topology::{RankId, Topology};
+use collsynth::verify::{Code, Options, Report, verify};
+
+/// The kinds of docs/schedule-format.md, each once.
+#[test]
+fn every_kind_is_every_kind() {
+    let page = include_str!("../docs/schedule-format.md");
+    let rows = page.split_once("| kind | chunk id |").unwrap().1.lines().skip(2);
+    let rows = rows.take_while(|row| row.starts_with('|'));
+    let mut listed: Vec<&str> = rows.map(|row| row.split('`').nth(1).unwrap()).collect();
+    let mut named =
+        Kind::every(RankId(1), Demand::new(3, &[0, 2, 1, 0, 0, 0, 3, 0, 1]).unwrap()).map(|kind| kind.name());
+    named.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(named[..], listed[..]);
+}
 
 #[test]
 fn examples_hold_without_a_warning() {

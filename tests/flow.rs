@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use synth::bound::{self, Claim, FlowBound, FlowError, FlowLimit, Limit, LpError};
-use synth::certificate::{
+use collsynth::bound::{self, Claim, FlowBound, FlowError, FlowLimit, Limit, LpError};
+use collsynth::certificate::{
     Bounds, CertificateError, Evidence, Rational, VolumeBound, Window, check_joint, check_volume, stepped_value, value,
 };
-use synth::collective::{Collective, Demand, Kind};
-use synth::plan::{Control, PlanError, SharperBounds, StopReason, Wish, synthesise};
-use synth::problem::Problem;
-use synth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
+use collsynth::collective::{Collective, Demand, Kind};
+use collsynth::plan::{Control, PlanError, SharperBounds, StopReason, Wish, synthesise};
+use collsynth::problem::Problem;
+use collsynth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
 
 /// What rounding may cost, as a share.
 const ROUNDING: f64 = 1e-6;

@@ -1,10 +1,10 @@
 //! all_gather and its reversal on tori without failures, by the template: the closed forms, on verified schedules.
 
+use collsynth::collective::Kind;
+use collsynth::plan::{Control, Parts, Wish, synthesise};
+use collsynth::topology::{Shape, Topology, TopologySpec, Torus};
+use collsynth::verify::{Options, verify};
 use proptest::prelude::*;
-use synth::collective::Kind;
-use synth::plan::{Control, Parts, Wish, synthesise};
-use synth::topology::{Shape, Topology, TopologySpec, Torus};
-use synth::verify::{Options, verify};
 
 /// Steps and total width of the template's schedule; it verifies, as do its certificates.
 fn figures(torus: Torus, kind: Kind, parts: u32) -> (usize, u64) {

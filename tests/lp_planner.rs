@@ -1,11 +1,11 @@
 //! The planner by linear programming: it stands on the program's value wherever the parts make that whole.
 
-use synth::collective::{Collective, Demand, Kind};
-use synth::plan::{Control, Lp, Parts, PlanError, Planner, Wish, synthesise};
-use synth::problem::Problem;
-use synth::schedule::Solution;
-use synth::topology::{RankId, Shape, Topology, TopologySpec, Torus};
-use synth::verify::{Options, Verified};
+use collsynth::collective::{Collective, Demand, Kind};
+use collsynth::plan::{Control, Lp, Parts, PlanError, Planner, Wish, synthesise};
+use collsynth::problem::Problem;
+use collsynth::schedule::Solution;
+use collsynth::topology::{RankId, Shape, Topology, TopologySpec, Torus};
+use collsynth::verify::{Options, Verified};
 
 fn torus_without(torus: Torus, cables: &[(u32, u32)]) -> Topology {
     Topology::new(TopologySpec::new(Shape::Torus(torus)).without_cables(cables)).unwrap()

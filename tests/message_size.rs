@@ -1,13 +1,13 @@
 //! Where steps and bytes have a price: the schedule of least time, never slower than any point of `synth pareto`.
 
+use collsynth::bound;
+use collsynth::collective::{Collective, Kind};
+use collsynth::cost::Price;
+use collsynth::plan::{Control, Parts, Wish, synthesise, trace, useful_parts};
+use collsynth::problem::Problem;
+use collsynth::topology::{RankId, Topology, TopologySpec};
+use collsynth::verify::{Options, verify};
 use rayon::prelude::*;
-use synth::bound;
-use synth::collective::{Collective, Kind};
-use synth::cost::Price;
-use synth::plan::{Control, Parts, Wish, synthesise, trace, useful_parts};
-use synth::problem::Problem;
-use synth::topology::{RankId, Topology, TopologySpec};
-use synth::verify::{Options, verify};
 
 const BYTES: [u64; 4] = [1 << 10, 1 << 16, 1 << 20, 1 << 26];
 

@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use synth::certificate::Bounds;
-use synth::collective::{ChunkId, Collective, Combining, Demand, Kind};
-use synth::plan::{Control, Parts, Wish, synthesise};
-use synth::problem::Problem;
-use synth::schedule::{Op, Schedule, Solution};
-use synth::topology::{RankId, Topology, TopologySpec};
-use synth::verify::{Observed, Options, Peak, Sums, verify};
+use collsynth::certificate::Bounds;
+use collsynth::collective::{ChunkId, Collective, Combining, Demand, Kind};
+use collsynth::plan::{Control, Parts, Wish, synthesise};
+use collsynth::problem::Problem;
+use collsynth::schedule::{Op, Schedule, Solution};
+use collsynth::topology::{RankId, Topology, TopologySpec};
+use collsynth::verify::{Observed, Options, Peak, Sums, verify};
 
 fn observe(problem: &Problem, schedule: &Schedule) -> Observed {
     let (problem, schedule) = (problem.clone(), schedule.clone());

@@ -4,11 +4,11 @@
 //! message a path without repeated ranks and a step for each of its hops (a walk that comes back to a rank could as
 //! well have waited there), so that no link carries more in a step than the step is wide.
 
-use synth::bound;
-use synth::collective::{Collective, Kind};
-use synth::plan::{Control, Wish, synthesise};
-use synth::problem::Problem;
-use synth::topology::{FailedLink, GraphLink, Link, RankId, Shape, Topology, TopologySpec};
+use collsynth::bound;
+use collsynth::collective::{Collective, Kind};
+use collsynth::plan::{Control, Wish, synthesise};
+use collsynth::problem::Problem;
+use collsynth::topology::{FailedLink, GraphLink, Link, RankId, Shape, Topology, TopologySpec};
 
 #[test]
 fn rings_and_the_smallest_torus_are_planned_as_well_as_they_can_be() {

@@ -1,4 +1,5 @@
-//! `synth pareto`: the curve is what its definition says, its commands plan its points again, and it looks as documented.
+//! `synth pareto`: the curve is what its definition says, its commands plan its points again, and it looks as
+//! documented.
 
 use std::process::Output;
 use std::time::Duration;

@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
+use collsynth::bound::{self, FlowLimit};
+use collsynth::certificate::Rational;
+use collsynth::collective::Kind;
+use collsynth::plan::{Control, Parts, Plan, Wish, synthesise};
+use collsynth::schedule::Solution;
+use collsynth::topology::{RankId, Topology, TopologySpec};
+use collsynth::verify::{Options, Verified};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use synth::bound::{self, FlowLimit};
-use synth::certificate::Rational;
-use synth::collective::Kind;
-use synth::plan::{Control, Parts, Plan, Wish, synthesise};
-use synth::schedule::Solution;
-use synth::topology::{RankId, Topology, TopologySpec};
-use synth::verify::{Options, Verified};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/results.md");
 

@@ -1,12 +1,12 @@
 //! Collectives with a root, on verified schedules: broadcast and reduce, the pipeline through edge-disjoint
 //! arborescences, against closed forms; scatter and gather against the cut of the root.
 
-use synth::bound;
-use synth::collective::Kind;
-use synth::cost::Price;
-use synth::plan::{Control, Parts, Plan, Wish, synthesise};
-use synth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
-use synth::verify::{Options, verify};
+use collsynth::bound;
+use collsynth::collective::Kind;
+use collsynth::cost::Price;
+use collsynth::plan::{Control, Parts, Plan, Wish, synthesise};
+use collsynth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
+use collsynth::verify::{Options, verify};
 
 fn torus(extents: &[u32], cables: &[(u32, u32)], failed_ranks: &[u32]) -> Topology {
     Topology::new(TopologySpec::torus(extents).without_cables(cables).without_ranks(failed_ranks)).unwrap()

@@ -1,10 +1,10 @@
 //! The SMT planner: figures to reach, refutations, and that no other planner is better.
 
-use synth::collective::Kind;
-use synth::plan::{Control, Minimise, Parts, PlanError, SmtWish, StopReason, Wish, synthesise};
-use synth::schedule::Solution;
-use synth::topology::{RankId, Topology, TopologySpec};
-use synth::verify::{Code, Options, Verified};
+use collsynth::collective::Kind;
+use collsynth::plan::{Control, Minimise, Parts, PlanError, SmtWish, StopReason, Wish, synthesise};
+use collsynth::schedule::Solution;
+use collsynth::topology::{RankId, Topology, TopologySpec};
+use collsynth::verify::{Code, Options, Verified};
 
 /// Extents, and dead cables.
 type Machine = (&'static [u32], &'static [(u32, u32)]);

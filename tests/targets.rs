@@ -3,11 +3,11 @@
 //! The oracles are closed forms of the literature and the values of a linear program, worked out elsewhere; the
 //! schedules are judged by the verifier.
 
-use synth::collective::Kind;
-use synth::plan::{Control, Parts, Plan, Wish, synthesise};
-use synth::schedule::Solution;
-use synth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec};
-use synth::verify::{Options, Verified};
+use collsynth::collective::Kind;
+use collsynth::plan::{Control, Parts, Plan, Wish, synthesise};
+use collsynth::schedule::Solution;
+use collsynth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec};
+use collsynth::verify::{Options, Verified};
 
 /// Plans, has the schedule and its certificates verified, and gives back the plan.
 fn plan(extents: &[u32], cables: &[(u32, u32)], parts: Parts) -> Plan {

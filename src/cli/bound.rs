@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use synth::bound::{self, FlowBound, FlowError, FlowLimit, Limit, LpError};
-use synth::collective::Collective;
-use synth::plan::Control;
-use synth::problem::Problem;
-use synth::report::{self, bounds};
+use collsynth::bound::{self, FlowBound, FlowError, FlowLimit, Limit, LpError};
+use collsynth::collective::Collective;
+use collsynth::plan::Control;
+use collsynth::problem::Problem;
+use collsynth::report::{self, bounds};
 
 use super::collective_options::CollectiveOptions;
 use super::progress::interrupt_flag;

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use synth::collective::{Demand, Kind};
-use synth::format::{demand, file};
-use synth::topology::{RankId, Topology};
+use collsynth::collective::{Demand, Kind};
+use collsynth::format::{demand, file};
+use collsynth::topology::{RankId, Topology};
 
 use super::Failure;
 use super::topology_options::TopologyOptions;

@@ -6,15 +6,15 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use synth::bound;
-use synth::certificate::{Bounds, VolumeBound};
-use synth::collective::{Collective, Kind};
-use synth::cost::Rates;
-use synth::format::file;
-use synth::plan::{Control, PlanError, StopReason, Wish, alternatives, can_be_cut, planner_named, planners};
-use synth::problem::Problem;
-use synth::report::comparison::{Baseline, Comparison, Entry, Machine, Plot, Refusal};
-use synth::topology::{Topology, TopologySpec};
+use collsynth::bound;
+use collsynth::certificate::{Bounds, VolumeBound};
+use collsynth::collective::{Collective, Kind};
+use collsynth::cost::Rates;
+use collsynth::format::file;
+use collsynth::plan::{Control, PlanError, StopReason, Wish, alternatives, can_be_cut, planner_named, planners};
+use collsynth::problem::Problem;
+use collsynth::report::comparison::{Baseline, Comparison, Entry, Machine, Plot, Refusal};
+use collsynth::topology::{Topology, TopologySpec};
 
 use super::collective_options::CollectiveOptions;
 use super::pareto::PartsList;
@@ -45,7 +45,8 @@ pub struct CompareCommand {
     sweep: Vec<String>,
     #[command(flatten)]
     collective: CollectiveOptions,
-    /// The planners to compare (ring,negotiated) [default: all but smt, which can take for ever]; `synth planners` lists them
+    /// The planners to compare (ring,negotiated) [default: all but smt, which can take for ever]; `synth planners`
+    /// lists them
     #[arg(long, value_name = "NAME,..", value_delimiter = ',', help_heading = "Plan")]
     planners: Vec<String>,
     /// The planner that speed-ups are over [default: the slowest for the largest messages]
@@ -278,7 +279,7 @@ impl Run<'_> {
                 if stopped != StopReason::Finished {
                     self.stopped = stopped;
                 }
-                let entry = |(wish, plan): (Wish, synth::plan::Plan)| {
+                let entry = |(wish, plan): (Wish, collsynth::plan::Plan)| {
                     let (planner, phases) = (plan.planner, plan.phases.clone());
                     let verified = plan::verified(plan, None)?;
                     let entry = Entry::new(&verified, planner, &phases, rates, self.command.command_of(words, &wish));

@@ -3,18 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use synth::audit::{self, audit};
-use synth::collective::{Collective, Kind};
-use synth::format::json::ParseError;
-use synth::format::{chakra, csv, file, forestcoll, goal, json, msccl, sccl, teccl, trace};
-use synth::problem::Problem;
-use synth::program::Program;
-use synth::report::audit::{Audited, Source};
-use synth::report::excerpt::marked;
-use synth::report::verdict::{Judged, findings};
-use synth::schedule::Solution;
-use synth::topology::{RankId, Topology};
-use synth::verify::{Options, Verified, verify};
+use collsynth::audit::{self, audit};
+use collsynth::collective::{Collective, Kind};
+use collsynth::format::json::ParseError;
+use collsynth::format::{chakra, csv, file, forestcoll, goal, json, msccl, sccl, teccl, trace};
+use collsynth::problem::Problem;
+use collsynth::program::Program;
+use collsynth::report::audit::{Audited, Source};
+use collsynth::report::excerpt::marked;
+use collsynth::report::verdict::{Judged, findings};
+use collsynth::schedule::Solution;
+use collsynth::topology::{RankId, Topology};
+use collsynth::verify::{Options, Verified, verify};
 
 use super::lower::{LowerOptions, write};
 use super::topology_options::read_machine;
@@ -25,8 +25,8 @@ const CHUNK_BYTES: u64 = 4096;
 
 /// Write a schedule or a rank program in another tool's format
 ///
-/// What is exported is verified first. Of a schedule, csv and trace show the steps; the others show the program that it is
-/// lowered to. What the formats can say is written in docs/formats.md.
+/// What is exported is verified first. Of a schedule, csv and trace show the steps; the others show the program that it
+/// is lowered to. What the formats can say is written in docs/formats.md.
 #[derive(Args)]
 pub struct ExportCommand {
     /// The schedule or rank program file (- for standard input)
@@ -40,8 +40,8 @@ pub struct ExportCommand {
     /// For goal and chakra: bytes of a chunk (4096, unless stated)
     #[arg(long, value_name = "N")]
     chunk_bytes: Option<u64>,
-    /// Write to this file (.gz: compressed) instead of standard output. For chakra: a folder, or what the names of the files
-    /// begin with (NAME.0.et, NAME.1.et, ...)
+    /// Write to this file (.gz: compressed) instead of standard output. For chakra: a folder, or what the names of the
+    /// files begin with (NAME.0.et, NAME.1.et, ...)
     #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
     output: PathBuf,
 }
@@ -65,7 +65,8 @@ enum ExportFormat {
 
 /// Read a schedule or a program that another tool made, and write it as a file of synth
 ///
-/// MSCCL XML becomes a rank program, the others a schedule. It is judged, and written even if it is refuted (exit code 1).
+/// MSCCL XML becomes a rank program, the others a schedule. It is judged, and written even if it is refuted (exit code
+/// 1).
 #[derive(Args)]
 pub struct ImportCommand {
     /// The file (- for standard input)

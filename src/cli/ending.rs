@@ -3,11 +3,11 @@
 use std::fmt;
 use std::process::ExitCode;
 
-use synth::format::file::FileError;
-use synth::plan::PlanError;
-use synth::problem::{Disconnected, ProblemError};
-use synth::report::machine::describe_components;
-use synth::topology::Topology;
+use collsynth::format::file::FileError;
+use collsynth::plan::PlanError;
+use collsynth::problem::{Disconnected, ProblemError};
+use collsynth::report::machine::describe_components;
+use collsynth::topology::Topology;
 
 /// The exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! `synth explain`: what the verifier's codes mean.
 
 use clap::Args;
-use synth::audit;
-use synth::report::table::Table;
-use synth::verify::Code;
+use collsynth::audit;
+use collsynth::report::table::Table;
+use collsynth::verify::Code;
 
 use super::{Ending, Failure, output};
 

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use synth::bound::{self, FlowError};
-use synth::certificate::Bounds;
-use synth::plan::{Control, Parts, Plan, StopReason, Wish, synthesise};
-use synth::problem::Problem;
-use synth::report::frontier::Point;
-use synth::schedule::Solution;
-use synth::verify::{Options, Verified};
+use collsynth::bound::{self, FlowError};
+use collsynth::certificate::Bounds;
+use collsynth::plan::{Control, Parts, Plan, StopReason, Wish, synthesise};
+use collsynth::problem::Problem;
+use collsynth::report::frontier::Point;
+use collsynth::schedule::Solution;
+use collsynth::verify::{Options, Verified};
 
 use super::bound::{Limits, is_stopped, of_flow};
 use super::{Ending, Failure, output};

@@ -3,21 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use synth::audit::{self, audit};
-use synth::format::{file, json};
-use synth::lower::{Wish, lower};
-use synth::program::{Barriers, Program};
-use synth::report::audit::{Audited, Source, headline, table};
-use synth::report::verdict::findings;
-use synth::schedule::Solution;
-use synth::verify::{Options, Verified};
+use collsynth::audit::{self, audit};
+use collsynth::format::{file, json};
+use collsynth::lower::{Wish, lower};
+use collsynth::program::{Barriers, Program};
+use collsynth::report::audit::{Audited, Source, headline, table};
+use collsynth::report::verdict::findings;
+use collsynth::schedule::Solution;
+use collsynth::verify::{Options, Verified};
 
 use super::{Ending, Failure, output, show};
 
 /// Lower a schedule to a rank program: what each rank's workers send, receive and wait for, without a step clock
 ///
-/// The schedule is verified first, the program afterwards: it holds in every interleaving. Without barriers only the data
-/// is sure to be right; with them, transfers of different steps are never on a link at the same time, either.
+/// The schedule is verified first, the program afterwards: it holds in every interleaving. Without barriers only the
+/// data is sure to be right; with them, transfers of different steps are never on a link at the same time, either.
 #[derive(Args)]
 pub struct LowerCommand {
     /// The schedule file (- for standard input)

@@ -57,8 +57,8 @@ Exit codes:
 
 /// Proven collective schedules for tori with failed links.
 ///
-/// Without a subcommand: plans a collective (an all-to-all, unless stated) on the machine described, verifies the schedule, writes it as JSON to
-/// standard output (or -o FILE) and a summary to standard error.
+/// Without a subcommand: plans a collective (an all-to-all, unless stated) on the machine described, verifies the
+/// schedule, writes it as JSON to standard output (or -o FILE) and a summary to standard error.
 #[derive(Parser)]
 #[command(name = "synth", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
 struct Cli {

@@ -4,14 +4,14 @@ use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use synth::collective::{Collective, Kind};
-use synth::cost::Price;
-use synth::plan::{
+use collsynth::collective::{Collective, Kind};
+use collsynth::cost::Price;
+use collsynth::plan::{
     Control, Front, Parts, Plan, SmtBackend, SmtWish, StopReason, Wish, can_be_cut, trace, useful_parts,
 };
-use synth::problem::Problem;
-use synth::report::curve::{Curve, Point};
-use synth::topology::Topology;
+use collsynth::problem::Problem;
+use collsynth::report::curve::{Curve, Point};
+use collsynth::topology::Topology;
 
 use super::collective_options::CollectiveOptions;
 use super::plan_options::use_threads;

@@ -4,16 +4,17 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use synth::bound::{self, FlowLimit};
-use synth::certificate::JointBound;
-use synth::collective::Collective;
-use synth::format::{file, json};
-use synth::plan::{Control, Plan, PlanError, StopReason, synthesise};
-use synth::problem::Problem;
-use synth::report::summary::{Quality, Summary};
-use synth::report::verdict;
-use synth::schedule::{Origin, Solution};
-use synth::verify::{Options, Verified};
+use collsynth::bound::{self, FlowLimit};
+use collsynth::certificate::JointBound;
+use collsynth::collective::Collective;
+use collsynth::format::{file, json};
+use collsynth::plan::{Control, Plan, PlanError, StopReason, synthesise};
+use collsynth::problem::Problem;
+use collsynth::report::quality::Quality;
+use collsynth::report::summary::Summary;
+use collsynth::report::verdict;
+use collsynth::schedule::{Origin, Solution};
+use collsynth::verify::{Options, Verified};
 
 use super::collective_options::CollectiveOptions;
 use super::plan_options::{PlanOptions, use_threads};

@@ -5,8 +5,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
-use synth::cost::Price;
-use synth::plan::{Minimise, Parts, SmtBackend, SmtWish, Wish};
+use collsynth::cost::Price;
+use collsynth::plan::{Minimise, Parts, SmtBackend, SmtWish, Wish};
 
 use super::Failure;
 use super::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_seconds};
@@ -21,8 +21,8 @@ pub struct PlanOptions {
     /// The planner; `synth planners` lists them
     #[arg(long, allow_negative_numbers = true, value_name = "NAME", default_value = "auto")]
     planner: String,
-    /// Equal parts each message is cut in, or `auto`: more parts allow less volume, and take longer to plan [default: 1;
-    /// with --message-bytes auto]
+    /// Equal parts each message is cut in, or `auto`: more parts allow less volume, and take longer to plan [default:
+    /// 1; with --message-bytes auto]
     #[arg(long, allow_negative_numbers = true, value_name = "N|auto")]
     parts: Option<PartsArgument>,
     /// Exactly this many steps
@@ -55,8 +55,8 @@ pub struct PlanOptions {
     /// Planner smt: who solves the formulas, `cadical` (unless stated) or `z3`, in builds that have it
     #[arg(long, value_name = "NAME")]
     smt_backend: Option<SmtBackend>,
-    /// Planner smt: where there is no schedule of these --steps and --width, write the proof to this file (LRAT if it is
-    /// named .lrat, else DRAT), and what it refutes to FILE.cnf
+    /// Planner smt: where there is no schedule of these --steps and --width, write the proof to this file (LRAT if it
+    /// is named .lrat, else DRAT), and what it refutes to FILE.cnf
     #[arg(long, value_name = "FILE", requires_all = ["steps", "width"])]
     pub proof: Option<PathBuf>,
     /// Threads to plan with [default: one per core]; their number does not change the schedule

@@ -1,8 +1,8 @@
 //! `synth planners`: the registry.
 
 use clap::Args;
-use synth::plan::planners;
-use synth::report::table::Table;
+use collsynth::plan::planners;
+use collsynth::report::table::Table;
 
 use super::{Ending, Failure, output};
 

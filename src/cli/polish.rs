@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use synth::bound;
-use synth::format::{file, json};
-use synth::plan::{Control, Plan, SharperBounds, SmtBackend, SmtWish, StopReason, Task, polish};
-use synth::report::summary::Summary;
-use synth::report::verdict;
-use synth::schedule::{Origin, Solution};
-use synth::verify::{Options, Verified};
+use collsynth::bound;
+use collsynth::format::{file, json};
+use collsynth::plan::{Control, Plan, SharperBounds, SmtBackend, SmtWish, StopReason, Task, polish};
+use collsynth::report::summary::Summary;
+use collsynth::report::verdict;
+use collsynth::schedule::{Origin, Solution};
+use collsynth::verify::{Options, Verified};
 
 use super::progress::{Ticker, interrupt_flag};
 use super::quantity::parse_duration;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use collsynth::plan::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use synth::plan::Progress;
 
 use super::{Failure, output};
 

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use synth::bound;
-use synth::format::file;
-use synth::plan::{Control, ProofForm, SharperBounds, Task, Wish, prove};
-use synth::problem::Problem;
+use collsynth::bound;
+use collsynth::format::file;
+use collsynth::plan::{Control, ProofForm, SharperBounds, Task, Wish, prove};
+use collsynth::problem::Problem;
 
 use super::{Ending, Failure, output};
 

@@ -52,8 +52,8 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(parse_seconds(text)?).map_err(|_| format!("`{text}` is too long"))
 }
 
-/// Bytes per second over every link of capacity 1. Planning counts widths, and a width is worth the same on all of them:
-/// bandwidths of dimensions are refused, with the way to say the same.
+/// Bytes per second over every link of capacity 1. Planning counts widths, and a width is worth the same on all of
+/// them: bandwidths of dimensions are refused, with the way to say the same.
 pub fn parse_one_bandwidth(text: &str) -> Result<f64, String> {
     if text.contains('=') {
         return Err("plans are made for one bandwidth, that of links of capacity 1. Where dimensions carry unlike amounts, state \

@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use clap::Args;
-use synth::cost::{Bandwidth, Price, Rates};
-use synth::topology::{DimRef, Topology, dim_name};
+use collsynth::cost::{Bandwidth, Price, Rates};
+use collsynth::topology::{DimRef, Topology, dim_name};
 
 use super::Failure;
 use super::quantity::{parse_bandwidth, parse_bytes, parse_seconds};

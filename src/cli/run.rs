@@ -4,17 +4,19 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
+use collsynth::audit::{self, AuditedProgram};
+use collsynth::format::{file, json};
+use collsynth::report::audit::{Audited, Source};
+use collsynth::report::run::{RunReport, block_for};
+use collsynth::report::verdict::findings;
+use collsynth::runtime::tcp::{self, RankTable, TcpTransport};
+use collsynth::runtime::{
+    Communicator, Dtype, Mismatch, Operation, RunError, Runnable, Sample, Transport, Trial, threads,
+};
+use collsynth::schedule::Solution;
+use collsynth::topology::RankId;
+use collsynth::verify::{Options, Verified};
 use half::{bf16, f16};
-use synth::audit::{self, AuditedProgram};
-use synth::format::{file, json};
-use synth::report::audit::{Audited, Source};
-use synth::report::run::{RunReport, block_for};
-use synth::report::verdict::findings;
-use synth::runtime::tcp::{self, RankTable, TcpTransport};
-use synth::runtime::{Communicator, Dtype, Mismatch, Operation, RunError, Runnable, Sample, Transport, Trial, threads};
-use synth::schedule::Solution;
-use synth::topology::RankId;
-use synth::verify::{Options, Verified};
 
 use super::quantity::{parse_bytes_or_none, parse_duration};
 use super::{Ending, Failure, Format, output, run_group, show};
@@ -26,9 +28,9 @@ const BUFFERS: u64 = 4;
 
 /// Carry a schedule or a rank program out on random data: compare every element of the result, and time it
 ///
-/// The file is judged first; one that does not hold is not run. Ranks are threads or tasks of this process, or joined by
-/// TCP or MPI. Exit code 0 if every element is as plain arithmetic has it, 1 if one is not (or the file does not hold), 2 if
-/// ranks cannot reach each other.
+/// The file is judged first; one that does not hold is not run. Ranks are threads or tasks of this process, or joined
+/// by TCP or MPI. Exit code 0 if every element is as plain arithmetic has it, 1 if one is not (or the file does not
+/// hold), 2 if ranks cannot reach each other.
 #[derive(Args)]
 pub struct RunCommand {
     /// The schedule or rank program file (- for standard input)
@@ -135,7 +137,7 @@ impl RunCommand {
         let here = if one { 1 } else { topology.live_rank_count() };
         let memory = self.bytes.saturating_mul(BUFFERS).saturating_mul(here as u64);
         if memory > MOST_MEMORY {
-            let ranks = synth::report::figures::count(here, "rank");
+            let ranks = collsynth::report::figures::count(here, "rank");
             let text = format!("buffers for {ranks} take {memory} bytes of memory; at most {MOST_MEMORY} are taken");
             return Err(Failure::usage(text).hint("choose fewer --bytes"));
         }
@@ -296,6 +298,6 @@ fn sorted(outcomes: Vec<Result<Outcome, Trouble>>) -> (Vec<Outcome>, Vec<String>
 /// Ranks could not do their part.
 fn broken(troubles: &[String]) -> Failure {
     let shown = troubles.iter().cloned();
-    let text = synth::report::figures::shortened(shown, 5, "\n  ");
+    let text = collsynth::report::figures::shortened(shown, 5, "\n  ");
     Failure::usage(format!("it could not be carried out\n  {text}"))
 }

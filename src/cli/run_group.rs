@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use synth::runtime::{Buffers, Group, RunError, Runnable, Sample, Trial};
-use synth::topology::RankId;
+use collsynth::runtime::{Buffers, Group, RunError, Runnable, Sample, Trial};
+use collsynth::topology::RankId;
 
 use super::run::Outcome;
 
-/// Does on all ranks together what each does by itself elsewhere: a call that is compared, one to warm up, `repeat` that
-/// are timed, and the first one again.
+/// Does on all ranks together what each does by itself elsewhere: a call that is compared, one to warm up, `repeat`
+/// that are timed, and the first one again.
 pub(super) fn run<E: Sample>(runnable: Runnable<'_>, trial: &Trial<E>, repeat: u32) -> Result<Vec<Outcome>, RunError> {
     let mut group = Group::new(runnable)?;
     let live: Vec<RankId> = runnable.problem().topology().live_ranks().collect();

@@ -3,14 +3,14 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use collsynth::collective::Kind;
+use collsynth::problem::Problem;
+use collsynth::runtime::mpi::MpiTransport;
+use collsynth::runtime::{Communicator, Dtype, Operation, Runnable, Sample, TransportError};
 use mpi::collective::{CommunicatorCollectives, Root, SystemOperation};
 use mpi::environment::Threading;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::Communicator as _;
-use synth::collective::Kind;
-use synth::problem::Problem;
-use synth::runtime::mpi::MpiTransport;
-use synth::runtime::{Communicator, Dtype, Operation, Runnable, Sample, TransportError};
 
 use super::Failure;
 use super::output;
@@ -65,16 +65,16 @@ impl Job {
         Communicator::new(transport, runnable).map_err(|error| self.end(&Failure::usage(error)))
     }
 
-    /// Ends the job after this rank failed. MPI ends all others with it, so they get time to say what they know; in order
-    /// it cannot end any more, because calls are pending.
+    /// Ends the job after this rank failed. MPI ends all others with it, so they get time to say what they know; in
+    /// order it cannot end any more, because calls are pending.
     pub fn end(&self, failure: &Failure) -> ! {
         output::note(&failure.to_string());
         thread::sleep(LAST_WORDS);
         self.world.abort(failure.ending as i32)
     }
 
-    /// Makes known to all what each rank has to tell: its times and whether its result is right. MPI's own collective is
-    /// timed, too.
+    /// Makes known to all what each rank has to tell: its times and whether its result is right. MPI's own collective
+    /// is timed, too.
     pub fn share<E: Sample>(
         &self,
         problem: &Problem,

@@ -1,8 +1,8 @@
 //! `synth schema`: the file formats, and answers that have one, as JSON Schema.
 
 use clap::{Args, ValueEnum};
-use synth::format::json;
-use synth::report::comparison;
+use collsynth::format::json;
+use collsynth::report::comparison;
 
 use super::{Ending, Failure, output};
 

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use synth::format::{file, json};
-use synth::problem::Problem;
-use synth::program::Program;
-use synth::report::steps::{Selection, StepTables, chunks_named};
-use synth::report::summary::{figures, headline};
-use synth::schedule::Solution;
+use collsynth::format::{file, json};
+use collsynth::problem::Problem;
+use collsynth::program::Program;
+use collsynth::report::overview::{figures, headline};
+use collsynth::report::steps::{Selection, StepTables, chunks_named};
+use collsynth::schedule::Solution;
 
 use super::output::Output;
 use super::{Ending, Failure};

@@ -4,12 +4,12 @@ use std::fmt::Display;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use synth::audit;
-use synth::format::{file, json};
-use synth::plan::Control;
-use synth::program::Program;
-use synth::schedule::{Origin, Solution};
-use synth::shrink::{Shrunk, Whole, shrink_program, shrink_solution};
+use collsynth::audit;
+use collsynth::format::{file, json};
+use collsynth::plan::Control;
+use collsynth::program::Program;
+use collsynth::schedule::{Origin, Solution};
+use collsynth::shrink::{Shrunk, Whole, shrink_program, shrink_solution};
 
 use super::progress::{Ticker, interrupt_flag};
 use super::{Ending, Failure, output, show};

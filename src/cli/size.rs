@@ -1,7 +1,7 @@
 //! What is too large for this program is refused, before it fills the memory.
 
-use synth::collective::Kind;
-use synth::topology::Topology;
+use collsynth::collective::Kind;
+use collsynth::topology::Topology;
 
 use super::Failure;
 

@@ -1,6 +1,6 @@
 //! `synth compare --sweep`: many tori, with failed cables drawn by a seed.
 
-use synth::topology::{DimRef, FailedLink, Link, Topology, TopologySpec};
+use collsynth::topology::{DimRef, FailedLink, Link, Topology, TopologySpec};
 
 use super::Failure;
 use super::topology_options::Extents;

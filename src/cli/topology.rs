@@ -1,8 +1,8 @@
 //! `synth topology`: ranks, coordinates, links, and what failed.
 
 use clap::Args;
-use synth::format::json;
-use synth::report::machine;
+use collsynth::format::json;
+use collsynth::report::machine;
 
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, Format, output};

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use synth::format::{file, json};
-use synth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologyError, TopologySpec, Torus};
+use collsynth::format::{file, json};
+use collsynth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologyError, TopologySpec, Torus};
 
 use super::Failure;
 

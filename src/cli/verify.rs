@@ -1,19 +1,14 @@
 //! `synth verify`: judges schedule files and rank program files.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use serde_json::{Value, json};
-use synth::audit::{self, audit};
-use synth::format::{file, json};
-use synth::program::Program;
-use synth::report::audit::{Audited, Source};
-use synth::report::diagnostics;
-use synth::report::excerpt::{excerpt, marked};
-use synth::report::verdict::Judged;
-use synth::topology::{RankId, Topology};
-use synth::verify::{Options, verify};
+use collsynth::judge::{FileOptions, Form, Ruling};
+use collsynth::report::diagnostics;
+use collsynth::topology::Topology;
+use collsynth::verify::Options;
+use serde_json::json;
 
 use super::output::Output;
 use super::quantity::parse_duration;
@@ -23,8 +18,8 @@ use super::{Ending, Failure};
 
 /// Judge schedules and rank programs, whoever made them
 ///
-/// Executes each schedule symbolically and recomputes the bounds it claims; of a rank program, judges every interleaving.
-/// Exit code 0 if all hold, 1 if one is refuted, 2 if one cannot be read (whatever the others are).
+/// Executes each schedule symbolically and recomputes the bounds it claims; of a rank program, judges every
+/// interleaving. Exit code 0 if all hold, 1 if one is refuted, 2 if one cannot be read (whatever the others are).
 #[derive(Args)]
 pub struct VerifyCommand {
     /// Schedule files (- for standard input, .gz accepted)
@@ -39,8 +34,8 @@ pub struct VerifyCommand {
     /// With --topology: the rank of the machine that each rank of the program is, in order; else they are the same
     #[arg(long, value_name = "RANKS", value_delimiter = ',', requires = "topology")]
     rank_map: Vec<u32>,
-    /// Refuse rank programs in which two transfers may be on one link at a time, even if they do not claim to be free of
-    /// contention (schedules always have to be)
+    /// Refuse rank programs in which two transfers may be on one link at a time, even if they do not claim to be free
+    /// of contention (schedules always have to be)
     #[arg(long)]
     contention_free: bool,
     /// The form of the verdicts
@@ -71,29 +66,23 @@ enum VerdictFormat {
     Github,
 }
 
-/// What became of a file, in the form asked for.
-struct Verdict {
-    ending: Ending,
-    text: String,
-    json: Value,
-}
-
 impl VerifyCommand {
     /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
-        let mut out = Output::default();
-        let mut worst = Ending::Success;
-        let mut all = Vec::new();
         let machine = self.machine()?;
+        let options = self.options(machine.as_ref());
         if self.shrink {
-            return self.shrink(machine.as_ref());
+            return self.shrink(&options);
         }
+        let mut out = Output::default();
+        let mut worst = Ruling::Holds;
+        let mut all = Vec::new();
         for path in &self.files {
-            let verdict = self.judge(path, machine.as_ref());
-            worst = worse(worst, verdict.ending);
-            match self.format {
-                VerdictFormat::Text => out.write(&verdict.text)?,
-                VerdictFormat::Json | VerdictFormat::Sarif | VerdictFormat::Github => all.push(verdict.json),
+            let verdict = options.judge(path);
+            worst = worst.max(verdict.ruling);
+            match options.form {
+                Form::Text => out.write(&verdict.text)?,
+                Form::Json => all.push(verdict.json),
             }
         }
         match self.format {
@@ -102,72 +91,33 @@ impl VerifyCommand {
             VerdictFormat::Sarif => out.write(&format!("{:#}\n", diagnostics::sarif(&all)))?,
             VerdictFormat::Github => out.write(&diagnostics::github(&all))?,
         }
-        Ok(worst)
+        Ok(match worst {
+            Ruling::Holds => Ending::Success,
+            Ruling::Refuted => Ending::Refuted,
+            Ruling::Unreadable => Ending::Usage,
+        })
     }
 
-    fn shrink(&self, machine: Option<&Topology>) -> Result<Ending, Failure> {
+    fn options<'a>(&'a self, machine: Option<&'a Topology>) -> FileOptions<'a> {
+        let form = if self.format == VerdictFormat::Text { Form::Text } else { Form::Json };
+        FileOptions {
+            max_errors: self.max_errors,
+            contention_free: self.contention_free,
+            machine,
+            rank_map: &self.rank_map,
+            form,
+        }
+    }
+
+    fn shrink(&self, options: &FileOptions<'_>) -> Result<Ending, Failure> {
         let [path] = self.files.as_slice() else {
             return Err(Failure::usage("--shrink takes one file"));
         };
         let shrinking = Shrinking { path, output: &self.output, time_limit: self.time_limit };
         shrinking.run(|program| {
-            let rank_map = self.rank_map(program);
-            let machine = machine.map(|topology| audit::Machine { topology, rank_map: &rank_map });
-            shrinking.program(program, &self.audit_options(machine))
+            let rank_map = options.ranks_of(program);
+            shrinking.program(program, &options.audit_options(&rank_map))
         })
-    }
-
-    fn judge(&self, path: &Path, machine: Option<&Topology>) -> Verdict {
-        let name = path.display().to_string();
-        let text = match file::read_text(path) {
-            Ok(text) => text,
-            Err(error) => {
-                let json = json!({ "file": name, "verdict": "unreadable", "message": error.to_string() });
-                return Verdict { ending: Ending::Usage, text: format!("{name}: unreadable\n  {error}\n"), json };
-            }
-        };
-        if json::is_program(&text) {
-            return match json::parse_program(&text) {
-                Ok(program) => self.judge_program(&name, &text, &program, machine),
-                Err(error) => unreadable(&name, &text, error),
-            };
-        }
-        let solution = match json::parse_solution(&text) {
-            Ok(solution) => solution,
-            Err(error) => return unreadable(&name, &text, error),
-        };
-        let report = verify(&solution, &Options { max_errors: self.max_errors });
-        let judged = Judged { name: &name, text: &text, solution: &solution, report: &report };
-        let ending = if report.holds() { Ending::Success } else { Ending::Refuted };
-        match self.format {
-            VerdictFormat::Text => Verdict { ending, text: judged.to_text(), json: Value::Null },
-            _ => Verdict { ending, text: String::new(), json: judged.to_json() },
-        }
-    }
-
-    /// Judges a program on the machine that was given, or its own.
-    fn judge_program(&self, name: &str, text: &str, program: &Program, machine: Option<&Topology>) -> Verdict {
-        let rank_map = self.rank_map(program);
-        let machine = machine.map(|topology| audit::Machine { topology, rank_map: &rank_map });
-        let report = audit(program, &self.audit_options(machine));
-        let audited = Audited { name, source: Source::Program(text), program, report: &report };
-        let ending = if report.holds() { Ending::Success } else { Ending::Refuted };
-        match self.format {
-            VerdictFormat::Text => Verdict { ending, text: audited.to_text(), json: Value::Null },
-            _ => Verdict { ending, text: String::new(), json: audited.to_json() },
-        }
-    }
-
-    fn audit_options<'a>(&self, machine: Option<audit::Machine<'a>>) -> audit::Options<'a> {
-        audit::Options { max_errors: self.max_errors, machine, contention_free: self.contention_free }
-    }
-
-    /// For each rank of a program, the rank of the machine that it is.
-    fn rank_map(&self, program: &Program) -> Vec<RankId> {
-        match self.rank_map.as_slice() {
-            [] => (0..program.rank_count() as u32).map(RankId).collect(),
-            ranks => ranks.iter().copied().map(RankId).collect(),
-        }
     }
 
     /// The machine that was given.
@@ -175,25 +125,4 @@ impl VerifyCommand {
         let Some(path) = &self.topology else { return Ok(None) };
         Ok(Some(read_machine(path)?))
     }
-}
-
-fn unreadable(name: &str, source: &str, error: json::ParseError) -> Verdict {
-    let json::ParseError { code, line, column, message } = error;
-    let json = json!({
-        "file": name,
-        "verdict": "unreadable",
-        "code": code.to_string(),
-        "line": line,
-        "column": column,
-        "message": message,
-        "excerpt": excerpt(source, (line, column)).map(|(text, _)| text),
-    });
-    let lines = marked(source, (line, column));
-    let text = format!("{name}: unreadable\n  {name}:{line}:{column}: {code}: {message}\n{lines}");
-    Verdict { ending: Ending::Usage, text, json }
-}
-
-/// A file that cannot be read outweighs a refuted one, which outweighs one that holds.
-fn worse(one: Ending, other: Ending) -> Ending {
-    if one as u8 >= other as u8 { one } else { other }
 }

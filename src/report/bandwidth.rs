@@ -1,12 +1,13 @@
 //! Bandwidths as collective benchmarks print them.
 //!
 //! As in NVIDIA's nccl-tests (`doc/PERFORMANCE.md`): the size `S` is that of the larger of a rank's two buffers, the
-//! *algorithm bandwidth* is `S / time`, and the *bus bandwidth* multiplies it by what must cross a rank's links per byte
-//! of `S`, so that it can be compared with the speed of the hardware, whatever the collective and the number of ranks
-//! `n`: `2(n-1)/n` for an all-reduce, `(n-1)/n` where every rank keeps one block of `n`, 1 for broadcast and reduce.
+//! *algorithm bandwidth* is `S / time`, and the *bus bandwidth* multiplies it by what must cross a rank's links per
+//! byte of `S`, so that it can be compared with the speed of the hardware, whatever the collective and the number of
+//! ranks `n`: `2(n-1)/n` for an all-reduce, `(n-1)/n` where every rank keeps one block of `n`, 1 for broadcast and
+//! reduce.
 
-use crate::collective::Kind;
-use crate::problem::Problem;
+use collsynth_core::collective::Kind;
+use collsynth_core::problem::Problem;
 
 /// Blocks in the larger of a rank's two buffers; of a demand, chunks. Blocks of failed ranks are not counted.
 pub(super) fn blocks(problem: &Problem) -> usize {

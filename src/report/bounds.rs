@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::collective::cut;
-use super::figures::{decimal, exact, exact_and_decimal};
-use super::summary::headline;
-use super::table::Table;
-use crate::bound::{Claim, Finding, FlowBound};
-use crate::certificate::{Bounds, Rational};
-use crate::problem::Problem;
+use collsynth_core::certificate::{Bounds, Rational};
+use collsynth_core::problem::Problem;
+use collsynth_plan::bound::{Claim, Finding, FlowBound};
+use collsynth_verify::report::collective::cut;
+use collsynth_verify::report::figures::{decimal, exact, exact_and_decimal};
+use collsynth_verify::report::overview::headline;
+use collsynth_verify::report::table::Table;
 
 /// The bounds in lines for people: each with its evidence, then what they mean for whole widths, and what the linear
 /// program said if there was one.

@@ -2,18 +2,20 @@
 
 use serde_json::{Value, json};
 
-use super::collective::unit;
-use super::figures::{bytes, decimal, exact_and_decimal, fine_percent, seconds};
-use super::machine::describe;
 use super::observed;
-use super::summary::{Quality, headline, refuted_to_json, volume};
-use super::table::Table;
-use crate::certificate::{Bounds, Rational};
-use crate::cost::Price;
-use crate::plan::{Refuted, StopReason};
-use crate::problem::Problem;
-use crate::schedule::Solution;
-use crate::verify::Observed;
+use super::summary::refuted_to_json;
+use collsynth_core::certificate::{Bounds, Rational};
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::Solution;
+use collsynth_plan::cost::Price;
+use collsynth_plan::{Refuted, StopReason};
+use collsynth_verify::report::collective::unit;
+use collsynth_verify::report::figures::{bytes, decimal, exact_and_decimal, fine_percent, seconds};
+use collsynth_verify::report::machine::describe;
+use collsynth_verify::report::overview::{headline, volume};
+use collsynth_verify::report::quality::Quality;
+use collsynth_verify::report::table::Table;
+use collsynth_verify::verify::Observed;
 
 /// A verified schedule, reduced to its figures.
 #[derive(Clone, Debug)]

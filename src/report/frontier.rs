@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::figures::{decimal, exact};
-use super::summary::headline;
-use super::table::Table;
-use crate::bound::SteppedBound;
-use crate::problem::Problem;
+use collsynth_core::problem::Problem;
+use collsynth_plan::bound::SteppedBound;
+use collsynth_verify::report::figures::{decimal, exact};
+use collsynth_verify::report::overview::headline;
+use collsynth_verify::report::table::Table;
 
 /// One number of steps.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::figures::{count, decimal, exact, exact_and_decimal};
-use super::table::Table;
-use crate::plan::Phase;
+use collsynth_plan::Phase;
+use collsynth_verify::report::figures::{count, decimal, exact, exact_and_decimal};
+use collsynth_verify::report::table::Table;
 
 /// Adds a row for the phases, if there are any.
 pub fn add_row(table: &mut Table, phases: &[Phase]) {
@@ -46,7 +46,7 @@ fn describe(phases: &[Phase]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::certificate::Rational;
+    use collsynth_core::certificate::Rational;
 
     #[test]
     fn phases_that_are_alike_are_counted() {

@@ -6,14 +6,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::bandwidth::{bandwidths, blocks};
-use super::figures::{percent, seconds};
-use super::machine::describe;
-use super::summary::headline;
-use super::table::Table;
-use crate::collective::Kind;
-use crate::problem::Problem;
-use crate::runtime::{Dtype, Mismatch, Operation, Runnable};
-use crate::topology::RankId;
+use collsynth_core::collective::Kind;
+use collsynth_core::problem::Problem;
+use collsynth_core::topology::RankId;
+use collsynth_runtime::{Dtype, Mismatch, Operation, Runnable};
+use collsynth_verify::report::figures::{percent, seconds};
+use collsynth_verify::report::machine::describe;
+use collsynth_verify::report::overview::headline;
+use collsynth_verify::report::table::Table;
 
 /// What was run, and how it went.
 #[derive(Debug)]
@@ -61,12 +61,15 @@ impl RunReport<'_> {
             let (block, dtype) = (self.block, self.dtype);
             table.remark(
                 "size",
-                format!("{bytes} bytes: {} of {block} {dtype}", super::figures::count(blocks(self.problem()), "block")),
+                format!(
+                    "{bytes} bytes: {} of {block} {dtype}",
+                    collsynth_verify::report::figures::count(blocks(self.problem()), "block")
+                ),
             );
         }
         table.remark("result", self.result());
         let whose = self.rank.map(|rank| format!(" on rank {rank}")).unwrap_or_default();
-        let calls = super::figures::count(self.repeat as usize, "call");
+        let calls = collsynth_verify::report::figures::count(self.repeat as usize, "call");
         table.remark("time", format!("{} a call{whose}, of {calls}", seconds(self.time.as_secs_f64())));
         if let Some(library) = self.library {
             let own = format!("{} a call of {}'s own {}", seconds(library.as_secs_f64()), self.transport, self.kind());
@@ -136,7 +139,7 @@ impl RunReport<'_> {
     fn headline(&self) -> String {
         match self.runnable {
             Runnable::Schedule(schedule) => headline(&schedule.problem),
-            Runnable::Program(program) => super::audit::headline(program),
+            Runnable::Program(program) => collsynth_verify::report::audit::headline(program),
         }
     }
 

@@ -1,11 +1,11 @@
 //! A schedule step by step.
 
-use super::figures::{count, percent, shortened};
-use super::table::Table;
-use crate::collective::{ChunkId, ChunkLabelError};
-use crate::problem::Problem;
-use crate::schedule::{LinkLoads, Op, Schedule, Step, Transfer};
-use crate::topology::{Direction, LinkId, RankId};
+use collsynth_core::collective::{ChunkId, ChunkLabelError};
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::{LinkLoads, Op, Schedule, Step, Transfer};
+use collsynth_core::topology::{Direction, LinkId, RankId};
+use collsynth_verify::report::figures::{count, percent, shortened};
+use collsynth_verify::report::table::Table;
 
 /// Chunks listed of a transfer, unless all are asked for.
 const CHUNKS_NAMED: usize = 12;

@@ -124,7 +124,7 @@ fn bound_speaks_json() {
 #[test]
 fn all_planners_are_listed() {
     let list = Bench::new().stdout("planners");
-    for planner in synth::plan::planners() {
+    for planner in collsynth::plan::planners() {
         assert!(list.lines().any(|line| line.split_whitespace().next() == Some(planner.name())), "{list}");
     }
 }

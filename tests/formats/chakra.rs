@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use synth::format::chakra::to_bytes;
-use synth::lower::{Wish, lower};
-use synth::program::{Barriers, Operation, Program};
-use synth::report::audit::figures;
-use synth::topology::RankId;
+use collsynth::format::chakra::to_bytes;
+use collsynth::lower::{Wish, lower};
+use collsynth::program::{Barriers, Operation, Program};
+use collsynth::report::audit::figures;
+use collsynth::topology::RankId;
 
 use crate::machine;
 
@@ -192,7 +192,7 @@ fn what_is_written_is_what_the_program_does() {
 
 #[test]
 fn forwards_waits_for_waits_and_failed_ranks() {
-    let program = synth::format::json::parse_program(
+    let program = collsynth::format::json::parse_program(
         r#"{"format": "rank-program/1", "ranks": 3, "collective": {"kind": "all_reduce", "parts": 1},
         "channels": [{"from": 0, "to": 1, "slots": 1}, {"from": 1, "to": 2, "slots": 1}],
         "programs": [
@@ -208,7 +208,7 @@ fn forwards_waits_for_waits_and_failed_ranks() {
     assert_eq!(middle.iter().map(|node| node.kind).collect::<Vec<_>>(), [6, 4, 5]);
     assert_eq!(middle.iter().map(|node| node.deps.clone()).collect::<Vec<_>>(), [vec![], vec![0], vec![1]]);
     assert_eq!(middle[2].attr["comm_size"], (9, 100));
-    let circle = synth::format::json::parse_program(
+    let circle = collsynth::format::json::parse_program(
         r#"{"format": "rank-program/1", "ranks": 1, "collective": {"kind": "all_reduce", "parts": 1}, "channels": [],
         "programs": [{"workers": [[{"op": "wait", "worker": 0, "operation": 0}]]}]}"#,
     )

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use synth::format::goal;
-use synth::lower::{Wish, lower};
-use synth::program::Barriers;
-use synth::report::audit::figures;
+use collsynth::format::goal;
+use collsynth::lower::{Wish, lower};
+use collsynth::program::Barriers;
+use collsynth::report::audit::figures;
 
 use crate::machine;
 

@@ -2,16 +2,16 @@
 
 use std::fmt::Write;
 
-use synth::audit::{Code, Options, Report, audit};
-use synth::certificate::Bounds;
-use synth::collective::{ChunkId, Collective, Kind};
-use synth::format::msccl::{Dialect, ExportError, Unsaid, parse, parse_located, to_string};
-use synth::lower::{Wish, lower};
-use synth::problem::Problem;
-use synth::program::{Barriers, Channel, Operation, Program, ProgramBuilder, Slot};
-use synth::schedule::{Op, Schedule, Solution};
-use synth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec};
-use synth::verify::Verified;
+use collsynth::audit::{Code, Options, Report, audit};
+use collsynth::certificate::Bounds;
+use collsynth::collective::{ChunkId, Collective, Kind};
+use collsynth::format::msccl::{Dialect, ExportError, Unsaid, parse, parse_located, to_string};
+use collsynth::lower::{Wish, lower};
+use collsynth::problem::Problem;
+use collsynth::program::{Barriers, Channel, Operation, Program, ProgramBuilder, Slot};
+use collsynth::schedule::{Op, Schedule, Solution};
+use collsynth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec};
+use collsynth::verify::Verified;
 
 use crate::machine;
 
@@ -242,7 +242,8 @@ fn complete(ranks: u32) -> Program {
         builder.transfer(RankId(from), RankId(to), None, Op::Copy, [ChunkId(from)]);
     }
     let solution = Solution { problem, schedule: builder.finish(), bounds: Bounds::default(), origin: None };
-    lower(&Verified::<Solution>::new(solution, &synth::verify::Options::default()).unwrap(), &Wish::default()).unwrap()
+    lower(&Verified::<Solution>::new(solution, &collsynth::verify::Options::default()).unwrap(), &Wish::default())
+        .unwrap()
 }
 
 #[test]

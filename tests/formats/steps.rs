@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use collsynth::collective::{Collective, Kind};
+use collsynth::format::{csv, forestcoll, sccl, teccl, trace};
+use collsynth::problem::Problem;
+use collsynth::topology::{Shape, Topology, TopologySpec, Torus};
+use collsynth::verify::{Code, Options, Report, verify};
 use serde_json::{Value, json};
-use synth::collective::{Collective, Kind};
-use synth::format::{csv, forestcoll, sccl, teccl, trace};
-use synth::problem::Problem;
-use synth::topology::{Shape, Topology, TopologySpec, Torus};
-use synth::verify::{Code, Options, Report, verify};
 
 use crate::machine;
 

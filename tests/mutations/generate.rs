@@ -1,11 +1,11 @@
 //! Valid schedules for every kind of collective, by trees and a greedy timetable.
 //!
-//! Every chunk gets a random tree of live links: away from where it starts, or towards where it is reduced, or both. Each
-//! hop waits for the hops it depends on, and each step takes what is ready and fits.
+//! Every chunk gets a random tree of live links: away from where it starts, or towards where it is reduced, or both.
+//! Each hop waits for the hops it depends on, and each step takes what is ready and fits.
 
-use synth::collective::{Demand, Kind};
-use synth::schedule::Op;
-use synth::topology::RankId;
+use collsynth::collective::{Demand, Kind};
+use collsynth::schedule::Op;
+use collsynth::topology::RankId;
 
 use crate::dice::Dice;
 use crate::machine::{Machine, Wire};

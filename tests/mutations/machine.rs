@@ -1,6 +1,6 @@
 //! Random small machines, with their links listed by code of this test's own.
 
-use synth::topology::{DimRef, Direction, FailedLink, GraphLink, RankId, Shape, TopologySpec, Torus};
+use collsynth::topology::{DimRef, Direction, FailedLink, GraphLink, RankId, Shape, TopologySpec, Torus};
 
 use crate::dice::Dice;
 

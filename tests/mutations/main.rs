@@ -1,7 +1,7 @@
 //! Valid schedules made wrong in many ways: the verifier must say what an independent, naive one says.
 //!
-//! The schedules come from a generator of this test's own (trees and a greedy timetable, every kind of collective, random
-//! machines with failures), never from a planner.
+//! The schedules come from a generator of this test's own (trees and a greedy timetable, every kind of collective,
+//! random machines with failures), never from a planner.
 
 mod dice;
 mod generate;
@@ -16,11 +16,11 @@ use std::collections::BTreeMap;
 use proptest::prelude::{ProptestConfig, any};
 use proptest::{prop_assert, proptest};
 
+use collsynth::certificate::{Evidence, Rational, value};
+use collsynth::topology::RankId;
+use collsynth::verify::{Code, Options, verify};
 use dice::Dice;
 use plain::Case;
-use synth::certificate::{Evidence, Rational, value};
-use synth::topology::RankId;
-use synth::verify::{Code, Options, verify};
 
 /// Compares the verdicts; on a mistake says what differs.
 fn compare(case: &Case) -> Result<reference::Verdict, String> {

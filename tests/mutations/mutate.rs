@@ -1,7 +1,7 @@
 //! Ways to spoil a schedule, or not quite.
 
-use synth::schedule::Op;
-use synth::topology::Direction;
+use collsynth::schedule::Op;
+use collsynth::topology::Direction;
 
 use crate::dice::Dice;
 use crate::plain::{Case, PlainStep, PlainTransfer};

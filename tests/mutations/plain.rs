@@ -1,10 +1,10 @@
 //! Schedules as nested vectors, easy to spoil.
 
-use synth::certificate::Bounds;
-use synth::collective::{ChunkId, Collective, Kind};
-use synth::problem::Problem;
-use synth::schedule::{Op, Schedule, Solution};
-use synth::topology::{Direction, RankId, Topology};
+use collsynth::certificate::Bounds;
+use collsynth::collective::{ChunkId, Collective, Kind};
+use collsynth::problem::Problem;
+use collsynth::schedule::{Op, Schedule, Solution};
+use collsynth::topology::{Direction, RankId, Topology};
 
 use crate::machine::Machine;
 

@@ -1,13 +1,13 @@
 //! A second verifier, slow and simple, written from the description of the format alone.
 //!
-//! It keeps, for each rank and chunk, a multiset of contributions, stops at the first violation, and shares no code with
-//! the verifier: chunk ids, holders and links are worked out here anew.
+//! It keeps, for each rank and chunk, a multiset of contributions, stops at the first violation, and shares no code
+//! with the verifier: chunk ids, holders and links are worked out here anew.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use synth::collective::Kind;
-use synth::schedule::Op;
-use synth::verify::Code;
+use collsynth::collective::Kind;
+use collsynth::schedule::Op;
+use collsynth::verify::Code;
 
 use crate::plain::{Case, PlainStep, PlainTransfer};
 

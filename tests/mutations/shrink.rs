@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use synth::schedule::{Schedule, Solution};
-use synth::shrink::{Whole, shrink_solution};
-use synth::verify::{Code, Finding, Options, verify};
+use collsynth::schedule::{Schedule, Solution};
+use collsynth::shrink::{Whole, shrink_solution};
+use collsynth::verify::{Code, Finding, Options, verify};
 
 use crate::mutated;
 

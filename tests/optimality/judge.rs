@@ -5,15 +5,15 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use synth::bound::{self, FlowLimit};
-use synth::certificate::{Bounds, check_volume};
-use synth::collective::Collective;
+use collsynth::bound::{self, FlowLimit};
+use collsynth::certificate::{Bounds, check_volume};
+use collsynth::collective::Collective;
 #[cfg(feature = "z3")]
-use synth::plan::SmtBackend;
-use synth::plan::{Control, Minimise, Parts, Plan, PlanError, Refuted, SmtWish, Wish, synthesise};
-use synth::problem::Problem;
-use synth::schedule::{Schedule, Solution};
-use synth::verify::{Options, Verified};
+use collsynth::plan::SmtBackend;
+use collsynth::plan::{Control, Minimise, Parts, Plan, PlanError, Refuted, SmtWish, Wish, synthesise};
+use collsynth::problem::Problem;
+use collsynth::schedule::{Schedule, Solution};
+use collsynth::verify::{Options, Verified};
 
 use crate::machines::Case;
 
@@ -143,8 +143,8 @@ fn wished(case: &Case, minimise: Minimise, time: Duration, facts: &mut Facts) ->
     best
 }
 
-/// Is there a schedule with these figures? `None` if z3 does not know in time. What lies below a bound that was found since
-/// is not asked: the bound has a certificate.
+/// Is there a schedule with these figures? `None` if z3 does not know in time. What lies below a bound that was found
+/// since is not asked: the bound has a certificate.
 #[cfg(feature = "z3")]
 pub fn asked_of_z3(case: &Case, figures: Figures, time: Duration) -> Option<bool> {
     let smt = SmtWish { backend: SmtBackend::Z3, width: Some(figures.width), ..SmtWish::default() };

@@ -3,8 +3,9 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
-use synth::collective::{Demand, Kind};
-use synth::topology::{RankId, Topology, TopologySpec, symmetries};
+use collsynth::collective::{Demand, Kind};
+use collsynth::symmetry::symmetries;
+use collsynth::topology::{RankId, Topology, TopologySpec};
 
 const TORI: [&[u32]; 11] = [&[3], &[4], &[5], &[6], &[7], &[8], &[2, 2], &[2, 3], &[3, 3], &[2, 2, 2], &[4, 4]];
 
@@ -62,8 +63,8 @@ impl Machine {
 }
 
 impl Case {
-    /// The case whose optimum is this one's. With both directions of a cable dead, the reversed machine is the machine; so a
-    /// sum at a rank is a broadcast or an all-gather, and a gather is a scatter, with links and time turned round.
+    /// The case whose optimum is this one's. With both directions of a cable dead, the reversed machine is the machine;
+    /// so a sum at a rank is a broadcast or an all-gather, and a gather is a scatter, with links and time turned round.
     pub fn judged(&self) -> Self {
         let kind = match &self.kind {
             Kind::ReduceScatter | Kind::AllReduceGathered => Kind::AllGather,

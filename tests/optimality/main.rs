@@ -1,6 +1,6 @@
-//! The judge of the fast planners: on small machines the SMT planner proves what the best schedules are, and every other
-//! planner is compared with them. What is proven is kept in `tests/data/optima.txt` and takes long only once; the comparison,
-//! which docs/optimality.md shows, is made anew each time.
+//! The judge of the fast planners: on small machines the SMT planner proves what the best schedules are, and every
+//! other planner is compared with them. What is proven is kept in `tests/data/optima.txt` and takes long only once; the
+//! comparison, which docs/optimality.md shows, is made anew each time.
 //!
 //! `SYNTH_UPDATE_RESULTS=1 cargo test --test optimality` judges the cases that the file lacks, and writes the page.
 //! To have a case judged again, remove its line.
@@ -14,11 +14,11 @@ use std::fs;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use collsynth::bound::{self, FlowLimit};
+use collsynth::certificate::check_joint;
+use collsynth::collective::Kind;
+use collsynth::plan::planners;
 use rayon::prelude::*;
-use synth::bound::{self, FlowLimit};
-use synth::certificate::check_joint;
-use synth::collective::Kind;
-use synth::plan::planners;
 
 use judge::{Facts, Figures};
 use machines::{Case, cases};
@@ -94,8 +94,8 @@ fn row(case: Case, known: &BTreeMap<String, Facts>) -> Row {
     Row { case, facts, bound, unnamed, named }
 }
 
-/// Where the fewest steps need more width than the least: no linear program proves more than the solver has found there, and
-/// on most it proves just that.
+/// Where the fewest steps need more width than the least: no linear program proves more than the solver has found
+/// there, and on most it proves just that.
 #[test]
 fn joint_bounds_never_exceed_the_optimum() {
     let known = stored();

@@ -98,7 +98,8 @@ fn by_planner(page: &mut String, rows: &[Row]) {
     }
 }
 
-/// Decided, optimal (at either end of the front), as narrow, wider by 1, by more, as cells; and the largest gap in percent.
+/// Decided, optimal (at either end of the front), as narrow, wider by 1, by more, as cells; and the largest gap in
+/// percent.
 fn counts(of: impl Iterator<Item = (Standing, Option<Figures>)>) -> (String, String) {
     let mut cells = [0_u32; 5];
     let mut gap = 0.0_f64;

@@ -1,11 +1,11 @@
 //! What critics of the paper asked, point by point.
 
-use synth::certificate::Rational;
-use synth::collective::{Collective, Kind};
-use synth::cost::{Stretch, fastest};
-use synth::plan::MateE;
-use synth::problem::Problem;
-use synth::topology::{Torus, dim_name};
+use collsynth::certificate::Rational;
+use collsynth::collective::{Collective, Kind};
+use collsynth::cost::{Stretch, fastest};
+use collsynth::plan::MateE;
+use collsynth::problem::Problem;
+use collsynth::topology::{Torus, dim_name};
 
 use super::averages::BANDWIDTH;
 use super::page::Page;
@@ -38,7 +38,7 @@ const MEASURED: &[Measured] = &[
     (&[4, 4, 4], &[(0, 0), (38, 1), (21, 2), (60, 0), (7, 1), (26, 2), (44, 0), (49, 1)], [2.6, 2.4]),
 ];
 
-fn programs(extents: &[u32], cables: &[Cable]) -> Vec<synth_lp::Allocation> {
+fn programs(extents: &[u32], cables: &[Cable]) -> Vec<collsynth_lp::Allocation> {
     let collective = Collective { kind: Kind::AllToAll, parts: 1 };
     MateE::SHARED.allocations(&Problem::new(torus(extents, cables), collective).unwrap()).unwrap()
 }
@@ -63,7 +63,7 @@ fn allocation(page: &mut Page) {
     page.table(&headings);
     for &(extents, cables, milliseconds) in MEASURED {
         let programs = programs(extents, cables);
-        let size = programs.iter().map(synth_lp::Allocation::size).max_by_key(|size| size.nonzeros).unwrap();
+        let size = programs.iter().map(collsynth_lp::Allocation::size).max_by_key(|size| size.nonzeros).unwrap();
         let figures = [programs.len(), size.variables, size.rows, size.nonzeros].map(|figure| figure.to_string());
         let begin = [name(extents), cables.len().to_string()];
         page.row(begin.into_iter().chain(figures).chain(milliseconds.map(|figure| format!("{figure:.1}"))));
@@ -86,7 +86,8 @@ fn allocation_is_measured() {
             times.fold(f64::INFINITY, f64::min)
         };
         let written = programs(extents, cables);
-        let solve = || written.iter().map(|program| program.solve(&synth_lp::Limit::NONE).unwrap().times.len()).sum();
+        let solve =
+            || written.iter().map(|program| program.solve(&collsynth_lp::Limit::NONE).unwrap().times.len()).sum();
         let figures = [millis(&|| programs(extents, cables).len()), millis(&solve)];
         println!("{} {}: {figures:.1?}", name(extents), places(cables));
     }

@@ -1,6 +1,6 @@
 //! The paper's synthetic averages (its figure 11 and section 5.2).
 
-use synth::cost::Line;
+use collsynth::cost::Line;
 
 use super::closed_forms::{Charge, Torus};
 use super::page::Page;

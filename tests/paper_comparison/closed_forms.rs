@@ -1,9 +1,9 @@
 //! The closed forms of Qin et al., MICRO 2025, and the cost model of its table 1: per phase a start-up for each link of
 //! the longest logical edge, and the load of the fullest link. Written down from the paper, without any planner.
 
+use collsynth::certificate::Rational;
+use collsynth::cost::Line;
 use num_rational::Ratio;
-use synth::certificate::Rational;
-use synth::cost::Line;
 
 /// Chunks of its pipeline.
 const CHUNKS: f64 = 6.0;

@@ -1,7 +1,7 @@
 //! One dead cable on 4x4x4, open rings in place of folded ones, and the paper's three types of two dead cables.
 
-use synth::certificate::Rational;
-use synth::plan::PlanError;
+use collsynth::certificate::Rational;
+use collsynth::plan::PlanError;
 
 use super::closed_forms::load;
 use super::page::Page;

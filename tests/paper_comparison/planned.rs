@@ -1,15 +1,15 @@
 //! Machines, and verified schedules on them, reduced to figures.
 
+use collsynth::bound;
+use collsynth::certificate::Rational;
+use collsynth::collective::{Collective, Kind};
+use collsynth::cost::{Bandwidth, Line, Price, Rates};
+use collsynth::plan::{Control, Outcome, Phase, PlanError, SmtWish, Task, planner_named};
+use collsynth::problem::Problem;
+use collsynth::schedule::Solution;
+use collsynth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologySpec, Torus, dim_name};
+use collsynth::verify::{Options, Verified};
 use num_rational::Ratio;
-use synth::bound;
-use synth::certificate::Rational;
-use synth::collective::{Collective, Kind};
-use synth::cost::{Bandwidth, Line, Price, Rates};
-use synth::plan::{Control, Outcome, Phase, PlanError, SmtWish, Task, planner_named};
-use synth::problem::Problem;
-use synth::schedule::Solution;
-use synth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologySpec, Torus, dim_name};
-use synth::verify::{Options, Verified};
 
 /// A cable: the rank below it, and its dimension.
 pub type Cable = (u32, u8);

@@ -1,6 +1,6 @@
 //! 4x4x4 and 8x4x4 at 56 GB/s, against dimension-order and wild-first routing: section 5.4 of the paper.
 
-use synth::cost::Line;
+use collsynth::cost::Line;
 
 use super::averages::at;
 use super::closed_forms::load;
@@ -141,7 +141,7 @@ fn write_case(page: &mut Page, case: &Case) {
         let overs = [0, 1].map(|charge| format!("{:.2}", over(&reached[charge], &base[charge])));
         let paper = PAPER.iter().find(|(extents, of, ..)| *extents == case.extents && *of == planner);
         let paper = paper.map_or(["-", "-"], |&(.., large, average)| [average, large.unwrap_or("-")]);
-        let dead = cables.first().map_or("none".to_owned(), |&(_, dim)| synth::topology::dim_name(dim));
+        let dead = cables.first().map_or("none".to_owned(), |&(_, dim)| collsynth::topology::dim_name(dim));
         let figures = [decimal(planned.load), planned.steps.to_string(), decimal(planned.volume)];
         let begin = [name(case.extents), dead, format!("`{planner}`"), parts.to_string()];
         let cells = begin.into_iter().chain(figures).chain([decimal(planned.bound)]).chain(ends).chain(overs);

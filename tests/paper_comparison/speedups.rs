@@ -1,7 +1,7 @@
 //! Planned and verified schedules in the terms of the averages: the named algorithms, and what planning reaches.
 
-use synth::certificate::Rational;
-use synth::cost::Line;
+use collsynth::certificate::Rational;
+use collsynth::cost::Line;
 
 use super::averages::{BANDWIDTH, at, speedup_over};
 use super::closed_forms::{Torus, load};
@@ -138,7 +138,7 @@ pub fn write(page: &mut Page) {
 #[test]
 fn recorded_figures_are_possible() {
     let extents = [5; 4];
-    let bounds = synth::bound::find(&problem(&torus(&extents, X))).unwrap();
+    let bounds = collsynth::bound::find(&problem(&torus(&extents, X))).unwrap();
     let least = bounds.volume.unwrap().at_least;
     for recorded in RECORDED {
         let whole = |figure: u32| Rational::from(i128::from(figure));
@@ -153,9 +153,9 @@ fn recorded_figures_are_possible() {
     }
 }
 
-fn problem(topology: &synth::topology::Topology) -> synth::problem::Problem {
-    let collective = synth::collective::Collective { kind: synth::collective::Kind::AllToAll, parts: 1 };
-    synth::problem::Problem::new(topology.clone(), collective).unwrap()
+fn problem(topology: &collsynth::topology::Topology) -> collsynth::problem::Problem {
+    let collective = collsynth::collective::Collective { kind: collsynth::collective::Kind::AllToAll, parts: 1 };
+    collsynth::problem::Problem::new(topology.clone(), collective).unwrap()
 }
 
 /// `cargo test --release --test paper_comparison -- --ignored recorded --nocapture`

@@ -1,14 +1,14 @@
 //! Tori with dead cables, plans for them that were verified, and the closed forms.
 
+use collsynth::bound;
+use collsynth::certificate::{Bounds, Rational};
+use collsynth::collective::{Collective, Kind};
+use collsynth::plan::{Control, Outcome, Parts, Phase, PlanError, SmtWish, Task, Wish, planner_named};
+use collsynth::problem::Problem;
+use collsynth::schedule::{Schedule, Solution};
+use collsynth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use collsynth::verify::{Code, Options, verify};
 use num_rational::Ratio;
-use synth::bound;
-use synth::certificate::{Bounds, Rational};
-use synth::collective::{Collective, Kind};
-use synth::plan::{Control, Outcome, Parts, Phase, PlanError, SmtWish, Task, Wish, planner_named};
-use synth::problem::Problem;
-use synth::schedule::{Schedule, Solution};
-use synth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
-use synth::verify::{Code, Options, verify};
 
 /// A cable: the rank below it and its dimension.
 pub type Cable = (u32, u8);
@@ -23,7 +23,7 @@ pub fn machine(torus: Torus, cables: &[Cable]) -> Topology {
         let position = torus.position(RankId(from), dim.into());
         let to = RankId(from - position * stride + (position + 1) % extent * stride);
         let doubled = extent == 2 && torus.wrap.get(dim as usize) == Some(&true);
-        let direction = synth::topology::Direction { dim, positive: true };
+        let direction = collsynth::topology::Direction { dim, positive: true };
         let dim = if doubled { DimRef::Direction(direction) } else { DimRef::Dim(dim) };
         FailedLink { from: RankId(from), to, dim: Some(dim), both: true }
     };

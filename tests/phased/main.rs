@@ -4,10 +4,10 @@
 mod machine;
 mod page;
 
+use collsynth::collective::Kind;
+use collsynth::plan::{Control, Phase, PlanError, Wish, synthesise};
+use collsynth::topology::{RankId, Topology, Torus};
 use num_rational::Ratio;
-use synth::collective::Kind;
-use synth::plan::{Control, Phase, PlanError, Wish, synthesise};
-use synth::topology::{RankId, Topology, Torus};
 
 use machine::{closed_form, figures, machine, plan, ratio, sound, torus, wish};
 
@@ -84,7 +84,7 @@ fn steps_and_prices_choose_the_grain() {
     let half = finest.step_count() as u32 / 2;
     let coarser = planned(Wish { max_steps: Some(half), ..wish("mate_e", 24) }).unwrap().schedule;
     assert!(coarser.step_count() <= half as usize && coarser.total_width() >= finest.total_width());
-    let price = |message_bytes| Some(synth::cost::Price { message_bytes, alpha: 1e-6, bandwidth: 50e9 });
+    let price = |message_bytes| Some(collsynth::cost::Price { message_bytes, alpha: 1e-6, bandwidth: 50e9 });
     let [small, large] =
         [1, 1 << 30].map(|bytes| planned(Wish { price: price(bytes), ..wish("mate_e", 24) }).unwrap().schedule);
     assert!(small.step_count() < large.step_count() && small.total_width() >= large.total_width());

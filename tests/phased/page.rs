@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
+use collsynth::certificate::Rational;
+use collsynth::plan::Phase;
+use collsynth::topology::{Topology, Torus};
 use num_rational::Ratio;
-use synth::certificate::Rational;
-use synth::plan::Phase;
-use synth::topology::{Topology, Torus};
 
 use super::machine::{Cable, closed_form, closed_form_of_each, figures, machine, plan, ratio, sound, torus};
 

@@ -1,20 +1,20 @@
-//! Freedom from contention: what barriers promise is proven, and what does not keep a promise is refused; against a naive
-//! search for paths from operation to operation.
+//! Freedom from contention: what barriers promise is proven, and what does not keep a promise is refused; against a
+//! naive search for paths from operation to operation.
 
 use std::collections::BTreeMap;
 
-use synth::audit::{Code, Options, audit};
-use synth::collective::{Collective, Kind};
-use synth::lower::{Wish, lower};
-use synth::problem::Problem;
-use synth::program::{Barriers, Channel, Operation, Program, ProgramBuilder, Slot};
-use synth::topology::{RankId, Topology};
+use collsynth::audit::{Code, Options, audit};
+use collsynth::collective::{Collective, Kind};
+use collsynth::lower::{Wish, lower};
+use collsynth::problem::Problem;
+use collsynth::program::{Barriers, Channel, Operation, Program, ProgramBuilder, Slot};
+use collsynth::topology::{RankId, Topology};
 
 use crate::edit::Draft;
 use crate::{codes, judge, machine, program};
 
-/// True if two transfers may be on one link at a time: every pair of them is looked at, and every operation that follows
-/// another is searched for.
+/// True if two transfers may be on one link at a time: every pair of them is looked at, and every operation that
+/// follows another is searched for.
 fn is_shared(program: &Program) -> bool {
     let operations = program.operations();
     let mut after = vec![Vec::new(); operations.len()];

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use synth::collective::{ChunkId, Combining, Holders};
-use synth::program::{Operation, Program, Slot};
-use synth::topology::RankId;
+use collsynth::collective::{ChunkId, Combining, Holders};
+use collsynth::program::{Operation, Program, Slot};
+use collsynth::topology::RankId;
 
 /// What a slot holds: for each chunk and rank, how often its contribution is in it.
 type Value = BTreeMap<(u32, u32), u32>;

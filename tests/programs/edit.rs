@@ -1,7 +1,7 @@
 //! Programs taken apart, changed and put together again.
 
-use synth::program::{Channel, Operation, Program, ProgramBuilder};
-use synth::topology::RankId;
+use collsynth::program::{Channel, Operation, Program, ProgramBuilder};
+use collsynth::topology::RankId;
 
 /// A program that can be changed at will.
 #[derive(Clone)]

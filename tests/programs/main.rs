@@ -10,13 +10,13 @@ mod edit;
 mod machine;
 mod wrong;
 
-use synth::audit::{Code, Machine, Options, Report, audit};
-use synth::collective::{Collective, Kind};
-use synth::format::json::{is_program, parse_program, program_schema, program_to_string};
-use synth::lower::{LowerError, Wish, lower};
-use synth::problem::Problem;
-use synth::program::{Barriers, Layout, Program};
-use synth::topology::{RankId, Topology, TopologySpec};
+use collsynth::audit::{Code, Machine, Options, Report, audit};
+use collsynth::collective::{Collective, Kind};
+use collsynth::format::json::{is_program, parse_program, program_schema, program_to_string};
+use collsynth::lower::{LowerError, Wish, lower};
+use collsynth::problem::Problem;
+use collsynth::program::{Barriers, Layout, Program};
+use collsynth::topology::{RankId, Topology, TopologySpec};
 
 use dice::Ending;
 use edit::Draft;
@@ -94,7 +94,7 @@ fn barriers_keep_steps_apart() {
     let count = |barriers| {
         let wish = Wish { barriers, ..Wish::default() };
         let program = program(&[4, 4], Kind::AllGather, 1, wish);
-        synth::report::audit::figures(&program).tokens
+        collsynth::report::audit::figures(&program).tokens
     };
     let steps = machine::verified(&machine::problem(&[4, 4], Kind::AllGather, 1)).schedule.step_count();
     assert_eq!(count(Barriers::None), 0);

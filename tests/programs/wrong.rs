@@ -1,12 +1,12 @@
 //! Wrong programs, each with what is to be said of it; and random changes.
 
-use synth::audit::{Code, Options};
-use synth::collective::{Collective, Kind};
-use synth::lower::Wish;
-use synth::problem::Problem;
-use synth::program::{Barriers, Channel, Operation, Program, ProgramBuilder, Slot};
-use synth::shrink::{Whole, shrink_program};
-use synth::topology::{RankId, Topology};
+use collsynth::audit::{Code, Options};
+use collsynth::collective::{Collective, Kind};
+use collsynth::lower::Wish;
+use collsynth::problem::Problem;
+use collsynth::program::{Barriers, Channel, Operation, Program, ProgramBuilder, Slot};
+use collsynth::shrink::{Whole, shrink_program};
+use collsynth::topology::{RankId, Topology};
 
 use crate::edit::Draft;
 use crate::{codes, judge, program};

@@ -1,13 +1,13 @@
 //! All-reduce of compressed values: near the sum, in little memory.
 
-use synth::collective::Kind;
-use synth::plan::{Control, Parts, Wish, synthesise};
-use synth::runtime::{
+use collsynth::collective::Kind;
+use collsynth::plan::{Control, Parts, Wish, synthesise};
+use collsynth::runtime::{
     Compressor, Gathering, Operation, Order, Quantised, RunError, TopK, Trial, Uncompressed, threads,
 };
-use synth::schedule::Solution;
-use synth::topology::{RankId, Topology};
-use synth::verify::{Options, Verified};
+use collsynth::schedule::Solution;
+use collsynth::topology::{RankId, Topology};
+use collsynth::verify::{Options, Verified};
 
 use crate::machine::{PATIENCE, machines, plan, problem, verified};
 

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use synth::collective::Kind;
-use synth::runtime::tcp::{RankTable, TcpTransport};
-use synth::runtime::{
+use collsynth::collective::Kind;
+use collsynth::runtime::tcp::{RankTable, TcpTransport};
+use collsynth::runtime::{
     Communicator, Incoming, Operation, Outgoing, Pool, RunError, Runnable, Transport, TransportError, Trial,
 };
-use synth::schedule::Solution;
-use synth::topology::RankId;
-use synth::verify::Verified;
+use collsynth::schedule::Solution;
+use collsynth::topology::RankId;
+use collsynth::verify::Verified;
 
 use crate::machine::{on_transports, problem, verified};
 

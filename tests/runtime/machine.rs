@@ -3,15 +3,15 @@
 use std::thread;
 use std::time::Duration;
 
-use synth::bound;
-use synth::collective::{Collective, Demand, Kind};
-use synth::plan::{Control, Parts, PlanError, SmtWish, Task, Wish, planners, synthesise};
-use synth::problem::Problem;
-use synth::runtime::Transport;
-use synth::runtime::threads::{self, ThreadTransport};
-use synth::schedule::Solution;
-use synth::topology::{DimRef, FailedLink, RankId, Topology, TopologySpec};
-use synth::verify::{Options, Verified};
+use collsynth::bound;
+use collsynth::collective::{Collective, Demand, Kind};
+use collsynth::plan::{Control, Parts, PlanError, SmtWish, Task, Wish, planners, synthesise};
+use collsynth::problem::Problem;
+use collsynth::runtime::Transport;
+use collsynth::runtime::threads::{self, ThreadTransport};
+use collsynth::schedule::Solution;
+use collsynth::topology::{DimRef, FailedLink, RankId, Topology, TopologySpec};
+use collsynth::verify::{Options, Verified};
 
 /// How long a rank waits for another before a test fails.
 pub const PATIENCE: Duration = Duration::from_secs(30);

@@ -8,16 +8,16 @@ mod programs;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use collsynth::collective::Kind;
+use collsynth::runtime::{
+    Buffers, Communicator, Group, Operation, RankBuffers, RunError, Runnable, Sample, Transport, Trial, tcp, threads,
+};
+use collsynth::schedule::Solution;
+use collsynth::topology::RankId;
+use collsynth::verify::Verified;
 use half::{bf16, f16};
 use machine::{kinds, machines, problem, small_schedules, verified};
 use proptest::prelude::{ProptestConfig, any, prop_assert, proptest};
-use synth::collective::Kind;
-use synth::runtime::{
-    Buffers, Communicator, Group, Operation, RankBuffers, RunError, Runnable, Sample, Transport, Trial, tcp, threads,
-};
-use synth::schedule::Solution;
-use synth::topology::RankId;
-use synth::verify::Verified;
 
 /// Runs a schedule on threads, once for each length of blocks, on one set of communicators; checks every rank's output
 /// and returns it. A group must come to the same bits.

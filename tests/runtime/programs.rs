@@ -1,12 +1,12 @@
 //! Rank programs carried out: whatever holds in every interleaving gives what plain arithmetic gives.
 
-use synth::audit::{self, AuditedProgram};
-use synth::collective::Kind;
-use synth::format::{json, msccl};
-use synth::lower::{Wish, lower};
-use synth::program::{Barriers, Program};
-use synth::runtime::{Communicator, Operation, RunError, Runnable, Trial, tcp, threads};
-use synth::topology::RankId;
+use collsynth::audit::{self, AuditedProgram};
+use collsynth::collective::Kind;
+use collsynth::format::{json, msccl};
+use collsynth::lower::{Wish, lower};
+use collsynth::program::{Barriers, Program};
+use collsynth::runtime::{Communicator, Operation, RunError, Runnable, Trial, tcp, threads};
+use collsynth::topology::RankId;
 
 use crate::machine::{PATIENCE, kinds, problem, small_schedules, verified};
 use crate::run;

@@ -80,8 +80,8 @@ impl Allocated {
 }
 
 impl Allocation {
-    /// Decides, to about 1e-10 of the times, or where that is out of reach to 1e-8. Where several decisions are as good, the solver's choice: it lies among
-    /// them, mostly in their middle.
+    /// Decides, to about 1e-10 of the times, or where that is out of reach to 1e-8. Where several decisions are as
+    /// good, the solver's choice: it lies among them, mostly in their middle.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl Allocation {
     /// amount has no way; and what the solver says.
     ///
     /// ```
-    /// use synth_lp::{Allocation, Choice, Limit, Resource, Share};
+    /// use collsynth_lp::{Allocation, Choice, Limit, Resource, Share};
     ///
     /// // MATE on 4x4x4: one amount, two virtual rings, and a folded ring that takes three times as long
     /// // (r = k / (4 (k-1)) = 1/3).
@@ -100,7 +100,7 @@ impl Allocation {
     /// let allocation = Allocation { phases: 1, resources: vec![resource; 3], choices };
     /// let decided = allocation.solve(&Limit::NONE)?;
     /// assert!((decided.total() - 1.0 / (2.0 + 1.0 / 3.0)).abs() < 1e-9);
-    /// # Ok::<(), synth_lp::LpError>(())
+    /// # Ok::<(), collsynth_lp::LpError>(())
     /// ```
     pub fn solve(&self, limit: &Limit) -> Result<Allocated, LpError> {
         self.check()?;

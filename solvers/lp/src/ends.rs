@@ -1,16 +1,16 @@
 //! The flow that ends soonest, with the first and the last units of time looked at one by one.
 //!
 //! ```text
-//!   minimise m                        layers   unit ... unit | between | unit ... unit        time = 2 * ends * unit + m
+//!   minimise m                       layers   unit ... unit | between | unit ... unit        time = 2 * ends * unit + m
 //!   f[s][a][l] >= 0: what begins at node s and crosses arc a in layer l;   h[s][v][l] >= 0: what waits at v meanwhile
 //!   in a unit, what arrives goes on in a later layer; between them, what flows takes no time
 //!   sum over s of f[s][a][l] <= capacity[a] * unit, or capacity[a] * m between the ends
 //! ```
 //!
-//! A flow over time needs a copy of the network for every unit. But units in the middle are all alike, and what the way of
-//! the first and of the last chunks costs is settled at both ends. The flow between them is a relaxation, so the optimum is
-//! a bound from below; where the ends are as long as the ways, it is near the full program's. The dual is a length of each
-//! arc in each layer.
+//! A flow over time needs a copy of the network for every unit. But units in the middle are all alike, and what the way
+//! of the first and of the last chunks costs is settled at both ends. The flow between them is a relaxation, so the
+//! optimum is a bound from below; where the ends are as long as the ways, it is near the full program's. The dual is a
+//! length of each arc in each layer.
 //!
 //! Time expansion: Ford and Fulkerson 1958; aggregation by source: Basu et al., HPDC 2024, section 4.
 
@@ -145,8 +145,8 @@ impl<'a> Layers<'a> {
         self.crosses[layer * self.orbits.flows.count() + class]
     }
 
-    /// What is at a node waits there or leaves it in the next layer; between the ends it may do both at once; what is there
-    /// at last is what the node needs.
+    /// What is at a node waits there or leaves it in the next layer; between the ends it may do both at once; what is
+    /// there at last is what the node needs.
     fn balance(&self, model: &mut Model) {
         let (nodes, arcs) = (self.network.nodes(), self.network.arcs());
         let (mut into, mut out) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);

@@ -7,9 +7,9 @@
 //! * [`Allocation`]: amounts shared out among ways that use resources in phases, so that the phases end as soon as can
 //!   be. Small.
 //!
-//! The flows are aggregated by source: what begins at one node is one commodity, whatever its destinations. And they can
-//! be reduced by [`Symmetry`]: since the average of optimal flows is optimal, some optimal flow is the same on all arcs
-//! that symmetries carry into each other, so one variable does for all of them.
+//! The flows are aggregated by source: what begins at one node is one commodity, whatever its destinations. And they
+//! can be reduced by [`Symmetry`]: since the average of optimal flows is optimal, some optimal flow is the same on all
+//! arcs that symmetries carry into each other, so one variable does for all of them.
 //!
 //! The solver is Clarabel, an interior-point method in pure Rust (or HiGHS, with the feature `highs`), through
 //! `good_lp`. What comes out is floating point and near the truth; whoever wants proof rounds the lengths and computes

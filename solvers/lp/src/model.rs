@@ -104,8 +104,8 @@ mod backend {
 
     /// The values of the variables, and the dual values of the rows.
     ///
-    /// The adapter can neither stop the solver nor tell an optimum from other ends, so the solver itself is called here.
-    /// To it, that a variable is at least 0 is a row as well: these rows come first.
+    /// The adapter can neither stop the solver nor tell an optimum from other ends, so the solver itself is called
+    /// here. To it, that a variable is at least 0 is a row as well: these rows come first.
     pub fn solve(
         problem: ClarabelProblem,
         variables: Vec<Variable>,

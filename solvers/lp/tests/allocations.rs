@@ -1,6 +1,6 @@
 //! The offline bandwidth allocation against its closed forms (Qin et al., MICRO 2025), and cases that have none.
 
-use synth_lp::{Allocated, Allocation, Choice, Limit, LpError, Resource, Share};
+use collsynth_lp::{Allocated, Allocation, Choice, Limit, LpError, Resource, Share};
 
 const NEAR: f64 = 1e-9;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use synth_lp::{Arc, Limit, LpError, Network, Symmetry, least_load, least_time, least_time_size, least_widths};
+use collsynth_lp::{Arc, Limit, LpError, Network, Symmetry, least_load, least_time, least_time_size, least_widths};
 
 /// How near the solver gets.
 const NEAR: f64 = 1e-6;

@@ -4,7 +4,7 @@ use std::sync::Arc as Shared;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use synth_lp::{
+use collsynth_lp::{
     Allocation, Arc, Choice, Limit, LpError, Network, Resource, Share, least_load, least_time, least_widths,
 };
 

@@ -48,8 +48,8 @@ pub fn solve(cnf: &Cnf, limits: &Limits<'_>) -> Verdict {
     Solver::new().solve(cnf, limits)
 }
 
-/// Solves the formula of a DIMACS file, and gives what was traced on the way: the proof of its refutation, if it is refuted.
-/// The solver reads the file itself, for only then does a proof number the clauses as they stand there.
+/// Solves the formula of a DIMACS file, and gives what was traced on the way: the proof of its refutation, if it is
+/// refuted. The solver reads the file itself, for only then does a proof number the clauses as they stand there.
 ///
 /// # Errors
 ///
@@ -71,8 +71,8 @@ pub fn solve_with_proof(dimacs: &[u8], limits: &Limits<'_>, form: ProofForm) -> 
         return Err(io::Error::last_os_error());
     }
     let mut variables = 0;
-    // SAFETY: the solver is alive and has no clauses yet; the file is open until after the trace is closed; the names end
-    // with a zero byte.
+    // SAFETY: the solver is alive and has no clauses yet; the file is open until after the trace is closed; the names
+    // end with a zero byte.
     let unread = unsafe {
         ccadical_trace_proof(solver.0, file, proof_name.as_ptr());
         !ccadical_read_dimacs(solver.0, formula_name.as_ptr(), &raw mut variables, 0).is_null()

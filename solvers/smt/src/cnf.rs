@@ -1,11 +1,11 @@
 //! Clauses, and the counting constraints they are written with.
 //!
-//! A literal is a variable's number, negative for its negation, as in DIMACS files. [`TRUE`] and [`FALSE`] may stand in any
-//! clause: what is known before any search costs neither variables nor clauses.
+//! A literal is a variable's number, negative for its negation, as in DIMACS files. [`TRUE`] and [`FALSE`] may stand in
+//! any clause: what is known before any search costs neither variables nor clauses.
 //!
 //! * [`Cnf::at_most_one`]: pairs up to six literals, a chain of prefixes beyond (Sinz, CP 2005).
-//! * [`Cnf::counter`]: a totalizer (Bailleux and Boufkhad, CP 2003), cut off at the count that matters: a balanced tree whose
-//!   nodes hold, in unary, how many of their leaves are true. One direction only: leaves drive outputs up.
+//! * [`Cnf::counter`]: a totalizer (Bailleux and Boufkhad, CP 2003), cut off at the count that matters: a balanced tree
+//!   whose nodes hold, in unary, how many of their leaves are true. One direction only: leaves drive outputs up.
 
 use std::io::{self, Write};
 
@@ -85,7 +85,8 @@ impl Cnf {
         }
     }
 
-    /// Literals `c[0], c[1], ...` of which `c[i]` is forced to hold where more than `i` of those given do, for `i < most`.
+    /// Literals `c[0], c[1], ...` of which `c[i]` is forced to hold where more than `i` of those given do, for
+    /// `i < most`.
     pub fn counter(&mut self, literals: &[i32], most: usize) -> Vec<i32> {
         let literals: Vec<i32> = literals.iter().copied().filter(|&literal| literal != FALSE).collect();
         self.count(&literals, most)

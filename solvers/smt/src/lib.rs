@@ -1,22 +1,23 @@
 //! Schedules of exactly so many steps and so much width, or the proof that there are none. Plain graphs and numbers;
 //! nothing here knows what they are for.
 //!
-//! [`solve`] writes a [`Question`] about an [`Instance`] as a formula of propositional logic and asks a solver. A model is
-//! a schedule; where there is no model, there is no schedule, of whatever form: the formulas leave out only what can be left
-//! out of any schedule, see the modules `moves` (chunks that are copied) and `sums` (contributions that are added).
+//! [`solve`] writes a [`Question`] about an [`Instance`] as a formula of propositional logic and asks a solver. A model
+//! is a schedule; where there is no model, there is no schedule, of whatever form: the formulas leave out only what can
+//! be left out of any schedule, see the modules `moves` (chunks that are copied) and `sums` (contributions that are
+//! added).
 //!
 //! Three formulas are tried one after the other, the first two for so many conflicts:
 //!
-//! 1. *Schedules that keep symmetries*: maps of the graph that keep no node where it is carry the schedule into itself. There
-//!    are far fewer of those, and on a torus there nearly always is one. Without an answer, nothing is proven.
+//! 1. *Schedules that keep symmetries*: maps of the graph that keep no node where it is carry the schedule into itself.
+//!    There are far fewer of those, and on a torus there nearly always is one. Without an answer, nothing is proven.
 //! 2. *All schedules*, plainly.
 //! 3. *All schedules but for images of each other*: the symmetries are broken (see `lex`), until there is an answer.
 //!
-//! One formula, two solvers: CaDiCaL, which builds with a C++ compiler and writes proofs of its refutations ([`prove`]); and,
-//! with the feature `z3`, z3.
+//! One formula, two solvers: CaDiCaL, which builds with a C++ compiler and writes proofs of its refutations
+//! ([`prove`]); and, with the feature `z3`, z3.
 //!
 //! ```
-//! use synth_smt::{Answer, Arc, Backend, Chunk, Demand, Instance, Limits, Question, solve};
+//! use collsynth_smt::{Answer, Arc, Backend, Chunk, Demand, Instance, Limits, Question, solve};
 //!
 //! // A line of three nodes; each end has a chunk for the other.
 //! let arc = |from, to| Arc { from, to, capacity: 1 };
@@ -33,7 +34,7 @@
 //! assert!(matches!(ask(1, 1)?, Answer::Refuted(_)));
 //! let Answer::Found(schedule) = ask(2, 2)? else { panic!("both chunks meet in the middle") };
 //! assert_eq!(schedule.steps[1].moves.len(), 2);
-//! # Ok::<(), synth_smt::InstanceError>(())
+//! # Ok::<(), collsynth_smt::InstanceError>(())
 //! ```
 
 mod cadical;

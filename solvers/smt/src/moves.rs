@@ -1,7 +1,8 @@
 //! Chunks that are copied from node to node, as clauses.
 //!
-//! *Arrival times.* `a(c, v, t)`: chunk `c` is at node `v` when step `t` ends; once there, always there, so the variables of
-//! one chunk and node are its arrival time in order encoding. *Sends.* `y(c, l, t)`: arc `l` carries `c` in step `t`.
+//! *Arrival times.* `a(c, v, t)`: chunk `c` is at node `v` when step `t` ends; once there, always there, so the
+//! variables of one chunk and node are its arrival time in order encoding. *Sends.* `y(c, l, t)`: arc `l` carries `c`
+//! in step `t`.
 //!
 //! ```text
 //!   a(c,v,t-1) -> a(c,v,t)                       what has arrived stays
@@ -14,10 +15,11 @@
 //!
 //! No schedule is lost by asking that nothing arrives twice, or to no use: leaving such sends out gives a smaller one.
 //!
-//! *What is left out.* `a(c, v, t)` is known to be false for `t` below the distance from the source, and `y(c, uv, t)` where
-//! `v` would be too late to be of use. Where every chunk has one destination, and lengths of the arcs are known by which all
-//! distances sum up to nearly all that the arcs offer in width `R`, `y` is false wherever the way over `l` is longer than the
-//! shortest by more than what is left over (reduced-cost fixing, with the dual solution of the flow LP, or any lengths).
+//! *What is left out.* `a(c, v, t)` is known to be false for `t` below the distance from the source, and `y(c, uv, t)`
+//! where `v` would be too late to be of use. Where every chunk has one destination, and lengths of the arcs are known
+//! by which all distances sum up to nearly all that the arcs offer in width `R`, `y` is false wherever the way over `l`
+//! is longer than the shortest by more than what is left over (reduced-cost fixing, with the dual solution of the flow
+//! LP, or any lengths).
 
 use crate::Symmetries;
 use crate::cnf::{Cnf, FALSE, TRUE};
@@ -71,7 +73,8 @@ pub fn decode(instance: &Instance, chunks: &[Chunk], steps: usize, sends: &Sends
     Schedule { steps: moves.into_iter().map(|moves| ScheduleStep::new(moves, &instance.arcs)).collect() }
 }
 
-/// Steps in which nothing moves get the last move of a step that has others: what is at hand in a step is so in the next.
+/// Steps in which nothing moves get the last move of a step that has others: what is at hand in a step is so in the
+/// next.
 fn fill(steps: &mut Vec<Vec<Move>>) {
     let count = steps.len();
     steps.retain(|moves| !moves.is_empty());

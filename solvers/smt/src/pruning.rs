@@ -1,9 +1,10 @@
 //! Sums without what is of no use: what arrives where it is never used, and what takes the place of the same.
 //!
-//! A formula asks only that the last sums are right, so its models may send more than they need. One pass from the last step
-//! back finds the moves on which the last sums rest. But without the others some nodes no longer have what they had in the
-//! model, and a copy may now bring what is there already; so what each node has is worked out anew, and the passes
-//! are repeated until nothing is left out any more. O(steps * (arcs + nodes²)) a pass, and at most as many passes as moves.
+//! A formula asks only that the last sums are right, so its models may send more than they need. One pass from the last
+//! step back finds the moves on which the last sums rest. But without the others some nodes no longer have what they
+//! had in the model, and a copy may now bring what is there already; so what each node has is worked out anew, and the
+//! passes are repeated until nothing is left out any more. O(steps * (arcs + nodes²)) a pass, and at most as many
+//! passes as moves.
 
 use crate::instance::Arc;
 use crate::schedule::Move;

@@ -85,12 +85,14 @@ pub fn solve(
     Ok(Answer::Unknown)
 }
 
-/// The proof that a question has no schedule, found by CaDiCaL: the formula, as a DIMACS file, and the proof that it has no
-/// model, as text. Symmetries are broken only where the proof is long without that. `None` if there is no refutation.
+/// The proof that a question has no schedule, found by CaDiCaL: the formula, as a DIMACS file, and the proof that it
+/// has no model, as text. Symmetries are broken only where the proof is long without that. `None` if there is no
+/// refutation.
 ///
 /// # Errors
 ///
-/// If the proof cannot be written to a temporary file, or is too long for one; an [`InstanceError`], as for [`solve`], wrapped.
+/// If the proof cannot be written to a temporary file, or is too long for one; an [`InstanceError`], as for [`solve`],
+/// wrapped.
 ///
 /// # Panics
 ///

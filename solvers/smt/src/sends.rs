@@ -40,8 +40,8 @@ impl Sends {
 
     /// No arc carries more than its capacity times the width of the step, and the widths sum up to what is allowed.
     ///
-    /// Widths are in unary: `w(t, j)` holds if step `t` is wider than `j`, for `j >= 1`; the counters of the sends drive
-    /// them, and at most `R - S` of them hold. Where `R = S` there are none.
+    /// Widths are in unary: `w(t, j)` holds if step `t` is wider than `j`, for `j >= 1`; the counters of the sends
+    /// drive them, and at most `R - S` of them hold. Where `R = S` there are none.
     pub fn limit(&self, cnf: &mut Cnf, arcs: &[Arc], question: Question) {
         let spare = (question.width - question.steps) as usize;
         let mut wider = Vec::new();
@@ -109,8 +109,8 @@ impl Sends {
     }
 }
 
-/// So many literals from each of two places on become the same. Applied for every map of a group, that gets the smallest
-/// number of each orbit everywhere.
+/// So many literals from each of two places on become the same. Applied for every map of a group, that gets the
+/// smallest number of each orbit everywhere.
 pub fn unite(literals: &mut [i32], from: usize, to: usize, count: usize) {
     for offset in 0..count {
         let literal = match (literals[from + offset], literals[to + offset]) {

@@ -1,10 +1,10 @@
 //! Contributions that are added, and the sums brought to every node, as clauses: an all-reduce.
 //!
-//! What a node has of a chunk is a set of contributions, and nothing else matters: two values with the same set are
-//! the same. In a step a node keeps what it has or drops it, and to that the values that arrive are added; all are those
-//! that their senders had when the step began. Sets that are added must be disjoint, for nothing can be taken out of a sum
-//! again. That is all that any schedule can do, so what is refuted has no schedule of any form: not only none made of trees
-//! (a butterfly, in which both of two nodes add the other's sum to theirs, has none).
+//! What a node has of a chunk is a set of contributions, and nothing else matters: two values with the same set are the
+//! same. In a step a node keeps what it has or drops it, and to that the values that arrive are added; all are those
+//! that their senders had when the step began. Sets that are added must be disjoint, for nothing can be taken out of a
+//! sum again. That is all that any schedule can do, so what is refuted has no schedule of any form: not only none made
+//! of trees (a butterfly, in which both of two nodes add the other's sum to theirs, has none).
 //!
 //! ```text
 //!   x(c,v,q,t)   the contribution of q is in what v has of chunk c when step t ends
@@ -16,8 +16,8 @@
 //!   x(c,v,q,0) = (v = q),   x(c,v,q,S) = true
 //! ```
 //!
-//! Known from the start: `x(c,v,q,t)` is false while `q` is more than `t` hops away. Added though they follow: nothing arrives
-//! where all contributions are, and out of every set of nodes (on small graphs), and out of every node and its
+//! Known from the start: `x(c,v,q,t)` is false while `q` is more than `t` hops away. Added though they follow: nothing
+//! arrives where all contributions are, and out of every set of nodes (on small graphs), and out of every node and its
 //! complement, each chunk is sent at least once.
 
 use crate::Symmetries;

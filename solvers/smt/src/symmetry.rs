@@ -65,8 +65,8 @@ impl Group {
         self.maps[1..].iter().filter_map(action).collect()
     }
 
-    /// The same for sums, where the maps exchange the parts as they exchange each other: the part of each map is carried
-    /// into the part of another. `None` if the parts are no multiple of the maps, or there is only one.
+    /// The same for sums, where the maps exchange the parts as they exchange each other: the part of each map is
+    /// carried into the part of another. `None` if the parts are no multiple of the maps, or there is only one.
     pub fn actions_on_parts(&self, parts: u32) -> Option<Vec<Action>> {
         let count = self.maps.len();
         if count == 1 || !(parts as usize).is_multiple_of(count) {

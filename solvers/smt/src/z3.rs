@@ -1,5 +1,5 @@
-//! z3, as a second opinion on the same formulas. Only Boolean constants and clauses are built, and only values of constants
-//! are read: that much is the same in all versions of the library from 4.8.12 on.
+//! z3, as a second opinion on the same formulas. Only Boolean constants and clauses are built, and only values of
+//! constants are read: that much is the same in all versions of the library from 4.8.12 on.
 //!
 //! z3 looks at no flag while it works, so it works for a second, then from the beginning for two, and so on: what it
 //! answers does not depend on where it was interrupted.

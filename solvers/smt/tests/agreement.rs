@@ -1,10 +1,10 @@
 //! CaDiCaL and z3 answer every question alike, with schedules of the width asked for.
 #![cfg(feature = "z3")]
 
-use synth_smt::{Answer, Arc, Backend, Chunk, Demand, Instance, Limits, Question, Symmetry, solve};
+use collsynth_smt::{Answer, Arc, Backend, Chunk, Demand, Instance, Limits, Question, Symmetry, solve};
 
-/// A ring, without the cable between the last node and the first if it is broken; it can be turned round, and rotated if it
-/// is whole.
+/// A ring, without the cable between the last node and the first if it is broken; it can be turned round, and rotated
+/// if it is whole.
 fn ring(nodes: u32, broken: bool, demand: Demand) -> Instance {
     let cables = (0..nodes).map(|node| (node, (node + 1) % nodes)).take((nodes - u32::from(broken)) as usize);
     let arcs: Vec<Arc> = cables

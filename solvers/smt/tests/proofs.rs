@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use synth_smt::{Arc, Chunk, Demand, Instance, Limits, ProofForm, Question, prove};
+use collsynth_smt::{Arc, Chunk, Demand, Instance, Limits, ProofForm, Question, prove};
 
 const UNLIMITED: Limits<'_> = Limits { stop: &|| false, conflicts: None };
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use synth_smt::{Answer, Arc, Backend, Demand, Instance, Limits, Question, solve};
+use collsynth_smt::{Answer, Arc, Backend, Demand, Instance, Limits, Question, solve};
 
 /// The least number of steps, among so many, by breadth-first search over the sets of all ranks.
 fn least_steps(nodes: u32, arcs: &[(u32, u32)], most: u32) -> Option<u32> {

@@ -5,10 +5,10 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::super::collective::unit;
-use super::super::figures::{decimal, exact};
 use super::{Comparison, Machine, Refusal, least_seconds, text};
-use crate::cost::{Bandwidth, Stretch};
+use collsynth_plan::cost::{Bandwidth, Stretch};
+use collsynth_verify::report::collective::unit;
+use collsynth_verify::report::figures::{decimal, exact};
 
 /// Planners side by side, by machine.
 #[derive(Serialize, JsonSchema)]

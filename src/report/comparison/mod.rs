@@ -8,17 +8,17 @@ mod json;
 mod svg;
 mod text;
 
-use crate::certificate::{Bounds, Rational};
-use crate::cost::{Line, Rates, Stretch, fastest};
-use crate::plan::{Phase, StopReason};
-use crate::problem::Problem;
-use crate::schedule::Solution;
-use crate::verify::{Peak, Verified};
+use collsynth_core::certificate::{Bounds, Rational};
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::Solution;
+use collsynth_plan::cost::{Line, Rates, Stretch, fastest};
+use collsynth_plan::{Phase, StopReason};
+use collsynth_verify::verify::{Peak, Verified};
 
 use super::bandwidth::{bandwidths, blocks};
-use super::figures::decimal;
-use super::summary::volume;
-use crate::collective::Kind;
+use collsynth_core::collective::Kind;
+use collsynth_verify::report::figures::decimal;
+use collsynth_verify::report::overview::volume;
 
 pub use json::schema;
 pub use svg::{Plot, PlotError};

@@ -6,9 +6,9 @@ use plotters::prelude::{
 };
 use thiserror::Error;
 
-use super::super::figures::{bytes, seconds};
-use super::super::summary::headline;
 use super::{Comparison, Machine, least_seconds};
+use collsynth_verify::report::figures::{bytes, seconds};
+use collsynth_verify::report::overview::headline;
 
 /// What is drawn upwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,17 +1,17 @@
 //! The comparison as tables for people.
 
-use super::super::figures::{bytes, count, exact_and_decimal, seconds};
-use super::super::machine::describe;
-use super::super::summary::headline;
-use super::super::table::Table;
 use super::{Comparison, Entry, Machine, Phased, Refusal, least_seconds};
-use crate::cost::{Bandwidth, Rates};
-use crate::plan::StopReason;
-use crate::topology::dim_name;
+use collsynth_core::topology::dim_name;
+use collsynth_plan::StopReason;
+use collsynth_plan::cost::{Bandwidth, Rates};
+use collsynth_verify::report::figures::{bytes, count, exact_and_decimal, seconds};
+use collsynth_verify::report::machine::describe;
+use collsynth_verify::report::overview::headline;
+use collsynth_verify::report::table::Table;
 
 impl Comparison {
-    /// Of one machine a heading, a table of schedules with their times and speed-ups, who is fastest from which size on,
-    /// and who gave no schedule; of several, one table. The fastest time for each size has a star.
+    /// Of one machine a heading, a table of schedules with their times and speed-ups, who is fastest from which size
+    /// on, and who gave no schedule; of several, one table. The fastest time for each size has a star.
     pub fn to_text(&self) -> String {
         let mut text = match &self.machines[..] {
             [machine] => self.one_to_text(machine),

@@ -1,0 +1,113 @@
+//! Chunks as people write and read them: `"3>7"`, `"3>7/1"`, `"5"`, `"5/0"`.
+
+use thiserror::Error;
+
+use super::{ChunkId, Collective, Kind};
+use crate::topology::RankId;
+
+/// Why a text names no chunk.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+pub enum ChunkLabelError {
+    #[error("`{text}` is no chunk of {kind}: write {expected}")]
+    Form { text: String, kind: &'static str, expected: &'static str },
+    #[error("`{text}`: {what} {number} is out of range: there are {count}")]
+    OutOfRange { text: String, what: &'static str, number: u32, count: u32 },
+}
+
+/// What the numbers of a label count.
+enum Form {
+    /// `origin>dest/part`
+    Pair,
+    /// `rank/part`
+    Rank,
+    /// `part`
+    Part,
+}
+
+impl Collective {
+    /// The chunk as a label: `3>7/1` (origin, destination, part), `5/0` (rank, part) or `5` (part); the part is left
+    /// out where there is only one.
+    pub fn chunk_label(&self, ranks: u32, chunk: ChunkId) -> String {
+        let with_part =
+            |label: String, part: u32, parts: u32| if parts > 1 { format!("{label}/{part}") } else { label };
+        let (owner, part) = (chunk.0 / self.parts, chunk.0 % self.parts);
+        match (&self.kind, self.form()) {
+            (Kind::AllToAllV(demand), _) => {
+                let (origin, dest) = demand.pair(chunk);
+                let chunks = demand.chunks(origin, dest);
+                with_part(format!("{origin}>{dest}"), chunk.0 - chunks.start, chunks.len() as u32)
+            }
+            (_, Form::Pair) => with_part(format!("{}>{}", owner / ranks, owner % ranks), part, self.parts),
+            (_, Form::Rank) => with_part(owner.to_string(), part, self.parts),
+            (_, Form::Part) => chunk.0.to_string(),
+        }
+    }
+
+    /// Reads a label; a part that is left out is part 0.
+    ///
+    /// # Errors
+    ///
+    /// If the text has not the form this collective's chunks have, or a number in it is out of range.
+    ///
+    /// ```
+    /// # use collsynth_core::collective::{ChunkId, Collective, Kind};
+    /// let collective = Collective { kind: Kind::AllToAll, parts: 2 };
+    /// assert_eq!(collective.parse_chunk(8, "3>7/1")?, ChunkId((3 * 8 + 7) * 2 + 1));
+    /// # Ok::<(), collsynth_core::collective::ChunkLabelError>(())
+    /// ```
+    pub fn parse_chunk(&self, ranks: u32, text: &str) -> Result<ChunkId, ChunkLabelError> {
+        let form = self.form();
+        let wrong = || ChunkLabelError::Form {
+            text: text.to_owned(),
+            kind: self.kind.name(),
+            expected: match form {
+                Form::Pair => "\"origin>dest\" or \"origin>dest/part\"",
+                Form::Rank => "\"rank\" or \"rank/part\"",
+                Form::Part => "the number of the part",
+            },
+        };
+        let number = |text: &str| match text.bytes().all(|b| b.is_ascii_digit()) {
+            true => text.parse::<u32>().map_err(|_| wrong()),
+            false => Err(wrong()),
+        };
+        let within = |what, number: u32, count: u32| match number < count {
+            true => Ok(number),
+            false => Err(ChunkLabelError::OutOfRange { text: text.to_owned(), what, number, count }),
+        };
+        let (owner, part) = match text.split_once('/') {
+            Some((owner, part)) if !matches!(form, Form::Part) => (owner, number(part)?),
+            Some(_) => return Err(wrong()),
+            None => (text, 0),
+        };
+        let id = match (&form, owner.split_once('>')) {
+            (Form::Pair, Some((origin, dest))) => {
+                let origin = within("rank", number(origin)?, ranks)?;
+                let dest = within("rank", number(dest)?, ranks)?;
+                match &self.kind {
+                    Kind::AllToAllV(demand) => {
+                        let chunks = demand.chunks(RankId(origin), RankId(dest));
+                        chunks.start + within("part", part, chunks.len() as u32)?
+                    }
+                    _ => (origin * ranks + dest) * self.parts + within("part", part, self.parts)?,
+                }
+            }
+            (Form::Rank, None) => {
+                within("rank", number(owner)?, ranks)? * self.parts + within("part", part, self.parts)?
+            }
+            (Form::Part, None) => within("part", number(owner)?, self.chunk_count(ranks).unwrap_or(u32::MAX))?,
+            _ => return Err(wrong()),
+        };
+        Ok(ChunkId(id))
+    }
+
+    fn form(&self) -> Form {
+        match self.kind {
+            Kind::AllToAll | Kind::AllToAllV(_) => Form::Pair,
+            Kind::AllGather | Kind::ReduceScatter | Kind::Scatter(_) | Kind::Gather(_) | Kind::AllReduceGathered => {
+                Form::Rank
+            }
+            Kind::AllReduce | Kind::Broadcast(_) | Kind::Reduce(_) | Kind::Barrier => Form::Part,
+        }
+    }
+}

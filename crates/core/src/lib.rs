@@ -1,0 +1,15 @@
+//! The language of `collsynth`: what a machine, a collective, a schedule and a certificate are.
+//!
+//! Everything here is data with exact checks, and nothing searches. The crate is part of what has to be believed (see
+//! ARCHITECTURE.md), so it uses no graph library, no solver and no threads.
+//!
+//! In reading order: [`topology`] (the machine and what failed in it), [`collective`] (what must become true) and
+//! [`problem`], which joins them; [`schedule`], the answer; [`program`], the answer as one program per rank;
+//! [`certificate`], what can be claimed of the best answer, with the exact check of its evidence.
+
+pub mod certificate;
+pub mod collective;
+pub mod problem;
+pub mod program;
+pub mod schedule;
+pub mod topology;

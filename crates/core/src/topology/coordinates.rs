@@ -1,0 +1,70 @@
+//! Ranks as people write and read them: `42`, `2.2.2`, "42 (2,2,2)".
+
+use super::{LinkId, RankId, Topology, TopologyError};
+
+impl Topology {
+    /// The position of a rank along each dimension; `None` on an explicit graph or if the rank is out of range.
+    pub fn coordinates(&self, rank: RankId) -> Option<Vec<u32>> {
+        let torus = self.as_torus().filter(|_| rank.index() < self.rank_count())?;
+        Some((0..torus.extents.len()).map(|dim| torus.position(rank, dim)).collect())
+    }
+
+    /// Reads a rank number (`42`) or coordinates (`2.2.2`, the fastest dimension first).
+    ///
+    /// # Errors
+    ///
+    /// If the text is neither, if it names no rank of this machine, or if coordinates are used on an explicit graph.
+    ///
+    /// ```
+    /// # use collsynth_core::topology::{RankId, Topology};
+    /// let torus = Topology::torus(&[4, 4, 4])?;
+    /// assert_eq!(torus.parse_rank("2.2.2")?, RankId(42));
+    /// # Ok::<(), collsynth_core::topology::TopologyError>(())
+    /// ```
+    pub fn parse_rank(&self, text: &str) -> Result<RankId, TopologyError> {
+        let numbers: Option<Vec<u32>> = text.split('.').map(|part| part.parse().ok()).collect();
+        let Some(numbers) = numbers else {
+            return Err(TopologyError::NotARank { text: text.to_owned() });
+        };
+        if let [rank] = numbers[..] {
+            return match rank < self.rank_count {
+                true => Ok(RankId(rank)),
+                false => Err(TopologyError::RankOutOfRange { rank, ranks: self.rank_count }),
+            };
+        }
+        let Some(torus) = self.as_torus() else {
+            return Err(TopologyError::NoCoordinates { text: text.to_owned() });
+        };
+        let inside = numbers.len() == torus.extents.len() && numbers.iter().zip(&torus.extents).all(|(n, e)| n < e);
+        if !inside {
+            let extents: Vec<String> = torus.extents.iter().map(u32::to_string).collect();
+            return Err(TopologyError::OutsideTorus { text: text.to_owned(), extents: extents.join("x") });
+        }
+        Ok(RankId(numbers.iter().enumerate().map(|(dim, position)| position * torus.stride(dim)).sum()))
+    }
+
+    /// The rank with its coordinates, "42 (2,2,2)"; on an explicit graph, or out of range, the number alone.
+    pub fn rank_label(&self, rank: RankId) -> String {
+        match self.coordinates(rank) {
+            Some(position) => format!("{rank} {}", format_coordinates(&position)),
+            None => rank.to_string(),
+        }
+    }
+
+    /// The link with the coordinates of its ends and its direction: "2 (2,0) -> 3 (3,0) x+".
+    ///
+    /// # Panics
+    ///
+    /// If the id is not of this topology.
+    pub fn link_label(&self, id: LinkId) -> String {
+        let link = self.link(id);
+        let direction = link.direction.map(|direction| format!(" {direction}")).unwrap_or_default();
+        format!("{} -> {}{direction}", self.rank_label(link.from), self.rank_label(link.to))
+    }
+}
+
+/// Coordinates as they are printed everywhere: `(2,0,0)`.
+pub fn format_coordinates(position: &[u32]) -> String {
+    let numbers: Vec<String> = position.iter().map(u32::to_string).collect();
+    format!("({})", numbers.join(","))
+}

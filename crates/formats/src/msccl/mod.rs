@@ -1,0 +1,91 @@
+//! MSCCL XML, in both dialects: the algorithms that MSCCL (NVIDIA) and RCCL (AMD) run.
+//!
+//! The meaning is that of the runtimes (microsoft/msccl: src/graph/topo.cc, src/collectives/device/msccl_interpreter.h;
+//! ROCm/rccl: src/misc/msccl/msccl_parser.cc). A thread block is a worker, a connection (source, destination, channel)
+//! a channel. What is read:
+//!
+//! | element | attributes |
+//! |---|---|
+//! | `algo` | `name`, `proto`, `nchannels`, `nchunksperloop`, `ngpus`, `coll`, `inplace`; RCCL: `outofplace`, `minBytes`, `maxBytes`, `nthreads`, `redop` |
+//! | `gpu` | `id`, `i_chunks`, `o_chunks`, `s_chunks` |
+//! | `tb` | `id`, `send`, `recv`, `chan` |
+//! | `step` | `s`, `type`, `srcbuf`, `srcoff`, `dstbuf`, `dstoff`, `cnt`, `depid`, `deps`, `hasdep` |
+//!
+//! Step types `s r rcs rrs rrc rrcs cpy re nop`; collectives `allgather`, `reduce_scatter` (RCCL: `reducescatter`),
+//! `allreduce`, `alltoall`, `broadcast`, `reduce`, `gather`, `scatter`, and `custom` where it is said what is meant.
+//! Not read: `ra` (no runtime carries it out), `copy` under `gpu`, `alltoallv`, `send`, `recv`. What is written is what
+//! is read, without `rcs`, `rrs` and `rrcs` unless the program has such operations.
+
+mod read;
+mod split;
+mod write;
+
+use thiserror::Error;
+
+pub use read::{Located, parse, parse_located};
+pub use write::to_string;
+
+/// Which runtime a file is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// NVIDIA GPUs: microsoft/msccl.
+    Msccl,
+    /// AMD GPUs: ROCm/rccl, and Azure's fork.
+    Rccl,
+}
+
+/// What a file does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unsaid {
+    /// The root of a broadcast, reduce, gather or scatter.
+    pub root: u32,
+    /// The packets a connection holds: two in the protocol `Simple`.
+    pub slots: u32,
+    /// What `custom` stands for, as another of the names of `coll`.
+    pub custom: Option<&'static str>,
+}
+
+impl Default for Unsaid {
+    fn default() -> Self {
+        Self { root: 0, slots: 2, custom: None }
+    }
+}
+
+/// Why a program cannot be written as MSCCL XML.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+pub enum ExportError {
+    #[error("MSCCL has no collective like {kind}: {why}")]
+    Kind { kind: &'static str, why: &'static str },
+    #[error("MSCCL numbers ranks without gaps, but rank {rank} failed")]
+    FailedRank { rank: u32 },
+    #[error("worker {worker} of rank {rank} {what}")]
+    Worker { rank: u32, worker: usize, what: String },
+    #[error("rank {rank} would need {count} thread blocks; MSCCL has at most {MAX_BLOCKS}")]
+    Blocks { rank: u32, count: usize },
+    #[error("two channels from rank {from} to rank {to} would need the same number, because workers use them together")]
+    Tangled { from: u32, to: u32 },
+    #[error(
+        "{count} workers of rank {rank} would need one channel, because workers use channels together; MSCCL allows \
+         {MAX_BLOCKS_PER_CHANNEL}"
+    )]
+    Together { rank: usize, count: u32 },
+    #[error(
+        "{count} channels would be needed; MSCCL has at most {MAX_CHANNELS}, of at most {MAX_BLOCKS_PER_CHANNEL} thread blocks \
+         each at a rank"
+    )]
+    Channels { count: u32 },
+}
+
+/// Steps of a thread block at most.
+const MAX_STEPS: usize = 256;
+/// Thread blocks of a rank at most.
+const MAX_BLOCKS: usize = 216;
+/// Of these on one channel at most.
+const MAX_BLOCKS_PER_CHANNEL: u32 = 32;
+/// Letters of a name at most.
+const MAX_NAME: usize = 63;
+/// Channels at most.
+const MAX_CHANNELS: u32 = 32;
+/// Slots of a packet at most.
+const MAX_COUNT: u32 = 71;

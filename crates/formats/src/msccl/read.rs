@@ -1,0 +1,342 @@
+//! From MSCCL XML to a rank program.
+//!
+//! A dependency waits for the flag of another block, which only steps with `hasdep` raise: so it waits for the first
+//! such step from the one it names on.
+
+use std::collections::HashMap;
+
+use super::{Dialect, MAX_BLOCKS, MAX_BLOCKS_PER_CHANNEL, MAX_CHANNELS, MAX_COUNT, MAX_NAME, MAX_STEPS, Unsaid};
+use crate::xml::{self, Element, Fault};
+use collsynth_core::collective::{Collective, Kind};
+use collsynth_core::problem::Problem;
+use collsynth_core::program::{Barriers, Buffer, Channel, Operation, Program, ProgramBuilder, Slot};
+use collsynth_core::schedule::Origin;
+use collsynth_core::topology::{RankId, Shape, Topology, TopologySpec};
+use collsynth_verify::json::ParseError;
+use collsynth_verify::verify::Code;
+
+/// Reads an algorithm. The machine is not known.
+///
+/// # Errors
+///
+/// What is not well-formed, not known, or beyond the limits of the runtimes, and where.
+pub fn parse(text: &str, unsaid: &Unsaid) -> Result<Program, ParseError> {
+    parse_located(text, unsaid).map(|located| located.program)
+}
+
+/// A program, and where in the text its operations stand.
+#[derive(Clone, Debug)]
+pub struct Located {
+    /// The program.
+    pub program: Program,
+    /// For each operation the line and the column of its step, both from 1.
+    pub places: Vec<(usize, usize)>,
+}
+
+/// As [`parse`], with the places of operations.
+///
+/// # Errors
+///
+/// As [`parse`].
+pub fn parse_located(text: &str, unsaid: &Unsaid) -> Result<Located, ParseError> {
+    let mut starts = Vec::new();
+    let read = xml::parse(text).and_then(|algo| program(&algo, unsaid, &mut starts));
+    let program = read.map_err(|fault| fault.into_error(text))?;
+    Ok(Located { program, places: xml::places(text, &starts) })
+}
+
+/// Adds to `starts` where in the text each operation stands.
+fn program(algo: &Element, unsaid: &Unsaid, starts: &mut Vec<usize>) -> Result<Program, Fault> {
+    if algo.name != "algo" {
+        return Err(Fault::new(
+            Code::F004,
+            algo.at,
+            format!("<{}> is no MSCCL algorithm: that is an <algo>", algo.name),
+        ));
+    }
+    algo.only(&[
+        "name",
+        "proto",
+        "nchannels",
+        "nchunksperloop",
+        "ngpus",
+        "coll",
+        "inplace",
+        "outofplace",
+        "minBytes",
+        "maxBytes",
+        "nthreads",
+        "redop",
+    ])?;
+    let dialect = if algo.text("minBytes").is_some() { Dialect::Rccl } else { Dialect::Msccl };
+    let in_place = flag(algo, "inplace")?;
+    if dialect == Dialect::Rccl {
+        algo.value::<u64>("minBytes")?;
+        algo.value::<u64>("maxBytes")?;
+        flag(algo, "outofplace")?;
+    }
+    let proto: String = algo.value("proto")?;
+    if !["Simple", "LL", "LL128"].contains(&proto.as_str()) {
+        return Err(Fault::new(Code::F003, algo.at, format!("`proto` is \"{proto}\": Simple, LL or LL128 are known")));
+    }
+    if algo.value::<u32>("nchannels")? > MAX_CHANNELS {
+        return Err(Fault::new(Code::F003, algo.at, format!("more than {MAX_CHANNELS} channels")));
+    }
+    if let Some(name) = algo.text("name").filter(|name| name.chars().count() > MAX_NAME) {
+        return Err(Fault::new(Code::F003, algo.at, format!("the name \"{name}\" has more than {MAX_NAME} letters")));
+    }
+    let problem = problem(algo, unsaid)?;
+    let gpus = algo.children_named("gpu")?;
+    let mut by_id: Vec<Option<&Element>> = vec![None; problem.topology().rank_count()];
+    for gpu in gpus {
+        gpu.only(&["id", "i_chunks", "o_chunks", "s_chunks"])?;
+        let id: usize = gpu.value("id")?;
+        match by_id.get_mut(id) {
+            Some(place @ None) => *place = Some(gpu),
+            Some(Some(_)) => return Err(Fault::new(Code::F002, gpu.at, format!("gpu {id} is there twice"))),
+            None => return Err(Fault::new(Code::F003, gpu.at, format!("gpu {id}, but `ngpus` is {}", by_id.len()))),
+        }
+    }
+    let mut builder = ProgramBuilder::new(problem.clone(), false, in_place);
+    let mut channels = HashMap::new();
+    for (rank, gpu) in by_id.iter().enumerate() {
+        let gpu = gpu.ok_or_else(|| Fault::new(Code::F002, algo.at, format!("gpu {rank} is missing")))?;
+        check_chunks(gpu, algo.value("nchunksperloop")?, &problem)?;
+        builder.rank(gpu.value("s_chunks")?);
+        Gpu::new(rank as u32, gpu, unsaid.slots)?.add(&mut builder, &mut channels, starts)?;
+    }
+    let mut program = builder.finish(Barriers::None);
+    program.origin = Some(Origin {
+        tool: Some("MSCCL XML".to_owned()),
+        planner: algo.text("name").map(str::to_owned),
+        ..Origin::default()
+    });
+    Ok(program)
+}
+
+fn flag(element: &Element, key: &str) -> Result<bool, Fault> {
+    match element.value::<u32>(key)? {
+        0 => Ok(false),
+        1 => Ok(true),
+        other => Err(Fault::new(Code::F003, element.at, format!("`{key}` is {other}, but 0 or 1 is meant"))),
+    }
+}
+
+fn problem(algo: &Element, unsaid: &Unsaid) -> Result<Problem, Fault> {
+    let fault = |code, message: String| Fault::new(code, algo.at, message);
+    let ranks: u32 = algo.value("ngpus")?;
+    let chunks: u32 = algo.value("nchunksperloop")?;
+    let stated: String = algo.value("coll")?;
+    let coll = match (stated.as_str(), unsaid.custom) {
+        ("custom", Some(meant)) => meant,
+        ("custom", None) => {
+            let message = "`coll` \"custom\" does not say what must become true: say which collective is meant";
+            return Err(fault(Code::F003, message.to_owned()));
+        }
+        (other, None) => other,
+        (other, Some(meant)) => {
+            let message = format!("`coll` is \"{other}\": only what \"custom\" means can be said, not \"{meant}\"");
+            return Err(fault(Code::F003, message));
+        }
+    };
+    let root = RankId(unsaid.root);
+    let (kind, each) = match coll {
+        "allgather" => (Kind::AllGather, true),
+        "reduce_scatter" | "reducescatter" => (Kind::ReduceScatter, true),
+        "alltoall" => (Kind::AllToAll, true),
+        "allreduce" => (Kind::AllReduce, false),
+        "broadcast" => (Kind::Broadcast(root), false),
+        "reduce" => (Kind::Reduce(root), false),
+        "gather" => (Kind::Gather(root), true),
+        "scatter" => (Kind::Scatter(root), true),
+        "alltoallv" => {
+            let message = "`coll` \"alltoallv\" is not read: its counts come with the call, not with the file";
+            return Err(fault(Code::F003, message.to_owned()));
+        }
+        "send" | "recv" => {
+            let message = format!("`coll` \"{coll}\" is not read: a single message is no collective");
+            return Err(fault(Code::F003, message));
+        }
+        other => return Err(fault(Code::F003, format!("`coll` \"{other}\" is not known"))),
+    };
+    if each && (ranks == 0 || !chunks.is_multiple_of(ranks)) {
+        return Err(fault(Code::F003, format!("`nchunksperloop` is {chunks}, no multiple of the {ranks} gpus")));
+    }
+    let parts = if each { chunks / ranks } else { chunks };
+    let topology = Topology::new(TopologySpec::new(Shape::Graph { ranks, links: Vec::new() }));
+    let topology = topology.map_err(|error| fault(Code::F008, error.to_string()))?;
+    Problem::new(topology, Collective { kind, parts }).map_err(|error| fault(Code::F009, error.to_string()))
+}
+
+/// A buffer that is used has the size that the collective gives it.
+fn check_chunks(gpu: &Element, per_loop: u32, problem: &Problem) -> Result<(), Fault> {
+    let ranks = problem.topology().rank_count() as u32;
+    let (input, output) = match problem.collective().kind {
+        Kind::AllGather | Kind::Gather(_) => (ranks, 1),
+        Kind::ReduceScatter | Kind::Scatter(_) => (1, ranks),
+        _ => (1, 1),
+    };
+    for (key, times) in [("i_chunks", input), ("o_chunks", output)] {
+        let stated: u32 = gpu.value(key)?;
+        // In place, either name may stand for all of it.
+        if stated != 0 && stated.checked_mul(times) != Some(per_loop) && stated != per_loop {
+            let message = format!("`{key}` is {stated}, which does not fit the {per_loop} chunks of a loop");
+            return Err(Fault::new(Code::F003, gpu.at, message));
+        }
+    }
+    Ok(())
+}
+
+type Connections = HashMap<(u32, u32, u32), u32>;
+
+/// The thread blocks of one GPU, read as far as dependencies need.
+struct Gpu<'a> {
+    rank: u32,
+    slots: u32,
+    blocks: Vec<(&'a Element, &'a [Element])>,
+    /// For each block the operation that stands for each of its steps, and whether the step raises the flag.
+    steps: Vec<Vec<Step>>,
+    /// Blocks by their id.
+    ids: HashMap<u32, usize>,
+}
+
+struct Step {
+    number: u32,
+    operation: u32,
+    flagged: bool,
+}
+
+impl<'a> Gpu<'a> {
+    fn new(rank: u32, gpu: &'a Element, slots: u32) -> Result<Self, Fault> {
+        let (mut blocks, mut steps, mut ids) = (Vec::new(), Vec::new(), HashMap::new());
+        let children = gpu.children_named("tb")?;
+        if children.len() > MAX_BLOCKS {
+            return Err(Fault::new(Code::F003, gpu.at, format!("more than {MAX_BLOCKS} thread blocks at a gpu")));
+        }
+        // Senders and receivers on each channel.
+        let mut users: HashMap<(u32, &str), u32> = HashMap::new();
+        for block in children {
+            block.only(&["id", "send", "recv", "chan"])?;
+            let id = block.value("id")?;
+            if ids.insert(id, blocks.len()).is_some() {
+                return Err(Fault::new(Code::F002, block.at, format!("thread block {id} is there twice")));
+            }
+            for end in ["send", "recv"] {
+                let count = users.entry((block.value("chan")?, end)).or_default();
+                *count += u32::from(block.value::<i64>(end)? >= 0);
+                if *count > MAX_BLOCKS_PER_CHANNEL {
+                    let message =
+                        format!("more than {MAX_BLOCKS_PER_CHANNEL} thread blocks on a channel `{end}` something");
+                    return Err(Fault::new(Code::F003, block.at, message));
+                }
+            }
+            let elements = block.children_named("step")?;
+            if elements.len() > MAX_STEPS {
+                return Err(Fault::new(Code::F003, block.at, format!("more than {MAX_STEPS} steps in a thread block")));
+            }
+            let mut own = Vec::new();
+            let mut operations = 0;
+            for step in elements {
+                step.only(&["s", "type", "srcbuf", "srcoff", "dstbuf", "dstoff", "cnt", "depid", "deps", "hasdep"])?;
+                // The wait, if there is one, and the step itself.
+                operations += u32::from(step.value::<i64>("depid")? >= 0) + 1;
+                own.push(Step { number: step.value("s")?, operation: operations - 1, flagged: flag(step, "hasdep")? });
+            }
+            steps.push(own);
+            blocks.push((block, elements));
+        }
+        Ok(Self { rank, slots, blocks, steps, ids })
+    }
+
+    fn add(
+        &self,
+        builder: &mut ProgramBuilder,
+        connections: &mut Connections,
+        starts: &mut Vec<usize>,
+    ) -> Result<(), Fault> {
+        for &(block, steps) in &self.blocks {
+            builder.worker();
+            let chan: u32 = block.value("chan")?;
+            let peer = |key| match block.value::<i64>(key)? {
+                -1 => Ok(None),
+                peer => u32::try_from(peer)
+                    .map(Some)
+                    .map_err(|_| Fault::new(Code::F003, block.at, format!("`{key}` is {peer}, no gpu"))),
+            };
+            let mut connect = |from, to| {
+                *connections.entry((from, to, chan)).or_insert_with(|| {
+                    builder.channel(Channel { from: RankId(from), to: RankId(to), via: None, slots: self.slots })
+                })
+            };
+            let send = peer("send")?.map(|peer| connect(self.rank, peer));
+            let receive = peer("recv")?.map(|peer| connect(peer, self.rank));
+            for step in steps {
+                if let Some(wait) = self.wait(step)? {
+                    builder.operation(wait);
+                    starts.push(step.at);
+                }
+                builder.operation(operation(step, send, receive)?);
+                starts.push(step.at);
+            }
+        }
+        Ok(())
+    }
+
+    fn wait(&self, step: &Element) -> Result<Option<Operation>, Fault> {
+        let id = match step.value::<i64>("depid")? {
+            -1 => return Ok(None),
+            id => u32::try_from(id).ok(),
+        };
+        let wanted: u32 = step.value("deps")?;
+        let Some(&block) = id.and_then(|id| self.ids.get(&id)) else {
+            return Err(Fault::new(Code::F003, step.at, "`depid` names no thread block of this gpu"));
+        };
+        let Some(found) = self.steps[block].iter().find(|other| other.flagged && other.number >= wanted) else {
+            let message =
+                format!("waits for ever: from step {wanted} on, the thread block it depends on has no `hasdep`");
+            return Err(Fault::new(Code::F003, step.at, message));
+        };
+        Ok(Some(Operation::Wait { worker: block as u32, operation: found.operation }))
+    }
+}
+
+fn operation(step: &Element, send: Option<u32>, receive: Option<u32>) -> Result<Operation, Fault> {
+    let kind: String = step.value("type")?;
+    let count: u32 = step.value("cnt")?;
+    let nothing = Operation::Copy { src: Slot::input(0), dst: Slot::input(0), count: 0 };
+    if kind == "nop" {
+        return Ok(nothing);
+    }
+    if count == 0 || count > MAX_COUNT {
+        return Err(Fault::new(Code::F003, step.at, format!("`cnt` is {count}; 1 to {MAX_COUNT} are allowed")));
+    }
+    let slot = |buffer: &str, offset| -> Result<Slot, Fault> {
+        let name: String = step.value(buffer)?;
+        let buffer = match name.as_str() {
+            "i" => Buffer::Input,
+            "o" => Buffer::Output,
+            "s" => Buffer::Scratch,
+            _ => return Err(Fault::new(Code::F003, step.at, format!("`{buffer}` is \"{name}\": i, o or s is meant"))),
+        };
+        Ok(Slot { buffer, offset: step.value(offset)? })
+    };
+    let (src, dst) = (|| slot("srcbuf", "srcoff"), || slot("dstbuf", "dstoff"));
+    let peer = |peer: Option<u32>, what| {
+        let message = format!("a step `{kind}` in a thread block that {what} nobody");
+        peer.ok_or_else(|| Fault::new(Code::F003, step.at, message))
+    };
+    let (to, from) = (|| peer(send, "sends to"), || peer(receive, "receives from"));
+    Ok(match kind.as_str() {
+        "s" => Operation::Send { channel: to()?, src: src()?, count },
+        "r" => Operation::Receive { channel: from()?, add: None, dst: Some(dst()?), forward: None, count },
+        "rcs" => Operation::Receive { channel: from()?, add: None, dst: Some(dst()?), forward: Some(to()?), count },
+        "rrs" => Operation::Receive { channel: from()?, add: Some(src()?), dst: None, forward: Some(to()?), count },
+        "rrc" => Operation::Receive { channel: from()?, add: Some(src()?), dst: Some(dst()?), forward: None, count },
+        "rrcs" => {
+            Operation::Receive { channel: from()?, add: Some(src()?), dst: Some(dst()?), forward: Some(to()?), count }
+        }
+        "cpy" => Operation::Copy { src: src()?, dst: dst()?, count },
+        "re" => Operation::Reduce { src: src()?, dst: dst()?, count },
+        other => return Err(Fault::new(Code::F003, step.at, format!("steps of type \"{other}\" are not carried out"))),
+    })
+}

@@ -1,0 +1,122 @@
+//! One planner at its best: the schedules of it that are worth comparing with those of others.
+//!
+//! A planner has no best number of parts: more parts mostly mean less volume and more steps, and which is faster
+//! depends on the size of the messages. So it is asked for several, and what is left is its front (see [`Front`]).
+
+use std::collections::BTreeSet;
+
+use super::driver::{best_parts, plan_bounded, synthesise};
+use super::{Control, Front, Parts, Plan, PlanError, StopReason, Wish, can_be_cut, planner_named};
+use crate::bound;
+use crate::cost::Price;
+use collsynth_core::certificate::{Bounds, Rational};
+use collsynth_core::collective::{Collective, Kind};
+use collsynth_core::problem::Problem;
+use collsynth_core::topology::Topology;
+
+/// Plans with the planner of this name: for each number of parts the least volume it finds and, where that takes more
+/// steps than there must be, what is fastest at the first of the prices. Gives the schedules of which none has both no
+/// more steps and no more volume than another, the fewest steps first, each with the wish that gives it again.
+///
+/// Without stated `parts`: whole messages, and the parts at which the planner comes to its best volume, or else those
+/// at which whole chunks could meet the bounds best for some price. The wish's parts, steps and price are not used.
+///
+/// # Errors
+///
+/// The first [`PlanError`], if there is no schedule at all.
+pub fn alternatives(
+    planner: &str,
+    topology: &Topology,
+    kind: &Kind,
+    parts: Option<&[u32]>,
+    prices: &[Price],
+    seed: u64,
+    control: &Control,
+) -> Result<(Vec<(Wish, Plan)>, StopReason), PlanError> {
+    let whole = Problem::new(topology.clone(), Collective::new(kind.clone()))?;
+    planner_named(planner)?.applies(&whole)?;
+    let bounds = bound::find(&whole)?;
+    let parts: BTreeSet<u32> = match parts {
+        Some(parts) => parts.iter().copied().collect(),
+        None => parts_of(planner, &whole, &bounds, prices)?,
+    };
+    let (mut front, mut failure, mut stopped) = (Front::default(), None, StopReason::Finished);
+    for parts in parts {
+        let mut add = |wish: Wish, plan: Result<Plan, PlanError>| match plan {
+            Ok(plan) => {
+                if plan.stopped != StopReason::Finished {
+                    stopped = plan.stopped;
+                }
+                let steps = plan.schedule.step_count();
+                let volume = Rational::new(i128::from(plan.schedule.total_width()), i128::from(parts));
+                front.insert(steps, volume, (wish, plan));
+                Some(steps)
+            }
+            Err(error) => {
+                if let PlanError::Stopped { stopped: reason } = &error {
+                    stopped = *reason;
+                }
+                failure.get_or_insert(error);
+                None
+            }
+        };
+        let wish = Wish { planner: Some(planner.to_owned()), parts: Parts::Fixed(parts), seed, ..Wish::default() };
+        let problem = whole.with_parts(parts)?;
+        let plan = plan_bounded(problem, bounds.clone(), &wish, control);
+        let steps = add(wish.clone(), plan);
+        if let Some(&price) = prices.first()
+            && steps.is_some_and(|steps| steps > bounds.least_steps() as usize)
+        {
+            let wish = Wish { price: Some(price), ..wish };
+            add(wish.clone(), synthesise(topology, kind, &wish, control));
+        }
+    }
+    let alternatives: Vec<(Wish, Plan)> = front.into_points().into_iter().map(|(_, _, found)| found).collect();
+    match failure {
+        Some(error) if alternatives.is_empty() => Err(error),
+        _ => Ok((alternatives, stopped)),
+    }
+}
+
+fn parts_of(planner: &str, whole: &Problem, bounds: &Bounds, prices: &[Price]) -> Result<BTreeSet<u32>, PlanError> {
+    let mut parts = BTreeSet::from([1]);
+    if !can_be_cut(&whole.collective().kind) {
+        return Ok(parts);
+    }
+    let (least_volume, most) = best_parts(whole, bounds, None);
+    match planner_named(planner)?.natural_parts(whole) {
+        Some(natural) => parts.extend(Some(natural).filter(|&parts| parts <= most)),
+        None => {
+            parts.insert(least_volume);
+            parts.extend(prices.iter().map(|&price| best_parts(whole, bounds, Some(price)).0));
+        }
+    }
+    Ok(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(planner: &str, parts: Option<&[u32]>) -> Vec<(usize, u32)> {
+        let topology = Topology::torus(&[5, 5]).unwrap();
+        let found = alternatives(planner, &topology, &Kind::AllToAll, parts, &[], 0, &Control::unlimited()).unwrap().0;
+        found.iter().map(|(_, plan)| (plan.schedule.step_count(), plan.problem.parts())).collect()
+    }
+
+    #[test]
+    fn a_planner_chooses_its_parts() {
+        // Whole messages take V = 15 in 4 steps; DimRotation needs a part for each dimension.
+        assert_eq!(find("template", None), [(4, 1)]);
+        assert_eq!(find("dim_rotation", None), [(4, 4)]);
+        assert_eq!(find("dim_rotation", Some(&[1, 3])), [(4, 3)]);
+    }
+
+    #[test]
+    fn refusals_are_given_back() {
+        let topology = Topology::torus(&[4]).unwrap();
+        let plan = |name| alternatives(name, &topology, &Kind::Barrier, None, &[], 0, &Control::unlimited());
+        assert!(matches!(plan("ring"), Err(PlanError::NotApplicable { .. })));
+        assert!(matches!(plan("nobody"), Err(PlanError::UnknownPlanner { .. })));
+    }
+}

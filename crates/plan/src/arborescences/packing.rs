@@ -1,0 +1,219 @@
+//! Edge-disjoint arborescences: as many as the least cut from the root allows, all grown at once.
+//!
+//! Edmonds (1973): `k` arborescences with a common root, no link in two of them, exist if and only if every set of
+//! ranks without the root is entered by `k` links. The proof of Lovasz (1976) grows them: as long as
+//!
+//! ```text
+//!   links left that enter X  >=  arborescences that have not reached X yet        for every set X of ranks
+//! ```
+//!
+//! any arborescence that is not finished can take some link without breaking this. Whether a link from `u` to `v` is
+//! such a one is a question of flow: there must still be, for every arborescence without `v`, a path of its own to `v`
+//! over links that are left. A link once refused stays refused, so each is asked for once per arborescence.
+//!
+//! Here they grow side by side, level by level, so that none has to make do with what the others left.
+
+use fastrand::Rng;
+
+use super::{Arborescence, Parents};
+use crate::negotiation::Network;
+
+/// The most arborescences: a set of them is a word.
+pub(super) const MOST: u32 = u64::BITS;
+
+/// What is left of a network while arborescences grow in it.
+pub(super) struct Packing<'a> {
+    network: &'a Network,
+    /// The live links that enter each rank.
+    into: Vec<Vec<u32>>,
+    root: u32,
+    /// How many arborescences may still use each link.
+    left: Vec<u32>,
+    /// The arborescences that have reached each rank, as bits.
+    reached_by: Vec<u64>,
+    count: u32,
+    flow: Flow,
+}
+
+/// Scratch space of a search for paths.
+#[derive(Default)]
+struct Flow {
+    /// Paths over each link.
+    used: Vec<u32>,
+    /// Links with paths over them.
+    touched: Vec<u32>,
+    /// The rank at which the path of each arborescence begins.
+    begins: Vec<Option<u32>>,
+    /// How the search went on from each rank.
+    next: Vec<Hop>,
+    queue: Vec<u32>,
+}
+
+/// From a rank towards the rank asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hop {
+    Unseen,
+    Arrived,
+    /// Over a link that has room.
+    Over(u32),
+    /// Instead of a path that came over this link.
+    Instead(u32),
+    /// Instead of beginning the path of an arborescence here, which begins at another rank.
+    Elsewhere(u32, u32),
+}
+
+impl<'a> Packing<'a> {
+    /// Of at most `most` arborescences, `multiplicity[link]` of which may share a link.
+    pub fn new(network: &'a Network, root: u32, multiplicity: &[u32], most: u32) -> Self {
+        let ranks = network.rank_count();
+        let mut into = vec![Vec::new(); ranks];
+        for (link, &to) in network.to.iter().enumerate() {
+            into[to as usize].push(link as u32);
+        }
+        let count = most.min(MOST);
+        let mut reached_by = vec![0; ranks];
+        reached_by[root as usize] = u64::MAX >> (u64::BITS - count.max(1));
+        let mut this =
+            Self { network, into, root, left: multiplicity.to_vec(), reached_by, count, flow: Flow::default() };
+        // No more than the least cut allows.
+        for rank in 0..ranks as u32 {
+            if rank != root && !this.into[rank as usize].is_empty() {
+                this.count = this.paths_to(rank, this.count);
+                this.reached_by[root as usize] = u64::MAX.checked_shr(u64::BITS - this.count).unwrap_or(0);
+            }
+        }
+        this
+    }
+
+    /// How many there will be.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Grows them, in an order that differs from seed to seed.
+    pub fn grow(mut self, rng: &mut Rng) -> Vec<Parents> {
+        let network = self.network;
+        let mut trees = vec![Arborescence::nothing_reached(network); self.count as usize];
+        let out = |rank: u32, tree: u32| network.out(rank).iter().map(move |&link| (tree, link));
+        let mut level: Vec<(u32, u32)> = (0..self.count).flat_map(|tree| out(self.root, tree)).collect();
+        while !level.is_empty() {
+            rng.shuffle(&mut level);
+            let mut next = Vec::new();
+            for (tree, link) in level {
+                if self.take(tree, link) {
+                    let rank = network.to[link as usize];
+                    trees[tree as usize][rank as usize] = link;
+                    next.extend(out(rank, tree));
+                }
+            }
+            level = next;
+        }
+        trees
+    }
+
+    /// Gives a link to an arborescence if all can still be finished then.
+    fn take(&mut self, tree: u32, link: u32) -> bool {
+        let (to, tree) = (self.network.to[link as usize], 1 << tree);
+        if self.left[link as usize] == 0 || self.reached_by[to as usize] & tree != 0 {
+            return false;
+        }
+        self.left[link as usize] -= 1;
+        self.reached_by[to as usize] |= tree;
+        let missing = self.count - self.reached_by[to as usize].count_ones();
+        let may = self.paths_to(to, missing) == missing;
+        if !may {
+            self.left[link as usize] += 1;
+            self.reached_by[to as usize] &= !tree;
+        }
+        may
+    }
+
+    /// How many paths, up to `wanted`, lead to a rank over links that are left, each from an arborescence of its own
+    /// that has not reached it yet.
+    fn paths_to(&mut self, rank: u32, wanted: u32) -> u32 {
+        let flow = &mut self.flow;
+        flow.used.resize(self.left.len(), 0);
+        flow.begins.clear();
+        flow.begins.resize(self.count as usize, None);
+        let mut found = 0;
+        while found < wanted && self.one_more_path(rank) {
+            found += 1;
+        }
+        for link in self.flow.touched.drain(..) {
+            self.flow.used[link as usize] = 0;
+        }
+        found
+    }
+
+    /// Searches backwards from a rank, and adds the path found.
+    fn one_more_path(&mut self, rank: u32) -> bool {
+        let (network, flow) = (self.network, &mut self.flow);
+        flow.next.clear();
+        flow.next.resize(network.rank_count(), Hop::Unseen);
+        flow.next[rank as usize] = Hop::Arrived;
+        flow.queue.clear();
+        flow.queue.push(rank);
+        let mut seen_trees = self.reached_by[rank as usize];
+        let mut head = 0;
+        while let Some(&at) = flow.queue.get(head) {
+            head += 1;
+            let mut trees = self.reached_by[at as usize] & !seen_trees;
+            seen_trees |= trees;
+            while trees != 0 {
+                let tree = trees.trailing_zeros();
+                trees &= trees - 1;
+                match flow.begins[tree as usize] {
+                    None => {
+                        flow.add(network, tree, at);
+                        return true;
+                    }
+                    Some(other) => flow.see(other, Hop::Elsewhere(tree, at)),
+                }
+            }
+            for &link in &self.into[at as usize] {
+                if flow.used[link as usize] < self.left[link as usize] {
+                    flow.see(network.from[link as usize], Hop::Over(link));
+                }
+            }
+            for &link in network.out(at) {
+                if flow.used[link as usize] > 0 {
+                    flow.see(network.to[link as usize], Hop::Instead(link));
+                }
+            }
+        }
+        false
+    }
+}
+
+impl Flow {
+    fn see(&mut self, rank: u32, hop: Hop) {
+        if self.next[rank as usize] == Hop::Unseen {
+            self.next[rank as usize] = hop;
+            self.queue.push(rank);
+        }
+    }
+
+    /// Adds the path of an arborescence that begins at a rank.
+    fn add(&mut self, network: &Network, tree: u32, rank: u32) {
+        self.begins[tree as usize] = Some(rank);
+        let mut at = rank;
+        loop {
+            at = match self.next[at as usize] {
+                Hop::Over(link) => {
+                    self.used[link as usize] += 1;
+                    self.touched.push(link);
+                    network.to[link as usize]
+                }
+                Hop::Instead(link) => {
+                    self.used[link as usize] -= 1;
+                    network.from[link as usize]
+                }
+                Hop::Elsewhere(tree, rank) => {
+                    self.begins[tree as usize] = Some(rank);
+                    rank
+                }
+                Hop::Arrived | Hop::Unseen => return,
+            };
+        }
+    }
+}

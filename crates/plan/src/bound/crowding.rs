@@ -1,0 +1,102 @@
+//! Which links crowd when all messages take their shortest paths.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use collsynth_core::collective::Kind;
+use collsynth_core::problem::Problem;
+use collsynth_core::topology::{LinkId, RankId};
+
+/// Paths as long as the shortest, up to this share, carry their part too.
+const AS_SHORT: f64 = 1.0 + 1e-6;
+
+/// Loads of links under lengths. Links are numbered as they were given.
+pub(super) struct Crowding {
+    /// The capacity of each link.
+    pub capacity: Vec<f64>,
+    /// Messages over each link, as routed last.
+    pub load: Vec<f64>,
+    /// Sender and receiver of each link.
+    ends: Vec<(usize, usize)>,
+    /// The links out of, and into, each rank.
+    from: Vec<Vec<usize>>,
+    into: Vec<Vec<usize>>,
+    /// Messages from each rank to each, row by row.
+    demand: Vec<f64>,
+}
+
+impl Crowding {
+    /// Prepares the demand of a problem and these links.
+    pub fn new(problem: &Problem, links: &[LinkId]) -> Self {
+        let topology = problem.topology();
+        let ranks = topology.rank_count();
+        let links: Vec<_> = links.iter().map(|&id| topology.link(id)).collect();
+        let (mut from, mut into) = (vec![Vec::new(); ranks], vec![Vec::new(); ranks]);
+        for (index, link) in links.iter().enumerate() {
+            from[link.from.index()].push(index);
+            into[link.to.index()].push(index);
+        }
+        let pair = |pair: usize| (RankId((pair / ranks) as u32), RankId((pair % ranks) as u32));
+        let amount = |(origin, dest)| match &problem.collective().kind {
+            _ if !problem.needs(origin, dest) => 0.0,
+            Kind::AllToAllV(demand) => demand.chunks(origin, dest).len() as f64 / f64::from(problem.parts()),
+            _ => 1.0,
+        };
+        Self {
+            capacity: links.iter().map(|link| f64::from(link.capacity)).collect(),
+            load: vec![0.0; links.len()],
+            ends: links.iter().map(|link| (link.from.index(), link.to.index())).collect(),
+            from,
+            into,
+            demand: (0..ranks * ranks).map(|index| amount(pair(index))).collect(),
+        }
+    }
+
+    /// Routes every message on its shortest paths, evenly where there are several; the sum of their lengths.
+    /// One Dijkstra search per rank.
+    pub fn route(&mut self, length: &[f64]) -> f64 {
+        let ranks = self.from.len();
+        self.load.fill(0.0);
+        let mut total = 0.0;
+        let mut distance = vec![f64::INFINITY; ranks];
+        let mut settled = Vec::with_capacity(ranks);
+        for origin in 0..ranks {
+            self.search(origin, length, &mut distance, &mut settled);
+            // What comes through each rank, for itself and for those behind it; the farthest first.
+            let mut passing = self.demand[origin * ranks..][..ranks].to_vec();
+            for &rank in settled.iter().skip(1).rev() {
+                total += self.demand[origin * ranks + rank] * distance[rank];
+                let last_hop =
+                    |&&link: &&usize| distance[self.ends[link].0] + length[link] <= distance[rank] * AS_SHORT;
+                let share = passing[rank] / self.into[rank].iter().filter(last_hop).count() as f64;
+                for &link in self.into[rank].iter().filter(last_hop) {
+                    self.load[link] += share;
+                    passing[self.ends[link].0] += share;
+                }
+            }
+        }
+        total
+    }
+
+    /// Dijkstra's algorithm; `settled` lists the ranks reached in the order of their distance, the origin first.
+    fn search(&self, origin: usize, length: &[f64], distance: &mut [f64], settled: &mut Vec<usize>) {
+        distance.fill(f64::INFINITY);
+        settled.clear();
+        distance[origin] = 0.0;
+        // Lengths are not negative, so their bits are in the order of their values.
+        let mut reached = BinaryHeap::from([Reverse((0.0_f64.to_bits(), origin))]);
+        while let Some(Reverse((bits, rank))) = reached.pop() {
+            if f64::from_bits(bits) > distance[rank] {
+                continue;
+            }
+            settled.push(rank);
+            for &link in &self.from[rank] {
+                let (next, there) = (self.ends[link].1, distance[rank] + length[link]);
+                if there < distance[next] {
+                    distance[next] = there;
+                    reached.push(Reverse((there.to_bits(), next)));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Sets of ranks that are hard to leave or to enter.
+//!
+//! Every family below is a way to grow sets rank by rank, so that the demand and the capacity over the border of each
+//! new set cost one rank's links. Of a family only the best set is kept.
+//!
+//! It is enough to look at one way over a border at a time. Any path crosses it outwards and inwards in turn, so with
+//! both ways together demand and capacity merely add up, and `(a + b) / (c + d)` is never above both `a/c` and `b/d`.
+
+use std::collections::VecDeque;
+
+use super::region::{Crossing, Region};
+use collsynth_core::collective::Kind;
+use collsynth_core::problem::Problem;
+use collsynth_core::topology::RankId;
+
+/// How a set was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Family {
+    /// Every rank whose position along a dimension lies in `first..=last`.
+    Slab {
+        /// The dimension.
+        dim: usize,
+        /// The first position.
+        first: u32,
+        /// The last position.
+        last: u32,
+    },
+    /// One rank.
+    Rank,
+    /// Two neighbours.
+    Neighbours,
+    /// The ranks nearest to one rank.
+    Ball(RankId),
+    /// Another set, improved by taking single ranks in and out.
+    Improved,
+}
+
+impl Family {
+    /// The name of the family.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Slab { .. } => "arc cut",
+            Self::Rank => "rank cut",
+            Self::Neighbours => "neighbour cut",
+            Self::Ball(_) => "ball cut",
+            Self::Improved => "improved cut",
+        }
+    }
+}
+
+/// A set of ranks and what must cross its border.
+#[derive(Clone, Debug)]
+pub(super) struct Cut {
+    /// How it was found.
+    pub family: Family,
+    /// The set, ascending.
+    pub ranks: Vec<RankId>,
+    /// The side of the border that is hardest to cross.
+    pub crossing: Crossing,
+}
+
+/// Ranks taken in over all balls together, times the cost of taking one in: keeps 512 ranks in milliseconds.
+const BALL_WORK: usize = 2_000_000;
+
+/// The best slabs of a dimension that improvement starts from.
+const SLABS: usize = 4;
+
+/// Ranks tried over all improvements together, times the cost of trying one.
+const IMPROVEMENT_WORK: usize = 4_000_000;
+
+/// The best slab of every dimension and the best rank; of the other families, what is better than all those.
+pub(super) fn best_cuts(problem: &Problem) -> Vec<Cut> {
+    let mut region = Region::new(problem);
+    let dims = problem.topology().as_torus().map_or(0, |torus| torus.extents.len());
+    let slabs: Vec<Vec<Cut>> = (0..dims).map(|dim| best_slabs(&mut region, dim)).collect();
+    let mut found: Vec<Cut> = slabs.iter().filter_map(|slabs| slabs.first().cloned()).collect();
+    found.extend(best_rank(&mut region));
+    let others = slabs.into_iter().flat_map(|slabs| slabs.into_iter().skip(1));
+    let mut starts: Vec<Cut> = found.iter().cloned().chain(others).collect();
+    for cut in best_neighbours(&mut region).into_iter().chain(best_ball(&mut region)) {
+        if found.iter().all(|simpler| cut.crossing.cmp(&simpler.crossing).is_gt()) {
+            found.push(cut.clone());
+        }
+        starts.push(cut);
+    }
+    found.extend(best_improved(&mut region, starts));
+    found
+}
+
+/// Positions `first..=last` of a dimension: every pair of boundaries. On a mesh the boundary behind the last position
+/// has no links, so the pairs with it are the half-lines. The slabs with position 0 are the complements of the others.
+fn best_slabs(region: &mut Region<'_>, dim: usize) -> Vec<Cut> {
+    let topology = region.problem().topology();
+    let Some(torus) = topology.as_torus() else { return Vec::new() };
+    let mut layers = vec![Vec::new(); torus.extents[dim] as usize];
+    for rank in topology.live_ranks() {
+        layers[torus.position(rank, dim) as usize].push(rank);
+    }
+    let mut best: Vec<Cut> = Vec::new();
+    for first in 1..layers.len() {
+        region.clear();
+        for (last, layer) in layers.iter().enumerate().skip(first) {
+            layer.iter().for_each(|&rank| region.toggle(rank));
+            let Some(crossing) = region.hardest_crossing() else { continue };
+            let place = best.partition_point(|better| better.crossing.cmp(&crossing).is_ge());
+            if place < SLABS {
+                let family = Family::Slab { dim, first: first as u32, last: last as u32 };
+                best.insert(place, Cut { family, ranks: region.ranks(), crossing });
+                best.truncate(SLABS);
+            }
+        }
+    }
+    best
+}
+
+fn best_rank(region: &mut Region<'_>) -> Option<Cut> {
+    let mut best = None;
+    region.clear();
+    for rank in region.problem().topology().live_ranks() {
+        region.toggle(rank);
+        keep_better(&mut best, region, Family::Rank);
+        region.toggle(rank);
+    }
+    best
+}
+
+fn best_neighbours(region: &mut Region<'_>) -> Option<Cut> {
+    let topology = region.problem().topology();
+    let mut best = None;
+    region.clear();
+    for link in topology.live_links().map(|id| topology.link(id)) {
+        if link.from < link.to || topology.links_between(link.to, link.from).next().is_none() {
+            region.toggle(link.from);
+            region.toggle(link.to);
+            keep_better(&mut best, region, Family::Neighbours);
+            region.toggle(link.from);
+            region.toggle(link.to);
+        }
+    }
+    best
+}
+
+/// Sets grown around a rank in the order of the distance from it. The ranks with the least capacity come first, and as
+/// many as are cheap: around the others the machine is as it was built.
+fn best_ball(region: &mut Region<'_>) -> Option<Cut> {
+    let topology = region.problem().topology();
+    let capacity = |rank: RankId| -> u64 {
+        let touching = topology.links_from(rank).chain(topology.links_into(rank));
+        touching.map(|id| topology.link(id)).filter(|link| link.alive).map(|link| u64::from(link.capacity)).sum()
+    };
+    let mut centres: Vec<RankId> = topology.live_ranks().collect();
+    centres.sort_by_cached_key(|&rank| capacity(rank));
+    let mut work_each = 2 * topology.links().len() + 1;
+    if matches!(region.problem().collective().kind, Kind::AllToAllV(_)) {
+        work_each += topology.rank_count() * topology.rank_count();
+    }
+    centres.truncate((BALL_WORK / work_each).max(1));
+    let mut best = None;
+    for centre in centres {
+        region.clear();
+        let mut queue = VecDeque::from([centre]);
+        region.toggle(centre);
+        while let Some(rank) = queue.pop_front() {
+            for link in topology.links_from(rank).map(|id| topology.link(id)) {
+                if link.alive && !region.holds(link.to) {
+                    region.toggle(link.to);
+                    queue.push_back(link.to);
+                    keep_better(&mut best, region, Family::Ball(centre));
+                }
+            }
+        }
+    }
+    best
+}
+
+/// Improves sets as Fiduccia and Mattheyses improve partitions: the rank on the border whose change is best changes
+/// sides, even if that is no gain, and stays there; of the sets passed on the way the best is where the next pass
+/// begins, until a pass brings nothing. The best set, if it is better than all there were.
+fn best_improved(region: &mut Region<'_>, mut starts: Vec<Cut>) -> Option<Cut> {
+    starts.sort_by(|a, b| b.crossing.cmp(&a.crossing));
+    let topology = region.problem().topology();
+    let mut work_each = 2 * topology.links().len() / topology.rank_count() + 1;
+    if matches!(region.problem().collective().kind, Kind::AllToAllV(_)) {
+        work_each += topology.rank_count();
+    }
+    let mut trials_left = IMPROVEMENT_WORK / work_each;
+    let mut best: Option<Cut> = None;
+    for mut current in starts.iter().cloned() {
+        while let Some(better) = pass(region, &current, &mut trials_left) {
+            current = better;
+        }
+        if best.as_ref().unwrap_or(&starts[0]).crossing.cmp(&current.crossing).is_lt() {
+            best = Some(current);
+        }
+    }
+    best
+}
+
+/// One pass: the best set on the way, if it is better than the one it begins with.
+fn pass(region: &mut Region<'_>, start: &Cut, trials_left: &mut usize) -> Option<Cut> {
+    let topology = region.problem().topology();
+    region.become_set(&start.ranks);
+    let mut settled = vec![false; topology.rank_count()];
+    let mut best: Option<Cut> = None;
+    loop {
+        let mut change: Option<(Crossing, RankId)> = None;
+        for rank in topology.live_ranks().filter(|rank| !settled[rank.index()]) {
+            let mut touching = topology.links_from(rank).map(|id| topology.link(id));
+            if *trials_left == 0 || !touching.any(|link| link.alive && region.holds(link.to) != region.holds(rank)) {
+                continue;
+            }
+            *trials_left -= 1;
+            region.toggle(rank);
+            if let Some(crossing) = region.hardest_crossing()
+                && change.is_none_or(|(so_far, _)| crossing.cmp(&so_far).is_gt())
+            {
+                change = Some((crossing, rank));
+            }
+            region.toggle(rank);
+        }
+        let Some((crossing, rank)) = change else { break };
+        region.toggle(rank);
+        settled[rank.index()] = true;
+        if best.as_ref().unwrap_or(start).crossing.cmp(&crossing).is_lt() {
+            best = Some(Cut { family: Family::Improved, ranks: region.ranks(), crossing });
+        }
+    }
+    best
+}
+
+/// Keeps the set if it is strictly better than the best so far.
+fn keep_better(best: &mut Option<Cut>, region: &Region<'_>, family: Family) {
+    if let Some(crossing) = region.hardest_crossing()
+        && best.as_ref().is_none_or(|best| crossing.cmp(&best.crossing).is_gt())
+    {
+        *best = Some(Cut { family, ranks: region.ranks(), crossing });
+    }
+}

@@ -1,0 +1,39 @@
+//! From what was found to the evidence that certifies it.
+
+use super::cuts::Cut;
+use super::region::Side;
+use collsynth_core::certificate::Evidence;
+use collsynth_core::collective::Kind;
+use collsynth_core::problem::Problem;
+use collsynth_core::topology::RankId;
+
+/// The evidence for a cut, in the form the kind of collective asks for; `None` where it asks for none.
+pub(super) fn of_cut(problem: &Problem, cut: &Cut) -> Option<Evidence> {
+    let topology = problem.topology();
+    let mut inside = vec![false; topology.rank_count()];
+    cut.ranks.iter().for_each(|rank| inside[rank.index()] = true);
+    let set = |within: bool| topology.live_ranks().filter(|rank| inside[rank.index()] == within).collect();
+    Some(match &problem.collective().kind {
+        Kind::AllToAll | Kind::AllToAllV(_) | Kind::Scatter(_) | Kind::Gather(_) => {
+            let crosses = |from: RankId, to: RankId| match cut.crossing.side {
+                Side::Out => inside[from.index()] && !inside[to.index()],
+                Side::Into => !inside[from.index()] && inside[to.index()],
+            };
+            Evidence::Metric { weights: unit_weights(problem, crosses) }
+        }
+        Kind::AllGather | Kind::AllReduceGathered | Kind::Broadcast(_) | Kind::AllReduce => {
+            Evidence::Cut { ranks: set(cut.crossing.side == Side::Into) }
+        }
+        Kind::ReduceScatter | Kind::Reduce(_) => Evidence::Cut { ranks: set(cut.crossing.side == Side::Out) },
+        Kind::Barrier => return None,
+    })
+}
+
+/// Weight 1 on the live links between the pairs of ranks wanted.
+pub(super) fn unit_weights(problem: &Problem, wanted: impl Fn(RankId, RankId) -> bool) -> Vec<(RankId, RankId, u32)> {
+    let topology = problem.topology();
+    let ends = topology.live_links().map(|id| topology.link(id)).map(|link| (link.from, link.to, 1));
+    let mut weights: Vec<_> = ends.filter(|&(from, to, _)| wanted(from, to)).collect();
+    weights.dedup();
+    weights
+}

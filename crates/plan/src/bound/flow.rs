@@ -1,0 +1,189 @@
+//! The flow bound: the least largest load of a multi-commodity flow, and a metric that proves it.
+//!
+//! No schedule has less volume than the flow that may split every message over any paths. Its value is that of a linear
+//! program; the dual solution is a length of each link. The lengths are rounded to integers in several ways, and what
+//! each rounding proves is computed exactly, so nothing hangs on the solver's last digit, or on the solver at all.
+//!
+//! Symmetries of the damaged torus that keep the demand make the program smaller, not its value: `collsynth_lp` has
+//! why.
+//!
+//! Sources: Basu et al., HPDC 2024 (the flow of an all-to-all, aggregated by source).
+
+use collsynth_lp::{Arc, Limit, LpError, Network, Symmetry};
+use thiserror::Error;
+
+use super::rounding::{FINE, Rounding, Weights, joined_pairs, weights};
+use super::{Claim, Finding, words};
+use crate::symmetry::{Automorphism, symmetries};
+use collsynth_core::certificate::{self, Evidence, Rational, VolumeBound};
+use collsynth_core::collective::Kind;
+use collsynth_core::problem::{Disconnected, Problem};
+use collsynth_core::topology::{Distances, RankId};
+
+/// How much work a flow bound may be.
+#[derive(Clone, Debug, Default)]
+pub struct FlowLimit {
+    /// Variables of the largest program that is solved.
+    pub variables: usize,
+    /// When the solver gives up.
+    pub solver: Limit,
+}
+
+impl FlowLimit {
+    /// Programs of so many variables at most, for as long as they take.
+    pub const fn of_size(variables: usize) -> Self {
+        Self { variables, solver: Limit::NONE }
+    }
+}
+
+/// What the linear program says, and what is proven of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowBound {
+    /// The solver's optimum, in messages: what the certificate could be at best.
+    pub optimum: f64,
+    /// Variables of the program, and what they would be without symmetries.
+    pub variables: (usize, usize),
+    /// The symmetries used, with the identity.
+    pub symmetries: usize,
+    /// The best rounding of the dual solution; none if nothing must move.
+    pub finding: Option<Finding>,
+}
+
+/// Why there is no flow bound.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum FlowError {
+    /// Chunks of this kind do not each go from one rank to one rank.
+    #[error("the flow LP is for all_to_all, all_to_allv, scatter and gather; this is {0}")]
+    WrongKind(&'static str),
+    /// The program is too large.
+    #[error("the flow LP has {variables} variables after {symmetries} symmetries; at most {most} are tried")]
+    #[expect(missing_docs, reason = "the message names the fields")]
+    TooLarge { variables: usize, symmetries: usize, most: usize },
+    /// Some rank cannot reach another.
+    #[error(transparent)]
+    Disconnected(#[from] Disconnected),
+    /// The solver did not get there.
+    #[error("flow LP: {0}")]
+    Solver(#[from] LpError),
+}
+
+/// Solves the flow's linear program and proves what its dual solution is worth.
+///
+/// Deterministic. The program has `N * links` variables over the number of symmetries: 0.1 s for 1500 of them, seconds
+/// for 25 thousand, a minute for 100 thousand.
+///
+/// # Errors
+///
+/// A [`FlowError`] with the reason why there is no bound.
+pub fn flow_bound(problem: &Problem, limit: &FlowLimit) -> Result<FlowBound, FlowError> {
+    let instance = FlowNetwork::new(problem)?;
+    if problem.is_trivial() {
+        return Ok(FlowBound { optimum: 0.0, variables: (0, 0), symmetries: instance.symmetries, finding: None });
+    }
+    let variables = collsynth_lp::least_load_size(&instance.network, &instance.generators)?;
+    instance.check_size(variables, limit)?;
+    let flow = collsynth_lp::least_load(&instance.network, &instance.generators, &limit.solver)?;
+    let mut rounding = Rounding::new(|rounded: &[u32]| {
+        certificate::value(problem, &Evidence::Metric { weights: weights(&instance.pairs, rounded) }).ok()
+    });
+    rounding.add(&flow.lengths, &FINE);
+    Ok(FlowBound {
+        optimum: flow.load,
+        variables: (flow.variables, instance.network.nodes() * instance.network.arcs().len()),
+        symmetries: instance.symmetries,
+        finding: rounding
+            .best
+            .map(|(at_least, rounded)| finding(problem, at_least, weights(&instance.pairs, &rounded))),
+    })
+}
+
+fn finding(problem: &Problem, at_least: Rational, weights: Weights) -> Finding {
+    let words = words::metric(problem, &weights, at_least);
+    Finding {
+        name: "flow LP",
+        claim: Claim::Volume(VolumeBound { at_least, evidence: Evidence::Metric { weights } }),
+        words,
+    }
+}
+
+/// A problem as a network of plain numbers: an arc for every pair of ranks that live links join, in that order.
+pub struct FlowNetwork {
+    /// Ranks, links and demand, in messages. For gather all of it is turned round, so that the commodity is one: that
+    /// of the root.
+    pub network: Network,
+    /// Maps of the network that keep the demand, of which all the others are composed.
+    pub generators: Vec<Symmetry>,
+    /// How many such maps there are, with the identity.
+    pub symmetries: usize,
+    /// Is all of it turned round?
+    pub reversed: bool,
+    /// The ranks that each arc joins, as in the topology.
+    pub pairs: Vec<(RankId, RankId)>,
+}
+
+impl FlowNetwork {
+    /// The network of a problem in which every chunk goes from one rank to one rank.
+    ///
+    /// # Errors
+    ///
+    /// [`FlowError::WrongKind`] or [`FlowError::Disconnected`].
+    pub fn new(problem: &Problem) -> Result<Self, FlowError> {
+        let topology = problem.topology();
+        let kind = &problem.collective().kind;
+        if !matches!(kind, Kind::AllToAll | Kind::AllToAllV(_) | Kind::Scatter(_) | Kind::Gather(_)) {
+            return Err(FlowError::WrongKind(kind.name()));
+        }
+        problem.check_connected(&Distances::new(topology))?;
+        let reversed = matches!(kind, Kind::Gather(_));
+        let pairs = joined_pairs(problem);
+        let arcs = pairs.iter().map(|&(from, to)| {
+            let links = topology.links_between(from, to).map(|id| topology.link(id)).filter(|link| link.alive);
+            let capacity = links.map(|link| f64::from(link.capacity)).sum();
+            let (from, to) = if reversed { (to, from) } else { (from, to) };
+            Arc { from: from.index(), to: to.index(), capacity }
+        });
+        let ranks = topology.rank_count();
+        let demand = (0..ranks * ranks).map(|pair| {
+            let (origin, dest) = (RankId((pair / ranks) as u32), RankId((pair % ranks) as u32));
+            let (origin, dest) = if reversed { (dest, origin) } else { (origin, dest) };
+            match kind {
+                _ if !problem.needs(origin, dest) => 0.0,
+                Kind::AllToAllV(demand) => demand.chunks(origin, dest).len() as f64 / f64::from(problem.parts()),
+                _ => 1.0,
+            }
+        });
+        let network = Network::new(ranks, arcs.collect(), demand.collect())?;
+        let found = symmetries(topology, |image| keeps_demand(problem, image));
+        let generators = found.generators.iter().map(|map| symmetry(map, &pairs)).collect();
+        Ok(Self { network, generators, symmetries: found.count, reversed, pairs })
+    }
+
+    pub(super) fn check_size(&self, variables: usize, limit: &FlowLimit) -> Result<(), FlowError> {
+        match variables > limit.variables {
+            true => Err(FlowError::TooLarge { variables, symmetries: self.symmetries, most: limit.variables }),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Does a map of the ranks carry what must be done into itself?
+pub(crate) fn keeps_demand(problem: &Problem, image: &dyn Fn(RankId) -> RankId) -> bool {
+    match &problem.collective().kind {
+        Kind::AllToAllV(demand) => {
+            let ranks = || (0..problem.topology().rank_count() as u32).map(RankId);
+            ranks().all(|origin| {
+                ranks().all(|dest| demand.chunks(origin, dest).len() == demand.chunks(image(origin), image(dest)).len())
+            })
+        }
+        kind => kind.root().is_none_or(|root| image(root) == root),
+    }
+}
+
+fn symmetry(map: &Automorphism, pairs: &[(RankId, RankId)]) -> Symmetry {
+    let image = |&(from, to): &(RankId, RankId)| {
+        let moved = (map.ranks[from.index()], map.ranks[to.index()]);
+        // Live links go to live links, so the pair is there; if not, the solver's crate refuses the symmetry.
+        pairs.binary_search(&moved).map_or(u32::MAX, |index| index as u32)
+    };
+    Symmetry { nodes: map.ranks.iter().map(|rank| rank.0).collect(), arcs: pairs.iter().map(image).collect() }
+}

@@ -1,0 +1,55 @@
+//! The hop count: every live link weighs 1, so the volume is at least all hops of all messages over all capacity.
+
+use super::evidence::unit_weights;
+use collsynth_core::certificate::{Evidence, Rational};
+use collsynth_core::collective::Kind;
+use collsynth_core::problem::Problem;
+use collsynth_core::topology::Distances;
+
+/// What all messages together need of all links together.
+pub(super) struct HopCount {
+    /// Hops of all messages (chunks, for `all_to_allv`) on their shortest paths.
+    pub hops: u64,
+    /// Live links.
+    pub links: u64,
+    /// Their capacity.
+    pub capacity: u64,
+}
+
+impl HopCount {
+    /// Counts; `None` for kinds whose chunks do not each go from one rank to one rank, or if nothing must move.
+    pub fn new(problem: &Problem, distances: &Distances) -> Option<Self> {
+        let topology = problem.topology();
+        let kind = &problem.collective().kind;
+        if !matches!(kind, Kind::AllToAll | Kind::AllToAllV(_) | Kind::Scatter(_) | Kind::Gather(_)) {
+            return None;
+        }
+        let mut hops = 0;
+        for from in topology.live_ranks() {
+            for to in topology.live_ranks().filter(|&to| problem.needs(from, to)) {
+                let amount = match kind {
+                    Kind::AllToAllV(demand) => demand.chunks(from, to).len() as u64,
+                    _ => 1,
+                };
+                hops += u64::from(distances.get(from, to)) * amount;
+            }
+        }
+        let links = topology.live_links().count() as u64;
+        let capacity = topology.live_links().map(|id| u64::from(topology.link(id).capacity)).sum();
+        (hops > 0).then_some(Self { hops, links, capacity })
+    }
+
+    /// The volume below which the hops do not fit, in messages.
+    pub fn volume(&self, problem: &Problem) -> Rational {
+        let unit = match problem.collective().kind {
+            Kind::AllToAllV(_) => problem.parts(),
+            _ => 1,
+        };
+        Rational::new(self.hops.into(), i128::from(self.capacity) * i128::from(unit))
+    }
+
+    /// The metric with weight 1 on every live link.
+    pub fn evidence(&self, problem: &Problem) -> Evidence {
+        Evidence::Metric { weights: unit_weights(problem, |_, _| true) }
+    }
+}

@@ -1,0 +1,304 @@
+//! Metrics over time: bounds for demands whose first chunks have a long way before them.
+//!
+//! Cuts and metrics count what links carry in all units of time; but in the first ones some have nothing to carry yet,
+//! and in the last ones what sets out now comes too late. Where few chunks go far, or all of them between few ranks,
+//! that is what decides.
+//!
+//! ```text
+//!   unit             1    2    3    4    5         5 chunks from a to d over a -> b -> c -> d: 7 units, though
+//!   a -> b           x    x    x    x    x         no link carries more than 5
+//!   b -> c                x    x    x    x   ...
+//! ```
+//!
+//! * **Stars**: what goes from one rank to others, or from others to one rank, is a flow of one commodity. Its least
+//!   time is found exactly: between two ranks by a flow repeated in time, else by maximal flows through the network
+//!   expanded in time. The cut that stops the last flow that does not suffice is the metric. For broadcast and reduce:
+//!   the flow between the root and each rank. For all_reduce: the flow to each rank from the one whose parts take
+//!   longest, by what the links at both ends carry and the hops between. For all_to_allv: of all chunks, those of one
+//!   origin or one destination.
+//! * **Ends**: for an all_to_allv also the linear program of all commodities, in which the first and the last units are
+//!   looked at one by one (`collsynth_lp::least_time`). Its dual solution is rounded, and proven exactly.
+//!
+//! These bounds hold for the parts of the problem at hand only: twice the parts have the same way before them.
+//!
+//! Source: Ford and Fulkerson, "Constructing maximal dynamic flows from static flows", 1958.
+
+use std::cmp::Reverse;
+
+use petgraph::Direction;
+use petgraph::algo::dinics;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef;
+
+use super::flow::{FlowLimit, FlowNetwork};
+use super::repeated::{TooFew, too_few_units};
+use super::rounding::{FINE, Rounding, joined_pairs, windows};
+use super::{Claim, Finding, words};
+use collsynth_core::certificate::{self, Bounds, Evidence, Rational, VolumeBound, Window};
+use collsynth_core::collective::Kind;
+use collsynth_core::problem::Problem;
+use collsynth_core::topology::{Distances, RankId};
+
+/// Arcs of the networks expanded in time of all stars together.
+const STAR_WORK: u64 = 2_000_000;
+/// Units looked at one by one at each end, the more the better.
+const ENDS: [usize; 2] = [2, 1];
+
+/// The best metric over time, if it proves a larger total width than what is known; of stars, and of the linear program
+/// where it has no more variables than the limit says. Deterministic but for the time the solver may take.
+pub fn over_time(problem: &Problem, known: &Bounds, limit: &FlowLimit) -> Option<Finding> {
+    let distances = Distances::new(problem.topology());
+    problem.check_connected(&distances).ok()?;
+    let mut best = Best { problem, least: known.least_width(problem.parts()), evidence: None };
+    let mut work = STAR_WORK;
+    let mut stars = stars(problem, &distances);
+    stars.sort_by_key(|star| Reverse(star.estimate));
+    // Of a demand the ranks that have most to do are slow; of others, it may be any rank.
+    let any = !matches!(problem.collective().kind, Kind::AllToAllV(_));
+    for star in &stars {
+        if limit.solver.check().is_err() {
+            break;
+        }
+        if (any || star.estimate > best.least)
+            && let Some(evidence) = star.slowest(problem, best.least, &mut work)
+        {
+            best.add(evidence);
+        }
+    }
+    if matches!(problem.collective().kind, Kind::AllToAllV(_))
+        && let Some(evidence) = of_all(problem, best.least, limit)
+    {
+        best.add(evidence);
+    }
+    let (at_least, evidence) = best.evidence?;
+    let words = words::over_time(problem, &evidence);
+    Some(Finding { name: "flow over time", claim: Claim::Volume(VolumeBound { at_least, evidence }), words })
+}
+
+/// The best evidence so far.
+struct Best<'a> {
+    problem: &'a Problem,
+    /// The total width known to be needed.
+    least: u32,
+    evidence: Option<(Rational, Evidence)>,
+}
+
+impl Best<'_> {
+    /// Keeps what proves more than is known.
+    fn add(&mut self, evidence: Evidence) {
+        let parts = i128::from(self.problem.parts());
+        if let Ok(proven) = certificate::value(self.problem, &evidence)
+            && proven * parts > Rational::from(i128::from(self.least))
+        {
+            self.least = u32::try_from((proven * parts).to_integer()).unwrap_or(u32::MAX);
+            self.evidence = Some((proven, evidence));
+        }
+    }
+}
+
+/// What goes from one rank to others, or to it from others.
+struct Star {
+    centre: RankId,
+    inwards: bool,
+    /// How many chunks, and to (or from) whom.
+    amounts: Vec<(RankId, u32)>,
+    /// The rank that the evidence names.
+    named: Option<RankId>,
+    /// The width it takes if the links at both ends decide.
+    estimate: u32,
+}
+
+/// The stars of a problem; none for kinds without evidence of this form.
+fn stars(problem: &Problem, distances: &Distances) -> Vec<Star> {
+    let topology = problem.topology();
+    let capacity = |rank: RankId, into: bool| -> u32 {
+        let count = |id| if topology.link(id).alive { topology.link(id).capacity } else { 0 };
+        let sum =
+            if into { topology.links_into(rank).map(count).sum() } else { topology.links_from(rank).map(count).sum() };
+        u32::max(sum, 1)
+    };
+    let star = |centre: RankId, inwards: bool, only: Option<RankId>, named: Option<RankId>| {
+        let others = topology.live_ranks().filter(|&rank| only.is_none_or(|only| only == rank));
+        let chunks = |far: RankId| {
+            let (origin, dest) = if inwards { (far, centre) } else { (centre, far) };
+            match &problem.collective().kind {
+                _ if origin == dest => 0,
+                Kind::AllToAllV(demand) => demand.chunks(origin, dest).len() as u32,
+                _ => problem.parts(),
+            }
+        };
+        let amounts: Vec<(RankId, u32)> =
+            others.map(|far| (far, chunks(far))).filter(|&(_, amount)| amount > 0).collect();
+        let all: u32 = amounts.iter().map(|&(_, amount)| amount).sum();
+        let far_end = only.map_or(u32::MAX, |only| capacity(only, !inwards));
+        let hops = |far: RankId| if inwards { distances.get(far, centre) } else { distances.get(centre, far) };
+        let farthest = amounts.iter().map(|&(far, _)| u32::from(hops(far))).max().unwrap_or(0);
+        let estimate = all.div_ceil(capacity(centre, inwards).min(far_end)) + farthest;
+        Star { centre, inwards, amounts, named, estimate }
+    };
+    let each = |make: &dyn Fn(RankId) -> Star| topology.live_ranks().map(make).collect::<Vec<_>>();
+    match problem.collective().kind {
+        Kind::Scatter(root) => vec![star(root, false, None, None)],
+        Kind::Gather(root) => vec![star(root, true, None, None)],
+        Kind::Broadcast(root) => each(&|rank| star(root, false, Some(rank), Some(rank))),
+        Kind::Reduce(root) => each(&|rank| star(root, true, Some(rank), Some(rank))),
+        Kind::AllGather | Kind::AllReduceGathered => each(&|rank| star(rank, true, None, Some(rank))),
+        Kind::ReduceScatter => each(&|rank| star(rank, false, None, Some(rank))),
+        Kind::AllReduce => each(&|rank| {
+            let pair = |far: RankId| star(rank, true, Some(far), Some(rank));
+            // Among equals, the first.
+            let slower = |a: Star, b: Star| if b.estimate > a.estimate { b } else { a };
+            topology.live_ranks().map(pair).reduce(slower).unwrap_or_else(|| pair(rank))
+        }),
+        Kind::AllToAllV(_) => {
+            let both = |inwards: bool| each(&|rank| star(rank, inwards, None, None));
+            both(false).into_iter().chain(both(true)).collect()
+        }
+        Kind::AllToAll | Kind::Barrier => Vec::new(),
+    }
+}
+
+impl Star {
+    /// Evidence for the largest width that is not enough, if that is `least` at the least and the work allows.
+    fn slowest(&self, problem: &Problem, least: u32, work: &mut u64) -> Option<Evidence> {
+        match self.amounts[..] {
+            [(far, amount)] => self.slowest_of_two(problem, far, amount, least),
+            _ => self.slowest_of_many(problem, least, work),
+        }
+    }
+
+    /// The same where all goes between the centre and one rank.
+    fn slowest_of_two(&self, problem: &Problem, far: RankId, amount: u32, least: u32) -> Option<Evidence> {
+        let topology = problem.topology();
+        let links = topology.live_links().map(|id| topology.link(id)).map(|link| {
+            let (from, to) = self.turned((link.from, link.to));
+            (from.0, to.0, link.capacity)
+        });
+        let TooFew { units, since } = too_few_units(topology.rank_count(), links, (self.centre.0, far.0), amount)?;
+        (units >= least).then(|| self.evidence(problem, units, &since))
+    }
+
+    /// A link as it is where time runs from the centre.
+    fn turned(&self, (from, to): (RankId, RankId)) -> (RankId, RankId) {
+        if self.inwards { (to, from) } else { (from, to) }
+    }
+
+    fn slowest_of_many(&self, problem: &Problem, least: u32, work: &mut u64) -> Option<Evidence> {
+        let topology = problem.topology();
+        let size = (topology.links().len() + topology.rank_count()) as u64;
+        let (mut width, mut evidence) = (least, None);
+        loop {
+            *work = work.checked_sub(size * u64::from(width))?;
+            let Some((missing, found)) = self.stopped(problem, width) else { return evidence };
+            evidence = Some(found);
+            // A unit more brings what the links of the centre can carry at most.
+            let ids: Vec<_> = match self.inwards {
+                true => topology.links_into(self.centre).collect(),
+                false => topology.links_from(self.centre).collect(),
+            };
+            let room: u32 = ids.into_iter().map(|id| topology.link(id)).filter(|l| l.alive).map(|l| l.capacity).sum();
+            width += missing.div_ceil(room.max(1)).saturating_sub(1).max(1);
+        }
+    }
+
+    /// How much does not get through in so many units, and the cut over time that stops it; `None` if all of it does.
+    /// For what goes inwards, links and time are turned round.
+    fn stopped(&self, problem: &Problem, width: u32) -> Option<(u32, Evidence)> {
+        let topology = problem.topology();
+        let ranks = topology.rank_count() as u32;
+        let all: u32 = self.amounts.iter().map(|&(_, amount)| amount).sum();
+        let pairs = joined_pairs(problem);
+        let mut graph = DiGraph::<(), u32>::new();
+        for _ in 0..=ranks * (width + 1) {
+            graph.add_node(());
+        }
+        let (source, sink) = (self.centre.0, ranks * (width + 1));
+        for unit in 0..width {
+            for &pair in &pairs {
+                let links =
+                    topology.links_between(pair.0, pair.1).map(|id| topology.link(id)).filter(|link| link.alive);
+                let (from, to) = self.turned(pair);
+                let (from, to) = (unit * ranks + from.0, (unit + 1) * ranks + to.0);
+                graph.add_edge(from.into(), to.into(), links.map(|link| link.capacity.min(all)).sum());
+            }
+            for rank in 0..ranks {
+                graph.add_edge((unit * ranks + rank).into(), ((unit + 1) * ranks + rank).into(), all);
+            }
+        }
+        for &(rank, amount) in &self.amounts {
+            graph.add_edge((width * ranks + rank.0).into(), sink.into(), amount);
+        }
+        let (value, flows) = dinics(&graph, source.into(), sink.into());
+        if value >= all {
+            return None;
+        }
+        // From which time on the source still reaches a rank.
+        let mut reached = vec![false; graph.node_count()];
+        reached[source as usize] = true;
+        let mut stack = vec![NodeIndex::from(source)];
+        while let Some(node) = stack.pop() {
+            let out =
+                graph.edges(node).filter(|edge| flows[edge.id().index()] < *edge.weight()).map(|edge| edge.target());
+            let into = graph.edges_directed(node, Direction::Incoming);
+            let back = into.filter(|edge| flows[edge.id().index()] > 0).map(|edge| edge.source());
+            for next in out.chain(back) {
+                if !std::mem::replace(&mut reached[next.index()], true) {
+                    stack.push(next);
+                }
+            }
+        }
+        let since = |rank: u32| {
+            let first = (0..=width).find(|&time| reached[(time * ranks + rank) as usize]);
+            first.unwrap_or(width + 1)
+        };
+        let since: Vec<u32> = (0..ranks).map(since).collect();
+        Some((all - value, self.evidence(problem, width, &since)))
+    }
+
+    /// The cut over time behind which are, from a time on, the ranks that are reached.
+    fn evidence(&self, problem: &Problem, width: u32, since: &[u32]) -> Evidence {
+        let window = |pair: (RankId, RankId)| {
+            let (from, to) = self.turned(pair);
+            // The links that lead from what is reached to what is not.
+            let (first, last) = (since[from.index()] + 1, since[to.index()].saturating_sub(1).min(width));
+            let (first, last) =
+                if self.inwards { (width + 1 - last, (width + 1).checked_sub(first)?) } else { (first, last) };
+            (first <= last).then_some(Window { from: pair.0, to: pair.1, first, last, weight: 1 })
+        };
+        let weights = joined_pairs(problem).into_iter().filter_map(window).collect();
+        Evidence::MetricOverTime { width, rank: self.named, weights }
+    }
+}
+
+/// Evidence from the linear program of all commodities, for a width of `least` at the least.
+fn of_all(problem: &Problem, least: u32, limit: &FlowLimit) -> Option<Evidence> {
+    let instance = FlowNetwork::new(problem).ok()?;
+    let (network, generators) = (&instance.network, &instance.generators);
+    let fits = |ends: &usize| {
+        collsynth_lp::least_time_size(network, generators, *ends).is_ok_and(|variables| variables <= limit.variables)
+    };
+    let ends = ENDS.into_iter().find(fits)?;
+    let parts = f64::from(problem.parts());
+    let flow = collsynth_lp::least_time(network, generators, ends, 1.0 / parts, &limit.solver).ok()?;
+    // The largest width below the optimum, which must be above it by more than the solver's last digits.
+    let width = (flow.time * parts - 1e-4).ceil() - 1.0;
+    if width < f64::from(least) || width < 2.0 * ends as f64 + 1.0 {
+        return None;
+    }
+    let width = width as u32;
+    let layers = layers(ends as u32, width);
+    let evidence = |rounded: &[u32]| Evidence::MetricOverTime {
+        width,
+        rank: None,
+        weights: windows(&instance.pairs, rounded, &layers),
+    };
+    let mut rounding = Rounding::new(|rounded: &[u32]| certificate::value(problem, &evidence(rounded)).ok());
+    rounding.add(&flow.lengths.concat(), &FINE);
+    rounding.best.map(|(_, rounded)| evidence(&rounded))
+}
+
+/// The units of each layer: one by one at both ends, all others in one layer.
+fn layers(ends: u32, width: u32) -> Vec<(u32, u32)> {
+    let last = (width - ends + 1..=width).map(|unit| (unit, unit));
+    (1..=ends).map(|unit| (unit, unit)).chain([(ends + 1, width - ends)]).chain(last).collect()
+}

@@ -1,0 +1,137 @@
+//! Partitions of the ranks that are hard to join: the bound of all-reduce.
+//!
+//! In whatever way sums are formed, each of `b` blocks but one must give its share away and get the result back:
+//! `2 (b - 1)` vectors cross between blocks. The tight partition of a sound torus is into single ranks.
+
+use collsynth_core::certificate::Rational;
+use collsynth_core::problem::Problem;
+use collsynth_core::topology::{Link, RankId};
+
+/// A partition and what must cross between its blocks.
+#[derive(Clone, Debug)]
+pub(super) struct Partition {
+    /// How it was found, as part of a sentence: "the live ranks one by one".
+    pub words: String,
+    /// The blocks, each ascending.
+    pub blocks: Vec<Vec<RankId>>,
+    /// Links between blocks.
+    pub links: u64,
+    /// Their capacity; not 0.
+    pub capacity: u64,
+}
+
+impl Partition {
+    /// Vectors that cross between blocks at least.
+    pub fn vectors(&self) -> u64 {
+        2 * (self.blocks.len() as u64 - 1)
+    }
+
+    /// The volume below which they do not fit, in vectors.
+    pub fn volume(&self) -> Rational {
+        Rational::new(self.vectors().into(), self.capacity.into())
+    }
+}
+
+/// The partition into single ranks, and into the slabs between some boundaries of every dimension; and, if that is
+/// better than all those, the weakest ranks singly and the rest.
+pub(super) fn best_partitions(problem: &Problem) -> Vec<Partition> {
+    let topology = problem.topology();
+    let dims = topology.as_torus().map_or(0, |torus| torus.extents.len());
+    let families = std::iter::once(singly(problem)).chain((0..dims).map(|dim| slabs(problem, dim)));
+    let mut found: Vec<Partition> = families.filter_map(|family| measure(problem, family)).collect();
+    let weakest = measure(problem, weakest_singly(problem));
+    found.extend(weakest.filter(|weakest| found.iter().all(|simpler| weakest.volume() > simpler.volume())));
+    found
+}
+
+/// A name, and the number of each rank's block.
+type Family = (String, Vec<u32>);
+
+fn singly(problem: &Problem) -> Family {
+    ("the live ranks one by one".to_owned(), (0..problem.topology().rank_count() as u32).collect())
+}
+
+/// The ranks in the order of the capacity of their links, as many as make the bound best, each a block; the rest is
+/// one more block.
+fn weakest_singly(problem: &Problem) -> Family {
+    let topology = problem.topology();
+    let ranks = topology.rank_count();
+    let mut weakest: Vec<RankId> = topology.live_ranks().collect();
+    weakest.sort_by_cached_key(|&rank| live_links_of(problem, rank).map(|link| u64::from(link.capacity)).sum::<u64>());
+
+    let (mut taken, mut capacity) = (vec![false; ranks], 0_u64);
+    // Blocks beside the rest, and the capacity between blocks.
+    let mut best = (0_u64, 1_u64);
+    for (count, &rank) in weakest.iter().enumerate().take(weakest.len().saturating_sub(1)) {
+        taken[rank.index()] = true;
+        let fresh = |link: &&Link| !taken[if link.from == rank { link.to } else { link.from }.index()];
+        capacity += live_links_of(problem, rank).filter(fresh).map(|link| u64::from(link.capacity)).sum::<u64>();
+        let blocks = count as u64 + 1;
+        if u128::from(blocks) * u128::from(best.1) > u128::from(best.0) * u128::from(capacity) {
+            best = (blocks, capacity);
+        }
+    }
+    let mut block_of = vec![u32::MAX; ranks];
+    weakest.iter().take(best.0 as usize).for_each(|rank| block_of[rank.index()] = rank.0);
+    (format!("the {} ranks with the least link capacity one by one, and the rest", best.0), block_of)
+}
+
+fn live_links_of(problem: &Problem, rank: RankId) -> impl Iterator<Item = &Link> {
+    let topology = problem.topology();
+    let touching = topology.links_from(rank).chain(topology.links_into(rank));
+    touching.map(|id| topology.link(id)).filter(|link| link.alive)
+}
+
+/// Cut a dimension at its weakest boundaries, as many as make the bound best. Boundary `b` is behind position `b`; the
+/// one behind the last position of a mesh has no links and is cut first.
+fn slabs(problem: &Problem, dim: usize) -> Family {
+    let topology = problem.topology();
+    let extent = topology.as_torus().map_or(1, |torus| torus.extents[dim]) as usize;
+    let position = |rank: RankId| topology.as_torus().map_or(0, |torus| torus.position(rank, dim) as usize);
+    let mut capacity = vec![0_u64; extent];
+    for link in topology.live_links().map(|id| topology.link(id)) {
+        if let Some(direction) = link.direction.filter(|direction| usize::from(direction.dim) == dim) {
+            let low = if direction.positive { link.from } else { link.to };
+            capacity[position(low)] += u64::from(link.capacity);
+        }
+    }
+    let mut weakest: Vec<usize> = (0..extent).collect();
+    weakest.sort_by_key(|&boundary| capacity[boundary]);
+    // Boundaries cut, and their capacity.
+    let (mut best, mut sum) = ((1, 1), 0);
+    for (count, &boundary) in weakest.iter().enumerate() {
+        sum += capacity[boundary];
+        if count > 0 && sum > 0 && count as u128 * u128::from(best.1) > (best.0 - 1) as u128 * u128::from(sum) {
+            best = (count + 1, sum);
+        }
+    }
+    let mut cut = vec![false; extent];
+    weakest.iter().take(best.0).for_each(|&boundary| cut[boundary] = true);
+    // The slab of a position: the number of boundaries cut before it, counted round.
+    let mut slab_at = Vec::with_capacity(extent);
+    let mut slab = 0;
+    for &behind in &cut {
+        slab_at.push(slab % best.0 as u32);
+        slab += u32::from(behind);
+    }
+    let block_of = (0..topology.rank_count() as u32).map(|rank| slab_at[position(RankId(rank))]).collect();
+    (format!("{} slabs across {}", best.0, collsynth_core::topology::dim_name(dim as u8)), block_of)
+}
+
+/// Collects the blocks and counts what joins them; `None` for fewer than two blocks.
+fn measure(problem: &Problem, (words, block_of): Family) -> Option<Partition> {
+    let topology = problem.topology();
+    let mut members: Vec<(u32, RankId)> = topology.live_ranks().map(|rank| (block_of[rank.index()], rank)).collect();
+    members.sort_unstable();
+    let mut blocks: Vec<Vec<RankId>> =
+        members.chunk_by(|a, b| a.0 == b.0).map(|block| block.iter().map(|&(_, rank)| rank).collect()).collect();
+    blocks.sort_unstable();
+    let (mut capacity, mut links) = (0, 0);
+    for link in topology.live_links().map(|id| topology.link(id)) {
+        if block_of[link.from.index()] != block_of[link.to.index()] {
+            capacity += u64::from(link.capacity);
+            links += 1;
+        }
+    }
+    (blocks.len() > 1 && capacity > 0).then_some(Partition { words, blocks, links, capacity })
+}

@@ -1,0 +1,154 @@
+//! How soon chunks get from one rank to another: flows repeated in time.
+//!
+//! A flow of rate `k` through the links, taken apart into paths, is repeated unit after unit for as long as what sets
+//! out still arrives: a path of `l` links that begins anew in each of `W` units delivers `W - l + 1` chunks for each
+//! unit of its rate. Of all flows, those by successive shortest paths deliver most: for `W` units, those by all paths
+//! of at most `W` links.
+//!
+//! ```text
+//!   paths of 1, 3 and 5 links:  units      1  2  3  4  5  6
+//!                               chunks by  1  2  4  6  9 12
+//! ```
+//!
+//! The distances that are left when these paths are filled say when the cut over time passes each rank: a rank as far
+//! as `d` is reached from time `d` on, and what would have to leave it earlier, or come to a rank later, is the
+//! evidence. The destination is reached a unit too late, and back from it, along filled paths, what no longer arrives
+//! in time.
+//!
+//! Takes time for one shortest path search for each path, whatever the number of chunks: O(paths * ranks * links).
+//!
+//! Source: Ford and Fulkerson, "Constructing maximal dynamic flows from static flows", Operations Research 6, 1958.
+
+/// A link that a flow may take, with what it already carries.
+struct Arc {
+    from: u32,
+    to: u32,
+    capacity: u32,
+    load: u32,
+}
+
+/// Too few units, and why.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct TooFew {
+    /// So many units are not enough, one more is.
+    pub units: u32,
+    /// For each rank, when the first of what does not get through is there; more than `units`: not in time.
+    pub since: Vec<u32>,
+}
+
+/// The largest number of units in which `amount` chunks do not get from one rank to another through links `(from, to,
+/// capacity)`; `None` where none do in any number of units, or where the units are no longer numbers of 32 bits.
+pub(super) fn too_few_units(
+    ranks: usize,
+    links: impl Iterator<Item = (u32, u32, u32)>,
+    (from, to): (u32, u32),
+    amount: u32,
+) -> Option<TooFew> {
+    let mut arcs: Vec<Arc> = links.map(|(from, to, capacity)| Arc { from, to, capacity, load: 0 }).collect();
+    // After `W` units, `rate * W - behind` chunks have arrived.
+    let (mut rate, mut behind) = (0_u64, 0_u64);
+    loop {
+        let Shortest { distance, before } = Shortest::find(&arcs, ranks, &[(from, 0)]);
+        let length = distance[to as usize];
+        let enough = (u64::from(amount) + behind).div_ceil(rate.max(1));
+        if rate > 0 && length.is_none_or(|length| enough <= u64::from(length)) {
+            let units = u32::try_from(enough).ok()?.checked_sub(1)?;
+            let late = Shortest::find(&arcs, ranks, &[(from, 0), (to, units + 1)]).distance;
+            let since = late.into_iter().map(|distance| distance.unwrap_or(units + 1).min(units + 1)).collect();
+            return Some(TooFew { units, since });
+        }
+        let more = fill(&mut arcs, &before, from, to);
+        rate += u64::from(more);
+        behind += u64::from(more) * u64::from(length?.checked_sub(1)?);
+    }
+}
+
+/// Shortest paths from some ranks, each with a start, through what links have left; over a link that carries something
+/// also back, at a gain of one. There are no cycles of gain while all paths filled so far were shortest.
+struct Shortest {
+    distance: Vec<Option<u32>>,
+    /// The arc by which a rank is reached, and whether forwards.
+    before: Vec<Option<(usize, bool)>>,
+}
+
+impl Shortest {
+    fn find(arcs: &[Arc], ranks: usize, starts: &[(u32, u32)]) -> Self {
+        let (mut distance, mut before) = (vec![None; ranks], vec![None; ranks]);
+        for &(rank, start) in starts {
+            distance[rank as usize] = Some(start);
+        }
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for (index, arc) in arcs.iter().enumerate() {
+                let ahead = distance[arc.from as usize].filter(|_| arc.load < arc.capacity).map(|d| d + 1);
+                let back = distance[arc.to as usize].filter(|&d| arc.load > 0 && d > 0).map(|d| d - 1);
+                for (there, candidate, forwards) in [(arc.to, ahead, true), (arc.from, back, false)] {
+                    let known = &mut distance[there as usize];
+                    if let Some(candidate) = candidate
+                        && known.is_none_or(|known| candidate < known)
+                    {
+                        *known = Some(candidate);
+                        before[there as usize] = Some((index, forwards));
+                        changed = true;
+                    }
+                }
+            }
+        }
+        Self { distance, before }
+    }
+}
+
+/// Fills the path that leads to a rank, and says with how much.
+fn fill(arcs: &mut [Arc], before: &[Option<(usize, bool)>], from: u32, to: u32) -> u32 {
+    let mut path = Vec::new();
+    let mut at = to;
+    while at != from
+        && let Some((index, forwards)) = before[at as usize]
+    {
+        path.push((index, forwards));
+        at = if forwards { arcs[index].from } else { arcs[index].to };
+    }
+    let left = |&(index, forwards): &(usize, bool)| {
+        let Arc { capacity, load, .. } = arcs[index];
+        if forwards { capacity - load } else { load }
+    };
+    let more = path.iter().map(left).min().unwrap_or(0);
+    for (index, forwards) in path {
+        let load = &mut arcs[index].load;
+        *load = if forwards { *load + more } else { *load - more };
+    }
+    more
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Links both ways.
+    fn both(cables: &[(u32, u32)]) -> impl Iterator<Item = (u32, u32, u32)> {
+        cables.iter().flat_map(|&(a, b)| [(a, b, 1), (b, a, 1)])
+    }
+
+    #[test]
+    fn paths_of_one_three_and_five_links_begin_to_count_one_after_the_other() {
+        let cables = [(0, 1), (0, 2), (2, 3), (3, 1), (0, 4), (4, 5), (5, 6), (6, 7), (7, 1)];
+        let units = |amount| too_few_units(8, both(&cables), (0, 1), amount).map(|few| few.units + 1);
+        assert_eq!([1, 2, 3, 4, 5, 6, 7, 9, 10, 12].map(units), [1, 2, 3, 3, 4, 4, 5, 5, 6, 6].map(Some));
+    }
+
+    #[test]
+    fn a_path_that_was_filled_gives_way_to_two() {
+        // The shortest, 0 1 2 5, stands in the way of 0 1 4 5 and 0 3 2 5 until it is turned back.
+        let links = [(0, 1, 1), (1, 2, 1), (2, 5, 1), (1, 4, 1), (4, 6, 1), (6, 5, 1), (0, 7, 1), (7, 3, 1), (3, 2, 1)];
+        let few = too_few_units(8, links.into_iter(), (0, 5), 10).unwrap();
+        // Rate 2 by two paths of 4 links: 2 (W - 3) chunks; 10 need 8 units. By the shortest alone it would take 12.
+        assert_eq!(few.units, 7);
+        assert_eq!((few.since[0], few.since[5]), (0, 8));
+    }
+
+    #[test]
+    fn what_does_not_get_there_has_no_number_of_units() {
+        assert_eq!(too_few_units(3, both(&[(0, 1)]), (0, 2), 4), None);
+    }
+}

@@ -1,0 +1,170 @@
+//! All-reduce composed: a reduce-scatter, then an all-gather.
+//!
+//! # Idea
+//!
+//! Cut the vector in `N` shards, one for each live rank. A reduce-scatter adds every shard up at its rank; an
+//! all-gather spreads the sums. Both are planned by [`Trees`], or without failures by [`Template`]; the second only
+//! begins when the first has ended.
+//!
+//! ```text
+//!            reduce-scatter          all-gather
+//!   a0 a1 --> a0+b0          A0 --> A0 A1            shard 0 belongs to rank a, shard 1 to rank b
+//!   b0 b1 -->       a1+b1       A1 --> A0 A1
+//! ```
+//!
+//! # When it applies
+//!
+//! All-reduce on any topology, with any failures.
+//!
+//! # Volume and steps
+//!
+//! Twice those of the all-gather of shards, in vectors: on a sound 4x4x4 torus `2 * 10.5 / 64 = 21/64` in 12 steps,
+//! which is the bound. The rank with the fewest links decides, twice: with `c` live links it takes `2 (N-1) / (c N)` at
+//! least, where trees with free roots ([`SpanningTrees`](super::SpanningTrees)) spare it. The first shards have a part
+//! more where `N` does not divide the parts.
+//!
+//! # Complexity
+//!
+//! That of planning the two.
+//!
+//! # References
+//!
+//! Rabenseifner, "Optimization of collective reduction operations", ICCS 2004.
+
+use super::error::check_kind;
+use super::{Asked, Control, Outcome, PlanError, Planner, StopReason, Task, Template, Trees};
+use crate::bound;
+use crate::cost::Price;
+use collsynth_core::collective::{ChunkId, Collective, Kind};
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::{Schedule, ScheduleBuilder, Transfer};
+use collsynth_core::topology::RankId;
+
+/// All-reduce as a reduce-scatter and an all-gather.
+///
+/// ```
+/// use collsynth_core::collective::Kind;
+/// use collsynth_plan::{Control, Parts, Wish, synthesise};
+/// use collsynth_core::topology::Topology;
+///
+/// let wish = Wish { planner: Some("composed".to_owned()), parts: Parts::Fixed(36), ..Wish::default() };
+/// let schedule = synthesise(&Topology::torus(&[3, 3])?, &Kind::AllReduce, &wish, &Control::unlimited())?.schedule;
+/// // Twice 2 steps; 8 shards of 4 parts over 4 links, twice.
+/// assert_eq!((schedule.step_count(), schedule.total_width()), (4, 16));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Composed;
+
+impl Planner for Composed {
+    fn name(&self) -> &'static str {
+        "composed"
+    }
+
+    fn summary(&self) -> &'static str {
+        "baseline: all_reduce as a reduce_scatter of equal shards and an all_gather"
+    }
+
+    fn asked(&self) -> Asked {
+        Asked::ForTime
+    }
+
+    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
+        check_kind(self.name(), problem, &["all_reduce"])
+    }
+
+    fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
+        self.applies(task.problem)?;
+        if task.problem.is_trivial() {
+            return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
+        }
+        let shards = Shards::new(task.problem);
+        let mut builder = Schedule::builder();
+        let [first, second] = [Kind::ReduceScatter, Kind::AllGather].map(|kind| shards.plan(kind, task, control));
+        let (first, second) = (first?, second?);
+        for outcome in [&first, &second] {
+            shards.append(&outcome.schedule, &mut builder);
+        }
+        let schedule = builder.finish();
+        task.takes(self.name(), schedule.step_count())?;
+        let stopped = if first.stopped == StopReason::Finished { second.stopped } else { first.stopped };
+        Ok(Outcome::new(schedule, stopped))
+    }
+}
+
+/// Which parts of the vector are the shard of which rank.
+struct Shards<'a> {
+    problem: &'a Problem,
+    /// The parts of the largest shard: those of every shard where the two halves are planned.
+    largest: u32,
+    /// By rank: the first part of its shard, and how many there are; none for failed ranks.
+    shards: Vec<(u32, u32)>,
+}
+
+impl<'a> Shards<'a> {
+    fn new(problem: &'a Problem) -> Self {
+        let ranks = problem.topology().live_rank_count() as u32;
+        let (even, larger) = (problem.parts() / ranks, problem.parts() % ranks);
+        let mut shards = vec![(0, 0); problem.topology().rank_count()];
+        let mut first = 0;
+        for (index, rank) in problem.topology().live_ranks().enumerate() {
+            let size = even + u32::from((index as u32) < larger);
+            shards[rank.index()] = (first, size);
+            first += size;
+        }
+        Self { problem, largest: problem.parts().div_ceil(ranks), shards }
+    }
+
+    /// Plans one of the halves, with half of the steps.
+    fn plan(&self, kind: Kind, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
+        let share = |steps: u32| if kind == Kind::AllGather { steps.div_ceil(2) } else { steps / 2 };
+        let (steps, max_steps) = (task.steps.map(share), task.max_steps.map(share));
+        let collective = Collective { kind: kind.clone(), parts: self.largest };
+        let problem = Problem::new(self.problem.topology().clone(), collective)?;
+        let bounds = bound::find(&problem)?;
+        if let Some(wished) = steps.or(max_steps).filter(|&wished| wished < bounds.least_steps()) {
+            let limit = format!("{wished} steps for the {}: it takes {}", kind.name(), bounds.least_steps());
+            return Err(PlanError::NotFound { planner: Composed.name(), limit });
+        }
+        let shard_bytes = |price: Price| Price {
+            message_bytes: price.message_bytes * u64::from(self.largest) / u64::from(self.problem.parts()),
+            ..price
+        };
+        let price = task.price.map(shard_bytes);
+        let half = Task { problem: &problem, bounds: &bounds, sharper: None, steps, max_steps, price, ..task.clone() };
+        let planner: &dyn Planner = if Template.applies(&problem).is_ok() { &Template } else { &Trees };
+        planner.plan(&half, control)
+    }
+
+    /// Writes a half down in chunks of the vector. Steps whose chunks all belong to larger shards than there are, are
+    /// left out.
+    fn append(&self, half: &Schedule, builder: &mut ScheduleBuilder) {
+        let topology = self.problem.topology();
+        let capacity = |transfer: &Transfer| {
+            let joining = topology.links_between(transfer.from, transfer.to).map(|id| topology.link(id));
+            let meant = |direction| transfer.via.is_none() || transfer.via == direction;
+            joining.filter(|link| link.alive && meant(link.direction)).map(|link| link.capacity).min().unwrap_or(1)
+        };
+        for step in half.steps() {
+            let chunks = |transfer: &Transfer| -> Vec<ChunkId> {
+                half.chunks(transfer).iter().filter_map(|&chunk| self.part(chunk)).collect()
+            };
+            let transfers: Vec<(&Transfer, Vec<ChunkId>)> =
+                step.transfers.iter().map(|t| (t, chunks(t))).filter(|(_, chunks)| !chunks.is_empty()).collect();
+            let needed =
+                |(transfer, chunks): &(&Transfer, Vec<ChunkId>)| (chunks.len() as u32).div_ceil(capacity(transfer));
+            let Some(width) = transfers.iter().map(needed).max() else { continue };
+            builder.step(width);
+            for (transfer, chunks) in transfers {
+                builder.transfer(transfer.from, transfer.to, transfer.via, transfer.op, chunks);
+            }
+        }
+    }
+
+    /// The part of the vector that a chunk of a shard is, if there is one.
+    fn part(&self, chunk: ChunkId) -> Option<ChunkId> {
+        let (owner, index) = (RankId(chunk.0 / self.largest), chunk.0 % self.largest);
+        let (first, size) = self.shards[owner.index()];
+        (index < size).then_some(ChunkId(first + index))
+    }
+}

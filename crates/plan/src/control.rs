@@ -1,0 +1,85 @@
+//! Time limits, interruption and progress: how the world talks to a planner at work.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use collsynth_lp::Limit;
+
+use super::StopReason;
+
+/// What a planner tells of its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress<'a> {
+    /// The planner.
+    pub planner: &'a str,
+    /// What it is trying: "6 steps, width 34".
+    pub attempt: &'a str,
+    /// Rounds done in this attempt.
+    pub round: u64,
+    /// What is still wrong in this attempt (overfull slots, say); 0 means done.
+    pub remaining: u64,
+}
+
+type Listener = dyn Fn(Progress<'_>) + Send + Sync;
+
+/// Handed to a planner: when to stop, and where to tell how it goes.
+#[derive(Clone, Default)]
+pub struct Control {
+    deadline: Option<Instant>,
+    interrupted: Arc<AtomicBool>,
+    listener: Option<Arc<Listener>>,
+}
+
+impl Control {
+    /// No limit, nobody listens.
+    pub fn unlimited() -> Self {
+        Self::default()
+    }
+
+    /// Stop at this time.
+    pub fn with_deadline(mut self, deadline: Instant) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// Stop when this becomes true (a Ctrl-C handler sets it).
+    pub fn with_interrupt(mut self, flag: Arc<AtomicBool>) -> Self {
+        self.interrupted = flag;
+        self
+    }
+
+    /// Call this, from any thread, with what is going on.
+    pub fn with_listener(mut self, listener: impl Fn(Progress<'_>) + Send + Sync + 'static) -> Self {
+        self.listener = Some(Arc::new(listener));
+        self
+    }
+
+    /// The reason to stop now, if there is one. Cheap; called between pieces of work.
+    pub fn stop(&self) -> Option<StopReason> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            Some(StopReason::Interrupted)
+        } else if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            Some(StopReason::TimeLimit)
+        } else {
+            None
+        }
+    }
+
+    /// The same as a limit for solvers of linear programs.
+    pub fn limit(&self) -> Limit {
+        let flag = Arc::clone(&self.interrupted);
+        let limit = Limit::NONE.unless(move || flag.load(Ordering::Relaxed));
+        match self.deadline {
+            Some(deadline) => limit.until(deadline),
+            None => limit,
+        }
+    }
+
+    /// Tells the listener, if there is one.
+    pub fn report(&self, progress: Progress<'_>) {
+        if let Some(listener) = &self.listener {
+            listener(progress);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What a schedule costs in time: the alpha-beta model.
+//!
+//! ```text
+//!   seconds = alpha * steps + transfer_setup * set-ups + bytes * (seconds a byte needs)
+//! ```
+//!
+//! * *alpha*: seconds every step takes to start.
+//! * *transfer set-up*: seconds a rank needs for each transfer it sends. Ranks prepare theirs at the same time, so a
+//!   step pays for the rank that sends most.
+//! * *bandwidth*: bytes per second over a link of capacity 1. With one bandwidth for all links a step takes its width;
+//!   with one for each dimension, as long as its slowest link is busy.
+//!
+//! For a given schedule this is linear in the bytes of a message: a [`Line`]. Which of several schedules is fastest
+//! therefore changes at few sizes, the crossovers ([`fastest`]). [`Price`] is the same without set-ups and with one
+//! bandwidth, for one message size: what planning minimises. Papers about phased algorithms charge otherwise:
+//! [`Rates::phased`].
+//!
+//! The model without set-ups is Hockney's, as in Thakur, Rabenseifner and Gropp, "Optimization of Collective
+//! Communication Operations in MPICH", IJHPCA 2005, section 3.
+
+mod line;
+mod rates;
+
+pub use line::{Line, Stretch, fastest};
+pub use rates::{Bandwidth, Rates};
+
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::Schedule;
+
+/// Prices of start-ups and of bytes, and the size of a message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Price {
+    /// Bytes of one message (shard, vector).
+    pub message_bytes: u64,
+    /// Seconds a step takes to start.
+    pub alpha: f64,
+    /// Bytes per second over one link of capacity 1.
+    pub bandwidth: f64,
+}
+
+impl Price {
+    /// Seconds that `steps` steps of a volume (in messages) take: `alpha * S + V * message_bytes / bandwidth`.
+    pub fn seconds_for(&self, steps: usize, volume: f64) -> f64 {
+        self.alpha * steps as f64 + volume * self.message_bytes as f64 / self.bandwidth
+    }
+
+    /// Seconds a schedule takes.
+    pub fn seconds(&self, problem: &Problem, schedule: &Schedule) -> f64 {
+        self.seconds_for(schedule.step_count(), schedule.total_width() as f64 / f64::from(problem.parts()))
+    }
+}

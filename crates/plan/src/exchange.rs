@@ -1,0 +1,149 @@
+//! Exchange all-reduce: neighbours swap sums, dimension after dimension, in as many steps as the torus is wide.
+//!
+//! # Idea
+//!
+//! In a step, every rank and a neighbour send each other all they have, and add. What they hold then is the sum of
+//! twice as many ranks. A line of two takes one step; a ring of four takes two, with one neighbour, then with the
+//! other. All get bitwise the same sums, since `a + b` is `b + a`; a ring of three, where each would add three numbers
+//! in an order of its own, is left out for that.
+//!
+//! ```text
+//!   ring of four    step 1   0+1  0+1  2+3  2+3       0 and 1 swap, 2 and 3 swap
+//!                   step 2   sum  sum  sum  sum       1 and 2 swap, 3 and 0 swap
+//! ```
+//!
+//! Only a few links are busy in a step, so the vector is cut in classes, each of which takes the dimensions, and the
+//! neighbours, in another order: class `c` begins with dimension `c mod D`, and with the neighbour on the other side in
+//! every other round of classes.
+//!
+//! # When it applies
+//!
+//! All-reduce on tori without failures whose extents are 1, 2 and, closed, 4.
+//!
+//! # Volume and steps
+//!
+//! `S` = the sum of `floor(k / 2)`: the diameter, fewer than which no all-reduce takes. Where all `D` extents are 4,
+//! `V` = 1 in `2 D` parts: every step sends every part once, over `2 D` links. [`SpanningTrees`](super::SpanningTrees)
+//! take twice the steps and about `2 / (2 D)` of the volume, so this is for small vectors.
+//!
+//! # Complexity
+//!
+//! O(N * parts * S).
+//!
+//! # References
+//!
+//! Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 2005, section
+//! 4.5, on recursive doubling; here between neighbours only.
+
+use super::{Control, Outcome, PlanError, Planner, StopReason, Task};
+use collsynth_core::collective::{ChunkId, Kind};
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::{Op, Schedule};
+use collsynth_core::topology::{Direction, LinkId, Topology, Torus};
+
+/// All-reduce by exchange between neighbours.
+///
+/// ```
+/// use collsynth_core::collective::Kind;
+/// use collsynth_plan::{Control, Parts, Wish, synthesise};
+/// use collsynth_core::topology::Topology;
+///
+/// let wish = Wish { planner: Some("exchange".to_owned()), parts: Parts::Fixed(6), ..Wish::default() };
+/// let schedule = synthesise(&Topology::torus(&[4, 4, 4])?, &Kind::AllReduce, &wish, &Control::unlimited())?.schedule;
+/// // The diameter, and every part once over one of six links in each step.
+/// assert_eq!((schedule.step_count(), schedule.total_width()), (6, 6));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Exchange;
+
+impl Planner for Exchange {
+    fn name(&self) -> &'static str {
+        "exchange"
+    }
+
+    fn summary(&self) -> &'static str {
+        "all_reduce of small vectors in the fewest steps: neighbours swap sums; sound tori of extents 1, 2, 4"
+    }
+
+    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
+        self.torus(problem).map(|_| ())
+    }
+
+    fn plan(&self, task: &Task<'_>, _control: &Control) -> Result<Outcome, PlanError> {
+        let torus = self.torus(task.problem)?;
+        let rounds = rounds(torus);
+        task.takes(self.name(), rounds)?;
+        let topology = task.problem.topology();
+        let mut builder = Schedule::builder();
+        for step in 0..rounds {
+            let mut carried: Vec<Vec<ChunkId>> = vec![Vec::new(); topology.links().len()];
+            for (id, carried) in carried.iter_mut().enumerate() {
+                let swaps = |chunk: &ChunkId| swaps_over(topology, torus, LinkId(id as u32), chunk.0, step);
+                carried.extend((0..task.problem.parts()).map(ChunkId).filter(swaps));
+            }
+            let needed = |(id, chunks): (usize, &Vec<ChunkId>)| {
+                (chunks.len() as u32).div_ceil(topology.link(LinkId(id as u32)).capacity)
+            };
+            builder.step(carried.iter().enumerate().map(needed).max().unwrap_or(1).max(1));
+            for (id, chunks) in carried.into_iter().enumerate().filter(|(_, chunks)| !chunks.is_empty()) {
+                builder.transfer_over(topology, LinkId(id as u32), Op::Reduce, chunks);
+            }
+        }
+        Ok(Outcome::new(builder.finish(), StopReason::Finished))
+    }
+}
+
+impl Exchange {
+    fn torus<'a>(&self, problem: &'a Problem) -> Result<&'a Torus, PlanError> {
+        let refuse = |reason: &str| Err(PlanError::NotApplicable { planner: self.name(), reason: reason.to_owned() });
+        let topology = problem.topology();
+        let Some(torus) = topology.as_torus() else { return refuse("it needs a torus") };
+        let closed = |dim: usize| torus.extents[dim] <= 2 || (torus.extents[dim] == 4 && torus.wrap[dim]);
+        let sound = topology.links().iter().all(|link| link.alive);
+        match problem.collective().kind {
+            Kind::AllReduce if !sound || topology.live_rank_count() < topology.rank_count() => {
+                refuse("something failed")
+            }
+            Kind::AllReduce if !(0..torus.extents.len()).all(closed) => {
+                refuse("it needs extents of 1, 2 and, closed, 4")
+            }
+            Kind::AllReduce => Ok(torus),
+            _ => refuse("it plans all_reduce only"),
+        }
+    }
+}
+
+/// Swaps along a dimension.
+fn swaps_along(torus: &Torus, dim: usize) -> usize {
+    torus.extents[dim] as usize / 2
+}
+
+fn rounds(torus: &Torus) -> usize {
+    (0..torus.extents.len()).map(|dim| swaps_along(torus, dim)).sum()
+}
+
+/// Does a chunk cross this link in a step?
+fn swaps_over(topology: &Topology, torus: &Torus, id: LinkId, chunk: u32, step: usize) -> bool {
+    let link = topology.link(id);
+    let Some(Direction { dim, positive }) = link.direction else { return false };
+    let dims: Vec<usize> = (0..torus.extents.len()).filter(|&dim| torus.extents[dim] > 1).collect();
+    let turn = chunk as usize % dims.len().max(1);
+    let other_side = chunk as usize / dims.len().max(1) % 2;
+    // The dimension of this step, and how many steps were before on it.
+    let mut before = step;
+    let current = dims.iter().cycle().skip(turn).find(|&&dim| {
+        let mine = before < swaps_along(torus, dim);
+        before -= if mine { 0 } else { swaps_along(torus, dim) };
+        mine
+    });
+    let (extent, position) = (torus.extents[usize::from(dim)], torus.position(link.from, usize::from(dim)) as usize);
+    let both_cables = extent == 2 && torus.wrap[usize::from(dim)];
+    current == Some(&usize::from(dim))
+        && match extent {
+            // Where two cables join two ranks, each has half of the classes.
+            2 => !both_cables || (positive == (position == other_side)),
+            // With the neighbour above or below, by turns.
+            _ => positive == (position + before + other_side).is_multiple_of(2),
+        }
+}

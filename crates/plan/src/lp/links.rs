@@ -1,0 +1,71 @@
+//! What the live links carry so far, step by step.
+
+use crate::bound::FlowNetwork;
+use crate::negotiation::{LiveLink, Network, WAIT};
+use collsynth_core::topology::RankId;
+
+/// The live links of each arc; where there are two, the emptier one is taken.
+pub(super) struct Links {
+    /// Live links by arc.
+    of: Vec<Vec<LiveLink>>,
+    capacity: Vec<u32>,
+    /// `[step * links + link]`
+    used: Vec<u32>,
+}
+
+impl Links {
+    /// Empty links.
+    pub fn new(flow: &FlowNetwork, network: &Network, steps: usize) -> Self {
+        let mut of = vec![Vec::new(); flow.pairs.len()];
+        for link in 0..network.link_count() {
+            let pair = (RankId(network.from[link]), RankId(network.to[link]));
+            if let Ok(arc) = flow.pairs.binary_search(&pair) {
+                of[arc].push(link as LiveLink);
+            }
+        }
+        Self { of, capacity: network.capacity.clone(), used: vec![0; steps * network.link_count()] }
+    }
+
+    /// A chunk crosses an arc in a step: the link it takes.
+    pub fn take(&mut self, step: usize, arc: usize) -> LiveLink {
+        let (fullness, link) = self.emptiest(step, arc);
+        if fullness.is_finite() {
+            self.used[step * self.capacity.len() + link as usize] += 1;
+        }
+        link
+    }
+
+    /// A chunk crosses arcs one after another, in the steps in which they are emptiest: of all ways to place the hops,
+    /// that of the least sum. O(hops * steps).
+    pub fn spread(&mut self, arcs: &[usize], path: &mut [LiveLink]) {
+        let steps = path.len();
+        // `best[hop * (steps + 1) + step]`: the least sum of the first hops, done before this step.
+        let mut best = vec![0.0; (arcs.len() + 1) * (steps + 1)];
+        for (hop, &arc) in arcs.iter().enumerate() {
+            best[(hop + 1) * (steps + 1)] = f64::INFINITY;
+            for step in 0..steps {
+                let now = best[hop * (steps + 1) + step] + self.emptiest(step, arc).0;
+                best[(hop + 1) * (steps + 1) + step + 1] = now.min(best[(hop + 1) * (steps + 1) + step]);
+            }
+        }
+        let mut before = steps;
+        for (hop, &arc) in arcs.iter().enumerate().rev() {
+            let sums = &best[(hop + 1) * (steps + 1)..][..steps + 1];
+            while before > 0 && sums[before - 1] == sums[before] {
+                before -= 1;
+            }
+            let Some(step) = before.checked_sub(1) else { break };
+            path[step] = self.take(step, arc);
+            before = step;
+        }
+    }
+
+    /// How full the emptier link of an arc is in a step, in chunks per capacity, and which it is.
+    fn emptiest(&self, step: usize, arc: usize) -> (f64, LiveLink) {
+        let fullness = |&link: &LiveLink| {
+            f64::from(self.used[step * self.capacity.len() + link as usize]) / f64::from(self.capacity[link as usize])
+        };
+        let links = self.of[arc].iter().map(|link| (fullness(link), *link));
+        links.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((f64::INFINITY, WAIT))
+    }
+}

@@ -1,0 +1,332 @@
+//! Which numbers of steps and total widths to try, how hard, and from where.
+//!
+//! A *point* is a number of steps and a total width. The search first climbs from the bounds until some point is
+//! reached, so that there is a schedule at all; then it works its way back down, harder. It ends at once when it stands
+//! on the bounds.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::{Aim, Negotiation, Strategy};
+use crate::{Control, Progress, StopReason, Task};
+
+/// Tries of a point while climbing: as many as fit in so much work, within the range.
+const QUICK_TRIES: (u64, u64) = (2, 4);
+const QUICK_WORK: u64 = 4_000_000_000;
+/// Tries of a point while working back down: as many as fit in what is left of this much work, which is for the whole
+/// search, within the range.
+const HARD_TRIES: (u64, u64) = (4, 40);
+const HARD_WORK: u64 = 2_000_000_000;
+/// The search ends once so much work was in vain.
+const MOST_WORK: u64 = 5_000_000_000;
+/// What a try may cost, in routings of everything.
+const TRY_ROUTINGS: u64 = 20;
+/// A try ends when it has made no progress in so many rounds and in the work of so many routings of everything.
+const PATIENCE_ROUNDS: u32 = 40;
+const PATIENCE_ROUTINGS: u64 = 10;
+/// How far the pressure rises, try by try. What a high cap does not settle at once it seldom settles at all; on large
+/// machines low caps then do, given more tries, and on small ones tries that move width.
+const PRESSURE_CAPS: [f64; 8] = [20.0, 3.0, 2.0, 5.0, 2.0, 3.0, 2.0, 5.0];
+/// Every fourth try moves a unit of width from step to step after every so many rounds without progress.
+const RESHAPE_ROUNDS: u32 = 8;
+
+/// Where steps are as many and as narrow as they can be, messages that are in each other's way settle slowly but
+/// surely: the tries of such a point, how far the pressure rises in them, and when they end.
+const PATIENT_TRIES: u64 = 2;
+const PATIENT_CAP: f64 = 3.0;
+const GREAT_PATIENCE: Patience = Patience { rounds: 1500, progress: 0, work: 250_000_000 };
+
+/// When a try is given up.
+#[derive(Clone, Copy, Debug)]
+struct Patience {
+    /// After so many rounds without progress, if they took so much work, too.
+    rounds: u32,
+    progress: u64,
+    /// After so much work in any case.
+    work: u64,
+}
+
+impl Patience {
+    /// For routes that take so much work.
+    fn usual(routing: u64) -> Self {
+        Self { rounds: PATIENCE_ROUNDS, progress: PATIENCE_ROUTINGS * routing, work: TRY_ROUTINGS * routing }
+    }
+}
+
+/// How a try begins.
+#[derive(Clone, Debug)]
+pub(crate) struct Start {
+    /// The width of each step.
+    pub widths: Vec<u32>,
+    /// The number of the try, from 0.
+    pub number: u64,
+    /// How far the pressure may rise.
+    pub pressure_cap: f64,
+    /// Is there time for routes that are found slowly?
+    pub patient: bool,
+    /// Seed of random choices.
+    pub seed: u64,
+}
+
+/// A schedule found.
+struct Found<R> {
+    widths: Vec<u32>,
+    routes: R,
+}
+
+impl<R> Found<R> {
+    fn width(&self) -> u32 {
+        self.widths.iter().sum()
+    }
+}
+
+type Routes<S> = <<S as Strategy>::Negotiation as Negotiation>::Routes;
+
+/// A search at work.
+pub(crate) struct Search<'a, S: Strategy> {
+    planner: &'static str,
+    task: &'a Task<'a>,
+    strategy: &'a S,
+    control: &'a Control,
+    best: Option<Found<Routes<S>>>,
+    /// Tries made so far, per steps and total width.
+    tried: BTreeMap<(u32, u32), u64>,
+    /// The work of hard tries that were in vain.
+    wasted: u64,
+}
+
+impl<'a, S: Strategy> Search<'a, S> {
+    /// Prepares a search.
+    pub fn new(planner: &'static str, task: &'a Task<'a>, strategy: &'a S, control: &'a Control) -> Self {
+        Self { planner, task, strategy, control, best: None, tried: BTreeMap::new(), wasted: 0 }
+    }
+
+    /// Searches from this total width up; then gives back the widths and routes of the best schedule found.
+    pub fn run(mut self, least_width: u32) -> (Vec<u32>, Routes<S>, StopReason) {
+        self.climb(least_width);
+        let gap = self.point().is_some_and(|(_, width)| width > least_width);
+        let sharper = self.task.sharper.filter(|_| gap).map(|bounds| bounds.sharp());
+        let least_width = sharper.map_or(0, |bounds| bounds.least_width(self.task.problem.parts())).max(least_width);
+        self.descend(least_width);
+        let stopped = self.control.stop().unwrap_or(StopReason::Finished);
+        let Found { widths, routes } = self.best.expect("even a failed try leaves a schedule");
+        (widths, routes, stopped)
+    }
+
+    /// Widens by 1, then by ever more, until a point is reached. What a failed try leaves behind is a schedule too, if
+    /// a wide one: the climb ends there at the latest.
+    fn climb(&mut self, least_width: u32) {
+        let (mut width, mut stride) = (least_width, 1);
+        loop {
+            for steps in self.strategy.step_choices(width, Aim::Any) {
+                if self.reaches_quickly(steps, width) {
+                    return;
+                }
+            }
+            width = self.strategy.wider(width, stride);
+            stride = stride.saturating_add(stride.div_ceil(4));
+            if self.point().is_some_and(|(_, found)| found <= width) || self.control.stop().is_some() {
+                return;
+            }
+        }
+    }
+
+    /// Narrows what was reached as far as it goes, then tries fewer steps.
+    fn descend(&mut self, least_width: u32) {
+        let Some((_, mut width)) = self.point() else { return };
+        while width > least_width {
+            let narrower = self.strategy.narrower(width).into_iter().filter(|&narrower| narrower >= least_width);
+            let reached = narrower.into_iter().find(|&narrower| {
+                let mut choices = self.strategy.step_choices(narrower, Aim::Narrower).into_iter();
+                self.reaches_patiently(narrower) || choices.any(|steps| self.reaches_hard(steps, narrower))
+            });
+            let Some(reached) = reached else { break };
+            width = reached;
+        }
+        let reached = self.point().map_or(0, |(steps, _)| steps);
+        let mut fewer = self.strategy.step_choices(width, Aim::Shorter);
+        fewer.retain(|&steps| steps < reached);
+        match self.task.price {
+            None => self.shorten(&fewer, width),
+            Some(_) => self.trade(&fewer, width),
+        }
+    }
+
+    /// The fewest of these steps that do at this width, by bisection.
+    fn shorten(&mut self, fewer: &[u32], width: u32) {
+        let mut range = 0..fewer.len();
+        while !range.is_empty() {
+            let middle = (range.start + range.end) / 2;
+            match self.reaches_hard(fewer[middle], width) {
+                true => range.end = middle,
+                false => range.start = middle + 1,
+            }
+        }
+    }
+
+    /// Fewer and fewer steps, at such widths as still pay where time has a price.
+    fn trade(&mut self, fewer: &[u32], width: u32) {
+        for &steps in fewer.iter().rev() {
+            let (mut wider, mut stride) = (width, 1);
+            while self.pays(steps, wider) && self.wasted < MOST_WORK && self.control.stop().is_none() {
+                if self.reaches_quickly(steps, wider) {
+                    break;
+                }
+                self.wasted += QUICK_TRIES.0 * self.cost(steps);
+                wider = self.strategy.wider(wider, stride);
+                stride += stride.div_ceil(4);
+            }
+        }
+    }
+
+    /// Would this point be better than the best schedule?
+    fn pays(&self, steps: u32, width: u32) -> bool {
+        self.point().is_none_or(|best| self.rank((steps, width)) < self.rank(best))
+    }
+
+    /// Lower is better: the time where it has a price, then the width, then the steps.
+    fn rank(&self, (steps, width): (u32, u32)) -> (f64, u32, u32) {
+        let volume = f64::from(width) / f64::from(self.task.problem.parts());
+        (self.task.price.map_or(0.0, |price| price.seconds_for(steps as usize, volume)), width, steps)
+    }
+
+    /// Tries a point a few times.
+    fn reaches_quickly(&mut self, steps: u32, width: u32) -> bool {
+        let tries = (QUICK_WORK / self.cost(steps)).clamp(QUICK_TRIES.0, QUICK_TRIES.1);
+        self.reaches(steps, width, tries)
+    }
+
+    /// Tries a point as often as the work left allows, and pays for it where that was in vain.
+    fn reaches_hard(&mut self, steps: u32, width: u32) -> bool {
+        if self.wasted >= MOST_WORK {
+            return false;
+        }
+        let cost = self.cost(steps);
+        let tries = (HARD_WORK.saturating_sub(self.wasted) / cost).clamp(HARD_TRIES.0, HARD_TRIES.1);
+        let made = |this: &Self| this.tried.get(&(steps, width)).copied().unwrap_or(0);
+        let before = made(self);
+        let reached = self.reaches(steps, width, tries);
+        if !reached {
+            self.wasted += (made(self) - before).saturating_mul(cost);
+        }
+        reached
+    }
+
+    /// Tries a total width in the steps that are worth much patience, if there are any.
+    fn reaches_patiently(&mut self, width: u32) -> bool {
+        let steps = self.strategy.patient_steps(width).filter(|&steps| self.pays(steps, width));
+        self.control.stop().is_none()
+            && steps.is_some_and(|steps| self.reaches_in(steps, width, 0..PATIENT_TRIES, Some(GREAT_PATIENCE)))
+    }
+
+    /// The most work that a try may cost.
+    fn cost(&self, steps: u32) -> u64 {
+        (TRY_ROUTINGS * self.strategy.routing_work(steps)).max(1)
+    }
+
+    /// Steps and total width of the best schedule.
+    fn point(&self) -> Option<(u32, u32)> {
+        self.best.as_ref().map(|found| (found.widths.len() as u32, found.width()))
+    }
+
+    /// Tries a point so many times, those included that were made before.
+    fn reaches(&mut self, steps: u32, width: u32, tries: u64) -> bool {
+        if width < steps || (self.best.is_some() && self.control.stop().is_some()) {
+            return false;
+        }
+        // Once told to stop, one try is still made if there is nothing to keep.
+        if self.control.stop().is_none() && !self.strategy.hopeful(steps, width) {
+            return false;
+        }
+        let tried = self.tried.get(&(steps, width)).copied().unwrap_or(0);
+        if tried >= tries {
+            return false;
+        }
+        self.tried.insert((steps, width), tries);
+        self.reaches_in(steps, width, tried..tries, None)
+    }
+
+    /// Tries a point several times, from different starts; the first success, in the order of the tries, is kept.
+    /// The tries run side by side, which changes nothing about their outcome.
+    fn reaches_in(&mut self, steps: u32, width: u32, tries: Range<u64>, patience: Option<Patience>) -> bool {
+        let tried = tries.start;
+        let fallback = Mutex::new(None);
+        let first = AtomicU64::new(u64::MAX);
+        let found = tries.into_par_iter().find_map_first(|number| {
+            // One try is always made, so that there is something to keep.
+            if number > tried && self.control.stop().is_some() {
+                return None;
+            }
+            let found = self.attempt(steps, width, number, patience, &first);
+            if found.width() <= width {
+                first.fetch_min(number, Ordering::Relaxed);
+                return Some(found);
+            }
+            // Every try of a point that is not reached gets here, in whatever order: the least is always the same.
+            let mut least = fallback.lock().unwrap_or_else(PoisonError::into_inner);
+            if least.as_ref().is_none_or(|(other, by): &(Found<_>, u64)| (found.width(), number) < (other.width(), *by))
+            {
+                *least = Some((found, number));
+            }
+            None
+        });
+        let reached = found.is_some();
+        let fallback = fallback.into_inner().unwrap_or_else(PoisonError::into_inner).map(|(found, _)| found);
+        if let Some(found) = found.or(fallback).filter(|found| self.pays(steps, found.width())) {
+            self.best = Some(found);
+        }
+        reached
+    }
+
+    /// One try to reach a point; where it fails, steps that are overfull are widened until they are not. Tries differ
+    /// in their widths and their order, in how far the pressure rises, and in whether widths may move. A try is given
+    /// up when an earlier one, `first`, has succeeded.
+    fn attempt(
+        &self,
+        steps: u32,
+        width: u32,
+        number: u64,
+        patience: Option<Patience>,
+        first: &AtomicU64,
+    ) -> Found<Routes<S>> {
+        let usual_cap = PRESSURE_CAPS[number as usize % PRESSURE_CAPS.len()];
+        let mut negotiation = self.strategy.begin(Start {
+            widths: self.strategy.widths(steps, width, number),
+            number,
+            pressure_cap: patience.map_or(usual_cap, |_| PATIENT_CAP),
+            patient: patience.is_some(),
+            seed: self.task.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number),
+        });
+
+        let label = format!("{steps} steps, width {width}, try {}", number + 1);
+        let patience = patience.unwrap_or(Patience::usual(self.strategy.routing_work(steps)));
+        let (mut least, mut work_then, mut stale_rounds) = (u64::MAX, 0, 0);
+        for round in 0.. {
+            let remaining = negotiation.slots().overfull();
+            self.control.report(Progress { planner: self.planner, attempt: &label, round, remaining });
+            if remaining == 0 {
+                break;
+            }
+            let work = negotiation.work();
+            if remaining < least {
+                (least, work_then, stale_rounds) = (remaining, work, 0);
+            }
+            let stuck = stale_rounds >= patience.rounds && work >= work_then + patience.progress;
+            let needless = first.load(Ordering::Relaxed) < number;
+            if stuck || needless || work >= patience.work || self.control.stop().is_some() {
+                break;
+            }
+            stale_rounds += 1;
+            if number % 4 == 3 && stale_rounds % RESHAPE_ROUNDS == 0 {
+                negotiation.shift_width();
+            }
+            negotiation.round(self.control);
+            negotiation.slots().raise();
+        }
+        Found { widths: negotiation.needed_widths(), routes: negotiation.into_routes() }
+    }
+}

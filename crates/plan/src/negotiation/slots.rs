@@ -1,0 +1,142 @@
+//! Slots, how full they are, and what they cost.
+
+use std::ops::Range;
+
+/// What a hop costs in an empty slot without history.
+const HOP_PRICE: u32 = 1;
+/// What a chunk too many adds to the history of a slot, each round.
+const HISTORY: u32 = 1;
+/// Pressure begins at 1 and rises by this factor a round, up to a cap that differs from try to try.
+const PRESSURE_GROWTH: f64 = 1.1;
+
+/// All slots of a try, `[step * columns + column]`; a column is a link, or a class of links used alike.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    capacity: Vec<u32>,
+    widths: Vec<u32>,
+    room: Vec<u32>,
+    used: Vec<u32>,
+    history: Vec<u32>,
+    price: Vec<u32>,
+    pressure: f64,
+    pressure_cap: f64,
+}
+
+impl Slots {
+    /// Empty slots of these widths, one per step, and capacities, one per column. A high cap of the pressure settles
+    /// conflicts fast; a low one lets overfull slots be crossed for longer, which frees jams.
+    pub fn new(widths: Vec<u32>, capacity: Vec<u32>, pressure_cap: f64) -> Self {
+        let room: Vec<u32> =
+            widths.iter().flat_map(|&width| capacity.iter().map(move |&c| width.saturating_mul(c))).collect();
+        let mut slots = Self {
+            used: vec![0; room.len()],
+            history: vec![HOP_PRICE; room.len()],
+            price: vec![0; room.len()],
+            room,
+            capacity,
+            widths,
+            pressure: 1.0,
+            pressure_cap,
+        };
+        slots.reprice_all();
+        slots
+    }
+
+    /// The number of columns.
+    pub fn columns(&self) -> usize {
+        self.capacity.len()
+    }
+
+    /// The width of each step.
+    pub fn widths(&self) -> &[u32] {
+        &self.widths
+    }
+
+    /// What one chunk more would cost, slot by slot.
+    pub fn prices(&self) -> &[u32] {
+        &self.price
+    }
+
+    /// Puts a chunk in.
+    pub fn add(&mut self, slot: usize) {
+        self.used[slot] += 1;
+        self.reprice(slot);
+    }
+
+    /// Takes a chunk out.
+    pub fn take(&mut self, slot: usize) {
+        self.used[slot] -= 1;
+        self.reprice(slot);
+    }
+
+    /// How many chunks there is room for.
+    pub fn room(&self, slot: usize) -> u32 {
+        self.room[slot]
+    }
+
+    /// More chunks than room?
+    pub fn is_overfull(&self, slot: usize) -> bool {
+        self.used[slot] > self.room[slot]
+    }
+
+    /// No room for one more?
+    pub fn is_full(&self, slot: usize) -> bool {
+        self.used[slot] >= self.room[slot]
+    }
+
+    /// Chunks too many, summed over all slots; 0: done.
+    pub fn overfull(&self) -> u64 {
+        self.used.iter().zip(&self.room).map(|(&used, &room)| u64::from(used.saturating_sub(room))).sum()
+    }
+
+    /// The end of a round: what is overfull becomes dearer for good, and overfilling dearer altogether.
+    pub fn raise(&mut self) {
+        for (history, (&used, &room)) in self.history.iter_mut().zip(self.used.iter().zip(&self.room)) {
+            *history = history.saturating_add(used.saturating_sub(room) * HISTORY);
+        }
+        self.pressure = (self.pressure * PRESSURE_GROWTH).min(self.pressure_cap);
+        self.reprice_all();
+    }
+
+    /// Takes one unit of width from the step, of these, that is contended least and gives it to the one contended most;
+    /// not from a step of width 1, nor to a step narrower than `narrowest`. Contention is history: chunks too many,
+    /// summed over the columns and over all rounds.
+    pub fn shift_width(&mut self, steps: Range<usize>, narrowest: u32) {
+        let columns = self.columns();
+        let contention =
+            |step: usize| self.history[step * columns..][..columns].iter().map(|&h| u64::from(h)).sum::<u64>();
+        let most = steps.clone().filter(|&step| self.widths[step] >= narrowest).max_by_key(|&step| contention(step));
+        let least = steps.filter(|&step| self.widths[step] > 1).min_by_key(|&step| contention(step));
+        let (Some(most), Some(least)) = (most, least) else { return };
+        self.widths[least] -= 1;
+        self.widths[most] += 1;
+        for step in [most, least] {
+            for column in 0..columns {
+                let slot = step * columns + column;
+                self.room[slot] = self.widths[step].saturating_mul(self.capacity[column]);
+                self.reprice(slot);
+            }
+        }
+    }
+
+    /// Makes every step wide enough for what is in it, and no wider; at least 1.
+    pub fn fit_widths(&mut self) {
+        let columns = self.columns();
+        for (step, width) in self.widths.iter_mut().enumerate() {
+            let used = &self.used[step * columns..][..columns];
+            let needed = used.iter().zip(&self.capacity).map(|(used, &capacity)| used.div_ceil(capacity)).max();
+            *width = needed.unwrap_or(0).max(1);
+        }
+    }
+
+    fn reprice(&mut self, slot: usize) {
+        let over = (self.used[slot] + 1).saturating_sub(self.room[slot]);
+        self.price[slot] = self.history[slot].saturating_add(over.saturating_mul(self.pressure as u32));
+    }
+
+    fn reprice_all(&mut self) {
+        for slot in 0..self.price.len() {
+            self.reprice(slot);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The schedule of least time, where steps and bytes have a price.
+//!
+//! What is best depends on the size of the message: small ones take few steps, whatever the volume, large ones little
+//! volume, and only many parts allow that. No formula knows what planners reach, so several numbers of parts are
+//! planned: those of `synth pareto` and the one that would be best if all stood on its bounds. For each of them
+//! planners are asked for the least time, then for all schedules of the curve that may be faster than the best so far:
+//!
+//! ```text
+//!   seconds of the best  <=  alpha * steps + bytes / bandwidth * (least volume there can be)      not planned
+//! ```
+//!
+//! So nothing that `synth pareto` finds is faster, unless planners needed over 3 % less volume in fewer steps than they
+//! did in more, which is not looked for. The numbers of parts come in the order of the time they might take: a time
+//! limit cuts off the least likely ones.
+
+use std::ops::RangeInclusive;
+
+use super::curve::{Findings, trace_bounded, useful_parts};
+use super::driver::{best_parts, least_cost, plan_bounded};
+use super::{Control, Parts, Plan, PlanError, StopReason, Wish, can_be_cut};
+use crate::bound;
+use crate::cost::Price;
+use collsynth_core::certificate::{Bounds, Rational};
+use collsynth_core::collective::{Collective, Kind};
+use collsynth_core::problem::Problem;
+use collsynth_core::topology::Topology;
+
+/// Of the volume that more steps took, fewer steps are thought to take this part at least.
+const LESS_IN_FEWER_STEPS: f64 = 0.97;
+
+/// The schedule of least time found.
+///
+/// # Errors
+///
+/// As [`synthesise`](super::synthesise).
+pub(super) fn quickest(
+    topology: &Topology,
+    kind: &Kind,
+    wish: &Wish,
+    price: Price,
+    control: &Control,
+) -> Result<Plan, PlanError> {
+    let mut found = Quickest { price, best: None };
+    let mut failures = Vec::new();
+    for (problem, bounds) in candidates(topology, kind, wish.parts, price)? {
+        let stopped = found.best.is_some() && control.stop().is_some();
+        if stopped || found.has_enough(bounds.least_steps() as usize, least_volume(&problem, &bounds)) {
+            continue;
+        }
+        let wish = Wish { parts: Parts::Fixed(problem.parts()), ..wish.clone() };
+        match plan_bounded(problem.clone(), bounds.clone(), &wish, control) {
+            Ok(plan) => found.add(&wish, plan),
+            Err(error) => failures.push(error),
+        }
+        if wish.steps.is_none() && control.stop().is_none() {
+            failures.extend(trace_bounded(&problem, &bounds, &wish, control, &mut found).err());
+        }
+    }
+    let (_, plan) = found.best.ok_or_else(|| PlanError::of_all(failures))?;
+    let stopped = control.stop().filter(|_| plan.stopped == StopReason::Finished);
+    Ok(Plan { stopped: stopped.unwrap_or(plan.stopped), ..plan })
+}
+
+/// The problem cut in the numbers of parts to be planned, those first that may take the least time.
+fn candidates(
+    topology: &Topology,
+    kind: &Kind,
+    parts: Parts,
+    price: Price,
+) -> Result<Vec<(Problem, Bounds)>, PlanError> {
+    let problem = |parts| -> Result<(Problem, Bounds), PlanError> {
+        let problem = Problem::new(topology.clone(), Collective { kind: kind.clone(), parts })?;
+        let bounds = bound::find(&problem)?;
+        Ok((problem, bounds))
+    };
+    let (whole, bounds) = problem(1)?;
+    let mut numbers = match parts {
+        Parts::Fixed(parts) => vec![parts],
+        Parts::Auto => useful_parts(topology, kind)?,
+    };
+    if parts == Parts::Auto && can_be_cut(kind) {
+        numbers.push(best_parts(&whole, &bounds, Some(price)).0);
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    // Stable: the fewest of equals first.
+    let cost = |parts| least_cost(&whole, &bounds, parts, Some(price));
+    numbers.sort_by(|&a, &b| cost(a).total_cmp(&cost(b)));
+    numbers.into_iter().map(problem).collect()
+}
+
+fn least_volume(problem: &Problem, bounds: &Bounds) -> Rational {
+    Rational::new(bounds.least_width(problem.parts()).into(), problem.parts().into())
+}
+
+fn as_float(volume: Rational) -> f64 {
+    *volume.numer() as f64 / *volume.denom() as f64
+}
+
+/// Keeps the plan of least time, the first of equals.
+struct Quickest {
+    price: Price,
+    best: Option<(f64, Plan)>,
+}
+
+impl Quickest {
+    fn takes_longer(&self, steps: usize, volume: f64) -> bool {
+        self.best.as_ref().is_some_and(|(best, _)| *best <= self.price.seconds_for(steps, volume))
+    }
+}
+
+impl Findings for Quickest {
+    fn has_enough(&self, steps: usize, volume: Rational) -> bool {
+        self.takes_longer(steps, as_float(volume))
+    }
+
+    fn has_enough_below(&self, steps: RangeInclusive<usize>, least: Rational, seen: Rational) -> bool {
+        self.takes_longer(*steps.start(), as_float(least).max(as_float(seen) * LESS_IN_FEWER_STEPS))
+    }
+
+    fn add(&mut self, _wish: &Wish, plan: Plan) {
+        let seconds = self.price.seconds(&plan.problem, &plan.schedule);
+        if self.best.as_ref().is_none_or(|(best, _)| seconds < *best) {
+            self.best = Some((seconds, plan));
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The last units: where searching has left a schedule above its bound, one that stands on it.
+//!
+//! Trees and paths are grown one after the other, and where there are few chunks the last unit of width often stays out
+//! of reach. Any schedule that moves chunks can be carried out in steps of width 1, so a single question to a SAT
+//! solver decides: is there one of as many such steps as the bound on the width says? It is asked where the formula is
+//! small, for a limited number of conflicts, so an answer comes within seconds or not at all.
+//!
+//! ```text
+//!   broadcast on 4x4, 12 parts    trees      7 units    o o o o o o o
+//!                                 the bound  6 units    x x x x x x      found
+//! ```
+//!
+//! * **Applies** to all kinds but all_reduce and barrier, where `chunks * links * width` is at most 40000 and neither
+//!   the steps nor a price are stated.
+//! * **Volume**: the bound, in as many steps of width 1.
+//! * **Complexity**: bounded by the size and the conflicts; seconds at most.
+
+use super::Smt;
+use super::ask::{Asking, Effort, Known};
+use crate::{Control, Outcome, Planner, StopReason, Task};
+use collsynth_core::collective::Kind;
+use collsynth_core::schedule::Schedule;
+
+/// The largest `chunks * links * width` that is asked for.
+const MOST_MOVES: u64 = 40_000;
+
+/// What came of it.
+pub(crate) enum LastUnits {
+    /// A schedule that stands on the bound.
+    Found(Outcome),
+    /// Told to stop before it was found out.
+    Stopped(StopReason),
+    /// Not asked, not found out, or there is none.
+    Unknown,
+}
+
+/// Looks for a schedule on the bound on the width, where one that stands above it is known.
+pub(crate) fn last_units(task: &Task<'_>, known: &Schedule, control: &Control) -> LastUnits {
+    let Task { problem, sharper: Some(sharper), steps: None, max_steps: None, price: None, .. } = *task else {
+        return LastUnits::Unknown;
+    };
+    let width = sharper.sharp().least_width(problem.parts());
+    let moves = u64::from(problem.chunk_count()) * problem.topology().live_links().count() as u64 * u64::from(width);
+    let asked = known.total_width() > u64::from(width)
+        && moves <= MOST_MOVES
+        && !matches!(problem.collective().kind, Kind::AllReduce | Kind::Barrier)
+        && Smt.applies(problem).is_ok();
+    let Some(mut asking) = asked.then(|| Asking::new(task, control).ok()).flatten() else {
+        return LastUnits::Unknown;
+    };
+    match asking.ask(width, width, Effort::Seconds) {
+        Ok(Known::Found(schedule)) => LastUnits::Found(Outcome::new(schedule, StopReason::Finished)),
+        _ => control.stop().map_or(LastUnits::Unknown, LastUnits::Stopped),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::bound;
+    use crate::{SharperBounds, SmtWish, Trees};
+    use collsynth_core::collective::Collective;
+    use collsynth_core::problem::Problem;
+    use collsynth_core::topology::{RankId, Topology};
+
+    /// 12 parts from one rank of a 4x4 torus: the last leaves after 3 units and goes 4 hops, so 6 units are the least.
+    #[test]
+    fn the_bound_is_met_or_the_reason_to_stop_is_told() {
+        let kind = Kind::Broadcast(RankId(0));
+        let problem = Problem::new(Topology::torus(&[4, 4]).unwrap(), Collective { kind, parts: 12 }).unwrap();
+        let (bounds, unlimited) = (bound::find(&problem).unwrap(), Control::unlimited());
+        let sharper = SharperBounds::new(&problem, &bounds, &unlimited);
+        let task = Task {
+            problem: &problem,
+            bounds: &bounds,
+            sharper: Some(&sharper),
+            steps: None,
+            max_steps: None,
+            price: None,
+            seed: 0,
+            smt: SmtWish::default(),
+        };
+        let trees = Trees.plan(&task, &unlimited).unwrap().schedule;
+        assert_eq!(trees.total_width(), 7);
+        let LastUnits::Found(found) = last_units(&task, &trees, &unlimited) else { panic!("6 units are enough") };
+        assert_eq!((found.schedule.step_count(), found.schedule.total_width()), (6, 6));
+        let over = Control::unlimited().with_deadline(Instant::now());
+        assert!(matches!(last_units(&task, &trees, &over), LastUnits::Stopped(StopReason::TimeLimit)));
+        assert!(matches!(last_units(&task, &found.schedule, &unlimited), LastUnits::Unknown));
+        let stated = Task { max_steps: Some(9), ..task.clone() };
+        assert!(matches!(last_units(&stated, &trees, &unlimited), LastUnits::Unknown));
+    }
+}

@@ -1,0 +1,194 @@
+//! Which questions are asked, in which order.
+//!
+//! First quickly, from the best pair of steps and width on, until there is a schedule; then, with all the time there
+//! is, those better pairs that were left open. What is refuted answers many a question that is then not asked.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use super::ask::{Asking, Effort, Known};
+use crate::{Asked, Outcome, PlanError, StopReason, Task, planners};
+use collsynth_core::schedule::Schedule;
+
+/// What counts first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Minimise {
+    /// The least volume, then the fewest steps that allow it.
+    #[default]
+    Volume,
+    /// The fewest steps, then the least volume that they allow.
+    Steps,
+}
+
+impl fmt::Display for Minimise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Volume => "volume",
+            Self::Steps => "steps",
+        })
+    }
+}
+
+impl FromStr for Minimise {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "volume" => Ok(Self::Volume),
+            "steps" => Ok(Self::Steps),
+            _ => Err("write steps or volume".to_owned()),
+        }
+    }
+}
+
+/// Answers the wish of the task.
+pub(super) fn search(asking: &mut Asking<'_>) -> Result<Outcome, PlanError> {
+    check_width(asking)?;
+    let first = asking.task.steps.unwrap_or(asking.least_steps).max(1);
+    // Up to twice the distance, everything can be added up at one rank and sent back.
+    let last = asking.task.steps.or(asking.task.max_steps);
+    match (asking.task.smt, asking.task.steps) {
+        // Any schedule will do.
+        (super::SmtWish { width: Some(width), .. }, Some(steps)) => {
+            let found = match asking.ask(steps, width.min(asking.widest(steps)), Effort::Full)? {
+                Known::Found(schedule) => schedule,
+                _ => return Err(nothing(asking, steps..=steps)),
+            };
+            Ok(Outcome { proven: false, ..outcome(asking, found) })
+        }
+        (wish, _) if wish.minimise == Minimise::Steps => {
+            let last = last.or(wish.width).unwrap_or(2 * first);
+            for steps in first..=last {
+                match asking.ask(steps, asking.widest(steps), Effort::Full)? {
+                    Known::Found(schedule) => {
+                        // It may do with fewer steps than it was asked to.
+                        let steps = steps.min(schedule.step_count() as u32).max(first);
+                        return least_volume(asking, steps..=steps, Some(schedule));
+                    }
+                    Known::Refuted => {}
+                    Known::Unknown => break,
+                }
+            }
+            Err(nothing(asking, first..=last))
+        }
+        (wish, _) => {
+            let last = last.or(wish.width).unwrap_or(u32::MAX).max(first);
+            least_volume(asking, first..=last, None)
+        }
+    }
+}
+
+/// The least total width, then the fewest steps, among so many; a schedule may be known already.
+fn least_volume(
+    asking: &mut Asking<'_>,
+    steps: RangeInclusive<u32>,
+    known: Option<Schedule>,
+) -> Result<Outcome, PlanError> {
+    let (first, last) = (*steps.start(), *steps.end());
+    let most = match &known {
+        Some(schedule) => width(schedule) - 1,
+        None => asking.widest(last.min(2 * first)),
+    };
+    let from = asking.least_width.max(first);
+    let mut best = known;
+    'efforts: for effort in [Effort::Quick, Effort::Full] {
+        for total in from..=most {
+            for steps in first..=last.min(total) {
+                match asking.ask(steps, total, effort)? {
+                    Known::Refuted => continue,
+                    Known::Found(schedule) => best = Some(schedule),
+                    // What others find may be good enough, or even stand on a bound.
+                    Known::Unknown if effort == Effort::Quick => best = by_others(asking, first, last),
+                    Known::Unknown => {}
+                }
+                if best.is_some() {
+                    break 'efforts;
+                }
+            }
+        }
+        if best.is_some() {
+            break;
+        }
+    }
+    let Some(mut best) = best else { return Err(nothing(asking, steps)) };
+    while let Some(better) = better(asking, &best, first, last)? {
+        best = better;
+    }
+    Ok(outcome(asking, best))
+}
+
+/// The best schedule that the planners find that are always asked, as far as it fits the wish.
+fn by_others(asking: &Asking<'_>, first: u32, last: u32) -> Option<Schedule> {
+    let fits = |schedule: &Schedule| {
+        let steps = schedule.step_count() as u32;
+        (first..=last).contains(&steps) && asking.task.smt.width.is_none_or(|most| width(schedule) <= most)
+    };
+    let max_steps = Some(last).filter(|&last| last < u32::MAX && first < last);
+    let task = Task { steps: Some(first).filter(|_| first == last), max_steps, price: None, ..asking.task.clone() };
+    let others = planners().iter().filter(|planner| planner.asked() == Asked::Always);
+    let found = others.filter_map(|planner| planner.plan(&task, asking.control).ok()).map(|outcome| outcome.schedule);
+    found.filter(fits).min_by_key(|schedule| (schedule.total_width(), schedule.step_count()))
+}
+
+/// A schedule of less width, or as wide and of fewer steps; none if there is none, or it was not found out in time.
+fn better(asking: &mut Asking<'_>, best: &Schedule, first: u32, last: u32) -> Result<Option<Schedule>, PlanError> {
+    let (steps, total) = (best.step_count() as u32, width(best));
+    // Where chunks only move, what is refuted in more steps is so in fewer.
+    for fewer in (first..=last.min(total)).rev() {
+        let target = if fewer < steps { total } else { total - 1 };
+        if target < fewer {
+            continue;
+        }
+        if let Known::Found(schedule) = asking.ask(fewer, target, Effort::Full)? {
+            return Ok(Some(schedule));
+        }
+    }
+    Ok(None)
+}
+
+fn width(schedule: &Schedule) -> u32 {
+    u32::try_from(schedule.total_width()).unwrap_or(u32::MAX)
+}
+
+/// What came of it: proven, unless it was stopped.
+pub(super) fn outcome(asking: &mut Asking<'_>, schedule: Schedule) -> Outcome {
+    let stopped = asking.stopped();
+    let (refuted, proven) = (std::mem::take(&mut asking.refuted), stopped == StopReason::Finished);
+    Outcome { refuted, proven, ..Outcome::new(schedule, stopped) }
+}
+
+/// Less width than a bound, or than there are steps, needs no solver.
+fn check_width(asking: &Asking<'_>) -> Result<(), PlanError> {
+    let Some(width) = asking.task.smt.width else { return Ok(()) };
+    if let Some(steps) = asking.task.steps.filter(|&steps| width < steps) {
+        return Err(PlanError::TooNarrow { width, why: format!("each of {steps} steps is at least 1 wide") });
+    }
+    if width < asking.least_width {
+        let why = match asking.known_bounds().volume.as_ref().filter(|_| width >= asking.least_steps) {
+            Some(bound) => format!("no volume is below {} (`synth bound` says why)", bound.at_least),
+            None => format!("it takes {} steps, each at least 1 wide", asking.least_steps),
+        };
+        return Err(PlanError::TooNarrow { width, why });
+    }
+    Ok(())
+}
+
+/// There is no schedule of so many steps, or it was not found out whether there is.
+fn nothing(asking: &Asking<'_>, steps: RangeInclusive<u32>) -> PlanError {
+    let (first, last) = (*steps.start(), *steps.end());
+    let in_steps = match (first == last, last) {
+        (_, u32::MAX) => String::new(),
+        (true, 1) => " in 1 step".to_owned(),
+        (true, _) => format!(" in {last} steps"),
+        (false, _) => format!(" in {first} to {last} steps"),
+    };
+    let limits = match asking.task.smt.width {
+        Some(width) => format!("{in_steps} of total width {width}"),
+        None => in_steps,
+    };
+    match asking.control.stop() {
+        Some(stopped) => PlanError::Undecided { limits, refuted: asking.refuted.clone(), stopped },
+        None => PlanError::Refuted { limits, backend: asking.task.smt.backend, refuted: asking.refuted.clone() },
+    }
+}

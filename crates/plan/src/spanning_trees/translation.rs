@@ -1,0 +1,60 @@
+//! Symmetry: on a torus without failures, what rank 0 does every other rank can do from where it is.
+
+use crate::template::{is_symmetric, link_towards};
+use collsynth_core::problem::Problem;
+use collsynth_core::topology::{Direction, LinkId, RankId, Topology};
+
+/// How the pairs of rank 0 become the pairs of all ranks.
+pub(super) struct Translation {
+    /// The direction class of each link: the links it is translated to.
+    pub column: Vec<u32>,
+    /// The capacity of each class.
+    pub capacity: Vec<u32>,
+    /// Pairs of rank 0.
+    pub pairs: usize,
+}
+
+impl Translation {
+    /// `None` unless the machine looks the same from every rank and every rank gets the same number of parts.
+    pub fn new(problem: &Problem) -> Option<Self> {
+        let topology = problem.topology();
+        let torus = topology.as_torus().filter(|torus| is_symmetric(torus))?;
+        let ranks = topology.rank_count();
+        let pairs = problem.parts() as usize;
+        if topology.links().iter().any(|link| !link.alive)
+            || topology.live_rank_count() < ranks
+            || !pairs.is_multiple_of(ranks)
+        {
+            return None;
+        }
+        let class = |direction: Direction| {
+            let dim = usize::from(direction.dim);
+            let single = torus.extents[dim] == 2 && !torus.wrap[dim];
+            2 * u32::from(direction.dim) + u32::from(direction.positive && !single)
+        };
+        let column = topology.links().iter().map(|link| link.direction.map(class)).collect::<Option<_>>()?;
+        let capacity = torus.capacity.iter().flat_map(|&capacity| [capacity; 2]).collect();
+        Some(Self { column, capacity, pairs: pairs / ranks })
+    }
+
+    /// A link as used by this pair of rank 0, translated to every rank, with the chunk that uses it there.
+    pub fn images<'a>(
+        &'a self,
+        topology: &'a Topology,
+        pair: u32,
+        link: LinkId,
+    ) -> impl Iterator<Item = (LinkId, u32)> + 'a {
+        let link = topology.link(link);
+        let ranks = topology.rank_count() as u32;
+        let torus_and_direction = topology.as_torus().zip(link.direction);
+        (0..ranks).filter_map(move |rank| {
+            let (torus, direction) = torus_and_direction?;
+            let moved = |dim: usize| {
+                let sum = torus.position(link.from, dim) + torus.position(RankId(rank), dim);
+                sum % torus.extents[dim] * torus.stride(dim)
+            };
+            let from = RankId((0..torus.extents.len()).map(moved).sum());
+            Some((link_towards(topology, from, direction), rank * self.pairs as u32 + pair))
+        })
+    }
+}

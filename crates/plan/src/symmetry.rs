@@ -1,0 +1,262 @@
+//! Symmetries of a torus with failures: translations, reflections and swaps of dimensions that keep what failed.
+//!
+//! ```text
+//!   one dead cable on a ring of 6:   o-o-o-o-o-o        its middle reflected onto itself is all that is left
+//!                                    `---- x ---'       of 12 maps (6 translations, each with its reflection)
+//! ```
+//!
+//! A map sends dimension `d` to a dimension of the same extent, wrap and capacity, and position `p` there to
+//! `p + shift` or `shift - p`. The maps that carry dead links onto dead links and failed ranks onto failed ranks form a
+//! group; a few of them generate it.
+
+use std::collections::{BTreeSet, HashSet};
+
+use collsynth_core::topology::{Direction, LinkId, RankId, Topology, Torus};
+
+/// Maps of a torus looked at; where there are more, swaps of dimensions are left out, and where that does not help
+/// nothing is looked for.
+const MOST_MAPS: usize = 1 << 21;
+
+/// A map of a topology onto itself that keeps its links, their capacities and what failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Automorphism {
+    /// The image of each rank.
+    pub ranks: Vec<RankId>,
+    /// The image of each link.
+    pub links: Vec<LinkId>,
+}
+
+/// Symmetries, by some of which all the others are composed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symmetries {
+    /// How many there are, with the identity.
+    pub count: usize,
+    /// What they are composed of; none for the identity alone.
+    pub generators: Vec<Automorphism>,
+}
+
+/// What happens to one dimension: where it goes, whether it is turned round, and where position 0 gets.
+type Part = (usize, bool, u32);
+type Map = Vec<Part>;
+
+/// The symmetries of a topology for which `keeps` says yes, given where each rank goes; these must form a group (that
+/// keeps a root, or a demand, say). On an explicit graph: the identity alone.
+///
+/// Looks at `N * 2^D * D!` maps at most, each for as long as it keeps what failed.
+pub fn symmetries(topology: &Topology, keeps: impl Fn(&dyn Fn(RankId) -> RankId) -> bool) -> Symmetries {
+    let none = Symmetries { count: 1, generators: Vec::new() };
+    let Some(torus) = topology.as_torus() else { return none };
+    let Some(orders) = orders(torus) else { return none };
+    let table = LinkTable::new(topology, torus);
+    let mut generators: Vec<Map> = Vec::new();
+    let mut known = HashSet::from([identity(torus)]);
+    for order in &orders {
+        for_each_map(torus, order, &mut |map| {
+            if known.contains(map) || !table.keeps_failures(topology, torus, map) {
+                return;
+            }
+            if keeps(&|rank| image(torus, map, rank)) {
+                generators.push(map.clone());
+                known = closure(torus, &generators);
+            }
+        });
+    }
+    let generators = generators.iter().map(|map| table.automorphism(topology, torus, map)).collect();
+    Symmetries { count: known.len(), generators }
+}
+
+/// The orders of dimensions to look at; `None` if there are too many maps even without swaps.
+fn orders(torus: &Torus) -> Option<Vec<Vec<usize>>> {
+    let dims = torus.extents.len();
+    let straight = torus.extents.iter().try_fold(1_usize, |product, &extent| {
+        product.checked_mul(2 * extent as usize).filter(|&product| product <= MOST_MAPS)
+    })?;
+    let mut orders: Vec<Vec<usize>> = vec![Vec::new()];
+    for dim in 0..dims {
+        let like = |other: &usize| {
+            let of = |dim: usize| (torus.extents[dim], torus.wrap[dim], torus.capacity[dim]);
+            of(dim) == of(*other)
+        };
+        orders = orders
+            .iter()
+            .flat_map(|order| {
+                let free = (0..dims).filter(like).filter(|other| !order.contains(other));
+                free.map(|other| [&order[..], &[other]].concat())
+            })
+            .collect();
+        if orders.len().saturating_mul(straight) > MOST_MAPS {
+            return Some(vec![(0..dims).collect()]);
+        }
+    }
+    Some(orders)
+}
+
+fn identity(torus: &Torus) -> Map {
+    (0..torus.extents.len()).map(|dim| (dim, false, 0)).collect()
+}
+
+/// Every way to turn round and to shift the dimensions, in the order given.
+fn for_each_map(torus: &Torus, order: &[usize], visit: &mut impl FnMut(&Map)) {
+    fn extend(torus: &Torus, order: &[usize], map: &mut Map, visit: &mut impl FnMut(&Map)) {
+        let dim = map.len();
+        let Some(&to) = order.get(dim) else { return visit(map) };
+        let extent = torus.extents[dim];
+        let mut with = |flip, shift| {
+            map.push((to, flip, shift));
+            extend(torus, order, map, visit);
+            map.pop();
+        };
+        if torus.wrap[dim] {
+            for shift in 0..extent {
+                with(false, shift);
+                with(true, shift);
+            }
+        } else {
+            with(false, 0);
+            if extent > 1 {
+                with(true, extent - 1);
+            }
+        }
+    }
+    extend(torus, order, &mut Map::new(), visit);
+}
+
+/// First one map, then the other.
+fn compose(torus: &Torus, first: &Map, then: &Map) -> Map {
+    let part = |&(middle, flip_1, shift_1): &Part| {
+        let (to, flip_2, _) = then[middle];
+        (to, flip_1 != flip_2, position(torus, then[middle], shift_1))
+    };
+    first.iter().map(part).collect()
+}
+
+fn closure(torus: &Torus, generators: &[Map]) -> HashSet<Map> {
+    let mut known = HashSet::from([identity(torus)]);
+    let mut fresh = vec![identity(torus)];
+    while let Some(map) = fresh.pop() {
+        for generator in generators {
+            let next = compose(torus, &map, generator);
+            if known.insert(next.clone()) {
+                fresh.push(next);
+            }
+        }
+    }
+    known
+}
+
+fn position(torus: &Torus, (to, flip, shift): Part, position: u32) -> u32 {
+    let extent = torus.extents[to];
+    (shift + if flip { extent - position } else { position }) % extent
+}
+
+fn image(torus: &Torus, map: &Map, rank: RankId) -> RankId {
+    let along = |(dim, &part): (usize, &Part)| position(torus, part, torus.position(rank, dim)) * torus.stride(part.0);
+    RankId(map.iter().enumerate().map(along).sum())
+}
+
+/// Links by rank and direction, and what failed.
+struct LinkTable {
+    /// `[rank * 2 * dims + 2 * dim + positive]`
+    link: Vec<Option<LinkId>>,
+    dims: usize,
+    dead_links: Vec<LinkId>,
+    dead_ranks: BTreeSet<RankId>,
+}
+
+impl LinkTable {
+    fn new(topology: &Topology, torus: &Torus) -> Self {
+        let dims = torus.extents.len();
+        let mut link = vec![None; topology.rank_count() * 2 * dims];
+        let mut dead_links = Vec::new();
+        for id in (0..topology.links().len() as u32).map(LinkId) {
+            let what = topology.link(id);
+            if let Some(Direction { dim, positive }) = what.direction {
+                link[(what.from.index() * dims + usize::from(dim)) * 2 + usize::from(positive)] = Some(id);
+            }
+            if !what.alive {
+                dead_links.push(id);
+            }
+        }
+        let dead_ranks = (0..topology.rank_count() as u32).map(RankId).filter(|&rank| !topology.is_alive(rank));
+        Self { link, dims, dead_links, dead_ranks: dead_ranks.collect() }
+    }
+
+    fn image(&self, topology: &Topology, torus: &Torus, map: &Map, id: LinkId) -> Option<LinkId> {
+        let link = topology.link(id);
+        let Direction { dim, positive } = link.direction?;
+        let (to, flip, _) = map[usize::from(dim)];
+        self.link[(image(torus, map, link.from).index() * self.dims + to) * 2 + usize::from(positive != flip)]
+    }
+
+    /// Maps are one to one, so it is enough that what failed goes where something failed.
+    fn keeps_failures(&self, topology: &Topology, torus: &Torus, map: &Map) -> bool {
+        self.dead_ranks.iter().all(|&rank| self.dead_ranks.contains(&image(torus, map, rank)))
+            && self
+                .dead_links
+                .iter()
+                .all(|&id| self.image(topology, torus, map, id).is_some_and(|image| !topology.link(image).alive))
+    }
+
+    fn automorphism(&self, topology: &Topology, torus: &Torus, map: &Map) -> Automorphism {
+        let ranks = (0..topology.rank_count() as u32).map(|rank| image(torus, map, RankId(rank)));
+        let links = (0..topology.links().len() as u32).map(LinkId);
+        // A torus has a link in every direction in which its image has one.
+        let links = links.map(|id| self.image(topology, torus, map, id).unwrap_or(id));
+        Automorphism { ranks: ranks.collect(), links: links.collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::symmetries;
+    use collsynth_core::topology::{RankId, Shape, Topology, TopologySpec, Torus};
+
+    type Cables = &'static [(u32, u32)];
+
+    fn without(torus: Torus, cables: &[(u32, u32)]) -> Topology {
+        Topology::new(TopologySpec::new(Shape::Torus(torus)).without_cables(cables)).unwrap()
+    }
+
+    fn count(topology: &Topology) -> usize {
+        let found = symmetries(topology, |_| true);
+        for map in &found.generators {
+            let mut images = map.ranks.clone();
+            images.sort_unstable();
+            assert!(images.iter().enumerate().all(|(index, rank)| rank.index() == index));
+            for (link, &image) in topology.links().iter().zip(&map.links) {
+                let image = topology.link(image);
+                assert_eq!((image.from, image.to), (map.ranks[link.from.index()], map.ranks[link.to.index()]));
+                assert_eq!((image.capacity, image.alive), (link.capacity, link.alive));
+            }
+        }
+        found.count
+    }
+
+    #[test]
+    fn whole_tori_have_all_maps_and_broken_ones_those_that_keep_the_failures() {
+        let mesh = |extents: &[u32]| Torus { wrap: vec![false; extents.len()], ..Torus::new(extents) };
+        let cases: &[(Torus, Cables, usize)] = &[
+            (Torus::new(&[5]), &[], 10),
+            (Torus::new(&[6]), &[(2, 3)], 2),
+            (Torus::new(&[4, 4]), &[], 16 * 4 * 2),
+            (Torus::new(&[4, 4]), &[(0, 1)], 4),
+            (Torus::new(&[8, 4]), &[], 32 * 4),
+            (Torus::new(&[4, 4, 4]), &[(2, 3)], 16),
+            (Torus::new(&[4, 4]), &[(0, 1), (10, 11)], 8),
+            (Torus::new(&[4, 4]), &[(0, 1), (6, 10), (3, 7)], 1),
+            (mesh(&[3, 3]), &[], 8),
+            (mesh(&[2, 3]), &[], 4),
+            (Torus { capacity: vec![1, 2], ..Torus::new(&[3, 3]) }, &[], 9 * 4),
+            (Torus { wrap: vec![true], ..Torus::new(&[2]) }, &[], 4),
+        ];
+        for (torus, cables, expected) in cases {
+            assert_eq!(count(&without(torus.clone(), cables)), *expected, "{torus:?} without {cables:?}");
+        }
+    }
+
+    #[test]
+    fn what_must_be_kept_is_kept() {
+        let torus = Topology::torus(&[4, 4]).unwrap();
+        assert_eq!(symmetries(&torus, |image| image(RankId(5)) == RankId(5)).count, 8);
+    }
+}

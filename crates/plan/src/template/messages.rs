@@ -1,0 +1,146 @@
+//! The template of an all-to-all: a step for every hop of every message of rank 0.
+//!
+//! An offset is covered the shorter way round in every dimension, in any order of the hops, so offsets and directions
+//! are the jobs and machines of an open shop (see `open_shop`).
+
+use super::open_shop::{Shop, Visit};
+use super::{block_parts, directions, link_towards};
+use crate::even_widths;
+use collsynth_core::collective::ChunkId;
+use collsynth_core::schedule::{Op, Schedule};
+use collsynth_core::topology::{Direction, LinkId, RankId, Topology, Torus};
+
+/// A step for every hop of every message of rank 0.
+pub(crate) struct TemplateSchedule {
+    /// The width of each step.
+    pub widths: Vec<u32>,
+    directions: Vec<Direction>,
+    blocks: Vec<Block>,
+}
+
+/// Parts of every message that move alike: `copies` times the parts `0..parts`.
+struct Block {
+    parts: u32,
+    copies: u32,
+    /// `visits[step][job]` is the direction the job moves in; job = (offset - 1) * parts + part.
+    visits: Vec<Vec<Visit>>,
+}
+
+impl TemplateSchedule {
+    /// Makes the template of `parts` parts per message in `steps` steps; `None` if the open shop has no solution with
+    /// widths as equal as can be (no such torus is known when `steps` is at least the diameter).
+    pub fn new(torus: &Torus, parts: u32, steps: u32) -> Option<Self> {
+        let directions = directions(torus);
+        let ranks: u32 = torus.extents.iter().product();
+        // Loads are whole for multiples of two parts per unit of capacity.
+        let unit =
+            torus.capacity.iter().try_fold(2_u32, |unit, &c| unit.checked_mul(if unit % c == 0 { 1 } else { c }));
+        let (block, copies) = block_parts(unit, parts, ranks);
+        let mut template = Self { widths: vec![0; steps as usize], directions, blocks: Vec::new() };
+        for (parts, copies) in [(block, copies), (parts - block * copies, 1)] {
+            if parts > 0 {
+                template.add_block(torus, ranks, parts, copies)?;
+            }
+        }
+        Some(template)
+    }
+
+    fn add_block(&mut self, torus: &Torus, ranks: u32, parts: u32, copies: u32) -> Option<()> {
+        let offsets: Vec<u32> = (1..ranks).flat_map(|offset| (0..parts).map(move |_| offset)).collect();
+        let capacity = self.directions.iter().map(|direction| torus.capacity[usize::from(direction.dim)]).collect();
+        let shop = Shop { visits: visits(torus, &self.directions, &offsets)?, capacity };
+        let busiest = (0..self.directions.len()).map(|m| shop.load(m).div_ceil(u64::from(shop.capacity[m]))).max();
+        let widths = even_widths(u32::try_from(busiest.unwrap_or(0)).ok()?, self.widths.len() as u32);
+        for (total, &width) in self.widths.iter_mut().zip(&widths) {
+            *total = width.checked_mul(copies)?.checked_add(*total)?;
+        }
+        let visits = if self.directions.is_empty() { Vec::new() } else { shop.schedule(&widths)? };
+        self.blocks.push(Block { parts, copies, visits });
+        Some(())
+    }
+
+    /// The links that a part of the message from `origin` to `dest` takes, with the step of each, from 0.
+    ///
+    /// # Panics
+    ///
+    /// If the topology is not the intact torus the template was made for.
+    pub fn path(
+        &self,
+        topology: &Topology,
+        origin: RankId,
+        dest: RankId,
+        part: u32,
+    ) -> impl Iterator<Item = (usize, LinkId)> {
+        let torus = topology.as_torus().expect("templates are of tori");
+        let repeated = self.blocks[0].parts * self.blocks[0].copies;
+        let (block, part) = match part < repeated {
+            true => (&self.blocks[0], part % self.blocks[0].parts),
+            false => (&self.blocks[1], part - repeated),
+        };
+        let job = ((offset(torus, origin, dest) - 1) * block.parts + part) as usize;
+        let mut at = origin;
+        block.visits.iter().enumerate().filter_map(move |(step, visits)| {
+            let direction = self.directions[usize::from(visits[job]?)];
+            let link = link_towards(topology, at, direction);
+            at = topology.link(link).to;
+            Some((step, link))
+        })
+    }
+
+    /// Writes the template out for every rank.
+    pub fn translate(&self, topology: &Topology, parts: u32) -> Schedule {
+        let ranks = topology.rank_count() as u32;
+        let links = topology.links().len();
+        let mut carried: Vec<Vec<ChunkId>> = vec![Vec::new(); links * self.widths.len()];
+        for (origin, dest) in (0..ranks).flat_map(|origin| (0..ranks).map(move |dest| (origin, dest))) {
+            for part in 0..if origin == dest { 0 } else { parts } {
+                let chunk = ChunkId((origin * ranks + dest) * parts + part);
+                for (step, link) in self.path(topology, RankId(origin), RankId(dest), part) {
+                    carried[step * links + link.index()].push(chunk);
+                }
+            }
+        }
+        let mut builder = Schedule::builder();
+        for (step, &width) in self.widths.iter().enumerate() {
+            builder.step(width);
+            for (link, chunks) in carried[step * links..][..links].iter_mut().enumerate() {
+                if !chunks.is_empty() {
+                    builder.transfer_over(topology, LinkId(link as u32), Op::Copy, std::mem::take(chunks));
+                }
+            }
+        }
+        builder.finish()
+    }
+}
+
+/// The offset between two ranks, as the number of the rank at that offset from rank 0.
+fn offset(torus: &Torus, origin: RankId, dest: RankId) -> u32 {
+    let apart = |dim| torus.position(dest, dim) + torus.extents[dim] - torus.position(origin, dim);
+    (0..torus.extents.len()).map(|dim| apart(dim) % torus.extents[dim] * torus.stride(dim)).sum()
+}
+
+/// How often each job moves in each direction, `[job * directions + direction]`; ties are shared out evenly.
+fn visits(torus: &Torus, directions: &[Direction], offsets: &[u32]) -> Option<Vec<u8>> {
+    let mut visits = vec![0_u8; offsets.len() * directions.len()];
+    let mut ties = vec![0_u32; torus.extents.len()];
+    for (job, &offset) in offsets.iter().enumerate() {
+        for (machine, direction) in directions.iter().enumerate() {
+            let dim = usize::from(direction.dim);
+            let (extent, position) = (torus.extents[dim], torus.position(RankId(offset), dim));
+            let hops = if !torus.wrap[dim] {
+                position
+            } else if 2 * position == extent {
+                // The tie of this job was already broken if its first direction has been seen.
+                let taken = ties[dim] % 2 == u32::from(direction.positive);
+                ties[dim] += u32::from(!direction.positive);
+                if taken { 0 } else { position }
+            } else if direction.positive == (2 * position < extent) {
+                position.min(extent - position)
+            } else {
+                0
+            };
+            visits[job * directions.len() + machine] = u8::try_from(hops).ok()?;
+        }
+    }
+    Some(visits)
+}

@@ -1,0 +1,143 @@
+//! The open shop: jobs that visit machines a given number of times, in any order, one machine a step.
+//!
+//! Jobs and machines form a bipartite multigraph, an edge per visit; a schedule colours the edges with steps such that
+//! no colour meets a job twice, nor a machine more often than its room in that step. With equal widths this is Koenig's
+//! theorem (1916): it always exists if no job has more visits than there are steps and no machine more than its room in
+//! all of them. With `r` steps one unit wider than the others, one flow first chooses the visits of the wide steps, and
+//! each half is then a shop with equal widths (compare de Werra 1971 on equitable colourings).
+//! Every choice is an integral flow with lower bounds.
+
+use petgraph::graph::DiGraph;
+
+/// Visits still to be made, `[job * machines + machine]`, and what the machines can do.
+pub(super) struct Shop {
+    /// Visits, at most 255 of a job to a machine.
+    pub visits: Vec<u8>,
+    /// Visits each machine takes in a step of width 1.
+    pub capacity: Vec<u32>,
+}
+
+/// The machine a job visits in a step; `None`: it rests.
+pub(super) type Visit = Option<u8>;
+
+impl Shop {
+    fn machines(&self) -> usize {
+        self.capacity.len()
+    }
+
+    pub fn jobs(&self) -> usize {
+        self.visits.len() / self.machines().max(1)
+    }
+
+    /// All visits to a machine.
+    pub fn load(&self, machine: usize) -> u64 {
+        self.visits.iter().skip(machine).step_by(self.machines()).map(|&visits| u64::from(visits)).sum()
+    }
+
+    /// Visits of a job.
+    fn length(&self, job: usize) -> u32 {
+        self.visits[job * self.machines()..][..self.machines()].iter().map(|&visits| u32::from(visits)).sum()
+    }
+
+    /// A step for every visit, `[step][job]`, where step `t` has room for `widths[t]` times the capacity of a machine;
+    /// `None` if the wide steps cannot be filled. `widths` falls by at most one, once.
+    pub fn schedule(mut self, widths: &[u32]) -> Option<Vec<Vec<Visit>>> {
+        let wide = widths.iter().take_while(|&&width| width == widths[0]).count();
+        let (wide_widths, narrow_widths) = widths.split_at(wide);
+        let mut steps = Vec::with_capacity(widths.len());
+        for group in [wide_widths, narrow_widths] {
+            if group.is_empty() {
+                continue;
+            }
+            let rest = if steps.is_empty() { narrow_widths } else { &[] };
+            let mut chosen = Shop { visits: self.select(group, rest)?, capacity: self.capacity.clone() };
+            for (kept, &taken) in self.visits.iter_mut().zip(&chosen.visits) {
+                *kept -= taken;
+            }
+            for t in 0..group.len() {
+                let now = chosen.select(&group[t..=t], &group[t + 1..])?;
+                for (kept, &taken) in chosen.visits.iter_mut().zip(&now) {
+                    *kept -= taken;
+                }
+                let visit = |job: &[u8]| job.iter().position(|&visits| visits > 0).map(|machine| machine as u8);
+                steps.push(now.chunks(self.machines()).map(visit).collect());
+            }
+        }
+        Some(steps)
+    }
+
+    /// Chooses the visits made in the steps of widths `now`, so that what is left may still fit in those of `later`: a
+    /// job makes at most one visit a step, a machine has room for width times capacity. `None` if there is no such
+    /// choice. One maximum flow: source - jobs - machines - sink, with lower bounds moved to a second pair of
+    /// terminals.
+    fn select(&self, now: &[u32], later: &[u32]) -> Option<Vec<u8>> {
+        let (jobs, machines) = (self.jobs(), self.machines());
+        let total = |widths: &[u32]| widths.iter().map(|&width| u64::from(width)).sum::<u64>();
+        let mut flow = FlowWithFloors::new(jobs + machines + 2);
+        let (source, sink) = (jobs + machines, jobs + machines + 1);
+        for job in 0..jobs {
+            let length = self.length(job);
+            let floor = length.saturating_sub(later.len() as u32);
+            flow.edge(source, job, floor, length.min(now.len() as u32))?;
+        }
+        let first_choice = flow.graph.edge_count();
+        for job in 0..jobs {
+            for machine in 0..machines {
+                let visits = u32::from(self.visits[job * machines + machine]);
+                flow.edge(job, jobs + machine, 0, visits.min(now.len() as u32))?;
+            }
+        }
+        for (machine, &capacity) in self.capacity.iter().enumerate() {
+            let load = self.load(machine);
+            let floor = load.saturating_sub(total(later) * u64::from(capacity));
+            let ceiling = load.min(total(now) * u64::from(capacity));
+            flow.edge(jobs + machine, sink, u32::try_from(floor).ok()?, u32::try_from(ceiling).ok()?)?;
+        }
+        let flows = flow.solve(source, sink)?;
+        Some(flows[first_choice..][..jobs * machines].iter().map(|&visits| visits as u8).collect())
+    }
+}
+
+/// A flow network whose edges have lower bounds.
+struct FlowWithFloors {
+    graph: DiGraph<(), u32>,
+    /// Per node: what the floors bring in, minus what they take out.
+    excess: Vec<i64>,
+}
+
+impl FlowWithFloors {
+    fn new(nodes: usize) -> Self {
+        let mut graph = DiGraph::with_capacity(nodes + 2, 0);
+        for _ in 0..nodes {
+            graph.add_node(());
+        }
+        Self { graph, excess: vec![0; nodes] }
+    }
+
+    /// Adds an edge that must carry between `floor` and `ceiling`; `None` if that is no range.
+    fn edge(&mut self, from: usize, to: usize, floor: u32, ceiling: u32) -> Option<()> {
+        let room = ceiling.checked_sub(floor)?;
+        self.graph.add_edge((from as u32).into(), (to as u32).into(), room);
+        self.excess[from] -= i64::from(floor);
+        self.excess[to] += i64::from(floor);
+        Some(())
+    }
+
+    /// What each edge carries above its floor in a flow from source to sink that respects all bounds, in the order in
+    /// which the edges were added; `None` if there is none.
+    fn solve(mut self, source: usize, sink: usize) -> Option<Vec<u32>> {
+        self.graph.add_edge((sink as u32).into(), (source as u32).into(), u32::MAX);
+        let (above, below) = (self.graph.add_node(()), self.graph.add_node(()));
+        let mut wanted = 0;
+        for (node, &excess) in self.excess.iter().enumerate() {
+            let (from, to) = if excess > 0 { (above, (node as u32).into()) } else { ((node as u32).into(), below) };
+            let amount = u32::try_from(excess.unsigned_abs()).ok()?;
+            if amount > 0 {
+                self.graph.add_edge(from, to, amount);
+                wanted += if excess > 0 { amount } else { 0 };
+            }
+        }
+        let (value, flows) = petgraph::algo::dinics(&self.graph, above, below);
+        (value == wanted).then_some(flows)
+    }
+}

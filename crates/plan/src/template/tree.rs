@@ -1,0 +1,333 @@
+//! The template of an all_gather: trees from rank 0 to all offsets, one for each part.
+//!
+//! An offset is reached once, in one direction, from an offset reached in an earlier step; in a step, each direction
+//! takes as many offsets as its width and capacity allow. So this is a shop again: offsets are unit jobs that any of
+//! several machines can do, and each waits for one of its neighbours. Steps are filled one after another:
+//!
+//! ```text
+//!   reached o o o . . . .        the nearest reached offset of every other is looked up; whoever has the longest chain
+//!                 ^ 4 left       behind it goes first, for it must advance in this step or be late
+//! ```
+//!
+//! * **The rule** that the job with the longest chain behind it goes first is that of Hu (Operations Research 9, 1961).
+//!   Here chains are not given: they are shortest ways from what is reached, and are looked up anew in every step.
+//! * **Directions** are given out by augmenting paths (Koenig), the offsets in the order of the rule: of all sets of
+//!   offsets that fit in the step, that finds the first in this order.
+//! * **Widths** come out as even as the first steps allow, in which few offsets are near: a step is narrower where more
+//!   of its room would be left empty than the total width can spare.
+//!
+//! Ties are broken by chance; should a total width not do, others of the same are tried, and then larger ones.
+
+use std::ops::RangeInclusive;
+
+use fastrand::Rng;
+
+use super::{at_offset, block_parts, directions, link_towards};
+use crate::Task;
+use collsynth_core::collective::ChunkId;
+use collsynth_core::schedule::{Op, Schedule};
+use collsynth_core::topology::{Direction, LinkId, RankId, Topology, Torus};
+
+/// Tries of a total width.
+const TRIES: u32 = 16;
+
+/// Trees of rank 0, hop by hop.
+pub(super) struct TemplateTrees {
+    /// The width of each step.
+    widths: Vec<u32>,
+    blocks: Vec<Block>,
+}
+
+/// The trees of some parts: `copies` times the parts `0..parts`.
+struct Block {
+    parts: u32,
+    copies: u32,
+    hops: Vec<Hop>,
+}
+
+/// How a part gets to an offset.
+struct Hop {
+    part: u32,
+    from: RankId,
+    direction: Direction,
+    step: u32,
+}
+
+impl TemplateTrees {
+    /// The trees of least total width, or that serve best where time has a price, in one of these numbers of steps;
+    /// `None` if all are less than the diameter.
+    pub fn narrowest(task: &Task<'_>, torus: &Torus, steps: RangeInclusive<u32>) -> Option<Self> {
+        let parts = task.problem.parts();
+        let cost = |trees: &Self| -> (f64, u32) {
+            let (steps, width) = (trees.widths.len(), trees.widths.iter().sum::<u32>());
+            let volume = f64::from(width) / f64::from(parts);
+            (task.price.map_or(volume, |price| price.seconds_for(steps, volume)), width)
+        };
+        let mut best: Option<Self> = None;
+        for steps in steps {
+            let trees = Self::new(task, torus, steps)?;
+            if best.as_ref().is_none_or(|best| cost(&trees) < cost(best)) {
+                best = Some(trees);
+            }
+            if best.as_ref().is_some_and(|best| cost(best).1 <= task.bounds.least_width(parts)) {
+                break;
+            }
+        }
+        best
+    }
+
+    /// Grows the trees, in so many steps; `None` if these are fewer than the diameter.
+    fn new(task: &Task<'_>, torus: &Torus, steps: u32) -> Option<Self> {
+        let parts = task.problem.parts();
+        let ground = Ground::new(torus);
+        let room: u32 = ground.capacity.iter().sum();
+        // In multiples of so many parts, the room of whole steps is filled.
+        let whole = room / greatest_common_divisor(room, ground.ranks - 1).max(1);
+        let (block, copies) = block_parts(Some(whole.max(1)), parts, ground.ranks);
+        let mut this = Self { widths: vec![0; steps as usize], blocks: Vec::new() };
+        for (parts, copies) in [(block, copies), (parts - block * copies, 1)] {
+            if parts > 0 {
+                let (widths, hops) = ground.grow(parts, steps, task)?;
+                for (total, width) in this.widths.iter_mut().zip(widths) {
+                    *total = width.checked_mul(copies)?.checked_add(*total)?;
+                }
+                this.blocks.push(Block { parts, copies, hops });
+            }
+        }
+        Some(this)
+    }
+
+    /// Writes the trees out for every rank; backwards in time, with sums in place of copies, if they collect.
+    pub fn translate(&self, topology: &Topology, parts: u32, collected: bool) -> Schedule {
+        let torus = topology.as_torus().expect("templates are of tori");
+        let (links, steps) = (topology.links().len(), self.widths.len());
+        let mut carried: Vec<Vec<ChunkId>> = vec![Vec::new(); links * steps];
+        let mut first = 0;
+        for block in &self.blocks {
+            for hop in &block.hops {
+                for origin in (0..topology.rank_count() as u32).map(RankId) {
+                    let link = link_towards(topology, at_offset(torus, origin, hop.from), hop.direction);
+                    let slot = match collected {
+                        false => hop.step as usize * links + link.index(),
+                        true => {
+                            let back = topology.opposite(link).expect("a cable has two links");
+                            (steps - 1 - hop.step as usize) * links + back.index()
+                        }
+                    };
+                    let chunk = |copy: u32| ChunkId(origin.0 * parts + first + copy * block.parts + hop.part);
+                    carried[slot].extend((0..block.copies).map(chunk));
+                }
+            }
+            first += block.parts * block.copies;
+        }
+        let op = if collected { Op::Reduce } else { Op::Copy };
+        let mut builder = Schedule::builder();
+        for (step, transfers) in carried.chunks_mut(links.max(1)).enumerate() {
+            builder.step(self.widths[if collected { steps - 1 - step } else { step }]);
+            for (link, chunks) in transfers.iter_mut().enumerate().filter(|(_, chunks)| !chunks.is_empty()) {
+                builder.transfer_over(topology, LinkId(link as u32), op, std::mem::take(chunks));
+            }
+        }
+        builder.finish()
+    }
+}
+
+/// The offsets and their neighbours.
+struct Ground {
+    ranks: u32,
+    directions: Vec<Direction>,
+    /// What each direction carries in a step of width 1.
+    capacity: Vec<u32>,
+    /// `from[offset * directions + d]`: where direction `d` comes from.
+    from: Vec<u32>,
+    /// `to[offset * directions + d]`: where it leads.
+    to: Vec<u32>,
+}
+
+/// An offset that a part can be brought to in a step.
+struct Candidate {
+    part: u32,
+    offset: u32,
+    /// The longest chain that waits for it, itself included.
+    chain: u32,
+    /// The directions it can be reached in, as bits.
+    ways: u64,
+}
+
+/// Widths of the steps, and the hops of all trees.
+type Grown = (Vec<u32>, Vec<Hop>);
+
+impl Ground {
+    fn new(torus: &Torus) -> Self {
+        let directions = directions(torus);
+        let ranks: u32 = torus.extents.iter().product();
+        let (mut from, mut to) = (Vec::new(), Vec::new());
+        for offset in (0..ranks).map(RankId) {
+            for direction in &directions {
+                let dim = usize::from(direction.dim);
+                let (extent, stride, position) = (torus.extents[dim], torus.stride(dim), torus.position(offset, dim));
+                let at = |there: u32| offset.0 - position * stride + there * stride;
+                let (next, previous) = (at((position + 1) % extent), at((position + extent - 1) % extent));
+                to.push(if direction.positive { next } else { previous });
+                from.push(if direction.positive { previous } else { next });
+            }
+        }
+        let capacity = directions.iter().map(|direction| torus.capacity[usize::from(direction.dim)]).collect();
+        Self { ranks, directions, capacity, from, to }
+    }
+
+    fn of<'a>(&self, neighbours: &'a [u32], offset: u32) -> &'a [u32] {
+        let count = self.directions.len();
+        &neighbours[offset as usize * count..][..count]
+    }
+
+    /// Trees of so many parts, in the least total width that is found.
+    fn grow(&self, parts: u32, steps: u32, task: &Task<'_>) -> Option<Grown> {
+        let bound =
+            task.bounds.volume.as_ref().map_or(0, |bound| (bound.at_least * i128::from(parts)).ceil().to_integer());
+        let hops = u64::from(parts) * u64::from(self.ranks - 1);
+        let room = self.capacity.iter().map(|&capacity| u64::from(capacity)).sum::<u64>().max(1);
+        let least = u32::try_from(bound).ok()?.max(u32::try_from(hops.div_ceil(room)).ok()?).max(steps);
+        let mut more = 0;
+        while more <= least.saturating_mul(self.ranks) {
+            for number in 0..TRIES {
+                let seed = task.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(u64::from(number));
+                if let Some(grown) = self.attempt(parts, steps, least + more, Rng::with_seed(seed)) {
+                    return Some(grown);
+                }
+            }
+            more = (2 * more).max(1);
+        }
+        None
+    }
+
+    /// One try of a total width.
+    fn attempt(&self, parts: u32, steps: u32, width: u32, mut rng: Rng) -> Option<Grown> {
+        let room = |width: u32| self.capacity.iter().map(|&c| u64::from(c) * u64::from(width)).sum::<u64>();
+        let (mut left, mut width_left) = (u64::from(parts) * u64::from(self.ranks - 1), width);
+        let (mut widths, mut grown) = (Vec::new(), Vec::new());
+        let mut reached = vec![false; (parts * self.ranks) as usize];
+        (0..parts).for_each(|part| reached[(part * self.ranks) as usize] = true);
+        for step in 0..steps {
+            let after = steps - 1 - step;
+            let mut candidates = Vec::new();
+            for (part, reached) in (0..).zip(reached.chunks(self.ranks as usize)) {
+                self.candidates(part, reached, &mut rng, &mut candidates);
+            }
+            rng.shuffle(&mut candidates);
+            // The longest chains first; among equals, what has the fewest ways.
+            candidates.sort_by_key(|c| (std::cmp::Reverse(c.chain), c.ways.count_ones()));
+            if candidates.first().is_some_and(|first| first.chain > after + 1) {
+                return None;
+            }
+            let most = width_left.checked_sub(after)?;
+            let mut width = width_left.div_ceil(after + 1).min(most);
+            let chosen = loop {
+                let chosen = self.fill(&candidates, width);
+                let spare = (room(width_left) + chosen.len() as u64).checked_sub(left + room(width));
+                // What is left after this step must fit in the steps after it.
+                if spare.is_some() {
+                    break chosen;
+                }
+                width = Some(width - 1).filter(|&width| width > 0)?;
+            };
+            for &(candidate, way) in &chosen {
+                let Candidate { part, offset, .. } = candidates[candidate];
+                reached[(part * self.ranks + offset) as usize] = true;
+                let from = RankId(self.of(&self.from, offset)[way]);
+                grown.push(Hop { part, from, direction: self.directions[way], step });
+            }
+            (left, width_left) = (left - chosen.len() as u64, width_left - width);
+            widths.push(width);
+        }
+        (left == 0).then_some((widths, grown))
+    }
+
+    /// The offsets next to those reached. O(N D).
+    fn candidates(&self, part: u32, reached: &[bool], rng: &mut Rng, candidates: &mut Vec<Candidate>) {
+        const FAR: u32 = u32::MAX;
+        let mut distance: Vec<u32> = reached.iter().map(|&reached| if reached { 0 } else { FAR }).collect();
+        let mut order: Vec<u32> = (0..self.ranks).filter(|&offset| reached[offset as usize]).collect();
+        let first = order.len();
+        let mut next = 0;
+        while let Some(&offset) = order.get(next) {
+            for &there in self.of(&self.to, offset) {
+                if distance[there as usize] == FAR {
+                    distance[there as usize] = distance[offset as usize] + 1;
+                    order.push(there);
+                }
+            }
+            next += 1;
+        }
+        // From the farthest inwards, every offset joins the neighbour with the longest chain already.
+        let mut chain: Vec<u32> = vec![1; self.ranks as usize];
+        for &offset in order[first..].iter().rev() {
+            let nearer = |&&from: &&u32| distance[from as usize] + 1 == distance[offset as usize];
+            if distance[offset as usize] > 1 {
+                let choices = self.of(&self.from, offset).iter().filter(nearer);
+                let best = choices.max_by_key(|&&from| (chain[from as usize], rng.u32(..)));
+                if let Some(&best) = best {
+                    chain[best as usize] = chain[best as usize].max(chain[offset as usize] + 1);
+                }
+            }
+        }
+        for &offset in order[first..].iter().take_while(|&&offset| distance[offset as usize] == 1) {
+            let from = self.of(&self.from, offset).iter().enumerate();
+            let ways = from.filter(|&(_, &from)| reached[from as usize]).fold(0, |ways, (way, _)| ways | 1 << way);
+            candidates.push(Candidate { part, offset, chain: chain[offset as usize], ways });
+        }
+    }
+
+    /// The candidates that fit in a step, the first of them before others, each with its direction.
+    fn fill(&self, candidates: &[Candidate], width: u32) -> Vec<(usize, usize)> {
+        let room: Vec<usize> = self.capacity.iter().map(|&c| c as usize * width as usize).collect();
+        let all: usize = room.iter().sum();
+        let mut held: Vec<Vec<usize>> = vec![Vec::new(); room.len()];
+        let mut count = 0;
+        for index in 0..candidates.len() {
+            if count == all {
+                break;
+            }
+            count += usize::from(augment(candidates, &room, &mut held, index));
+        }
+        let chosen = held.iter().enumerate().flat_map(|(way, held)| held.iter().map(move |&index| (index, way)));
+        chosen.collect()
+    }
+}
+
+/// Gives a candidate a direction, by moving others if need be; false if it cannot have any.
+fn augment(candidates: &[Candidate], room: &[usize], held: &mut [Vec<usize>], index: usize) -> bool {
+    // By direction: who would come to it, and from where.
+    let mut comes: Vec<Option<(usize, Option<usize>)>> = vec![None; room.len()];
+    let mut order = Vec::with_capacity(room.len());
+    let mut visit = |candidate: usize, from: Option<usize>, order: &mut Vec<usize>| {
+        for (way, comes) in comes.iter_mut().enumerate() {
+            if candidates[candidate].ways & 1 << way != 0 && comes.is_none() {
+                *comes = Some((candidate, from));
+                order.push(way);
+            }
+        }
+    };
+    visit(index, None, &mut order);
+    let mut next = 0;
+    let free = loop {
+        let Some(&way) = order.get(next) else { return false };
+        if held[way].len() < room[way] {
+            break way;
+        }
+        held[way].iter().for_each(|&other| visit(other, Some(way), &mut order));
+        next += 1;
+    };
+    let mut way = free;
+    while let Some((candidate, from)) = comes[way] {
+        held[way].push(candidate);
+        let Some(before) = from else { break };
+        held[before].retain(|&other| other != candidate);
+        way = before;
+    }
+    true
+}
+
+fn greatest_common_divisor(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}

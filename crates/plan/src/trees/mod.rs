@@ -1,0 +1,270 @@
+//! Negotiated trees: one root to every rank, or every rank to one root, on any network with any failures.
+//!
+//! Each chunk spreads along a tree through the time-expanded network: every rank gets it once, over one link in one
+//! step, from a rank that had it before. The trees of all chunks are grown at once; the arrivals that meet in overfull
+//! slots negotiate who moves away (see `plan::negotiation`).
+//!
+//! ```text
+//!   root --1--> a --2--> b          step on each link; b may instead be reached from c in step 3,
+//!     `---1---> c --3--> d          if that slot is cheaper: all_gather, broadcast
+//! ```
+//!
+//! Read backwards in time over links turned round, such trees collect instead of spreading: a rank adds what it
+//! receives to its own contribution and sends the sum once. That is how reduce_scatter and reduce are planned.
+//!
+//! * **Applies** to all_gather, all_reduce_gathered, broadcast, reduce_scatter and reduce on any topology; to broadcast
+//!   and reduce only with few parts: many go through `arborescences`.
+//! * **Steps and volume**: first the least of both bounds, then a little above. Early steps are kept narrow: by the end
+//!   of step `t` a rank can hold only what began within `t` hops. A broadcast fills its links like a pipeline.
+//! * **Complexity**: growing a tree takes O(steps * links); a round O(arrivals moved * degree * steps).
+//!
+//! Trees in the time-expanded network are how TACOS (Won et al., MICRO 2024) sees the problem; edge-disjoint trees and
+//! the cut bound go back to Edmonds (1973). Prices are those of PathFinder (McMurchie and Ebeling, FPGA 1995).
+
+mod forest;
+mod ground;
+mod growth;
+
+use crate::negotiation::{Aim, LiveLink, Network, Search, Start, Strategy, WAIT, most_useful};
+use crate::{Control, Outcome, PlanError, Planner, StopReason, Task};
+use collsynth_core::collective::{ChunkId, ChunkRule, Combining, Holders, Kind};
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::{Op, Schedule};
+use collsynth_core::topology::LinkId;
+pub(super) use forest::{Forest, Grown, Plant};
+pub(super) use ground::Ground;
+
+/// How a rank gets a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Arrival {
+    /// The live link, or [`WAIT`].
+    pub link: LiveLink,
+    /// The step, from 0.
+    pub step: u16,
+}
+
+impl Arrival {
+    /// It does not: the root, and ranks that are not reached.
+    pub const NONE: Self = Self { link: WAIT, step: u16::MAX };
+}
+
+/// Beyond this, broadcast and reduce are for the pipeline of [`Arborescences`](super::Arborescences): it is better
+/// there, and at once. Parts, in steps of width 1 that the links of the root need for them:
+const MOST_ROUNDS: u32 = 8;
+/// Parts, counted at every rank:
+const MOST_ARRIVALS: usize = 1024;
+
+/// Does so much come from, or go to, one root that it is for the pipeline?
+fn is_for_the_pipeline(problem: &Problem) -> bool {
+    let topology = problem.topology();
+    let capacity = |links: &mut dyn Iterator<Item = LinkId>| -> u32 {
+        links.map(|id| topology.link(id)).filter(|link| link.alive).map(|link| link.capacity).sum()
+    };
+    let per_round = match problem.collective().kind {
+        Kind::Broadcast(root) => capacity(&mut topology.links_from(root)),
+        Kind::Reduce(root) => capacity(&mut topology.links_into(root)),
+        _ => return false,
+    };
+    let arrivals = problem.parts() as usize * topology.live_rank_count();
+    problem.parts().div_ceil(per_round.max(1)) > MOST_ROUNDS || arrivals > MOST_ARRIVALS
+}
+
+/// The planner of negotiated trees.
+///
+/// ```
+/// use collsynth_plan::{Control, Parts, Wish, synthesise};
+/// use synth::{collective::Kind, topology::Topology};
+///
+/// let wish = Wish { parts: Parts::Fixed(2), planner: Some("trees".to_owned()), ..Wish::default() };
+/// let plan = synthesise(&Topology::torus(&[4, 4])?, &Kind::AllGather, &wish, &Control::unlimited())?;
+/// assert_eq!((plan.schedule.step_count(), plan.schedule.total_width()), (4, 8));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Trees;
+
+/// A chunk and the root of its tree.
+#[derive(Clone, Copy)]
+struct Rooted {
+    chunk: ChunkId,
+    root: u32,
+}
+
+/// The chunks to be spread, or collected if the second is true; `None` for other collectives. Chunks of failed ranks
+/// are left out.
+fn rooted_chunks(problem: &Problem) -> Option<(Vec<Rooted>, bool)> {
+    let mut rooted = Vec::new();
+    let mut collected = false;
+    for chunk in (0..problem.chunk_count()).map(ChunkId) {
+        let root = match problem.rule(chunk) {
+            ChunkRule { before: Holders::One(root), after: Holders::Every, .. } => root,
+            ChunkRule { before: Holders::Every, after: Holders::One(root), combining: Combining::Sum } => {
+                collected = true;
+                root
+            }
+            _ => return None,
+        };
+        if problem.topology().is_alive(root) {
+            rooted.push(Rooted { chunk, root: root.0 });
+        }
+    }
+    Some((rooted, collected))
+}
+
+impl Planner for Trees {
+    fn name(&self) -> &'static str {
+        "trees"
+    }
+
+    fn summary(&self) -> &'static str {
+        "all_gather, broadcast, reduce_scatter, reduce on any network with any failures: negotiated trees"
+    }
+
+    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
+        let refuse = |reason: &str| PlanError::NotApplicable { planner: self.name(), reason: reason.to_owned() };
+        match rooted_chunks(problem) {
+            Some(_) if is_for_the_pipeline(problem) => {
+                Err(refuse("with so many parts from or to one root, plan with `arborescences`"))
+            }
+            Some(_) => Ok(()),
+            None => Err(refuse("it plans collectives in which every chunk goes from or to one rank and all others")),
+        }
+    }
+
+    fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
+        self.applies(task.problem)?;
+        let problem = task.problem;
+        let least_steps = task.step_count(task.bounds.least_steps())?;
+        let Some((rooted, collected)) = rooted_chunks(problem).filter(|_| !problem.is_trivial()) else {
+            return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
+        };
+        let network = Network::new(problem);
+        problem.check_connected(&network.distances)?;
+        let network = if collected { Network::reversed(problem) } else { network };
+        let ground = Ground::new(network);
+        let network = &ground.network;
+        let roots: Vec<u32> = rooted.iter().map(|rooted| rooted.root).collect();
+        let planting = Planting {
+            ground: &ground,
+            roots: &roots,
+            most_useful: most_useful_anywhere(problem, network, &roots),
+            least_steps: task.steps.unwrap_or(least_steps),
+            most_steps: task.steps.or(task.max_steps),
+        };
+        let least_width = task.bounds.least_width(problem.parts()).max(planting.least_width()).max(least_steps);
+        let (widths, grown, stopped) = Search::new(self.name(), task, &planting, control).run(least_width);
+        let trees = grown.arrivals.chunks(network.rank_count());
+        Ok(Outcome::new(write_down(problem, network, &rooted, collected, &widths, trees), stopped))
+    }
+}
+
+/// Trees to be planted.
+struct Planting<'a> {
+    ground: &'a Ground,
+    roots: &'a [u32],
+    /// Per step, the sum of widths up to it beyond which no link could be busy all the time.
+    most_useful: Vec<u32>,
+    least_steps: u32,
+    most_steps: Option<u32>,
+}
+
+impl<'a> Strategy for Planting<'a> {
+    type Negotiation = Forest<'a>;
+
+    fn begin(&self, start: Start) -> Forest<'a> {
+        let plants = self.roots.iter().map(|&root| Plant::alone(root)).collect();
+        Forest::new(std::slice::from_ref(self.ground), plants, start)
+    }
+
+    /// As even as can be without being too wide too early; the wider steps come early or late.
+    fn widths(&self, steps: u32, width: u32, number: u64) -> Vec<u32> {
+        let mut left = width;
+        let mut widths = Vec::with_capacity(steps as usize);
+        for step in 0..steps {
+            let after = steps - step;
+            let share = if number.is_multiple_of(2) { left.div_ceil(after) } else { left / after };
+            let room = self.most_useful.get(step as usize).map_or(u32::MAX, |&most| most.saturating_sub(width - left));
+            widths.push(if after == 1 { left } else { share.min(room).clamp(1, left - (after - 1)) });
+            left -= widths[step as usize];
+        }
+        widths
+    }
+
+    /// The least number and a few more; with a single root, many more, up to steps that are all of width 1.
+    fn step_choices(&self, width: u32, aim: Aim) -> Vec<u32> {
+        let single = self.single_root().is_some();
+        let more: &[u32] = match (aim == Aim::Any, single) {
+            (true, _) => &[0, 1],
+            (false, false) => &[0, 1, 2, 3],
+            (false, true) => &[0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32],
+        };
+        let most = self.most_steps.unwrap_or(if single { width } else { self.least_steps + 3 }).min(width);
+        let mut choices: Vec<u32> = more.iter().map(|more| self.least_steps + more).filter(|&s| s < most).collect();
+        if most >= self.least_steps {
+            choices.push(most);
+        }
+        choices
+    }
+
+    fn routing_work(&self, steps: u32) -> u64 {
+        /// Slots looked at for an arrival in a step, about.
+        const SLOTS: u64 = 3;
+        (self.roots.len() * self.ground.network.rank_count()) as u64 * u64::from(steps) * SLOTS
+    }
+}
+
+impl Planting<'_> {
+    /// The root, if all trees have the same.
+    fn single_root(&self) -> Option<u32> {
+        let root = *self.roots.first()?;
+        self.roots.iter().all(|&other| other == root).then_some(root)
+    }
+
+    /// With a single root: its links need time to let every chunk go, and the last to go still has all the way before
+    /// it.
+    fn least_width(&self) -> u32 {
+        let Some(root) = self.single_root() else { return 0 };
+        let out = self.ground.network.capacity_out_of(root).max(1);
+        self.roots.len().div_ceil(out as usize) as u32 + self.least_steps.saturating_sub(1)
+    }
+}
+
+/// For each step: what the best placed rank could have received by then, over the capacity of its links.
+fn most_useful_anywhere(problem: &Problem, network: &Network, roots: &[u32]) -> Vec<u32> {
+    let mut most: Vec<u32> = Vec::new();
+    for rank in problem.topology().live_ranks() {
+        let hops = roots.iter().map(|&root| network.distance(root, rank.0));
+        for (step, useful) in most_useful(hops, network.capacity_into(rank.0)).into_iter().enumerate() {
+            most.resize(most.len().max(step + 1), 0);
+            most[step] = most[step].max(useful);
+        }
+    }
+    most
+}
+
+/// The schedule that these trees are, each `tree[rank]`.
+fn write_down<'a>(
+    problem: &Problem,
+    network: &Network,
+    rooted: &[Rooted],
+    collected: bool,
+    widths: &[u32],
+    trees: impl Iterator<Item = &'a [Arrival]>,
+) -> Schedule {
+    let links = network.link_count();
+    let mut carried = vec![Vec::new(); links * widths.len()];
+    for (rooted, tree) in rooted.iter().zip(trees) {
+        for arrival in tree.iter().filter(|arrival| arrival.link != WAIT) {
+            let step = if collected { widths.len() - 1 - usize::from(arrival.step) } else { usize::from(arrival.step) };
+            carried[step * links + arrival.link as usize].push(rooted.chunk);
+        }
+    }
+    let op = if collected { Op::Reduce } else { Op::Copy };
+    let mut builder = Schedule::builder();
+    for (step, chunks) in carried.chunks_mut(links).enumerate() {
+        builder.step(widths[if collected { widths.len() - 1 - step } else { step }]);
+        for (link, chunks) in chunks.iter_mut().enumerate().filter(|(_, chunks)| !chunks.is_empty()) {
+            builder.transfer_over(problem.topology(), network.ids[link], op, std::mem::take(chunks));
+        }
+    }
+    builder.finish()
+}

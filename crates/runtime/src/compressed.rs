@@ -1,0 +1,268 @@
+//! All-reduce of values that are compressed and therefore cannot be added on the way: every rank gathers what all have,
+//! and adds it up itself.
+//!
+//! The buffer is worked through in pieces. Of a piece, a rank compresses its own elements; from then on the buffer is
+//! where the sum grows: compressed pieces go around by the schedule, each is added when it comes, and kept only until
+//! it has been sent on for the last time. No rank ever holds a dense buffer of another.
+//!
+//! ```text
+//!  a ring, rank 3:  step 1   its own piece leaves, rank 2's arrives and is added
+//!                   step 2   rank 2's leaves, rank 1's arrives and is added      two compressed pieces at a time
+//!                   ...
+//! ```
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::communicator::Communicator;
+use super::compressor::Compressor;
+use super::element::{Element, Operation};
+use super::ends::Ends;
+use super::error::RunError;
+use super::execute::part_range;
+use super::layout::{Block, Layout};
+use super::packet::Packet;
+use super::role::{Role, Send};
+use super::runnable::Runnable;
+use super::transport::Transport;
+use collsynth_core::topology::RankId;
+
+/// How compressed pieces are gathered and added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Gathering {
+    /// In which order.
+    pub order: Order,
+    /// The most bytes of compressed data that this rank may hold at a time, without what the transport has on its way;
+    /// `None`: as many as the transport's packets make.
+    pub memory_limit: Option<u64>,
+}
+
+/// In which order the pieces of all ranks are added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Order {
+    /// By rank: all ranks get the same bits. Pieces that come before their turn are kept until then: at most one of
+    /// each rank.
+    #[default]
+    ByRank,
+    /// As the schedule brings them, this rank's own first: the least memory. The same bits in every run, but
+    /// floating-point sums of different ranks can differ in their rounding.
+    AsTheyCome,
+}
+
+impl<T: Transport> Communicator<T> {
+    /// The buffers of all ranks, compressed, gathered and combined, take the place of each.
+    ///
+    /// # Errors
+    ///
+    /// As every call; and [`RunError::Memory`] if a single group of elements at a time does not fit in the limit.
+    pub fn all_reduce_gathered<E: Element, C: Compressor<E>>(
+        &mut self,
+        buffer: &mut [E],
+        compressor: &mut C,
+        gathering: Gathering,
+    ) -> Result<(), RunError> {
+        self.check_kind("all_reduce_gathered")?;
+        let (parts, group, most) = (self.parts(), compressor.group().max(1), self.packet_bytes() as u64);
+        let chunks = self.gathered_chunks()[gathering.order as usize];
+        let largest = self.role().largest_packet as u64;
+        // A chunk of so many elements takes at most so many bytes.
+        let chunk = |elements: usize| {
+            let groups = elements.div_ceil(group).div_ceil(parts);
+            compressor.bytes(groups.saturating_mul(group).min(elements)) as u64
+        };
+        let memory = |elements: usize| chunk(elements).saturating_mul(chunks as u64);
+        if let Some(limit) = gathering.memory_limit {
+            let needed = memory(group.min(buffer.len()));
+            if needed > limit {
+                return Err(RunError::Memory { chunks, needed, limit });
+            }
+        }
+        let limit = gathering.memory_limit.unwrap_or(u64::MAX);
+        let too_much = |elements: usize| chunk(elements).saturating_mul(largest) > most || memory(elements) > limit;
+        let mut length = buffer.len().next_multiple_of(group);
+        while length > group && too_much(length) {
+            length = (length / 2).next_multiple_of(group);
+        }
+        let live = self.live_ranks();
+        for (number, piece) in buffer.chunks_mut(length.max(1)).enumerate() {
+            let bytes = compressor.bytes(piece.len());
+            let mut own = self.new_packet(bytes);
+            compressor.compress(number * length, piece, own.elements_mut());
+            let unit = compressor.bytes(group.min(piece.len())).max(1);
+            let turns = vec![0; parts];
+            let early = vec![None; if gathering.order == Order::ByRank { live.len() * parts } else { 0 }];
+            let mut sums = Sums {
+                own: Some(Arc::new(own)),
+                dense: piece,
+                compressor: &*compressor,
+                live: &live,
+                parts: (0..parts).map(|part| part_range(bytes.div_ceil(unit), parts, part).start * unit).collect(),
+                unit,
+                turns,
+                early,
+                order: gathering.order,
+            };
+            self.carry_out(&mut sums, bytes, unit, Operation::Sum)?;
+            sums.recycle(self);
+        }
+        Ok(())
+    }
+}
+
+/// Where a piece of the sum grows. For the schedule, it is an all-gather of bytes.
+struct Sums<'a, E, C> {
+    /// This rank's own compressed elements, until they have been sent for the last time.
+    own: Option<Arc<Packet>>,
+    dense: &'a mut [E],
+    compressor: &'a C,
+    live: &'a [RankId],
+    /// Where each part begins, in compressed bytes.
+    parts: Vec<usize>,
+    /// Bytes of a compressed group.
+    unit: usize,
+    /// For each part, how many ranks' contributions it has.
+    turns: Vec<usize>,
+    /// By part and rank: what came before its turn.
+    early: Vec<Option<Vec<u8>>>,
+    order: Order,
+}
+
+impl<E: Element, C: Compressor<E>> Sums<'_, E, C> {
+    /// Adds what a rank contributes to a range of compressed bytes, or keeps it until its turn.
+    fn take(&mut self, from: u32, range: &Range<usize>, bytes: &[u8]) {
+        if range.is_empty() {
+            return;
+        }
+        let part = self.parts.partition_point(|&start| start <= range.start) - 1;
+        if self.order == Order::AsTheyCome {
+            return self.add(part, range, bytes);
+        }
+        let live = self.live.len();
+        let Some(turn) = self.live.iter().position(|rank| rank.0 == from) else { return };
+        if turn != self.turns[part] {
+            self.early[part * live + turn] = Some(bytes.to_vec());
+            return;
+        }
+        self.add(part, range, bytes);
+        while self.turns[part] < live {
+            let Some(kept) = self.early[part * live + self.turns[part]].take() else { return };
+            self.add(part, range, &kept);
+        }
+    }
+
+    fn add(&mut self, part: usize, range: &Range<usize>, bytes: &[u8]) {
+        let group = self.compressor.group().max(1);
+        let start = range.start / self.unit * group;
+        let end = (range.end.div_ceil(self.unit) * group).min(self.dense.len());
+        let elements = &mut self.dense[start..end];
+        match self.turns[part] {
+            0 => self.compressor.decompress(bytes, elements),
+            _ => self.compressor.add(bytes, elements),
+        }
+        self.turns[part] += 1;
+    }
+
+    /// Gives the memory of what is left back.
+    fn recycle<T: Transport>(self, communicator: &Communicator<T>) {
+        if let Some(own) = self.own {
+            communicator.recycle(own);
+        }
+    }
+}
+
+impl<E: Element, C: Compressor<E>> Ends<u8> for Sums<'_, E, C> {
+    fn own(&self, _: Block, range: Range<usize>) -> &[u8] {
+        self.own.as_ref().map_or(&[], |own| &own.elements()[range])
+    }
+
+    fn input_packet(&self) -> Option<Arc<Packet>> {
+        self.own.clone()
+    }
+
+    fn deliver(&mut self, block: u32, range: Range<usize>, value: &[u8]) {
+        self.take(block, &range, value);
+    }
+
+    fn deliver_own(&mut self, _: Block, block: u32, range: Range<usize>) {
+        if let Some(own) = self.own.clone() {
+            self.take(block, &range, &own.elements()[range.clone()]);
+        }
+    }
+
+    fn input_is_done(&mut self) {
+        self.own = None;
+    }
+}
+
+/// The most chunks that any rank holds at a time while it gathers, by [`Order`]: its own until they have been sent for
+/// the last time, copies that are being sent, what arrives, what is kept to be sent on, and what waits for its turn.
+/// All ranks must come to the same, because they cut buffers by it. O(ranks * what a role takes).
+pub(super) fn most_chunks(runnable: Runnable<'_>) -> [usize; 2] {
+    let live: Vec<RankId> = runnable.problem().topology().live_ranks().collect();
+    let mut most = [0; 2];
+    for &rank in &live {
+        let (role, parts) = (runnable.role(rank), Layout::new(runnable.problem(), rank).parts());
+        for order in [Order::ByRank, Order::AsTheyCome] {
+            let chunks = chunks_held(&role, &live, parts, order);
+            most[order as usize] = most[order as usize].max(chunks);
+        }
+    }
+    most
+}
+
+/// The most chunks that a rank holds at a time.
+fn chunks_held(role: &Role, live: &[RankId], parts: usize, order: Order) -> usize {
+    let mut early = Early { live, turns: vec![0; parts], waiting: Vec::new(), order };
+    let chunks = |packet: usize| role.packets[packet].chunks.len();
+    role.deliveries[..role.owed].iter().for_each(|one| early.take(one.part, one.block));
+    let (mut own, mut held) = (parts, 0);
+    let mut most = own + early.waiting.len();
+    for (number, step) in role.steps.iter().enumerate() {
+        if number >= role.input_steps {
+            own = 0;
+        }
+        let copied = |send: &&Send| send.whole.is_none();
+        let sent: usize = role.sends[step.sends.clone()].iter().filter(copied).map(|send| send.chunks.len()).sum();
+        let arriving: usize = step.arrivals.clone().map(chunks).sum();
+        most = most.max(own + held + sent + arriving + early.waiting.len());
+        for &at in &role.taken_in[step.taken_in.clone()] {
+            let packet = &role.packets[at as usize];
+            for chunk in &role.received[packet.chunks.clone()] {
+                if let Some(block) = chunk.deliver {
+                    early.take(chunk.part, block);
+                }
+            }
+            if packet.keep {
+                held += packet.chunks.len();
+            }
+        }
+        role.deliveries[step.deliveries.clone()].iter().for_each(|one| early.take(one.part, one.block));
+        most = most.max(own + held + early.waiting.len());
+        for range in [&step.release_early, &step.release_late] {
+            held -= role.releases[range.clone()].iter().map(|&packet| chunks(packet as usize)).sum::<usize>();
+        }
+    }
+    most
+}
+
+/// Counts what waits for its turn.
+struct Early<'a> {
+    live: &'a [RankId],
+    turns: Vec<usize>,
+    /// Part and place among the live ranks.
+    waiting: Vec<(u32, usize)>,
+    order: Order,
+}
+
+impl Early<'_> {
+    fn take(&mut self, part: u32, block: u32) {
+        let turn = self.live.iter().position(|rank| rank.0 == block);
+        let Some(turn) = turn.filter(|_| self.order == Order::ByRank) else { return };
+        self.waiting.push((part, turn));
+        let next = &mut self.turns[part as usize];
+        while let Some(at) = self.waiting.iter().position(|&one| one == (part, *next)) {
+            self.waiting.swap_remove(at);
+            *next += 1;
+        }
+    }
+}

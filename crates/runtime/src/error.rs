@@ -1,0 +1,59 @@
+//! What can go wrong when a schedule is run.
+
+use thiserror::Error;
+
+use super::transport::TransportError;
+use collsynth_core::topology::RankId;
+
+/// Why a collective was not carried out on this rank.
+#[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+pub enum RunError {
+    #[error("the schedule or program is for {expected} ranks, the transport has {found}")]
+    Size { expected: usize, found: usize },
+    #[error("rank {rank} failed, or is none of the machine's: it takes no part in the collective")]
+    NotLive { rank: RankId },
+    #[error("rank {peer} has another schedule or program: start every rank with the same file")]
+    OtherSchedule { peer: RankId },
+    #[error("before the first step: {source}")]
+    Start { source: TransportError },
+    #[error("the schedule is for {scheduled}, not for {called}")]
+    OtherKind { scheduled: &'static str, called: &'static str },
+    #[error("the {buffer} has {found} elements; {rule}")]
+    Length { buffer: &'static str, found: usize, rule: String },
+    #[error(
+        "a group of elements at a time, {chunks} compressed chunks take {needed} bytes of memory; the limit is {limit}"
+    )]
+    Memory { chunks: usize, needed: u64, limit: u64 },
+    #[error("step {step}: {source}; the output is undefined")]
+    Step { step: u32, source: TransportError },
+    #[error("an earlier call failed and ended the connections: make a new communicator")]
+    Ended,
+    #[error("rank {rank}: {source}")]
+    OfRank { rank: RankId, source: Box<RunError> },
+    #[error("a group has no calls for {kind}: give each rank a communicator")]
+    NoGroup { kind: &'static str },
+    #[error("rank {rank} did not arrive at the barrier, though the schedule says so")]
+    NotArrived { rank: RankId },
+}
+
+impl RunError {
+    /// True if the output may have been written to; otherwise it is as it was.
+    pub fn output_is_undefined(&self) -> bool {
+        match self {
+            Self::Step { .. } => true,
+            Self::OfRank { source, .. } => source.output_is_undefined(),
+            _ => false,
+        }
+    }
+
+    /// True if all it says is that another rank ended a connection: the cause is to be looked for there.
+    pub fn is_consequence(&self) -> bool {
+        match self {
+            Self::Step { source, .. } | Self::Start { source } => {
+                matches!(source, TransportError::Closed { .. } | TransportError::Broken { .. })
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What keeps steps apart: packets without slots.
+//!
+//! At a barrier the local worker of a rank first waits for all others of the rank. Between neighbours, each rank then
+//! tells those it is joined to, and goes on when it was told by all of them. Between all ranks, word goes up a tree to
+//! its root and down another one from there; where links failed in one direction, the two differ.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use super::ops::{Draft, Link};
+use super::{LowerError, channels};
+use collsynth_core::problem::Problem;
+use collsynth_core::program::{Barriers, Slot};
+use collsynth_core::schedule::Schedule;
+use collsynth_core::topology::{LinkId, RankId, Topology};
+
+/// A barrier, ready to be added after any step.
+pub(super) struct Barrier {
+    kind: Barriers,
+    /// Links that carry word, in the order in which it goes: towards the root, the farthest first, or between
+    /// neighbours,
+    up: Vec<Link>,
+    /// and from the root, the nearest first.
+    down: Vec<Link>,
+    ranks: Vec<RankId>,
+}
+
+impl Barrier {
+    pub(super) fn new(problem: &Problem, schedule: &Schedule, kind: Barriers) -> Result<Self, LowerError> {
+        let topology = problem.topology();
+        let (up, down) = match kind {
+            Barriers::None => (Vec::new(), Vec::new()),
+            Barriers::Neighbour => (neighbours(topology, schedule)?, Vec::new()),
+            Barriers::Global => {
+                let mut up = tree(topology, false).ok_or(LowerError::NotConnected)?;
+                up.reverse();
+                (up, tree(topology, true).ok_or(LowerError::NotConnected)?)
+            }
+        };
+        Ok(Self { kind, up, down, ranks: topology.live_ranks().collect() })
+    }
+
+    /// The links it needs channels on.
+    pub(super) fn channels(&self) -> impl Iterator<Item = Link> + '_ {
+        self.up.iter().chain(&self.down).copied()
+    }
+
+    /// Adds it to the program.
+    pub(super) fn add(&self, draft: &mut Draft) {
+        if self.kind == Barriers::None {
+            return;
+        }
+        for &rank in &self.ranks {
+            draft.gather(rank);
+        }
+        match self.kind {
+            Barriers::Neighbour => {
+                self.up.iter().for_each(|&link| tell(draft, link));
+                self.up.iter().for_each(|&link| hear(draft, link));
+            }
+            _ => {
+                for &link in self.up.iter().chain(&self.down) {
+                    tell(draft, link);
+                    hear(draft, link);
+                }
+            }
+        }
+        for (channel, _) in draft.links() {
+            draft.sender_follows(channel);
+        }
+    }
+}
+
+fn tell(draft: &mut Draft, (from, to, via): Link) {
+    let channel = draft.channel(from, to, via);
+    draft.sender_follows(channel);
+    draft.send(from, channel, Slot::input(0), 0);
+}
+
+fn hear(draft: &mut Draft, (from, to, via): Link) {
+    let channel = draft.channel(from, to, via);
+    draft.receive(to, channel, None, Slot::input(0), 0);
+    draft.local_follows(channel);
+}
+
+/// The links that the schedule uses, and those back.
+fn neighbours(topology: &Topology, schedule: &Schedule) -> Result<Vec<Link>, LowerError> {
+    let used = channels(schedule);
+    let mut both: BTreeSet<Link> = used.clone();
+    for &(from, to, _) in &used {
+        if both.range((to, from, None)..).next().is_none_or(|&(a, b, _)| (a, b) != (to, from)) {
+            let back = topology.links_between(to, from).find(|&id| topology.link(id).alive);
+            both.insert(named(topology, back.ok_or(LowerError::OneWay { from, to })?));
+        }
+    }
+    Ok(both.into_iter().collect())
+}
+
+/// A link as transfers name it: with its direction only where two join the same ranks.
+fn named(topology: &Topology, id: LinkId) -> Link {
+    let link = topology.link(id);
+    let doubled = topology.links_between(link.from, link.to).count() > 1;
+    (link.from, link.to, link.direction.filter(|_| doubled))
+}
+
+/// A tree of live links from the first live rank, or to it, the nearest first. `None` if it does not reach all.
+fn tree(topology: &Topology, outwards: bool) -> Option<Vec<Link>> {
+    let root = topology.live_ranks().next()?;
+    let mut seen = vec![false; topology.rank_count()];
+    seen[root.index()] = true;
+    let (mut links, mut queue) = (Vec::new(), VecDeque::from([root]));
+    while let Some(rank) = queue.pop_front() {
+        let ids: Vec<LinkId> = match outwards {
+            true => topology.links_from(rank).collect(),
+            false => topology.links_into(rank).collect(),
+        };
+        for id in ids.into_iter().filter(|&id| topology.link(id).alive) {
+            let link = topology.link(id);
+            let other = if outwards { link.to } else { link.from };
+            if !std::mem::replace(&mut seen[other.index()], true) {
+                links.push(named(topology, id));
+                queue.push_back(other);
+            }
+        }
+    }
+    (links.len() + 1 == topology.live_rank_count()).then_some(links)
+}

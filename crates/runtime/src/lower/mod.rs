@@ -1,0 +1,247 @@
+//! Lowering: from a verified schedule to a rank program.
+//!
+//! Every link that is used becomes a channel, with a worker at each end that does nothing else, so that links do not
+//! wait for each other:
+//!
+//! ```text
+//!  rank 3   worker 0  local   copy input 3 -> output 3
+//!           worker 1  -> 4    send scratch 0, send input 6..7, ...
+//!           worker 2  <- 4    receive -> output 5, receive -> scratch 0, ...
+//! ```
+//!
+//! What a transfer carries is sorted by where the sender has it, and slots that follow one another at both ends go in
+//! one packet. A chunk that a rank needs in the end is received where it belongs; what only passes through gets scratch
+//! from its arrival until it was sent on for the last time.
+//!
+//! The order of the schedule (all that a step sends, then all that it receives) is one interleaving of the program:
+//! where two operations of different workers touch a slot, the later one in that order waits for the earlier one. With
+//! as many slots in a channel as a step has packets, that interleaving never gets stuck, so none does.
+//!
+//! Nothing keeps steps apart then but the data. Barriers do: see [`Barriers`]. They are packets without slots, on
+//! channels that are there anyway (between neighbours) or along a tree (of all ranks).
+//!
+//! Takes time in the number of chunk moves, times their logarithm.
+
+mod barrier;
+mod lifetimes;
+mod ops;
+mod scratch;
+
+use std::collections::{BTreeSet, HashMap};
+
+use thiserror::Error;
+
+use collsynth_core::collective::ChunkId;
+use collsynth_core::problem::Problem;
+use collsynth_core::program::{Barriers, Buffer, Layout, Program, Slot};
+use collsynth_core::schedule::{Op, Schedule, Solution, Transfer};
+use collsynth_core::topology::{Direction, RankId};
+use collsynth_verify::verify::Verified;
+
+use barrier::Barrier;
+use lifetimes::Lifetimes;
+use ops::Draft;
+use scratch::Scratch;
+
+/// What a program is to be like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Wish {
+    /// What keeps steps apart.
+    pub barriers: Barriers,
+    /// Input and output share their room.
+    pub in_place: bool,
+    /// The slots of every channel; left out: as many as its busiest step has packets.
+    pub slots: Option<u32>,
+}
+
+/// Why there is no such program.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+pub enum LowerError {
+    #[error("{kind} is not lowered in place: arrivals would overwrite what is still to be sent")]
+    NotInPlace { kind: &'static str },
+    #[error("a neighbour barrier needs links in both directions, but rank {to} has no link back to rank {from}")]
+    OneWay { from: RankId, to: RankId },
+    #[error("a global barrier needs every rank to reach every other, but the live network is not connected so")]
+    NotConnected,
+}
+
+/// Lowers a schedule.
+///
+/// # Errors
+///
+/// A [`LowerError`] if the wish cannot be met. With few slots, the program may get stuck: the audit says so.
+pub fn lower(solution: &Verified<Solution>, wish: &Wish) -> Result<Program, LowerError> {
+    let (problem, schedule) = (&solution.problem, &solution.schedule);
+    let kind = &problem.collective().kind;
+    if wish.in_place && (!Layout::has_in_place(kind) || kind.name() == "all_to_all") {
+        return Err(LowerError::NotInPlace { kind: kind.name() });
+    }
+    let barrier = Barrier::new(problem, schedule, wish.barriers)?;
+    let mut lowering = Lowering::new(problem, schedule, *wish, &barrier);
+    lowering.own_chunks();
+    for step in schedule.steps() {
+        lowering.step(step.transfers);
+        if (step.number as usize) < schedule.step_count() {
+            barrier.add(&mut lowering.draft);
+        }
+    }
+    let scratch = lowering.scratch.iter().map(Scratch::peak).collect();
+    Ok(lowering.draft.finish(problem, wish, scratch, solution.origin.clone()))
+}
+
+/// Where the chunks are while the schedule is gone through.
+struct Lowering<'a> {
+    problem: &'a Problem,
+    schedule: &'a Schedule,
+    wish: Wish,
+    layouts: Vec<Layout<'a>>,
+    lifetimes: Lifetimes,
+    /// Where each rank has a chunk that was moved; else it is where it was before.
+    places: HashMap<(RankId, ChunkId), Slot>,
+    scratch: Vec<Scratch>,
+    draft: Draft,
+    /// Scratch that is free once the step is over.
+    to_free: Vec<(RankId, u32)>,
+    /// Counts chunk moves, as `lifetimes` does.
+    moves: usize,
+}
+
+/// A chunk of a transfer, where it comes from and where it goes.
+#[derive(Clone, Copy)]
+struct Carried {
+    chunk: ChunkId,
+    /// Its number among all chunk moves.
+    number: usize,
+    src: Slot,
+    add: Option<Slot>,
+    dst: Slot,
+}
+
+impl<'a> Lowering<'a> {
+    fn new(problem: &'a Problem, schedule: &'a Schedule, wish: Wish, barrier: &Barrier) -> Self {
+        let ranks = || (0..problem.topology().rank_count() as u32).map(RankId);
+        // Scratch is allotted without an end; how much there is is known at last.
+        let layouts: Vec<Layout<'_>> = ranks().map(|rank| Layout::new(problem, wish.in_place, rank, 0)).collect();
+        let mut channels = channels(schedule);
+        channels.extend(barrier.channels());
+        Self {
+            problem,
+            schedule,
+            wish,
+            draft: Draft::new(&channels, &layouts),
+            layouts,
+            lifetimes: Lifetimes::new(problem, schedule),
+            places: HashMap::new(),
+            scratch: ranks().map(|_| Scratch::default()).collect(),
+            to_free: Vec::new(),
+            moves: 0,
+        }
+    }
+
+    /// Copies to the output what a rank has, needs and never receives.
+    fn own_chunks(&mut self) {
+        for chunk in (0..self.problem.chunk_count()).map(ChunkId) {
+            let rule = self.problem.rule(chunk);
+            for rank in self.problem.holders(rule.after) {
+                let layout = &self.layouts[rank.index()];
+                let (Some(src), Some(dst)) = (layout.before(chunk), layout.after(chunk)) else { continue };
+                if layout.place(src) != layout.place(dst) && !self.lifetimes.arrives(rank, chunk) {
+                    self.draft.copy(rank, src, dst);
+                }
+            }
+        }
+    }
+
+    fn step(&mut self, transfers: &[Transfer]) {
+        let mut carried: Vec<Vec<Carried>> = Vec::with_capacity(transfers.len());
+        // What is sent is read as it was when the step began.
+        for transfer in transfers {
+            let chunks = self.schedule.chunks(transfer);
+            let one = |(&chunk, number)| {
+                let src = self.place(transfer.from, chunk).unwrap_or_else(|| Slot::input(0));
+                Carried { chunk, number, src, add: None, dst: src }
+            };
+            let mut list: Vec<Carried> = chunks.iter().zip(self.moves..).map(one).collect();
+            self.moves += list.len();
+            list.sort_by_key(|one| (self.layouts[transfer.from.index()].place(one.src), one.chunk));
+            carried.push(list);
+        }
+        for (transfer, list) in transfers.iter().zip(&mut carried) {
+            self.destinations(transfer, list);
+        }
+        let mut packets = Vec::new();
+        for (transfer, list) in transfers.iter().zip(&carried) {
+            let channel = self.draft.channel(transfer.from, transfer.to, transfer.via);
+            self.draft.end_transfer(channel, runs(list).count() as u32);
+            for run in runs(list) {
+                let (head, count) = (run[0], run.len() as u32);
+                self.draft.send(transfer.from, channel, head.src, count);
+                packets.push((transfer.to, channel, head, count));
+            }
+        }
+        for (to, channel, head, count) in packets {
+            self.draft.receive(to, channel, head.add, head.dst, count);
+        }
+        for (transfer, list) in transfers.iter().zip(&carried) {
+            for one in list {
+                if one.src.buffer == Buffer::Scratch && self.lifetimes.is_last_read(one.number) {
+                    self.to_free.push((transfer.from, one.src.offset));
+                }
+            }
+        }
+        for (rank, offset) in std::mem::take(&mut self.to_free) {
+            self.scratch[rank.index()].free(offset);
+        }
+    }
+
+    /// Decides where what a transfer brings goes, and finds room for what only passes through.
+    fn destinations(&mut self, transfer: &Transfer, list: &mut [Carried]) {
+        let to = transfer.to;
+        let mut passing = Vec::new();
+        for (index, one) in list.iter_mut().enumerate() {
+            let held = self.place(to, one.chunk);
+            one.add = held.filter(|_| transfer.op == Op::Reduce);
+            let stays = self.wish.in_place && one.add.is_some_and(|slot| slot.buffer == Buffer::Input);
+            match (self.layouts[to.index()].after(one.chunk), one.add) {
+                (Some(output), _) => one.dst = output,
+                (None, Some(slot)) if stays || slot.buffer == Buffer::Scratch => one.dst = slot,
+                (None, _) => passing.push(index),
+            }
+        }
+        let start = self.scratch[to.index()].take(passing.len() as u32);
+        for (offset, &index) in (start..).zip(&passing) {
+            list[index].dst = Slot::scratch(offset);
+        }
+        for one in list.iter() {
+            if one.dst.buffer == Buffer::Scratch && !self.lifetimes.is_read_later(one.number) {
+                self.to_free.push((to, one.dst.offset));
+            }
+            self.places.insert((to, one.chunk), one.dst);
+        }
+    }
+
+    /// Where a rank has a chunk now.
+    fn place(&self, rank: RankId, chunk: ChunkId) -> Option<Slot> {
+        let moved = self.places.get(&(rank, chunk)).copied();
+        moved.or_else(|| self.layouts[rank.index()].before(chunk))
+    }
+}
+
+/// Chunks that follow one another at both ends.
+fn runs(list: &[Carried]) -> impl Iterator<Item = &[Carried]> {
+    let follows = |one: Slot, other: Slot| one.plus(1) == Some(other);
+    list.chunk_by(move |one, other| {
+        let added = match (one.add, other.add) {
+            (None, None) => true,
+            (Some(one), Some(other)) => follows(one, other),
+            _ => false,
+        };
+        added && follows(one.src, other.src) && follows(one.dst, other.dst)
+    })
+}
+
+/// The links that a schedule uses, in order.
+fn channels(schedule: &Schedule) -> BTreeSet<(RankId, RankId, Option<Direction>)> {
+    schedule.transfers().iter().map(|transfer| (transfer.from, transfer.to, transfer.via)).collect()
+}

@@ -1,0 +1,260 @@
+//! The workers of a program while it is being written, and the waits between them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Wish;
+use collsynth_core::problem::Problem;
+use collsynth_core::program::{Barriers, Channel, Layout, Operation, Program, ProgramBuilder, Slot};
+use collsynth_core::schedule::Origin;
+use collsynth_core::topology::{Direction, RankId};
+
+/// A link that is used.
+pub(super) type Link = (RankId, RankId, Option<Direction>);
+
+/// The worker of every rank that has no channel.
+const LOCAL: u32 = 0;
+
+/// A program without waits for its slots would be a race: every operation that is added waits for those before it that
+/// it could conflict with.
+pub(super) struct Draft {
+    numbers: BTreeMap<Link, u32>,
+    links: Vec<Link>,
+    /// For each channel the workers that send and receive, and the packets on their way now and at the most.
+    ends: Vec<(u32, u32)>,
+    on_their_way: Vec<(u32, u32)>,
+    /// For each channel, the packets of each transfer.
+    transfers: Vec<Vec<u32>>,
+    ranks: Vec<Rank>,
+}
+
+struct Rank {
+    workers: Vec<Vec<Operation>>,
+    /// `known[a][b]`: worker `a` has waited for so many operations of `b`.
+    known: Vec<Vec<u32>>,
+    /// Who touched each place last.
+    touched: Vec<Touched>,
+    base: PlaceOf,
+}
+
+/// Places of slots, scratch without an end.
+struct PlaceOf {
+    input: usize,
+    output: usize,
+    scratch: usize,
+}
+
+/// A worker and one of its operations.
+type Stamp = (u32, u32);
+
+#[derive(Clone, Debug, Default)]
+struct Touched {
+    written: Option<Stamp>,
+    /// Read since, the last by each worker.
+    read: Vec<Stamp>,
+}
+
+impl Draft {
+    /// Workers for the links: at each rank first the local one, then those that send, then those that receive.
+    pub(super) fn new(links: &BTreeSet<Link>, layouts: &[Layout<'_>]) -> Self {
+        let links: Vec<Link> = links.iter().copied().collect();
+        let mut counts = vec![LOCAL + 1; layouts.len()];
+        let mut take = |rank: RankId| {
+            counts[rank.index()] += 1;
+            counts[rank.index()] - 1
+        };
+        let senders: Vec<u32> = links.iter().map(|&(from, ..)| take(from)).collect();
+        let receivers: Vec<u32> = links.iter().map(|&(_, to, _)| take(to)).collect();
+        let rank = |(layout, &workers): (&Layout<'_>, &u32)| Rank {
+            workers: vec![Vec::new(); workers as usize],
+            known: vec![vec![0; workers as usize]; workers as usize],
+            touched: Vec::new(),
+            base: PlaceOf {
+                input: layout.place(Slot::input(0)),
+                output: layout.place(Slot::output(0)),
+                scratch: layout.place(Slot::scratch(0)),
+            },
+        };
+        let ranks = layouts.iter().zip(&counts).map(rank).collect();
+        Self {
+            numbers: links.iter().copied().zip(0..).collect(),
+            ends: senders.into_iter().zip(receivers).collect(),
+            on_their_way: vec![(0, 0); links.len()],
+            transfers: vec![Vec::new(); links.len()],
+            links,
+            ranks,
+        }
+    }
+
+    /// The channel of a link. Links that are used were all named in the beginning.
+    pub(super) fn channel(&self, from: RankId, to: RankId, via: Option<Direction>) -> u32 {
+        self.numbers[&(from, to, via)]
+    }
+
+    pub(super) fn copy(&mut self, rank: RankId, src: Slot, dst: Slot) {
+        let workers = &mut self.ranks[rank.index()].workers;
+        if let Some(Operation::Copy { src: from, dst: to, count }) = workers[LOCAL as usize].last_mut()
+            && from.plus(*count) == Some(src)
+            && to.plus(*count) == Some(dst)
+        {
+            *count += 1;
+            let stamp = (LOCAL, workers[LOCAL as usize].len() as u32 - 1);
+            return self.ranks[rank.index()].note(stamp, [Some(src)], Some(dst), 1);
+        }
+        self.ranks[rank.index()].add(LOCAL, Operation::Copy { src, dst, count: 1 });
+    }
+
+    pub(super) fn send(&mut self, rank: RankId, channel: u32, src: Slot, count: u32) {
+        let (now, most) = &mut self.on_their_way[channel as usize];
+        *now += 1;
+        *most = (*most).max(*now);
+        let worker = self.ends[channel as usize].0;
+        self.ranks[rank.index()].add(worker, Operation::Send { channel, src, count });
+    }
+
+    /// Notes that the last so many packets of a channel are one transfer.
+    pub(super) fn end_transfer(&mut self, channel: u32, packets: u32) {
+        if packets > 0 {
+            self.transfers[channel as usize].push(packets);
+        }
+    }
+
+    pub(super) fn receive(&mut self, rank: RankId, channel: u32, add: Option<Slot>, dst: Slot, count: u32) {
+        self.on_their_way[channel as usize].0 -= 1;
+        let dst = (count > 0).then_some(dst);
+        let worker = self.ends[channel as usize].1;
+        self.ranks[rank.index()].add(worker, Operation::Receive { channel, add, dst, forward: None, count });
+    }
+
+    /// The local worker of a rank waits for all that the rank has done so far.
+    pub(super) fn gather(&mut self, rank: RankId) {
+        let rank = &mut self.ranks[rank.index()];
+        for worker in LOCAL + 1..rank.workers.len() as u32 {
+            let done = rank.workers[worker as usize].len() as u32;
+            rank.wait(LOCAL, worker, done);
+        }
+    }
+
+    /// A worker that sends on a channel waits for all that the local worker has done so far.
+    pub(super) fn sender_follows(&mut self, channel: u32) {
+        let (from, ..) = self.links[channel as usize];
+        let rank = &mut self.ranks[from.index()];
+        let done = rank.workers[LOCAL as usize].len() as u32;
+        rank.wait(self.ends[channel as usize].0, LOCAL, done);
+    }
+
+    /// The local worker waits for all that the receiver of a channel has done so far.
+    pub(super) fn local_follows(&mut self, channel: u32) {
+        let (_, to, _) = self.links[channel as usize];
+        let rank = &mut self.ranks[to.index()];
+        let worker = self.ends[channel as usize].1;
+        let done = rank.workers[worker as usize].len() as u32;
+        rank.wait(LOCAL, worker, done);
+    }
+
+    pub(super) fn links(&self) -> impl Iterator<Item = (u32, Link)> + use<> {
+        (0..).zip(self.links.clone())
+    }
+
+    pub(super) fn finish(self, problem: &Problem, wish: &Wish, scratch: Vec<u32>, origin: Option<Origin>) -> Program {
+        let mut builder = ProgramBuilder::new(problem.clone(), true, wish.in_place);
+        for (&(from, to, via), &(_, most)) in self.links.iter().zip(&self.on_their_way) {
+            builder.channel(Channel { from, to, via, slots: wish.slots.unwrap_or(most.max(1)) });
+        }
+        for (rank, scratch) in self.ranks.into_iter().zip(scratch) {
+            builder.rank(scratch);
+            for worker in rank.workers {
+                builder.worker();
+                for operation in worker {
+                    builder.operation(operation);
+                }
+            }
+        }
+        if wish.barriers != Barriers::None {
+            let shown = |packets: Vec<u32>| if packets.iter().all(|&count| count == 1) { Vec::new() } else { packets };
+            builder.contention_free(self.transfers.into_iter().map(shown).collect());
+        }
+        let mut program = builder.finish(wish.barriers);
+        program.origin = origin;
+        program
+    }
+}
+
+impl Rank {
+    /// Adds an operation to a worker, after the waits it needs.
+    fn add(&mut self, worker: u32, operation: Operation) {
+        let mut needed = vec![0_u32; self.workers.len()];
+        let mut after = |stamp: Option<Stamp>| {
+            if let Some((other, number)) = stamp.filter(|&(other, _)| other != worker) {
+                needed[other as usize] = needed[other as usize].max(number + 1);
+            }
+        };
+        for (slot, count) in operation.reads() {
+            for place in self.base.places(slot, count) {
+                after(self.touched.get(place).and_then(|touched| touched.written));
+            }
+        }
+        if let Some((slot, count)) = operation.writes() {
+            for touched in self.base.places(slot, count).filter_map(|place| self.touched.get(place)) {
+                after(touched.written);
+                touched.read.iter().for_each(|&stamp| after(Some(stamp)));
+            }
+        }
+        for (other, done) in needed.into_iter().enumerate() {
+            self.wait(worker, other as u32, done);
+        }
+        let stamp = (worker, self.workers[worker as usize].len() as u32);
+        self.workers[worker as usize].push(operation);
+        let (mut reads, writes) = (operation.reads(), operation.writes());
+        let (first, second) = (reads.next(), reads.next());
+        let count = first.or(writes).map_or(0, |(_, count)| count);
+        self.note(stamp, [first, second].map(|one| one.map(|(slot, _)| slot)), writes.map(|(slot, _)| slot), count);
+    }
+
+    /// A worker waits until another has done so many operations, unless it has already.
+    fn wait(&mut self, worker: u32, other: u32, done: u32) {
+        let known = &mut self.known[worker as usize][other as usize];
+        if *known < done {
+            *known = done;
+            self.workers[worker as usize].push(Operation::Wait { worker: other, operation: done - 1 });
+        }
+    }
+
+    /// Notes what an operation touches.
+    fn note<const N: usize>(&mut self, stamp: Stamp, reads: [Option<Slot>; N], write: Option<Slot>, count: u32) {
+        for slot in reads.into_iter().flatten() {
+            for place in self.base.places(slot, count) {
+                let touched = self.touched(place);
+                match touched.read.iter_mut().find(|(worker, _)| *worker == stamp.0) {
+                    Some(read) => *read = stamp,
+                    None => touched.read.push(stamp),
+                }
+            }
+        }
+        if let Some(slot) = write {
+            for place in self.base.places(slot, count) {
+                let touched = self.touched(place);
+                touched.written = Some(stamp);
+                touched.read.clear();
+            }
+        }
+    }
+
+    fn touched(&mut self, place: usize) -> &mut Touched {
+        if self.touched.len() <= place {
+            self.touched.resize(place + 1, Touched::default());
+        }
+        &mut self.touched[place]
+    }
+}
+
+impl PlaceOf {
+    fn places(&self, slot: Slot, count: u32) -> std::ops::Range<usize> {
+        use collsynth_core::program::Buffer::{Input, Output, Scratch};
+        let base = match slot.buffer {
+            Input => self.input,
+            Output => self.output,
+            Scratch => self.scratch,
+        };
+        base + slot.offset as usize..base + (slot.offset + count) as usize
+    }
+}

@@ -1,0 +1,210 @@
+//! What one rank has to do, worked out beforehand: for every step what it sends and what it receives, each chunk with
+//! the place it is read from. Playing a role looks nothing up.
+//!
+//! A value is in one of three places: in the input, in the output, or in a packet that is kept for as long as it is
+//! read. A packet that came from a peer is changed once, when it is taken in: each chunk stays as it is or gets the
+//! rank's own value added to it. So whatever is somewhere stays what it is, and a place is as good as a copy. What a
+//! step sends is put together before anything of the step arrives, so it is what the rank held when the step began; a
+//! packet that is to be sent on whole is not even copied. Results are copied to the output as soon as nobody reads any
+//! more what was there.
+//!
+//! Roles are made [of schedules](of_schedule) and [of rank programs](of_program), and played by `execute`.
+
+mod of_program;
+mod of_schedule;
+mod rounds;
+
+use std::ops::Range;
+
+use super::layout::{Block, Layout};
+use collsynth_core::topology::RankId;
+
+pub(super) use of_program::of_program;
+pub(super) use of_schedule::of_schedule;
+
+/// The part that one rank plays.
+#[derive(Debug, Default)]
+pub(super) struct Role {
+    pub(super) steps: Vec<Step>,
+    pub(super) sends: Vec<Send>,
+    pub(super) sent: Vec<Sent>,
+    pub(super) packets: Vec<Kept>,
+    pub(super) received: Vec<Received>,
+    /// Packets to take in, by their place among `packets`.
+    pub(super) taken_in: Vec<u32>,
+    pub(super) deliveries: Vec<Delivery>,
+    /// Deliveries to be made before the first step: the first so many.
+    pub(super) owed: usize,
+    /// Packets to let go, by their place among `packets`.
+    pub(super) releases: Vec<u32>,
+    /// Packets of all ranks: they are numbered below this.
+    pub(super) packet_count: usize,
+    /// The most chunks in a packet of any rank.
+    pub(super) largest_packet: usize,
+    /// The steps after which the input is not read any more: the first so many.
+    pub(super) input_steps: usize,
+}
+
+/// One step: ranges of the role's arrays, in the order in which things happen.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Step {
+    /// Put together and sent.
+    pub(super) sends: Range<usize>,
+    /// Let go once this step's packets are put together.
+    pub(super) release_early: Range<usize>,
+    /// Packets that arrive.
+    pub(super) arrivals: Range<usize>,
+    /// Then taken in, of `Role::taken_in`.
+    pub(super) taken_in: Range<usize>,
+    /// Then copied to the output.
+    pub(super) deliveries: Range<usize>,
+    /// Let go at the end of the step.
+    pub(super) release_late: Range<usize>,
+}
+
+/// A packet to be sent.
+#[derive(Debug)]
+pub(super) struct Send {
+    pub(super) to: RankId,
+    /// Its number among the packets of all ranks.
+    pub(super) number: u32,
+    /// Range of `Role::sent`.
+    pub(super) chunks: Range<usize>,
+    /// What it is as a whole, if it need not be put together.
+    pub(super) whole: Option<Whole>,
+}
+
+/// A packet as it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Whole {
+    /// A packet that is held.
+    Held(u32),
+    /// All parts of the only block of the input.
+    Input,
+}
+
+/// A chunk to be sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    pub(super) part: u32,
+    pub(super) from: Place,
+}
+
+/// A packet that the rank holds, from when it arrives or is made.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) origin: Origin,
+    /// Range of `Role::received`.
+    pub(super) chunks: Range<usize>,
+    /// It is read after it was taken in.
+    pub(super) keep: bool,
+}
+
+/// Where a packet comes from.
+#[derive(Clone, Debug)]
+pub(super) enum Origin {
+    /// From a peer; the number among the packets of all ranks.
+    Peer { from: RankId, number: u32 },
+    /// From here: a range of `Role::sent`, copied when the packet is taken in.
+    Own { sent: Range<usize> },
+}
+
+/// A chunk of a packet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Received {
+    pub(super) part: u32,
+    /// What is to be added to it.
+    pub(super) add: Option<Place>,
+    /// The block of the output it is to be copied to.
+    pub(super) deliver: Option<u32>,
+}
+
+/// A value to be copied to the output.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Delivery {
+    pub(super) part: u32,
+    pub(super) from: Place,
+    /// The block of the output.
+    pub(super) block: u32,
+}
+
+/// Where a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Where it was before the first step.
+    Own(Block),
+    /// In a packet: its place among `packets`, and that of the chunk among `received`.
+    Held { packet: u32, chunk: u32 },
+}
+
+/// When a packet is read last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct LastRead {
+    /// From 0.
+    step: usize,
+    /// After packets were taken in, not only for what the step sends.
+    late: bool,
+}
+
+impl Role {
+    /// Adds a packet of these chunks, if there are any.
+    fn send(&mut self, to: RankId, number: u32, layout: &Layout<'_>, chunks: impl Iterator<Item = Sent>) {
+        let start = self.sent.len();
+        self.sent.extend(chunks);
+        let chunks = start..self.sent.len();
+        if !chunks.is_empty() {
+            let whole = self.whole(&self.sent[chunks.clone()], layout);
+            self.sends.push(Send { to, number, chunks, whole });
+        }
+    }
+
+    /// What these chunks are as a whole, in this order.
+    fn whole(&self, sent: &[Sent], layout: &Layout<'_>) -> Option<Whole> {
+        match sent.first()?.from {
+            Place::Held { packet, .. } => {
+                let held = self.packets[packet as usize].chunks.clone();
+                let same = held.len() == sent.len()
+                    && sent.iter().zip(held).all(|(one, at)| one.from == Place::Held { packet, chunk: at as u32 });
+                same.then_some(Whole::Held(packet))
+            }
+            Place::Own(block) => {
+                let all = sent.len() == layout.parts()
+                    && sent.iter().zip(0..).all(|(one, part)| one.from == Place::Own(block) && one.part == part);
+                (all && layout.blocks().0 == 1 && matches!(block, Block::Input(_))).then_some(Whole::Input)
+            }
+        }
+    }
+
+    /// Notes that a value is read in the step that is being worked out.
+    fn read(&mut self, last_read: &mut [Option<LastRead>], place: Place, late: bool) {
+        match place {
+            Place::Own(Block::Input(_)) => self.input_steps = self.steps.len() + 1,
+            _ => note_read(last_read, place, self.steps.len(), late),
+        }
+    }
+
+    /// Lays down when packets are let go, given when each is read last, if at all.
+    fn release(&mut self, last_read: &[Option<LastRead>]) {
+        let mut releases: Vec<(usize, bool, u32)> = Vec::new();
+        for (packet, last) in last_read.iter().enumerate() {
+            self.packets[packet].keep = last.is_some();
+            releases.extend(last.map(|last| (last.step, last.late, packet as u32)));
+        }
+        releases.sort_unstable();
+        for (number, step) in self.steps.iter_mut().enumerate() {
+            let end = |late| releases.partition_point(|&(step, is_late, _)| (step, is_late) <= (number, late));
+            let start = releases.partition_point(|&(step, ..)| step < number);
+            step.release_early = start..end(false);
+            step.release_late = end(false)..end(true);
+        }
+        self.releases = releases.into_iter().map(|(.., packet)| packet).collect();
+    }
+}
+
+/// Notes that a value is read in a step, if it is in a packet.
+fn note_read(last_read: &mut [Option<LastRead>], place: Place, step: usize, late: bool) {
+    if let Place::Held { packet, .. } = place {
+        let last = &mut last_read[packet as usize];
+        *last = (*last).max(Some(LastRead { step, late }));
+    }
+}

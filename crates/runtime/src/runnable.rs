@@ -1,0 +1,90 @@
+//! What can be carried out: schedules that were verified, and rank programs that were audited.
+
+use std::collections::BTreeSet;
+
+use super::digest;
+use super::role::{self, Role};
+use collsynth_core::problem::Problem;
+use collsynth_core::program::Operation;
+use collsynth_core::schedule::Solution;
+use collsynth_core::topology::RankId;
+use collsynth_verify::audit::AuditedProgram;
+use collsynth_verify::verify::Verified;
+
+/// Something that is known to hold, and therefore may be carried out.
+///
+/// Functions of this module take `impl Into<Runnable>`: give them a reference to either.
+#[derive(Clone, Copy, Debug)]
+pub enum Runnable<'a> {
+    /// A schedule.
+    Schedule(&'a Verified<Solution>),
+    /// A rank program. Its workers are interleaved in a fixed way, in which ranks keep step as far as they can.
+    Program(&'a AuditedProgram),
+}
+
+impl<'a> Runnable<'a> {
+    /// The problem that it solves.
+    pub fn problem(self) -> &'a Problem {
+        match self {
+            Self::Schedule(schedule) => &schedule.problem,
+            Self::Program(program) => &program.problem,
+        }
+    }
+
+    /// The pairs of ranks that exchange packets, lower rank first. O(transfers or operations), as all of these.
+    pub fn pairs(self) -> BTreeSet<(RankId, RankId)> {
+        let ends = |from: RankId, to: RankId| (from.min(to), from.max(to));
+        match self {
+            Self::Schedule(schedule) => {
+                schedule.schedule.transfers().iter().map(|transfer| ends(transfer.from, transfer.to)).collect()
+            }
+            Self::Program(program) => {
+                let sends = program.operations().iter().filter_map(|operation| match *operation {
+                    Operation::Send { channel, .. } => Some(channel),
+                    Operation::Receive { forward, .. } => forward,
+                    _ => None,
+                });
+                let channels = sends.map(|channel| program.channels[channel as usize]);
+                channels.map(|channel| ends(channel.from, channel.to)).collect()
+            }
+        }
+    }
+
+    /// The ranks that a rank exchanges packets with, ascending.
+    pub fn peers(self, rank: RankId) -> Vec<RankId> {
+        let others = self.pairs().into_iter().filter_map(|(one, other)| match rank {
+            rank if rank == one => Some(other),
+            rank if rank == other => Some(one),
+            _ => None,
+        });
+        others.collect()
+    }
+
+    /// What a rank has to do.
+    pub(super) fn role(self, rank: RankId) -> Role {
+        match self {
+            Self::Schedule(schedule) => role::of_schedule(&schedule.problem, &schedule.schedule, rank),
+            Self::Program(program) => role::of_program(program, rank),
+        }
+    }
+
+    /// The same for two ranks only if they carry the same out.
+    pub(super) fn digest(self) -> u64 {
+        match self {
+            Self::Schedule(schedule) => digest::of_solution(schedule),
+            Self::Program(program) => digest::of_program(program),
+        }
+    }
+}
+
+impl<'a> From<&'a Verified<Solution>> for Runnable<'a> {
+    fn from(schedule: &'a Verified<Solution>) -> Self {
+        Self::Schedule(schedule)
+    }
+}
+
+impl<'a> From<&'a AuditedProgram> for Runnable<'a> {
+    fn from(program: &'a AuditedProgram) -> Self {
+        Self::Program(program)
+    }
+}

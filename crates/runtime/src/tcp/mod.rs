@@ -1,0 +1,243 @@
+//! Ranks that are processes, on one host or several, joined by TCP.
+//!
+//! A rank has a connection to each of its peers (the ranks it exchanges packets with, see [`Runnable::peers`]). A
+//! thread for each connection writes what is to be sent, so that sending and receiving overlap; packets are read by the
+//! thread that waits for them. A packet is its tag and its length (8 bytes each, as they stand in memory) and its
+//! bytes. Nothing is encrypted, and nobody is asked who he is: this is for the network inside a machine.
+
+mod connect;
+mod table;
+
+use std::collections::BTreeMap;
+use std::io::{BufWriter, ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, SendTimeoutError, Sender, bounded};
+
+pub use table::{RankTable, RankTableError};
+
+use super::communicator::Communicator;
+use super::error::RunError;
+use super::packet::{Packet, Pool};
+use super::runnable::Runnable;
+use super::threads::spread;
+use super::transport::{Incoming, Outgoing, PACKETS_A_STEP, Transport, TransportError};
+use collsynth_core::topology::RankId;
+
+const PACKETS_ON_THEIR_WAY: usize = PACKETS_A_STEP + 1;
+/// Long enough for the latency of a network not to matter.
+const PACKET_BYTES: usize = 1 << 22;
+/// A small packet and its head leave together.
+const WRITE_BUFFER: usize = 1 << 16;
+
+/// The transport of one process.
+#[derive(Debug)]
+pub struct TcpTransport {
+    rank: RankId,
+    size: usize,
+    peers: BTreeMap<RankId, Peer>,
+    pool: Pool,
+    timeout: Duration,
+}
+
+/// A connection.
+#[derive(Debug)]
+struct Peer {
+    stream: TcpStream,
+    /// What the writing thread is to write. Dropped, it ends the thread.
+    queue: Option<Sender<Envelope>>,
+    writer: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Envelope {
+    tag: u64,
+    packet: Arc<Packet>,
+}
+
+impl TcpTransport {
+    /// Listens at this rank's address in the table and connects it to its peers, retrying until they are there.
+    ///
+    /// Every wait, for the connections and later for packets, ends after `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// A [`TransportError`]: the address cannot be used, or a peer cannot be reached in time.
+    pub fn connect(
+        table: &RankTable,
+        rank: RankId,
+        peers: &[RankId],
+        timeout: Duration,
+    ) -> Result<Self, TransportError> {
+        let address = table.address(rank)?;
+        let listener = TcpListener::bind(address)
+            .map_err(|source| TransportError::Listen { address: address.to_owned(), source })?;
+        Self::with_listener(&listener, table, rank, peers, timeout)
+    }
+
+    /// As [`TcpTransport::connect`], with a listener that is bound already.
+    ///
+    /// # Errors
+    ///
+    /// As [`TcpTransport::connect`].
+    pub fn with_listener(
+        listener: &TcpListener,
+        table: &RankTable,
+        rank: RankId,
+        peers: &[RankId],
+        timeout: Duration,
+    ) -> Result<Self, TransportError> {
+        let pool = Pool::default();
+        let mut transport = Self { rank, size: table.size(), peers: BTreeMap::new(), pool, timeout };
+        for (peer, stream) in connect::to_all(listener, table, rank, peers, timeout)? {
+            let broken = |source| TransportError::Broken { peer, source };
+            stream.set_nodelay(true).map_err(broken)?;
+            let (queue, envelopes) = bounded(PACKETS_ON_THEIR_WAY);
+            let (out, pool) = (stream.try_clone().map_err(broken)?, transport.pool.clone());
+            let writer = thread::Builder::new()
+                .name(format!("rank {rank} to {peer}"))
+                .spawn(move || write_all(&out, &envelopes, &pool))
+                .map_err(broken)?;
+            transport.peers.insert(peer, Peer { stream, queue: Some(queue), writer: Some(writer) });
+        }
+        transport.with_timeout(timeout)
+    }
+
+    /// The same, with another limit for every wait for packets.
+    ///
+    /// # Errors
+    ///
+    /// [`TransportError::Broken`] if a connection does not take a limit: it must be more than 0.
+    pub fn with_timeout(mut self, timeout: Duration) -> Result<Self, TransportError> {
+        self.timeout = timeout;
+        for (&peer, connection) in &self.peers {
+            let stream = &connection.stream;
+            let limited = stream.set_read_timeout(Some(timeout)).and_then(|()| stream.set_write_timeout(Some(timeout)));
+            limited.map_err(|source| TransportError::Broken { peer, source })?;
+        }
+        Ok(self)
+    }
+}
+
+/// Runs `work` on every live rank of a schedule or program, each on a thread of its own, joined by TCP on the loopback
+/// interface. For trying TCP out; threads that share memory need none of it.
+///
+/// # Errors
+///
+/// The first rank's whose communicator cannot be made.
+///
+/// # Panics
+///
+/// If `work` does, on any rank.
+pub fn run_on_loopback<'a, R: Send>(
+    runnable: impl Into<Runnable<'a>>,
+    timeout: Duration,
+    work: impl Fn(Communicator<TcpTransport>) -> R + Sync,
+) -> Result<Vec<R>, RunError> {
+    let start = |source| RunError::Start { source };
+    let runnable = runnable.into();
+    let topology = runnable.problem().topology();
+    let (table, listeners) = table::on_loopback(topology.rank_count()).map_err(start)?;
+    let live = listeners.into_iter().zip((0..).map(RankId)).filter(|&(_, rank)| topology.is_alive(rank)).collect();
+    let results = spread(live, |(listener, rank): (TcpListener, RankId)| {
+        let peers = runnable.peers(rank);
+        let transport = TcpTransport::with_listener(&listener, &table, rank, &peers, timeout).map_err(start)?;
+        Communicator::new(transport, runnable).map(&work)
+    });
+    results.into_iter().collect()
+}
+
+impl Transport for TcpTransport {
+    fn rank(&self) -> RankId {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn exchange(&mut self, outgoing: &mut Vec<Outgoing>, incoming: &mut [Incoming]) -> Result<(), TransportError> {
+        for Outgoing { to: peer, tag, packet } in outgoing.drain(..) {
+            let queue = self.peers.get(&peer).and_then(|peer| peer.queue.as_ref());
+            let queue = queue.ok_or(TransportError::NotConnected { peer })?;
+            queue.send_timeout(Envelope { tag, packet }, self.timeout).map_err(|error| match error {
+                SendTimeoutError::Timeout(_) => TransportError::NothingTaken { peer, waited: self.timeout },
+                SendTimeoutError::Disconnected(_) => TransportError::Closed { peer },
+            })?;
+        }
+        for due in incoming {
+            let peer = due.from;
+            let connection = self.peers.get(&peer).ok_or(TransportError::NotConnected { peer })?;
+            let read = |bytes: &mut [u8]| {
+                (&connection.stream).read_exact(bytes).map_err(|source| read_error(peer, source, self.timeout))
+            };
+            let mut head = [0_u64; 2];
+            read(bytemuck::cast_slice_mut(&mut head))?;
+            let [tag, bytes] = head;
+            due.check(tag, usize::try_from(bytes).unwrap_or(usize::MAX))?;
+            let mut packet = self.pool.packet(due.bytes);
+            read(packet.elements_mut())?;
+            due.accept(tag, Arc::new(packet))?;
+        }
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        for peer in self.peers.values() {
+            // A connection that is gone already needs no ending.
+            let _ = peer.stream.shutdown(Shutdown::Both);
+        }
+        self.peers.clear();
+    }
+
+    fn pool(&self) -> Pool {
+        self.pool.clone()
+    }
+
+    fn packet_bytes(&self) -> usize {
+        PACKET_BYTES
+    }
+}
+
+impl Drop for Peer {
+    /// Waits until what was to be sent has been written; no longer than the time limit of a write.
+    fn drop(&mut self) {
+        self.queue = None;
+        if let Some(writer) = self.writer.take() {
+            // The thread has nothing to tell: its errors show when the queue is used.
+            let _ = writer.join();
+        }
+    }
+}
+
+/// Writes packets until there are no more, or one cannot be written.
+fn write_all(stream: &TcpStream, envelopes: &Receiver<Envelope>, pool: &Pool) {
+    let mut out = BufWriter::with_capacity(WRITE_BUFFER, stream);
+    for Envelope { tag, packet } in envelopes {
+        let head = [tag, packet.len() as u64];
+        let written = out
+            .write_all(bytemuck::cast_slice(&head))
+            .and_then(|()| out.write_all(packet.elements()))
+            .and_then(|()| out.flush());
+        pool.recycle(packet);
+        if written.is_err() {
+            // Whoever reads from here learns of it; so does the peer.
+            let _ = stream.shutdown(Shutdown::Both);
+            return;
+        }
+    }
+}
+
+fn read_error(peer: RankId, source: std::io::Error, waited: Duration) -> TransportError {
+    match source.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => TransportError::NothingCame { peer, waited },
+        ErrorKind::UnexpectedEof
+        | ErrorKind::ConnectionReset
+        | ErrorKind::ConnectionAborted
+        | ErrorKind::BrokenPipe => TransportError::Closed { peer },
+        _ => TransportError::Broken { peer, source },
+    }
+}

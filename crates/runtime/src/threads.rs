@@ -1,0 +1,170 @@
+//! Ranks that are threads of one process, joined by bounded channels.
+//!
+//! A packet changes hands; it is not copied. A channel for each ordered pair of peers holds more packets than a step
+//! can have between them, so a rank that sends a step's packets before it receives never waits for a rank that does the
+//! same: of the ranks that are furthest behind, none can find a channel full, and one whose packets have all been sent
+//! can go on. It holds those of several steps, because ranks share cores: a rank that is given a core then finds more
+//! than one step's work before it must wait, and there are fewer switches between threads.
+//!
+//! A rank that must wait first lets the others run, looking from time to time whether its packet has come, and only
+//! then sleeps: to be woken takes longer than the work on a packet.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, TryRecvError, bounded};
+
+use super::communicator::Communicator;
+use super::error::RunError;
+use super::packet::{Packet, Pool};
+use super::runnable::Runnable;
+use super::transport::{Incoming, Outgoing, PACKETS_A_STEP, Transport, TransportError};
+use collsynth_core::topology::RankId;
+
+const PACKETS_ON_THEIR_WAY: usize = 8 * PACKETS_A_STEP;
+/// How often a rank looks for a packet before it sleeps until there is one.
+const LOOKS: u32 = 256;
+/// Small enough for what a step exchanges to stay in the caches, large enough for the switches between threads not to
+/// matter.
+const PACKET_BYTES: usize = 1 << 18;
+
+/// The transport of one thread.
+#[derive(Debug)]
+pub struct ThreadTransport {
+    rank: RankId,
+    size: usize,
+    to: BTreeMap<RankId, Sender<Envelope>>,
+    from: BTreeMap<RankId, Receiver<Envelope>>,
+    pool: Pool,
+    timeout: Duration,
+}
+
+#[derive(Debug)]
+struct Envelope {
+    tag: u64,
+    packet: Arc<Packet>,
+}
+
+/// Joins `size` ranks by channels between the given pairs, in both directions. No wait is longer than `timeout`.
+///
+/// Returns the transports of all ranks, in their order.
+///
+/// # Panics
+///
+/// If a pair names a rank that is not below `size`.
+pub fn network(
+    size: usize,
+    pairs: impl IntoIterator<Item = (RankId, RankId)>,
+    timeout: Duration,
+) -> Vec<ThreadTransport> {
+    let pool = Pool::default();
+    let alone = |rank| ThreadTransport {
+        rank: RankId(rank as u32),
+        size,
+        to: BTreeMap::new(),
+        from: BTreeMap::new(),
+        pool: pool.clone(),
+        timeout,
+    };
+    let mut all: Vec<ThreadTransport> = (0..size).map(alone).collect();
+    let both_ways: BTreeSet<(RankId, RankId)> =
+        pairs.into_iter().flat_map(|(one, other)| [(one, other), (other, one)]).collect();
+    for (from, to) in both_ways {
+        let (sender, receiver) = bounded(PACKETS_ON_THEIR_WAY);
+        all[from.index()].to.insert(to, sender);
+        all[to.index()].from.insert(from, receiver);
+    }
+    all
+}
+
+/// Runs `work` on every live rank of a schedule or program, each on a thread of its own, joined by a [`network`], and
+/// returns what they return, in the order of the ranks.
+///
+/// # Errors
+///
+/// The first rank's whose communicator cannot be made.
+///
+/// # Panics
+///
+/// If `work` does, on any rank.
+pub fn run<'a, R: Send>(
+    runnable: impl Into<Runnable<'a>>,
+    timeout: Duration,
+    work: impl Fn(Communicator<ThreadTransport>) -> R + Sync,
+) -> Result<Vec<R>, RunError> {
+    let runnable = runnable.into();
+    let topology = runnable.problem().topology();
+    let transports = network(topology.rank_count(), runnable.pairs(), timeout);
+    let live = transports.into_iter().filter(|transport| topology.is_alive(transport.rank)).collect();
+    spread(live, |transport| Communicator::new(transport, runnable).map(&work)).into_iter().collect()
+}
+
+/// Does something with each of these, each on a thread of its own.
+pub(super) fn spread<S: Send, R: Send>(seeds: Vec<S>, work: impl Fn(S) -> R + Sync) -> Vec<R> {
+    let work = &work;
+    thread::scope(|scope| {
+        let handles: Vec<_> = seeds.into_iter().map(|seed| scope.spawn(move || work(seed))).collect();
+        let results = handles.into_iter().map(|handle| match handle.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        results.collect()
+    })
+}
+
+/// Waits for what comes next.
+fn receive(channel: &Receiver<Envelope>, timeout: Duration) -> Result<Envelope, RecvTimeoutError> {
+    for _ in 0..LOOKS {
+        match channel.try_recv() {
+            Ok(envelope) => return Ok(envelope),
+            Err(TryRecvError::Empty) => thread::yield_now(),
+            Err(TryRecvError::Disconnected) => return Err(RecvTimeoutError::Disconnected),
+        }
+    }
+    channel.recv_timeout(timeout)
+}
+
+impl Transport for ThreadTransport {
+    fn rank(&self) -> RankId {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn exchange(&mut self, outgoing: &mut Vec<Outgoing>, incoming: &mut [Incoming]) -> Result<(), TransportError> {
+        for Outgoing { to: peer, tag, packet } in outgoing.drain(..) {
+            let channel = self.to.get(&peer).ok_or(TransportError::NotConnected { peer })?;
+            channel.send_timeout(Envelope { tag, packet }, self.timeout).map_err(|error| match error {
+                SendTimeoutError::Timeout(_) => TransportError::NothingTaken { peer, waited: self.timeout },
+                SendTimeoutError::Disconnected(_) => TransportError::Closed { peer },
+            })?;
+        }
+        for due in incoming {
+            let peer = due.from;
+            let channel = self.from.get(&peer).ok_or(TransportError::NotConnected { peer })?;
+            let Envelope { tag, packet } = receive(channel, self.timeout).map_err(|error| match error {
+                RecvTimeoutError::Timeout => TransportError::NothingCame { peer, waited: self.timeout },
+                RecvTimeoutError::Disconnected => TransportError::Closed { peer },
+            })?;
+            due.accept(tag, packet)?;
+        }
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        self.to.clear();
+        self.from.clear();
+    }
+
+    fn pool(&self) -> Pool {
+        self.pool.clone()
+    }
+
+    fn packet_bytes(&self) -> usize {
+        PACKET_BYTES
+    }
+}

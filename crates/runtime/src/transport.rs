@@ -1,0 +1,134 @@
+//! What carries packets from rank to rank.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use super::packet::{Packet, Pool};
+use collsynth_core::topology::RankId;
+
+/// The most packets that go from one rank to another in a step: two links can join the same two ranks.
+pub const PACKETS_A_STEP: usize = 2;
+
+/// A packet to be sent.
+#[derive(Clone, Debug)]
+pub struct Outgoing {
+    /// The receiver.
+    pub to: RankId,
+    /// Says which packet of which call it is.
+    pub tag: u64,
+    /// What it carries; others may be reading it.
+    pub packet: Arc<Packet>,
+}
+
+/// A packet to be received.
+#[derive(Debug)]
+pub struct Incoming {
+    /// The sender.
+    pub from: RankId,
+    /// The tag it must have.
+    pub tag: u64,
+    /// The bytes it must have.
+    pub bytes: usize,
+    /// The packet, once it has arrived.
+    pub packet: Option<Arc<Packet>>,
+}
+
+/// Why a packet was not delivered. The peer is always named.
+#[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+pub enum TransportError {
+    #[error("rank {peer} sent nothing for {waited:?}")]
+    NothingCame { peer: RankId, waited: Duration },
+    #[error("rank {peer} took nothing for {waited:?}")]
+    NothingTaken { peer: RankId, waited: Duration },
+    #[error("rank {peer} closed the connection")]
+    Closed { peer: RankId },
+    #[error("there is no connection to rank {peer}")]
+    NotConnected { peer: RankId },
+    #[error("the connection to rank {peer} broke: {source}")]
+    Broken { peer: RankId, source: std::io::Error },
+    #[error(
+        "rank {peer} sent another packet than the one due: a packet was lost, or it does not make the same call with \
+         the same type, operation and number of elements"
+    )]
+    OtherPacket { peer: RankId },
+    #[error("a packet of rank {peer} has {found} bytes in place of {expected}")]
+    Length { peer: RankId, expected: usize, found: usize },
+    #[error("{found} processes were started for {live} live ranks")]
+    Processes { found: usize, live: usize },
+    #[error("not all processes of the job took part within {waited:?}")]
+    Missing { waited: Duration },
+    #[error("MPI was initialised for calls of one thread only; ask for `Threading::Serialized`")]
+    OneThread,
+    #[error("cannot listen at {address}: {source}")]
+    Listen { address: String, source: std::io::Error },
+    #[error("rank {peer} does not answer at {address} within {waited:?}: {source}")]
+    Unreachable { peer: RankId, address: String, waited: Duration, source: std::io::Error },
+    #[error("rank {peer} did not connect within {waited:?}")]
+    NeverCalled { peer: RankId, waited: Duration },
+    #[error("at {address} there is another program, or another rank than {peer}, or a machine of another byte order")]
+    Stranger { peer: RankId, address: String },
+}
+
+/// Carries packets between this rank and its peers, in order between any two ranks.
+///
+/// Implementations sleep while they wait, after some looks at the most, and never for longer than a limit of their own;
+/// they end with an error when a peer is gone. Ranks have the numbers that the schedule gives them.
+pub trait Transport {
+    /// This rank.
+    fn rank(&self) -> RankId;
+
+    /// The number of ranks N, failed ones included.
+    fn size(&self) -> usize;
+
+    /// Carries out the exchanges of one step: sends everything in `outgoing` (which it empties) and waits for
+    /// everything in `incoming`, where it puts the packets. All of them overlap. It must not wait for a peer to take
+    /// what was sent before it has itself received: at least the packets of one step, [`PACKETS_A_STEP`] to each peer,
+    /// are kept on their way. It may return before what it sent has arrived.
+    ///
+    /// # Errors
+    ///
+    /// A [`TransportError`]; nothing is then known of the packets, and the transport is good for nothing but
+    /// [`Transport::close`].
+    fn exchange(&mut self, outgoing: &mut Vec<Outgoing>, incoming: &mut [Incoming]) -> Result<(), TransportError>;
+
+    /// Ends all connections at once, so that peers that wait for this rank learn of it.
+    fn close(&mut self);
+
+    /// Where the memory of packets comes from, and goes to.
+    fn pool(&self) -> Pool;
+
+    /// The most bytes a packet should have. Larger ones are cut, and the schedule runs once for every piece.
+    fn packet_bytes(&self) -> usize;
+}
+
+impl Incoming {
+    /// Takes what arrived from the sender, if it is what was due.
+    ///
+    /// # Errors
+    ///
+    /// [`TransportError::OtherPacket`] and [`TransportError::Length`].
+    pub fn accept(&mut self, tag: u64, packet: Arc<Packet>) -> Result<(), TransportError> {
+        self.check(tag, packet.len())?;
+        self.packet = Some(packet);
+        Ok(())
+    }
+
+    /// Is a packet with this tag and so many bytes what was due?
+    ///
+    /// # Errors
+    ///
+    /// [`TransportError::OtherPacket`] and [`TransportError::Length`].
+    pub fn check(&self, tag: u64, bytes: usize) -> Result<(), TransportError> {
+        let peer = self.from;
+        if tag != self.tag {
+            return Err(TransportError::OtherPacket { peer });
+        }
+        if bytes != self.bytes {
+            return Err(TransportError::Length { peer, expected: self.bytes, found: bytes });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,290 @@
+//! Trying a schedule out: random inputs, and what must come of them by plain arithmetic, without any schedule.
+//!
+//! Every element of every rank's input is a function of a seed, so each rank can work out by itself what all others put
+//! in. Moved elements, integers, and the least and the greatest must be equal to the last bit. A sum of `k`
+//! floating-point numbers may be off by `k*u * sum |x|`, a product by `k*u * |product|`, where `u` is half the distance
+//! from 1 to the next number of the type: the bound that holds for every order of the operations (Higham, *Accuracy and
+//! Stability of Numerical Algorithms*, sections 3.1 and 4.2, to first order).
+
+use std::sync::OnceLock;
+
+use half::{bf16, f16};
+use thiserror::Error;
+
+use super::communicator::Communicator;
+use super::compressed::Gathering;
+use super::compressor::Uncompressed;
+use super::element::{Element, Operation};
+use super::error::RunError;
+use super::group::{Group, RankBuffers};
+use super::transport::Transport;
+use collsynth_core::collective::{Demand, Kind};
+use collsynth_core::problem::Problem;
+use collsynth_core::topology::RankId;
+
+/// An element that can be drawn at random and measured.
+pub trait Sample: Element {
+    /// Half the distance from 1 to the next number; 0 for integers, which are exact.
+    const ROUNDING: f64;
+
+    /// An element made of random bits: any integer; a number in -1..1, or for products one near 1.
+    fn sample(op: Operation, bits: u64) -> Self;
+
+    /// The value, for comparing and for people.
+    fn to_f64(self) -> f64;
+}
+
+/// A collective on random inputs.
+#[derive(Debug)]
+pub struct Trial<E> {
+    problem: Problem,
+    block: usize,
+    op: Operation,
+    seed: u64,
+    /// What every rank must have after an `all_reduce`; worked out once.
+    everywhere: OnceLock<Vec<Expected<E>>>,
+}
+
+/// The buffers of one rank.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Buffers<E> {
+    /// What the rank puts in; empty for collectives that work in place.
+    pub input: Vec<E>,
+    /// What it gets.
+    pub output: Vec<E>,
+}
+
+/// An element that is not what it must be.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[error("rank {rank}: element {index} of the output is {found}; it must be {expected}{}", tolerance(*.within))]
+pub struct Mismatch {
+    /// The rank whose output it is.
+    pub rank: RankId,
+    /// The element's place.
+    pub index: usize,
+    /// What plain arithmetic gives.
+    pub expected: f64,
+    /// What is there.
+    pub found: f64,
+    /// How far off it may be.
+    pub within: f64,
+}
+
+/// What an element must be.
+#[derive(Clone, Copy, Debug)]
+enum Expected<E> {
+    Exactly(E),
+    Near { value: f64, within: f64 },
+}
+
+impl<E: Sample> Trial<E> {
+    /// A trial of a problem's collective with blocks (messages, shards, vectors; for `all_to_allv` chunks) of so many
+    /// elements.
+    pub fn new(problem: &Problem, block: usize, op: Operation, seed: u64) -> Self {
+        Self { problem: problem.clone(), block, op, seed, everywhere: OnceLock::new() }
+    }
+
+    /// A rank's buffers before the call.
+    pub fn buffers(&self, rank: RankId) -> Buffers<E> {
+        let (ranks, block) = (self.problem.topology().rank_count(), self.block);
+        let at = |root: RankId, blocks: usize| if root == rank { blocks } else { 0 };
+        let (input, output) = match &self.problem.collective().kind {
+            Kind::AllToAll => (ranks, ranks),
+            Kind::AllToAllV(demand) => {
+                let all = (0..ranks as u32).map(RankId);
+                let sent = all.clone().map(|to| demand.chunks(rank, to).len()).sum();
+                (sent, all.map(|from| demand.chunks(from, rank).len()).sum())
+            }
+            Kind::AllGather => (1, ranks),
+            Kind::ReduceScatter => (ranks, 1),
+            Kind::AllReduce | Kind::Broadcast(_) | Kind::AllReduceGathered => (0, 1),
+            Kind::Reduce(root) => (1, at(*root, 1)),
+            Kind::Scatter(root) => (at(*root, ranks), 1),
+            Kind::Gather(root) => (1, at(*root, ranks)),
+            Kind::Barrier => (0, 0),
+        };
+        let drawn = |count: usize| (0..count).map(|index| self.drawn(rank, index)).collect();
+        Buffers { input: drawn(input * block), output: drawn(output * block) }
+    }
+
+    /// Makes the call that the problem is about.
+    ///
+    /// # Errors
+    ///
+    /// The call's.
+    pub fn call<T: Transport>(
+        &self,
+        communicator: &mut Communicator<T>,
+        buffers: &mut Buffers<E>,
+    ) -> Result<(), RunError> {
+        let Buffers { input, output } = buffers;
+        match self.problem.collective().kind {
+            Kind::AllToAll => communicator.all_to_all(input, output),
+            Kind::AllToAllV(_) => communicator.all_to_allv(input, output, self.block),
+            Kind::AllGather => communicator.all_gather(input, output),
+            Kind::ReduceScatter => communicator.reduce_scatter(input, output, self.op),
+            Kind::AllReduce => communicator.all_reduce(output, self.op),
+            Kind::Broadcast(_) => communicator.broadcast(output),
+            Kind::Reduce(_) => communicator.reduce(input, output, self.op),
+            Kind::Scatter(_) => communicator.scatter(input, output),
+            Kind::Gather(_) => communicator.gather(input, output),
+            Kind::Barrier => communicator.barrier(),
+            Kind::AllReduceGathered => {
+                communicator.all_reduce_gathered(output, &mut Uncompressed(self.op), Gathering::default())
+            }
+        }
+    }
+
+    /// Makes the calls of all ranks; the buffers are those of the live ranks, ascending.
+    ///
+    /// # Errors
+    ///
+    /// The group's.
+    pub fn call_group(&self, group: &mut Group, buffers: &mut [Buffers<E>]) -> Result<(), RunError> {
+        let of_ranks = buffers.iter_mut().map(|Buffers { input, output }| RankBuffers { input, output });
+        group.run(&mut of_ranks.collect::<Vec<_>>(), self.op)
+    }
+
+    /// Compares a rank's output after the call, element by element, with plain arithmetic. O(elements * ranks).
+    ///
+    /// # Errors
+    ///
+    /// The first element that is wrong.
+    pub fn check(&self, rank: RankId, output: &[E]) -> Result<(), Mismatch> {
+        let same = |index: usize, expected: Expected<E>| self.compare(rank, index, output[index], expected);
+        match &self.problem.collective().kind {
+            Kind::AllReduce | Kind::AllReduceGathered => {
+                let sums = self.everywhere.get_or_init(|| (0..self.block).map(|at| self.combined(at)).collect());
+                sums.iter().enumerate().try_for_each(|(index, &expected)| same(index, expected))
+            }
+            Kind::ReduceScatter => {
+                let start = rank.index() * self.block;
+                (0..output.len()).try_for_each(|index| same(index, self.combined(start + index)))
+            }
+            Kind::Reduce(_) => (0..output.len()).try_for_each(|index| same(index, self.combined(index))),
+            kind => {
+                let mut index = 0;
+                for (origin, start, length) in self.sources(kind, rank, output.len()) {
+                    // What would come of a failed rank stays as it was.
+                    let alive = self.problem.topology().is_alive(origin);
+                    for at in start..start + length {
+                        let drawn = if alive { self.drawn(origin, at) } else { self.drawn(rank, index) };
+                        same(index, Expected::Exactly(drawn))?;
+                        index += 1;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Are these the same bits?
+    pub fn same_bits(&self, one: &[E], other: &[E]) -> bool {
+        bytemuck::cast_slice::<E, u8>(one) == bytemuck::cast_slice::<E, u8>(other)
+    }
+
+    /// For collectives that move: whose input the output consists of, from which element on, and how many.
+    fn sources(&self, kind: &Kind, rank: RankId, length: usize) -> Vec<(RankId, usize, usize)> {
+        let (ranks, block) = (self.problem.topology().rank_count() as u32, self.block);
+        let each = |start: usize| (0..ranks).map(move |origin| (RankId(origin), start, block)).collect();
+        match kind {
+            Kind::AllToAll => each(rank.index() * block),
+            Kind::AllGather => each(0),
+            Kind::Gather(root) if *root == rank => each(0),
+            Kind::Broadcast(root) => vec![(*root, 0, length)],
+            Kind::Scatter(root) => vec![(*root, rank.index() * block, length)],
+            Kind::AllToAllV(demand) => {
+                let before =
+                    |origin: RankId| (0..rank.0).map(|to| demand.chunks(origin, RankId(to)).len()).sum::<usize>();
+                let chunks = |origin: RankId, demand: &Demand| demand.chunks(origin, rank).len();
+                let origins = (0..ranks).map(RankId);
+                origins.map(|origin| (origin, before(origin) * block, chunks(origin, demand) * block)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Element `index` of a rank's input; in place, of its output before the call.
+    fn drawn(&self, rank: RankId, index: usize) -> E {
+        E::sample(self.op, mix(mix(self.seed ^ u64::from(rank.0)).wrapping_add(index as u64)))
+    }
+
+    /// The elements of this place of all live ranks' inputs, combined.
+    fn combined(&self, index: usize) -> Expected<E> {
+        let mut all = self.problem.topology().live_ranks().map(|rank| self.drawn(rank, index));
+        let rounds = E::ROUNDING > 0.0 && matches!(self.op, Operation::Sum | Operation::Product);
+        if !rounds {
+            let first = all.next().unwrap_or_else(E::zeroed);
+            return Expected::Exactly(all.fold(first, |one, other| {
+                let mut into = [other];
+                E::combine(self.op, &[one], &mut into);
+                into[0]
+            }));
+        }
+        let (mut count, mut value, mut size) = (0.0, if self.op == Operation::Sum { 0.0 } else { 1.0 }, 0.0);
+        for element in all.map(E::to_f64) {
+            count += 1.0;
+            size += element.abs();
+            match self.op {
+                Operation::Sum => value += element,
+                _ => value *= element,
+            }
+        }
+        // This value is itself rounded, as much as one in f64.
+        let rounding = E::ROUNDING + f64::ROUNDING;
+        let size: f64 = if self.op == Operation::Sum { size } else { f64::abs(value) };
+        Expected::Near { value, within: count * rounding * size }
+    }
+
+    fn compare(&self, rank: RankId, index: usize, found: E, expected: Expected<E>) -> Result<(), Mismatch> {
+        let (holds, expected, within) = match expected {
+            Expected::Exactly(value) => (bytemuck::bytes_of(&found) == bytemuck::bytes_of(&value), value.to_f64(), 0.0),
+            Expected::Near { value, within } => ((found.to_f64() - value).abs() <= within, value, within),
+        };
+        if holds { Ok(()) } else { Err(Mismatch { rank, index, expected, found: found.to_f64(), within }) }
+    }
+}
+
+fn tolerance(within: f64) -> String {
+    if within > 0.0 { format!(", give or take {within:e}") } else { String::new() }
+}
+
+/// The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): a bijection that scatters.
+fn mix(number: u64) -> u64 {
+    let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// A number in -1..1, or for products within 1/16 of 1.
+fn fraction(op: Operation, bits: u64) -> f64 {
+    let centred = (bits >> 11) as f64 / (1_u64 << 52) as f64 - 1.0;
+    if op == Operation::Product { 1.0 + centred / 16.0 } else { centred }
+}
+
+macro_rules! samples {
+    ($($element:ty, $rounding:expr, $sample:expr, $to_f64:expr;)*) => {$(
+        impl Sample for $element {
+            const ROUNDING: f64 = $rounding;
+
+            fn sample(op: Operation, bits: u64) -> Self {
+                $sample(op, bits)
+            }
+
+            fn to_f64(self) -> f64 {
+                $to_f64(self)
+            }
+        }
+    )*};
+}
+
+samples! {
+    f32, f32::EPSILON as f64 / 2.0, |op, bits| fraction(op, bits) as f32, f64::from;
+    f64, f64::EPSILON / 2.0, fraction, f64::from;
+    f16, 1.0 / 2048.0, |op, bits| f16::from_f64(fraction(op, bits)), f16::to_f64;
+    bf16, 1.0 / 256.0, |op, bits| bf16::from_f64(fraction(op, bits)), bf16::to_f64;
+    i32, 0.0, |_, bits| (bits >> 32) as i32, f64::from;
+    i64, 0.0, |_, bits| bits as i64, |value| value as f64;
+    u8, 0.0, |_, bits| (bits >> 56) as u8, f64::from;
+}

@@ -1,0 +1,58 @@
+//! Programs that the audit has passed.
+
+use std::fmt;
+use std::ops::Deref;
+
+use super::{Options, Report, audit};
+use collsynth_core::program::Program;
+
+/// A rank program that the audit has found to hold. It can be read, but not changed; only the audit makes one, so
+/// whoever takes it need not check it again.
+#[derive(Clone, Debug)]
+pub struct AuditedProgram {
+    program: Program,
+}
+
+/// A program with violations, given back with the report.
+#[derive(Clone, Debug)]
+pub struct Refuted {
+    /// What was judged.
+    pub program: Program,
+    /// What is wrong with it.
+    pub report: Report,
+}
+
+impl AuditedProgram {
+    /// Judges a program, see [`audit`].
+    ///
+    /// # Errors
+    ///
+    /// [`Refuted`] if it does not hold.
+    pub fn new(program: Program, options: &Options<'_>) -> Result<Self, Box<Refuted>> {
+        let report = audit(&program, options);
+        match report.holds() {
+            true => Ok(Self { program }),
+            false => Err(Box::new(Refuted { program, report })),
+        }
+    }
+}
+
+impl Deref for AuditedProgram {
+    type Target = Program;
+
+    fn deref(&self) -> &Program {
+        &self.program
+    }
+}
+
+impl fmt::Display for Refuted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the program has {} violation(s)", self.report.violation_count())?;
+        match self.report.violations.first() {
+            Some(first) => write!(f, "; the first: {} {}", first.code, first.message),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Refuted {}

@@ -1,0 +1,265 @@
+//! Is a link ever shared? Two transfers must never be on one link at the same time, whatever the interleaving.
+//!
+//! A packet is on its link from the operation that sends it to the end of the one that receives it; a transfer is a
+//! packet, or as many packets of a channel as the program says belong together. So a link is never shared if its
+//! transfers can be put in a row such that what receives the last packet of each comes before what sends the first of
+//! the next, by worker orders, waits and packets (Lamport, CACM 1978):
+//!
+//! ```text
+//! rank 3   send A ........................ send B           ... must be a chain of orders
+//! rank 7          receive A --- token ---/
+//! ```
+//!
+//! If there is such a row, it is the one in which the transfers ran in the one interleaving that was executed, so
+//! neighbours in that row are all that has to be compared. Otherwise some interleaving has both on their way at a time.
+//! Tokens carry no data and are left out. That a full channel holds its sender back counts as no order.
+//!
+//! First the orders within the two ranks of a channel are tried, in O(their operations), then those that lead through a
+//! few workers (`hub`), in O(all operations) each. What these do not prove is looked for in the whole program, for some
+//! channels at a time.
+
+use std::collections::BTreeMap;
+
+use super::hub::{Hub, Places, chain};
+use super::run::Outcome;
+use super::structure::NOBODY;
+use super::words::describe;
+use super::{Code, Machine, Report};
+use collsynth_core::program::{Operation, Program};
+use collsynth_core::topology::{Direction, RankId};
+
+/// Channels that are followed through the whole program at a time.
+const AT_A_TIME: usize = 32;
+/// Claims for which a chain of orders is searched, and workers of it that are looked at.
+const TRIES: usize = 8;
+const WORKERS: usize = 12;
+
+/// Reports transfers that may be on a link together.
+pub(super) fn check(program: &Program, machine: Option<Machine<'_>>, outcome: &Outcome<'_>, report: &mut Report) {
+    let Some(transfers) = transfers(program, outcome, report) else { return };
+    let places = Places::new(program, outcome);
+    let mut claims = vec![Vec::new(); program.channels.len()];
+    for mut row in by_link(program, machine, transfers).into_values() {
+        row.sort_by_key(|transfer| places.position[transfer.first_send]);
+        for pair in row.windows(2) {
+            let (one, next) = (&pair[0], &pair[1]);
+            claims[one.channel].push(Claim { received: one.received, last: one.last_receive, send: next.first_send });
+        }
+    }
+    let operations = program.operations().len();
+    let mut near = Counts { program, outcome, places: &places, channels: vec![0], counts: vec![0; operations] };
+    let mut open = Vec::new();
+    for (channel, claims) in (0..).zip(claims).filter(|(_, claims)| !claims.is_empty()) {
+        near.channels[0] = channel;
+        near.pass_nearby();
+        let left: Vec<Claim> = claims.into_iter().filter(|claim| !near.proves(claim, 0)).collect();
+        open.extend(left.into_iter().map(|claim| (channel, claim)));
+    }
+    let (open, mut wrong) = try_hubs(program, outcome, &places, open);
+    for batch in open.chunk_by(|one, other| one.0 == other.0).collect::<Vec<_>>().chunks(AT_A_TIME) {
+        let channels: Vec<u32> = batch.iter().map(|claims| claims[0].0).collect();
+        let counts = vec![0; operations * channels.len()];
+        let mut far = Counts { program, outcome, places: &places, channels, counts };
+        far.pass_everywhere();
+        for (place, claims) in batch.iter().enumerate() {
+            wrong.extend(claims.iter().filter(|(_, claim)| !far.proves(claim, place)));
+        }
+    }
+    wrong.sort_by_key(|(channel, claim)| (*channel, claim.received));
+    for (channel, claim) in wrong {
+        report.add(Code::P008, Some(claim.send), || words(program, channel, &claim));
+    }
+}
+
+/// Proves what leads through a few workers, in the same order what is left, and what is known to be wrong.
+fn try_hubs(program: &Program, outcome: &Outcome<'_>, places: &Places, mut open: Vec<Open>) -> (Vec<Open>, Vec<Open>) {
+    let mut wrong = Vec::new();
+    // A barrier of all ranks most often leads through the first of them.
+    let first = (0..program.worker_count()).find(|&worker| !program.range(worker).is_empty());
+    if let Some(worker) = first.filter(|_| !open.is_empty()) {
+        let hub = Hub::new(program, outcome, places, worker);
+        open.retain(|(_, claim)| !hub.joins(claim.last, claim.send));
+    }
+    for turn in 1..=TRIES {
+        if open.is_empty() {
+            break;
+        }
+        let sample = open.len() * turn / (TRIES + 1);
+        let claim = open[sample].1;
+        let Some(workers) = chain(program, outcome, places, claim.last, claim.send) else {
+            wrong.push(open.remove(sample));
+            continue;
+        };
+        // The chain leads through each of its workers: each proves this claim at least.
+        for worker in workers.into_iter().take(WORKERS) {
+            let hub = Hub::new(program, outcome, places, worker);
+            let before = open.len();
+            open.retain(|(_, claim)| !hub.joins(claim.last, claim.send));
+            if open.len() * 2 < before {
+                break;
+            }
+        }
+    }
+    (open, wrong)
+}
+
+fn words(program: &Program, channel: u32, claim: &Claim) -> String {
+    let ends = program.channels[channel as usize];
+    let (send, receive) = (describe(program, claim.send), describe(program, claim.last));
+    let (from, to) = (ends.from, ends.to);
+    format!(
+        "two transfers may be on the link from rank {from} to rank {to} at a time: {send} does not come after {receive}"
+    )
+}
+
+/// Packets that are one transfer.
+struct Transfer {
+    channel: usize,
+    first_send: usize,
+    last_receive: usize,
+    /// How many packets with slots the channel has brought when it is over.
+    received: u32,
+}
+
+/// A claim and the channel of the packets received.
+type Open = (u32, Claim);
+
+/// What is to be proven: so many packets of a channel were received, the last by that operation, before that send.
+#[derive(Clone, Copy)]
+struct Claim {
+    received: u32,
+    last: usize,
+    send: usize,
+}
+
+/// The transfers of all channels. `None` if the program does not count its packets right.
+fn transfers(program: &Program, outcome: &Outcome<'_>, report: &mut Report) -> Option<Vec<Transfer>> {
+    let mut received_by = vec![NOBODY; program.operations().len()];
+    for (number, &sender) in outcome.sent_by.iter().enumerate().filter(|&(_, &sender)| sender != NOBODY) {
+        received_by[sender as usize] = number as u32;
+    }
+    let before = report.violation_count();
+    let mut transfers = Vec::new();
+    for (channel, sends) in program.sends().into_iter().enumerate() {
+        let stated = program.transfers.get(channel).map_or(&[][..], Vec::as_slice);
+        let total: u64 = stated.iter().map(|&count| u64::from(count)).sum();
+        if !stated.is_empty() && total != sends.len() as u64 {
+            report.add(Code::P008, sends.first().copied(), || {
+                let count = sends.len();
+                format!(
+                    "channel {channel} has {count} packet(s) with slots, but {total} are said to make up its transfers"
+                )
+            });
+            continue;
+        }
+        let mut begin = 0;
+        for end in program.transfer_ends(channel, sends.len()) {
+            let last_receive = received_by[sends[end - 1]] as usize;
+            transfers.push(Transfer { channel, first_send: sends[begin], last_receive, received: end as u32 });
+            begin = end;
+        }
+    }
+    (report.violation_count() == before).then_some(transfers)
+}
+
+/// The link of a channel: its ends on the machine, and the direction where all channels between them state one.
+type Link = (RankId, RankId, Option<Direction>);
+
+fn by_link(program: &Program, machine: Option<Machine<'_>>, transfers: Vec<Transfer>) -> BTreeMap<Link, Vec<Transfer>> {
+    let on_machine = |rank: RankId| match machine {
+        Some(machine) => machine.rank_map.get(rank.index()).copied().unwrap_or(rank),
+        None => rank,
+    };
+    let ends = |channel: usize| {
+        let channel = program.channels[channel];
+        (on_machine(channel.from), on_machine(channel.to), channel.via)
+    };
+    // A channel that does not say which of two links it takes may share either.
+    let mut unsaid: BTreeMap<(RankId, RankId), bool> = BTreeMap::new();
+    for transfer in &transfers {
+        let (from, to, via) = ends(transfer.channel);
+        *unsaid.entry((from, to)).or_default() |= via.is_none();
+    }
+    let mut by_link: BTreeMap<Link, Vec<Transfer>> = BTreeMap::new();
+    for transfer in transfers {
+        let (from, to, via) = ends(transfer.channel);
+        let via = via.filter(|_| !unsaid[&(from, to)]);
+        by_link.entry((from, to, via)).or_default().push(transfer);
+    }
+    by_link
+}
+
+/// How many packets of some channels were received before or by each operation, carried from one operation to the next.
+struct Counts<'a> {
+    program: &'a Program,
+    outcome: &'a Outcome<'a>,
+    places: &'a Places,
+    channels: Vec<u32>,
+    /// For each operation that was gone through, a count for each of the channels.
+    counts: Vec<u32>,
+}
+
+impl Counts<'_> {
+    /// Goes through all operations.
+    fn pass_everywhere(&mut self) {
+        for &number in &self.outcome.order {
+            self.pass(number as usize, |_| true);
+        }
+    }
+
+    /// Goes through the operations at the ends of the one channel, and follows packets between these alone.
+    fn pass_nearby(&mut self) {
+        let ends = self.program.channels[self.channels[0] as usize];
+        let places = self.places;
+        let of = |rank: RankId| places.by_rank[rank.index()].as_slice();
+        let (mut one, mut other) = (of(ends.from), if ends.from == ends.to { &[] } else { of(ends.to) });
+        while let Some(&number) = one.first().or(other.first()) {
+            let is_later = |first: &u32| places.position[*first as usize] < places.position[number as usize];
+            let number = match other.first().filter(|first| is_later(first)) {
+                Some(&number) => {
+                    other = &other[1..];
+                    number
+                }
+                None if one.is_empty() => {
+                    other = &other[1..];
+                    number
+                }
+                None => {
+                    one = &one[1..];
+                    number
+                }
+            };
+            self.pass(number as usize, |rank| rank == ends.from || rank == ends.to);
+        }
+    }
+
+    /// Goes through an operation, after all that come before it; of packets, only those from some ranks are followed.
+    fn pass(&mut self, number: usize, follow: impl Fn(RankId) -> bool) {
+        let width = self.channels.len();
+        self.counts[number * width..(number + 1) * width].fill(0);
+        for earlier in self.places.before(self.program, self.outcome, number).into_iter().flatten() {
+            if follow(self.places.rank[earlier]) {
+                self.join(number, earlier);
+            }
+        }
+        let operation = self.program.operations()[number];
+        // All receives of a channel are in one worker, so those before this one are counted by now.
+        if let Operation::Receive { channel, count: 1.., .. } = operation
+            && let Some(place) = self.channels.iter().position(|&one| one == channel)
+        {
+            self.counts[number * width + place] += 1;
+        }
+    }
+
+    fn join(&mut self, to: usize, from: usize) {
+        let width = self.channels.len();
+        for place in 0..width {
+            self.counts[to * width + place] = self.counts[to * width + place].max(self.counts[from * width + place]);
+        }
+    }
+
+    /// True if the operations that were gone through show that the claim is true.
+    fn proves(&self, claim: &Claim, place: usize) -> bool {
+        self.counts[claim.send * self.channels.len() + place] >= claim.received
+    }
+}

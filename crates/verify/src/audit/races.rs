@@ -1,0 +1,210 @@
+//! Races: two operations of a rank that touch the same slot, one to write it, and that nothing orders.
+//!
+//! The operations of a rank are looked at in the order of the run, with vector clocks: an entry for each worker of the
+//! rank, how many of its operations come before. For each place the last write and, for each worker, the last read
+//! since are kept; a new access must come after those it could conflict with (Flanagan and Freund, "FastTrack", PLDI
+//! 2009).
+//!
+//! First only waits within the rank are counted as orders. Where that does not order two accesses, packets by way of
+//! other ranks still may: then the clocks of this rank's workers are carried through the whole program. So the answer
+//! is exact, and cheap for programs that order their ranks' slots by waits.
+
+use super::run::Outcome;
+use super::structure::NOBODY;
+use super::words::describe;
+use super::{Code, Report};
+use collsynth_core::program::{Operation, Program};
+use collsynth_core::topology::RankId;
+
+/// Reports the races of a program that comes to its end.
+pub(super) fn check(program: &Program, outcome: &Outcome<'_>, report: &mut Report) {
+    let by_rank = by_rank(program, &outcome.order);
+    for rank in (0..program.rank_count() as u32).map(RankId) {
+        let mine = &by_rank[rank.index()];
+        let suspects = Rank::new(program, outcome, rank).suspects(mine);
+        if suspects.is_empty() {
+            continue;
+        }
+        let clocks = clocks_through_all(program, outcome, rank);
+        let workers = program.workers(rank);
+        for suspect in suspects {
+            let worker = program.worker_of(suspect.earlier as usize);
+            let entry = suspect.later as usize * workers.len() + (worker - workers.start);
+            if clocks[entry] as usize <= suspect.earlier as usize - program.range(worker).start {
+                report.add(Code::P004, Some(suspect.later as usize), || words(program, &suspect, rank));
+            }
+        }
+    }
+}
+
+/// Two accesses of a place.
+struct Suspect {
+    earlier: u32,
+    later: u32,
+    /// The place, and what the two do there.
+    place: usize,
+    what: (&'static str, &'static str),
+}
+
+fn words(program: &Program, suspect: &Suspect, rank: RankId) -> String {
+    let (earlier, later) = (describe(program, suspect.earlier as usize), describe(program, suspect.later as usize));
+    let layout = program.layout(rank);
+    let slot = collsynth_core::program::Buffer::ALL
+        .into_iter()
+        .flat_map(|buffer| (0..layout.len(buffer)).map(move |offset| collsynth_core::program::Slot { buffer, offset }))
+        .find(|&slot| layout.place(slot) == suspect.place);
+    let slot = slot.map(|slot| slot.to_string()).unwrap_or_default();
+    let (one, other) = suspect.what;
+    format!("race on {slot}: {earlier} {one} it, {later} {other} it, and nothing orders them")
+}
+
+/// The operations of each rank in the order in which they ran.
+fn by_rank(program: &Program, order: &[u32]) -> Vec<Vec<u32>> {
+    let mut rank_of = vec![0_u32; program.operations().len()];
+    for rank in (0..program.rank_count() as u32).map(RankId) {
+        for worker in program.workers(rank) {
+            rank_of[program.range(worker)].fill(rank.0);
+        }
+    }
+    let mut by_rank = vec![Vec::new(); program.rank_count()];
+    for &number in order {
+        by_rank[rank_of[number as usize] as usize].push(number);
+    }
+    by_rank
+}
+
+/// For each operation of the program, how many operations of each worker of a rank come before it or are it.
+fn clocks_through_all(program: &Program, outcome: &Outcome<'_>, rank: RankId) -> Vec<u32> {
+    let own = program.workers(rank);
+    let width = own.len();
+    let mut clocks = vec![0; program.operations().len() * width];
+    for &number in &outcome.order {
+        let number = number as usize;
+        let worker = program.worker_of(number);
+        let range = program.range(worker);
+        if number > range.start {
+            join(&mut clocks, width, number, number - 1);
+        }
+        if let Operation::Wait { worker: other, operation } = program.operations()[number] {
+            let target = program.workers(program.rank_of(worker)).start + other as usize;
+            join(&mut clocks, width, number, program.range(target).start + operation as usize);
+        }
+        if outcome.sent_by[number] != NOBODY {
+            join(&mut clocks, width, number, outcome.sent_by[number] as usize);
+        }
+        if own.contains(&worker) {
+            clocks[number * width + worker - own.start] = (number - range.start) as u32 + 1;
+        }
+    }
+    clocks
+}
+
+/// What comes before `from` comes before `to`.
+fn join(clocks: &mut [u32], width: usize, to: usize, from: usize) {
+    for entry in 0..width {
+        clocks[to * width + entry] = clocks[to * width + entry].max(clocks[from * width + entry]);
+    }
+}
+
+/// The accesses of one rank, ordered by its own waits.
+struct Rank<'a> {
+    program: &'a Program,
+    outcome: &'a Outcome<'a>,
+    rank: RankId,
+    first_worker: usize,
+    width: usize,
+    first_operation: usize,
+    /// `width` for each operation of the rank.
+    clocks: Vec<u32>,
+    /// For each place the last write, and the last read since by each worker.
+    written: Vec<u32>,
+    read: Vec<Vec<u32>>,
+    suspects: Vec<Suspect>,
+}
+
+impl<'a> Rank<'a> {
+    fn new(program: &'a Program, outcome: &'a Outcome<'a>, rank: RankId) -> Self {
+        let workers = program.workers(rank);
+        let first_operation = if workers.is_empty() { 0 } else { program.range(workers.start).start };
+        let last = if workers.is_empty() { 0 } else { program.range(workers.end - 1).end };
+        let places = outcome.layouts[rank.index()].place_count();
+        Self {
+            program,
+            outcome,
+            rank,
+            first_worker: workers.start,
+            width: workers.len(),
+            first_operation,
+            clocks: vec![0; (last - first_operation) * workers.len()],
+            written: vec![NOBODY; places],
+            read: vec![Vec::new(); places],
+            suspects: Vec::new(),
+        }
+    }
+
+    fn suspects(mut self, mine: &[u32]) -> Vec<Suspect> {
+        let layout = &self.outcome.layouts[self.rank.index()];
+        for &number in mine {
+            self.tick(number as usize);
+            let operation = &self.program.operations()[number as usize];
+            for (slot, count) in operation.reads().filter(|&(_, count)| count > 0) {
+                let start = layout.place(slot);
+                (start..start + count as usize).for_each(|place| self.reads(number, place));
+            }
+            for (slot, count) in operation.writes().into_iter().filter(|&(_, count)| count > 0) {
+                let start = layout.place(slot);
+                (start..start + count as usize).for_each(|place| self.writes(number, place));
+            }
+        }
+        self.suspects
+    }
+
+    fn tick(&mut self, number: usize) {
+        let worker = self.program.worker_of(number);
+        let start = self.program.range(worker).start;
+        let at = number - self.first_operation;
+        if number > start {
+            join(&mut self.clocks, self.width, at, at - 1);
+        }
+        if let Operation::Wait { worker: other, operation } = self.program.operations()[number] {
+            let target = self.program.range(self.first_worker + other as usize).start + operation as usize;
+            join(&mut self.clocks, self.width, at, target - self.first_operation);
+        }
+        self.clocks[at * self.width + worker - self.first_worker] = (number - start) as u32 + 1;
+    }
+
+    fn reads(&mut self, number: u32, place: usize) {
+        self.compare(self.written[place], number, place, ("writes", "reads"));
+        let worker = self.program.worker_of(number as usize);
+        let range = self.program.range(worker);
+        let same = self.read[place].iter_mut().find(|earlier| range.contains(&(**earlier as usize)));
+        match same {
+            Some(earlier) => *earlier = number,
+            None => self.read[place].push(number),
+        }
+    }
+
+    fn writes(&mut self, number: u32, place: usize) {
+        self.compare(self.written[place], number, place, ("writes", "writes"));
+        let mut read = std::mem::take(&mut self.read[place]);
+        for &earlier in &read {
+            self.compare(earlier, number, place, ("reads", "writes"));
+        }
+        read.clear();
+        self.read[place] = read;
+        self.written[place] = number;
+    }
+
+    /// Notes the two accesses unless the rank's own waits order them.
+    fn compare(&mut self, earlier: u32, later: u32, place: usize, what: (&'static str, &'static str)) {
+        if earlier == NOBODY || earlier == later {
+            return;
+        }
+        let worker = self.program.worker_of(earlier as usize);
+        let index = earlier as usize - self.program.range(worker).start;
+        let entry = (later as usize - self.first_operation) * self.width + worker - self.first_worker;
+        if self.clocks[entry] as usize <= index {
+            self.suspects.push(Suspect { earlier, later, place, what });
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! One interleaving, which stands for all: it gets as far as any other, and pairs packets and receives as any other.
+//!
+//! A worker goes on until it must wait; whatever it did may let others go on. No operation takes away what another
+//! waits for, because each end of a channel belongs to one worker: so the order in which workers are tried does not
+//! matter.
+
+use std::collections::VecDeque;
+
+use super::structure::{Ends, NOBODY};
+use super::values::{Value, Values};
+use super::words::{describe, name};
+use super::{Code, Report};
+use collsynth_core::collective::ChunkId;
+use collsynth_core::program::{Layout, Operation, Program, Slot};
+use collsynth_core::topology::RankId;
+
+/// How the interleaving went.
+pub(super) struct Outcome<'a> {
+    /// The operations in the order in which they ran.
+    pub(super) order: Vec<u32>,
+    /// For each operation that received a packet, the one that sent it; else [`NOBODY`].
+    pub(super) sent_by: Vec<u32>,
+    pub(super) layouts: Vec<Layout<'a>>,
+    /// For each rank, where its places begin in `places`.
+    pub(super) first_place: Vec<usize>,
+    /// What each place holds in the end.
+    pub(super) places: Vec<Value>,
+    /// For each place, the operation that wrote it last; [`NOBODY`]: none.
+    pub(super) written_by: Vec<u32>,
+    pub(super) values: Values,
+}
+
+/// Runs a program. `None` if it gets stuck, or leaves packets behind. O(slots moved).
+pub(super) fn run<'a>(program: &'a Program, ends: &Ends, report: &mut Report) -> Option<Outcome<'a>> {
+    let mut run = Run::new(program, ends);
+    for worker in (0..program.worker_count() as u32).rev() {
+        run.ready.push(worker);
+    }
+    while let Some(worker) = run.ready.pop() {
+        if !run.advance(worker as usize, report) {
+            return None;
+        }
+    }
+    run.complain(report).then_some(run.outcome)
+}
+
+/// The packets on their way in a channel.
+#[derive(Clone, Default)]
+struct Queue {
+    /// The operations that sent them.
+    packets: VecDeque<u32>,
+    values: VecDeque<Value>,
+    /// The sender waits for room, or the receiver for a packet.
+    sender_waits: bool,
+    receiver_waits: bool,
+}
+
+struct Run<'a, 'e> {
+    program: &'a Program,
+    ends: &'e Ends,
+    queues: Vec<Queue>,
+    /// For each worker, its next operation among all operations.
+    next: Vec<usize>,
+    /// For each worker, who waits for which of its operations.
+    waiting: Vec<Vec<(usize, u32)>>,
+    ready: Vec<u32>,
+    rank_of: Vec<RankId>,
+    held: Vec<Value>,
+    outcome: Outcome<'a>,
+}
+
+/// What a worker waits for.
+enum Obstacle {
+    Packet(u32),
+    Room(u32),
+    Operation(usize),
+}
+
+impl<'a, 'e> Run<'a, 'e> {
+    fn new(program: &'a Program, ends: &'e Ends) -> Self {
+        let problem = &program.problem;
+        let ranks = || (0..program.rank_count() as u32).map(RankId);
+        let layouts: Vec<Layout<'_>> = ranks().map(|rank| program.layout(rank)).collect();
+        let mut first_place = vec![0];
+        for layout in &layouts {
+            first_place.push(first_place[first_place.len() - 1] + layout.place_count());
+        }
+        let mut places = vec![Value::Unset; first_place[layouts.len()]];
+        for chunk in (0..problem.chunk_count()).map(ChunkId) {
+            for rank in problem.holders(problem.rule(chunk).before) {
+                let layout = &layouts[rank.index()];
+                if let Some(slot) = layout.before(chunk) {
+                    places[first_place[rank.index()] + layout.place(slot)] = Value::Own(chunk, rank);
+                }
+            }
+        }
+        let combining = problem.rule(ChunkId(0)).combining;
+        let workers = program.worker_count();
+        let count = program.operations().len();
+        Self {
+            program,
+            ends,
+            queues: vec![Queue::default(); program.channels.len()],
+            next: (0..workers).map(|worker| program.range(worker).start).collect(),
+            waiting: vec![Vec::new(); workers],
+            ready: Vec::new(),
+            rank_of: ranks().flat_map(|rank| program.workers(rank).map(move |_| rank)).collect(),
+            held: Vec::new(),
+            outcome: Outcome {
+                order: Vec::with_capacity(count),
+                sent_by: vec![NOBODY; count],
+                first_place,
+                written_by: vec![NOBODY; places.len()],
+                places,
+                values: Values::new(program.rank_count(), combining),
+                layouts,
+            },
+        }
+    }
+
+    /// Lets a worker go on until it must wait. False if a packet had another length than its receive.
+    fn advance(&mut self, worker: usize, report: &mut Report) -> bool {
+        let end = self.program.range(worker).end;
+        while self.next[worker] < end {
+            let number = self.next[worker];
+            match self.obstacle(worker, number) {
+                None => {}
+                Some(Obstacle::Packet(channel)) => {
+                    self.queues[channel as usize].receiver_waits = true;
+                    return true;
+                }
+                Some(Obstacle::Room(channel)) => {
+                    self.queues[channel as usize].sender_waits = true;
+                    return true;
+                }
+                Some(Obstacle::Operation(target)) => {
+                    let wanted = self.awaited(worker, number);
+                    self.waiting[target].push((wanted, worker as u32));
+                    return true;
+                }
+            }
+            if !self.carry_out(worker, number, report) {
+                return false;
+            }
+            self.outcome.order.push(number as u32);
+            self.next[worker] += 1;
+            if !self.waiting[worker].is_empty() {
+                let next = self.next[worker];
+                let ready = &mut self.ready;
+                self.waiting[worker].retain(|&(wanted, who)| {
+                    if wanted < next {
+                        ready.push(who);
+                    }
+                    wanted >= next
+                });
+            }
+        }
+        true
+    }
+
+    /// What keeps a worker from its next operation.
+    fn obstacle(&self, worker: usize, number: usize) -> Option<Obstacle> {
+        let full = |channel: u32| {
+            self.queues[channel as usize].packets.len() >= self.program.channels[channel as usize].slots as usize
+        };
+        match self.program.operations()[number] {
+            Operation::Send { channel, .. } if full(channel) => Some(Obstacle::Room(channel)),
+            Operation::Receive { channel, .. } if self.queues[channel as usize].packets.is_empty() => {
+                Some(Obstacle::Packet(channel))
+            }
+            Operation::Receive { forward: Some(channel), .. } if full(channel) => Some(Obstacle::Room(channel)),
+            Operation::Wait { worker: other, .. } => {
+                let target = self.worker_of_rank(worker, other);
+                (self.next[target] <= self.awaited(worker, number)).then_some(Obstacle::Operation(target))
+            }
+            _ => None,
+        }
+    }
+
+    /// The operation that a wait is for, among all operations.
+    fn awaited(&self, worker: usize, number: usize) -> usize {
+        match self.program.operations()[number] {
+            Operation::Wait { worker: other, operation } => {
+                self.program.range(self.worker_of_rank(worker, other)).start + operation as usize
+            }
+            _ => number,
+        }
+    }
+
+    fn worker_of_rank(&self, worker: usize, other: u32) -> usize {
+        self.program.workers(self.rank_of[worker]).start + other as usize
+    }
+
+    fn carry_out(&mut self, worker: usize, number: usize, report: &mut Report) -> bool {
+        let rank = self.rank_of[worker];
+        match self.program.operations()[number] {
+            Operation::Send { channel, src, count } => {
+                self.load(rank, src, count);
+                self.post(channel, number);
+            }
+            Operation::Receive { channel, add, dst, forward, count } => {
+                let queue = &mut self.queues[channel as usize];
+                let sender = queue.packets.pop_front().unwrap_or(NOBODY);
+                let sent = match self.program.operations()[sender as usize] {
+                    Operation::Send { count, .. } | Operation::Receive { count, .. } => count,
+                    _ => 0,
+                };
+                if sent != count {
+                    let program = self.program;
+                    report.add(Code::P002, Some(number), || {
+                        let (one, other) = (describe(program, number), describe(program, sender as usize));
+                        format!("{one} takes {count} slot(s), but the packet has {sent}, from {other}")
+                    });
+                    return false;
+                }
+                self.held.clear();
+                self.held.extend(queue.values.drain(..count as usize));
+                if std::mem::take(&mut queue.sender_waits) {
+                    self.ready.push(self.ends.sender[channel as usize]);
+                }
+                self.outcome.sent_by[number] = sender;
+                if let Some(add) = add {
+                    self.add_held(rank, add, count, number);
+                }
+                if let Some(dst) = dst {
+                    self.store(rank, dst, count, number);
+                }
+                if let Some(forward) = forward {
+                    self.post(forward, number);
+                }
+            }
+            Operation::Copy { src, dst, count } => {
+                self.load(rank, src, count);
+                self.store(rank, dst, count, number);
+            }
+            Operation::Reduce { src, dst, count } => {
+                self.load(rank, src, count);
+                self.add_held(rank, dst, count, number);
+                self.store(rank, dst, count, number);
+            }
+            Operation::Wait { .. } => {}
+        }
+        true
+    }
+
+    fn places(&self, rank: RankId, slot: Slot, count: u32) -> std::ops::Range<usize> {
+        if count == 0 {
+            return 0..0;
+        }
+        let start = self.outcome.first_place[rank.index()] + self.outcome.layouts[rank.index()].place(slot);
+        start..start + count as usize
+    }
+
+    fn load(&mut self, rank: RankId, slot: Slot, count: u32) {
+        let places = self.places(rank, slot, count);
+        self.held.clear();
+        self.held.extend_from_slice(&self.outcome.places[places]);
+    }
+
+    fn add_held(&mut self, rank: RankId, slot: Slot, count: u32, number: usize) {
+        let places = self.places(rank, slot, count);
+        for (held, place) in self.held.iter_mut().zip(places) {
+            *held = self.outcome.values.add(self.outcome.places[place], *held, number);
+        }
+    }
+
+    fn store(&mut self, rank: RankId, slot: Slot, count: u32, number: usize) {
+        let places = self.places(rank, slot, count);
+        self.outcome.places[places.clone()].copy_from_slice(&self.held);
+        self.outcome.written_by[places].fill(number as u32);
+    }
+
+    fn post(&mut self, channel: u32, number: usize) {
+        let queue = &mut self.queues[channel as usize];
+        queue.packets.push_back(number as u32);
+        queue.values.extend(&self.held);
+        if std::mem::take(&mut queue.receiver_waits) {
+            self.ready.push(self.ends.receiver[channel as usize]);
+        }
+    }
+
+    /// Reports what is left over: circles of waiting workers, receives without packets, packets without receives.
+    /// True if there is nothing.
+    fn complain(&self, report: &mut Report) -> bool {
+        let before = report.violation_count();
+        let mut colour = vec![0_u32; self.next.len()];
+        for start in 0..self.next.len() {
+            let (mut path, mut at) = (Vec::new(), start);
+            loop {
+                if self.is_done(at) {
+                    self.complain_alone(path.last().copied(), report);
+                    break;
+                }
+                if colour[at] != 0 {
+                    if let Some(from) = path.iter().position(|&worker| worker == at) {
+                        self.complain_circle(&path[from..], report);
+                    }
+                    break;
+                }
+                colour[at] = start as u32 + 1;
+                path.push(at);
+                match self.waits_for(at) {
+                    Some(next) => at = next,
+                    None => {
+                        self.complain_alone(Some(at), report);
+                        break;
+                    }
+                }
+            }
+        }
+        if report.violation_count() == before {
+            for (channel, queue) in self.queues.iter().enumerate() {
+                if let Some(&packet) = queue.packets.front() {
+                    report.add(Code::P001, Some(packet as usize), || {
+                        let (left, first) = (queue.packets.len(), describe(self.program, packet as usize));
+                        format!("{left} packet(s) on channel {channel} are never received, the first from {first}")
+                    });
+                }
+            }
+        }
+        report.violation_count() == before
+    }
+
+    fn is_done(&self, worker: usize) -> bool {
+        self.next[worker] >= self.program.range(worker).end
+    }
+
+    /// The worker that must do something before this one can go on.
+    fn waits_for(&self, worker: usize) -> Option<usize> {
+        let known = |end: u32| (end != NOBODY).then_some(end as usize);
+        match self.obstacle(worker, self.next[worker])? {
+            Obstacle::Packet(channel) => known(self.ends.sender[channel as usize]),
+            Obstacle::Room(channel) => known(self.ends.receiver[channel as usize]),
+            Obstacle::Operation(target) => Some(target),
+        }
+    }
+
+    /// A worker waits for one that has finished, or that is not there.
+    fn complain_alone(&self, worker: Option<usize>, report: &mut Report) {
+        let Some(worker) = worker else { return };
+        let number = self.next[worker];
+        report.add(Code::P001, Some(number), || {
+            let why = match self.obstacle(worker, number) {
+                Some(Obstacle::Packet(channel)) => format!("nobody sends on channel {channel} any more"),
+                Some(Obstacle::Room(channel)) => {
+                    format!("channel {channel} is full, and nobody receives from it any more")
+                }
+                Some(Obstacle::Operation(_)) | None => "what it waits for never comes".to_owned(),
+            };
+            format!("{} waits for ever: {why}", describe(self.program, number))
+        });
+    }
+
+    fn complain_circle(&self, circle: &[usize], report: &mut Report) {
+        let number = self.next[circle[0]];
+        report.add(Code::P003, Some(number), || {
+            let one = |&worker: &usize| {
+                let number = self.next[worker];
+                let (what, other) = (describe(self.program, number), self.waits_for(worker).unwrap_or(worker));
+                let why = match self.obstacle(worker, number) {
+                    Some(Obstacle::Packet(_)) => "waits for a packet from".to_owned(),
+                    Some(Obstacle::Room(channel)) => {
+                        let slots = self.program.channels[channel as usize].slots;
+                        format!("waits for room in channel {channel} ({slots} slot(s), all full) to be made by")
+                    }
+                    Some(Obstacle::Operation(_)) | None => "waits for".to_owned(),
+                };
+                format!("{what} {why} {}", name(self.program, other))
+            };
+            let circle: Vec<String> = circle.iter().map(one).collect();
+            format!("deadlock: {}", circle.join("; "))
+        });
+    }
+}

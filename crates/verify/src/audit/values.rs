@@ -1,0 +1,146 @@
+//! What slots hold: contributions of ranks to a chunk, each counted.
+
+use std::collections::HashMap;
+
+use collsynth_core::collective::{ChunkId, Combining};
+use collsynth_core::topology::RankId;
+
+/// What a slot holds. Only meaningful with the [`Values`] it came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    /// Nothing was ever written.
+    Unset,
+    /// The contribution of one rank to a chunk; of a chunk that is only moved, the chunk.
+    Own(ChunkId, RankId),
+    /// A sum of contributions to a chunk.
+    Sum(u32),
+    /// What makes no sense; see [`Values::fault`].
+    Odd(u32),
+}
+
+/// An operation that made no sense of what it read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fault {
+    pub(super) operation: usize,
+    pub(super) kind: FaultKind,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum FaultKind {
+    /// It added something to a slot that was never written, or the other way round.
+    Unset,
+    /// It added values of different chunks.
+    Mixed(ChunkId, ChunkId),
+    /// It added values of a chunk that cannot be combined.
+    Uncombinable(ChunkId),
+}
+
+/// The sums made so far. A value never changes.
+pub(super) struct Values {
+    words: usize,
+    combining: Combining,
+    sums: Vec<ChunkId>,
+    /// `words` for each sum: the ranks that are in it, once or more.
+    bits: Vec<u64>,
+    /// For sums with contributions counted more than once: the operation that did it first, and the counts of these.
+    repeated: HashMap<u32, (usize, HashMap<RankId, u64>)>,
+    faults: Vec<Fault>,
+}
+
+impl Values {
+    pub(super) fn new(ranks: usize, combining: Combining) -> Self {
+        Self {
+            words: ranks.div_ceil(64),
+            combining,
+            sums: Vec::new(),
+            bits: Vec::new(),
+            repeated: HashMap::new(),
+            faults: Vec::new(),
+        }
+    }
+
+    /// What an operation makes of two values. O(ranks / 64), and where contributions repeat, O(ranks).
+    pub(super) fn add(&mut self, one: Value, other: Value, operation: usize) -> Value {
+        let (a, b) = match (self.chunk(one), self.chunk(other)) {
+            (Some(a), Some(b)) => (a, b),
+            _ if matches!(one, Value::Odd(_)) => return one,
+            _ if matches!(other, Value::Odd(_)) => return other,
+            _ => return self.odd(operation, FaultKind::Unset),
+        };
+        if a != b {
+            return self.odd(operation, FaultKind::Mixed(a, b));
+        }
+        if self.combining == Combining::Never {
+            return self.odd(operation, FaultKind::Uncombinable(a));
+        }
+        let id = self.sums.len() as u32;
+        let mut twice = false;
+        for word in 0..self.words {
+            let (x, y) = (self.word(one, word), self.word(other, word));
+            twice |= x & y != 0;
+            self.bits.push(x | y);
+        }
+        self.sums.push(a);
+        if self.combining == Combining::Sum && (twice || self.repeats(one).or(self.repeats(other)).is_some()) {
+            self.count_repeated(id, one, other, operation);
+        }
+        Value::Sum(id)
+    }
+
+    fn count_repeated(&mut self, id: u32, one: Value, other: Value, operation: usize) {
+        let first = self.repeats(one).or(self.repeats(other)).map_or(operation, |(first, _)| first);
+        let ranks = (0..self.words * 64).map(|rank| RankId(rank as u32));
+        let counts = ranks.map(|rank| (rank, self.count(one, rank).saturating_add(self.count(other, rank))));
+        let counts = counts.filter(|&(_, count)| count > 1).collect();
+        self.repeated.insert(id, (first, counts));
+    }
+
+    /// How often a rank's contribution is in a value.
+    pub(super) fn count(&self, value: Value, rank: RankId) -> u64 {
+        let more = self.repeats(value).and_then(|(_, counts)| counts.get(&rank).copied());
+        more.unwrap_or_else(|| self.word(value, rank.index() / 64) >> (rank.index() % 64) & 1)
+    }
+
+    /// The operation that first counted a contribution more than once, and which are counted so.
+    pub(super) fn repeats(&self, value: Value) -> Option<(usize, &HashMap<RankId, u64>)> {
+        match value {
+            Value::Sum(id) => self.repeated.get(&id).map(|(operation, counts)| (*operation, counts)),
+            _ => None,
+        }
+    }
+
+    /// The number of ranks whose contributions are in a value.
+    pub(super) fn rank_count(&self, value: Value) -> u32 {
+        (0..self.words).map(|word| self.word(value, word).count_ones()).sum()
+    }
+
+    /// The chunk a value is of.
+    pub(super) fn chunk(&self, value: Value) -> Option<ChunkId> {
+        match value {
+            Value::Own(chunk, _) => Some(chunk),
+            Value::Sum(id) => Some(self.sums[id as usize]),
+            Value::Unset | Value::Odd(_) => None,
+        }
+    }
+
+    /// Why a value makes no sense.
+    pub(super) fn fault(&self, value: Value) -> Option<Fault> {
+        match value {
+            Value::Odd(id) => Some(self.faults[id as usize]),
+            _ => None,
+        }
+    }
+
+    fn odd(&mut self, operation: usize, kind: FaultKind) -> Value {
+        self.faults.push(Fault { operation, kind });
+        Value::Odd(self.faults.len() as u32 - 1)
+    }
+
+    fn word(&self, value: Value, word: usize) -> u64 {
+        match value {
+            Value::Own(_, rank) if rank.index() / 64 == word => 1 << (rank.index() % 64),
+            Value::Sum(id) => self.bits[id as usize * self.words + word],
+            _ => 0,
+        }
+    }
+}

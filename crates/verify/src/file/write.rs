@@ -1,0 +1,120 @@
+//! Writing: a file is there whole, or as it was before.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::{Compression, GzBuilder};
+
+use super::{FileError, is_gz, is_standard};
+
+/// Writes a file whole or not at all: beside its place first, then into it. `-` is standard output; a name that ends in
+/// `.gz` is packed, the same bytes always alike. A file that is replaced keeps its permissions; a link is followed;
+/// what is no regular file (a pipe, a device) is written to directly.
+///
+/// # Errors
+///
+/// [`FileError::Write`]; then what was there before still is.
+pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let written = if is_standard(path) {
+        write_standard(bytes)
+    } else if is_gz(path) {
+        pack(bytes).and_then(|packed| replace(path, &packed))
+    } else {
+        replace(path, bytes)
+    };
+    written.map_err(|source| FileError::Write { path: path.to_owned(), source })
+}
+
+/// Writes several files whole or none of them: all beside their places first, and only then into them.
+///
+/// # Errors
+///
+/// [`FileError::Write`]; then what was there before still is, unless a file cannot be put in its place at the very end.
+pub fn write_all_atomic(files: impl IntoIterator<Item = (PathBuf, Vec<u8>)>) -> Result<(), FileError> {
+    let error = |path: &Path, source| FileError::Write { path: path.to_owned(), source };
+    let mut ready = Vec::new();
+    for (path, bytes) in files {
+        let beside = Beside::write(&path, &bytes).map_err(|source| error(&path, source))?;
+        ready.push((path, beside));
+    }
+    ready.into_iter().try_for_each(|(path, beside)| beside.put().map_err(|source| error(&path, source)))
+}
+
+/// In the header of a gzip file: the system that wrote it is not known.
+const SYSTEM_UNKNOWN: u8 = 255;
+
+pub(super) fn pack(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let header = GzBuilder::new().mtime(0).operating_system(SYSTEM_UNKNOWN);
+    let mut encoder = header.write(Vec::new(), Compression::default());
+    encoder.write_all(bytes)?;
+    encoder.finish()
+}
+
+fn write_standard(bytes: &[u8]) -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    output.write_all(bytes)?;
+    output.flush()
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    Beside::write(path, bytes)?.put()
+}
+
+/// A file that is written, but not yet in its place.
+struct Beside {
+    target: PathBuf,
+    file: Written,
+}
+
+enum Written {
+    /// In the folder of its place.
+    Whole(tempfile::NamedTempFile),
+    /// What is no regular file (a pipe, a device) is written to directly.
+    Directly,
+}
+
+impl Beside {
+    fn write(path: &Path, bytes: &[u8]) -> io::Result<Self> {
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let before = fs::metadata(&target).ok();
+        if before.as_ref().is_some_and(|metadata| !metadata.is_file()) {
+            fs::write(&target, bytes)?;
+            return Ok(Self { target, file: Written::Directly });
+        }
+        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut beside = new_file(folder)?;
+        beside.write_all(bytes)?;
+        if let Some(metadata) = before {
+            fs::set_permissions(beside.path(), metadata.permissions())?;
+        }
+        beside.as_file().sync_all()?;
+        Ok(Self { target, file: Written::Whole(beside) })
+    }
+
+    fn put(self) -> io::Result<()> {
+        if let Written::Whole(beside) = self.file {
+            beside.persist(&self.target)?;
+        }
+        Ok(())
+    }
+}
+
+/// A new file with the permissions any new file gets, not those of a secret.
+#[cfg(unix)]
+fn new_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    use std::os::unix::fs::PermissionsExt;
+    let created = tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder);
+    created.map_err(|error| plain(&error))
+}
+
+#[cfg(not(unix))]
+fn new_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    tempfile::NamedTempFile::new_in(folder).map_err(|error| plain(&error))
+}
+
+/// The error without the name of the temporary file, of which nobody has heard.
+fn plain(error: &io::Error) -> io::Error {
+    let text = error.to_string();
+    io::Error::new(error.kind(), text.split(" at path ").next().unwrap_or_default())
+}

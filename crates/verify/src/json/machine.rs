@@ -1,0 +1,130 @@
+//! From a stated machine to a topology.
+
+use super::entry::{FailedLinkEntry, GraphLinkEntry, TopologyFile};
+use super::error::Fault;
+use super::locate::PathItem;
+use super::object::Object;
+use super::scalar::RankEntry;
+use crate::verify::Code;
+use collsynth_core::topology::{FailedLink, GraphLink, RankId, Shape, Topology, TopologyError, TopologySpec, Torus};
+
+/// Builds the topology: first the machine as built, then its failures, so that whoever stated something wrong is told
+/// where.
+pub(super) fn machine(mut file: TopologyFile) -> Result<Topology, Fault> {
+    let mut spec = TopologySpec::new(shape(&mut file)?);
+    let built = Topology::new(spec.clone()).map_err(|error| shape_fault(&spec.shape, error))?;
+    if file.failed_ranks.is_empty() && file.failed_links.is_empty() {
+        return Ok(built);
+    }
+
+    for (index, entry) in file.failed_ranks.iter().enumerate() {
+        let at = |fault: Fault| fault.within(PathItem::Index(index)).at("failed_ranks");
+        spec.failed_ranks.push(rank(&built, entry, Code::F008).map_err(at)?);
+    }
+    let with_ranks = |count: usize| TopologySpec { failed_ranks: spec.failed_ranks[..count].to_vec(), ..spec.clone() };
+    check_failures(spec.failed_ranks.len(), "failed_ranks", with_ranks)?;
+
+    for (index, Object(FailedLinkEntry { from, to, dim, both })) in file.failed_links.iter().enumerate() {
+        let at = |fault: Fault| fault.within(PathItem::Index(index)).at("failed_links");
+        let end = |entry, key| rank(&built, entry, Code::F008).map_err(|fault| at(fault.at(key)));
+        let dim = dim.as_ref().map(|entry| entry.0);
+        let failed = FailedLink { from: end(from, "from")?, to: end(to, "to")?, dim, both: *both };
+        spec.failed_links.push(failed);
+    }
+    let with_links = |count: usize| TopologySpec { failed_links: spec.failed_links[..count].to_vec(), ..spec.clone() };
+    check_failures(spec.failed_links.len(), "failed_links", with_links)
+}
+
+/// The rank an entry names. A number is taken as it is, in range or not; coordinates must be a rank's.
+pub(super) fn rank(topology: &Topology, entry: &RankEntry, code: Code) -> Result<RankId, Fault> {
+    match entry {
+        RankEntry::Number(rank) => Ok(RankId(*rank)),
+        RankEntry::Text(text) => topology.parse_rank(text).map_err(|error| Fault::new(code, error)),
+    }
+}
+
+fn shape(file: &mut TopologyFile) -> Result<Shape, Fault> {
+    match (file.torus.take(), file.links.take()) {
+        (Some(_), Some(_)) => {
+            let message = "`torus` and `links` exclude each other: a machine is a torus or an explicit graph";
+            Err(Fault::new(Code::F002, message).at("links"))
+        }
+        (None, None) => Err(Fault::new(Code::F002, "missing field: a machine has `torus` or `links`")),
+        (Some(_), None) if file.ranks.is_some() => {
+            Err(Fault::new(Code::F002, "`ranks` belongs to `links`; a torus has as many as its extents say")
+                .at("ranks"))
+        }
+        (Some(extents), None) => {
+            let empty = |what, length: Option<usize>| match length {
+                Some(0) => {
+                    let error = TopologyError::WrongLength { what, length: 0, dims: extents.len() };
+                    Err(Fault::new(Code::F008, error).at(what))
+                }
+                _ => Ok(()),
+            };
+            empty("wrap", file.wrap.as_ref().map(Vec::len))?;
+            empty("capacity", file.capacity.as_ref().map(Vec::len))?;
+            let (wrap, capacity) = (file.wrap.take().unwrap_or_default(), file.capacity.take().unwrap_or_default());
+            Ok(Shape::Torus(Torus { extents, wrap, capacity }))
+        }
+        (None, Some(_)) if file.wrap.is_some() => {
+            Err(Fault::new(Code::F002, "`wrap` belongs to `torus`, not to `links`").at("wrap"))
+        }
+        (None, Some(_)) if file.capacity.is_some() => {
+            let message = "`capacity` belongs to `torus`; with `links`, each link states its own";
+            Err(Fault::new(Code::F002, message).at("capacity"))
+        }
+        (None, Some(links)) => graph(file.ranks.map(|ranks| ranks.get()), &links),
+    }
+}
+
+fn graph(ranks: Option<u32>, entries: &[Object<GraphLinkEntry>]) -> Result<Shape, Fault> {
+    let mut links = Vec::with_capacity(entries.len());
+    for (index, Object(GraphLinkEntry { from, to, capacity })) in entries.iter().enumerate() {
+        let end = |entry: &RankEntry, key| match entry {
+            RankEntry::Number(rank) => Ok(RankId(*rank)),
+            RankEntry::Text(text) => {
+                let error = TopologyError::NoCoordinates { text: text.clone() };
+                Err(Fault::new(Code::F008, error).at(key).within(PathItem::Index(index)).at("links"))
+            }
+        };
+        links.push(GraphLink { from: end(from, "from")?, to: end(to, "to")?, capacity: *capacity });
+    }
+    let highest = links.iter().map(|link| link.from.0.max(link.to.0)).max();
+    let ranks = ranks.unwrap_or_else(|| highest.map_or(0, |highest| highest.saturating_add(1)));
+    Ok(Shape::Graph { ranks, links })
+}
+
+/// Where in the text a machine that cannot be built goes wrong.
+fn shape_fault(shape: &Shape, error: TopologyError) -> Fault {
+    let key = match (&error, shape) {
+        (TopologyError::WrongLength { what, .. }, _) => what,
+        (TopologyError::ZeroCapacity { .. }, Shape::Torus(_)) => "capacity",
+        (_, Shape::Torus(_)) => "torus",
+        (TopologyError::TooManyRanks | TopologyError::NoRankLeft, Shape::Graph { .. }) => "ranks",
+        (_, Shape::Graph { .. }) => "links",
+    };
+    Fault::new(Code::F008, error).at(key)
+}
+
+/// Builds the machine with all of its `count` failures; if that cannot be, finds the first of them at fault.
+fn check_failures(
+    count: usize,
+    key: &'static str,
+    with_first: impl Fn(usize) -> TopologySpec,
+) -> Result<Topology, Fault> {
+    let error = match Topology::new(with_first(count)) {
+        Ok(topology) => return Ok(topology),
+        Err(error) => error,
+    };
+    // A list with a bad beginning is bad: search for the length at which it becomes so.
+    let (mut good, mut bad) = (0, count);
+    while bad - good > 1 {
+        let middle = good + (bad - good) / 2;
+        match Topology::new(with_first(middle)) {
+            Ok(_) => good = middle,
+            Err(_) => bad = middle,
+        }
+    }
+    Err(Fault::new(Code::F008, error).within(PathItem::Index(bad.saturating_sub(1))).at(key))
+}

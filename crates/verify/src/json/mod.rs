@@ -1,0 +1,36 @@
+//! Schedule files and topology files: JSON, version `collective-schedule/1`.
+//!
+//! A text is read in two moves. First serde brings it into the statements of `entry`, which know keys and types but
+//! no meaning, and reports what is wrong with a line and a column. Then `read` gives it meaning (ranks, chunks,
+//! topology, collective); what is wrong there is found again in the text by [`locate`], so that a file without mistakes
+//! pays nothing for good messages.
+//!
+//! The JSON Schemas are generated from the same statements that the reader uses.
+
+mod entry;
+mod error;
+mod locate;
+mod machine;
+mod object;
+mod program;
+mod read;
+mod scalar;
+#[cfg(feature = "schema")]
+mod schema;
+mod write;
+
+pub use error::ParseError;
+pub use locate::{PathItem, locate};
+#[cfg(feature = "schema")]
+pub use program::program_schema;
+pub use program::{PROGRAM_FORMAT, is_program, parse_program, program_to_string};
+pub use read::{parse_solution, parse_topology};
+#[cfg(feature = "schema")]
+pub use schema::{schedule_schema, topology_schema};
+pub use write::{solution_to_string, topology_to_string};
+
+/// The value of `format` in the files that are read and written here.
+pub const FORMAT: &str = "collective-schedule/1";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! From statements to a program.
+
+use std::num::NonZeroU32;
+
+use serde::Deserialize;
+
+use super::PROGRAM_FORMAT;
+use super::entry::{BufferEntry, ChannelEntry, OpName, OperationEntry, ProgramFile};
+use crate::json::ParseError;
+use crate::json::entry::OriginEntry;
+use crate::json::error::Fault;
+use crate::json::locate::PathItem;
+use crate::json::machine::machine;
+use crate::json::object::Object;
+use crate::json::read::problem;
+use crate::verify::Code;
+use collsynth_core::program::{Barriers, Channel, Layout, Operation, Program, ProgramBuilder, Slot};
+use collsynth_core::schedule::Origin;
+use collsynth_core::topology::{RankId, Shape, Topology, TopologySpec};
+
+/// True if a text says of itself that it is a rank program, of whatever version.
+pub fn is_program(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Probe {
+        format: String,
+    }
+    // What stands at the beginning is enough, and is all that is read of a large file.
+    let named = |format: &str| format.starts_with("rank-program/");
+    let start: String = text.chars().take(200).collect();
+    let head = start.split_once("\"format\"").and_then(|(_, rest)| rest.split('"').nth(1));
+    match head {
+        Some(format) => named(format),
+        None => serde_json::from_str::<Probe>(text).is_ok_and(|probe| named(&probe.format)),
+    }
+}
+
+/// Reads a rank program file.
+///
+/// Channels, slots and workers that do not exist are for the audit to report.
+///
+/// # Errors
+///
+/// The first thing that is wrong with the text, the machine, the collective or the keys of an operation, and where.
+pub fn parse_program(text: &str) -> Result<Program, ParseError> {
+    let file: Object<ProgramFile> = serde_json::from_str(text)?;
+    program(file.0).map_err(|fault| fault.into_error(text))
+}
+
+fn program(file: ProgramFile) -> Result<Program, Fault> {
+    if file.format != PROGRAM_FORMAT {
+        let message = format!("`format` is \"{}\", but only \"{PROGRAM_FORMAT}\" is understood here", file.format);
+        return Err(Fault::new(Code::F004, message).at("format"));
+    }
+    let has_links = file.topology.is_some();
+    let topology = match (file.topology, file.ranks) {
+        (Some(_), Some(_)) => {
+            return Err(Fault::new(Code::F002, "`ranks` is for programs without `topology`").at("ranks"));
+        }
+        (None, None) => return Err(Fault::new(Code::F002, "missing field: a program has `topology` or `ranks`")),
+        (Some(entry), None) => machine(entry.0).map_err(|fault| fault.at("topology"))?,
+        (None, Some(ranks)) => {
+            let shape = Shape::Graph { ranks: ranks.get(), links: Vec::new() };
+            Topology::new(TopologySpec::new(shape)).map_err(|error| Fault::new(Code::F008, error).at("ranks"))?
+        }
+    };
+    let problem = problem(topology, file.collective.0).map_err(|fault| fault.at("collective"))?;
+    if file.in_place && !Layout::has_in_place(&problem.collective().kind) {
+        let message = format!("{} has no form in place", problem.collective().kind.name());
+        return Err(Fault::new(Code::F009, message).at("in_place"));
+    }
+    let barriers = Barriers::from(file.barriers);
+    let ranks = problem.topology().rank_count();
+    if file.programs.len() != ranks {
+        let message = format!("there are {} programs for {ranks} ranks: give one for each", file.programs.len());
+        return Err(Fault::new(Code::F003, message).at("programs"));
+    }
+    let mut builder = ProgramBuilder::new(problem, has_links, file.in_place);
+    let mut transfers = Vec::new();
+    for (number, Object(entry)) in file.channels.into_iter().enumerate() {
+        let ChannelEntry { from, to, via, slots, transfers: counts } = entry;
+        if counts.is_some() && !file.contention_free {
+            let fault = Fault::new(Code::F002, "`transfers` is for programs with `contention_free`");
+            return Err(fault.at("transfers").within(PathItem::Index(number)).at("channels"));
+        }
+        let via = via.map(|entry| entry.0);
+        builder.channel(Channel { from: RankId(from), to: RankId(to), via, slots: slots.get() });
+        transfers.push(counts.unwrap_or_default().into_iter().map(NonZeroU32::get).collect());
+    }
+    if file.contention_free {
+        builder.contention_free(transfers);
+    }
+    for (number, Object(rank)) in file.programs.into_iter().enumerate() {
+        builder.rank(rank.scratch);
+        for (worker, operations) in rank.workers.into_iter().enumerate() {
+            builder.worker();
+            for (index, Object(entry)) in operations.iter().enumerate() {
+                let within = |fault: Fault| {
+                    let worker = fault.within(PathItem::Index(index)).within(PathItem::Index(worker));
+                    worker.at("workers").within(PathItem::Index(number)).at("programs")
+                };
+                builder.operation(operation(entry).map_err(within)?);
+            }
+        }
+    }
+    let mut program = builder.finish(barriers);
+    program.origin =
+        file.origin.map(|Object(OriginEntry { tool, planner, command, seed })| Origin { tool, planner, command, seed });
+    Ok(program)
+}
+
+fn operation(entry: &OperationEntry) -> Result<Operation, Fault> {
+    let (must, may) = entry.op.keys();
+    let stated = [
+        ("channel", entry.channel.is_some()),
+        ("src", entry.src.is_some()),
+        ("dst", entry.dst.is_some()),
+        ("count", entry.count.is_some()),
+        ("forward", entry.forward.is_some()),
+        ("worker", entry.worker.is_some()),
+        ("operation", entry.operation.is_some()),
+    ];
+    let name = entry.op.name();
+    for (key, there) in stated {
+        if there && !must.contains(&key) && !may.contains(&key) {
+            return Err(Fault::new(Code::F002, format!("`{name}` has no key `{key}`")).at(key));
+        }
+        if !there && must.contains(&key) {
+            return Err(Fault::new(Code::F002, format!("missing field `{key}` of `{name}`")));
+        }
+    }
+    let missing = |key| Fault::new(Code::F002, format!("missing field `{key}` of `{name}`"));
+    let slot = |entry: Option<(BufferEntry, u32)>| entry.map(|(buffer, offset)| Slot { buffer: buffer.into(), offset });
+    let count = entry.count.unwrap_or(1);
+    let channel = entry.channel.unwrap_or_default();
+    let (src, dst) = (slot(entry.src), slot(entry.dst));
+    Ok(match entry.op {
+        OpName::Send => {
+            let src = if count == 0 { src.or(Some(Slot::input(0))) } else { src };
+            Operation::Send { channel, src: src.ok_or_else(|| missing("src"))?, count }
+        }
+        OpName::Recv | OpName::RecvReduce => {
+            if dst.is_none() && entry.forward.is_none() && count > 0 {
+                return Err(missing("dst"));
+            }
+            let dst = dst.filter(|_| count > 0);
+            Operation::Receive { channel, add: src, dst, forward: entry.forward, count }
+        }
+        OpName::Copy | OpName::Reduce => {
+            let (src, dst) = (src.ok_or_else(|| missing("src"))?, dst.ok_or_else(|| missing("dst"))?);
+            match entry.op {
+                OpName::Copy => Operation::Copy { src, dst, count },
+                _ => Operation::Reduce { src, dst, count },
+            }
+        }
+        OpName::Wait => {
+            Operation::Wait { worker: entry.worker.unwrap_or_default(), operation: entry.operation.unwrap_or_default() }
+        }
+    })
+}

@@ -1,0 +1,124 @@
+//! Writing rank program files: one operation a line, the same program the same bytes.
+
+use std::fmt::{self, Write};
+
+use super::PROGRAM_FORMAT;
+use crate::json::write::{separator, write_collective, write_origin, write_topology};
+use collsynth_core::program::{Buffer, Operation, Program, Slot};
+use collsynth_core::topology::RankId;
+
+/// The text of a rank program file. Takes time in the number of operations.
+pub fn program_to_string(program: &Program) -> String {
+    let mut text = String::with_capacity(1024 + 72 * program.operations().len());
+    write_program(&mut text, program).expect("writing to a string cannot fail");
+    text
+}
+
+fn write_program(out: &mut String, program: &Program) -> fmt::Result {
+    write!(out, "{{\n  \"format\": \"{PROGRAM_FORMAT}\",\n  ")?;
+    if program.has_links {
+        out.push_str("\"topology\": ");
+        write_topology(out, program.problem.topology().spec(), "  ")?;
+    } else {
+        write!(out, "\"ranks\": {}", program.rank_count())?;
+    }
+    out.push_str(",\n  \"collective\": ");
+    write_collective(out, program.problem.collective())?;
+    if program.in_place {
+        out.push_str(",\n  \"in_place\": true");
+    }
+    write!(out, ",\n  \"barriers\": \"{}\"", program.barriers.name())?;
+    write!(out, ",\n  \"contention_free\": {}", program.contention_free)?;
+    out.push_str(",\n  \"channels\": [");
+    let mut next = separator("\n    ", ",\n    ");
+    for (channel, transfers) in program.channels.iter().zip(&program.transfers) {
+        write!(out, "{}{{\"from\": {}, \"to\": {}", next(), channel.from, channel.to)?;
+        if let Some(via) = channel.via {
+            write!(out, ", \"via\": \"{via}\"")?;
+        }
+        write!(out, ", \"slots\": {}", channel.slots)?;
+        if program.contention_free && !transfers.is_empty() {
+            out.push_str(", \"transfers\": [");
+            let mut next = separator("", ", ");
+            for count in transfers {
+                write!(out, "{}{count}", next())?;
+            }
+            out.push(']');
+        }
+        out.push('}');
+    }
+    out.push_str(if program.channels.is_empty() { "]" } else { "\n  ]" });
+    out.push_str(",\n  \"programs\": [");
+    let mut next = separator("\n    ", ",\n    ");
+    for rank in (0..program.rank_count() as u32).map(RankId) {
+        write!(out, "{}{{\"scratch\": {}, \"workers\": [", next(), program.scratch[rank.index()])?;
+        let mut next = separator("\n      ", ",\n      ");
+        for worker in program.workers(rank) {
+            write!(out, "{}[", next())?;
+            let mut next = separator("\n        ", ",\n        ");
+            for operation in &program.operations()[program.range(worker)] {
+                out.push_str(next());
+                write_operation(out, operation)?;
+            }
+            out.push(']');
+        }
+        out.push_str("]}");
+    }
+    out.push_str("\n  ]");
+    if let Some(origin) = &program.origin {
+        out.push_str(",\n  \"origin\": ");
+        write_origin(out, origin)?;
+    }
+    out.push_str("\n}\n");
+    Ok(())
+}
+
+fn write_operation(out: &mut String, operation: &Operation) -> fmt::Result {
+    let counted = |out: &mut String, count: u32| match count {
+        1 => Ok(()),
+        _ => write!(out, ", \"count\": {count}"),
+    };
+    match *operation {
+        Operation::Send { channel, src, count } => {
+            write!(out, "{{\"op\": \"send\", \"channel\": {channel}")?;
+            if count > 0 {
+                write_slot(out, "src", src)?;
+            }
+            counted(out, count)?;
+        }
+        Operation::Receive { channel, add, dst, forward, count } => {
+            let name = if add.is_some() { "recv_reduce" } else { "recv" };
+            write!(out, "{{\"op\": \"{name}\", \"channel\": {channel}")?;
+            if let Some(add) = add {
+                write_slot(out, "src", add)?;
+            }
+            if let Some(dst) = dst {
+                write_slot(out, "dst", dst)?;
+            }
+            counted(out, count)?;
+            if let Some(forward) = forward {
+                write!(out, ", \"forward\": {forward}")?;
+            }
+        }
+        Operation::Copy { src, dst, count } | Operation::Reduce { src, dst, count } => {
+            let name = if matches!(operation, Operation::Copy { .. }) { "copy" } else { "reduce" };
+            write!(out, "{{\"op\": \"{name}\"")?;
+            write_slot(out, "src", src)?;
+            write_slot(out, "dst", dst)?;
+            counted(out, count)?;
+        }
+        Operation::Wait { worker, operation } => {
+            write!(out, "{{\"op\": \"wait\", \"worker\": {worker}, \"operation\": {operation}")?;
+        }
+    }
+    out.write_char('}')
+}
+
+fn write_slot(out: &mut String, key: &str, slot: Slot) -> fmt::Result {
+    let buffer = match slot.buffer {
+        Buffer::Input => "i",
+        Buffer::Output => "o",
+        Buffer::Scratch => "s",
+    };
+    write!(out, ", \"{key}\": [\"{buffer}\", {}]", slot.offset)
+}

@@ -1,0 +1,233 @@
+//! From statements to meaning: topology, problem, schedule, bounds.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::FORMAT;
+use super::entry::{
+    BoundsEntry, CollectiveEntry, OriginEntry, ScheduleFile, StepEntry, TopologyFile, VolumeBoundEntry, WindowEntry,
+};
+use super::error::{Fault, ParseError};
+use super::locate::{PathItem, locate};
+use super::machine::{machine, rank};
+use super::object::Object;
+use super::scalar::{ChunkList, NO_CHUNK, RankEntry};
+use crate::verify::Code;
+use collsynth_core::certificate::{Bounds, Evidence, JointBound, StepsBound, VolumeBound, Window};
+use collsynth_core::collective::{ChunkId, Collective, Demand, Kind};
+use collsynth_core::problem::{Problem, ProblemError};
+use collsynth_core::schedule::{Origin, Schedule, Solution};
+use collsynth_core::topology::{RankId, Topology, TopologySpec};
+
+/// Reads a schedule file.
+///
+/// Ranks in transfers may be out of range, links missing, chunks sent by ranks that do not hold them: that is for the
+/// verifier to say. The order of transfers and chunks is kept.
+///
+/// # Errors
+///
+/// The first thing that is wrong with the text, the topology, the collective or a chunk's number, and where.
+pub fn parse_solution(text: &str) -> Result<Solution, ParseError> {
+    let file: Object<ScheduleFile> =
+        serde_json::from_str(text).map_err(|error| format_fault(text).unwrap_or_else(|| error.into()))?;
+    solution(file.0).map_err(|fault| fault.into_error(text))
+}
+
+/// Reads a topology file. The result is in its normal form: defaults filled in, failures sorted.
+///
+/// # Errors
+///
+/// The first thing that is wrong with the text, or the reason why it states no machine, and where.
+pub fn parse_topology(text: &str) -> Result<TopologySpec, ParseError> {
+    let file: Object<TopologyFile> = serde_json::from_str(text)?;
+    let topology = machine(file.0).map_err(|fault| fault.into_error(text))?;
+    Ok(topology.spec().clone())
+}
+
+/// If a text that makes no sense is a file of another version (or not of this kind at all), says so: a file of another
+/// version may well have keys that are unknown here.
+fn format_fault(text: &str) -> Option<ParseError> {
+    #[derive(Deserialize)]
+    struct Probe {
+        #[serde(default)]
+        format: Value,
+    }
+    let Object(Probe { format }) = serde_json::from_str(text).ok()?;
+    let message = match format {
+        Value::String(format) if format == FORMAT => return None,
+        Value::Null => format!("`format` is missing: a schedule file begins with \"format\": \"{FORMAT}\""),
+        other => format!("`format` is {other}, but only \"{FORMAT}\" is understood here"),
+    };
+    let (line, column) = locate(text, &[PathItem::Key("format")]).or_else(|| locate(text, &[]))?;
+    Some(ParseError { code: Code::F004, line, column, message })
+}
+
+fn solution(file: ScheduleFile) -> Result<Solution, Fault> {
+    let topology = machine(file.topology.0).map_err(|fault| fault.at("topology"))?;
+    let problem = problem(topology, file.collective.0).map_err(|fault| fault.at("collective"))?;
+    let schedule = schedule(&problem, file.steps).map_err(|fault| fault.at("steps"))?;
+    let bounds = bounds(problem.topology(), file.bounds.0).map_err(|fault| fault.at("bounds"))?;
+    let origin =
+        file.origin.map(|Object(OriginEntry { tool, planner, command, seed })| Origin { tool, planner, command, seed });
+    Ok(Solution { problem, schedule, bounds, origin })
+}
+
+pub(super) fn problem(topology: Topology, entry: CollectiveEntry) -> Result<Problem, Fault> {
+    let root = |entry: &RankEntry| rank(&topology, entry, Code::F009).map_err(|fault| fault.at("root"));
+    let (kind, parts) = match &entry {
+        CollectiveEntry::AllToAll { parts } => (Kind::AllToAll, parts),
+        CollectiveEntry::AllToAllV { parts, demand: rows } => {
+            (Kind::AllToAllV(demand(&topology, rows).map_err(|fault| fault.at("demand"))?), parts)
+        }
+        CollectiveEntry::AllGather { parts } => (Kind::AllGather, parts),
+        CollectiveEntry::ReduceScatter { parts } => (Kind::ReduceScatter, parts),
+        CollectiveEntry::AllReduce { parts } => (Kind::AllReduce, parts),
+        CollectiveEntry::Broadcast { parts, root: at } => (Kind::Broadcast(root(at)?), parts),
+        CollectiveEntry::Reduce { parts, root: at } => (Kind::Reduce(root(at)?), parts),
+        CollectiveEntry::Scatter { parts, root: at } => (Kind::Scatter(root(at)?), parts),
+        CollectiveEntry::Gather { parts, root: at } => (Kind::Gather(root(at)?), parts),
+        CollectiveEntry::Barrier { parts } => (Kind::Barrier, parts),
+        CollectiveEntry::AllReduceGathered { parts } => (Kind::AllReduceGathered, parts),
+    };
+    let collective = Collective { kind, parts: parts.get() };
+    Problem::new(topology, collective).map_err(|error| {
+        let key = match error {
+            ProblemError::RootOutOfRange { .. } | ProblemError::RootFailed { .. } => "root",
+            ProblemError::DemandSize { .. } => "demand",
+            ProblemError::NoParts | ProblemError::TooManyChunks | ProblemError::TooManyHoldings => "parts",
+        };
+        Fault::new(Code::F009, error).at(key)
+    })
+}
+
+fn demand(topology: &Topology, rows: &[Vec<u32>]) -> Result<Demand, Fault> {
+    let ranks = topology.rank_count();
+    if rows.len() != ranks {
+        let message =
+            format!("`demand` has {} rows, but the topology has {ranks} ranks: give one per rank", rows.len());
+        return Err(Fault::new(Code::F009, message));
+    }
+    if let Some(row) = rows.iter().position(|row| row.len() != ranks) {
+        let message = format!("row {row} of `demand` has {} entries instead of {ranks}", rows[row].len());
+        return Err(Fault::new(Code::F009, message).within(PathItem::Index(row)));
+    }
+    Demand::new(ranks as u32, &rows.concat()).ok_or_else(|| Fault::new(Code::F009, ProblemError::TooManyChunks))
+}
+
+fn schedule(problem: &Problem, steps: Vec<Object<StepEntry>>) -> Result<Schedule, Fault> {
+    let mut builder = Schedule::builder();
+    for (index, Object(step)) in steps.into_iter().enumerate() {
+        builder.step(step.width.get());
+        let within = |fault: Fault, transfer, key| {
+            fault.at(key).within(PathItem::Index(transfer)).at("transfers").within(PathItem::Index(index))
+        };
+        for (number, Object(transfer)) in step.transfers.into_iter().enumerate() {
+            let end = |entry: &RankEntry, key| {
+                rank(problem.topology(), entry, Code::F003).map_err(|fault| within(fault, number, key))
+            };
+            let (from, to) = (end(&transfer.from, "from")?, end(&transfer.to, "to")?);
+            let ids = chunk_ids(problem, transfer.chunks).map_err(|fault| within(fault, number, "chunks"))?;
+            let via = transfer.via.map(|entry| entry.0);
+            builder.transfer(from, to, via, transfer.op.0, ids.into_iter().map(ChunkId));
+        }
+    }
+    Ok(builder.finish())
+}
+
+fn chunk_ids(problem: &Problem, list: ChunkList) -> Result<Vec<u32>, Fault> {
+    let ChunkList { mut ids, labels } = list;
+    let ranks = problem.topology().rank_count() as u32;
+    for (index, text) in labels {
+        let chunk = problem.collective().parse_chunk(ranks, &text);
+        ids[index] = chunk.map_err(|error| Fault::new(Code::F005, error).within(PathItem::Index(index)))?.0;
+    }
+    let count = problem.chunk_count();
+    match ids.iter().position(|&id| id >= count) {
+        None => Ok(ids),
+        Some(index) => {
+            let number = match ids[index] {
+                NO_CHUNK => "this chunk".to_owned(),
+                id => format!("chunk {id}"),
+            };
+            let kind = problem.collective().kind.name();
+            let message = match count {
+                0 => format!("{number} is out of range: this {kind} has no chunks"),
+                _ => format!("{number} is out of range: the chunks of this {kind} are 0 to {}", count - 1),
+            };
+            Err(Fault::new(Code::F005, message).within(PathItem::Index(index)))
+        }
+    }
+}
+
+fn bounds(topology: &Topology, entry: BoundsEntry) -> Result<Bounds, Fault> {
+    let one = |entry: &RankEntry| rank(topology, entry, Code::F003);
+    let several = |entries: &[RankEntry]| {
+        let ranks = entries.iter().enumerate();
+        ranks.map(|(index, entry)| one(entry).map_err(|fault| fault.within(PathItem::Index(index)))).collect()
+    };
+    let steps = match entry.steps {
+        None => None,
+        Some(Object(entry)) => {
+            let end = |entry, key| one(entry).map_err(|fault| fault.at(key).at("steps"));
+            let (from, to) = (end(&entry.from, "from")?, end(&entry.to, "to")?);
+            Some(StepsBound { at_least: entry.at_least, from, to })
+        }
+    };
+    let volume = match entry.volume {
+        None => None,
+        Some(Object(entry)) => Some(volume_bound(&entry, one, several).map_err(|fault| fault.at("volume"))?),
+    };
+    let joint = entry.joint.iter().enumerate().map(|(index, Object(entry))| {
+        let weights = windows(&entry.weights, one);
+        let weights = weights.map_err(|fault| fault.within(PathItem::Index(index)).at("joint"))?;
+        Ok(JointBound { steps: entry.steps, at_least: entry.at_least.0, weights })
+    });
+    Ok(Bounds { steps, volume, joint: joint.collect::<Result<_, _>>()? })
+}
+
+fn windows(entries: &[WindowEntry], one: impl Fn(&RankEntry) -> Result<RankId, Fault>) -> Result<Vec<Window>, Fault> {
+    let window = |(index, entry): (usize, &WindowEntry)| {
+        let end = |entry, place| {
+            let inside =
+                |fault: Fault| fault.within(PathItem::Index(place)).within(PathItem::Index(index)).at("weights");
+            one(entry).map_err(inside)
+        };
+        let &(ref from, ref to, first, last, weight) = entry;
+        Ok(Window { from: end(from, 0)?, to: end(to, 1)?, first, last, weight })
+    };
+    entries.iter().enumerate().map(window).collect()
+}
+
+fn volume_bound(
+    entry: &VolumeBoundEntry,
+    one: impl Fn(&RankEntry) -> Result<RankId, Fault>,
+    several: impl Fn(&[RankEntry]) -> Result<Vec<RankId>, Fault>,
+) -> Result<VolumeBound, Fault> {
+    let indexed = |fault: Fault, index, key| fault.within(PathItem::Index(index)).at(key);
+    let (at_least, evidence) = match entry {
+        VolumeBoundEntry::Metric { at_least, weights } => {
+            let weigh = |(index, (from, to, weight)): (usize, &(RankEntry, RankEntry, u32))| {
+                let end = |entry, place| {
+                    one(entry).map_err(|fault| indexed(fault.within(PathItem::Index(place)), index, "weights"))
+                };
+                Ok((end(from, 0)?, end(to, 1)?, *weight))
+            };
+            (at_least, Evidence::Metric { weights: weights.iter().enumerate().map(weigh).collect::<Result<_, _>>()? })
+        }
+        VolumeBoundEntry::Cut { at_least, ranks } => {
+            (at_least, Evidence::Cut { ranks: several(ranks).map_err(|fault| fault.at("ranks"))? })
+        }
+        VolumeBoundEntry::MetricOverTime { at_least, width, rank, weights } => {
+            let weights = windows(weights, &one)?;
+            let rank = rank.as_ref().map(|rank| one(rank).map_err(|fault| fault.at("rank"))).transpose()?;
+            (at_least, Evidence::MetricOverTime { width: *width, rank, weights })
+        }
+        VolumeBoundEntry::Partition { at_least, blocks } => {
+            let block = |(index, ranks): (usize, &Vec<RankEntry>)| {
+                several(ranks).map_err(|fault| indexed(fault, index, "blocks"))
+            };
+            (at_least, Evidence::Partition { blocks: blocks.iter().enumerate().map(block).collect::<Result<_, _>>()? })
+        }
+    };
+    Ok(VolumeBound { at_least: at_least.0, evidence })
+}

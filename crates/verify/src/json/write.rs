@@ -1,0 +1,285 @@
+//! Writing files: the same solution, the same bytes.
+//!
+//! One transfer a line; what is as it would be by default is left out. Transfers of a step stand in ascending order of
+//! sender, receiver, direction, and their chunks ascending, whatever the order in the schedule. The one exception:
+//! where two transfers of a step reduce into the same rank, their order is the order of the additions, so the transfers
+//! of that step stay as they are.
+
+use std::fmt::{self, Write};
+
+use super::FORMAT;
+use collsynth_core::certificate::{Bounds, Evidence, JointBound, Rational, StepsBound, VolumeBound, Window};
+use collsynth_core::collective::{ChunkId, Collective, Kind};
+use collsynth_core::schedule::{Op, Origin, Schedule, Solution, Step, Transfer};
+use collsynth_core::topology::{FailedLink, GraphLink, RankId, Shape, TopologySpec};
+
+/// The text of a schedule file. Takes time in the number of chunk moves.
+pub fn solution_to_string(solution: &Solution) -> String {
+    let mut text =
+        String::with_capacity(1024 + 64 * solution.schedule.transfers().len() + 8 * solution.schedule.move_count());
+    write_solution(&mut text, solution).expect("writing to a string cannot fail");
+    text
+}
+
+/// The text of a topology file.
+pub fn topology_to_string(spec: &TopologySpec) -> String {
+    let mut text = String::new();
+    write_topology(&mut text, spec, "").expect("writing to a string cannot fail");
+    text.push('\n');
+    text
+}
+
+fn write_solution(out: &mut String, solution: &Solution) -> fmt::Result {
+    write!(out, "{{\n  \"format\": \"{FORMAT}\",\n  \"topology\": ")?;
+    write_topology(out, solution.problem.topology().spec(), "  ")?;
+    out.push_str(",\n  \"collective\": ");
+    write_collective(out, solution.problem.collective())?;
+    out.push_str(",\n  \"steps\": ");
+    write_steps(out, &solution.schedule)?;
+    let Bounds { steps, volume, joint } = &solution.bounds;
+    if steps.is_some() || volume.is_some() || !joint.is_empty() {
+        out.push_str(",\n  \"bounds\": {");
+        let mut next = separator("\n    ", ",\n    ");
+        if let Some(StepsBound { at_least, from, to }) = steps {
+            write!(out, "{}\"steps\": {{\"at_least\": {at_least}, \"from\": {from}, \"to\": {to}}}", next())?;
+        }
+        if let Some(bound) = volume {
+            write!(out, "{}\"volume\": ", next())?;
+            write_volume(out, bound)?;
+        }
+        if !joint.is_empty() {
+            write!(out, "{}\"joint\": ", next())?;
+            write_lines(out, "  ", joint, write_joint)?;
+        }
+        out.push_str("\n  }");
+    }
+    if let Some(origin) = &solution.origin {
+        out.push_str(",\n  \"origin\": ");
+        write_origin(out, origin)?;
+    }
+    out.push_str("\n}\n");
+    Ok(())
+}
+
+/// An object whose keys stand one a line, at `indent` plus two.
+pub(super) fn write_topology(out: &mut String, spec: &TopologySpec, indent: &str) -> fmt::Result {
+    out.push('{');
+    let (first, other) = (format!("\n{indent}  "), format!(",\n{indent}  "));
+    let mut next = separator(&first, &other);
+    match &spec.shape {
+        Shape::Torus(torus) => {
+            write!(out, "{}\"torus\": ", next())?;
+            write_list(out, ", ", &torus.extents)?;
+            if !torus.wrap.is_empty() && torus.wrap != torus.default_wrap() {
+                write!(out, "{}\"wrap\": ", next())?;
+                write_list(out, ", ", &torus.wrap)?;
+            }
+            if torus.capacity.iter().any(|&capacity| capacity != 1) {
+                write!(out, "{}\"capacity\": ", next())?;
+                write_list(out, ", ", &torus.capacity)?;
+            }
+        }
+        Shape::Graph { ranks, links } => {
+            let highest = links.iter().map(|link| link.from.0.max(link.to.0)).max();
+            if highest.and_then(|highest| highest.checked_add(1)) != Some(*ranks) {
+                write!(out, "{}\"ranks\": {ranks}", next())?;
+            }
+            write!(out, "{}\"links\": ", next())?;
+            write_lines(out, indent, links, |out, &GraphLink { from, to, capacity }| {
+                write!(out, "{{\"from\": {from}, \"to\": {to}")?;
+                if capacity != 1 {
+                    write!(out, ", \"capacity\": {capacity}")?;
+                }
+                out.write_char('}')
+            })?;
+        }
+    }
+    if !spec.failed_links.is_empty() {
+        write!(out, "{}\"failed_links\": ", next())?;
+        write_lines(out, indent, &spec.failed_links, |out, &FailedLink { from, to, dim, both }| {
+            write!(out, "{{\"from\": {from}, \"to\": {to}")?;
+            if let Some(dim) = dim {
+                write!(out, ", \"dim\": \"{dim}\"")?;
+            }
+            out.write_str(if both { "}" } else { ", \"both\": false}" })
+        })?;
+    }
+    if !spec.failed_ranks.is_empty() {
+        write!(out, "{}\"failed_ranks\": ", next())?;
+        write_list(out, ", ", &spec.failed_ranks)?;
+    }
+    write!(out, "\n{indent}}}")
+}
+
+pub(super) fn write_collective(out: &mut String, collective: &Collective) -> fmt::Result {
+    write!(out, "{{\"kind\": \"{}\", \"parts\": {}", collective.kind.name(), collective.parts)?;
+    if let Some(root) = collective.kind.root() {
+        write!(out, ", \"root\": {root}")?;
+    }
+    if let Kind::AllToAllV(demand) = &collective.kind {
+        out.push_str(", \"demand\": ");
+        let counts: Vec<u32> = demand.counts().collect();
+        let rows: Vec<&[u32]> = counts.chunks(demand.ranks() as usize).collect();
+        write_lines(out, "", &rows, |out, row| write_list(out, ", ", row))?;
+    }
+    out.push('}');
+    Ok(())
+}
+
+fn write_steps(out: &mut String, schedule: &Schedule) -> fmt::Result {
+    let mut chunks = Vec::new();
+    out.push('[');
+    let mut next = separator("\n    ", ",\n    ");
+    for step in schedule.steps() {
+        write!(out, "{}{{", next())?;
+        if step.width != 1 {
+            write!(out, "\"width\": {}, ", step.width)?;
+        }
+        out.push_str("\"transfers\": [");
+        let mut next = separator("\n      ", ",\n      ");
+        for transfer in in_order(&step) {
+            chunks.clear();
+            chunks.extend_from_slice(schedule.chunks(transfer));
+            chunks.sort_unstable();
+            out.push_str(next());
+            write_transfer(out, transfer, &chunks)?;
+        }
+        out.push_str(if step.transfers.is_empty() { "]}" } else { "\n    ]}" });
+    }
+    out.push_str(if schedule.step_count() == 0 { "]" } else { "\n  ]" });
+    Ok(())
+}
+
+fn write_transfer(out: &mut String, transfer: &Transfer, chunks: &[ChunkId]) -> fmt::Result {
+    write!(out, "{{\"from\": {}, \"to\": {}", transfer.from, transfer.to)?;
+    if let Some(via) = transfer.via {
+        write!(out, ", \"via\": \"{via}\"")?;
+    }
+    if transfer.op == Op::Reduce {
+        out.push_str(", \"op\": \"reduce\"");
+    }
+    out.push_str(", \"chunks\": ");
+    write_list(out, ",", chunks)?;
+    out.push('}');
+    Ok(())
+}
+
+/// The transfers of a step in the order in which they are written; see the module.
+fn in_order<'a>(step: &Step<'a>) -> Vec<&'a Transfer> {
+    let mut reduced_into: Vec<RankId> =
+        step.transfers.iter().filter(|transfer| transfer.op == Op::Reduce).map(|transfer| transfer.to).collect();
+    reduced_into.sort_unstable();
+    let order_counts = reduced_into.windows(2).any(|pair| pair[0] == pair[1]);
+    let mut transfers: Vec<&Transfer> = step.transfers.iter().collect();
+    if !order_counts {
+        transfers.sort_by_key(|transfer| (transfer.from, transfer.to, transfer.via));
+    }
+    transfers
+}
+
+fn write_volume(out: &mut String, bound: &VolumeBound) -> fmt::Result {
+    out.push_str("{\"at_least\": ");
+    write_rational(out, bound.at_least)?;
+    match &bound.evidence {
+        Evidence::Metric { weights } => {
+            out.push_str(", \"kind\": \"metric\", \"weights\": ");
+            let triples: Vec<String> =
+                weights.iter().map(|(from, to, weight)| format!("[{from},{to},{weight}]")).collect();
+            write_list(out, ", ", &triples)?;
+        }
+        Evidence::Cut { ranks } => {
+            out.push_str(", \"kind\": \"cut\", \"ranks\": ");
+            write_list(out, ", ", ranks)?;
+        }
+        Evidence::MetricOverTime { width, rank, weights } => {
+            write!(out, ", \"kind\": \"metric_over_time\", \"width\": {width}")?;
+            if let Some(rank) = rank {
+                write!(out, ", \"rank\": {rank}")?;
+            }
+            write_windows(out, weights)?;
+        }
+        Evidence::Partition { blocks } => {
+            out.push_str(", \"kind\": \"partition\", \"blocks\": [");
+            let mut next = separator("", ", ");
+            for block in blocks {
+                out.push_str(next());
+                write_list(out, ",", block)?;
+            }
+            out.push(']');
+        }
+    }
+    out.push('}');
+    Ok(())
+}
+
+fn write_joint(out: &mut String, bound: &JointBound) -> fmt::Result {
+    write!(out, "{{\"steps\": {}, \"at_least\": ", bound.steps)?;
+    write_rational(out, bound.at_least)?;
+    write_windows(out, &bound.weights)?;
+    out.write_char('}')
+}
+
+fn write_windows(out: &mut String, weights: &[Window]) -> fmt::Result {
+    out.push_str(", \"weights\": ");
+    let window = |w: &Window| format!("[{},{},{},{},{}]", w.from, w.to, w.first, w.last, w.weight);
+    let windows: Vec<String> = weights.iter().map(window).collect();
+    write_list(out, ", ", &windows)
+}
+
+fn write_rational(out: &mut String, number: Rational) -> fmt::Result {
+    match u64::try_from(*number.numer()) {
+        Ok(integer) if number.is_integer() => write!(out, "{integer}"),
+        _ => write!(out, "\"{number}\""),
+    }
+}
+
+pub(super) fn write_origin(out: &mut String, origin: &Origin) -> fmt::Result {
+    out.push('{');
+    let mut next = separator("", ", ");
+    for (key, value) in [("tool", &origin.tool), ("planner", &origin.planner), ("command", &origin.command)] {
+        if let Some(value) = value {
+            write!(out, "{}\"{key}\": {}", next(), serde_json::Value::from(value.as_str()))?;
+        }
+    }
+    if let Some(seed) = origin.seed {
+        write!(out, "{}\"seed\": {seed}", next())?;
+    }
+    out.push('}');
+    Ok(())
+}
+
+/// `[a, b, c]` on one line.
+fn write_list<T: fmt::Display>(out: &mut String, between: &str, items: &[T]) -> fmt::Result {
+    out.push('[');
+    let mut next = separator("", between);
+    for item in items {
+        write!(out, "{}{item}", next())?;
+    }
+    out.push(']');
+    Ok(())
+}
+
+/// An array of objects or arrays, one a line, for a key that stands at `indent` plus two.
+fn write_lines<T>(
+    out: &mut String,
+    indent: &str,
+    items: &[T],
+    write_item: impl Fn(&mut String, &T) -> fmt::Result,
+) -> fmt::Result {
+    out.push('[');
+    for (index, item) in items.iter().enumerate() {
+        write!(out, "{}\n{indent}    ", if index > 0 { "," } else { "" })?;
+        write_item(out, item)?;
+    }
+    if !items.is_empty() {
+        write!(out, "\n{indent}  ")?;
+    }
+    out.push(']');
+    Ok(())
+}
+
+/// What stands before each item of a list: `first`, from then on `other`.
+pub(super) fn separator<'a>(first: &'a str, other: &'a str) -> impl FnMut() -> &'a str {
+    let mut text = first;
+    move || std::mem::replace(&mut text, other)
+}

@@ -1,0 +1,142 @@
+//! A file judged from its bytes to its verdict: what `synth-verify` and `synth verify` do with each of their files.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::audit::{self, audit};
+use crate::file;
+use crate::json::{self, ParseError};
+use crate::report::audit::{Audited, Source};
+use crate::report::excerpt::{excerpt, marked};
+use crate::report::verdict::Judged;
+use crate::verify::{self, verify};
+use collsynth_core::program::Program;
+use collsynth_core::topology::{RankId, Topology};
+
+/// How files are judged.
+#[derive(Clone, Copy, Debug)]
+pub struct FileOptions<'a> {
+    /// How many violations, and how many warnings, are listed for each file; the totals are always complete.
+    pub max_errors: usize,
+    /// Refuse rank programs in which two transfers may be on one link together, even if they do not claim otherwise.
+    pub contention_free: bool,
+    /// The machine against which rank programs are checked instead of the one they name.
+    pub machine: Option<&'a Topology>,
+    /// For each rank of a program, the rank of that machine that it is; empty: each is itself.
+    pub rank_map: &'a [u32],
+    /// The form of the verdict.
+    pub form: Form,
+}
+
+/// The form of a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Lines for people.
+    Text,
+    /// A JSON object.
+    Json,
+}
+
+/// What became of a file, by the exit code that says so; the worse one is the greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ruling {
+    /// It holds.
+    Holds = 0,
+    /// It is refuted.
+    Refuted = 1,
+    /// It cannot be read.
+    Unreadable = 2,
+}
+
+/// A file's verdict in the form asked for; the other form is empty.
+#[derive(Clone, Debug)]
+pub struct FileVerdict {
+    /// What became of it.
+    pub ruling: Ruling,
+    /// Lines for people.
+    pub text: String,
+    /// The JSON object.
+    pub json: Value,
+}
+
+impl Default for FileOptions<'_> {
+    fn default() -> Self {
+        let max_errors = verify::Options::default().max_errors;
+        Self { max_errors, contention_free: false, machine: None, rank_map: &[], form: Form::Text }
+    }
+}
+
+impl FileOptions<'_> {
+    /// Reads a schedule or a rank program (`-`: from standard input; gzip is unpacked) and judges it.
+    pub fn judge(&self, path: &Path) -> FileVerdict {
+        let name = path.display().to_string();
+        match file::read_text(path) {
+            Ok(text) => self.judge_text(&name, &text),
+            Err(error) => FileVerdict {
+                ruling: Ruling::Unreadable,
+                text: format!("{name}: unreadable\n  {error}\n"),
+                json: json!({ "file": name, "verdict": "unreadable", "message": error.to_string() }),
+            },
+        }
+    }
+
+    /// Judges the text of a schedule or a rank program; `name` is only quoted.
+    pub fn judge_text(&self, name: &str, text: &str) -> FileVerdict {
+        let verdict = match json::is_program(text) {
+            true => json::parse_program(text).map(|program| self.judge_program(name, text, &program)),
+            false => json::parse_solution(text).map(|solution| {
+                let report = verify(&solution, &verify::Options { max_errors: self.max_errors });
+                let judged = Judged { name, text, solution: &solution, report: &report };
+                self.verdict(report.holds(), || judged.to_text(), || judged.to_json())
+            }),
+        };
+        verdict.unwrap_or_else(|error| unreadable(name, text, error))
+    }
+
+    /// Judges a program on the machine given, or on its own.
+    fn judge_program(&self, name: &str, text: &str, program: &Program) -> FileVerdict {
+        let rank_map = self.ranks_of(program);
+        let report = audit(program, &self.audit_options(&rank_map));
+        let audited = Audited { name, source: Source::Program(text), program, report: &report };
+        self.verdict(report.holds(), || audited.to_text(), || audited.to_json())
+    }
+
+    /// For each rank of a program, the rank of the machine that it is.
+    pub fn ranks_of(&self, program: &Program) -> Vec<RankId> {
+        match self.rank_map {
+            [] => (0..program.rank_count() as u32).map(RankId).collect(),
+            ranks => ranks.iter().copied().map(RankId).collect(),
+        }
+    }
+
+    /// How programs are audited, with the ranks that [`FileOptions::ranks_of`] gives.
+    pub fn audit_options<'b>(&'b self, rank_map: &'b [RankId]) -> audit::Options<'b> {
+        let machine = self.machine.map(|topology| audit::Machine { topology, rank_map });
+        audit::Options { max_errors: self.max_errors, machine, contention_free: self.contention_free }
+    }
+
+    fn verdict(&self, holds: bool, text: impl Fn() -> String, json: impl Fn() -> Value) -> FileVerdict {
+        let ruling = if holds { Ruling::Holds } else { Ruling::Refuted };
+        match self.form {
+            Form::Text => FileVerdict { ruling, text: text(), json: Value::Null },
+            Form::Json => FileVerdict { ruling, text: String::new(), json: json() },
+        }
+    }
+}
+
+fn unreadable(name: &str, source: &str, error: ParseError) -> FileVerdict {
+    let ParseError { code, line, column, message } = error;
+    let json = json!({
+        "file": name,
+        "verdict": "unreadable",
+        "code": code.to_string(),
+        "line": line,
+        "column": column,
+        "message": message,
+        "excerpt": excerpt(source, (line, column)).map(|(text, _)| text),
+    });
+    let lines = marked(source, (line, column));
+    let text = format!("{name}: unreadable\n  {name}:{line}:{column}: {code}: {message}\n{lines}");
+    FileVerdict { ruling: Ruling::Unreadable, text, json }
+}

@@ -1,0 +1,202 @@
+//! What the audit found of a rank program.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::collective::name_collective;
+use super::excerpt::{excerpt, marked};
+use super::figures::count;
+use super::table::Table;
+use crate::audit::{Finding, Report};
+use crate::json::{PathItem, locate};
+use collsynth_core::program::{Operation, Program};
+
+/// A program that was read and judged.
+#[derive(Clone, Copy, Debug)]
+pub struct Audited<'a> {
+    /// The name of the file, as it was given.
+    pub name: &'a str,
+    /// What the file holds, to find places in.
+    pub source: Source<'a>,
+    /// What was read from it.
+    pub program: &'a Program,
+    /// What the audit says.
+    pub report: &'a Report,
+}
+
+/// Where operations stand in a file.
+#[derive(Clone, Copy, Debug)]
+pub enum Source<'a> {
+    /// There is no file.
+    None,
+    /// In a rank program file, whose text this is.
+    Program(&'a str),
+    /// In a text, each at its line and column.
+    Listed(&'a str, &'a [(usize, usize)]),
+}
+
+/// How much a program does. For people and scripts; decides nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Figures {
+    /// Workers that have operations.
+    pub workers: usize,
+    /// Operations of all workers.
+    pub operations: usize,
+    /// Packets with slots, and those slots.
+    pub packets: usize,
+    /// Slots sent, all packets together.
+    pub slots: u64,
+    /// Waits between workers.
+    pub waits: usize,
+    /// Packets without slots.
+    pub tokens: usize,
+    /// The most slots of scratch at a rank.
+    pub peak_scratch: u32,
+    /// The most slots of a channel.
+    pub channel_slots: u32,
+}
+
+/// Counts what a program does. O(operations).
+pub fn figures(program: &Program) -> Figures {
+    let sent = program.operations().iter().filter_map(|operation| match *operation {
+        Operation::Send { count, .. } | Operation::Receive { forward: Some(_), count, .. } => Some(count),
+        _ => None,
+    });
+    let packets = sent.clone().filter(|&count| count > 0);
+    Figures {
+        workers: (0..program.worker_count()).filter(|&worker| !program.range(worker).is_empty()).count(),
+        operations: program.operations().len(),
+        packets: packets.clone().count(),
+        slots: packets.map(u64::from).sum(),
+        waits: program.operations().iter().filter(|operation| matches!(operation, Operation::Wait { .. })).count(),
+        tokens: sent.filter(|&count| count == 0).count(),
+        peak_scratch: program.peak_scratch(),
+        channel_slots: program.channels.iter().map(|channel| channel.slots).max().unwrap_or(0),
+    }
+}
+
+/// `all_gather among 16 ranks as a program`.
+pub fn headline(program: &Program) -> String {
+    let ranks = count(program.problem.topology().live_rank_count(), "rank");
+    let place = if program.in_place { ", in place" } else { "" };
+    format!(
+        "{} among {ranks}, {} part(s) a message, as a rank program{place}",
+        name_collective(&program.problem),
+        program.problem.parts()
+    )
+}
+
+/// The figures in lines for people.
+pub fn table(program: &Program) -> Table {
+    let Figures { workers, operations, packets, slots, waits, tokens, peak_scratch, channel_slots } = figures(program);
+    let mut table = Table::new(&[]);
+    table.row(["workers".to_owned(), workers.to_string()]);
+    table.row(["operations".to_owned(), format!("{operations} ({waits} of them waits)")]);
+    table.row(["packets".to_owned(), format!("{packets} of {slots} slots, {tokens} tokens")]);
+    table.row(["scratch".to_owned(), format!("{peak_scratch} slots at most at a rank")]);
+    table.row(["channels".to_owned(), format!("{} of at most {channel_slots} slots", program.channels.len())]);
+    let shared = if program.contention_free { "no link is shared" } else { "links may be shared" };
+    table.row(["barriers".to_owned(), format!("{}: {shared}", program.barriers.name())]);
+    table
+}
+
+/// The figures as a JSON object.
+pub fn figures_to_json(program: &Program) -> Value {
+    let figures = figures(program);
+    json!({
+        "collective": program.problem.collective().kind.name(),
+        "ranks": program.rank_count(),
+        "parts": program.problem.parts(),
+        "in_place": program.in_place,
+        "barriers": program.barriers.name(),
+        "contention_free": program.contention_free,
+        "workers": figures.workers,
+        "operations": figures.operations,
+        "packets": figures.packets,
+        "slots": figures.slots,
+        "waits": figures.waits,
+        "tokens": figures.tokens,
+        "peak_scratch": figures.peak_scratch,
+        "channels": program.channels.len(),
+        "channel_slots": figures.channel_slots,
+    })
+}
+
+impl Audited<'_> {
+    /// The verdict in lines for people.
+    pub fn to_text(&self) -> String {
+        let holds = self.report.holds();
+        let mut text = format!("{}: {}\n", self.name, if holds { "holds in every interleaving" } else { "refuted" });
+        let _ = writeln!(text, "  {}", headline(self.program));
+        if holds {
+            text.push_str(&table(self.program).to_string());
+        }
+        for finding in &self.report.violations {
+            let place = self.place(finding).map(|(line, column)| format!("{}:{line}:{column}: ", self.name));
+            let _ = writeln!(text, "  {}{}: {}", place.unwrap_or_default(), finding.code, finding.message);
+            text.push_str(&self.place(finding).map(|place| marked(self.text(), place)).unwrap_or_default());
+        }
+        if let Some(first) = self.report.violations.first() {
+            let codes: Vec<String> = self.report.totals().map(|(code, total)| format!("{code} {total}")).collect();
+            let total = count(self.report.violation_count() as usize, "violation");
+            let _ = writeln!(text, "  {total}: {}", codes.join(", "));
+            let _ = writeln!(text, "  `synth explain {}` says more", first.code);
+        }
+        text
+    }
+
+    /// The verdict as a JSON object.
+    pub fn to_json(&self) -> Value {
+        let finding = |finding: &Finding| {
+            let place = self.place(finding);
+            let at = finding.operation.map(|number| self.address(number));
+            json!({
+                "code": finding.code.to_string(),
+                "line": place.map(|(line, _)| line),
+                "column": place.map(|(_, column)| column),
+                "rank": at.map(|(rank, ..)| rank),
+                "worker": at.map(|(_, worker, _)| worker),
+                "operation": at.map(|(.., operation)| operation),
+                "message": finding.message,
+                "excerpt": place.and_then(|place| excerpt(self.text(), place)).map(|(text, _)| text),
+            })
+        };
+        let totals: serde_json::Map<String, Value> =
+            self.report.totals().map(|(code, total)| (code.to_string(), json!(total))).collect();
+        json!({
+            "file": self.name,
+            "verdict": if self.report.holds() { "holds" } else { "refuted" },
+            "violations": self.report.violations.iter().map(finding).collect::<Vec<_>>(),
+            "totals": totals,
+            "figures": figures_to_json(self.program),
+        })
+    }
+
+    /// Rank, worker in it and operation in that.
+    fn address(&self, number: usize) -> (usize, usize, usize) {
+        let worker = self.program.worker_of(number);
+        let rank = self.program.rank_of(worker);
+        (rank.index(), worker - self.program.workers(rank).start, number - self.program.range(worker).start)
+    }
+
+    fn place(&self, finding: &Finding) -> Option<(usize, usize)> {
+        use PathItem::{Index, Key};
+        let number = finding.operation?;
+        match self.source {
+            Source::None => None,
+            Source::Program(text) => {
+                let (rank, worker, operation) = self.address(number);
+                locate(text, &[Key("programs"), Index(rank), Key("workers"), Index(worker), Index(operation)])
+            }
+            Source::Listed(_, places) => places.get(number).copied(),
+        }
+    }
+
+    fn text(&self) -> &str {
+        match self.source {
+            Source::None => "",
+            Source::Program(text) | Source::Listed(text, _) => text,
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Numbers as people read them.
+
+use collsynth_core::certificate::Rational;
+
+/// An exact number: `34` or `1024/31`.
+pub fn exact(value: Rational) -> String {
+    value.to_string()
+}
+
+/// An exact number with its decimals where it is no whole one: `34`, `1024/31 = 33.032`.
+pub fn exact_and_decimal(value: Rational) -> String {
+    if value.is_integer() { value.to_string() } else { format!("{value} = {:.3}", decimal(value)) }
+}
+
+/// The nearest floating-point number.
+pub fn decimal(value: Rational) -> f64 {
+    *value.numer() as f64 / *value.denom() as f64
+}
+
+/// How many times one number is another: near enough for people, and for any two numbers.
+pub fn times(value: Rational, of: Rational) -> f64 {
+    let product = |a: i128, b: i128| a.checked_mul(b).map_or(a as f64 * b as f64, |product| product as f64);
+    product(*value.numer(), *of.denom()) / product(*value.denom(), *of.numer())
+}
+
+/// A share as per cent: `87 %`.
+pub fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+/// A share as per cent, with decimals if it is small: `2.9 %`, `0.04 %`.
+pub fn fine_percent(share: f64) -> String {
+    match share * 100.0 {
+        percent if percent > 0.0 && percent < 0.1 => format!("{percent:.2} %"),
+        percent if percent < 10.0 => format!("{percent:.1} %"),
+        percent => format!("{percent:.0} %"),
+    }
+}
+
+/// A time: `1.50 us`, `0.21 s`.
+pub fn seconds(value: f64) -> String {
+    let (scaled, unit) = match value {
+        value if value >= 0.1 || value == 0.0 => (value, "s"),
+        value if value >= 1e-4 => (value * 1e3, "ms"),
+        value if value >= 1e-7 => (value * 1e6, "us"),
+        value => (value * 1e9, "ns"),
+    };
+    format!("{scaled:.2} {unit}")
+}
+
+/// A size in the largest unit that divides it: `64KiB`.
+pub fn bytes(size: u64) -> String {
+    let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let unit = units.iter().find(|(_, bits)| size > 0 && size.is_multiple_of(1 << bits));
+    unit.map_or(format!("{size}B"), |(name, bits)| format!("{}{name}", size >> bits))
+}
+
+/// A number and a noun, the noun with an `s` unless the number is 1: `1 cable`, `3 cables`.
+pub fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// At most `most` items, separated, and how many more there are.
+pub fn shortened(items: impl ExactSizeIterator<Item = String>, most: usize, separator: &str) -> String {
+    let more = items.len().saturating_sub(most);
+    let listed: Vec<String> = items.take(most).collect();
+    let mut text = listed.join(separator);
+    if more > 0 {
+        text.push_str(&format!("{separator}and {more} more"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers() {
+        assert_eq!(exact_and_decimal(Rational::new(1024, 31)), "1024/31 = 33.032");
+        assert_eq!(exact_and_decimal(Rational::new(68, 2)), "34");
+        assert_eq!(percent(0.866), "87 %");
+        assert_eq!(fine_percent(0.02928), "2.9 %");
+        assert_eq!(fine_percent(0.0004), "0.04 %");
+        assert_eq!(
+            [seconds(0.0), seconds(1.5e-6), seconds(0.0213), seconds(61.0)],
+            ["0.00 s", "1.50 us", "21.30 ms", "61.00 s"]
+        );
+        assert_eq!([65536, 1 << 20, 1000, 1536].map(bytes), ["64KiB", "1MiB", "1000B", "1536B"]);
+        assert_eq!([count(1, "rank"), count(0, "rank")], ["1 rank", "0 ranks"]);
+        assert_eq!(shortened((0..5).map(|i| i.to_string()), 3, ", "), "0, 1, 2, and 2 more");
+    }
+}

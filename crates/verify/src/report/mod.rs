@@ -1,0 +1,16 @@
+//! Verdicts and the figures they quote, as text for people and as JSON for programs.
+//!
+//! Pure functions from data to text: nothing here prints, and nothing here decides. Percentages and decimals are for
+//! reading; every figure that decides something is also given exactly.
+
+pub mod audit;
+pub mod collective;
+pub mod diagnostics;
+pub mod excerpt;
+pub mod figures;
+pub mod machine;
+pub mod observed;
+pub mod overview;
+pub mod quality;
+pub mod table;
+pub mod verdict;

@@ -1,0 +1,113 @@
+//! What a schedule is for, and its figures.
+
+use serde_json::{Value, json};
+
+use super::collective::{cut, name_collective, unit};
+use super::figures::{exact_and_decimal, percent};
+use super::machine::describe;
+use super::quality::{Quality, Standing};
+use super::table::Table;
+use collsynth_core::certificate::{Bounds, Rational};
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::{Schedule, Statistics};
+
+/// The collective and the machine: `all_to_all on a 4x4x4 torus with 1 failed cable, messages in 7 parts`.
+pub fn headline(problem: &Problem) -> String {
+    let parts = match problem.parts() {
+        1 => String::new(),
+        _ => format!(", {}", cut(problem)),
+    };
+    format!("{} on a {}{parts}", name_collective(problem), describe(problem.topology()))
+}
+
+/// The volume of a schedule, exactly: the sum of its widths over the parts.
+pub fn volume(problem: &Problem, schedule: &Schedule) -> Rational {
+    Rational::new(i128::from(schedule.total_width()), i128::from(problem.parts()))
+}
+
+/// Rows for steps, volume and link use; with bounds that hold, also how the figures stand to them.
+pub fn figures(problem: &Problem, schedule: &Schedule, bounds: Option<&Bounds>) -> Table {
+    let statistics = Statistics::new(problem, schedule);
+    let mut steps = vec!["steps".to_owned(), statistics.steps.to_string()];
+    let mut volumes = vec!["volume".to_owned(), exact_and_decimal(volume(problem, schedule))];
+    if let Some(bounds) = bounds {
+        let quality = Quality::new(problem, schedule, bounds);
+        let (least_steps, least_volume) = (&bounds.steps, &bounds.volume);
+        steps.push(bound_words(least_steps.as_ref().map(|bound| bound.at_least.to_string()), quality.steps));
+        let least = least_volume.as_ref().map(|bound| exact_and_decimal(bound.at_least));
+        volumes.push(bound_words(least, quality.volume));
+        steps.push(match (least_steps, quality.steps) {
+            (Some(bound), Standing::Above(_)) => {
+                format!("{} above the bound", statistics.steps as u64 - u64::from(bound.at_least))
+            }
+            (Some(bound), Standing::OptimalJointly(_)) => {
+                let above = statistics.steps as u64 - u64::from(bound.at_least);
+                format!("certified the fewest with so little volume ({above} above the bound)")
+            }
+            (_, standing) => standing.words(problem),
+        });
+        volumes.push(quality.volume.words(problem));
+    }
+    let mut table = Table::new(&[]).indented(2);
+    table.row(steps);
+    table.row(volumes);
+    for (name, share) in busy_by_dimension(&statistics) {
+        table.row([name, share]);
+    }
+    table
+}
+
+/// What [`figures`] says, as a JSON object.
+pub fn figures_to_json(problem: &Problem, schedule: &Schedule, bounds: &Bounds) -> Value {
+    let quality = Quality::new(problem, schedule, bounds);
+    let statistics = Statistics::new(problem, schedule);
+    let busy: serde_json::Map<String, Value> = statistics
+        .busy
+        .iter()
+        .map(|(direction, share)| {
+            (direction.map(|direction| direction.to_string()).unwrap_or("links".to_owned()), json!(share))
+        })
+        .collect();
+    json!({
+        "collective": problem.collective().kind.name(),
+        "root": problem.collective().kind.root().map(|root| root.0),
+        "unit": unit(&problem.collective().kind),
+        "machine": describe(problem.topology()),
+        "ranks": problem.topology().rank_count(),
+        "parts": problem.parts(),
+        "steps": quality.steps_to_json(statistics.steps, bounds),
+        "volume": quality.volume_to_json(volume(problem, schedule), bounds),
+        "total_width": statistics.total_width,
+        "transfers": statistics.transfers,
+        "moves": statistics.moves,
+        "busy": busy,
+    })
+}
+
+fn bound_words(bound: Option<String>, standing: Standing) -> String {
+    match bound {
+        Some(bound) => format!("bound {bound}"),
+        None if standing == Standing::Optimal => "nothing to move".to_owned(),
+        None => "no bound stated".to_owned(),
+    }
+}
+
+/// A row per dimension: how busy its links are, each way.
+fn busy_by_dimension(statistics: &Statistics) -> Vec<(String, String)> {
+    let mut rows: Vec<(String, String)> = Vec::new();
+    for (direction, share) in &statistics.busy {
+        let share = share.map(percent).unwrap_or("all failed".to_owned());
+        match direction {
+            None => rows.push(("links".to_owned(), format!("{share} busy"))),
+            Some(direction) => {
+                let name = format!("{} links", collsynth_core::topology::dim_name(direction.dim));
+                let share = format!("{direction} {share}");
+                match rows.last_mut() {
+                    Some((last, shares)) if *last == name => *shares = format!("{shares}, {share} busy"),
+                    _ => rows.push((name, share)),
+                }
+            }
+        }
+    }
+    rows
+}

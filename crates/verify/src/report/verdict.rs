@@ -1,0 +1,168 @@
+//! What the verifier found, with the place of every finding in the file.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::excerpt::{excerpt, marked};
+use super::figures::count;
+use super::observed;
+use super::overview::{figures, figures_to_json, headline};
+use crate::json::{PathItem, locate};
+use crate::verify::{Code, Finding, Hop, Report};
+use collsynth_core::certificate::Bounds;
+use collsynth_core::schedule::Solution;
+
+/// A schedule that was read and judged.
+#[derive(Clone, Copy, Debug)]
+pub struct Judged<'a> {
+    /// The name of the file, as it was given.
+    pub name: &'a str,
+    /// What the file holds, to find places in.
+    pub text: &'a str,
+    /// What was read from it.
+    pub solution: &'a Solution,
+    /// What the verifier says.
+    pub report: &'a Report,
+}
+
+impl Judged<'_> {
+    /// The verdict in lines for people.
+    pub fn to_text(&self) -> String {
+        let Solution { problem, schedule, bounds, .. } = self.solution;
+        let holds = self.report.holds();
+        let mut text = format!("{}: {}\n", self.name, if holds { "holds" } else { "refuted" });
+        let _ = writeln!(text, "  {}", headline(problem));
+        if holds {
+            let mut table = figures(problem, schedule, Some(bounds));
+            observed::add_rows(&mut table, problem, self.report.observed.as_ref());
+            text.push_str(&table.to_string());
+        }
+        let place = |finding: &Finding| {
+            let place = place(self.text, finding)?;
+            Some((format!("{}:{}", self.name, at(place)), marked(self.text, place)))
+        };
+        text.push_str(&findings(self.report, place));
+        text
+    }
+
+    /// The verdict as a JSON object.
+    pub fn to_json(&self) -> Value {
+        let Solution { problem, schedule, bounds, .. } = self.solution;
+        let holds = self.report.holds();
+        let no_bounds = Bounds::default();
+        let list = |findings: &[Finding]| -> Vec<Value> { findings.iter().map(|found| self.finding(found)).collect() };
+        let totals: serde_json::Map<String, Value> =
+            self.report.totals().map(|(code, total)| (code.to_string(), json!(total))).collect();
+        let mut figures = figures_to_json(problem, schedule, if holds { bounds } else { &no_bounds });
+        observed::add_json(&mut figures, self.report.observed.as_ref());
+        json!({
+            "file": self.name,
+            "verdict": if holds { "holds" } else { "refuted" },
+            "violations": list(&self.report.violations),
+            "warnings": list(&self.report.warnings),
+            "totals": totals,
+            "figures": figures,
+        })
+    }
+
+    fn finding(&self, finding: &Finding) -> Value {
+        let place = place(self.text, finding);
+        json!({
+            "code": finding.code.to_string(),
+            "line": place.map(|(line, _)| line),
+            "column": place.map(|(_, column)| column),
+            "step": finding.step,
+            "transfer": finding.transfer,
+            "chunk_index": finding.chunk_index,
+            "from": finding.from.map(|rank| rank.0),
+            "to": finding.to.map(|rank| rank.0),
+            "chunk": finding.chunk.map(|chunk| chunk.0),
+            "label": finding.chunk.map(|chunk| self.solution.problem.chunk_label(chunk)),
+            "message": finding.message,
+            "excerpt": place.and_then(|place| excerpt(self.text, place)).map(|(text, _)| text),
+            "consequences": finding.consequences,
+            "trace": finding.trace.as_ref().map(|trace| json!({
+                "text": trace.text,
+                "path": trace.path.iter().map(hop).collect::<Vec<_>>(),
+            })),
+        })
+    }
+}
+
+/// The findings of a report in lines, then how many of each code there are. Where there are violations, warnings are
+/// counted but not listed: most of them follow from the violations. `place` says where a finding stands, if anywhere,
+/// and gives the lines that show it.
+pub fn findings(report: &Report, place: impl Fn(&Finding) -> Option<(String, String)>) -> String {
+    let mut text = String::new();
+    let listed = if report.holds() { &report.warnings } else { &report.violations };
+    for finding in listed {
+        let (place, lines) = place(finding).map(|(place, lines)| (format!("{place}: "), lines)).unwrap_or_default();
+        let _ = write!(text, "  {place}{}: {}", finding.code, finding.message);
+        if finding.consequences > 0 {
+            let _ = write!(text, " (and {})", count(finding.consequences as usize, "consequence"));
+        }
+        text.push('\n');
+        text.push_str(&lines);
+        if let Some(trace) = &finding.trace {
+            let _ = writeln!(text, "    {}", trace.text);
+        }
+    }
+    let totals = |warnings: bool| -> Vec<(Code, u64)> {
+        report.totals().filter(|(code, _)| code.is_warning() == warnings).collect()
+    };
+    let hidden = |shown: usize| match shown {
+        0 => "none is listed; --max-errors lists them".to_owned(),
+        shown => format!("the first {shown} are listed; --max-errors lists more"),
+    };
+    let (violations, warnings) = (report.violations.len(), report.warnings.len());
+    text.push_str(&total_line("violation", &totals(false), violations, &hidden(violations)));
+    if report.holds() {
+        text.push_str(&total_line("warning", &totals(true), warnings, &hidden(warnings)));
+    } else {
+        text.push_str(&total_line("warning", &totals(true), 0, "not listed while there are violations"));
+    }
+    if let Some(first) = report.violations.first() {
+        let _ = writeln!(text, "  `synth explain {}` says more", first.code);
+    }
+    text
+}
+
+/// `12 violations: D001 10, L002 2`, and if not all of them are listed, a remark.
+fn total_line(noun: &str, totals: &[(Code, u64)], listed: usize, remark: &str) -> String {
+    let total: u64 = totals.iter().map(|(_, number)| number).sum();
+    if total == 0 {
+        return String::new();
+    }
+    let codes: Vec<String> = totals.iter().map(|(code, number)| format!("{code} {number}")).collect();
+    let remark = if listed as u64 == total { String::new() } else { format!(" ({remark})") };
+    format!("  {}: {}{remark}\n", count(total as usize, noun), codes.join(", "))
+}
+
+fn hop(hop: &Hop) -> Value {
+    json!({"step": hop.step, "transfer": hop.transfer, "from": hop.from.0, "to": hop.to.0})
+}
+
+/// The line and column a finding is about.
+fn place(text: &str, finding: &Finding) -> Option<(usize, usize)> {
+    use PathItem::{Index, Key};
+    let mut path = Vec::new();
+    if let Some(step) = finding.step {
+        path.extend([Key("steps"), Index(step as usize - 1)]);
+        if let Some(transfer) = finding.transfer {
+            path.extend([Key("transfers"), Index(transfer)]);
+            if let Some(chunk) = finding.chunk_index {
+                path.extend([Key("chunks"), Index(chunk)]);
+            }
+        }
+    } else if finding.code == Code::C001 {
+        path.push(Key("bounds"));
+    } else {
+        return None;
+    }
+    locate(text, &path)
+}
+
+fn at((line, column): (usize, usize)) -> String {
+    format!("{line}:{column}")
+}

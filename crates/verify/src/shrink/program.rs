@@ -1,0 +1,159 @@
+//! Of a rank program: packets are left out, each at both ends, then single operations. (A packet that is left out at
+//! one end only is a violation of its own, behind which the others cannot be seen.)
+
+use super::{Shrunk, Whole, ddmin};
+use crate::audit::{Code, Finding, Options, audit};
+use collsynth_core::program::{Operation, Program, ProgramBuilder};
+use collsynth_core::topology::RankId;
+
+/// The smallest part of a program that still violates the rule that it violates first, at the same operation. A wait
+/// for what was left out waits for what stands before it in that worker. Workers keep their numbers; channels and
+/// scratch stay as they are.
+///
+/// # Errors
+///
+/// [`Whole::Holds`] if nothing is violated.
+pub fn shrink_program(
+    program: &Program,
+    options: &Options<'_>,
+    stop: &dyn Fn() -> bool,
+) -> Result<Shrunk<Program, Finding>, Whole<Finding>> {
+    let target = audit(program, &Options { max_errors: 1, ..*options }).violations.into_iter().next();
+    let target = target.ok_or(Whole::Holds)?;
+    let count = program.operations().len();
+    let find = |kept: &[usize]| {
+        let part = of(program, kept);
+        let report = audit(&part, &Options { max_errors: usize::MAX, ..*options });
+        let found = report.violations.into_iter().find(|found| is_same(found, kept, &target))?;
+        Some((part, found))
+    };
+    let groups = packets(program);
+    let flat = |kept: &[usize]| {
+        let mut all: Vec<usize> = kept.iter().flat_map(|&group| groups[group].iter().copied()).collect();
+        all.sort_unstable();
+        all
+    };
+    let (kept, _) = ddmin(groups.len(), stop, |kept| find(&flat(kept)).is_some());
+    let rest = flat(&kept);
+    let of_rest = |kept: &[usize]| kept.iter().map(|&at| rest[at]).collect::<Vec<_>>();
+    let (kept, is_minimal) = ddmin(rest.len(), stop, |kept| find(&of_rest(kept)).is_some());
+    let kept = of_rest(&kept);
+    let (smallest, finding) = find(&kept).unwrap_or_else(|| (program.clone(), target.clone()));
+    Ok(Shrunk { smallest, finding, items: (count, kept.len()), is_minimal })
+}
+
+/// The operations, those at both ends of a packet together, and each other one alone; in the order of their first.
+fn packets(program: &Program) -> Vec<Vec<usize>> {
+    let mut ends = vec![(Vec::new(), Vec::new()); program.channels.len()];
+    for (number, operation) in program.operations().iter().enumerate() {
+        let (sends, receives) = match *operation {
+            Operation::Send { channel, .. } => (Some(channel), None),
+            Operation::Receive { channel, forward, .. } => (forward, Some(channel)),
+            _ => (None, None),
+        };
+        // A channel that is not there is what is wrong.
+        if let Some(ends) = sends.and_then(|channel| ends.get_mut(channel as usize)) {
+            ends.0.push(number);
+        }
+        if let Some(ends) = receives.and_then(|channel| ends.get_mut(channel as usize)) {
+            ends.1.push(number);
+        }
+    }
+    // What is sent on belongs to two packets, which then belong together: each operation points to an earlier one.
+    let mut first: Vec<usize> = (0..program.operations().len()).collect();
+    let root = |first: &[usize], mut at: usize| {
+        while first[at] != at {
+            at = first[at];
+        }
+        at
+    };
+    for (sends, receives) in &ends {
+        for (&send, &receive) in sends.iter().zip(receives) {
+            let (one, other) = (root(&first, send), root(&first, receive));
+            first[one.max(other)] = one.min(other);
+        }
+    }
+    let mut groups = vec![Vec::new(); first.len()];
+    for number in 0..first.len() {
+        groups[root(&first, number)].push(number);
+    }
+    groups.retain(|group| !group.is_empty());
+    groups
+}
+
+/// True if a finding of a part is like the one looked for. A circle of waiting workers has no first operation.
+fn is_same(found: &Finding, kept: &[usize], target: &Finding) -> bool {
+    let place = match (found.operation, target.operation) {
+        (Some(number), Some(wanted)) => kept[number] == wanted || target.code == Code::P003,
+        (None, None) => found.message == target.message,
+        _ => false,
+    };
+    found.code == target.code && place
+}
+
+/// The program of some of the operations, in ascending order.
+fn of(program: &Program, kept: &[usize]) -> Program {
+    let mut builder = ProgramBuilder::new(program.problem.clone(), program.has_links, program.in_place);
+    for &channel in &program.channels {
+        builder.channel(channel);
+    }
+    // How many of a worker's operations before one of them are left.
+    let before = |worker: usize, operation: usize| {
+        let range = program.range(worker);
+        let from = kept.partition_point(|&number| number < range.start);
+        kept.partition_point(|&number| number < range.start.saturating_add(operation).min(range.end)) - from
+    };
+    for rank in (0..program.rank_count() as u32).map(RankId) {
+        builder.rank(program.scratch[rank.index()]);
+        let workers = program.workers(rank);
+        for worker in workers.clone() {
+            builder.worker();
+            let range = program.range(worker);
+            let first = kept.partition_point(|&number| number < range.start);
+            for &number in kept[first..].iter().take_while(|&&number| number < range.end) {
+                let operation = match program.operations()[number] {
+                    Operation::Wait { worker: other, operation } if (other as usize) < workers.len() => {
+                        // Of the operations up to the one waited for, the last that is left; one beyond the end stays
+                        // so.
+                        let target = workers.start + other as usize;
+                        let len = program.range(target).len();
+                        match (operation as usize).checked_sub(len) {
+                            Some(beyond) => Some((before(target, len) + beyond) as u32),
+                            None => (before(target, operation as usize + 1) as u32).checked_sub(1),
+                        }
+                        .map(|operation| Operation::Wait { worker: other, operation })
+                    }
+                    other => Some(other),
+                };
+                // What waits for nothing any more does nothing; it keeps its place so that numbers agree.
+                builder.operation(operation.unwrap_or(NOTHING));
+            }
+        }
+    }
+    if program.contention_free {
+        builder.contention_free(transfers(program, kept));
+    }
+    builder.finish(program.barriers)
+}
+
+/// Of each channel's transfers, how many packets are left.
+fn transfers(program: &Program, kept: &[usize]) -> Vec<Vec<u32>> {
+    let of_channel = |(channel, sends): (usize, Vec<usize>)| {
+        let mut begin = 0;
+        let mut left = |end: usize| {
+            let sends = sends.get(begin..end).unwrap_or_default();
+            begin = end;
+            sends.iter().filter(|number| kept.binary_search(number).is_ok()).count() as u32
+        };
+        let ends = program.transfer_ends(channel, sends.len());
+        ends.into_iter().map(&mut left).filter(|&count| count > 0).collect()
+    };
+    program.sends().into_iter().enumerate().map(of_channel).collect()
+}
+
+/// Does nothing.
+const NOTHING: Operation = Operation::Copy {
+    src: collsynth_core::program::Slot { buffer: collsynth_core::program::Buffer::Input, offset: 0 },
+    dst: collsynth_core::program::Slot { buffer: collsynth_core::program::Buffer::Input, offset: 0 },
+    count: 0,
+};

@@ -1,0 +1,143 @@
+//! How many chunks each rank holds at a time.
+//!
+//! A value lies at a rank from the step in which it arrives to the last step in which it is of use there: sent, or
+//! added to; to the end, if the rank must hold it at the end. What a rank begins with lies there from the start, if it
+//! is of any use. In a step, everything counts that lies there in it: what came before, and whatever arrives, each
+//! arrival for itself even if it is added to something.
+//!
+//! ```text
+//!   step        1     2     3     4
+//!   own input   [-----------]             sent in step 3, for the last time
+//!   passed on         [-----------]       arrives in step 2, is sent in step 4
+//!   for itself              [-------->    arrives in step 3, stays
+//!   held        1     2     3     2
+//! ```
+//!
+//! A rank's count changes only in steps it takes part in, so only these have an entry: memory is proportional to the
+//! transfers, however many steps and ranks there are.
+
+use super::routes::{Passage, Route};
+use collsynth_core::problem::Problem;
+use collsynth_core::topology::RankId;
+
+/// The most chunks any rank holds at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peak {
+    /// How many.
+    pub chunks: u64,
+    /// The rank, the lowest of those that hold as many.
+    pub rank: RankId,
+    /// The first step in which it does; `None`: it begins with them.
+    pub step: Option<u32>,
+}
+
+/// The entries in which a value lies at a rank: from the first to before the second.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stay {
+    since: u32,
+    until: u32,
+}
+
+impl Stay {
+    /// Of what is not there.
+    pub(super) const NONE: Self = Self { since: 0, until: 0 };
+}
+
+/// Counts of all ranks.
+pub(super) struct Holdings {
+    /// Where the entries of each rank begin, the first of which is for the start; at the end, how many there are.
+    first: Vec<u32>,
+    /// The step of each entry, 0 for the start.
+    steps: Vec<u32>,
+    /// How many more values lie there than in the entry before.
+    change: Vec<i64>,
+    /// The entries of each transfer: the sender's, the receiver's. Only for transfers that get through.
+    ends: Vec<[u32; 2]>,
+}
+
+impl Holdings {
+    /// Nothing is held anywhere. O(ranks + transfers).
+    pub(super) fn new(ranks: usize, routes: &[Route]) -> Self {
+        let open = || routes.iter().enumerate().filter(|(_, route)| route.passage == Passage::Open);
+        let mut last_step = vec![0; ranks];
+        let mut first = vec![1; ranks + 1];
+        for (_, route) in open() {
+            for rank in [route.from, route.to].map(RankId::index) {
+                first[rank] += u32::from(last_step[rank] != route.step);
+                last_step[rank] = route.step;
+            }
+        }
+        first[ranks] = 0;
+        let mut total = 0;
+        for entry in &mut first {
+            total += std::mem::replace(entry, total);
+        }
+        let mut steps = vec![0; total as usize];
+        let mut ends = vec![[0; 2]; routes.len()];
+        let mut latest: Vec<u32> = first[..ranks].to_vec();
+        for (index, route) in open() {
+            ends[index] = [route.from, route.to].map(|rank| {
+                let entry = &mut latest[rank.index()];
+                *entry += u32::from(steps[*entry as usize] != route.step);
+                steps[*entry as usize] = route.step;
+                *entry
+            });
+        }
+        Self { first, steps, change: vec![0; total as usize + 1], ends }
+    }
+
+    /// A rank begins with a value.
+    pub(super) fn begin(&self, rank: RankId) -> Stay {
+        let start = self.first[rank.index()];
+        Stay { since: start, until: start }
+    }
+
+    /// The sender of a transfer sends a value.
+    pub(super) fn send(&self, stay: &mut Stay, transfer: usize) {
+        stay.until = self.ends[transfer][0] + 1;
+    }
+
+    /// A value arrives: it is combined with what lies there, or takes its place.
+    pub(super) fn arrive(&mut self, stay: &mut Stay, transfer: usize, combined: bool) {
+        let now = self.ends[transfer][1];
+        let arrival = Stay { since: now, until: now + 1 };
+        if combined {
+            self.count(arrival);
+            stay.until = arrival.until;
+        } else {
+            self.count(std::mem::replace(stay, arrival));
+        }
+    }
+
+    /// After the last step.
+    pub(super) fn end(&mut self, mut stay: Stay, rank: RankId, needed: bool) {
+        if needed {
+            stay.until = self.first[rank.index() + 1];
+        }
+        self.count(stay);
+    }
+
+    fn count(&mut self, stay: Stay) {
+        if stay.since < stay.until {
+            self.change[stay.since as usize] += 1;
+            self.change[stay.until as usize] -= 1;
+        }
+    }
+
+    /// The most that any live rank holds at a time. O(ranks + transfers).
+    pub(super) fn peak(&self, problem: &Problem) -> Option<Peak> {
+        let mut best: Option<Peak> = None;
+        let mut held = 0;
+        for rank in (0..problem.topology().rank_count() as u32).map(RankId) {
+            for entry in self.first[rank.index()] as usize..self.first[rank.index() + 1] as usize {
+                held += self.change[entry];
+                let chunks = held as u64;
+                let more = best.is_none_or(|best| chunks > best.chunks);
+                if more && problem.topology().is_alive(rank) {
+                    best = Some(Peak { chunks, rank, step: Some(self.steps[entry]).filter(|&step| step > 0) });
+                }
+            }
+        }
+        best
+    }
+}

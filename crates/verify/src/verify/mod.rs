@@ -1,0 +1,164 @@
+//! Symbolic execution: does a schedule do what its problem asks, on this machine, link by link and step by step?
+//!
+//! [`verify`] moves sets of contributions where a runtime would move numbers, and checks everything that must be true
+//! on the way and at the end. It shares the language of the planners (topology, collective, problem, schedule) and none
+//! of their reasoning; it does not search and it does not trust: bounds are checked from their evidence alone.
+//!
+//! What is checked, in the order of the report:
+//!
+//! 1. each transfer on its own: ranks, link, room, chunk ids (`T`, `L`, `F`);
+//! 2. each chunk through all steps, every transfer reading the state at the beginning of its step: the sender holds the
+//!    chunk (`D001`), arrivals do not conflict (`D003`), nothing is added twice (`R001`) or cannot be added (`R003`);
+//! 3. the state after the last step: nothing is missing (`D002`, `R002`);
+//! 4. the bounds (`C001`).
+//!
+//! Decisions where the format leaves a choice:
+//!
+//! * Several `reduce` arrivals in one step are added in the order of the schedule. A `reduce` into a rank that holds
+//!   nothing of the chunk acts as a `copy`.
+//! * A `copy` replaces what the receiver held, a partial sum or a barrier's arrivals too.
+//! * A contribution must not be counted twice in any value, even one that is overwritten later.
+//! * A schedule is empty if no transfer carries a chunk.
+//!
+//! Of a schedule that holds, the run also tells how many chunks a rank holds at a time and in which order contributions
+//! are added ([`Observed`]).
+//!
+//! Only the first cause is reported of what goes wrong; what fails because of it is counted in
+//! [`Finding::consequences`]. Where a rank lacks a chunk, [`Finding::trace`] tells how far it came.
+
+mod code;
+mod execute;
+mod explanation;
+mod holdings;
+mod orders;
+mod provenance;
+mod report;
+mod routes;
+mod values;
+mod verified;
+mod words;
+
+pub use code::{Code, UnknownCode};
+pub use holdings::Peak;
+pub use orders::Sums;
+pub use provenance::{Hop, Trace};
+pub use report::{Finding, Observed, Report};
+pub use verified::{Rejected, Verified};
+
+use std::ops::Range;
+
+use execute::Outcome;
+use report::{Ledger, Place};
+
+use collsynth_core::certificate::{self, Bounds};
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::Solution;
+
+/// What to report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How many violations, and how many warnings, are kept; all are counted.
+    pub max_errors: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { max_errors: 20 }
+    }
+}
+
+/// Executes a solution and reports every violation.
+///
+/// Takes O(moves log moves + chunks) time for collectives that move chunks as they are; each addition costs
+/// O(ranks / 64) more, each chunk that every rank holds O(ranks).
+///
+/// ```
+/// # use collsynth_core::collective::{ChunkId, Collective, Kind};
+/// # use collsynth_core::problem::Problem;
+/// # use collsynth_core::schedule::{Op, Schedule, Solution};
+/// # use collsynth_core::topology::{RankId, Topology};
+/// # use collsynth_verify::verify::{Code, Options, verify};
+/// // A broadcast on a ring of 3 that forgets rank 2.
+/// let problem = Problem::new(Topology::torus(&[3])?, Collective::new(Kind::Broadcast(RankId(0))))?;
+/// let mut builder = Schedule::builder();
+/// builder.step(1).transfer(RankId(0), RankId(1), None, Op::Copy, [ChunkId(0)]);
+/// let solution = Solution { problem, schedule: builder.finish(), bounds: Default::default(), origin: None };
+///
+/// let report = verify(&solution, &Options::default());
+/// assert_eq!(report.violations[0].code, Code::D002);
+/// assert_eq!(report.violations[0].message, "at the end rank 2 (2) lacks chunk 0: it got as far as rank 1 (1) in step 1");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn verify(solution: &Solution, options: &Options) -> Report {
+    judge(solution, options, 0..solution.problem.chunk_count())
+}
+
+/// Every violation of the transfers in themselves, and of these chunks, by number; none of the other chunks is
+/// executed. For whoever looks for one certain violation: what is not found says nothing of the rest.
+pub fn violations_of(solution: &Solution, chunks: Range<u32>) -> Vec<Finding> {
+    let chunks = chunks.start..chunks.end.min(solution.problem.chunk_count());
+    judge(solution, &Options { max_errors: usize::MAX }, chunks).violations
+}
+
+fn judge(solution: &Solution, options: &Options, chunks: Range<u32>) -> Report {
+    let Solution { problem, schedule, bounds, .. } = solution;
+    let mut ledger = Ledger::new(options.max_errors);
+    let routes = routes::resolve(problem, schedule, &mut ledger);
+    let mut outcome = Outcome { spoilt: Vec::new(), observed: None };
+    if schedule.move_count() == 0 && !problem.is_trivial() {
+        ledger.add(Code::F007, Place::Overall { order: 0 }, || empty_schedule(problem));
+    } else {
+        outcome = execute::run(problem, schedule, &routes, chunks, &mut ledger);
+    }
+    check_bounds(problem, bounds, &mut ledger);
+    let Outcome { spoilt, observed } = outcome;
+    ledger.into_report(|transfer| spoilt.get(transfer).copied().unwrap_or(0), observed)
+}
+
+fn check_bounds(problem: &Problem, bounds: &Bounds, ledger: &mut Ledger) {
+    let steps = bounds.steps.as_ref().map(|bound| certificate::check_steps(problem, bound));
+    let volume = bounds.volume.as_ref().map(|bound| certificate::check_volume(problem, bound));
+    let alone = [(1, "steps".to_owned(), steps), (2, "volume".to_owned(), volume)];
+    let joint = bounds.joint.iter().map(|bound| {
+        let what = format!("volume in {} steps", bound.steps);
+        (3, what, Some(certificate::check_joint(problem, bound)))
+    });
+    for (order, what, checked) in alone.into_iter().chain(joint) {
+        if let Some(Err(error)) = checked {
+            ledger.add(Code::C001, Place::Overall { order }, || {
+                overall(Code::C001, format!("the bound on the {what}: {error}"))
+            });
+        }
+    }
+}
+
+fn empty_schedule(problem: &Problem) -> Finding {
+    let topology = problem.topology();
+    let mut pairs = topology.live_ranks().flat_map(|from| topology.live_ranks().map(move |to| (from, to)));
+    let example = match pairs.find(|&(from, to)| problem.needs(from, to)) {
+        Some((from, to)) => {
+            format!(": rank {} needs data of rank {}", topology.rank_label(to), topology.rank_label(from))
+        }
+        None => String::new(),
+    };
+    let kind = problem.collective().kind.name();
+    overall(Code::F007, format!("the schedule moves no chunk, but {kind} must{example}"))
+}
+
+fn overall(code: Code, message: String) -> Finding {
+    Finding {
+        code,
+        step: None,
+        transfer: None,
+        chunk_index: None,
+        from: None,
+        to: None,
+        chunk: None,
+        message,
+        consequences: 0,
+        trace: None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! In which order contributions are added.
+//!
+//! Floating-point addition commutes but is not associative: `a+b` and `b+a` are the same bits, `(a+b)+c` and `a+(b+c)`
+//! need not be. So an order is a binary tree whose leaves are ranks and whose two branches may change places, and two
+//! sums of the same contributions are bitwise the same, whatever the numbers, if and only if they have the same tree.
+//! Every tree that occurs is kept once and numbered, so equal numbers are equal trees.
+
+use std::collections::{HashMap, HashSet};
+
+use collsynth_core::topology::RankId;
+
+/// A tree: a single rank, or two trees added. Only meaningful with the [`Orders`] it came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct OrderId(u32);
+
+/// How the sums of a schedule come about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sums {
+    /// Chunks whose contributions are added and that some rank ends with.
+    pub chunks: u32,
+    /// How many of them are added in the same order at every rank that ends with them: bitwise the same there.
+    pub alike: u32,
+    /// How many different orders there are among all chunks and ranks. With 1, which part of the vector an element is
+    /// in does not matter for its bits either.
+    pub orders: u32,
+    /// The most additions a contribution goes through: the rounding error grows with it.
+    pub depth: u32,
+    /// The order of the first chunk at the first rank that ends with it: ranks, added from left to right, with
+    /// parentheses where needed, as `0+1+(2+3)`.
+    pub first: String,
+}
+
+/// All orders that occur.
+pub(super) struct Orders {
+    ranks: u32,
+    /// Those with more than one leaf; the first has the number `ranks`.
+    trees: Vec<Tree>,
+    known: HashMap<[OrderId; 2], OrderId>,
+    finals: HashSet<OrderId>,
+    chunks: u32,
+    alike: u32,
+    first: Option<OrderId>,
+}
+
+struct Tree {
+    /// The one with more leaves first.
+    branches: [OrderId; 2],
+    leaves: u32,
+    depth: u32,
+}
+
+impl Orders {
+    pub(super) fn new(ranks: usize) -> Self {
+        Self {
+            ranks: ranks as u32,
+            trees: Vec::new(),
+            known: HashMap::new(),
+            finals: HashSet::new(),
+            chunks: 0,
+            alike: 0,
+            first: None,
+        }
+    }
+
+    /// The contribution of a rank alone.
+    pub(super) fn leaf(&self, rank: RankId) -> OrderId {
+        OrderId(rank.0)
+    }
+
+    /// The order of the sum of two values.
+    pub(super) fn add(&mut self, a: OrderId, b: OrderId) -> OrderId {
+        let (leaves_a, depth_a) = self.size(a);
+        let (leaves_b, depth_b) = self.size(b);
+        let a_first = (leaves_b, a) < (leaves_a, b);
+        let branches = if a_first { [a, b] } else { [b, a] };
+        let next = OrderId(self.ranks + self.trees.len() as u32);
+        let id = *self.known.entry(branches).or_insert(next);
+        if id == next {
+            self.trees.push(Tree { branches, leaves: leaves_a + leaves_b, depth: depth_a.max(depth_b) + 1 });
+        }
+        id
+    }
+
+    /// Notes the orders in which the ranks that end with a chunk have added it.
+    pub(super) fn finish(&mut self, at_ranks: &[OrderId]) {
+        let Some(&first) = at_ranks.first() else { return };
+        self.chunks += 1;
+        self.alike += u32::from(at_ranks.iter().all(|&order| order == first));
+        self.first.get_or_insert(first);
+        self.finals.extend(at_ranks);
+    }
+
+    /// What there is to say of all chunks; nothing if nothing was added.
+    pub(super) fn sums(&self) -> Option<Sums> {
+        let depth = self.finals.iter().map(|&order| self.size(order).1).max().filter(|&depth| depth > 0)?;
+        let (chunks, alike, orders) = (self.chunks, self.alike, self.finals.len() as u32);
+        Some(Sums { chunks, alike, orders, depth, first: self.first.map(|order| self.words(order))? })
+    }
+
+    /// The number of leaves and the depth.
+    fn size(&self, order: OrderId) -> (u32, u32) {
+        self.tree(order).map_or((1, 0), |tree| (tree.leaves, tree.depth))
+    }
+
+    fn tree(&self, order: OrderId) -> Option<&Tree> {
+        order.0.checked_sub(self.ranks).map(|index| &self.trees[index as usize])
+    }
+
+    /// `0+1+(2+3)`. Only the branch with fewer leaves is written by recursion, so that is never deep.
+    fn words(&self, order: OrderId) -> String {
+        let mut spine = Vec::new();
+        let mut at = order;
+        while let Some(tree) = self.tree(at) {
+            spine.push(tree.branches[1]);
+            at = tree.branches[0];
+        }
+        let mut words = at.0.to_string();
+        for added in spine.into_iter().rev() {
+            let inner = self.words(added);
+            words += &if self.tree(added).is_some() { format!("+({inner})") } else { format!("+{inner}") };
+        }
+        words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_trees_have_equal_numbers() {
+        let mut orders = Orders::new(4);
+        let [a, b, c, d] = [0, 1, 2, 3].map(OrderId);
+        let (ab, cd) = (orders.add(a, b), orders.add(c, d));
+        assert_eq!(orders.add(b, a), ab);
+        let (pairs, same_pairs) = (orders.add(ab, cd), orders.add(cd, ab));
+        assert_eq!(pairs, same_pairs);
+        let abc = orders.add(c, ab);
+        let chain = orders.add(abc, d);
+        assert_ne!(chain, pairs);
+        assert_eq!([orders.words(pairs), orders.words(chain)], ["0+1+(2+3)", "0+1+2+3"]);
+        assert_eq!(orders.sums(), None);
+        orders.finish(&[chain, chain]);
+        orders.finish(&[pairs, chain]);
+        let first = "0+1+2+3".to_owned();
+        assert_eq!(orders.sums(), Some(Sums { chunks: 2, alike: 1, orders: 2, depth: 3, first }));
+    }
+}

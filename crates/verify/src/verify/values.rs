@@ -1,0 +1,110 @@
+//! Values of a chunk that is reduced: which ranks' contributions are in them, and in what order they were added.
+
+use super::orders::{OrderId, Orders};
+use collsynth_core::topology::RankId;
+
+/// A value: the contribution of one rank, or the sum of two values. Only meaningful with the [`Values`] it came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ValueId(u32);
+
+/// The values made so far for one chunk. A value never changes, so ranks that hold equal values may share one.
+///
+/// No value holds a contribution twice: that is a violation and makes no value. So a set of ranks, one bit each, says
+/// all that must be known.
+pub(super) struct Values {
+    ranks: usize,
+    words: usize,
+    sums: Vec<Sum>,
+    /// `words` for each sum.
+    bits: Vec<u64>,
+    /// Of all chunks so far.
+    orders: Orders,
+}
+
+struct Sum {
+    count: u32,
+    order: OrderId,
+}
+
+impl Values {
+    pub(super) fn new(ranks: usize) -> Self {
+        Self { ranks, words: ranks.div_ceil(64), sums: Vec::new(), bits: Vec::new(), orders: Orders::new(ranks) }
+    }
+
+    /// Forgets all sums, but not their orders.
+    pub(super) fn clear(&mut self) {
+        self.sums.clear();
+        self.bits.clear();
+    }
+
+    /// The contribution of a rank alone.
+    pub(super) fn contribution(&self, rank: RankId) -> ValueId {
+        ValueId(rank.0)
+    }
+
+    /// How many ranks' contributions are in a value.
+    pub(super) fn count(&self, value: ValueId) -> u32 {
+        self.sum(value).map_or(1, |sum| sum.count)
+    }
+
+    /// In which order its contributions were added.
+    pub(super) fn order(&self, value: ValueId) -> OrderId {
+        self.sum(value).map_or_else(|| self.orders.leaf(RankId(value.0)), |sum| sum.order)
+    }
+
+    /// The orders of all chunks so far.
+    pub(super) fn orders(&mut self) -> &mut Orders {
+        &mut self.orders
+    }
+
+    /// True if the two are the same contributions added in the same order.
+    pub(super) fn same(&self, a: ValueId, b: ValueId) -> bool {
+        a == b || self.order(a) == self.order(b)
+    }
+
+    /// Is this rank's contribution in the value?
+    pub(super) fn holds(&self, value: ValueId, rank: RankId) -> bool {
+        self.word(value, rank.index() / 64) >> (rank.index() % 64) & 1 == 1
+    }
+
+    /// The ranks whose contributions are in both, ascending.
+    pub(super) fn shared(&self, a: ValueId, b: ValueId) -> impl Iterator<Item = RankId> + '_ {
+        (0..self.ranks as u32).map(RankId).filter(move |&rank| self.holds(a, rank) && self.holds(b, rank))
+    }
+
+    /// True if some rank's contribution is in both. O(ranks / 64).
+    pub(super) fn overlap(&self, a: ValueId, b: ValueId) -> bool {
+        (0..self.words).any(|word| self.word(a, word) & self.word(b, word) != 0)
+    }
+
+    /// True if all contributions of `part` are in `whole`. O(ranks / 64).
+    pub(super) fn includes(&self, whole: ValueId, part: ValueId) -> bool {
+        (0..self.words).all(|word| self.word(part, word) & !self.word(whole, word) == 0)
+    }
+
+    /// Contributions that are in either. O(ranks / 64).
+    pub(super) fn join(&mut self, a: ValueId, b: ValueId) -> ValueId {
+        let mut count = 0;
+        for word in 0..self.words {
+            let both = self.word(a, word) | self.word(b, word);
+            count += both.count_ones();
+            self.bits.push(both);
+        }
+        let order = self.orders.add(self.order(a), self.order(b));
+        self.sums.push(Sum { count, order });
+        ValueId((self.ranks + self.sums.len() - 1) as u32)
+    }
+
+    fn sum(&self, value: ValueId) -> Option<&Sum> {
+        (value.0 as usize).checked_sub(self.ranks).map(|index| &self.sums[index])
+    }
+
+    fn word(&self, value: ValueId, word: usize) -> u64 {
+        let value = value.0 as usize;
+        match value.checked_sub(self.ranks) {
+            Some(index) => self.bits[index * self.words + word],
+            None if value / 64 == word => 1 << (value % 64),
+            None => 0,
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Data that the verifier has passed.
+
+use std::fmt;
+use std::ops::Deref;
+
+use super::{Options, Report, verify};
+use collsynth_core::schedule::Solution;
+
+/// Something the verifier has executed without finding a violation. It can be read, but not changed; only the verifier
+/// makes one, so whoever takes a `Verified<Solution>` need not check it again.
+#[derive(Clone, Debug)]
+pub struct Verified<T> {
+    inner: T,
+    report: Report,
+}
+
+/// A solution with violations, given back with the report.
+#[derive(Clone, Debug)]
+pub struct Rejected {
+    /// What was to be verified.
+    pub solution: Solution,
+    /// What is wrong with it.
+    pub report: Report,
+}
+
+impl Verified<Solution> {
+    /// Executes a solution.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`] if it does not hold.
+    pub fn new(solution: Solution, options: &Options) -> Result<Self, Box<Rejected>> {
+        let report = verify(&solution, options);
+        match report.holds() {
+            true => Ok(Self { inner: solution, report }),
+            false => Err(Box::new(Rejected { solution, report })),
+        }
+    }
+}
+
+impl<T> Verified<T> {
+    /// The report; it has no violation, but may have warnings.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// What was verified, free to be changed and no longer known to hold.
+    pub fn into_inner(self) -> T {
+        self.inner
+    }
+}
+
+impl<T> Deref for Verified<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.inner
+    }
+}
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the schedule has {} violation(s)", self.report.violation_count())?;
+        match self.report.violations.first() {
+            Some(first) => write!(f, "; the first: {} {}", first.code, first.message),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Rejected {}
