@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use collsynth::collective::Kind;
-use collsynth::plan::{Control, Wish, synthesise};
+use collsynth::plan::{Control, Goal, synthesize};
 use collsynth::runtime::threads;
 use collsynth::schedule::Solution;
 use collsynth::topology::{Topology, TopologySpec};
@@ -12,7 +12,7 @@ use collsynth::verify::{Options, Verified};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let torus = Topology::new(TopologySpec::torus(&[4, 4]).without_cables(&[(0, 1)]))?;
-    let plan = synthesise(&torus, &Kind::AllToAll, &Wish::default(), &Control::unlimited())?;
+    let plan = synthesize(&torus, &Kind::AllToAll, &Goal::default(), &Control::unlimited())?;
     let schedule = Verified::<Solution>::new(plan.into(), &Options::default())?;
 
     let received = threads::run(&schedule, Duration::from_secs(10), |mut communicator| {

@@ -41,7 +41,7 @@
 
 use super::half_ring::shorter_way;
 use super::ring_phases::{Traveller, active_dims, check, run};
-use super::{Asked, Control, Outcome, PlanError, Planner, Task};
+use super::{AutoUse, Control, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::Torus;
 
@@ -49,12 +49,12 @@ use collsynth_core::topology::Torus;
 ///
 /// ```
 /// use collsynth_core::collective::Kind;
-/// use collsynth_plan::{Control, Parts, Wish, synthesise};
+/// use collsynth_plan::{Control, DimRotation, Goal, Parts, synthesize};
 /// use collsynth_core::topology::Topology;
 ///
 /// let torus = Topology::torus(&[4, 4, 4])?;
-/// let wish = Wish { planner: Some("dim_rotation".to_owned()), parts: Parts::Fixed(6), ..Wish::default() };
-/// let schedule = synthesise(&torus, &Kind::AllToAll, &wish, &Control::unlimited())?.schedule;
+/// let goal = Goal { planner: Some(&DimRotation), parts: Parts::Fixed(6), ..Goal::default() };
+/// let schedule = synthesize(&torus, &Kind::AllToAll, &goal, &Control::unlimited())?.schedule;
 /// // V = 64 * 4 / 8 = 32 messages.
 /// assert_eq!((schedule.step_count(), schedule.total_width()), (6, 6 * 32));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -71,8 +71,8 @@ impl Planner for DimRotation {
         "baseline: half_ring in all dimensions at once, the data in rotation; sound tori"
     }
 
-    fn asked(&self) -> Asked {
-        Asked::ForTime
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::WithPrice
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

@@ -37,19 +37,19 @@
 use std::cmp::Ordering;
 
 use super::ring_phases::{Block, check, in_turn};
-use super::{Asked, Control, Outcome, PlanError, Planner, Task};
+use super::{AutoUse, Control, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
 
 /// Every message the shorter way round the rings, dimension after dimension.
 ///
 /// ```
 /// use collsynth_core::collective::Kind;
-/// use collsynth_plan::{Control, Parts, Wish, synthesise};
+/// use collsynth_plan::{Control, Goal, HalfRing, Parts, synthesize};
 /// use collsynth_core::topology::Topology;
 ///
 /// let torus = Topology::torus(&[4])?;
-/// let wish = Wish { planner: Some("half_ring".to_owned()), parts: Parts::Fixed(2), ..Wish::default() };
-/// let schedule = synthesise(&torus, &Kind::AllToAll, &wish, &Control::unlimited())?.schedule;
+/// let goal = Goal { planner: Some(&HalfRing), parts: Parts::Fixed(2), ..Goal::default() };
+/// let schedule = synthesize(&torus, &Kind::AllToAll, &goal, &Control::unlimited())?.schedule;
 /// // 2 steps of 3 and 1 halves: V = 4 * 4 / 8 = 2 messages.
 /// assert_eq!((schedule.step_count(), schedule.total_width()), (2, 4));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -66,8 +66,8 @@ impl Planner for HalfRing {
         "baseline: every message the shorter way round the rings, one dimension after the other; sound tori"
     }
 
-    fn asked(&self) -> Asked {
-        Asked::ForTime
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::WithPrice
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

@@ -35,19 +35,19 @@
 //! [`HalfRing`]: super::HalfRing
 
 use super::ring_phases::{Block, check, in_turn};
-use super::{Asked, Control, Outcome, PlanError, Planner, Task};
+use super::{AutoUse, Control, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
 
 /// Half of every message each way round the rings, dimension after dimension.
 ///
 /// ```
 /// use collsynth_core::collective::Kind;
-/// use collsynth_plan::{Control, Parts, Wish, synthesise};
+/// use collsynth_plan::{Control, Goal, Parts, Ring, synthesize};
 /// use collsynth_core::topology::Topology;
 ///
 /// let torus = Topology::torus(&[4])?;
-/// let wish = Wish { planner: Some("ring".to_owned()), parts: Parts::Fixed(2), ..Wish::default() };
-/// let schedule = synthesise(&torus, &Kind::AllToAll, &wish, &Control::unlimited())?.schedule;
+/// let goal = Goal { planner: Some(&Ring), parts: Parts::Fixed(2), ..Goal::default() };
+/// let schedule = synthesize(&torus, &Kind::AllToAll, &goal, &Control::unlimited())?.schedule;
 /// // 3 steps of 3, 2 and 1 halves: V = 4 * 3 / 4 = 3 messages.
 /// assert_eq!((schedule.step_count(), schedule.total_width()), (3, 6));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -64,8 +64,8 @@ impl Planner for Ring {
         "baseline: half of every message each way round the rings, one dimension after the other; sound tori"
     }
 
-    fn asked(&self) -> Asked {
-        Asked::ForTime
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::WithPrice
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

@@ -33,7 +33,7 @@
 //! Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 2009.
 
 use super::ring_of_ranks::{ring_for, round_the_ring};
-use super::{Asked, Control, Outcome, PlanError, Planner, StopReason, Task};
+use super::{AutoUse, Control, Outcome, PlanError, Planner, StopReason, Task};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Op;
 
@@ -41,11 +41,11 @@ use collsynth_core::schedule::Op;
 ///
 /// ```
 /// use collsynth_core::collective::Kind;
-/// use collsynth_plan::{Control, Parts, Wish, synthesise};
+/// use collsynth_plan::{Control, Goal, Parts, RingAllReduce, synthesize};
 /// use collsynth_core::topology::Topology;
 ///
-/// let wish = Wish { planner: Some("ring_all_reduce".to_owned()), parts: Parts::Fixed(4), ..Wish::default() };
-/// let schedule = synthesise(&Topology::torus(&[4])?, &Kind::AllReduce, &wish, &Control::unlimited())?.schedule;
+/// let goal = Goal { planner: Some(&RingAllReduce), parts: Parts::Fixed(4), ..Goal::default() };
+/// let schedule = synthesize(&Topology::torus(&[4])?, &Kind::AllReduce, &goal, &Control::unlimited())?.schedule;
 /// // 6 steps of a quarter of the vector: V = 2 * 3 / 4.
 /// assert_eq!((schedule.step_count(), schedule.total_width()), (6, 6));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -64,8 +64,8 @@ impl Planner for RingAllReduce {
         "baseline: all_reduce twice round one ring of all live ranks"
     }
 
-    fn asked(&self) -> Asked {
-        Asked::ForTime
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::WithPrice
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
@@ -76,7 +76,7 @@ impl Planner for RingAllReduce {
         let ring = ring_for(self.name(), task.problem, KINDS)?;
         let (ranks, parts) = (ring.len(), u64::from(task.problem.parts()));
         let half = ranks.saturating_sub(1);
-        task.takes(self.name(), 2 * half)?;
+        task.check_steps(self.name(), 2 * half)?;
         let border = |segment: usize| (segment as u64 * parts / ranks as u64) as u32;
         let ops = std::iter::repeat_n(Op::Reduce, half).chain(std::iter::repeat_n(Op::Copy, half));
         let schedule = round_the_ring(task.problem.topology(), &ring, ops, |at, step| {

@@ -32,7 +32,7 @@
 //! 4.
 
 use super::ring_of_ranks::{ring_for, round_the_ring};
-use super::{Asked, Control, Outcome, PlanError, Planner, StopReason, Task};
+use super::{AutoUse, Control, Outcome, PlanError, Planner, StopReason, Task};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Op;
 
@@ -40,11 +40,11 @@ use collsynth_core::schedule::Op;
 ///
 /// ```
 /// use collsynth_core::collective::Kind;
-/// use collsynth_plan::{Control, Wish, synthesise};
+/// use collsynth_plan::{Control, Goal, RingGather, synthesize};
 /// use collsynth_core::topology::Topology;
 ///
-/// let wish = Wish { planner: Some("ring_gather".to_owned()), ..Wish::default() };
-/// let schedule = synthesise(&Topology::torus(&[4])?, &Kind::AllGather, &wish, &Control::unlimited())?.schedule;
+/// let goal = Goal { planner: Some(&RingGather), ..Goal::default() };
+/// let schedule = synthesize(&Topology::torus(&[4])?, &Kind::AllGather, &goal, &Control::unlimited())?.schedule;
 /// assert_eq!((schedule.step_count(), schedule.total_width()), (3, 3));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -62,8 +62,8 @@ impl Planner for RingGather {
         "baseline: all_gather, all_reduce_gathered once round one ring of all live ranks"
     }
 
-    fn asked(&self) -> Asked {
-        Asked::ForTime
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::WithPrice
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
@@ -74,7 +74,7 @@ impl Planner for RingGather {
         let ring = ring_for(self.name(), task.problem, KINDS)?;
         let (topology, parts) = (task.problem.topology(), task.problem.parts());
         let steps = ring.len().saturating_sub(1);
-        task.takes(self.name(), steps)?;
+        task.check_steps(self.name(), steps)?;
         let ops = std::iter::repeat_n(Op::Copy, steps);
         let schedule = round_the_ring(topology, &ring, ops, |at, step| {
             let owner = topology.link(ring[(at + ring.len() - step) % ring.len()]).from.0;

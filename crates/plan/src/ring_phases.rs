@@ -172,10 +172,10 @@ pub(super) fn run(
         lengths.push(steps.len() - begin);
     }
     let schedule = write(topology, steps);
-    task.takes(planner, schedule.step_count())?;
+    task.check_steps(planner, schedule.step_count())?;
     let stated = phases.into_iter().map(|name| Stated { name, startups: 1 });
     let phases = Phase::measure(task.problem, &schedule, stated.zip(lengths));
-    Ok(Outcome { phases, ..Outcome::new(schedule, StopReason::Finished) })
+    Ok(Outcome::new(schedule, StopReason::Finished).with_phases(phases))
 }
 
 /// Every chunk that must go from one rank to another, ascending.

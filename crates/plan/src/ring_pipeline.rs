@@ -34,19 +34,19 @@
 
 use super::ring::half;
 use super::ring_phases::{Traveller, active_dims, check, run};
-use super::{Asked, Control, Outcome, PlanError, Planner, Task};
+use super::{AutoUse, Control, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
 
 /// Ring, the parts of a message one dimension after the other.
 ///
 /// ```
 /// use collsynth_core::collective::Kind;
-/// use collsynth_plan::{Control, Parts, Wish, synthesise};
+/// use collsynth_plan::{Control, Goal, Parts, RingPipeline, synthesize};
 /// use collsynth_core::topology::Topology;
 ///
 /// let torus = Topology::torus(&[4, 4, 4])?;
-/// let wish = Wish { planner: Some("ring_pipeline".to_owned()), parts: Parts::Fixed(6), ..Wish::default() };
-/// let schedule = synthesise(&torus, &Kind::AllToAll, &wish, &Control::unlimited())?.schedule;
+/// let goal = Goal { planner: Some(&RingPipeline), parts: Parts::Fixed(6), ..Goal::default() };
+/// let schedule = synthesize(&torus, &Kind::AllToAll, &goal, &Control::unlimited())?.schedule;
 /// // V = 8/6 * 64 * 3 / 4 = 64 messages, in 8 slots of 3 steps.
 /// assert_eq!((schedule.step_count(), schedule.total_width()), (24, 6 * 64));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -63,8 +63,8 @@ impl Planner for RingPipeline {
         "baseline: ring, the parts of each message behind each other through the dimensions; sound tori"
     }
 
-    fn asked(&self) -> Asked {
-        Asked::ByName
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::Never
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

@@ -29,7 +29,7 @@
 //! what is better than a ring.
 
 use super::ring_of_ranks::{ring_for, round_the_ring};
-use super::{Asked, Control, Outcome, PlanError, Planner, StopReason, Task};
+use super::{AutoUse, Control, Outcome, PlanError, Planner, StopReason, Task};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Op;
 
@@ -37,11 +37,11 @@ use collsynth_core::schedule::Op;
 ///
 /// ```
 /// use collsynth_core::collective::Kind;
-/// use collsynth_plan::{Control, Wish, synthesise};
+/// use collsynth_plan::{Control, Goal, TwoWave, synthesize};
 /// use collsynth_core::topology::Topology;
 ///
-/// let wish = Wish { planner: Some("two_wave".to_owned()), ..Wish::default() };
-/// let schedule = synthesise(&Topology::torus(&[4])?, &Kind::Barrier, &wish, &Control::unlimited())?.schedule;
+/// let goal = Goal { planner: Some(&TwoWave), ..Goal::default() };
+/// let schedule = synthesize(&Topology::torus(&[4])?, &Kind::Barrier, &goal, &Control::unlimited())?.schedule;
 /// assert_eq!((schedule.step_count(), schedule.total_width()), (6, 6));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -59,8 +59,8 @@ impl Planner for TwoWave {
         "baseline: barrier in two waves round one ring of all live ranks"
     }
 
-    fn asked(&self) -> Asked {
-        Asked::ForTime
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::WithPrice
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
@@ -70,7 +70,7 @@ impl Planner for TwoWave {
     fn plan(&self, task: &Task<'_>, _control: &Control) -> Result<Outcome, PlanError> {
         let ring = ring_for(self.name(), task.problem, KINDS)?;
         let wave = ring.len().saturating_sub(1);
-        task.takes(self.name(), 2 * wave)?;
+        task.check_steps(self.name(), 2 * wave)?;
         let ops = std::iter::repeat_n(Op::Reduce, wave).chain(std::iter::repeat_n(Op::Copy, wave));
         // The second wave sets out from the last rank of the first.
         let schedule =

@@ -91,8 +91,8 @@ pub(super) fn plan(
             let steps = tried.iter().map(|(_, steps)| steps.len()).sum();
             let first = best.is_empty();
             // The coarsest grain stays, if none keeps to the steps, to say how many there are.
-            let before = !first && task.takes(planner, best.iter().map(|(_, steps)| steps.len()).sum()).is_ok();
-            let keeps = task.takes(planner, steps).is_ok();
+            let before = !first && task.check_steps(planner, best.iter().map(|(_, steps)| steps.len()).sum()).is_ok();
+            let keeps = task.check_steps(planner, steps).is_ok();
             if !before || (keeps && total(&tried) < total(&best)) {
                 best = tried;
             }
@@ -108,10 +108,10 @@ pub(super) fn plan(
     }
     let lengths: Vec<usize> = best.iter().map(|(_, steps)| steps.len()).collect();
     let schedule = write(topology, best.into_iter().flat_map(|(_, steps)| steps).collect());
-    task.takes(planner, schedule.step_count())?;
+    task.check_steps(planner, schedule.step_count())?;
     let stated = phases.into_iter().map(|(stated, _)| stated);
     let phases = Phase::measure(task.problem, &schedule, stated.zip(lengths));
-    Ok(Outcome { phases, ..Outcome::new(schedule, StopReason::Finished) })
+    Ok(Outcome::new(schedule, StopReason::Finished).with_phases(phases))
 }
 
 /// What steps cost: seconds if there are prices, else their volume.

@@ -46,12 +46,12 @@ const MORE_STEPS_OF_DEMANDS: &[u32] = &[0, 1, 2, 3, 6, 12];
 /// The negotiated planner.
 ///
 /// ```
-/// use collsynth_plan::{Control, Wish, synthesise};
+/// use collsynth_plan::{Control, Goal, synthesize};
 /// use collsynth_core::collective::Kind;
 /// use collsynth_core::topology::{Topology, TopologySpec};
 ///
 /// let torus = Topology::new(TopologySpec::torus(&[4, 4, 4]).without_cables(&[(2, 3)]))?;
-/// let plan = synthesise(&torus, &Kind::AllToAll, &Wish::default(), &Control::unlimited())?;
+/// let plan = synthesize(&torus, &Kind::AllToAll, &Goal::default(), &Control::unlimited())?;
 /// assert_eq!((plan.planner, plan.schedule.step_count(), plan.schedule.total_width()), ("negotiated", 6, 34));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -96,7 +96,7 @@ pub(crate) fn plan_from(
     guide: &dyn Guide,
     control: &Control,
 ) -> Result<Outcome, PlanError> {
-    let least_steps = task.step_count(task.bounds.least_steps())?;
+    let least_steps = task.steps_or(task.bounds.least_steps())?;
     let network = Network::new(task.problem);
     task.problem.check_connected(&network.distances)?;
     let messages = messages(task.problem).unwrap_or_default();
