@@ -1,30 +1,12 @@
 //! `synth compare`: what it shows is what planning and verifying give, in every form, and as documented.
 
-use std::process::Output;
-use std::time::Duration;
-
-use assert_cmd::Command;
 use collsynth::report::comparison;
 use serde_json::Value;
 
-fn synth(words: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_synth"));
-    command.args(words.split_whitespace()).env("COLUMNS", "100").timeout(Duration::from_secs(60));
-    command.output().expect("the command runs")
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).expect("text")
-}
-
-fn stdout(words: &str) -> String {
-    let output = synth(words);
-    assert!(output.status.success(), "{words}: {}", text(&output.stderr));
-    text(&output.stdout).to_owned()
-}
+use crate::support::bench::{self, stdout, synth, text};
 
 fn json(words: &str) -> Value {
-    serde_json::from_str(&stdout(&format!("{words} --format json"))).expect("JSON")
+    bench::json(&format!("{words} --format json"))
 }
 
 const CASE: &str = "compare --torus 4x4 --fail 0,1 --planners template,negotiated,half_ring --message-bytes 1KiB,1MiB \

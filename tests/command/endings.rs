@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use assert_cmd::assert::OutputAssertExt;
 
-use crate::bench::{Bench, text};
+use crate::support::bench::{Bench, text};
 
 #[test]
 fn quiet_is_silent() {

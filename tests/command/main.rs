@@ -1,6 +1,5 @@
 //! The `synth` command from outside: what it prints, writes and returns.
 
-mod bench;
 mod compare;
 mod convert;
 mod endings;
@@ -9,5 +8,7 @@ mod pareto;
 mod planning;
 mod readme;
 mod run;
+#[path = "../support/mod.rs"]
+mod support;
 mod verdicts;
 mod words;

@@ -1,27 +1,9 @@
 //! `synth pareto`: the curve is what its definition says, its commands plan its points again, and it looks as
 //! documented.
 
-use std::process::Output;
-use std::time::Duration;
-
-use assert_cmd::Command;
 use serde_json::Value;
 
-fn synth(words: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_synth"));
-    command.args(words.split_whitespace()).env("COLUMNS", "100").timeout(Duration::from_secs(60));
-    command.output().expect("the command runs")
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).expect("text")
-}
-
-fn json(words: &str) -> Value {
-    let output = synth(words);
-    assert!(output.status.success(), "{words}: {}", text(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("JSON")
-}
+use crate::support::bench::{json, synth, text};
 
 const PRICES: &str = "--message-bytes 64KiB,16MiB --alpha 1us --bandwidth 50GB/s";
 

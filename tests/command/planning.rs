@@ -3,7 +3,7 @@
 use assert_cmd::assert::OutputAssertExt;
 use serde_json::Value;
 
-use crate::bench::{Bench, text};
+use crate::support::bench::{Bench, text};
 
 #[test]
 fn the_main_command_prints_a_schedule_that_holds() {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use crate::bench::{Bench, text};
+use crate::support::bench::{Bench, text};
 
 /// Every `console` block of the README is run and compared. After a wanted change,
 /// `SYNTH_UPDATE_README=1 cargo test --test command` writes the answers anew.

@@ -3,7 +3,7 @@
 use assert_cmd::assert::OutputAssertExt;
 use serde_json::Value;
 
-use crate::bench::{Bench, HOLDS, REFUTED, text};
+use crate::support::bench::{Bench, HOLDS, REFUTED, text};
 
 #[test]
 fn verify_says_where_and_what() {

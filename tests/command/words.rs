@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::bench::{Bench, HOLDS, text};
+use crate::support::bench::{Bench, HOLDS, text};
 
 #[test]
 fn help_texts() {

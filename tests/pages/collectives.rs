@@ -7,8 +7,8 @@ use std::fmt::Write;
 
 use collsynth::bound;
 use collsynth::certificate::Rational;
-use collsynth::collective::{Collective, Demand, Kind};
-use collsynth::plan::{Control, Parts, Plan, PlanError, Wish, synthesise};
+use collsynth::collective::{Demand, Kind};
+use collsynth::plan::{Plan, PlanError};
 use collsynth::problem::Problem;
 use collsynth::report::figures::fine_percent;
 use collsynth::report::quality::{Quality, Standing};
@@ -17,7 +17,9 @@ use collsynth::topology::{DimRef, Distances, FailedLink, RankId, Topology, Topol
 use collsynth::verify::{Options, Verified};
 use rayon::prelude::*;
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/collectives.md");
+use crate::support::pages::{decimal, hold, name};
+use crate::support::plans::{plan, problem};
+
 const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
 const MARKERS: [&str; 2] = ["<!-- every collective -->\n", "<!-- end -->\n"];
 
@@ -101,7 +103,7 @@ fn parts(topology: &Topology, kind: &Kind) -> u32 {
         Kind::AllToAll => (256 / ranks).clamp(2, 16),
         _ => 8,
     };
-    let problem = Problem::new(topology.clone(), Collective::new(kind.clone())).unwrap();
+    let problem = problem(topology.clone(), kind.clone());
     let Ok(bounds) = bound::find(&problem) else { return 1 };
     let volume = |parts: u32| Rational::new(bounds.least_width(parts).into(), parts.into());
     let fewest = (1..=most).min_by_key(|&parts| volume(parts)).unwrap_or(1);
@@ -159,8 +161,7 @@ impl Outcome {
 /// Plans and verifies; `None` if the machine is not connected.
 fn outcome(topology: &Topology, kind: Kind) -> Option<Outcome> {
     let parts = parts(topology, &kind);
-    let wish = Wish { parts: Parts::Fixed(parts), ..Wish::default() };
-    let planned = synthesise(topology, &kind, &wish, &Control::unlimited());
+    let planned = plan(None, topology, kind.clone(), parts);
     let what = || format!("{} in {parts} on {:?}", kind.name(), topology.spec());
     if topology.components().len() > 1 {
         assert!(matches!(planned, Err(PlanError::Disconnected(_))), "{}: {planned:?}", what());
@@ -208,19 +209,14 @@ fn outcomes() -> BTreeMap<(usize, usize, usize), Option<Outcome>> {
     worst
 }
 
-fn decimal(value: Rational) -> String {
-    let text = format!("{:.3}", *value.numer() as f64 / *value.denom() as f64);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
 fn bold(text: String, standing: Standing) -> String {
     if standing.is_certified() { format!("**{text}**") } else { text }
 }
 
-fn name(extents: &[u32]) -> String {
+fn machine_name(extents: &[u32]) -> String {
     match extents {
         [ranks] => format!("ring of {ranks}"),
-        _ => extents.iter().map(u32::to_string).collect::<Vec<_>>().join("x"),
+        _ => name(extents),
     }
 }
 
@@ -237,7 +233,7 @@ fn page(outcomes: &BTreeMap<(usize, usize, usize), Option<Outcome>>) -> String {
         .unwrap();
         writeln!(page, "|---|---|{}---|---|---|---|---|---|", if root.is_empty() { "" } else { "---|" }).unwrap();
         for (&(_, m, d), outcome) in outcomes.iter().filter(|((of, ..), _)| *of == k) {
-            let start = format!("| {} | {} |", name(MACHINES[m]), DAMAGES[d]);
+            let start = format!("| {} | {} |", machine_name(MACHINES[m]), DAMAGES[d]);
             let Some(outcome) = outcome else {
                 writeln!(page, "{start}{} | *disconnected* | | | | |", if root.is_empty() { "" } else { " |" })
                     .unwrap();
@@ -293,11 +289,6 @@ fn every_collective_holds_and_the_pages_are_current() {
     let readme = std::fs::read_to_string(README).unwrap();
     let [start, end] = MARKERS.map(|marker| readme.find(marker).expect("README.md has a place for the table"));
     let renewed = format!("{}\n{table}\n{}", &readme[..start + MARKERS[0].len()], &readme[end..]);
-    if std::env::var_os("SYNTH_UPDATE_RESULTS").is_some() {
-        std::fs::write(PAGE, &page).unwrap();
-        std::fs::write(README, &renewed).unwrap();
-    }
-    let published = std::fs::read_to_string(PAGE).unwrap_or_default();
-    assert!(published == page, "docs/collectives.md is not current:\n{page}");
-    assert!(std::fs::read_to_string(README).unwrap() == renewed, "the table in README.md is not current:\n{table}");
+    hold("docs/collectives.md", &page);
+    hold("README.md", &renewed);
 }

@@ -5,3 +5,5 @@ mod optimality;
 mod paper_comparison;
 mod phased;
 mod results;
+#[path = "../support/mod.rs"]
+mod support;

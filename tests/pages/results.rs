@@ -6,13 +6,12 @@ use std::fmt::Write;
 use collsynth::bound::{self, FlowLimit};
 use collsynth::certificate::Rational;
 use collsynth::collective::Kind;
-use collsynth::plan::{Control, Parts, Plan, Wish, synthesise};
-use collsynth::schedule::Solution;
-use collsynth::topology::{RankId, Topology, TopologySpec};
-use collsynth::verify::{Options, Verified};
+use collsynth::plan::{Plan, Wish};
+use collsynth::topology::RankId;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/results.md");
+use crate::support::pages::{decimal, hold, name};
+use crate::support::plans::{self, torus};
 
 const HEAD: &str = "# Results
 
@@ -21,28 +20,21 @@ current (`tests/pages/results.rs`). Volumes are in messages (shards) on one link
 steps. **Bold**: equal to the certified bound, for the parts given.
 ";
 
-/// Plans and verifies.
-fn plan(extents: &[u32], cables: &[(u32, u32)], kind: &Kind, parts: u32) -> Plan {
-    plan_with(None, extents, cables, kind, parts)
-}
-
-/// The same with a planner of this name.
-fn plan_with(planner: Option<&str>, extents: &[u32], cables: &[(u32, u32)], kind: &Kind, parts: u32) -> Plan {
-    let spec = TopologySpec::torus(extents).without_cables(cables);
-    let planner = planner.map(str::to_owned);
-    let wish = Wish { planner, parts: Parts::Fixed(parts), ..Wish::default() };
-    let plan = synthesise(&Topology::new(spec).unwrap(), kind, &wish, &Control::unlimited()).unwrap();
-    assert!(Verified::<Solution>::new(plan.clone().into(), &Options::default()).is_ok(), "{extents:?} {cables:?}");
+/// Planned by a planner, or by the one that is chosen, and verified.
+fn plan_with<'a>(
+    planner: impl Into<Option<&'a str>>,
+    extents: &[u32],
+    cables: &[(u32, u32)],
+    kind: &Kind,
+    parts: u32,
+) -> Plan {
+    let plan = plans::plan(planner, &torus(extents, cables, &[]), kind.clone(), parts).unwrap();
+    plans::figures(&plan);
     plan
 }
 
-fn name(extents: &[u32]) -> String {
-    extents.iter().map(u32::to_string).collect::<Vec<_>>().join("x")
-}
-
-fn decimal(value: Rational) -> String {
-    let text = format!("{:.3}", *value.numer() as f64 / *value.denom() as f64);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+fn plan(extents: &[u32], cables: &[(u32, u32)], kind: &Kind, parts: u32) -> Plan {
+    plan_with(None, extents, cables, kind, parts)
 }
 
 /// Steps and volume, bold where they stand on the bound.
@@ -131,7 +123,7 @@ fn frontiers(page: &mut String) {
         for steps in bounds.least_steps().. {
             let flow = bound::stepped_bound(&problem, steps, &limit).unwrap();
             let wish = Wish { steps: Some(steps), ..Wish::default() };
-            let plan = synthesise(problem.topology(), &Kind::AllToAll, &wish, &Control::unlimited()).unwrap();
+            let plan = plans::plan_for(problem.topology(), &Kind::AllToAll, &wish).unwrap();
             let (width, least) = (plan.schedule.total_width(), u64::from(flow.least_width(1)));
             let volume = if width == least { format!("**{width}**") } else { width.to_string() };
             let flow = decimal(flow.proven.at_least);
@@ -224,7 +216,7 @@ fn baselines(page: &mut String) {
         let best = plan(&[4, 4, 4], &[], &kind, parts);
         let (best_steps, best_volume) = figures(&best);
         for name in names {
-            let (steps, volume) = figures(&plan_with(Some(name), &[4, 4, 4], &[], &kind, parts));
+            let (steps, volume) = figures(&plan_with(*name, &[4, 4, 4], &[], &kind, parts));
             let (kind, best) = (kind.name(), best.planner);
             writeln!(
                 page,
@@ -264,9 +256,5 @@ fn the_results_page_is_current() {
         text
     });
     let page = HEAD.to_owned() + &written.collect::<String>();
-    if std::env::var_os("SYNTH_UPDATE_RESULTS").is_some() {
-        std::fs::write(PATH, &page).unwrap();
-    }
-    let published = std::fs::read_to_string(PATH).unwrap_or_default();
-    assert!(published == page, "docs/results.md is not current:\n{page}");
+    hold("docs/results.md", &page);
 }

@@ -3,26 +3,10 @@
 use collsynth::certificate::Rational;
 use collsynth::collective::Kind;
 use collsynth::cost::Price;
-use collsynth::plan::{Control, Parts, Plan, PlanError, Wish, synthesise};
+use collsynth::plan::{Parts, Wish};
 use collsynth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
-use collsynth::verify::{Options, verify};
 
-fn torus(extents: &[u32], cables: &[(u32, u32)], failed_ranks: &[u32]) -> Topology {
-    Topology::new(TopologySpec::torus(extents).without_cables(cables).without_ranks(failed_ranks)).unwrap()
-}
-
-fn plan(planner: &str, topology: &Topology, parts: u32) -> Result<Plan, PlanError> {
-    let wish = Wish { planner: Some(planner.to_owned()), parts: Parts::Fixed(parts), ..Wish::default() };
-    synthesise(topology, &Kind::AllReduce, &wish, &Control::unlimited())
-}
-
-/// Steps and volume of a schedule that verifies, as do its certificates.
-fn figures(plan: &Plan) -> (usize, Rational) {
-    let report = verify(&plan.clone().into(), &Options::default());
-    assert!(report.holds() && report.warnings.is_empty(), "{}: {report:?}", plan.planner);
-    let volume = Rational::new(plan.schedule.total_width().into(), plan.problem.parts().into());
-    (plan.schedule.step_count(), volume)
-}
+use crate::support::plans::{intact, plan, plan_for, steps_and_volume as figures, torus, wish};
 
 #[test]
 fn one_ring_takes_two_rounds_for_any_number_of_parts() {
@@ -40,15 +24,15 @@ fn one_ring_takes_two_rounds_for_any_number_of_parts() {
         let ranks = topology.rank_count() as u32;
         for parts in [1, 2, ranks - 1, ranks, ranks + 1, 3 * ranks] {
             let expected = Rational::new((2 * (ranks - 1) * parts.div_ceil(ranks)).into(), parts.into());
-            let plan = plan("ring_all_reduce", &topology, parts).unwrap();
-            assert_eq!(figures(&plan), (2 * ranks as usize - 2, expected), "{extents:?} in {parts} parts");
+            let plan = plan("ring_all_reduce", &topology, Kind::AllReduce, parts).unwrap();
+            assert_eq!(figures(&plan), (2 * ranks - 2, expected), "{extents:?} in {parts} parts");
         }
     }
 }
 
 #[test]
 fn without_a_ring_there_is_a_reason() {
-    let error = plan("ring_all_reduce", &torus(&[5], &[(0, 1)], &[]), 5).unwrap_err();
+    let error = plan("ring_all_reduce", &torus(&[5], &[(0, 1)], &[]), Kind::AllReduce, 5).unwrap_err();
     assert_eq!(error.to_string(), "planner `ring_all_reduce` does not apply: no ring through all live ranks was found");
 }
 
@@ -76,7 +60,7 @@ fn spanning_trees_come_near_the_bound_on_whole_and_broken_machines() {
         (&[4], &[], &[2], 48, (49, 48), 50, (50, 48)),
     ];
     for (extents, cables, ranks, parts, bound, most_steps, most) in cases {
-        let plan = plan("spanning_trees", &torus(extents, cables, ranks), parts).unwrap();
+        let plan = plan("spanning_trees", &torus(extents, cables, ranks), Kind::AllReduce, parts).unwrap();
         let (steps, volume) = figures(&plan);
         let words = format!("{extents:?} {cables:?}: {steps} steps, {volume}");
         assert_eq!(
@@ -93,7 +77,7 @@ fn one_direction_alone_may_fail() {
     let failed = FailedLink { from: RankId(0), to: RankId(1), dim: None, both: false };
     let shape = Shape::Torus(Torus::new(&[4, 4]));
     let topology = Topology::new(TopologySpec { failed_links: vec![failed], ..TopologySpec::new(shape) }).unwrap();
-    let (_, volume) = figures(&plan("spanning_trees", &topology, 62).unwrap());
+    let (_, volume) = figures(&plan("spanning_trees", &topology, Kind::AllReduce, 62).unwrap());
     assert!(volume <= Rational::new(16, 31), "{volume}");
 }
 
@@ -101,16 +85,11 @@ fn one_direction_alone_may_fail() {
 fn any_number_of_steps_from_the_least_on_can_be_had() {
     let topology = torus(&[4, 4], &[(0, 1)], &[]);
     let plan = |steps| {
-        let wish = Wish {
-            planner: Some("spanning_trees".to_owned()),
-            parts: Parts::Fixed(24),
-            steps: Some(steps),
-            ..Wish::default()
-        };
-        synthesise(&topology, &Kind::AllReduce, &wish, &Control::unlimited())
+        let wish = Wish { steps: Some(steps), ..wish("spanning_trees", 24) };
+        plan_for(&topology, &Kind::AllReduce, &wish)
     };
     for steps in [8, 9, 13, 16] {
-        assert_eq!(figures(&plan(steps).unwrap()).0, steps as usize);
+        assert_eq!(figures(&plan(steps).unwrap()).0, steps);
     }
     let error = plan(7).unwrap_err().to_string();
     assert!(error.contains("fewer than 8 steps"), "{error}");
@@ -121,7 +100,7 @@ fn any_number_of_steps_from_the_least_on_can_be_had() {
 fn parts_are_chosen_and_the_message_size_decides() {
     let auto = |topology: &Topology, price| {
         let wish = Wish { parts: Parts::Auto, price, ..Wish::default() };
-        synthesise(topology, &Kind::AllReduce, &wish, &Control::unlimited()).unwrap()
+        plan_for(topology, &Kind::AllReduce, &wish).unwrap()
     };
     let sound = auto(&torus(&[4, 4, 4], &[], &[]), None);
     assert_eq!((sound.problem.parts(), figures(&sound)), (128, (12, Rational::new(21, 64))));
@@ -152,16 +131,16 @@ fn neighbours_swap_sums_in_as_many_steps_as_the_diameter() {
         (&[2, 4, 4], 30, 5, 70),
     ];
     for (extents, parts, steps, width) in cases {
-        let plan = plan("exchange", &torus(extents, &[], &[]), parts).unwrap();
-        assert_eq!(plan.bounds.least_steps(), steps as u32);
+        let plan = plan("exchange", &torus(extents, &[], &[]), Kind::AllReduce, parts).unwrap();
+        assert_eq!(plan.bounds.least_steps(), steps);
         let (found, volume) = figures(&plan);
         assert!(found == steps && volume <= Rational::new(width, parts.into()), "{extents:?}: {found}, {volume}");
     }
-    let double = TopologySpec::new(Shape::Torus(Torus { wrap: vec![true, true], ..Torus::new(&[2, 2]) }));
-    let double = plan("exchange", &Topology::new(double).unwrap(), 4).unwrap();
+    let double = intact(Torus { wrap: vec![true, true], ..Torus::new(&[2, 2]) });
+    let double = plan("exchange", &double, Kind::AllReduce, 4).unwrap();
     assert_eq!(figures(&double), (2, Rational::new(1, 2)));
-    let error = plan("exchange", &torus(&[5], &[], &[]), 1).unwrap_err().to_string();
+    let error = plan("exchange", &torus(&[5], &[], &[]), Kind::AllReduce, 1).unwrap_err().to_string();
     assert!(error.contains("extents of 1, 2"), "{error}");
-    let error = plan("exchange", &torus(&[4], &[(0, 1)], &[]), 1).unwrap_err().to_string();
+    let error = plan("exchange", &torus(&[4], &[(0, 1)], &[]), Kind::AllReduce, 1).unwrap_err().to_string();
     assert!(error.contains("something failed"), "{error}");
 }

@@ -2,14 +2,10 @@
 //! schedules.
 
 use collsynth::collective::Kind;
-use collsynth::plan::{Control, Parts, PlanError, Wish, synthesise};
-use collsynth::schedule::Solution;
+use collsynth::plan::Wish;
 use collsynth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
-use collsynth::verify::{Options, verify};
 
-fn torus(extents: &[u32], cables: &[(u32, u32)], failed_ranks: &[u32]) -> Topology {
-    Topology::new(TopologySpec::torus(extents).without_cables(cables).without_ranks(failed_ranks)).unwrap()
-}
+use crate::support::plans::{self, intact, plan_for, torus, wish};
 
 /// Links of this capacity between all ranks.
 fn complete(ranks: u32, capacity: u32) -> Topology {
@@ -20,18 +16,7 @@ fn complete(ranks: u32, capacity: u32) -> Topology {
 
 /// Steps and total width of a schedule that verifies without a warning.
 fn figures(planner: &str, topology: &Topology, kind: Kind, parts: u32) -> (u32, u32) {
-    let plan = plan(topology, &kind, Wish { planner: Some(planner.to_owned()), ..with_parts(parts) }).unwrap();
-    let report = verify(&plan, &Options::default());
-    assert!(report.holds() && report.warnings.is_empty(), "{planner}: {report:?}");
-    (plan.schedule.step_count() as u32, plan.schedule.total_width() as u32)
-}
-
-fn plan(topology: &Topology, kind: &Kind, wish: Wish) -> Result<Solution, PlanError> {
-    synthesise(topology, kind, &wish, &Control::unlimited()).map(Solution::from)
-}
-
-fn with_parts(parts: u32) -> Wish {
-    Wish { parts: Parts::Fixed(parts), ..Wish::default() }
+    plans::figures(&plans::plan(planner, topology, kind, parts).unwrap())
 }
 
 #[test]
@@ -53,8 +38,7 @@ fn where_all_are_neighbours_a_binary_tree_is_as_deep_as_its_name_says() {
 #[test]
 fn on_a_line_a_binary_tree_is_the_line() {
     for ranks in 3..9 {
-        let line = Torus { wrap: vec![false], ..Torus::new(&[ranks]) };
-        let line = Topology::new(TopologySpec::new(Shape::Torus(line))).unwrap();
+        let line = intact(Torus { wrap: vec![false], ..Torus::new(&[ranks]) });
         let expected = (10 + ranks - 2, 10 + ranks - 2);
         assert_eq!(figures("binary_tree", &line, Kind::Broadcast(RankId(0)), 10), expected);
         assert_eq!(figures("binary_tree", &line, Kind::Reduce(RankId(0)), 10), expected);
@@ -112,12 +96,10 @@ fn shards_of_a_composed_all_reduce_may_differ_by_a_part() {
 #[test]
 fn a_composed_all_reduce_keeps_to_the_steps_asked_for() {
     let topology = torus(&[4, 4], &[(0, 1)], &[]);
-    let wish = Wish { planner: Some("composed".to_owned()), ..with_parts(16) };
+    let plan = |steps| plan_for(&topology, &Kind::AllReduce, &Wish { steps: Some(steps), ..wish("composed", 16) });
     for steps in [8, 9, 10] {
-        let solution = plan(&topology, &Kind::AllReduce, Wish { steps: Some(steps), ..wish.clone() }).unwrap();
-        assert_eq!(solution.schedule.step_count(), steps as usize);
-        assert!(verify(&solution, &Options::default()).holds());
+        assert_eq!(plans::figures(&plan(steps).unwrap()).0, steps);
     }
-    let error = plan(&topology, &Kind::AllReduce, Wish { steps: Some(7), ..wish }).unwrap_err();
+    let error = plan(7).unwrap_err();
     assert!(error.to_string().contains("3 steps for the reduce_scatter: it takes 4"), "{error}");
 }

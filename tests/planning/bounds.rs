@@ -5,7 +5,8 @@ use collsynth::certificate::{Evidence, Rational, check_steps, check_volume};
 use collsynth::collective::{Collective, Demand, Kind};
 use collsynth::problem::Problem;
 use collsynth::topology::{FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
-use num_rational::Ratio;
+
+use crate::support::plans::{problem, ratio};
 
 type Extents = &'static [u32];
 type Cable = (u32, u32);
@@ -27,20 +28,12 @@ fn graph(ranks: u32, links: &[(u32, u32, u32)]) -> Topology {
     Topology::new(TopologySpec::new(Shape::Graph { ranks, links: links.iter().map(link).collect() })).unwrap()
 }
 
-fn problem(topology: Topology, kind: Kind) -> Problem {
-    Problem::new(topology, Collective::new(kind)).unwrap()
-}
-
 fn volume(topology: Topology, kind: Kind) -> Rational {
     bound::find(&problem(topology, kind)).unwrap().volume.unwrap().at_least
 }
 
 fn steps(topology: Topology, kind: Kind) -> u32 {
     bound::find(&problem(topology, kind)).unwrap().steps.unwrap().at_least
-}
-
-fn ratio(numerator: i128, denominator: i128) -> Rational {
-    Ratio::new(numerator, denominator)
 }
 
 #[test]

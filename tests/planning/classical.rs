@@ -2,32 +2,21 @@
 
 use collsynth::certificate::Rational;
 use collsynth::collective::{Demand, Kind};
-use collsynth::plan::{Control, Parts, Plan, PlanError, Wish, synthesise};
-use collsynth::topology::{Shape, Topology, TopologySpec, Torus};
-use collsynth::verify::{Options, verify};
-use num_rational::Ratio;
+use collsynth::plan::{Plan, PlanError, Wish};
+use collsynth::topology::{Topology, Torus};
+
+use crate::support::plans::{self, intact, plan_for, ratio, steps_and_volume, torus, wish};
 
 const CLASSICAL: [&str; 3] = ["ring", "half_ring", "dim_rotation"];
 
-fn wish(planner: &str, parts: u32) -> Wish {
-    Wish { planner: Some(planner.to_owned()), parts: Parts::Fixed(parts), ..Wish::default() }
-}
-
 fn plan(planner: &str, extents: &[u32], parts: u32) -> Plan {
-    let torus = Topology::torus(extents).unwrap();
-    synthesise(&torus, &Kind::AllToAll, &wish(planner, parts), &Control::unlimited()).unwrap()
+    plans::plan(planner, &Topology::torus(extents).unwrap(), Kind::AllToAll, parts).unwrap()
 }
 
 /// Volume and steps of a schedule that verifies.
-fn figures(plan: &Plan) -> (Rational, usize) {
-    let report = verify(&plan.clone().into(), &Options::default());
-    assert!(report.holds() && report.warnings.is_empty(), "{}: {:?}", plan.planner, report);
-    let volume = Ratio::new(plan.schedule.total_width().into(), plan.problem.parts().into());
-    (volume, plan.schedule.step_count())
-}
-
-fn ratio(numerator: u32, denominator: u32) -> Rational {
-    Ratio::new(numerator.into(), denominator.into())
+fn figures(plan: &Plan) -> (Rational, u32) {
+    let (steps, volume) = steps_and_volume(plan);
+    (volume, steps)
 }
 
 /// What HalfRing takes for one dimension of `k` positions among `n` ranks.
@@ -43,9 +32,9 @@ fn half_ring_volume(n: u32, k: u32) -> Rational {
 fn rings_meet_their_closed_forms() {
     for k in 3..=8 {
         for parts in [2, 4] {
-            assert_eq!(figures(&plan("ring", &[k], parts)), (ratio(k * (k - 1), 4), k as usize - 1), "ring of {k}");
+            assert_eq!(figures(&plan("ring", &[k], parts)), (ratio(k * (k - 1), 4), k - 1), "ring of {k}");
             for planner in ["half_ring", "dim_rotation"] {
-                let expected = (half_ring_volume(k, k), k as usize / 2);
+                let expected = (half_ring_volume(k, k), k / 2);
                 assert_eq!(figures(&plan(planner, &[k], parts)), expected, "{planner} on a ring of {k}");
             }
         }
@@ -59,11 +48,11 @@ fn tori_meet_their_closed_forms() {
         let n: u32 = extents.iter().product();
         let ring: Rational = extents.iter().map(|&k| if k == 2 { ratio(n, 2) } else { ratio(n * (k - 1), 4) }).sum();
         let ring_steps: u32 = extents.iter().map(|k| k - 1).sum();
-        assert_eq!(figures(&plan("ring", extents, 2)), (ring, ring_steps as usize), "{extents:?}");
+        assert_eq!(figures(&plan("ring", extents, 2)), (ring, ring_steps), "{extents:?}");
 
         let half: Rational = extents.iter().filter(|&&k| k > 1).map(|&k| half_ring_volume(n, k)).sum();
         let half_steps: u32 = extents.iter().map(|k| k / 2).sum();
-        assert_eq!(figures(&plan("half_ring", extents, 2)), (half, half_steps as usize), "{extents:?}");
+        assert_eq!(figures(&plan("half_ring", extents, 2)), (half, half_steps), "{extents:?}");
     }
 }
 
@@ -73,8 +62,8 @@ fn dim_rotation_meets_the_bisection_bound_on_equal_extents() {
         [(&[3, 3][..], 2), (&[5, 5], 2), (&[4, 4], 1), (&[4, 4, 4], 3), (&[3, 3, 3], 3), (&[8, 8], 1)]
     {
         let plan = plan("dim_rotation", extents, parts);
-        let (n, k, dims) = (extents.iter().product(), extents[0], extents.len());
-        assert_eq!(figures(&plan), (half_ring_volume(n, k), dims * (k / 2) as usize), "{extents:?}");
+        let (n, k, dims) = (extents.iter().product(), extents[0], extents.len() as u32);
+        assert_eq!(figures(&plan), (half_ring_volume(n, k), dims * (k / 2)), "{extents:?}");
         assert_eq!(Some(figures(&plan).0), plan.bounds.volume.map(|bound| bound.at_least), "{extents:?}");
     }
 }
@@ -95,16 +84,14 @@ fn on_unequal_extents_a_step_of_dim_rotation_is_as_wide_as_its_busiest_dimension
         let longest = extents.iter().max().unwrap() / 2;
         let volume: Rational = (1..=longest).map(|t| extents.iter().map(|&k| load(k, t)).max().unwrap()).sum();
         let plan = plan("dim_rotation", extents, 2 * dims);
-        assert_eq!(figures(&plan), (volume, (dims * longest) as usize), "{extents:?}");
+        assert_eq!(figures(&plan), (volume, dims * longest), "{extents:?}");
     }
 }
 
 #[test]
 fn doubled_cables_and_capacities_are_used() {
-    let figures_on = |torus: Torus, planner: &str| {
-        let topology = Topology::new(TopologySpec::new(Shape::Torus(torus))).unwrap();
-        figures(&synthesise(&topology, &Kind::AllToAll, &wish(planner, 4), &Control::unlimited()).unwrap())
-    };
+    let figures_on =
+        |torus: Torus, planner: &str| figures(&plans::plan(planner, &intact(torus), Kind::AllToAll, 4).unwrap());
     for planner in CLASSICAL {
         let doubled = Torus { wrap: vec![true], ..Torus::new(&[2]) };
         assert_eq!(figures_on(doubled, planner), (ratio(1, 2), 1), "{planner}");
@@ -122,7 +109,7 @@ fn the_bound_is_never_beaten_whatever_the_parts() {
                 let plan = plan(planner, extents, parts);
                 let (volume, steps) = figures(&plan);
                 assert!(volume >= plan.bounds.volume.unwrap().at_least, "{planner} on {extents:?}");
-                assert!(steps >= plan.bounds.steps.unwrap().at_least as usize, "{planner} on {extents:?}");
+                assert!(steps >= plan.bounds.steps.unwrap().at_least, "{planner} on {extents:?}");
             }
         }
     }
@@ -130,12 +117,10 @@ fn the_bound_is_never_beaten_whatever_the_parts() {
 
 #[test]
 fn what_does_not_apply_is_refused_with_the_reason() {
-    let refusal = |topology: &Topology, kind: &Kind, wish: &Wish| {
-        synthesise(topology, kind, wish, &Control::unlimited()).unwrap_err().to_string()
-    };
-    let broken = Topology::new(TopologySpec::torus(&[4, 4]).without_cables(&[(0, 1)])).unwrap();
-    let mesh = Torus { wrap: vec![false, true], ..Torus::new(&[4, 4]) };
-    let mesh = Topology::new(TopologySpec::new(Shape::Torus(mesh))).unwrap();
+    let refusal =
+        |topology: &Topology, kind: &Kind, wish: &Wish| plan_for(topology, kind, wish).unwrap_err().to_string();
+    let broken = torus(&[4, 4], &[(0, 1)], &[]);
+    let mesh = intact(Torus { wrap: vec![false, true], ..Torus::new(&[4, 4]) });
     let sound = Topology::torus(&[4, 4]).unwrap();
     for planner in CLASSICAL {
         let all_to_all = |topology| refusal(topology, &Kind::AllToAll, &wish(planner, 1));
@@ -146,10 +131,7 @@ fn what_does_not_apply_is_refused_with_the_reason() {
         assert!(all_to_all(&mesh).ends_with("dimension x does not wrap, and it needs closed rings"));
         assert!(refusal(&sound, &Kind::AllGather, &wish(planner, 1)).contains("not all_gather"));
         let hurried = Wish { steps: Some(9), ..wish(planner, 1) };
-        assert!(matches!(
-            synthesise(&sound, &Kind::AllToAll, &hurried, &Control::unlimited()),
-            Err(PlanError::NotFound { .. })
-        ));
+        assert!(matches!(plan_for(&sound, &Kind::AllToAll, &hurried), Err(PlanError::NotFound { .. })));
     }
     let limited = Wish { max_steps: Some(5), ..wish("ring", 1) };
     assert_eq!(
@@ -164,7 +146,7 @@ fn a_demand_matrix_can_be_planned() {
     let kind = Kind::AllToAllV(Demand::new(12, &counts).unwrap());
     let torus = Topology::torus(&[3, 4]).unwrap();
     for planner in CLASSICAL {
-        let plan = synthesise(&torus, &kind, &wish(planner, 1), &Control::unlimited()).unwrap();
+        let plan = plans::plan(planner, &torus, kind.clone(), 1).unwrap();
         assert!(figures(&plan).0 >= plan.bounds.volume.unwrap().at_least);
     }
 }

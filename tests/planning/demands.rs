@@ -3,10 +3,13 @@
 
 use collsynth::certificate::Rational;
 use collsynth::collective::{Demand, Kind};
-use collsynth::plan::{Control, Wish, synthesise};
+use collsynth::plan::Wish;
 use collsynth::schedule::Solution;
 use collsynth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
 use collsynth::verify::{Options, Verified};
+
+use crate::support::pages::float;
+use crate::support::plans::plan_for;
 
 /// So many chunks for one.
 const FINER: u32 = 2;
@@ -58,13 +61,12 @@ fn read(fields: Vec<&'static str>) -> Case {
 
 /// The total width of a schedule that verifies, and its certified bound.
 fn width(case: &Case) -> (u64, f64) {
-    let plan = synthesise(&case.topology, &case.kind, &Wish::default(), &Control::unlimited()).unwrap();
+    let plan = plan_for(&case.topology, &case.kind, &Wish::default()).unwrap();
     let width = plan.schedule.total_width();
-    let (problem, schedule, bounds) = (plan.problem, plan.schedule, plan.bounds);
-    let bound = bounds.volume.as_ref().map_or(Rational::from(0), |bound| bound.at_least);
-    let verified = Verified::<Solution>::new(Solution { problem, schedule, bounds, origin: None }, &Options::default());
+    let bound = plan.bounds.volume.as_ref().map_or(Rational::from(0), |bound| bound.at_least);
+    let verified = Verified::<Solution>::new(plan.into(), &Options::default());
     assert!(verified.is_ok(), "{}: {}", case.line, verified.unwrap_err());
-    (width, *bound.numer() as f64 / *bound.denom() as f64)
+    (width, float(bound))
 }
 
 /// Where whole chunks are what keeps a schedule from the optimum, finer ones come near it.

@@ -8,22 +8,16 @@ use collsynth::bound::{self, Claim, FlowBound, FlowError, FlowLimit, Limit, LpEr
 use collsynth::certificate::{
     Bounds, CertificateError, Evidence, Rational, VolumeBound, Window, check_joint, check_volume, stepped_value, value,
 };
-use collsynth::collective::{Collective, Demand, Kind};
+use collsynth::collective::{Demand, Kind};
 use collsynth::plan::{Control, PlanError, SharperBounds, StopReason, Wish, synthesise};
 use collsynth::problem::Problem;
 use collsynth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
 
+use crate::support::plans::{problem, torus};
+
 /// What rounding may cost, as a share.
 const ROUNDING: f64 = 1e-6;
 const LIMIT: FlowLimit = FlowLimit::of_size(25_000);
-
-fn torus_without(extents: &[u32], cables: &[(u32, u32)]) -> Topology {
-    Topology::new(TopologySpec::torus(extents).without_cables(cables)).unwrap()
-}
-
-fn problem(topology: Topology, kind: Kind) -> Problem {
-    Problem::new(topology, Collective::new(kind)).unwrap()
-}
 
 /// The bound, its certificate checked, and near enough to the solver's optimum.
 fn proven(problem: &Problem, flow: &FlowBound) -> VolumeBound {
@@ -57,7 +51,7 @@ fn one_dead_cable_is_proven_exactly_and_symmetries_make_it_small() {
         (&[8, 4, 4], (0, 1), (4096, 31), 16),
     ];
     for &(extents, cable, (numerator, denominator), symmetries) in table {
-        let problem = problem(torus_without(extents, &[cable]), Kind::AllToAll);
+        let problem = problem(torus(extents, &[cable], &[]), Kind::AllToAll);
         let (flow, bound) = solve(&problem);
         assert_eq!(bound.at_least, Rational::new(numerator, denominator), "{extents:?}");
         assert_eq!(flow.symmetries, symmetries, "{extents:?}");
@@ -78,7 +72,7 @@ fn recorded_sets_of_failures_are_proven_to_the_value_of_another_solver() {
             .map(|cable| cable.split_once('-').unwrap())
             .map(|(from, to)| (from.parse().unwrap(), to.parse().unwrap()))
             .collect();
-        let problem = problem(torus_without(&extents, &cables), Kind::AllToAll);
+        let problem = problem(torus(&extents, &cables, &[]), Kind::AllToAll);
         let (_, bound) = solve(&problem);
         let cuts = bound::find(&problem).unwrap().volume.unwrap().at_least;
         // Nothing is above the linear program, and nothing below it is needed.
@@ -92,7 +86,7 @@ fn recorded_sets_of_failures_are_proven_to_the_value_of_another_solver() {
 #[test]
 fn roots_demands_graphs_and_capacities() {
     // The root has three links left.
-    let broken = torus_without(&[4, 4], &[(0, 1)]);
+    let broken = torus(&[4, 4], &[(0, 1)], &[]);
     for kind in [Kind::Scatter(RankId(0)), Kind::Gather(RankId(1))] {
         assert_eq!(solve(&problem(broken.clone(), kind)).1.at_least, 5.into());
     }
@@ -125,20 +119,20 @@ fn what_it_cannot_do_it_says() {
     assert_eq!(bound::flow_bound(&trivial, &LIMIT).unwrap().finding, None);
     let wrong = bound::flow_bound(&problem_of(Kind::AllGather), &LIMIT);
     assert_eq!(wrong.unwrap_err(), FlowError::WrongKind("all_gather"));
-    let lonely = torus_without(&[4], &[(0, 1), (0, 3)]);
+    let lonely = torus(&[4], &[(0, 1), (0, 3)], &[]);
     assert!(matches!(bound::flow_bound(&problem(lonely, Kind::AllToAll), &LIMIT), Err(FlowError::Disconnected(_))));
     let small = FlowLimit::of_size(5);
     let too_large = bound::flow_bound(&problem_of(Kind::AllToAll), &small);
     assert!(matches!(too_large, Err(FlowError::TooLarge { most: 5, symmetries: 128, .. })));
     let hurried = FlowLimit { solver: Limit::NONE.within(Duration::ZERO), ..LIMIT };
-    let late = bound::flow_bound(&problem(torus_without(&[4, 4], &[(0, 1)]), Kind::AllToAll), &hurried);
+    let late = bound::flow_bound(&problem(torus(&[4, 4], &[(0, 1)], &[]), Kind::AllToAll), &hurried);
     assert_eq!(late.unwrap_err(), FlowError::Solver(LpError::TimeLimit));
 }
 
 /// The solver asks before it begins and in each of its iterations.
 #[test]
 fn a_program_that_is_interrupted_proves_nothing() {
-    let problem = problem(torus_without(&[4, 4], &[(0, 1), (5, 9)]), Kind::AllToAll);
+    let problem = problem(torus(&[4, 4], &[(0, 1), (5, 9)], &[]), Kind::AllToAll);
     for patience in [0, 3] {
         let limit = || {
             let asked = AtomicU32::new(0);
@@ -177,7 +171,7 @@ fn steps_and_volume_are_bounded_jointly() {
         (&[4, 4], &[(4, 5), (5, 6), (5, 9), (0, 1), (12, 13)], &[(5, 20.0), (6, 16.0), (7, 15.0)]),
     ];
     for &(extents, cables, frontier) in table {
-        let problem = problem(torus_without(extents, cables), Kind::AllToAll);
+        let problem = problem(torus(extents, cables, &[]), Kind::AllToAll);
         for &(steps, expected) in frontier {
             let bound = bound::stepped_bound(&problem, steps, &LIMIT).unwrap();
             let near = |value: f64| (value - expected).abs() <= ROUNDING * expected;
@@ -204,7 +198,7 @@ fn steps_and_volume_are_bounded_jointly() {
 #[test]
 fn schedules_are_proven_to_be_the_best_of_their_steps() {
     let cables = [(0, 1), (1, 2), (1, 5), (12, 13), (12, 15)];
-    let problem = problem(torus_without(&[4, 4], &cables), Kind::AllToAll);
+    let problem = problem(torus(&[4, 4], &cables, &[]), Kind::AllToAll);
     let bounds = bound::find(&problem).unwrap();
     assert_eq!((bounds.least_steps(), bounds.least_width(1)), (5, 15));
     for (steps, width, expected) in [
@@ -227,7 +221,7 @@ fn schedules_are_proven_to_be_the_best_of_their_steps() {
 /// With the same weights in every step, and steps enough, a metric proves what it proves without steps.
 #[test]
 fn weights_that_do_not_change_prove_what_a_metric_proves() {
-    let problem = problem(torus_without(&[4, 4], &[(0, 1), (5, 9)]), Kind::AllToAll);
+    let problem = problem(torus(&[4, 4], &[(0, 1), (5, 9)], &[]), Kind::AllToAll);
     let links = problem.topology().live_links().map(|id| *problem.topology().link(id)).enumerate();
     let weights: Vec<_> = links.map(|(number, link)| (link.from, link.to, number as u32 * 7 % 5)).collect();
     let metric = value(&problem, &Evidence::Metric { weights: weights.clone() }).unwrap();
@@ -244,7 +238,7 @@ fn weights_that_do_not_change_prove_what_a_metric_proves() {
 #[test]
 fn planning_sharpens_the_bounds_of_cuts_when_it_matters() {
     let cables = [(16, 24), (20, 28), (27, 3), (9, 11), (1, 3), (18, 19), (8, 9), (29, 5)];
-    let problem = problem(torus_without(&[2, 4, 4], &cables), Kind::AllToAll);
+    let problem = problem(torus(&[2, 4, 4], &cables, &[]), Kind::AllToAll);
     let volume = |bounds: &Bounds| bounds.volume.as_ref().unwrap().at_least;
     let cuts = bound::find(&problem).unwrap();
     let control = Control::unlimited();

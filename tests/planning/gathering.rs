@@ -1,33 +1,27 @@
 //! all_gather and its reversal on tori without failures, by the template: the closed forms, on verified schedules.
 
 use collsynth::collective::Kind;
-use collsynth::plan::{Control, Parts, Wish, synthesise};
-use collsynth::topology::{Shape, Topology, TopologySpec, Torus};
-use collsynth::verify::{Options, verify};
+use collsynth::topology::Torus;
 use proptest::prelude::*;
 
+use crate::support::plans::{self, intact};
+
 /// Steps and total width of the template's schedule; it verifies, as do its certificates.
-fn figures(torus: Torus, kind: Kind, parts: u32) -> (usize, u64) {
-    let topology = Topology::new(TopologySpec::new(Shape::Torus(torus))).unwrap();
-    let wish = Wish { planner: Some("template".to_owned()), parts: Parts::Fixed(parts), ..Wish::default() };
-    let plan = synthesise(&topology, &kind, &wish, &Control::unlimited()).unwrap();
-    let figures = (plan.schedule.step_count(), plan.schedule.total_width());
-    let report = verify(&plan.into(), &Options::default());
-    assert!(report.holds() && report.warnings.is_empty(), "{report:?}");
-    figures
+fn figures(torus: Torus, kind: Kind, parts: u32) -> (u32, u32) {
+    plans::figures(&plans::plan("template", &intact(torus), kind, parts).unwrap())
 }
 
 /// The diameter, and what a rank must receive over the capacity of its links; at least 1 for every step.
-fn closed_form(torus: &Torus, parts: u32) -> (usize, u64) {
-    let ranks: u64 = torus.extents.iter().map(|&extent| u64::from(extent)).product();
+fn closed_form(torus: &Torus, parts: u32) -> (u32, u32) {
+    let ranks: u32 = torus.extents.iter().product();
     let mut room = 0;
     for (dim, &extent) in torus.extents.iter().enumerate() {
         let wraps = torus.wrap.get(dim).copied().unwrap_or(extent >= 3);
-        let links = if extent == 1 { 0 } else { 1 + u64::from(wraps) };
-        room += links * u64::from(torus.capacity.get(dim).copied().unwrap_or(1));
+        let links = if extent == 1 { 0 } else { 1 + u32::from(wraps) };
+        room += links * torus.capacity.get(dim).copied().unwrap_or(1);
     }
     let diameter = torus.extents.iter().map(|extent| extent / 2).sum::<u32>();
-    (diameter as usize, (u64::from(parts) * (ranks - 1)).div_ceil(room).max(u64::from(diameter)))
+    (diameter, (parts * (ranks - 1)).div_ceil(room).max(diameter))
 }
 
 const KINDS: [Kind; 3] = [Kind::AllGather, Kind::ReduceScatter, Kind::AllReduceGathered];

@@ -1,28 +1,19 @@
 //! The planner by linear programming: it stands on the program's value wherever the parts make that whole.
 
-use collsynth::collective::{Collective, Demand, Kind};
-use collsynth::plan::{Control, Lp, Parts, PlanError, Planner, Wish, synthesise};
-use collsynth::problem::Problem;
-use collsynth::schedule::Solution;
-use collsynth::topology::{RankId, Shape, Topology, TopologySpec, Torus};
-use collsynth::verify::{Options, Verified};
+use collsynth::collective::{Demand, Kind};
+use collsynth::plan::{Lp, PlanError, Planner, Wish};
+use collsynth::topology::{RankId, Topology, Torus};
 
-fn torus_without(torus: Torus, cables: &[(u32, u32)]) -> Topology {
-    Topology::new(TopologySpec::new(Shape::Torus(torus)).without_cables(cables)).unwrap()
-}
+use crate::support::plans::{figures, intact, plan_for, problem, torus, wish};
 
 /// Steps and total width of a verified schedule.
-fn plan(topology: &Topology, kind: &Kind, parts: u32, steps: Option<u32>) -> (usize, u64) {
-    let wish = Wish { planner: Some("lp".to_owned()), parts: Parts::Fixed(parts), steps, ..Wish::default() };
-    let plan = synthesise(topology, kind, &wish, &Control::unlimited()).unwrap();
-    let figures = (plan.schedule.step_count(), plan.schedule.total_width());
-    assert!(Verified::<Solution>::new(plan.into(), &Options::default()).is_ok());
-    figures
+fn plan(topology: &Topology, kind: &Kind, parts: u32, steps: Option<u32>) -> (u32, u32) {
+    figures(&plan_for(topology, kind, &Wish { steps, ..wish("lp", parts) }).unwrap())
 }
 
 #[test]
 fn the_value_of_the_program_is_reached_exactly() {
-    type Row = (&'static [u32], &'static [(u32, u32)], u32, (usize, u64));
+    type Row = (&'static [u32], &'static [(u32, u32)], u32, (u32, u32));
     let table: &[Row] = &[
         (&[4, 4], &[(0, 1)], 7, (4, 64)),
         (&[5, 5], &[(0, 1)], 9, (4, 150)),
@@ -33,27 +24,27 @@ fn the_value_of_the_program_is_reached_exactly() {
         (&[8, 8], &[(0, 1), (5, 13)], 1, (8, 69)),
     ];
     for &(extents, cables, parts, expected) in table {
-        let topology = torus_without(Torus::new(extents), cables);
+        let topology = torus(extents, cables, &[]);
         assert_eq!(plan(&topology, &Kind::AllToAll, parts, None), expected, "{extents:?} {cables:?} in {parts} parts");
     }
 }
 
 #[test]
 fn few_steps_cost_the_joint_optimum_and_no_more() {
-    let topology = torus_without(Torus::new(&[4, 4]), &[(0, 1), (1, 2), (1, 5), (12, 13), (12, 15)]);
+    let topology = torus(&[4, 4], &[(0, 1), (1, 2), (1, 5), (12, 13), (12, 15)], &[]);
     for (steps, width) in [(5, 19), (6, 16), (7, 15)] {
-        assert_eq!(plan(&topology, &Kind::AllToAll, 1, Some(steps)), (steps as usize, width));
+        assert_eq!(plan(&topology, &Kind::AllToAll, 1, Some(steps)), (steps, width));
     }
 }
 
 #[test]
 fn roots_demands_and_doubled_cables() {
-    let broken = torus_without(Torus::new(&[4, 4]), &[(0, 1)]);
+    let broken = torus(&[4, 4], &[(0, 1)], &[]);
     for kind in [Kind::Scatter(RankId(0)), Kind::Gather(RankId(0))] {
         assert_eq!(plan(&broken, &kind, 1, None), (4, 5), "{}", kind.name());
     }
     let doubled = Torus { wrap: vec![true, true], ..Torus::new(&[2, 4]) };
-    assert_eq!(plan(&torus_without(doubled, &[]), &Kind::AllToAll, 1, None), (3, 4));
+    assert_eq!(plan(&intact(doubled), &Kind::AllToAll, 1, None), (3, 4));
     let mut counts = vec![0; 16];
     (counts[2], counts[7]) = (6, 2);
     let demand = Kind::AllToAllV(Demand::new(4, &counts).unwrap());
@@ -64,7 +55,7 @@ fn roots_demands_and_doubled_cables() {
 #[test]
 fn what_it_is_not_for_it_refuses() {
     let refusal = |extents: &[u32], cables: &[(u32, u32)], kind| {
-        let problem = Problem::new(torus_without(Torus::new(extents), cables), Collective::new(kind)).unwrap();
+        let problem = problem(torus(extents, cables, &[]), kind);
         match Lp.applies(&problem).unwrap_err() {
             PlanError::NotApplicable { planner, reason } => format!("{planner}: {reason}"),
             error => panic!("{error}"),

@@ -13,4 +13,6 @@ mod message_size;
 mod optimum;
 mod rooted;
 mod smt;
+#[path = "../support/mod.rs"]
+mod support;
 mod targets;

@@ -1,19 +1,16 @@
 //! Where steps and bytes have a price: the schedule of least time, never slower than any point of `synth pareto`.
 
 use collsynth::bound;
-use collsynth::collective::{Collective, Kind};
+use collsynth::collective::Kind;
 use collsynth::cost::Price;
-use collsynth::plan::{Control, Parts, Wish, synthesise, trace, useful_parts};
-use collsynth::problem::Problem;
-use collsynth::topology::{RankId, Topology, TopologySpec};
+use collsynth::plan::{Control, Parts, Wish, trace, useful_parts};
+use collsynth::topology::{RankId, Topology};
 use collsynth::verify::{Options, verify};
 use rayon::prelude::*;
 
-const BYTES: [u64; 4] = [1 << 10, 1 << 16, 1 << 20, 1 << 26];
+use crate::support::plans::{plan_for, problem, torus};
 
-fn machine(extents: &[u32], cables: &[(u32, u32)], failed_ranks: &[u32]) -> Topology {
-    Topology::new(TopologySpec::torus(extents).without_cables(cables).without_ranks(failed_ranks)).unwrap()
-}
+const BYTES: [u64; 4] = [1 << 10, 1 << 16, 1 << 20, 1 << 26];
 
 fn kinds() -> Vec<Kind> {
     let root = RankId(1);
@@ -32,11 +29,11 @@ fn kinds() -> Vec<Kind> {
 #[test]
 fn no_point_of_the_curve_is_faster() {
     let machines = [
-        machine(&[4], &[(0, 1)], &[]),
-        machine(&[5], &[], &[]),
-        machine(&[5], &[], &[2]),
-        machine(&[2, 2], &[], &[]),
-        machine(&[2, 3], &[(0, 2)], &[]),
+        torus(&[4], &[(0, 1)], &[]),
+        torus(&[5], &[], &[]),
+        torus(&[5], &[], &[2]),
+        torus(&[2, 2], &[], &[]),
+        torus(&[2, 3], &[(0, 2)], &[]),
     ];
     let cases: Vec<(&Topology, Kind)> =
         machines.iter().flat_map(|topology| kinds().into_iter().map(move |kind| (topology, kind))).collect();
@@ -48,7 +45,7 @@ fn no_point_of_the_curve_is_faster() {
         for message_bytes in BYTES {
             let price = Price { message_bytes, alpha: 1e-6, bandwidth: 50e9 };
             let wish = Wish { parts: Parts::Auto, price: Some(price), ..Wish::default() };
-            let plan = synthesise(topology, &kind, &wish, &unlimited).unwrap();
+            let plan = plan_for(topology, &kind, &wish).unwrap();
             let seconds = price.seconds(&plan.problem, &plan.schedule);
             for point in &curve {
                 let by = price.seconds(&point.problem, &point.schedule);
@@ -68,12 +65,12 @@ fn no_point_of_the_curve_is_faster() {
 
 #[test]
 fn the_number_of_threads_changes_nothing() {
-    let topology = machine(&[2, 3], &[(0, 1)], &[]);
+    let topology = torus(&[2, 3], &[(0, 1)], &[]);
     let plan = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let price = Price { message_bytes: 1 << 20, alpha: 1e-6, bandwidth: 50e9 };
         let wish = Wish { parts: Parts::Auto, price: Some(price), ..Wish::default() };
-        let plan = pool.install(|| synthesise(&topology, &Kind::AllReduce, &wish, &Control::unlimited())).unwrap();
+        let plan = pool.install(|| plan_for(&topology, &Kind::AllReduce, &wish)).unwrap();
         (plan.planner, plan.problem.parts(), plan.schedule)
     };
     assert!(plan(1) == plan(4));
@@ -82,16 +79,16 @@ fn the_number_of_threads_changes_nothing() {
 /// Small messages take few steps, large ones little volume.
 #[test]
 fn larger_messages_take_less_volume() {
-    let topology = machine(&[3, 3], &[(0, 1)], &[]);
+    let topology = torus(&[3, 3], &[(0, 1)], &[]);
     for kind in [Kind::AllReduce, Kind::Broadcast(RankId(0))] {
         let [small, large] = [BYTES[0], BYTES[3]].map(|message_bytes| {
             let price = Some(Price { message_bytes, alpha: 1e-6, bandwidth: 50e9 });
             let wish = Wish { parts: Parts::Auto, price, ..Wish::default() };
-            let plan = synthesise(&topology, &kind, &wish, &Control::unlimited()).unwrap();
+            let plan = plan_for(&topology, &kind, &wish).unwrap();
             (plan.schedule.step_count(), plan.schedule.total_width() as f64 / f64::from(plan.problem.parts()))
         });
         assert!(small.0 < large.0 && small.1 > large.1, "{small:?}, {large:?}");
-        let whole = Problem::new(topology.clone(), Collective::new(kind.clone())).unwrap();
+        let whole = problem(topology.clone(), kind.clone());
         let bound = bound::find(&whole).unwrap().volume.unwrap().at_least;
         let near = *bound.numer() as f64 / *bound.denom() as f64 * 1.1;
         assert!(large.1 <= near, "{large:?}: the bound is {bound}");

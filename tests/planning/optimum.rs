@@ -5,10 +5,11 @@
 //! well have waited there), so that no link carries more in a step than the step is wide.
 
 use collsynth::bound;
-use collsynth::collective::{Collective, Kind};
-use collsynth::plan::{Control, Wish, synthesise};
-use collsynth::problem::Problem;
+use collsynth::collective::Kind;
+use collsynth::plan::Wish;
 use collsynth::topology::{FailedLink, GraphLink, Link, RankId, Shape, Topology, TopologySpec};
+
+use crate::support::plans::{plan_for, problem};
 
 #[test]
 fn rings_and_the_smallest_torus_are_planned_as_well_as_they_can_be() {
@@ -48,19 +49,19 @@ fn so_are_a_ring_without_a_rank_and_small_graphs() {
 
 /// For the least number of steps and two more: the least width by the search, by the planners, and by the bound.
 fn check(topology: Topology, name: &str) {
-    let problem = Problem::new(topology.clone(), Collective::new(Kind::AllToAll)).unwrap();
+    let problem = problem(topology.clone(), Kind::AllToAll);
     let bounds = bound::find(&problem).unwrap();
     let least_steps = bounds.steps.as_ref().unwrap().at_least;
     for steps in least_steps..=least_steps + 2 {
         let optimum = least_width(&topology, steps);
         assert!(optimum >= bounds.least_width(1), "{name}, {steps} steps: the bound is above what is possible");
         let wish = Wish { steps: Some(steps), ..Wish::default() };
-        let plan = synthesise(&topology, &Kind::AllToAll, &wish, &Control::unlimited()).unwrap();
+        let plan = plan_for(&topology, &Kind::AllToAll, &wish).unwrap();
         assert_eq!(plan.schedule.step_count(), steps as usize, "{name}");
         let planned = plan.schedule.total_width();
         assert_eq!(planned, u64::from(optimum), "{name}, {steps} steps: planned, and the least possible");
         let wish = Wish { planner: Some("smt".to_owned()), ..wish };
-        let proven = synthesise(&topology, &Kind::AllToAll, &wish, &Control::unlimited()).unwrap().schedule;
+        let proven = plan_for(&topology, &Kind::AllToAll, &wish).unwrap().schedule;
         let figures = (proven.step_count(), proven.total_width());
         assert_eq!(figures, (steps as usize, u64::from(optimum)), "{name}, {steps} steps: by the SMT planner");
     }

@@ -4,25 +4,10 @@
 use collsynth::bound;
 use collsynth::collective::Kind;
 use collsynth::cost::Price;
-use collsynth::plan::{Control, Parts, Plan, Wish, synthesise};
+use collsynth::plan::{Parts, Plan, Wish};
 use collsynth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
-use collsynth::verify::{Options, verify};
 
-fn torus(extents: &[u32], cables: &[(u32, u32)], failed_ranks: &[u32]) -> Topology {
-    Topology::new(TopologySpec::torus(extents).without_cables(cables).without_ranks(failed_ranks)).unwrap()
-}
-
-fn plan(planner: Option<&str>, topology: &Topology, kind: Kind, parts: u32) -> Plan {
-    let wish = Wish { planner: planner.map(str::to_owned), parts: Parts::Fixed(parts), ..Wish::default() };
-    synthesise(topology, &kind, &wish, &Control::unlimited()).unwrap()
-}
-
-/// Steps and total width of a schedule that verifies, as do its certificates.
-fn figures(plan: &Plan) -> (u32, u32) {
-    let report = verify(&plan.clone().into(), &Options::default());
-    assert!(report.holds() && report.warnings.is_empty(), "{}: {report:?}", plan.planner);
-    (plan.schedule.step_count() as u32, plan.schedule.total_width() as u32)
-}
+use crate::support::plans::{figures, plan, plan_for, torus};
 
 /// One over the volume bound: how many parts can leave the root in a step of width 1, and get everywhere.
 fn least_cut(plan: &Plan) -> u32 {
@@ -41,7 +26,7 @@ fn from_any_root_of_a_cubic_torus_six_steps_are_lost_and_no_more() {
     for (root, parts) in [(0, 6_u32), (1, 24), (21, 96), (42, 384), (63, 100)] {
         for kind in both(root) {
             let width = parts.div_ceil(6) + 6;
-            let plan = plan(Some("arborescences"), &torus(&[4, 4, 4], &[], &[]), kind, parts);
+            let plan = plan("arborescences", &torus(&[4, 4, 4], &[], &[]), kind, parts).unwrap();
             assert_eq!(figures(&plan), (width, width), "root {root}, {parts} parts");
         }
     }
@@ -52,7 +37,7 @@ fn a_root_with_a_dead_cable_sends_over_the_other_five() {
     for parts in [10_u32, 96] {
         for kind in both(0) {
             let width = parts.div_ceil(5) + 6;
-            let plan = plan(Some("arborescences"), &torus(&[4, 4, 4], &[(0, 1)], &[]), kind, parts);
+            let plan = plan("arborescences", &torus(&[4, 4, 4], &[(0, 1)], &[]), kind, parts).unwrap();
             assert_eq!(figures(&plan), (width, width), "{parts} parts");
         }
     }
@@ -62,7 +47,7 @@ fn a_root_with_a_dead_cable_sends_over_the_other_five() {
 fn a_ring_is_gone_round_both_ways() {
     for ranks in [3, 4, 5, 8] {
         for kind in both(1) {
-            let plan = plan(Some("arborescences"), &torus(&[ranks], &[], &[]), kind, 20);
+            let plan = plan("arborescences", &torus(&[ranks], &[], &[]), kind, 20).unwrap();
             assert_eq!(figures(&plan), (10 + ranks - 2, 10 + ranks - 2));
         }
     }
@@ -95,7 +80,7 @@ fn every_root_of_small_machines_reaches_the_rate_of_the_least_cut() {
             for root in topology.live_ranks() {
                 for kind in both(root.0) {
                     let parts = 30;
-                    let plan = plan(Some("arborescences"), topology, kind, parts);
+                    let plan = plan("arborescences", topology, kind, parts).unwrap();
                     let (steps, width) = figures(&plan);
                     let lost = width - parts.div_ceil(least_cut(&plan));
                     assert!(steps == width || steps == 1);
@@ -128,7 +113,7 @@ fn directed_graphs_and_capacities_reach_the_least_cut_too() {
         }
         let topology = Topology::new(TopologySpec::new(Shape::Graph { ranks, links })).unwrap();
         for kind in both(rng.u32(..ranks)) {
-            let [few, many] = [60, 120].map(|parts| plan(Some("arborescences"), &topology, kind.clone(), parts));
+            let [few, many] = [60, 120].map(|parts| plan("arborescences", &topology, kind.clone(), parts).unwrap());
             let rate = least_cut(&many);
             let (few, many) = (figures(&few).1, figures(&many).1);
             // Twice the parts take no more than at the rate of the least cut besides.
@@ -142,8 +127,7 @@ fn what_time_costs_decides_how_wide_the_steps_are() {
     let topology = torus(&[4, 4], &[(0, 1)], &[]);
     let shape = |wish: Wish| {
         let wish = Wish { planner: Some("arborescences".to_owned()), parts: Parts::Fixed(120), ..wish };
-        let plan = synthesise(&topology, &Kind::Broadcast(RankId(6)), &wish, &Control::unlimited()).unwrap();
-        figures(&plan)
+        figures(&plan_for(&topology, &Kind::Broadcast(RankId(6)), &wish).unwrap())
     };
     let (steps, width) = shape(Wish::default());
     let (fewer, wider) = shape(Wish { max_steps: Some(12), ..Wish::default() });
@@ -159,7 +143,7 @@ fn the_price_of_time_decides_in_how_many_parts_a_broadcast_goes() {
     let topology = torus(&[4, 4, 4], &[], &[]);
     let parts = |price| {
         let wish = Wish { parts: Parts::Auto, price, ..Wish::default() };
-        let plan = synthesise(&topology, &Kind::Broadcast(RankId(5)), &wish, &Control::unlimited()).unwrap();
+        let plan = plan_for(&topology, &Kind::Broadcast(RankId(5)), &wish).unwrap();
         figures(&plan);
         plan.problem.parts()
     };
@@ -178,8 +162,8 @@ fn few_parts_too_are_as_soon_everywhere_as_the_last_can_be() {
         for kind in [Kind::Broadcast(RankId(0)), Kind::Reduce(RankId(0))] {
             let (topology, parts) = (torus(extents, &[], &[]), 12_u32);
             let least = parts.div_ceil(links) + diameter - 1;
-            let trees = figures(&plan(Some("trees"), &topology, kind.clone(), parts)).1;
-            let best = plan(None, &topology, kind.clone(), parts);
+            let trees = figures(&plan("trees", &topology, kind.clone(), parts).unwrap()).1;
+            let best = plan(None, &topology, kind.clone(), parts).unwrap();
             assert_eq!((figures(&best).1, best.bounds.least_width(parts)), (least, least), "{kind:?} {extents:?}");
             assert!(trees >= least, "{kind:?} {extents:?}: {trees}");
         }
@@ -204,7 +188,7 @@ fn scatter_and_gather_stand_on_the_cut_of_the_root() {
         let links = topology.links_from(root).filter(|&link| topology.link(link).alive).count() as u32;
         for kind in [Kind::Scatter(root), Kind::Gather(root)] {
             for parts in [1, 2, 3, 20] {
-                let plan = plan(None, topology, kind.clone(), parts);
+                let plan = plan(None, topology, kind.clone(), parts).unwrap();
                 let messages = topology.live_rank_count() as u32 - 1;
                 let least_steps = plan.bounds.least_steps();
                 let expected = (least_steps, (messages * parts).div_ceil(links).max(least_steps));
@@ -227,7 +211,7 @@ fn from_every_root_of_small_machines_scatter_and_gather_meet_the_bound_or_lose_a
         for root in topology.live_ranks() {
             for kind in [Kind::Scatter(root), Kind::Gather(root)] {
                 let parts = 3;
-                let plan = plan(None, topology, kind, parts);
+                let plan = plan(None, topology, kind, parts).unwrap();
                 let (width, least) = (figures(&plan).1, plan.bounds.least_width(parts));
                 assert!(width <= least + 1, "{:?}: {width} above {least}", plan.problem);
                 (all, met) = (all + 1, met + u32::from(width == least));

@@ -3,14 +3,16 @@
 use collsynth::collective::Kind;
 use collsynth::plan::{Control, Minimise, Parts, PlanError, SmtWish, StopReason, Wish, synthesise};
 use collsynth::schedule::Solution;
-use collsynth::topology::{RankId, Topology, TopologySpec};
+use collsynth::topology::{RankId, Topology};
 use collsynth::verify::{Code, Options, Verified};
+
+use crate::support::plans::{plan_for, torus};
 
 /// Extents, and dead cables.
 type Machine = (&'static [u32], &'static [(u32, u32)]);
 
 fn machine((extents, dead): Machine) -> Topology {
-    Topology::new(TopologySpec::torus(extents).without_cables(dead)).unwrap()
+    torus(extents, dead, &[])
 }
 
 fn wish(steps: Option<u32>, width: Option<u32>) -> Wish {
@@ -20,7 +22,7 @@ fn wish(steps: Option<u32>, width: Option<u32>) -> Wish {
 
 /// Steps and total width of what is planned, once it is verified.
 fn figures(topology: &Topology, kind: &Kind, wish: &Wish) -> Result<(usize, u64), PlanError> {
-    let plan = synthesise(topology, kind, wish, &Control::unlimited())?;
+    let plan = plan_for(topology, kind, wish)?;
     let figures = (plan.schedule.step_count(), plan.schedule.total_width());
     match Verified::<Solution>::new(plan.into(), &Options::default()) {
         Ok(verified) => {
@@ -109,7 +111,7 @@ fn no_planner_is_better() {
             let wish = Wish { parts: Parts::Fixed(parts), ..wish(None, None) };
             let proven = figures(&topology, kind, &wish).unwrap();
             let auto = Wish { planner: None, ..wish.clone() };
-            let fast = synthesise(&topology, kind, &auto, &Control::unlimited()).unwrap().schedule;
+            let fast = plan_for(&topology, kind, &auto).unwrap().schedule;
             let fast = (fast.total_width(), fast.step_count());
             assert!((proven.1, proven.0) <= fast, "{kind:?} on {of:?}: {proven:?} and {fast:?}");
         }

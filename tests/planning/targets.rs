@@ -4,24 +4,15 @@
 //! schedules are judged by the verifier.
 
 use collsynth::collective::Kind;
-use collsynth::plan::{Control, Parts, Plan, Wish, synthesise};
-use collsynth::schedule::Solution;
+use collsynth::plan::{Parts, Plan, Wish};
 use collsynth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec};
-use collsynth::verify::{Options, Verified};
+
+use crate::support::plans::{figures, plan_for, torus};
 
 /// Plans, has the schedule and its certificates verified, and gives back the plan.
 fn plan(extents: &[u32], cables: &[(u32, u32)], parts: Parts) -> Plan {
-    let spec = TopologySpec::torus(extents).without_cables(cables);
     let wish = Wish { parts, ..Wish::default() };
-    let plan = synthesise(&Topology::new(spec).unwrap(), &Kind::AllToAll, &wish, &Control::unlimited()).unwrap();
-    let verified = Verified::<Solution>::new(plan.clone().into(), &Options::default());
-    assert!(verified.is_ok(), "{extents:?} {cables:?}: {}", verified.unwrap_err().report.violations[0].message);
-    plan
-}
-
-/// Steps and total width.
-fn figures(plan: &Plan) -> (usize, u64) {
-    (plan.schedule.step_count(), plan.schedule.total_width())
+    plan_for(&torus(extents, cables, &[]), &Kind::AllToAll, &wish).unwrap()
 }
 
 /// `V = max_d N k / 8` for even extents, `N (k^2 - 1) / (8 k)` for odd ones, in `sum of k / 2` steps.
@@ -41,11 +32,11 @@ fn intact_tori_are_planned_at_the_bisection_bound_in_diameter_steps() {
         &[4, 3, 3],
     ];
     for extents in tori {
-        let ranks: u64 = extents.iter().map(|&k| u64::from(k)).product();
-        let load = |k: u64| if k.is_multiple_of(2) { (ranks * k, 8) } else { (ranks * (k * k - 1), 8 * k) };
-        let volume = extents.iter().map(|&k| load(k.into())).map(|(over, under)| over.div_ceil(under)).max().unwrap();
+        let ranks: u32 = extents.iter().product();
+        let load = |k: u32| if k.is_multiple_of(2) { (ranks * k, 8) } else { (ranks * (k * k - 1), 8 * k) };
+        let volume = extents.iter().map(|&k| load(k)).map(|(over, under)| over.div_ceil(under)).max().unwrap();
         let diameter: u32 = extents.iter().map(|k| k / 2).sum();
-        assert_eq!(figures(&plan(extents, &[], Parts::Fixed(1))), (diameter as usize, volume), "{extents:?}");
+        assert_eq!(figures(&plan(extents, &[], Parts::Fixed(1))), (diameter, volume), "{extents:?}");
     }
 }
 
@@ -84,7 +75,7 @@ fn parts_close_the_gap() {
     ] {
         let fixed = plan(extents, cables, Parts::Fixed(parts));
         let diameter: u32 = extents.iter().map(|k| k / 2).sum();
-        assert_eq!(figures(&fixed), (diameter as usize, width), "{extents:?} in {parts} parts");
+        assert_eq!(figures(&fixed), (diameter, width), "{extents:?} in {parts} parts");
         let auto = plan(extents, cables, Parts::Auto);
         assert_eq!((auto.problem.parts(), figures(&auto)), (parts, figures(&fixed)), "{extents:?}");
     }
@@ -98,20 +89,20 @@ fn a_network_may_have_more_links_than_16_bits_count() {
     let links = (0..ranks).flat_map(|from| (0..ranks).filter(move |&to| to != from).map(move |to| link(from, to)));
     let topology = Topology::new(TopologySpec::new(Shape::Graph { ranks, links: links.collect() })).unwrap();
     for kind in [Kind::AllToAll, Kind::AllGather, Kind::Scatter(RankId(7))] {
-        let plan = synthesise(&topology, &kind, &Wish::default(), &Control::unlimited()).unwrap();
+        let plan = plan_for(&topology, &kind, &Wish::default()).unwrap();
         assert_eq!(figures(&plan), (1, 1), "{}", kind.name());
     }
 }
 
 /// A set of failed cables with what a linear program says of it.
 struct Judged {
-    diameter: usize,
+    diameter: u32,
     /// The flow LP's value rounded up.
-    width: u64,
+    width: u32,
     /// The fewest steps in which that width can be had, by the time-stepped flow LP.
-    steps: usize,
+    steps: u32,
     /// What the planner reached.
-    reached: (usize, u64),
+    reached: (u32, u32),
 }
 
 /// Plans every set of a file.
@@ -122,8 +113,8 @@ fn judged(sets: &str) -> Vec<Judged> {
         let cable = |text: &str| text.split_once('-').map(|(a, b)| (a.parse().unwrap(), b.parse().unwrap())).unwrap();
         let cables: Vec<(u32, u32)> = fields[1].split(' ').map(cable).collect();
         let reached = figures(&plan(&extents, &cables, Parts::Fixed(1)));
-        let number = |field: usize| fields[field].parse::<usize>().unwrap();
-        let judged = Judged { diameter: number(2), width: number(3) as u64, steps: number(4), reached };
+        let number = |field: usize| fields[field].parse::<u32>().unwrap();
+        let judged = Judged { diameter: number(2), width: number(3), steps: number(4), reached };
         assert!(reached.0 >= judged.diameter && reached.1 >= judged.width, "{line}: {reached:?} beats the bounds");
         assert!(reached.1 > judged.width || reached.0 >= judged.steps, "{line}: {reached:?} beats the linear program");
         assert!(reached.0 <= judged.steps + 1 && reached.1 <= judged.width + 1, "{line}: {reached:?}");

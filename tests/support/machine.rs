@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use collsynth::bound;
 use collsynth::collective::{Collective, Demand, Kind};
-use collsynth::plan::{Control, Parts, PlanError, SmtWish, Task, Wish, planners, synthesise};
+use collsynth::plan::{Control, PlanError, planners};
 use collsynth::problem::Problem;
 use collsynth::runtime::Transport;
 use collsynth::runtime::threads::{self, ThreadTransport};
 use collsynth::schedule::Solution;
 use collsynth::topology::{DimRef, FailedLink, RankId, Topology, TopologySpec};
 use collsynth::verify::{Options, Verified};
+
+use super::plans::{self, task};
 
 /// How long a rank waits for another before a test fails.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -69,8 +71,7 @@ pub fn verified(problem: &Problem) -> Verified<Solution> {
 }
 
 pub fn plan(topology: &Topology, kind: Kind, parts: u32) -> Result<Verified<Solution>, PlanError> {
-    let wish = Wish { parts: Parts::Fixed(parts), ..Wish::default() };
-    let plan = synthesise(topology, &kind, &wish, &Control::unlimited())?;
+    let plan = plans::plan(None, topology, kind, parts)?;
     Ok(Verified::<Solution>::new(plan.into(), &Options::default()).expect("what is planned holds"))
 }
 
@@ -83,17 +84,7 @@ pub fn small_schedules() -> Vec<(String, Verified<Solution>)> {
             let Ok(problem) = Problem::new(topology.clone(), Collective { kind, parts }) else { continue };
             let Ok(bounds) = bound::find(&problem) else { continue };
             for planner in planners() {
-                let task = Task {
-                    problem: &problem,
-                    bounds: &bounds,
-                    sharper: None,
-                    steps: None,
-                    max_steps: None,
-                    price: None,
-                    seed: 0,
-                    smt: SmtWish::default(),
-                };
-                let Ok(outcome) = planner.plan(&task, &Control::unlimited()) else { continue };
+                let Ok(outcome) = planner.plan(&task(&problem, &bounds), &Control::unlimited()) else { continue };
                 let solution = Solution {
                     problem: problem.clone(),
                     schedule: outcome.schedule,

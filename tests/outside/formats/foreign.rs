@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use assert_cmd::Command;
-use tempfile::TempDir;
+use crate::support::bench::{Bench, text};
 
 /// The machines that the cases name.
 const MACHINES: [(&str, &str); 4] = [
@@ -18,18 +17,16 @@ const MACHINES: [(&str, &str); 4] = [
 #[test]
 fn every_file_is_judged_as_listed() {
     let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/outside/formats/foreign");
-    let folder = TempDir::new().unwrap();
-    for (name, text) in MACHINES {
-        fs::write(folder.path().join(name), text).unwrap();
+    let bench = Bench::new();
+    for (name, machine) in MACHINES {
+        bench.write(name, machine);
     }
     let (mut listed, mut verdicts) = (BTreeSet::from(["cases.txt".to_owned()]), BTreeSet::new());
     for case in include_str!("foreign/cases.txt").lines().filter(|line| !line.starts_with('#')) {
         let mut words = case.split_whitespace();
         let (name, verdict) = (words.next().unwrap(), words.next().unwrap());
-        let mut command = Command::new(env!("CARGO_BIN_EXE_synth"));
-        command.arg("import").arg(files.join(name)).args(words).args(["-o", "out.json"]).current_dir(folder.path());
-        let output = command.output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
+        let output = bench.command("import -o out.json").arg(files.join(name)).args(words).output().unwrap();
+        let said = text(&output.stderr);
         let expected = match verdict {
             "holds" => 0,
             code if code.starts_with('F') => 2,
@@ -43,9 +40,8 @@ fn every_file_is_judged_as_listed() {
         }
         // What was read is judged the same when it is read again.
         if expected < 2 && !case.contains("--topology line4.json") {
-            let mut again = Command::new(env!("CARGO_BIN_EXE_synth"));
-            let output = again.args(["verify", "out.json"]).current_dir(folder.path()).output().unwrap();
-            let said = String::from_utf8_lossy(&output.stdout);
+            let output = bench.run("verify out.json");
+            let said = text(&output.stdout);
             assert!(output.status.code() == Some(expected) && said.contains(words), "{case}\n{said}");
         }
         listed.insert(name.to_owned());
@@ -59,12 +55,11 @@ fn every_file_is_judged_as_listed() {
 
 #[test]
 fn options_without_a_meaning_are_refused() {
-    let folder = TempDir::new().unwrap();
-    fs::write(folder.path().join("ring3.json"), MACHINES[0].1).unwrap();
+    let bench = Bench::new();
+    bench.write("ring3.json", MACHINES[0].1);
     let synth = |words: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_synth"));
-        let output = command.args(words.split_whitespace()).current_dir(folder.path()).output().unwrap();
-        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+        let output = bench.run(words);
+        (output.status.code(), text(&output.stderr))
     };
     assert_eq!(synth("--torus 3 --collective all_gather -q -o s.json").0, Some(0));
     assert_eq!(synth("lower s.json -q -o p.json").0, Some(0));
@@ -76,7 +71,7 @@ fn options_without_a_meaning_are_refused() {
         ("export p.json --to msccl --in-place", "--in-place has no meaning here: a program is lowered already"),
         ("export s.json --to msccl --chunk-bytes 8", "--chunk-bytes is for goal and chakra"),
     ] {
-        let (ending, text) = synth(words);
-        assert!(ending == Some(2) && text.contains(said), "{words}: {text}");
+        let (ending, seen) = synth(words);
+        assert!(ending == Some(2) && seen.contains(said), "{words}: {seen}");
     }
 }

@@ -5,7 +5,10 @@ use std::fmt;
 
 use collsynth::collective::{Demand, Kind};
 use collsynth::symmetry::symmetries;
-use collsynth::topology::{RankId, Topology, TopologySpec};
+use collsynth::topology::{RankId, Topology};
+
+use crate::support::pages::name;
+use crate::support::plans::torus;
 
 const TORI: [&[u32]; 11] = [&[3], &[4], &[5], &[6], &[7], &[8], &[2, 2], &[2, 3], &[3, 3], &[2, 2, 2], &[4, 4]];
 
@@ -47,12 +50,12 @@ pub fn cases() -> Vec<Case> {
 
 impl Machine {
     pub fn topology(&self) -> Topology {
-        Topology::new(TopologySpec::torus(self.extents).without_cables(&self.dead)).unwrap()
+        torus(self.extents, &self.dead, &[])
     }
 
     /// The extents: `4x4`.
     pub fn name(&self) -> String {
-        self.extents.iter().map(u32::to_string).collect::<Vec<_>>().join("x")
+        name(self.extents)
     }
 
     /// The dead cables: `0-1,4-5`.

@@ -20,11 +20,11 @@ use collsynth::collective::Kind;
 use collsynth::plan::planners;
 use rayon::prelude::*;
 
+use crate::support::pages::hold;
 use judge::{Facts, Figures};
 use machines::{Case, cases};
 
 const OPTIMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/optima.txt");
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/optimality.md");
 
 const HEAD: &str = "\
 # What the SMT planner has proven, see tests/pages/optimality. Extents, dead cables, collective, parts: the least width in the fewest
@@ -78,10 +78,7 @@ fn no_planner_beats_the_judge_and_the_page_is_current() {
         }
     }
     let page = page::page(&rows);
-    if update {
-        fs::write(PAGE, &page).unwrap();
-    }
-    assert!(fs::read_to_string(PAGE).unwrap_or_default() == page, "docs/optimality.md is not current:\n{page}");
+    hold("docs/optimality.md", &page);
 }
 
 fn row(case: Case, known: &BTreeMap<String, Facts>) -> Row {

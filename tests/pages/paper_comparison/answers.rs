@@ -7,9 +7,12 @@ use collsynth::plan::MateE;
 use collsynth::problem::Problem;
 use collsynth::topology::{Torus, dim_name};
 
+use crate::support::pages::{decimal, float, name};
+use crate::support::plans::{Cable, without};
+
 use super::averages::BANDWIDTH;
 use super::page::Page;
-use super::planned::{ALPHA, Cable, decimal, float, machine, name, places, plan, plan_for, torus};
+use super::planned::{ALPHA, places, plan, plan_for, torus};
 
 pub fn write(page: &mut Page) {
     page.text("\n## What critics asked\n");
@@ -234,7 +237,7 @@ fn overlap(page: &mut Page) {
         (&Kind::AllToAll, [4, 3, 4], "negotiated", 4),
     ];
     for (kind, capacity, planner, parts) in cases {
-        let shared = machine(Torus { capacity: capacity.to_vec(), ..Torus::new(&[4, 4, 4]) }, &[(0, 0)]);
+        let shared = without(Torus { capacity: capacity.to_vec(), ..Torus::new(&[4, 4, 4]) }, &[(0, 0)]);
         let planned = plan_for(planner, &shared, kind, parts, None).unwrap();
         assert!(planned.volume >= planned.bound && planned.bound > Rational::from(0), "{capacity:?}");
         let seconds = planned.by_steps(BANDWIDTH / 4.0).seconds(1 << 16);

@@ -3,7 +3,8 @@
 
 use collsynth::certificate::Rational;
 use collsynth::cost::Line;
-use num_rational::Ratio;
+
+use crate::support::plans::ratio;
 
 /// Chunks of its pipeline.
 const CHUNKS: f64 = 6.0;
@@ -135,8 +136,4 @@ pub fn load(planner: &str, extents: &[u32], dim: usize) -> Option<Rational> {
         "mate_e" | "mate_e_open" => Some(t0 + accelerated * (ratio(1, 1) - (r * t0 / own).min(ratio(1, 1)))),
         _ => None,
     }
-}
-
-fn ratio(numerator: u32, denominator: u32) -> Rational {
-    Ratio::new(numerator.into(), denominator.into())
 }

@@ -3,9 +3,12 @@
 use collsynth::certificate::Rational;
 use collsynth::plan::PlanError;
 
+use crate::support::pages::{decimal, float, name};
+use crate::support::plans::Cable;
+
 use super::closed_forms::load;
 use super::page::Page;
-use super::planned::{Cable, decimal, float, name, places, plan, torus};
+use super::planned::{places, plan, torus};
 
 pub fn write(page: &mut Page) {
     one_cable(page);

@@ -1,23 +1,12 @@
-//! The page: written anew, or compared with what is published.
-
-use std::fs;
-
-const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/paper-comparison.md");
+//! The page as it grows.
 
 /// The page so far.
+#[derive(Default)]
 pub struct Page {
-    text: String,
-    published: String,
-    /// Is the page written anew?
-    update: bool,
+    pub text: String,
 }
 
 impl Page {
-    pub fn new() -> Self {
-        let update = std::env::var_os("SYNTH_UPDATE_RESULTS").is_some();
-        Self { text: String::new(), published: fs::read_to_string(PATH).unwrap_or_default(), update }
-    }
-
     pub fn text(&mut self, text: &str) {
         self.text.push_str(text);
     }
@@ -31,17 +20,5 @@ impl Page {
     pub fn row<T: ToString>(&mut self, cells: impl IntoIterator<Item = T>) {
         let cells: Vec<String> = cells.into_iter().map(|cell| cell.to_string()).collect();
         self.text.push_str(&format!("| {} |\n", cells.join(" | ")));
-    }
-
-    /// Writes the page, or checks that it is what is published.
-    pub fn finish(self) {
-        if self.update {
-            fs::write(PATH, &self.text).unwrap();
-        }
-        let differs = self.text.lines().zip(self.published.lines()).find(|(new, old)| new != old);
-        assert!(
-            self.update || self.text == self.published,
-            "docs/paper-comparison.md is not current; the first line that differs: {differs:?}"
-        );
     }
 }

@@ -1,18 +1,17 @@
 //! Machines, and verified schedules on them, reduced to figures.
 
-use collsynth::bound;
 use collsynth::certificate::Rational;
 use collsynth::collective::{Collective, Kind};
 use collsynth::cost::{Bandwidth, Line, Price, Rates};
-use collsynth::plan::{Control, Outcome, Phase, PlanError, SmtWish, Task, planner_named};
+use collsynth::plan::{Phase, PlanError};
 use collsynth::problem::Problem;
 use collsynth::schedule::Solution;
-use collsynth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologySpec, Torus, dim_name};
+use collsynth::topology::{Topology, Torus, dim_name};
 use collsynth::verify::{Options, Verified};
 use num_rational::Ratio;
 
-/// A cable: the rank below it, and its dimension.
-pub type Cable = (u32, u8);
+use crate::support::pages::float;
+use crate::support::plans::{Cable, planned_alone, without};
 
 /// Seconds of a start-up.
 pub const ALPHA: f64 = 100e-9;
@@ -57,18 +56,7 @@ fn rates(bandwidth: f64) -> Rates {
 }
 
 pub fn torus(extents: &[u32], cables: &[Cable]) -> Topology {
-    machine(Torus::new(extents), cables)
-}
-
-pub fn machine(torus: Torus, cables: &[Cable]) -> Topology {
-    let failed = |&(from, dim): &Cable| {
-        let (extent, stride) = (torus.extents[dim as usize], torus.stride(dim.into()));
-        let position = torus.position(RankId(from), dim.into());
-        let to = RankId(from - position * stride + (position + 1) % extent * stride);
-        FailedLink { from: RankId(from), to, dim: Some(DimRef::Dim(dim)), both: true }
-    };
-    let failed_links = cables.iter().map(failed).collect();
-    Topology::new(TopologySpec { failed_links, ..TopologySpec::new(Shape::Torus(torus.clone())) }).unwrap()
+    without(Torus::new(extents), cables)
 }
 
 /// Plans an all-to-all for the least volume and has it verified.
@@ -85,12 +73,7 @@ pub fn plan_for(
     price: Option<Price>,
 ) -> Result<Planned, PlanError> {
     let problem = Problem::new(topology.clone(), Collective { kind: kind.clone(), parts })?;
-    let bounds = bound::find(&problem)?;
-    let smt = SmtWish::default();
-    let task =
-        Task { problem: &problem, bounds: &bounds, sharper: None, steps: None, max_steps: None, price, seed: 0, smt };
-    let Outcome { schedule, phases, .. } = planner_named(planner)?.plan(&task, &Control::unlimited())?;
-    let solution = Solution { problem, schedule, bounds, origin: None };
+    let (solution, phases) = planned_alone(planner, problem, price)?;
     let verified = Verified::<Solution>::new(solution, &Options::default()).expect("planners are right");
     let held = verified.report().observed.as_ref().unwrap().held.chunks as f64 / f64::from(parts);
     let (steps, volume) =
@@ -122,21 +105,7 @@ pub fn plan_both(
     Ok([finest, plan_for(planner, topology, &Kind::AllToAll, coarse, price)?])
 }
 
-pub fn name(extents: &[u32]) -> String {
-    extents.iter().map(u32::to_string).collect::<Vec<_>>().join("x")
-}
-
 /// Cables as people write them: `0 x, 38 y`.
 pub fn places(cables: &[Cable]) -> String {
     cables.iter().map(|&(rank, dim)| format!("{rank} {}", dim_name(dim))).collect::<Vec<_>>().join(", ")
-}
-
-pub fn float(value: Rational) -> f64 {
-    *value.numer() as f64 / *value.denom() as f64
-}
-
-/// Three decimals at most.
-pub fn decimal(value: Rational) -> String {
-    let text = format!("{:.3}", float(value));
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

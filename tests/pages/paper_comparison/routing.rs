@@ -2,10 +2,13 @@
 
 use collsynth::cost::Line;
 
+use crate::support::pages::{decimal, name};
+use crate::support::plans::Cable;
+
 use super::averages::at;
 use super::closed_forms::load;
 use super::page::Page;
-use super::planned::{Cable, Planned, decimal, name, plan_both, torus};
+use super::planned::{Planned, plan_both, torus};
 
 const BANDWIDTH: f64 = 56e9;
 

@@ -3,10 +3,13 @@
 use collsynth::certificate::Rational;
 use collsynth::cost::Line;
 
+use crate::support::pages::float;
+use crate::support::plans::Cable;
+
 use super::averages::{BANDWIDTH, at, speedup_over};
 use super::closed_forms::{Torus, load};
 use super::page::Page;
-use super::planned::{ALPHA, Cable, Planned, float, plan_both, torus};
+use super::planned::{ALPHA, Planned, plan_both, torus};
 
 /// A planner, its dead cables, and its parts on 5x5, 5x5x5 and 5x5x5x5.
 type Row = (&'static str, &'static [Cable], [u32; 3]);

@@ -1,38 +1,18 @@
 //! Tori with dead cables, plans for them that were verified, and the closed forms.
 
-use collsynth::bound;
 use collsynth::certificate::{Bounds, Rational};
 use collsynth::collective::{Collective, Kind};
-use collsynth::plan::{Control, Outcome, Parts, Phase, PlanError, SmtWish, Task, Wish, planner_named};
+use collsynth::plan::{Phase, PlanError};
 use collsynth::problem::Problem;
 use collsynth::schedule::{Schedule, Solution};
-use collsynth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use collsynth::topology::{Topology, Torus};
 use collsynth::verify::{Code, Options, verify};
 use num_rational::Ratio;
 
-/// A cable: the rank below it and its dimension.
-pub type Cable = (u32, u8);
+use crate::support::plans::{Cable, planned_alone, ratio, without};
 
 pub fn torus(extents: &[u32], cables: &[Cable]) -> Topology {
-    machine(Torus::new(extents), cables)
-}
-
-pub fn machine(torus: Torus, cables: &[Cable]) -> Topology {
-    let failed = |&(from, dim): &Cable| {
-        let (extent, stride) = (torus.extents[dim as usize], torus.stride(dim.into()));
-        let position = torus.position(RankId(from), dim.into());
-        let to = RankId(from - position * stride + (position + 1) % extent * stride);
-        let doubled = extent == 2 && torus.wrap.get(dim as usize) == Some(&true);
-        let direction = collsynth::topology::Direction { dim, positive: true };
-        let dim = if doubled { DimRef::Direction(direction) } else { DimRef::Dim(dim) };
-        FailedLink { from: RankId(from), to, dim: Some(dim), both: true }
-    };
-    let failed_links = cables.iter().map(failed).collect();
-    Topology::new(TopologySpec { failed_links, ..TopologySpec::new(Shape::Torus(torus.clone())) }).unwrap()
-}
-
-pub fn wish(planner: &str, parts: u32) -> Wish {
-    Wish { planner: Some(planner.to_owned()), parts: Parts::Fixed(parts), ..Wish::default() }
+    without(Torus::new(extents), cables)
 }
 
 /// A schedule that was verified, and its phases.
@@ -45,19 +25,7 @@ pub struct Planned {
 
 pub fn plan(name: &str, topology: &Topology, parts: u32) -> Result<Planned, PlanError> {
     let problem = Problem::new(topology.clone(), Collective { kind: Kind::AllToAll, parts })?;
-    let bounds = bound::find(&problem)?;
-    let task = Task {
-        problem: &problem,
-        bounds: &bounds,
-        sharper: None,
-        steps: None,
-        max_steps: None,
-        price: None,
-        seed: 0,
-        smt: SmtWish::default(),
-    };
-    let Outcome { schedule, phases, .. } = planner_named(name)?.plan(&task, &Control::unlimited())?;
-    let solution = Solution { problem, schedule, bounds, origin: None };
+    let (solution, phases) = planned_alone(name, problem, None)?;
     let report = verify(&solution, &Options::default());
     assert!(report.holds(), "{name}: {report:?}");
     // Folded and virtual rings lead past ranks a second time; nothing else is wasted.
@@ -73,10 +41,6 @@ pub fn figures(planner: &str, topology: &Topology, parts: u32) -> (Rational, Rat
     let plan = plan(planner, topology, parts).unwrap();
     let volume = Ratio::new(plan.schedule.total_width().into(), parts.into());
     (volume, Phase::total_load(&plan.phases))
-}
-
-pub fn ratio(numerator: u32, denominator: u32) -> Rational {
-    Ratio::new(numerator.into(), denominator.into())
 }
 
 /// What HalfRing with DimRotation takes: what its longest dimension takes.

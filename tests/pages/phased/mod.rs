@@ -5,11 +5,12 @@ mod machine;
 mod page;
 
 use collsynth::collective::Kind;
-use collsynth::plan::{Control, Phase, PlanError, Wish, synthesise};
+use collsynth::plan::{Phase, PlanError, Wish};
 use collsynth::topology::{RankId, Topology, Torus};
 use num_rational::Ratio;
 
-use machine::{closed_form, figures, machine, plan, ratio, sound, torus, wish};
+use crate::support::plans::{plan_for, ratio, wish, without};
+use machine::{closed_form, figures, plan, sound, torus};
 
 #[test]
 fn two_dead_cables_on_one_ring_leave_the_virtual_rings() {
@@ -80,7 +81,7 @@ fn ring_pipeline_meets_its_closed_form() {
 fn steps_and_prices_choose_the_grain() {
     let topology = torus(&[4, 4], &[(0, 0)]);
     let finest = plan("mate_e", &topology, 24).unwrap().schedule;
-    let planned = |wish: Wish| synthesise(&topology, &Kind::AllToAll, &wish, &Control::unlimited());
+    let planned = |wish: Wish| plan_for(&topology, &Kind::AllToAll, &wish);
     let half = finest.step_count() as u32 / 2;
     let coarser = planned(Wish { max_steps: Some(half), ..wish("mate_e", 24) }).unwrap().schedule;
     assert!(coarser.step_count() <= half as usize && coarser.total_width() >= finest.total_width());
@@ -105,7 +106,7 @@ fn wild_first_routing_says_which_message_it_cannot_route() {
 mod any_failures {
     use proptest::prelude::*;
 
-    use super::{Phase, PlanError, RankId, Ratio, Topology, Torus, machine, plan};
+    use super::{Phase, PlanError, RankId, Ratio, Topology, Torus, plan, without};
 
     const BROKEN: [&str; 8] =
         ["folded_ring", "open_ring", "mate", "mate_e", "mate_e2", "mate_open", "mate_e_open", "wfr"];
@@ -133,7 +134,7 @@ mod any_failures {
         cables.sort_unstable();
         cables.dedup();
         cables.retain(|&(from, dim)| wrap[dim as usize] || torus.position(RankId(from), dim.into()) == 0);
-        machine(torus, &cables)
+        without(torus, &cables)
     }
 
     proptest! {

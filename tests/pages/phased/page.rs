@@ -7,9 +7,10 @@ use collsynth::plan::Phase;
 use collsynth::topology::{Topology, Torus};
 use num_rational::Ratio;
 
-use super::machine::{Cable, closed_form, closed_form_of_each, figures, machine, plan, ratio, sound, torus};
+use crate::support::pages::{decimal, float, hold, name};
+use crate::support::plans::{Cable, ratio, without};
 
-const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/phased.md");
+use super::machine::{closed_form, closed_form_of_each, figures, plan, sound, torus};
 
 const HEAD: &str = "# Algorithms in phases
 
@@ -58,15 +59,6 @@ const WHOLE: &[Whole] = &[
     (&[8, 4, 4], 1, &[("folded_ring", 3), ("mate", 21), ("mate_e", 21)]),
 ];
 
-fn name(extents: &[u32]) -> String {
-    extents.iter().map(u32::to_string).collect::<Vec<_>>().join("x")
-}
-
-fn decimal(value: Rational) -> String {
-    let text = format!("{:.3}", *value.numer() as f64 / *value.denom() as f64);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
 fn both(value: Rational) -> String {
     if value.is_integer() { value.to_string() } else { format!("{value} = {}", decimal(value)) }
 }
@@ -75,7 +67,7 @@ fn both(value: Rational) -> String {
 fn above(volume: Rational, load: Rational) -> String {
     match (volume / load - ratio(1, 1)) * ratio(100, 1) {
         none if none == ratio(0, 1) => "0".to_owned(),
-        share => format!("{:.2} %", *share.numer() as f64 / *share.denom() as f64),
+        share => format!("{:.2} %", float(share)),
     }
 }
 
@@ -286,11 +278,7 @@ fn the_page_is_current() {
     convergence(&mut page);
     several(&mut page);
     routes(&mut page);
-    if std::env::var_os("SYNTH_UPDATE_RESULTS").is_some() {
-        std::fs::write(PATH, &page).unwrap();
-    }
-    let written = std::fs::read_to_string(PATH).unwrap_or_default();
-    assert!(written == page, "docs/phased.md is out of date: SYNTH_UPDATE_RESULTS=1 cargo test --test pages phased");
+    hold("docs/phased.md", &page);
 }
 
 #[test]
@@ -298,6 +286,6 @@ fn unequal_capacities_move_the_shares() {
     // x carries 2, y carries 1, a cable of x is dead. A normal phase takes 4 messages, for y. All of the broken ring's
     // data, 2 from each position to each, takes 3 on the virtual ring (its links along y) and 12 / 2 on the folded one.
     let torus = Torus { capacity: vec![2, 1], ..Torus::new(&[4, 4]) };
-    let (_, load) = figures("mate", &machine(torus, &[(0, 0)]), 6);
+    let (_, load) = figures("mate", &without(torus, &[(0, 0)]), 6);
     assert_eq!(load, ratio(2, 1) * (ratio(4, 1) + ratio(1, 1) / (ratio(1, 3) + ratio(1, 6))));
 }

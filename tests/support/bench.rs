@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use assert_cmd::Command;
 use assert_cmd::assert::OutputAssertExt;
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// A folder to work in, and the command run in it.
@@ -56,6 +57,21 @@ impl Bench {
         names.sort();
         names
     }
+}
+
+/// Runs `synth` with these words in a folder of its own.
+pub fn synth(words: &str) -> Output {
+    Bench::new().run(words)
+}
+
+/// Runs it, expects success, and gives standard output.
+pub fn stdout(words: &str) -> String {
+    Bench::new().stdout(words)
+}
+
+/// Runs it, expects success, and reads standard output.
+pub fn json(words: &str) -> Value {
+    serde_json::from_str(&stdout(words)).expect("JSON")
 }
 
 /// A schedule that uses a link that failed.
