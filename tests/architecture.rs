@@ -127,19 +127,30 @@ fn no_file_names_a_place_on_someones_machine() {
 }
 
 #[test]
-fn every_test_program_is_described() {
+fn every_test_module_is_described() {
     let description = fs::read_to_string(root().join("tests/README.md")).expect("tests/README.md");
-    for entry in fs::read_dir(root().join("tests")).expect("the tests") {
-        let path = entry.expect("the tests").path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let listed = match path.join("main.rs").is_file() {
-            true => format!("| `{name}/` |"),
-            false => format!("| `{name}` |"),
-        };
-        if path.join("main.rs").is_file() || name.ends_with(".rs") {
-            assert!(description.contains(&listed), "tests/README.md says nothing about {name}");
+    let (mut program, mut modules) = (String::new(), Vec::new());
+    for line in description.lines() {
+        if let Some(heading) = line.strip_prefix("## `") {
+            program = heading.split('`').next().unwrap_or_default().trim_end_matches('/').to_owned();
+            modules.push(program.clone());
+        } else if let Some(row) = line.strip_prefix("| `").filter(|_| !program.is_empty()) {
+            modules.push(format!("{program}/{}", row.split('`').next().unwrap_or_default().trim_end_matches('/')));
         }
     }
+    let tests = root().join("tests");
+    let is_module =
+        |path: &&PathBuf| path.join("mod.rs").is_file() || path.extension().is_some_and(|kind| kind == "rs");
+    let mut found = vec!["architecture.rs".to_owned()];
+    for program in entries(&tests).iter().filter(|path| path.join("main.rs").is_file()) {
+        found.push(program.strip_prefix(&tests).expect("found below").display().to_string());
+        let inner = entries(program);
+        let modules = inner.iter().filter(is_module).filter(|path| !path.ends_with("main.rs"));
+        found.extend(modules.map(|path| path.strip_prefix(&tests).expect("found below").display().to_string()));
+    }
+    found.sort();
+    modules.sort();
+    assert_eq!(modules, found, "tests/README.md beside the folder tests");
 }
 
 #[test]
@@ -220,15 +231,19 @@ fn sources_of(package: &Path) -> Vec<Source> {
     files_below(&src)
         .into_iter()
         .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
-        .filter(|path| !path.ends_with("tests.rs") && !path.iter().any(|part| part == "tests"))
-        .map(|path| {
-            let inner = path.strip_prefix(&src).expect("found below src").with_extension("");
+        .map(|path| (path.strip_prefix(&src).expect("found below src").with_extension(""), path))
+        .filter(|(inner, _)| !inner.iter().any(|part| part == "tests"))
+        .map(|(inner, path)| {
             let mut modules: Vec<String> = inner.iter().map(|part| part.to_string_lossy().into_owned()).collect();
             modules.retain(|module| module != "mod");
             let text = fs::read_to_string(&path).expect("sources are text");
             Source { path, package: name.clone(), room: modules[0].clone(), depth: modules.len(), text }
         })
         .collect()
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).expect("a readable folder").map(|entry| entry.expect("a readable folder").path()).collect()
 }
 
 /// All files below a folder, without what was built or belongs to version control.

@@ -1,0 +1,182 @@
+//! docs/optimality.md: a summary by collective and by planner, then every case.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use super::Row;
+use super::judge::Figures;
+
+const HEAD: &str = "\
+# The fast planners and the optimum
+
+On small machines the [SMT planner](smt.md) proves what the best schedules are: a schedule, and the refutation of every better
+one, by a bound or by the solver. Here every fast planner is compared with them; a test keeps this page current and fails if a
+planner is better than what is proven to be the best (`tests/pages/optimality`).
+
+The machines are rings of 3 to 8 and tori up to 4x4, whole, without one cable and without two, one for each way up to symmetry
+(of the many ways to lose two cables, five for each torus). A ring is not connected without two. Where there is a root it is rank
+0, which the first dead cable nearly always touches. A schedule is written as *steps/total width*, for the parts given.
+
+The **optimum** is the least total width, in the fewest steps that allow it. Where fewer steps are possible for more width, the
+other end of the front stands beside it. *Undecided*: the solver was stopped after 20 seconds, and only what is said there is
+proven. Reduce-scatter and all_reduce_gathered are judged as all-gathers, reduce as a broadcast and gather as a scatter, with
+links and time turned round.
+";
+
+pub fn page(rows: &[Row]) -> String {
+    let mut page = HEAD.to_owned();
+    by_collective(&mut page, rows);
+    by_planner(&mut page, rows);
+    let mut rest = rows;
+    while let Some(first) = rest.first() {
+        let name = first.case.kind.name();
+        let (of_kind, others) = rest.split_at(rest.iter().take_while(|row| row.case.kind.name() == name).count());
+        every_case(&mut page, name, of_kind);
+        rest = others;
+    }
+    page
+}
+
+/// How far a schedule is from the best: at an end of the front, or so much wider, or as wide in more steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    Optimal,
+    Fewest,
+    Longer(u32),
+    Wider(u32),
+    Undecided,
+}
+
+fn standing(row: &Row, figures: Figures) -> Standing {
+    match (row.facts.least, row.facts.fewest) {
+        (Some(least), _) if figures == least => Standing::Optimal,
+        (_, Some(fewest)) if figures == fewest => Standing::Fewest,
+        (Some(least), _) if figures.width == least.width => Standing::Longer(figures.steps - least.steps),
+        (Some(least), _) => Standing::Wider(figures.width - least.width),
+        (None, _) => Standing::Undecided,
+    }
+}
+
+fn by_collective(page: &mut String, rows: &[Row]) {
+    page.push_str(
+        "\n## By collective\n\n`synth` without a named planner, beside the optimum of the cases that are decided. *As narrow*: \
+         the least width, in more steps. *Bound met*: on how many the best certificate that is found, of steps, cuts or flows, \
+         proves the least width without a solver; on the others it proves less.\n\n\
+         | collective | cases | decided | optimal | as narrow | wider by 1 | wider by more | largest gap | bound met |\n\
+         |---|---|---|---|---|---|---|---|---|\n",
+    );
+    let mut names: Vec<&str> = rows.iter().map(|row| row.case.kind.name()).collect();
+    names.dedup();
+    for name in names.into_iter().chain(["all"]) {
+        let of_name = rows.iter().filter(|row| name == "all" || row.case.kind.name() == name);
+        let of_name: Vec<&Row> = of_name.collect();
+        let figures = |row: &&Row| (standing(row, row.unnamed.1), row.facts.least);
+        let (counts, gap) = counts(of_name.iter().map(figures));
+        let is_met = |row: &&&Row| row.facts.least.is_some_and(|least| least.width == row.bound.width);
+        let met = of_name.iter().filter(is_met).count();
+        writeln!(page, "| {name} | {} | {counts} | {gap} | {met} |", of_name.len()).unwrap();
+    }
+}
+
+fn by_planner(page: &mut String, rows: &[Row]) {
+    page.push_str(
+        "\n## By planner\n\nEvery planner by name, where it applies. Baselines stand here as their papers have them, and some are for \
+         messages in many parts.\n\n\
+         | planner | cases | decided | optimal | as narrow | wider by 1 | wider by more | largest gap |\n\
+         |---|---|---|---|---|---|---|---|\n",
+    );
+    let names: BTreeSet<&str> = rows.iter().flat_map(|row| row.named.iter().map(|(name, _)| *name)).collect();
+    for name in names {
+        let of_row = |row: &Row| {
+            let figures = row.named.iter().find(|(named, _)| *named == name)?.1;
+            Some((standing(row, figures), row.facts.least))
+        };
+        let of_name: Vec<_> = rows.iter().filter_map(of_row).collect();
+        let cases = of_name.len();
+        let (counts, gap) = counts(of_name.into_iter());
+        writeln!(page, "| {name} | {cases} | {counts} | {gap} |").unwrap();
+    }
+}
+
+/// Decided, optimal (at either end of the front), as narrow, wider by 1, by more, as cells; and the largest gap in
+/// percent.
+fn counts(of: impl Iterator<Item = (Standing, Option<Figures>)>) -> (String, String) {
+    let mut cells = [0_u32; 5];
+    let mut gap = 0.0_f64;
+    for (standing, least) in of {
+        cells[0] += u32::from(standing != Standing::Undecided);
+        match standing {
+            Standing::Optimal | Standing::Fewest => cells[1] += 1,
+            Standing::Longer(_) => cells[2] += 1,
+            Standing::Wider(by) => {
+                cells[if by == 1 { 3 } else { 4 }] += 1;
+                gap = gap.max(f64::from(by) / least.map_or(1.0, |least| f64::from(least.width)));
+            }
+            Standing::Undecided => {}
+        }
+    }
+    (cells.map(|cell| cell.to_string()).join(" | "), format!("{:.0} %", 100.0 * gap))
+}
+
+fn every_case(page: &mut String, name: &str, rows: &[Row]) {
+    write!(
+        page,
+        "\n## {name}\n\n| machine | dead cables | parts | optimum | fewest steps | planned | by | others |\n\
+         |---|---|---|---|---|---|---|---|\n"
+    )
+    .unwrap();
+    for row in rows {
+        let machine = &row.case.machine;
+        let (planner, figures) = row.unnamed;
+        let (least, fewest) = optimum(row);
+        let planned = match standing(row, figures) {
+            Standing::Optimal | Standing::Fewest => format!("**{figures}**"),
+            Standing::Longer(by) => format!("{figures}, {by} step{} more", if by == 1 { "" } else { "s" }),
+            Standing::Wider(by) => format!("{figures}, {by} wider"),
+            Standing::Undecided => figures.to_string(),
+        };
+        let (machine, dead, parts) = (machine.name(), machine.damage(), row.case.parts);
+        let dead = dead.replace(',', ", ");
+        writeln!(
+            page,
+            "| {machine} | {dead} | {parts} | {least} | {fewest} | {planned} | {planner} | {} |",
+            others(row)
+        )
+        .unwrap();
+    }
+}
+
+/// The ends of the front, or what is proven of them.
+fn optimum(row: &Row) -> (String, String) {
+    let facts = &row.facts;
+    let list = |figures: &[Figures]| figures.iter().map(Figures::to_string).collect::<Vec<_>>().join(", ");
+    let least = facts.least.map_or_else(
+        || {
+            let Figures { steps, width } = row.bound;
+            let mut text = format!("undecided: at least {steps} steps and width {width}");
+            for (word, figures) in [("not", &facts.refuted), ("found", &facts.found)] {
+                if !figures.is_empty() {
+                    write!(text, "; {word} {}", list(figures)).unwrap();
+                }
+            }
+            text
+        },
+        |least| format!("**{least}**"),
+    );
+    let fewest = match facts.fewest {
+        Some(fewest) if facts.least == Some(fewest) => String::new(),
+        Some(fewest) => fewest.to_string(),
+        None => "undecided".to_owned(),
+    };
+    (least, fewest)
+}
+
+/// What the planners reach by name, best first.
+fn others(row: &Row) -> String {
+    let mut by_figures: BTreeMap<(u32, u32), (Figures, Vec<&str>)> = BTreeMap::new();
+    for &(name, figures) in &row.named {
+        by_figures.entry(figures.by_width()).or_insert((figures, Vec::new())).1.push(name);
+    }
+    let groups = by_figures.into_values().map(|(figures, names)| format!("{figures} {}", names.join(" ")));
+    groups.collect::<Vec<_>>().join("; ")
+}
