@@ -6,7 +6,7 @@
 
 use collsynth::bound;
 use collsynth::collective::Kind;
-use collsynth::plan::Goal;
+use collsynth::plan::{Goal, planner_named};
 use collsynth::topology::{FailedLink, GraphLink, Link, RankId, Shape, Topology, TopologySpec};
 
 use crate::support::plans::{plan_for, problem};
