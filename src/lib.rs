@@ -4,7 +4,7 @@ pub use collsynth_core::{certificate, collective, problem, program, schedule, to
 pub use collsynth_plan::{self as plan, bound, cost, symmetry};
 #[cfg(feature = "runtime")]
 pub use collsynth_runtime::{self as runtime, lower};
-pub use collsynth_verify::{audit, judge, shrink, verify};
+pub use collsynth_verify::{audit, explain, judge, shrink, verify};
 
 /// Files in and out: the project's own ([`json`](format::json)), whole files ([`file`](mod@format::file)), and other
 /// tools' formats.
