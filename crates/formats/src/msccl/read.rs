@@ -357,7 +357,11 @@ fn operation(step: &Element, send: Option<u32>, receive: Option<u32>) -> Result<
         "cpy" => Operation::Copy { src: src()?, dst: dst()?, count },
         "re" => Operation::Reduce { src: src()?, dst: dst()?, count },
         other => {
-            return Err(Fault::new(FormatCode::F003, step.at, format!("steps of type \"{other}\" are not carried out")));
+            return Err(Fault::new(
+                FormatCode::F003,
+                step.at,
+                format!("steps of type \"{other}\" are not carried out"),
+            ));
         }
     })
 }
