@@ -1,6 +1,7 @@
 //! The rules of ARCHITECTURE.md that cargo does not hold: which rooms of one crate use which, where printing happens,
 //! how long files and lines are; and of the documents: links that lead somewhere, no private paths.
 
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,17 +14,68 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
     ("crates/core", "certificate", &["topology", "collective", "problem"]),
     ("crates/core", "schedule", &["topology", "collective", "problem", "certificate"]),
     ("crates/core", "program", &["topology", "collective", "problem", "schedule"]),
-    ("crates/verify", "verify", &[]),
-    ("crates/verify", "audit", &["verify"]),
+    ("crates/verify", "code", &[]),
+    ("crates/verify", "explain", &[]),
+    ("crates/verify", "verify", &["code"]),
+    ("crates/verify", "audit", &["code"]),
     ("crates/verify", "shrink", &["verify", "audit"]),
     ("crates/verify", "file", &[]),
-    ("crates/verify", "json", &["verify"]),
-    ("crates/verify", "report", &["verify", "audit", "json"]),
+    ("crates/verify", "json", &["code"]),
+    ("crates/verify", "report", &["verify", "audit", "json", "explain"]),
     ("crates/plan", "symmetry", &[]),
     ("crates/plan", "bound", &["symmetry"]),
     ("crates/plan", "cost", &[]),
     ("crates/runtime", "lower", &[]),
 ];
+
+/// What has to be believed, part by part, each with the folders and files it consists of.
+const TRUSTED: &[(&str, &[&str])] = &[
+    ("The language of problems, schedules and programs, and the check of bounds", &["crates/core/src"]),
+    ("The reader of files", &["crates/verify/src/json", "crates/verify/src/file"]),
+    ("The judge of schedules", &["crates/verify/src/verify"]),
+    ("The judge of rank programs", &["crates/verify/src/audit"]),
+    (
+        "The command: a file to its exit code",
+        &[
+            "crates/verify/src/code.rs",
+            "crates/verify/src/judge.rs",
+            "crates/verify/src/lib.rs",
+            "crates/verify/src/main.rs",
+        ],
+    ),
+];
+
+/// What need not be believed, though it stands beside what must: it makes text, files and smaller examples.
+const UNTRUSTED: &[&str] = &[
+    "crates/verify/src/audit/diagnosis",
+    "crates/verify/src/verify/diagnosis",
+    "crates/verify/src/report",
+    "crates/verify/src/explain.rs",
+    "crates/verify/src/shrink",
+    "crates/verify/src/json/write.rs",
+    "crates/verify/src/json/schema.rs",
+    "crates/verify/src/json/program/write.rs",
+    "crates/verify/src/json/program/schema.rs",
+    "crates/verify/src/file/write.rs",
+];
+
+/// Where facts are handed to diagnosis and verdicts to reports.
+const JOINTS: &[&str] =
+    &["crates/verify/src/verify/mod.rs", "crates/verify/src/audit/mod.rs", "crates/verify/src/judge.rs"];
+
+const TRUSTED_PAGE: &str = "docs/trusted-base.md";
+
+const TRUSTED_HEAD: &str = "# What has to be believed
+
+A verdict of `synth-verify` (and of `synth verify`, which runs the same code) is as good as the files listed here, the
+compiler, the standard library and the [packages](../crates/verify/Cargo.toml) it reads JSON and gzip and computes
+fractions with. A bug in any other file can make a schedule worse or a message misleading; it cannot turn the exit code.
+Files below `diagnosis` and those that report are given facts and verdicts and return text; the verdict is the count of
+facts, which text does not change.
+
+A test keeps this page current: `SYNTH_UPDATE_RESULTS=1 cargo test --test architecture` writes it anew. Lines are those
+of code: no comments, no blank lines, no tests.
+";
 
 /// More lines than this: split the file.
 const LONGEST_FILE: usize = 600;
@@ -40,6 +92,14 @@ struct Source {
     /// How many `super::` lead from this module to the crate root.
     depth: usize,
     text: String,
+}
+
+impl Source {
+    /// The path from the root of the project.
+    fn name(&self) -> String {
+        let inner = self.path.strip_prefix(root()).expect("found below the root");
+        inner.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
+    }
 }
 
 #[test]
@@ -59,6 +119,69 @@ fn rooms_use_only_what_they_may() {
         let exists = sources().iter().any(|source| source.package == *package && source.room == *room);
         assert!(exists, "the rule for `{room}` in {package} is about nothing");
     }
+}
+
+#[test]
+fn what_decides_uses_nothing_that_is_not_believed() {
+    let mut broken = Vec::new();
+    for source in sources().iter().filter(|source| is_trusted(source) && !JOINTS.contains(&source.name().as_str())) {
+        // A room says which files it has; that is no use of them.
+        let code = code(&source.text);
+        let lines = code.lines().filter(|line| !line.starts_with("mod ") && !line.starts_with("pub use "));
+        for line in lines {
+            for place in ["diagnosis", "crate::report", "crate::explain", "crate::shrink", "write::", "schema::"] {
+                if line.contains(place) {
+                    broken.push(format!("{}: {line}", source.name()));
+                }
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn what_has_to_be_believed_is_listed() {
+    let sources = sources();
+    let judge = sources.iter().filter(|source| ["crates/core", "crates/verify"].contains(&source.package.as_str()));
+    let unlisted = judge.filter(|source| !is_trusted(source) && !is_in(source, UNTRUSTED));
+    let unlisted: Vec<String> = unlisted.map(Source::name).collect();
+    assert!(unlisted.is_empty(), "is it to be believed? {unlisted:?}");
+    let mut page = TRUSTED_HEAD.to_owned();
+    let mut total = 0;
+    for (part, places) in TRUSTED {
+        let of_part = |source: &&Source| is_trusted(source) && is_in(source, places);
+        let sources: Vec<&Source> = sources.iter().filter(of_part).collect();
+        total += table(&mut page, part, &sources);
+    }
+    writeln!(page, "\nAll of it: {total} lines.").expect("text");
+    let beside: Vec<&Source> = sources.iter().filter(|source| is_in(source, UNTRUSTED)).collect();
+    table(&mut page, "Not believed: diagnosis, reports, writers, schemas", &beside);
+    let path = root().join(TRUSTED_PAGE);
+    if std::env::var_os("SYNTH_UPDATE_RESULTS").is_some() {
+        fs::write(&path, &page).expect("the page is written");
+    }
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == page, "{TRUSTED_PAGE} is old: SYNTH_UPDATE_RESULTS=1 cargo test --test architecture");
+}
+
+/// Adds the files of a part and their lines of code, and returns the sum.
+fn table(page: &mut String, part: &str, sources: &[&Source]) -> usize {
+    let lines = |source: &Source| code(&source.text).lines().filter(|line| !line.trim().is_empty()).count();
+    let total = sources.iter().map(|source| lines(source)).sum();
+    writeln!(page, "\n## {part}: {total} lines\n\n| file | lines |\n|---|---|").expect("text");
+    for source in sources {
+        let name = source.name();
+        writeln!(page, "| [{name}](../{name}) | {} |", lines(source)).expect("text");
+    }
+    total
+}
+
+fn is_trusted(source: &Source) -> bool {
+    TRUSTED.iter().any(|(_, places)| is_in(source, places)) && !is_in(source, UNTRUSTED)
+}
+
+fn is_in(source: &Source, places: &[&str]) -> bool {
+    places.iter().any(|place| source.path.starts_with(root().join(place)))
 }
 
 #[test]

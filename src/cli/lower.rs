@@ -92,7 +92,7 @@ impl LowerOptions {
         };
         let target = Target { barriers, in_place: self.in_place, slots: self.slots };
         let program = lower(&verified, &target).map_err(Failure::usage)?;
-        let report = audit(&program, &audit::Options::default());
+        let report = audit(&program, &audit::AuditOptions::default());
         if report.holds() {
             return Ok(program);
         }

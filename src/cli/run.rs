@@ -112,7 +112,7 @@ impl RunCommand {
     /// The rank program in a text, if it holds.
     fn audited(&self, text: &str) -> Result<AuditedProgram, Failure> {
         let program = show::parse_program(&self.file, text)?;
-        AuditedProgram::new(program, &audit::Options::default()).map_err(|refuted| {
+        AuditedProgram::new(program, &audit::AuditOptions::default()).map_err(|refuted| {
             let (name, program, report) = (self.file.display().to_string(), &refuted.program, &refuted.report);
             let found = Audited { name: &name, source: Source::Program(text), program, report }.to_text();
             Failure::new(Ending::Refuted, format!("the program does not hold and is not run\n{found}"))

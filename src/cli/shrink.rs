@@ -47,7 +47,7 @@ impl Shrinking<'_> {
     }
 
     /// Shrinks a program.
-    pub(super) fn program(&self, program: &Program, options: &audit::Options<'_>) -> Result<Ending, Failure> {
+    pub(super) fn program(&self, program: &Program, options: &audit::AuditOptions<'_>) -> Result<Ending, Failure> {
         let (control, ticker) = self.control()?;
         let shrunk = shrink_program(program, options, &|| control.stop().is_some());
         ticker.finish();

@@ -25,8 +25,7 @@ use collsynth_core::collective::{ChunkId, Collective, Combining, Kind};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Origin, Schedule, Solution};
 use collsynth_core::topology::{GraphLink, RankId, Shape, Topology, TopologySpec};
-use collsynth_verify::json::{ParseError, PathItem, locate};
-use collsynth_verify::verify::Code;
+use collsynth_verify::json::{FormatCode, ParseError, PathItem, locate};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -127,12 +126,12 @@ pub fn parse(text: &str) -> Result<Solution, ParseError> {
         let message =
             format!("`msccl_type` is \"{}\", but only an \"algorithm\" is read", msccl_type.unwrap_or_default());
         let (line, column) = locate(text, &[PathItem::Key("msccl_type")]).unwrap_or((1, 1));
-        return Err(ParseError { code: Code::F004, line, column, message });
+        return Err(ParseError { code: FormatCode::F004, line, column, message });
     }
     let file: AlgorithmEntry = serde_json::from_str(text).map_err(ParseError::from)?;
     solution(&file).map_err(|(path, message)| {
         let (line, column) = locate(text, &path).unwrap_or((1, 1));
-        ParseError { code: Code::F003, line, column, message }
+        ParseError { code: FormatCode::F003, line, column, message }
     })
 }
 

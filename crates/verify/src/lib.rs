@@ -11,6 +11,8 @@
 //! * [`report`] puts verdicts into words and JSON. Nothing in it decides.
 
 pub mod audit;
+mod code;
+pub mod explain;
 pub mod file;
 pub mod json;
 pub mod judge;

@@ -6,7 +6,7 @@ mod dice;
 mod edit;
 mod wrong;
 
-use collsynth::audit::{Code, Machine, Options, Report, audit};
+use collsynth::audit::{AuditOptions, AuditReport, Machine, ProgramCode, audit};
 use collsynth::collective::{Collective, Kind};
 use collsynth::format::json::{is_program, parse_program, program_schema, program_to_string};
 use collsynth::lower::{LowerError, Target, lower};
@@ -18,11 +18,11 @@ use crate::support::machine;
 use dice::Ending;
 use edit::Draft;
 
-fn judge(program: &Program) -> Report {
-    audit(program, &Options::default())
+fn judge(program: &Program) -> AuditReport {
+    audit(program, &AuditOptions::default())
 }
 
-fn codes(report: &Report) -> Vec<Code> {
+fn codes(report: &AuditReport) -> Vec<ProgramCode> {
     report.totals().map(|(code, _)| code).collect()
 }
 
@@ -105,19 +105,19 @@ fn links_are_checked_against_the_machine_that_is_given() {
     let on = |topology: &Topology, map: &[u32]| {
         let rank_map: Vec<RankId> = map.iter().copied().map(RankId).collect();
         let machine = Some(Machine { topology, rank_map: &rank_map });
-        codes(&audit(&program, &Options { machine, ..Options::default() }))
+        codes(&audit(&program, &AuditOptions { machine, ..AuditOptions::default() }))
     };
     let same: Vec<u32> = (0..16).collect();
     let turned: Vec<u32> = (0..16).map(|rank| rank % 4 * 4 + rank / 4).collect();
     let torus = Topology::torus(&[4, 4]).unwrap();
     assert_eq!(on(&torus, &same), []);
     assert_eq!(on(&torus, &turned), [], "a torus is the same when turned over");
-    assert_eq!(on(&Topology::torus(&[4, 5]).unwrap(), &same), [Code::T002]);
-    assert_eq!(on(&torus, &same[..15]), [Code::T001]);
+    assert_eq!(on(&Topology::torus(&[4, 5]).unwrap(), &same), [ProgramCode::T002]);
+    assert_eq!(on(&torus, &same[..15]), [ProgramCode::T001]);
     let spec = TopologySpec::torus(&[4, 4]).without_cables(&[(0, 1)]);
-    assert_eq!(on(&Topology::new(spec).unwrap(), &same), [Code::T003]);
+    assert_eq!(on(&Topology::new(spec).unwrap(), &same), [ProgramCode::T003]);
     let spec = TopologySpec::torus(&[4, 4]).without_ranks(&[5]);
-    assert_eq!(on(&Topology::new(spec).unwrap(), &same), [Code::T001]);
+    assert_eq!(on(&Topology::new(spec).unwrap(), &same), [ProgramCode::T001]);
 }
 
 /// What the dice say of a program, thrown some times.
@@ -144,7 +144,7 @@ fn the_audit_agrees_with_dice() {
         for code in &found {
             *seen.entry(*code).or_insert(0) += 1;
         }
-        if found.contains(&Code::P005) || found.contains(&Code::P006) {
+        if found.contains(&ProgramCode::P005) || found.contains(&ProgramCode::P006) {
             continue;
         }
         let endings = thrown(&program);
@@ -152,14 +152,23 @@ fn the_audit_agrees_with_dice() {
         match found.as_slice() {
             [] => assert!(all(&[Ending::Right]), "{endings:?}"),
             // The dice may have had luck, but no race gets a program stuck.
-            [Code::P004] => assert!(all(&[Ending::Right, Ending::Wrong]), "{endings:?}"),
-            [Code::P001 | Code::P003, ..] => assert!(all(&[Ending::Stuck]), "{report:#?} {endings:?}"),
+            [ProgramCode::P004] => assert!(all(&[Ending::Right, Ending::Wrong]), "{endings:?}"),
+            [ProgramCode::P001 | ProgramCode::P003, ..] => assert!(all(&[Ending::Stuck]), "{report:#?} {endings:?}"),
             // Which of two things that are wrong with it is met first is luck.
-            [Code::P002] => assert!(all(&[Ending::Torn, Ending::Stuck]), "{report:#?} {endings:?}"),
+            [ProgramCode::P002] => assert!(all(&[Ending::Torn, Ending::Stuck]), "{report:#?} {endings:?}"),
             _ => assert!(all(&[Ending::Wrong]), "{report:#?} {endings:?}"),
         }
     }
-    let common = [Code::P001, Code::P002, Code::P003, Code::P004, Code::P007, Code::D002, Code::R001, Code::R002];
+    let common = [
+        ProgramCode::P001,
+        ProgramCode::P002,
+        ProgramCode::P003,
+        ProgramCode::P004,
+        ProgramCode::P007,
+        ProgramCode::D002,
+        ProgramCode::R001,
+        ProgramCode::R002,
+    ];
     for code in common {
         assert!(seen.contains_key(&code), "no {code} among {seen:?}");
     }
@@ -183,7 +192,11 @@ fn a_program_without_a_machine() {
     assert!(judge(&program).holds());
     let vast =
         text.replace("{\"workers\": [[{\"op\": \"recv\"", "{\"scratch\": 4294967295, \"workers\": [[{\"op\": \"recv\"");
-    assert_eq!(codes(&judge(&parse_program(&vast).unwrap())), [Code::P006], "refused before memory is asked for");
+    assert_eq!(
+        codes(&judge(&parse_program(&vast).unwrap())),
+        [ProgramCode::P006],
+        "refused before memory is asked for"
+    );
     let problem = Problem::new(Topology::torus(&[2]).unwrap(), Collective::new(Kind::Broadcast(RankId(0)))).unwrap();
     assert_eq!(program.problem.collective(), problem.collective());
     for (wrong, right, line, words) in [
@@ -208,7 +221,7 @@ fn the_published_format_reads_as_it_says() {
     let example = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let program = parse_program(example).unwrap();
     assert!(judge(&program).holds());
-    for code in Code::ALL {
+    for code in ProgramCode::ALL {
         assert!(page.contains(&format!("`{code}`")), "docs/rank-program.md does not tell of {code}");
     }
     let published: serde_json::Value =

@@ -12,7 +12,7 @@ use super::run;
 use crate::support::machine::{PATIENCE, kinds, problem, small_schedules, verified};
 
 fn audited(program: Program) -> AuditedProgram {
-    AuditedProgram::new(program, &audit::Options::default()).expect("it holds")
+    AuditedProgram::new(program, &audit::AuditOptions::default()).expect("it holds")
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn every_planner_on_every_small_machine_lowered() {
         for goal in wishes {
             let Ok(program) = lower(&schedule, &goal) else { continue };
             // With few slots, a program may get stuck; it is not run then.
-            let Ok(program) = AuditedProgram::new(program, &audit::Options::default()) else { continue };
+            let Ok(program) = AuditedProgram::new(program, &audit::AuditOptions::default()) else { continue };
             let result = std::panic::catch_unwind(|| {
                 run::<i32>(&program, &[ranks - 1, ranks + 1], Operation::Sum, 1);
             });
@@ -160,7 +160,7 @@ fn programs_that_no_schedule_is_lowered_to() {
 fn what_is_refuted_is_given_back() {
     let text = ODD[0].replace("\"dst\": [\"o\", 1]", "\"dst\": [\"s\", 1]");
     let program = json::parse_program(&text).expect("it can be read");
-    let refuted = AuditedProgram::new(program, &audit::Options::default()).expect_err("it does not hold");
+    let refuted = AuditedProgram::new(program, &audit::AuditOptions::default()).expect_err("it does not hold");
     assert!(refuted.to_string().contains("rank 1 must have chunk 1"), "{refuted}");
 }
 

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::run::Outcome;
+use super::run::Interleaving;
 use super::structure::NOBODY;
 use collsynth_core::program::{Operation, Program};
 use collsynth_core::topology::RankId;
@@ -23,7 +23,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    pub(super) fn new(program: &Program, outcome: &Outcome<'_>) -> Self {
+    pub(super) fn new(program: &Program, run: &Interleaving<'_>) -> Self {
         let count = program.operations().len();
         let (mut worker, mut rank, mut position) = (vec![0; count], vec![RankId(0); count], vec![0; count]);
         for own in (0..program.rank_count() as u32).map(RankId) {
@@ -33,7 +33,7 @@ impl Places {
             }
         }
         let mut by_rank = vec![Vec::new(); program.rank_count()];
-        for (at, &number) in outcome.order.iter().enumerate() {
+        for (at, &number) in run.order.iter().enumerate() {
             by_rank[rank[number as usize].index()].push(number);
             position[number as usize] = at;
         }
@@ -41,7 +41,7 @@ impl Places {
     }
 
     /// The operations that come directly before one: in its worker, what it waits for, what sent its packet.
-    pub(super) fn before(&self, program: &Program, outcome: &Outcome<'_>, number: usize) -> [Option<usize>; 3] {
+    pub(super) fn before(&self, program: &Program, run: &Interleaving<'_>, number: usize) -> [Option<usize>; 3] {
         let in_worker = (number > program.range(self.worker[number] as usize).start).then(|| number - 1);
         let awaited = match program.operations()[number] {
             Operation::Wait { worker, operation } => {
@@ -50,7 +50,7 @@ impl Places {
             }
             _ => None,
         };
-        let sender = outcome.sent_by[number];
+        let sender = run.sent_by[number];
         [in_worker, awaited, (sender != NOBODY).then_some(sender as usize)]
     }
 }
@@ -65,19 +65,19 @@ pub(super) struct Hub {
 
 impl Hub {
     /// O(operations).
-    pub(super) fn new(program: &Program, outcome: &Outcome<'_>, places: &Places, worker: usize) -> Self {
+    pub(super) fn new(program: &Program, run: &Interleaving<'_>, places: &Places, worker: usize) -> Self {
         let count = program.operations().len();
         let (mut after, mut before) = (vec![u32::MAX; count], vec![0; count]);
         for (index, number) in (0..).zip(program.range(worker)) {
             (after[number], before[number]) = (index, index + 1);
         }
-        for &number in &outcome.order {
-            for earlier in places.before(program, outcome, number as usize).into_iter().flatten() {
+        for &number in &run.order {
+            for earlier in places.before(program, run, number as usize).into_iter().flatten() {
                 before[number as usize] = before[number as usize].max(before[earlier]);
             }
         }
-        for &number in outcome.order.iter().rev() {
-            for earlier in places.before(program, outcome, number as usize).into_iter().flatten() {
+        for &number in run.order.iter().rev() {
+            for earlier in places.before(program, run, number as usize).into_iter().flatten() {
                 after[earlier] = after[earlier].min(after[number as usize]);
             }
         }
@@ -94,7 +94,7 @@ impl Hub {
 /// chain. O(operations that ran between the two).
 pub(super) fn chain(
     program: &Program,
-    outcome: &Outcome<'_>,
+    run: &Interleaving<'_>,
     places: &Places,
     from: usize,
     to: usize,
@@ -103,7 +103,7 @@ pub(super) fn chain(
     let mut next: HashMap<usize, usize> = HashMap::new();
     let mut queue = VecDeque::from([to]);
     while let Some(number) = queue.pop_front() {
-        for earlier in places.before(program, outcome, number).into_iter().flatten() {
+        for earlier in places.before(program, run, number).into_iter().flatten() {
             if places.position[earlier] >= places.position[from] && !next.contains_key(&earlier) {
                 next.insert(earlier, number);
                 queue.push_back(earlier);

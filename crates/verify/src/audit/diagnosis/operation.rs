@@ -17,7 +17,7 @@ pub(super) fn name(program: &Program, worker: usize) -> String {
 }
 
 /// What an operation does.
-pub(super) fn what(program: &Program, operation: usize) -> String {
+fn what(program: &Program, operation: usize) -> String {
     let to = |channel: u32| {
         let to = program.channels.get(channel as usize).map(|channel| channel.to.to_string());
         format!("rank {} on channel {channel}", to.unwrap_or_else(|| "?".to_owned()))

@@ -9,41 +9,20 @@
 
 use std::collections::HashMap;
 
-use super::execute::Move;
-use super::routes::{Passage, Route};
-use super::words::Scene;
+use super::super::moves::Move;
+use super::super::routes::{Passage, Route};
+use super::super::{Hop, Trace};
+use super::Scene;
 use collsynth_core::collective::{ChunkId, Holders};
 use collsynth_core::topology::RankId;
 
 /// Transfers that a sentence lists before it leaves some out.
 const LISTED: usize = 8;
 
-/// How a chunk came where it is, for a rank that lacks it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trace {
-    /// The whole story in one sentence, without its full stop.
-    pub text: String,
-    /// The transfers that carried the chunk, from where it starts on.
-    pub path: Vec<Hop>,
-}
-
-/// A transfer that carried a chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hop {
-    /// The step, from 1.
-    pub step: u32,
-    /// The transfer, counted from 0 within its step.
-    pub transfer: usize,
-    /// The sender.
-    pub from: RankId,
-    /// The receiver.
-    pub to: RankId,
-}
-
 impl Scene<'_> {
     /// D001: of a sender that does not hold the chunk.
-    pub(super) fn trace_of_send(&self, chunk: ChunkId, one: Move, moves: &[Move]) -> Trace {
-        let Route { step, from, to, .. } = self.route(one);
+    pub(super) fn trace_of_send(&self, chunk: ChunkId, route: Route, moves: &[Move]) -> Trace {
+        let Route { step, from, to, .. } = route;
         let brought = self.first_arrivals(chunk, moves);
         let lacks = format!("rank {} lacks chunk {}", self.rank(to), self.chunk(chunk));
         let was = format!("rank {} was to send it in step {step}, but", self.rank(from));
