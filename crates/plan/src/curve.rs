@@ -177,7 +177,7 @@ pub fn useful_parts(topology: &Topology, kind: &Kind) -> Result<Vec<u32>, PlanEr
 
 /// Can messages of this kind be cut in more parts? A barrier has one chunk, and a demand says its chunks itself.
 pub fn can_be_cut(kind: &Kind) -> bool {
-    !matches!(kind, Kind::Barrier | Kind::AllToAllV(_))
+    kind.can_be_cut()
 }
 
 /// The curve for one number of parts.

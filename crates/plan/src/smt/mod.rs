@@ -41,7 +41,6 @@ pub use search::Minimise;
 
 use crate::{Asked, Control, Flood, Outcome, PlanError, Planner, StopReason, Task};
 use ask::Asking;
-use collsynth_core::collective::Kind;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
 use collsynth_core::topology::Distances;
@@ -98,7 +97,7 @@ impl Planner for Smt {
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
-        if task.problem.collective().kind == Kind::Barrier {
+        if !task.problem.collective().kind.has_volume() {
             return Flood.plan(task, control).map(|outcome| Outcome { proven: true, ..outcome });
         }
         task.step_count(0)?;

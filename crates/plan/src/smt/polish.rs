@@ -4,7 +4,6 @@ use super::ask::{Asking, Effort, Known};
 use super::search::outcome;
 use super::{Planner, Smt};
 use crate::{Control, Outcome, PlanError, Task};
-use collsynth_core::collective::Kind;
 use collsynth_core::schedule::Schedule;
 
 /// Asks for one step less with the same total width, then for one unit of width less in the same steps, again and
@@ -15,7 +14,7 @@ use collsynth_core::schedule::Schedule;
 /// [`PlanError::NotApplicable`] if the planner does not apply, or to a barrier.
 pub fn polish(task: &Task<'_>, schedule: Schedule, control: &Control) -> Result<Outcome, PlanError> {
     Smt.applies(task.problem)?;
-    if task.problem.collective().kind == Kind::Barrier {
+    if !task.problem.collective().kind.has_volume() {
         let reason = "a barrier is flooded, which is optimal: plan it anew".to_owned();
         return Err(PlanError::NotApplicable { planner: Smt.name(), reason });
     }
