@@ -223,7 +223,10 @@ impl Lengths {
     pub(super) fn greatest_room(&self, topology: &Topology) -> i128 {
         let (mut room, mut greatest) = (0, 0);
         for changes in self.changes.chunk_by(|a, b| a.0 == b.0) {
-            room += changes.iter().map(|&(_, link, by)| i128::from(by) * i128::from(topology.link(link).capacity)).sum::<i128>();
+            room += changes
+                .iter()
+                .map(|&(_, link, by)| i128::from(by) * i128::from(topology.link(link).capacity))
+                .sum::<i128>();
             greatest = room.max(greatest);
         }
         greatest

@@ -65,9 +65,7 @@ pub fn over_time(problem: &Problem, known: &Bounds, limit: &FlowLimit) -> Option
             best.add(evidence);
         }
     }
-    if !any
-        && let Some(evidence) = of_all(problem, best.least, limit)
-    {
+    if !any && let Some(evidence) = of_all(problem, best.least, limit) {
         best.add(evidence);
     }
     let (at_least, evidence) = best.evidence?;
