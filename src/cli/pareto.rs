@@ -6,9 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use collsynth::collective::{Collective, Kind};
 use collsynth::cost::Price;
-use collsynth::plan::{
-    Control, Front, Goal, Parts, Plan, Smt, SmtBackend, StopReason, can_be_cut, trace, useful_parts,
-};
+use collsynth::plan::{Control, Front, Goal, Parts, Plan, Smt, SmtBackend, StopReason, trace, useful_parts};
 use collsynth::problem::Problem;
 use collsynth::report::curve::{Curve, Point};
 use collsynth::topology::Topology;
@@ -144,7 +142,7 @@ impl ParetoCommand {
             Some(parts) => parts.clone(),
             None => useful_parts(topology, kind).map_err(|error| Failure::of_plan(&error, topology))?,
         };
-        if parts.len() > 1 && !can_be_cut(kind) {
+        if parts.len() > 1 && !kind.can_be_cut() {
             let message = format!("{} is not cut in parts: its schedules for other --parts are the same", kind.name());
             return Err(Failure::usage(message).hint("state one number of --parts, or leave it out"));
         }

@@ -11,7 +11,7 @@ use collsynth::report::run::{RunReport, block_for};
 use collsynth::report::verdict::findings;
 use collsynth::runtime::tcp::{self, RankTable, TcpTransport};
 use collsynth::runtime::{
-    Communicator, Dtype, Mismatch, Operation, RunError, Runnable, Sample, Transport, Trial, threads,
+    Communicator, Dtype, Mismatch, ReduceOp, RunError, Runnable, Sample, Transport, Trial, threads,
 };
 use collsynth::schedule::Solution;
 use collsynth::topology::RankId;
@@ -44,7 +44,7 @@ pub struct RunCommand {
     dtype: Dtype,
     /// How values are reduced: sum, product, min or max
     #[arg(long, value_name = "OP", default_value = "sum")]
-    op: Operation,
+    op: ReduceOp,
     /// How ranks are joined
     #[arg(long, value_enum, default_value = "threads")]
     transport: TransportName,

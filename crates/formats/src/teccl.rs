@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use collsynth_core::certificate::Bounds;
-use collsynth_core::collective::{ChunkId, Kind};
+use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Origin, Schedule, Solution};
 use collsynth_core::topology::RankId;
@@ -128,10 +128,10 @@ fn flow(text: &str) -> Result<Flow, String> {
 
 fn chunk(problem: &Problem, flow: &Flow) -> Result<ChunkId, String> {
     let (parts, ranks) = (problem.parts(), problem.topology().rank_count() as u32);
-    let limit = match problem.collective().kind {
-        Kind::AllGather => parts,
-        Kind::AllToAll => parts * ranks,
-        _ => return Err(format!("TE-CCL has no {}: all_gather or all_to_all", problem.collective().kind.name())),
+    let limit = match problem.collective().kind.name() {
+        "all_gather" => parts,
+        "all_to_all" => parts * ranks,
+        other => return Err(format!("TE-CCL has no {other}: all_gather or all_to_all")),
     };
     if flow.origin >= ranks || flow.chunk >= limit {
         return Err(format!("chunk {} from {} is not one of this collective", flow.chunk, flow.origin));

@@ -75,7 +75,7 @@ pub use half_ring::HalfRing;
 pub use lp::Lp;
 pub use mate::{Mate, MateE};
 pub use negotiated::Negotiated;
-pub use parts::{can_be_cut, useful_parts};
+pub use parts::useful_parts;
 pub use phase::Phase;
 pub use planned::Plan;
 pub use planner::{Account, AutoUse, Outcome, Planner, Refutation};

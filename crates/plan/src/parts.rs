@@ -23,7 +23,7 @@ const AUTO_TREE_HOPS: u32 = 800_000;
 ///
 /// As [`synthesize`](super::synthesize).
 pub fn useful_parts(topology: &Topology, kind: &Kind) -> Result<Vec<u32>, PlanError> {
-    if !can_be_cut(kind) {
+    if !kind.can_be_cut() {
         return Ok(vec![1]);
     }
     let whole = Problem::new(topology.clone(), Collective::new(kind.clone()))?;
@@ -31,11 +31,6 @@ pub fn useful_parts(topology: &Topology, kind: &Kind) -> Result<Vec<u32>, PlanEr
     let (exact, most) = best_parts(&whole, &bounds, None);
     let powers = (0..).map(|exponent| 1 << exponent).take_while(|&parts| parts < exact);
     Ok(powers.chain([exact, 2 * exact, 4 * exact]).filter(|&parts| parts <= most).collect())
-}
-
-/// Can messages of this kind be cut in more parts? A barrier has one chunk, and a demand says its chunks itself.
-pub fn can_be_cut(kind: &Kind) -> bool {
-    !matches!(kind, Kind::Barrier | Kind::AllToAllV(_))
 }
 
 /// The fewest parts whose least whole width costs least, and the most that are within the limits.

@@ -8,7 +8,7 @@ use super::link_table::LinkTable;
 use super::phase::Stated;
 use super::walks::write;
 use super::{Control, Outcome, Phase, PlanError, StopReason, Task};
-use collsynth_core::collective::{ChunkId, Holders, Kind};
+use collsynth_core::collective::{ChunkId, Holders};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{LinkId, RankId, Torus, dim_name};
 
@@ -73,7 +73,7 @@ pub(super) fn check_torus<'a>(planner: &'static str, problem: &'a Problem) -> Re
     let refuse = |reason: String| Err(PlanError::NotApplicable { planner, reason });
     let topology = problem.topology();
     let kind = &problem.collective().kind;
-    if !matches!(kind, Kind::AllToAll | Kind::AllToAllV(_)) {
+    if kind.owners() != 2 {
         return refuse(format!("it plans all_to_all and all_to_allv, not {}", kind.name()));
     }
     let Some(torus) = topology.as_torus() else {

@@ -5,7 +5,7 @@ use collsynth::collective::Kind;
 use collsynth::format::{json, msccl};
 use collsynth::lower::{Target, lower};
 use collsynth::program::{Barriers, Program};
-use collsynth::runtime::{Communicator, Operation, RunError, Runnable, Trial, tcp, threads};
+use collsynth::runtime::{Communicator, ReduceOp, RunError, Runnable, Trial, tcp, threads};
 use collsynth::topology::RankId;
 
 use super::run;
@@ -32,7 +32,7 @@ fn every_planner_on_every_small_machine_lowered() {
             // With few slots, a program may get stuck; it is not run then.
             let Ok(program) = AuditedProgram::new(program, &audit::AuditOptions::default()) else { continue };
             let result = std::panic::catch_unwind(|| {
-                run::<i32>(&program, &[ranks - 1, ranks + 1], Operation::Sum, 1);
+                run::<i32>(&program, &[ranks - 1, ranks + 1], ReduceOp::Sum, 1);
             });
             assert!(result.is_ok(), "{name}, {goal:?}");
         }
@@ -45,7 +45,7 @@ fn the_same_bits_as_the_schedule_and_every_time() {
         let schedule = verified(&problem(&[3, 3], kind, 2));
         let program = audited(lower(&schedule, &Target::default()).expect("it can be lowered"));
         let outputs = |runnable: Runnable<'_>| -> Vec<Vec<f32>> {
-            let run = run::<f32>(runnable, &[1003], Operation::Sum, 5);
+            let run = run::<f32>(runnable, &[1003], ReduceOp::Sum, 5);
             run.into_iter().flatten().map(|buffers| buffers.output).collect()
         };
         let first = outputs((&program).into());
@@ -59,7 +59,7 @@ fn a_million_and_three_elements() {
     for kind in kinds(4) {
         let schedule = verified(&problem(&[2, 2], kind, 3));
         let program = audited(lower(&schedule, &Target::default()).expect("it can be lowered"));
-        run::<f32>(&program, &[1_000_003], Operation::Sum, 4);
+        run::<f32>(&program, &[1_000_003], ReduceOp::Sum, 4);
     }
 }
 
@@ -68,7 +68,7 @@ fn over_tcp() {
     for kind in kinds(6) {
         let schedule = verified(&problem(&[2, 3], kind, 2));
         let program = audited(lower(&schedule, &Target::default()).expect("it can be lowered"));
-        let trial = Trial::<f32>::new(&program.problem, 1001, Operation::Sum, 6);
+        let trial = Trial::<f32>::new(&program.problem, 1001, ReduceOp::Sum, 6);
         let checked = tcp::run_on_loopback(&program, PATIENCE, |mut communicator| {
             let mut buffers = trial.buffers(communicator.rank());
             trial.call(&mut communicator, &mut buffers).expect("the call succeeds");
@@ -88,7 +88,7 @@ fn what_was_written_for_msccl() {
         let root = schedule.problem.collective().kind.root().unwrap_or(RankId(0)).0;
         let program = msccl::parse(&text, &msccl::Unsaid { root, slots: 8, ..msccl::Unsaid::default() })
             .expect("it is read back");
-        run::<i64>(&audited(program), &[1, 1000], Operation::Sum, 7);
+        run::<i64>(&audited(program), &[1, 1000], ReduceOp::Sum, 7);
         count += 1;
     }
     assert!(count > 5, "kinds that MSCCL XML can say");
@@ -151,8 +151,8 @@ const ODD: &[&str] = &[
 fn programs_that_no_schedule_is_lowered_to() {
     for text in ODD {
         let program = audited(json::parse_program(text).unwrap_or_else(|error| panic!("{error:?} in {text}")));
-        run::<i32>(&program, &[0, 1, 2, 3, 1001], Operation::Sum, 3);
-        run::<i32>(&program, &[200_003], Operation::Product, 3);
+        run::<i32>(&program, &[0, 1, 2, 3, 1001], ReduceOp::Sum, 3);
+        run::<i32>(&program, &[200_003], ReduceOp::Product, 3);
     }
 }
 

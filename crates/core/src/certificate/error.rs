@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::Rational;
+use crate::collective::{Kind, Pattern};
 
 /// What is wrong with a certificate, in words for the person who wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -46,4 +47,17 @@ pub enum CertificateError {
     TooFewBlocks { blocks: usize },
     #[error("no live link {between}, so no schedule exists and no bound has a meaning")]
     NoCapacity { between: &'static str },
+}
+
+impl CertificateError {
+    /// What to claim instead of evidence that is for other kinds.
+    pub(super) fn wrong_evidence(evidence: &'static str, kind: &Kind) -> Self {
+        let instead = match kind.pattern() {
+            Pattern::OneToOne => "a metric",
+            Pattern::OneToEvery | Pattern::EveryToOne => "a cut",
+            Pattern::EveryToEvery if kind.has_volume() => "a partition, or a cut",
+            Pattern::EveryToEvery => "a bound on its steps; its volume has no certificate",
+        };
+        Self::WrongEvidence { evidence, kind: kind.name(), instead }
+    }
 }

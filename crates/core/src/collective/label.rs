@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{ChunkId, Collective, Kind};
+use super::{ChunkId, Collective};
 use crate::topology::RankId;
 
 /// Why a text names no chunk.
@@ -32,8 +32,8 @@ impl Collective {
         let with_part =
             |label: String, part: u32, parts: u32| if parts > 1 { format!("{label}/{part}") } else { label };
         let (owner, part) = (chunk.0 / self.parts, chunk.0 % self.parts);
-        match (&self.kind, self.form()) {
-            (Kind::AllToAllV(demand), _) => {
+        match (self.kind.demand(), self.form()) {
+            (Some(demand), _) => {
                 let (origin, dest) = demand.pair(chunk);
                 let chunks = demand.chunks(origin, dest);
                 with_part(format!("{origin}>{dest}"), chunk.0 - chunks.start, chunks.len() as u32)
@@ -84,12 +84,12 @@ impl Collective {
             (Form::Pair, Some((origin, dest))) => {
                 let origin = within("rank", number(origin)?, ranks)?;
                 let dest = within("rank", number(dest)?, ranks)?;
-                match &self.kind {
-                    Kind::AllToAllV(demand) => {
+                match self.kind.demand() {
+                    Some(demand) => {
                         let chunks = demand.chunks(RankId(origin), RankId(dest));
                         chunks.start + within("part", part, chunks.len() as u32)?
                     }
-                    _ => (origin * ranks + dest) * self.parts + within("part", part, self.parts)?,
+                    None => (origin * ranks + dest) * self.parts + within("part", part, self.parts)?,
                 }
             }
             (Form::Rank, None) => {
@@ -102,12 +102,10 @@ impl Collective {
     }
 
     fn form(&self) -> Form {
-        match self.kind {
-            Kind::AllToAll | Kind::AllToAllV(_) => Form::Pair,
-            Kind::AllGather | Kind::ReduceScatter | Kind::Scatter(_) | Kind::Gather(_) | Kind::AllReduceGathered => {
-                Form::Rank
-            }
-            Kind::AllReduce | Kind::Broadcast(_) | Kind::Reduce(_) | Kind::Barrier => Form::Part,
+        match self.kind.owners() {
+            0 => Form::Part,
+            1 => Form::Rank,
+            _ => Form::Pair,
         }
     }
 }

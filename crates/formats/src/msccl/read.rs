@@ -6,8 +6,9 @@
 use std::collections::HashMap;
 
 use super::{Dialect, MAX_BLOCKS, MAX_BLOCKS_PER_CHANNEL, MAX_CHANNELS, MAX_COUNT, MAX_NAME, MAX_STEPS, Unsaid};
+use crate::names;
 use crate::xml::{self, Element, Fault};
-use collsynth_core::collective::{Collective, Kind};
+use collsynth_core::collective::{Collective, Who};
 use collsynth_core::problem::Problem;
 use collsynth_core::program::{Barriers, Buffer, Channel, Operation, Program, ProgramBuilder, Slot};
 use collsynth_core::schedule::Origin;
@@ -148,26 +149,15 @@ fn problem(algo: &Element, unsaid: &Unsaid) -> Result<Problem, Fault> {
             return Err(fault(FormatCode::F003, message));
         }
     };
-    let root = RankId(unsaid.root);
-    let (kind, each) = match coll {
-        "allgather" => (Kind::AllGather, true),
-        "reduce_scatter" | "reducescatter" => (Kind::ReduceScatter, true),
-        "alltoall" => (Kind::AllToAll, true),
-        "allreduce" => (Kind::AllReduce, false),
-        "broadcast" => (Kind::Broadcast(root), false),
-        "reduce" => (Kind::Reduce(root), false),
-        "gather" => (Kind::Gather(root), true),
-        "scatter" => (Kind::Scatter(root), true),
-        "alltoallv" => {
-            let message = "`coll` \"alltoallv\" is not read: its counts come with the call, not with the file";
-            return Err(fault(FormatCode::F003, message.to_owned()));
-        }
-        "send" | "recv" => {
-            let message = format!("`coll` \"{coll}\" is not read: a single message is no collective");
-            return Err(fault(FormatCode::F003, message));
-        }
-        other => return Err(fault(FormatCode::F003, format!("`coll` \"{other}\" is not known"))),
-    };
+    let kind = names::kind(coll, RankId(unsaid.root)).ok_or_else(|| {
+        let why = match coll {
+            "alltoallv" => "not read: its counts come with the call, not with the file",
+            "send" | "recv" => "not read: a single message is no collective",
+            _ => "not known",
+        };
+        fault(FormatCode::F003, format!("`coll` \"{coll}\" is {why}"))
+    })?;
+    let each = kind.owners() > 0;
     if each && (ranks == 0 || !chunks.is_multiple_of(ranks)) {
         return Err(fault(FormatCode::F003, format!("`nchunksperloop` is {chunks}, no multiple of the {ranks} gpus")));
     }
@@ -180,9 +170,10 @@ fn problem(algo: &Element, unsaid: &Unsaid) -> Result<Problem, Fault> {
 /// A buffer that is used has the size that the collective gives it.
 fn check_chunks(gpu: &Element, per_loop: u32, problem: &Problem) -> Result<(), Fault> {
     let ranks = problem.topology().rank_count() as u32;
-    let (input, output) = match problem.collective().kind {
-        Kind::AllGather | Kind::Gather(_) => (ranks, 1),
-        Kind::ReduceScatter | Kind::Scatter(_) => (1, ranks),
+    let kind = &problem.collective().kind;
+    let (input, output) = match (kind.before() == Who::Owner, kind.after() == Who::Owner) {
+        (true, false) => (ranks, 1),
+        (false, true) => (1, ranks),
         _ => (1, 1),
     };
     for (key, times) in [("i_chunks", input), ("o_chunks", output)] {

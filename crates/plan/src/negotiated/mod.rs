@@ -30,9 +30,9 @@ mod start;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::error::check_kind;
 use crate::negotiation::{Aim, LiveLink, Message, Network, Search, Start, Strategy, WAIT, messages, most_useful};
 use crate::{Control, Outcome, PlanError, Planner, StopReason, Task, bounded_widths, even_widths};
-use collsynth_core::collective::Kind;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};
 use paths::Paths;
@@ -67,11 +67,7 @@ impl Planner for Negotiated {
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        let refuse = |reason: &str| PlanError::NotApplicable { planner: self.name(), reason: reason.to_owned() };
-        match problem.collective().kind {
-            Kind::AllToAll | Kind::AllToAllV(_) => Ok(()),
-            _ => Err(refuse("it plans all_to_all and all_to_allv only")),
-        }
+        check_kind(self.name(), problem, &["all_to_all", "all_to_allv"])
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
@@ -103,10 +99,8 @@ pub(crate) fn plan_from(
     if messages.is_empty() {
         return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
     }
-    let more = match task.problem.collective().kind {
-        Kind::AllToAllV(_) => MORE_STEPS_OF_DEMANDS,
-        _ => MORE_STEPS,
-    };
+    let demanded = task.problem.collective().kind.demand().is_some();
+    let more = if demanded { MORE_STEPS_OF_DEMANDS } else { MORE_STEPS };
     let most_steps = task.steps.or(task.max_steps);
     let steps = match most_steps {
         Some(most) => (least_steps..=most).collect(),
@@ -180,7 +174,7 @@ impl<'a> Strategy for Routing<'a> {
     /// For demands, steps that are all 1 wide: any schedule can be carried out in such steps. All-to-alls leave less
     /// to chance, and fewer steps do.
     fn patient_steps(&self, width: u32) -> Option<u32> {
-        let demanded = matches!(self.problem.collective().kind, Kind::AllToAllV(_));
+        let demanded = self.problem.collective().kind.demand().is_some();
         let (least, most) = (self.steps.first().copied().unwrap_or(1), self.most_steps.unwrap_or(u32::MAX));
         Some(width).filter(|steps| demanded && (least..=most).contains(steps))
     }

@@ -3,7 +3,6 @@
 use super::Guide;
 use crate::negotiation::{LiveLink, Message, Network, WAIT};
 use crate::template::{TemplateSchedule, is_symmetric};
-use collsynth_core::collective::Kind;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{RankId, Topology, TopologySpec};
 
@@ -45,7 +44,7 @@ impl Guide for TemplateGuide {
 fn template(problem: &Problem, steps: usize) -> Option<(Topology, TemplateSchedule)> {
     let topology = problem.topology();
     let torus = topology.as_torus().filter(|torus| is_symmetric(torus))?;
-    if problem.collective().kind != Kind::AllToAll {
+    if problem.collective().kind.demand().is_some() {
         return None;
     }
     let template = TemplateSchedule::new(torus, problem.parts(), u32::try_from(steps).ok()?)?;

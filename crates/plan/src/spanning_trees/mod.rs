@@ -40,10 +40,11 @@ mod shares;
 mod site;
 mod translation;
 
+use crate::error::check_kind;
 use crate::negotiation::{Network, Search, WAIT};
 use crate::trees::Grown;
 use crate::{Control, Outcome, PlanError, Planner, StopReason, Task};
-use collsynth_core::collective::{ChunkId, Kind};
+use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};
 use collsynth_core::topology::LinkId;
@@ -75,11 +76,7 @@ impl Planner for SpanningTrees {
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        let refuse = |reason: &str| PlanError::NotApplicable { planner: self.name(), reason: reason.to_owned() };
-        match problem.collective().kind {
-            Kind::AllReduce => Ok(()),
-            _ => Err(refuse("it plans all_reduce only")),
-        }
+        check_kind(self.name(), problem, &["all_reduce"])
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {

@@ -122,7 +122,8 @@ impl<'a> Lowering<'a> {
     fn new(problem: &'a Problem, schedule: &'a Schedule, target: Target, barrier: &Barrier) -> Self {
         let ranks = || (0..problem.topology().rank_count() as u32).map(RankId);
         // Scratch is allotted without an end; how much there is is known at last.
-        let layouts: Vec<Layout<'_>> = ranks().map(|rank| Layout::new(problem, target.in_place, rank, 0)).collect();
+        let layouts: Vec<Layout<'_>> =
+            ranks().map(|rank| Layout::of_program(problem, target.in_place, rank, 0)).collect();
         let mut channels = channels(schedule);
         channels.extend(barrier.channels());
         Self {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::collective::{cut, name_collective, unit};
+use super::collective::{cut, name_collective};
 use super::figures::{exact_and_decimal, percent};
 use super::machine::describe;
 use super::quality::{Quality, Standing};
@@ -71,7 +71,7 @@ pub fn figures_to_json(problem: &Problem, schedule: &Schedule, bounds: &Bounds) 
     json!({
         "collective": problem.collective().kind.name(),
         "root": problem.collective().kind.root().map(|root| root.0),
-        "unit": unit(&problem.collective().kind),
+        "unit": problem.collective().kind.unit().name(),
         "machine": describe(problem.topology()),
         "ranks": problem.topology().rank_count(),
         "parts": problem.parts(),
