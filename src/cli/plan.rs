@@ -22,9 +22,6 @@ use super::progress::{Ticker, interrupt_flag};
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, Format, output, proof, size};
 
-/// Variables of the largest linear program that is solved for a joint bound: some seconds.
-const MOST_VARIABLES: usize = 16_000;
-
 /// Plan a collective.
 #[derive(Args)]
 pub struct PlanCommand {
@@ -152,7 +149,7 @@ impl PlanCommand {
 fn joint_bounds(plan: &Plan, control: &Control) -> Vec<JointBound> {
     let (steps, width) = (plan.schedule.step_count(), plan.schedule.total_width());
     let (Ok(steps), Ok(width)) = (u32::try_from(steps), u32::try_from(width)) else { return Vec::new() };
-    let limit = FlowLimit { variables: MOST_VARIABLES, solver: control.limit() };
+    let limit = FlowLimit { variables: FlowLimit::UNASKED, solver: control.limit() };
     bound::joint_bounds(&plan.problem, &plan.bounds, steps, width, &limit)
 }
 

@@ -97,7 +97,7 @@ pub(super) fn routed(
 ) -> Result<Walks, PlanError> {
     let torus = check_torus(planner, problem)?;
     let topology = problem.topology();
-    let router = Router { topology, torus, dims: active_dims(problem), links: LinkTable::new(topology) };
+    let router = Router { topology, torus, dims: active_dims(problem), links: LinkTable::live(topology) };
     let mut walks = Walks::default();
     for parts in travellers(problem).chunk_by(|a, b| (a.origin, a.dest) == (b.origin, b.dest)) {
         let (origin, dest) = (parts[0].origin, parts[0].dest);

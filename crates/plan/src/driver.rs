@@ -99,9 +99,9 @@ const AUTO_TREE_HOPS: u32 = 800_000;
 /// Plans a collective on a topology.
 ///
 /// Where the best schedule is above the bound on the volume that cuts give, the flow LP is solved, if it has at most
-/// 16000 variables after symmetries and is done within the time limit: its bound may prove that the schedule is
-/// optimal, or say better by how much it is not. Where little is to be moved and nothing else is wished for, a SAT
-/// solver is then asked for the last units of width (see [`Smt`]).
+/// [`FlowLimit::UNASKED`](bound::FlowLimit::UNASKED) variables after symmetries and is done within the time limit: its
+/// bound may prove that the schedule is optimal, or say better by how much it is not. Where little is to be moved and
+/// nothing else is wished for, a SAT solver is then asked for the last units of width (see [`Smt`]).
 ///
 /// # Errors
 ///

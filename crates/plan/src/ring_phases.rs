@@ -131,7 +131,7 @@ pub(super) fn run(
     let Some(torus) = topology.as_torus() else {
         return Err(PlanError::NotApplicable { planner, reason: "it needs a torus".to_owned() });
     };
-    let links = LinkTable::new(topology);
+    let links = LinkTable::live(topology);
     let mut travellers = travellers(task.problem);
     let mut steps: Vec<Vec<(LinkId, ChunkId)>> = Vec::new();
     let mut lengths = Vec::with_capacity(phases.len());

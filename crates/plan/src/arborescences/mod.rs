@@ -90,7 +90,7 @@ impl Planner for Arborescences {
 
 /// As many as parts can use, as shallow as can be found, with the unit in which capacities are counted.
 fn arborescences(task: &Task<'_>, network: &Network, root: u32, control: &Control) -> (u32, Vec<Arborescence>) {
-    let divisor = network.capacity.iter().copied().fold(0, greatest_common_divisor).max(1);
+    let divisor = network.capacity.iter().copied().fold(0, num_integer::gcd).max(1);
     let in_units = |unit: u32| -> Vec<u32> { network.capacity.iter().map(|capacity| capacity / unit).collect() };
     let packing = |unit| Packing::new(network, root, &in_units(unit), task.problem.parts().min(MOST));
     let (mut unit, mut best) = (divisor, packing(divisor));
@@ -109,8 +109,4 @@ fn arborescences(task: &Task<'_>, network: &Network, root: u32, control: &Contro
     let mut shallow = Shallow::new(network, root, in_units(unit), trees, rng);
     shallow.improve(control);
     (unit, shallow.into_arborescences())
-}
-
-fn greatest_common_divisor(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }

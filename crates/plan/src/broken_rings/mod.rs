@@ -124,7 +124,7 @@ fn prepare<'a>(planner: &'static str, problem: &'a Problem, scheme: Scheme) -> R
     if accelerated && dims.len() == 1 {
         return refuse("there is one dimension only, and none to accelerate it: try folded_ring".to_owned());
     }
-    let links = LinkTable::new(topology);
+    let links = LinkTable::live(topology);
     let rings = Rings { topology, torus, dims: &dims, links: &links };
     let mut broken = Vec::new();
     for mut ring in rings.broken(scheme.remains) {

@@ -82,7 +82,7 @@ impl TemplateTrees {
         let ground = Ground::new(torus);
         let room: u32 = ground.capacity.iter().sum();
         // In multiples of so many parts, the room of whole steps is filled.
-        let whole = room / greatest_common_divisor(room, ground.ranks - 1).max(1);
+        let whole = room / num_integer::gcd(room, ground.ranks - 1).max(1);
         let (block, copies) = block_parts(Some(whole.max(1)), parts, ground.ranks);
         let mut this = Self { widths: vec![0; steps as usize], blocks: Vec::new() };
         for (parts, copies) in [(block, copies), (parts - block * copies, 1)] {
@@ -326,8 +326,4 @@ fn augment(candidates: &[Candidate], room: &[usize], held: &mut [Vec<usize>], in
         way = before;
     }
     true
-}
-
-fn greatest_common_divisor(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
