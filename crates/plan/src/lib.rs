@@ -13,7 +13,6 @@ mod composed;
 mod control;
 pub mod cost;
 mod curve;
-mod dim_rotation;
 mod dor;
 mod driver;
 mod error;
@@ -21,28 +20,27 @@ mod exchange;
 mod flood;
 mod flow_over_time;
 mod folded_ring;
-mod half_ring;
-mod link_table;
+mod hamiltonian;
+pub mod link_table;
 mod lp;
 mod mate;
+mod moves;
 mod negotiated;
 mod negotiation;
-mod phase;
+mod network;
+mod path_routing;
+pub mod phased;
+mod pipeline;
 mod quickest;
-mod ring;
-mod ring_all_reduce;
-mod ring_gather;
 mod ring_of_ranks;
-mod ring_phases;
-mod ring_pipeline;
+mod rings;
 mod sharper;
 mod smt;
 mod spanning_trees;
 pub mod symmetry;
 mod template;
+mod tree_routing;
 mod trees;
-mod two_wave;
-mod walks;
 mod wfr;
 mod widths;
 
@@ -51,33 +49,28 @@ pub use arborescences::Arborescences;
 pub use binary_tree::BinaryTree;
 pub use composed::Composed;
 pub use curve::{Front, can_be_cut, trace, useful_parts};
-pub use dim_rotation::DimRotation;
 pub use dor::Dor;
 pub use driver::{Parts, Plan, Wish, synthesise};
 pub use exchange::Exchange;
 pub use flood::Flood;
 pub use flow_over_time::FlowOverTime;
 pub use folded_ring::{FoldedRing, OpenRing};
-pub use half_ring::HalfRing;
 pub use lp::Lp;
 pub use mate::{Mate, MateE};
 pub use negotiated::Negotiated;
-pub use ring::Ring;
-pub use ring_all_reduce::RingAllReduce;
-pub use ring_gather::RingGather;
-pub use ring_pipeline::RingPipeline;
+pub use ring_of_ranks::RingOfRanks;
+pub use rings::Rings;
 pub use sharper::SharperBounds;
 pub use smt::{Minimise, Proof, ProofForm, Refuted, Smt, SmtBackend, SmtWish, polish, prove};
 pub use spanning_trees::SpanningTrees;
 pub use template::Template;
 pub use trees::Trees;
-pub use two_wave::TwoWave;
 pub use wfr::Wfr;
 pub use widths::{bounded_widths, even_widths};
 
 pub use control::{Control, Progress};
 pub use error::PlanError;
-pub use phase::Phase;
+pub use phased::Phase;
 
 use crate::cost::Price;
 use collsynth_core::certificate::Bounds;
@@ -214,10 +207,10 @@ pub fn planners() -> &'static [&'static dyn Planner] {
         &Flood,
         &Lp,
         &Smt,
-        &DimRotation,
-        &HalfRing,
-        &Ring,
-        &RingPipeline,
+        &Rings::DIM_ROTATION,
+        &Rings::HALF_RING,
+        &Rings::RING,
+        &Rings::RING_PIPELINE,
         &FoldedRing,
         &OpenRing,
         &Mate::FOLDED,
@@ -228,10 +221,10 @@ pub fn planners() -> &'static [&'static dyn Planner] {
         &Dor,
         &Wfr,
         &Exchange,
-        &RingAllReduce,
-        &RingGather,
+        &RingOfRanks::ALL_REDUCE,
+        &RingOfRanks::GATHER,
         &BinaryTree,
-        &TwoWave,
+        &RingOfRanks::TWO_WAVE,
         &Composed,
     ]
 }
