@@ -19,7 +19,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use collsynth::collective::Kind;
-use collsynth::plan::{Control, Parts, Wish, synthesise};
+use collsynth::plan::{Control, Goal, Parts, planner_named, synthesize};
 use collsynth::runtime::{Element, Group, Operation, RankBuffers, threads};
 use collsynth::schedule::Solution;
 use collsynth::topology::Topology;
@@ -85,9 +85,9 @@ fn show(name: &str, rounds: &[Round]) {
 /// An all-reduce, in turns with the bounds.
 fn ours<E: Element>(machine: Machine, op: Operation) -> Vec<Round> {
     let topology = Topology::torus(machine.extents).expect("a torus");
-    let planner = machine.planner.map(str::to_owned);
-    let wish = Wish { planner, parts: Parts::Fixed(RANKS as u32), ..Wish::default() };
-    let plan = synthesise(&topology, &Kind::AllReduce, &wish, &Control::unlimited()).expect("a plan");
+    let planner = machine.planner.map(|name| planner_named(name).unwrap());
+    let goal = Goal { planner, parts: Parts::Fixed(RANKS as u32), ..Goal::default() };
+    let plan = synthesize(&topology, &Kind::AllReduce, &goal, &Control::unlimited()).expect("a plan");
     let schedule = Verified::<Solution>::new(plan.into(), &Options::default()).expect("it holds");
     let barrier = Barrier::new(RANKS);
     let group = Mutex::new(Group::new(&schedule).expect("a group"));

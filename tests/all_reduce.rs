@@ -3,7 +3,7 @@
 use collsynth::certificate::Rational;
 use collsynth::collective::Kind;
 use collsynth::cost::Price;
-use collsynth::plan::{Control, Parts, Plan, PlanError, Wish, synthesise};
+use collsynth::plan::{Control, Goal, Parts, Plan, PlanError, planner_named, synthesize};
 use collsynth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
 use collsynth::verify::{Options, verify};
 
@@ -12,8 +12,8 @@ fn torus(extents: &[u32], cables: &[(u32, u32)], failed_ranks: &[u32]) -> Topolo
 }
 
 fn plan(planner: &str, topology: &Topology, parts: u32) -> Result<Plan, PlanError> {
-    let wish = Wish { planner: Some(planner.to_owned()), parts: Parts::Fixed(parts), ..Wish::default() };
-    synthesise(topology, &Kind::AllReduce, &wish, &Control::unlimited())
+    let goal = Goal { planner: Some(planner_named(planner).unwrap()), parts: Parts::Fixed(parts), ..Goal::default() };
+    synthesize(topology, &Kind::AllReduce, &goal, &Control::unlimited())
 }
 
 /// Steps and volume of a schedule that verifies, as do its certificates.
@@ -101,13 +101,13 @@ fn one_direction_alone_may_fail() {
 fn any_number_of_steps_from_the_least_on_can_be_had() {
     let topology = torus(&[4, 4], &[(0, 1)], &[]);
     let plan = |steps| {
-        let wish = Wish {
-            planner: Some("spanning_trees".to_owned()),
+        let goal = Goal {
+            planner: Some(planner_named("spanning_trees").unwrap()),
             parts: Parts::Fixed(24),
             steps: Some(steps),
-            ..Wish::default()
+            ..Goal::default()
         };
-        synthesise(&topology, &Kind::AllReduce, &wish, &Control::unlimited())
+        synthesize(&topology, &Kind::AllReduce, &goal, &Control::unlimited())
     };
     for steps in [8, 9, 13, 16] {
         assert_eq!(figures(&plan(steps).unwrap()).0, steps as usize);
@@ -120,8 +120,8 @@ fn any_number_of_steps_from_the_least_on_can_be_had() {
 #[test]
 fn parts_are_chosen_and_the_message_size_decides() {
     let auto = |topology: &Topology, price| {
-        let wish = Wish { parts: Parts::Auto, price, ..Wish::default() };
-        synthesise(topology, &Kind::AllReduce, &wish, &Control::unlimited()).unwrap()
+        let goal = Goal { parts: Parts::Auto, price, ..Goal::default() };
+        synthesize(topology, &Kind::AllReduce, &goal, &Control::unlimited()).unwrap()
     };
     let sound = auto(&torus(&[4, 4, 4], &[], &[]), None);
     assert_eq!((sound.problem.parts(), figures(&sound)), (128, (12, Rational::new(21, 64))));

@@ -2,7 +2,7 @@
 //! schedules.
 
 use collsynth::collective::Kind;
-use collsynth::plan::{Control, Parts, PlanError, Wish, synthesise};
+use collsynth::plan::{Control, Goal, Parts, PlanError, planner_named, synthesize};
 use collsynth::schedule::Solution;
 use collsynth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
 use collsynth::verify::{Options, verify};
@@ -20,18 +20,19 @@ fn complete(ranks: u32, capacity: u32) -> Topology {
 
 /// Steps and total width of a schedule that verifies without a warning.
 fn figures(planner: &str, topology: &Topology, kind: Kind, parts: u32) -> (u32, u32) {
-    let plan = plan(topology, &kind, Wish { planner: Some(planner.to_owned()), ..with_parts(parts) }).unwrap();
+    let plan =
+        plan(topology, &kind, Goal { planner: Some(planner_named(planner).unwrap()), ..with_parts(parts) }).unwrap();
     let report = verify(&plan, &Options::default());
     assert!(report.holds() && report.warnings.is_empty(), "{planner}: {report:?}");
     (plan.schedule.step_count() as u32, plan.schedule.total_width() as u32)
 }
 
-fn plan(topology: &Topology, kind: &Kind, wish: Wish) -> Result<Solution, PlanError> {
-    synthesise(topology, kind, &wish, &Control::unlimited()).map(Solution::from)
+fn plan(topology: &Topology, kind: &Kind, goal: Goal<'_>) -> Result<Solution, PlanError> {
+    synthesize(topology, kind, &goal, &Control::unlimited()).map(Solution::from)
 }
 
-fn with_parts(parts: u32) -> Wish {
-    Wish { parts: Parts::Fixed(parts), ..Wish::default() }
+fn with_parts(parts: u32) -> Goal<'static> {
+    Goal { parts: Parts::Fixed(parts), ..Goal::default() }
 }
 
 #[test]
@@ -112,12 +113,12 @@ fn shards_of_a_composed_all_reduce_may_differ_by_a_part() {
 #[test]
 fn a_composed_all_reduce_keeps_to_the_steps_asked_for() {
     let topology = torus(&[4, 4], &[(0, 1)], &[]);
-    let wish = Wish { planner: Some("composed".to_owned()), ..with_parts(16) };
+    let goal = Goal { planner: Some(planner_named("composed").unwrap()), ..with_parts(16) };
     for steps in [8, 9, 10] {
-        let solution = plan(&topology, &Kind::AllReduce, Wish { steps: Some(steps), ..wish.clone() }).unwrap();
+        let solution = plan(&topology, &Kind::AllReduce, Goal { steps: Some(steps), ..goal }).unwrap();
         assert_eq!(solution.schedule.step_count(), steps as usize);
         assert!(verify(&solution, &Options::default()).holds());
     }
-    let error = plan(&topology, &Kind::AllReduce, Wish { steps: Some(7), ..wish }).unwrap_err();
+    let error = plan(&topology, &Kind::AllReduce, Goal { steps: Some(7), ..goal }).unwrap_err();
     assert!(error.to_string().contains("3 steps for the reduce_scatter: it takes 4"), "{error}");
 }

@@ -2,20 +2,20 @@
 
 use collsynth::certificate::Rational;
 use collsynth::collective::{Demand, Kind};
-use collsynth::plan::{Control, Parts, Plan, PlanError, Wish, synthesise};
+use collsynth::plan::{Control, Goal, Parts, Plan, PlanError, planner_named, synthesize};
 use collsynth::topology::{Shape, Topology, TopologySpec, Torus};
 use collsynth::verify::{Options, verify};
 use num_rational::Ratio;
 
 const CLASSICAL: [&str; 3] = ["ring", "half_ring", "dim_rotation"];
 
-fn wish(planner: &str, parts: u32) -> Wish {
-    Wish { planner: Some(planner.to_owned()), parts: Parts::Fixed(parts), ..Wish::default() }
+fn goal(planner: &str, parts: u32) -> Goal<'static> {
+    Goal { planner: Some(planner_named(planner).unwrap()), parts: Parts::Fixed(parts), ..Goal::default() }
 }
 
 fn plan(planner: &str, extents: &[u32], parts: u32) -> Plan {
     let torus = Topology::torus(extents).unwrap();
-    synthesise(&torus, &Kind::AllToAll, &wish(planner, parts), &Control::unlimited()).unwrap()
+    synthesize(&torus, &Kind::AllToAll, &goal(planner, parts), &Control::unlimited()).unwrap()
 }
 
 /// Volume and steps of a schedule that verifies.
@@ -103,7 +103,7 @@ fn on_unequal_extents_a_step_of_dim_rotation_is_as_wide_as_its_busiest_dimension
 fn doubled_cables_and_capacities_are_used() {
     let figures_on = |torus: Torus, planner: &str| {
         let topology = Topology::new(TopologySpec::new(Shape::Torus(torus))).unwrap();
-        figures(&synthesise(&topology, &Kind::AllToAll, &wish(planner, 4), &Control::unlimited()).unwrap())
+        figures(&synthesize(&topology, &Kind::AllToAll, &goal(planner, 4), &Control::unlimited()).unwrap())
     };
     for planner in CLASSICAL {
         let doubled = Torus { wrap: vec![true], ..Torus::new(&[2]) };
@@ -130,28 +130,28 @@ fn the_bound_is_never_beaten_whatever_the_parts() {
 
 #[test]
 fn what_does_not_apply_is_refused_with_the_reason() {
-    let refusal = |topology: &Topology, kind: &Kind, wish: &Wish| {
-        synthesise(topology, kind, wish, &Control::unlimited()).unwrap_err().to_string()
+    let refusal = |topology: &Topology, kind: &Kind, goal: &Goal<'_>| {
+        synthesize(topology, kind, goal, &Control::unlimited()).unwrap_err().to_string()
     };
     let broken = Topology::new(TopologySpec::torus(&[4, 4]).without_cables(&[(0, 1)])).unwrap();
     let mesh = Torus { wrap: vec![false, true], ..Torus::new(&[4, 4]) };
     let mesh = Topology::new(TopologySpec::new(Shape::Torus(mesh))).unwrap();
     let sound = Topology::torus(&[4, 4]).unwrap();
     for planner in CLASSICAL {
-        let all_to_all = |topology| refusal(topology, &Kind::AllToAll, &wish(planner, 1));
+        let all_to_all = |topology| refusal(topology, &Kind::AllToAll, &goal(planner, 1));
         assert_eq!(
             all_to_all(&broken),
             format!("planner `{planner}` does not apply: a ring is broken: link 0 (0,0) -> 1 (1,0) x+ failed")
         );
         assert!(all_to_all(&mesh).ends_with("dimension x does not wrap, and it needs closed rings"));
-        assert!(refusal(&sound, &Kind::AllGather, &wish(planner, 1)).contains("not all_gather"));
-        let hurried = Wish { steps: Some(9), ..wish(planner, 1) };
+        assert!(refusal(&sound, &Kind::AllGather, &goal(planner, 1)).contains("not all_gather"));
+        let hurried = Goal { steps: Some(9), ..goal(planner, 1) };
         assert!(matches!(
-            synthesise(&sound, &Kind::AllToAll, &hurried, &Control::unlimited()),
+            synthesize(&sound, &Kind::AllToAll, &hurried, &Control::unlimited()),
             Err(PlanError::NotFound { .. })
         ));
     }
-    let limited = Wish { max_steps: Some(5), ..wish("ring", 1) };
+    let limited = Goal { max_steps: Some(5), ..goal("ring", 1) };
     assert_eq!(
         refusal(&sound, &Kind::AllToAll, &limited),
         "planner `ring` found no schedule within 5 steps (it takes 6)"
@@ -164,7 +164,7 @@ fn a_demand_matrix_can_be_planned() {
     let kind = Kind::AllToAllV(Demand::new(12, &counts).unwrap());
     let torus = Topology::torus(&[3, 4]).unwrap();
     for planner in CLASSICAL {
-        let plan = synthesise(&torus, &kind, &wish(planner, 1), &Control::unlimited()).unwrap();
+        let plan = synthesize(&torus, &kind, &goal(planner, 1), &Control::unlimited()).unwrap();
         assert!(figures(&plan).0 >= plan.bounds.volume.unwrap().at_least);
     }
 }

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use collsynth::bound;
 use collsynth::certificate::Rational;
 use collsynth::collective::{Collective, Demand, Kind};
-use collsynth::plan::{Control, Parts, Plan, PlanError, Wish, synthesise};
+use collsynth::plan::{Control, Goal, Parts, Plan, PlanError, synthesize};
 use collsynth::problem::Problem;
 use collsynth::report::figures::fine_percent;
 use collsynth::report::quality::{Quality, Standing};
@@ -159,8 +159,8 @@ impl Outcome {
 /// Plans and verifies; `None` if the machine is not connected.
 fn outcome(topology: &Topology, kind: Kind) -> Option<Outcome> {
     let parts = parts(topology, &kind);
-    let wish = Wish { parts: Parts::Fixed(parts), ..Wish::default() };
-    let planned = synthesise(topology, &kind, &wish, &Control::unlimited());
+    let goal = Goal { parts: Parts::Fixed(parts), ..Goal::default() };
+    let planned = synthesize(topology, &kind, &goal, &Control::unlimited());
     let what = || format!("{} in {parts} on {:?}", kind.name(), topology.spec());
     if topology.components().len() > 1 {
         assert!(matches!(planned, Err(PlanError::Disconnected(_))), "{}: {planned:?}", what());

@@ -4,7 +4,7 @@
 use collsynth::bound;
 use collsynth::certificate::Bounds;
 use collsynth::collective::{Collective, Demand, Kind};
-use collsynth::plan::{Control, PlanError, Planner, SmtWish, Task, planners};
+use collsynth::plan::{Control, PlanError, Planner, Task, planners};
 use collsynth::problem::Problem;
 use collsynth::schedule::{Schedule, Solution};
 use collsynth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
@@ -155,7 +155,5 @@ fn check(planner: &dyn Planner, problem: &Problem) -> Result<(), String> {
 }
 
 fn plan(planner: &dyn Planner, problem: &Problem, bounds: &Bounds) -> Result<Schedule, PlanError> {
-    let smt = SmtWish::default();
-    let task = Task { problem, bounds, sharper: None, steps: None, max_steps: None, price: None, seed: 0, smt };
-    planner.plan(&task, &Control::unlimited()).map(|outcome| outcome.schedule)
+    planner.plan(&Task::new(problem, bounds), &Control::unlimited()).map(|outcome| outcome.schedule)
 }

@@ -3,7 +3,7 @@
 
 use collsynth::certificate::Rational;
 use collsynth::collective::{Demand, Kind};
-use collsynth::plan::{Control, Wish, synthesise};
+use collsynth::plan::{Control, Goal, synthesize};
 use collsynth::schedule::Solution;
 use collsynth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
 use collsynth::verify::{Options, Verified};
@@ -58,7 +58,7 @@ fn read(fields: Vec<&'static str>) -> Case {
 
 /// The total width of a schedule that verifies, and its certified bound.
 fn width(case: &Case) -> (u64, f64) {
-    let plan = synthesise(&case.topology, &case.kind, &Wish::default(), &Control::unlimited()).unwrap();
+    let plan = synthesize(&case.topology, &case.kind, &Goal::default(), &Control::unlimited()).unwrap();
     let width = plan.schedule.total_width();
     let (problem, schedule, bounds) = (plan.problem, plan.schedule, plan.bounds);
     let bound = bounds.volume.as_ref().map_or(Rational::from(0), |bound| bound.at_least);

@@ -1,7 +1,7 @@
 //! all_gather and its reversal on tori without failures, by the template: the closed forms, on verified schedules.
 
 use collsynth::collective::Kind;
-use collsynth::plan::{Control, Parts, Wish, synthesise};
+use collsynth::plan::{Control, Goal, Parts, planner_named, synthesize};
 use collsynth::topology::{Shape, Topology, TopologySpec, Torus};
 use collsynth::verify::{Options, verify};
 use proptest::prelude::*;
@@ -9,8 +9,9 @@ use proptest::prelude::*;
 /// Steps and total width of the template's schedule; it verifies, as do its certificates.
 fn figures(torus: Torus, kind: Kind, parts: u32) -> (usize, u64) {
     let topology = Topology::new(TopologySpec::new(Shape::Torus(torus))).unwrap();
-    let wish = Wish { planner: Some("template".to_owned()), parts: Parts::Fixed(parts), ..Wish::default() };
-    let plan = synthesise(&topology, &kind, &wish, &Control::unlimited()).unwrap();
+    let goal =
+        Goal { planner: Some(planner_named("template").unwrap()), parts: Parts::Fixed(parts), ..Goal::default() };
+    let plan = synthesize(&topology, &kind, &goal, &Control::unlimited()).unwrap();
     let figures = (plan.schedule.step_count(), plan.schedule.total_width());
     let report = verify(&plan.into(), &Options::default());
     assert!(report.holds() && report.warnings.is_empty(), "{report:?}");

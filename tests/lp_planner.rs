@@ -1,7 +1,7 @@
 //! The planner by linear programming: it stands on the program's value wherever the parts make that whole.
 
 use collsynth::collective::{Collective, Demand, Kind};
-use collsynth::plan::{Control, Lp, Parts, PlanError, Planner, Wish, synthesise};
+use collsynth::plan::{Control, Goal, Lp, Parts, PlanError, Planner, planner_named, synthesize};
 use collsynth::problem::Problem;
 use collsynth::schedule::Solution;
 use collsynth::topology::{RankId, Shape, Topology, TopologySpec, Torus};
@@ -13,8 +13,9 @@ fn torus_without(torus: Torus, cables: &[(u32, u32)]) -> Topology {
 
 /// Steps and total width of a verified schedule.
 fn plan(topology: &Topology, kind: &Kind, parts: u32, steps: Option<u32>) -> (usize, u64) {
-    let wish = Wish { planner: Some("lp".to_owned()), parts: Parts::Fixed(parts), steps, ..Wish::default() };
-    let plan = synthesise(topology, kind, &wish, &Control::unlimited()).unwrap();
+    let goal =
+        Goal { planner: Some(planner_named("lp").unwrap()), parts: Parts::Fixed(parts), steps, ..Goal::default() };
+    let plan = synthesize(topology, kind, &goal, &Control::unlimited()).unwrap();
     let figures = (plan.schedule.step_count(), plan.schedule.total_width());
     assert!(Verified::<Solution>::new(plan.into(), &Options::default()).is_ok());
     figures

@@ -3,7 +3,7 @@
 use collsynth::bound;
 use collsynth::collective::{Collective, Kind};
 use collsynth::cost::Price;
-use collsynth::plan::{Control, Parts, Wish, synthesise, trace, useful_parts};
+use collsynth::plan::{Control, Goal, Parts, synthesize, trace, useful_parts};
 use collsynth::problem::Problem;
 use collsynth::topology::{RankId, Topology, TopologySpec};
 use collsynth::verify::{Options, verify};
@@ -44,11 +44,11 @@ fn no_point_of_the_curve_is_faster() {
         let parts = useful_parts(topology, &kind).unwrap();
         let mut curve = Vec::new();
         let unlimited = Control::unlimited();
-        trace(topology, &kind, &Wish::default(), &parts, &unlimited, |_, plan| curve.push(plan)).unwrap();
+        trace(topology, &kind, &Goal::default(), &parts, &unlimited, |_, plan| curve.push(plan)).unwrap();
         for message_bytes in BYTES {
             let price = Price { message_bytes, alpha: 1e-6, bandwidth: 50e9 };
-            let wish = Wish { parts: Parts::Auto, price: Some(price), ..Wish::default() };
-            let plan = synthesise(topology, &kind, &wish, &unlimited).unwrap();
+            let goal = Goal { parts: Parts::Auto, price: Some(price), ..Goal::default() };
+            let plan = synthesize(topology, &kind, &goal, &unlimited).unwrap();
             let seconds = price.seconds(&plan.problem, &plan.schedule);
             for point in &curve {
                 let by = price.seconds(&point.problem, &point.schedule);
@@ -72,8 +72,8 @@ fn the_number_of_threads_changes_nothing() {
     let plan = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let price = Price { message_bytes: 1 << 20, alpha: 1e-6, bandwidth: 50e9 };
-        let wish = Wish { parts: Parts::Auto, price: Some(price), ..Wish::default() };
-        let plan = pool.install(|| synthesise(&topology, &Kind::AllReduce, &wish, &Control::unlimited())).unwrap();
+        let goal = Goal { parts: Parts::Auto, price: Some(price), ..Goal::default() };
+        let plan = pool.install(|| synthesize(&topology, &Kind::AllReduce, &goal, &Control::unlimited())).unwrap();
         (plan.planner, plan.problem.parts(), plan.schedule)
     };
     assert!(plan(1) == plan(4));
@@ -86,8 +86,8 @@ fn larger_messages_take_less_volume() {
     for kind in [Kind::AllReduce, Kind::Broadcast(RankId(0))] {
         let [small, large] = [BYTES[0], BYTES[3]].map(|message_bytes| {
             let price = Some(Price { message_bytes, alpha: 1e-6, bandwidth: 50e9 });
-            let wish = Wish { parts: Parts::Auto, price, ..Wish::default() };
-            let plan = synthesise(&topology, &kind, &wish, &Control::unlimited()).unwrap();
+            let goal = Goal { parts: Parts::Auto, price, ..Goal::default() };
+            let plan = synthesize(&topology, &kind, &goal, &Control::unlimited()).unwrap();
             (plan.schedule.step_count(), plan.schedule.total_width() as f64 / f64::from(plan.problem.parts()))
         });
         assert!(small.0 < large.0 && small.1 > large.1, "{small:?}, {large:?}");

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use collsynth::bound::{self, FlowLimit};
 use collsynth::certificate::Rational;
 use collsynth::collective::Kind;
-use collsynth::plan::{Control, Parts, Plan, Wish, synthesise};
+use collsynth::plan::{Control, Goal, Parts, Plan, planner_named, synthesize};
 use collsynth::schedule::Solution;
 use collsynth::topology::{RankId, Topology, TopologySpec};
 use collsynth::verify::{Options, Verified};
@@ -28,9 +28,9 @@ fn plan(extents: &[u32], cables: &[(u32, u32)], kind: &Kind, parts: u32) -> Plan
 /// The same with a planner of this name.
 fn plan_with(planner: Option<&str>, extents: &[u32], cables: &[(u32, u32)], kind: &Kind, parts: u32) -> Plan {
     let spec = TopologySpec::torus(extents).without_cables(cables);
-    let planner = planner.map(str::to_owned);
-    let wish = Wish { planner, parts: Parts::Fixed(parts), ..Wish::default() };
-    let plan = synthesise(&Topology::new(spec).unwrap(), kind, &wish, &Control::unlimited()).unwrap();
+    let planner = planner.map(|name| planner_named(name).unwrap());
+    let goal = Goal { planner, parts: Parts::Fixed(parts), ..Goal::default() };
+    let plan = synthesize(&Topology::new(spec).unwrap(), kind, &goal, &Control::unlimited()).unwrap();
     assert!(Verified::<Solution>::new(plan.clone().into(), &Options::default()).is_ok(), "{extents:?} {cables:?}");
     plan
 }
@@ -129,8 +129,8 @@ fn frontiers(page: &mut String) {
         let names: Vec<String> = cables.iter().map(|(from, to)| format!("{from}-{to}")).collect();
         for steps in bounds.least_steps().. {
             let flow = bound::stepped_bound(&problem, steps, &limit).unwrap();
-            let wish = Wish { steps: Some(steps), ..Wish::default() };
-            let plan = synthesise(problem.topology(), &Kind::AllToAll, &wish, &Control::unlimited()).unwrap();
+            let goal = Goal { steps: Some(steps), ..Goal::default() };
+            let plan = synthesize(problem.topology(), &Kind::AllToAll, &goal, &Control::unlimited()).unwrap();
             let (width, least) = (plan.schedule.total_width(), u64::from(flow.least_width(1)));
             let volume = if width == least { format!("**{width}**") } else { width.to_string() };
             let flow = decimal(flow.proven.at_least);

@@ -4,7 +4,7 @@
 use collsynth::bound;
 use collsynth::collective::Kind;
 use collsynth::cost::Price;
-use collsynth::plan::{Control, Parts, Plan, Wish, synthesise};
+use collsynth::plan::{Control, Goal, Parts, Plan, planner_named, synthesize};
 use collsynth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
 use collsynth::verify::{Options, verify};
 
@@ -13,8 +13,12 @@ fn torus(extents: &[u32], cables: &[(u32, u32)], failed_ranks: &[u32]) -> Topolo
 }
 
 fn plan(planner: Option<&str>, topology: &Topology, kind: Kind, parts: u32) -> Plan {
-    let wish = Wish { planner: planner.map(str::to_owned), parts: Parts::Fixed(parts), ..Wish::default() };
-    synthesise(topology, &kind, &wish, &Control::unlimited()).unwrap()
+    let goal = Goal {
+        planner: planner.map(|name| planner_named(name).unwrap()),
+        parts: Parts::Fixed(parts),
+        ..Goal::default()
+    };
+    synthesize(topology, &kind, &goal, &Control::unlimited()).unwrap()
 }
 
 /// Steps and total width of a schedule that verifies, as do its certificates.
@@ -140,17 +144,17 @@ fn directed_graphs_and_capacities_reach_the_least_cut_too() {
 #[test]
 fn what_time_costs_decides_how_wide_the_steps_are() {
     let topology = torus(&[4, 4], &[(0, 1)], &[]);
-    let shape = |wish: Wish| {
-        let wish = Wish { planner: Some("arborescences".to_owned()), parts: Parts::Fixed(120), ..wish };
-        let plan = synthesise(&topology, &Kind::Broadcast(RankId(6)), &wish, &Control::unlimited()).unwrap();
+    let shape = |goal: Goal<'_>| {
+        let goal = Goal { planner: Some(planner_named("arborescences").unwrap()), parts: Parts::Fixed(120), ..goal };
+        let plan = synthesize(&topology, &Kind::Broadcast(RankId(6)), &goal, &Control::unlimited()).unwrap();
         figures(&plan)
     };
-    let (steps, width) = shape(Wish::default());
-    let (fewer, wider) = shape(Wish { max_steps: Some(12), ..Wish::default() });
+    let (steps, width) = shape(Goal::default());
+    let (fewer, wider) = shape(Goal { max_steps: Some(12), ..Goal::default() });
     assert!(steps == width && fewer <= 12 && wider > width);
-    assert_eq!(shape(Wish { steps: Some(9), ..Wish::default() }).0, 9);
+    assert_eq!(shape(Goal { steps: Some(9), ..Goal::default() }).0, 9);
     let price = |alpha| Some(Price { alpha, bandwidth: 1.0, message_bytes: 120 });
-    let [cheap, dear] = [0.01, 100.0].map(|alpha| shape(Wish { price: price(alpha), ..Wish::default() }));
+    let [cheap, dear] = [0.01, 100.0].map(|alpha| shape(Goal { price: price(alpha), ..Goal::default() }));
     assert!(cheap == (steps, width) && dear.0 < steps);
 }
 
@@ -158,8 +162,8 @@ fn what_time_costs_decides_how_wide_the_steps_are() {
 fn the_price_of_time_decides_in_how_many_parts_a_broadcast_goes() {
     let topology = torus(&[4, 4, 4], &[], &[]);
     let parts = |price| {
-        let wish = Wish { parts: Parts::Auto, price, ..Wish::default() };
-        let plan = synthesise(&topology, &Kind::Broadcast(RankId(5)), &wish, &Control::unlimited()).unwrap();
+        let goal = Goal { parts: Parts::Auto, price, ..Goal::default() };
+        let plan = synthesize(&topology, &Kind::Broadcast(RankId(5)), &goal, &Control::unlimited()).unwrap();
         figures(&plan);
         plan.problem.parts()
     };

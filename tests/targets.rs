@@ -4,7 +4,7 @@
 //! schedules are judged by the verifier.
 
 use collsynth::collective::Kind;
-use collsynth::plan::{Control, Parts, Plan, Wish, synthesise};
+use collsynth::plan::{Control, Goal, Parts, Plan, synthesize};
 use collsynth::schedule::Solution;
 use collsynth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec};
 use collsynth::verify::{Options, Verified};
@@ -12,8 +12,8 @@ use collsynth::verify::{Options, Verified};
 /// Plans, has the schedule and its certificates verified, and gives back the plan.
 fn plan(extents: &[u32], cables: &[(u32, u32)], parts: Parts) -> Plan {
     let spec = TopologySpec::torus(extents).without_cables(cables);
-    let wish = Wish { parts, ..Wish::default() };
-    let plan = synthesise(&Topology::new(spec).unwrap(), &Kind::AllToAll, &wish, &Control::unlimited()).unwrap();
+    let goal = Goal { parts, ..Goal::default() };
+    let plan = synthesize(&Topology::new(spec).unwrap(), &Kind::AllToAll, &goal, &Control::unlimited()).unwrap();
     let verified = Verified::<Solution>::new(plan.clone().into(), &Options::default());
     assert!(verified.is_ok(), "{extents:?} {cables:?}: {}", verified.unwrap_err().report.violations[0].message);
     plan
@@ -98,7 +98,7 @@ fn a_network_may_have_more_links_than_16_bits_count() {
     let links = (0..ranks).flat_map(|from| (0..ranks).filter(move |&to| to != from).map(move |to| link(from, to)));
     let topology = Topology::new(TopologySpec::new(Shape::Graph { ranks, links: links.collect() })).unwrap();
     for kind in [Kind::AllToAll, Kind::AllGather, Kind::Scatter(RankId(7))] {
-        let plan = synthesise(&topology, &kind, &Wish::default(), &Control::unlimited()).unwrap();
+        let plan = synthesize(&topology, &kind, &Goal::default(), &Control::unlimited()).unwrap();
         assert_eq!(figures(&plan), (1, 1), "{}", kind.name());
     }
 }

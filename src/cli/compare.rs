@@ -11,14 +11,14 @@ use collsynth::certificate::{Bounds, VolumeBound};
 use collsynth::collective::{Collective, Kind};
 use collsynth::cost::Rates;
 use collsynth::format::file;
-use collsynth::plan::{Control, PlanError, StopReason, Wish, alternatives, can_be_cut, planner_named, planners};
+use collsynth::plan::{Control, Goal, PlanError, StopReason, alternatives, can_be_cut, planners};
 use collsynth::problem::Problem;
 use collsynth::report::comparison::{Baseline, Comparison, Entry, Machine, Plot, Refusal};
 use collsynth::topology::{Topology, TopologySpec};
 
 use super::collective_options::CollectiveOptions;
 use super::pareto::PartsList;
-use super::plan_options::{use_threads, wish_words};
+use super::plan_options::{goal_words, named, use_threads};
 use super::progress::{Ticker, interrupt_flag};
 use super::quantity::parse_duration;
 use super::rate_options::RateOptions;
@@ -157,8 +157,7 @@ impl CompareCommand {
             false => self.planners.clone(),
         };
         for name in names.iter().chain(&self.baseline) {
-            planner_named(name)
-                .map_err(|error| Failure::usage(error).hint("`synth planners` says what each of them does"))?;
+            named(name)?;
         }
         Ok(names)
     }
@@ -274,15 +273,16 @@ impl Run<'_> {
         let control = self.control();
         self.left = self.left.saturating_sub(1);
         let (parts, prices) = (self.command.parts.numbers(), self.command.rates.prices(rates));
-        match alternatives(name, topology, kind, parts, &prices, self.command.seed, &control) {
+        match alternatives(named(name)?, topology, kind, parts, &prices, self.command.seed, &control) {
             Ok((found, stopped)) => {
                 if stopped != StopReason::Finished {
                     self.stopped = stopped;
                 }
-                let entry = |(wish, plan): (Wish, collsynth::plan::Plan)| {
-                    let (planner, phases) = (plan.planner, plan.phases.clone());
+                let entry = |(goal, plan): (Goal<'_>, collsynth::plan::Plan)| {
+                    let (planner, account) = (plan.planner, plan.account.clone());
                     let verified = plan::verified(plan, None)?;
-                    let entry = Entry::new(&verified, planner, &phases, rates, self.command.command_of(words, &wish));
+                    let entry =
+                        Entry::new(&verified, planner, account.phases(), rates, self.command.command_of(words, &goal));
                     Ok((entry, verified.bounds.clone()))
                 };
                 Ok(Ok(found.into_iter().map(entry).collect::<Result<_, Failure>>()?))
@@ -313,11 +313,11 @@ impl Run<'_> {
 
 impl CompareCommand {
     /// The command line that plans a schedule again.
-    fn command_of(&self, machine: &[String], wish: &Wish) -> String {
+    fn command_of(&self, machine: &[String], goal: &Goal<'_>) -> String {
         let mut words = vec!["synth".to_owned()];
         words.extend_from_slice(machine);
         words.extend(self.collective.words());
-        words.extend(wish_words(wish));
+        words.extend(goal_words(goal));
         words.join(" ")
     }
 }

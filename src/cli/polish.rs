@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use collsynth::bound;
 use collsynth::format::{file, json};
-use collsynth::plan::{Control, Plan, SharperBounds, SmtBackend, SmtWish, StopReason, Task, polish};
+use collsynth::plan::{Control, Outcome, Plan, Planner, SharperBounds, Smt, SmtBackend, StopReason, Task};
 use collsynth::report::summary::Summary;
 use collsynth::report::verdict;
 use collsynth::schedule::{Origin, Solution};
@@ -57,11 +57,11 @@ impl PolishCommand {
         let started = Instant::now();
         let plan = self.polished(&given, &control)?;
         let planning = started.elapsed();
-        let (stopped, refuted, proven) = (plan.stopped, plan.refuted.clone(), plan.proven);
+        let (planner, stopped, account) = (plan.planner, plan.stopped, plan.account.clone());
         let started = Instant::now();
         let origin = Origin {
             tool: Some(concat!("synth ", env!("CARGO_PKG_VERSION")).to_owned()),
-            planner: Some(plan.planner.to_owned()),
+            planner: Some(planner.to_owned()),
             command: None,
             seed: None,
         };
@@ -78,11 +78,9 @@ impl PolishCommand {
             let summary = Summary {
                 solution: &verified,
                 observed: verified.report().observed.as_ref(),
-                planner: "smt",
-                phases: &[],
+                planner,
+                account: &account,
                 stopped,
-                refuted: &refuted,
-                proven,
                 planning,
                 verifying,
                 price: None,
@@ -99,27 +97,12 @@ impl PolishCommand {
         let problem = &given.problem;
         let bounds = bound::find(problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
         let sharper = SharperBounds::new(problem, &bounds, control);
-        let task = Task {
-            problem,
-            bounds: &bounds,
-            sharper: Some(&sharper),
-            steps: None,
-            max_steps: None,
-            price: None,
-            seed: 0,
-            smt: SmtWish { backend: self.smt_backend.unwrap_or_default(), ..SmtWish::default() },
-        };
-        let outcome = polish(&task, given.schedule.clone(), control)
+        let smt = Smt { backend: self.smt_backend.unwrap_or_default(), ..Smt::new() };
+        let task = Task { sharper: Some(&sharper), ..Task::new(problem, &bounds) };
+        let Outcome { schedule, stopped, account } = smt
+            .polish(&task, given.schedule.clone(), control)
             .map_err(|error| Failure::of_plan(&error, problem.topology()))?;
-        Ok(Plan {
-            problem: problem.clone(),
-            schedule: outcome.schedule,
-            planner: "smt",
-            bounds: sharper.known().clone(),
-            stopped: outcome.stopped,
-            phases: outcome.phases,
-            refuted: outcome.refuted,
-            proven: outcome.proven,
-        })
+        let bounds = sharper.known().clone();
+        Ok(Plan { problem: problem.clone(), schedule, planner: smt.name(), bounds, stopped, account })
     }
 }

@@ -31,7 +31,10 @@ impl Ticker {
         let bar = self.0.clone();
         move |progress: Progress<'_>| {
             let Progress { planner, attempt, round, remaining } = progress;
-            bar.set_message(format!("{planner}: {attempt}; round {round}, {remaining} to mend"));
+            bar.set_message(match (round, remaining) {
+                (0, 0) => format!("{planner}: {attempt}"),
+                _ => format!("{planner}: {attempt}; round {round}, {remaining} to mend"),
+            });
         }
     }
 

@@ -6,7 +6,7 @@ use collsynth::audit::{Code, Options, Report, audit};
 use collsynth::certificate::Bounds;
 use collsynth::collective::{ChunkId, Collective, Kind};
 use collsynth::format::msccl::{Dialect, ExportError, Unsaid, parse, parse_located, to_string};
-use collsynth::lower::{Wish, lower};
+use collsynth::lower::{Target, lower};
 use collsynth::problem::Problem;
 use collsynth::program::{Barriers, Channel, Operation, Program, ProgramBuilder, Slot};
 use collsynth::schedule::{Op, Schedule, Solution};
@@ -30,7 +30,7 @@ fn there_and_back() {
         let collective = schedule.problem.collective();
         for barriers in Barriers::ALL {
             for (in_place, dialect) in [(false, Dialect::Msccl), (true, Dialect::Rccl)] {
-                let Ok(program) = lower(&schedule, &Wish { barriers, in_place, slots: None }) else { continue };
+                let Ok(program) = lower(&schedule, &Target { barriers, in_place, slots: None }) else { continue };
                 let text = match to_string(&program, dialect) {
                     Ok(text) => text,
                     Err(ExportError::FailedRank { .. } | ExportError::Kind { .. }) => continue,
@@ -88,7 +88,7 @@ fn long_workers_are_split() {
 #[test]
 fn long_packets_are_sent_in_pieces() {
     let schedule = machine::verified(&machine::problem(&[4], Kind::AllGather, 100));
-    let text = to_string(&lower(&schedule, &Wish::default()).unwrap(), Dialect::Msccl).unwrap();
+    let text = to_string(&lower(&schedule, &Target::default()).unwrap(), Dialect::Msccl).unwrap();
     assert!(text.contains("cnt=\"71\"") && !text.contains("cnt=\"100\""));
     assert!(judge(&parse(&text, &Unsaid::default()).unwrap()).holds());
 }
@@ -242,7 +242,7 @@ fn complete(ranks: u32) -> Program {
         builder.transfer(RankId(from), RankId(to), None, Op::Copy, [ChunkId(from)]);
     }
     let solution = Solution { problem, schedule: builder.finish(), bounds: Bounds::default(), origin: None };
-    lower(&Verified::<Solution>::new(solution, &collsynth::verify::Options::default()).unwrap(), &Wish::default())
+    lower(&Verified::<Solution>::new(solution, &collsynth::verify::Options::default()).unwrap(), &Target::default())
         .unwrap()
 }
 

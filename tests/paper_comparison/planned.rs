@@ -4,7 +4,7 @@ use collsynth::bound;
 use collsynth::certificate::Rational;
 use collsynth::collective::{Collective, Kind};
 use collsynth::cost::{Bandwidth, Line, Price, Rates};
-use collsynth::plan::{Control, Outcome, Phase, PlanError, SmtWish, Task, planner_named};
+use collsynth::plan::{Control, Outcome, Phase, PlanError, Task, planner_named};
 use collsynth::problem::Problem;
 use collsynth::schedule::Solution;
 use collsynth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologySpec, Torus, dim_name};
@@ -86,18 +86,17 @@ pub fn plan_for(
 ) -> Result<Planned, PlanError> {
     let problem = Problem::new(topology.clone(), Collective { kind: kind.clone(), parts })?;
     let bounds = bound::find(&problem)?;
-    let smt = SmtWish::default();
-    let task =
-        Task { problem: &problem, bounds: &bounds, sharper: None, steps: None, max_steps: None, price, seed: 0, smt };
-    let Outcome { schedule, phases, .. } = planner_named(planner)?.plan(&task, &Control::unlimited())?;
+    let task = Task { price, ..Task::new(&problem, &bounds) };
+    let Outcome { schedule, account, .. } = planner_named(planner)?.plan(&task, &Control::unlimited())?;
     let solution = Solution { problem, schedule, bounds, origin: None };
     let verified = Verified::<Solution>::new(solution, &Options::default()).expect("planners are right");
     let held = verified.report().observed.as_ref().unwrap().held.chunks as f64 / f64::from(parts);
     let (steps, volume) =
         (verified.schedule.step_count(), Ratio::new(verified.schedule.total_width().into(), parts.into()));
+    let phases = account.phases();
     let (load, startups) = match phases.is_empty() {
         true => (volume, steps as u32),
-        false => (Phase::total_load(&phases), Phase::total_startups(&phases)),
+        false => (Phase::total_load(phases), Phase::total_startups(phases)),
     };
     let bound = verified.bounds.volume.as_ref().unwrap().at_least;
     let transfers = verified.schedule.transfers().len();

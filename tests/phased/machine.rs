@@ -3,7 +3,7 @@
 use collsynth::bound;
 use collsynth::certificate::{Bounds, Rational};
 use collsynth::collective::{Collective, Kind};
-use collsynth::plan::{Control, Outcome, Parts, Phase, PlanError, SmtWish, Task, Wish, planner_named};
+use collsynth::plan::{Control, Goal, Outcome, Parts, Phase, PlanError, Task, planner_named};
 use collsynth::problem::Problem;
 use collsynth::schedule::{Schedule, Solution};
 use collsynth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
@@ -31,8 +31,8 @@ pub fn machine(torus: Torus, cables: &[Cable]) -> Topology {
     Topology::new(TopologySpec { failed_links, ..TopologySpec::new(Shape::Torus(torus.clone())) }).unwrap()
 }
 
-pub fn wish(planner: &str, parts: u32) -> Wish {
-    Wish { planner: Some(planner.to_owned()), parts: Parts::Fixed(parts), ..Wish::default() }
+pub fn goal(planner: &str, parts: u32) -> Goal<'static> {
+    Goal { planner: Some(planner_named(planner).unwrap()), parts: Parts::Fixed(parts), ..Goal::default() }
 }
 
 /// A schedule that was verified, and its phases.
@@ -46,17 +46,9 @@ pub struct Planned {
 pub fn plan(name: &str, topology: &Topology, parts: u32) -> Result<Planned, PlanError> {
     let problem = Problem::new(topology.clone(), Collective { kind: Kind::AllToAll, parts })?;
     let bounds = bound::find(&problem)?;
-    let task = Task {
-        problem: &problem,
-        bounds: &bounds,
-        sharper: None,
-        steps: None,
-        max_steps: None,
-        price: None,
-        seed: 0,
-        smt: SmtWish::default(),
-    };
-    let Outcome { schedule, phases, .. } = planner_named(name)?.plan(&task, &Control::unlimited())?;
+    let task = Task::new(&problem, &bounds);
+    let Outcome { schedule, account, .. } = planner_named(name)?.plan(&task, &Control::unlimited())?;
+    let phases = account.phases().to_vec();
     let solution = Solution { problem, schedule, bounds, origin: None };
     let report = verify(&solution, &Options::default());
     assert!(report.holds(), "{name}: {report:?}");

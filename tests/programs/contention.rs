@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use collsynth::audit::{Code, Options, audit};
 use collsynth::collective::{Collective, Kind};
-use collsynth::lower::{Wish, lower};
+use collsynth::lower::{Target, lower};
 use collsynth::problem::Problem;
 use collsynth::program::{Barriers, Channel, Operation, Program, ProgramBuilder, Slot};
 use collsynth::topology::{RankId, Topology};
@@ -94,7 +94,7 @@ fn what_barriers_promise_is_proven() {
     let (mut proven, mut refused) = (0, 0);
     for (name, schedule) in machine::small_schedules().into_iter().step_by(5) {
         for barriers in Barriers::ALL {
-            let Ok(program) = lower(&schedule, &Wish { barriers, ..Wish::default() }) else { continue };
+            let Ok(program) = lower(&schedule, &Target { barriers, ..Target::default() }) else { continue };
             assert_eq!(program.contention_free, barriers != Barriers::None, "{name}");
             let report = audit(&program, &Options { contention_free: true, ..Options::default() });
             assert_eq!(report.holds(), !is_shared(&program), "{name}, {barriers:?}: {report:#?}");
@@ -111,7 +111,7 @@ fn a_barrier_with_a_hole_is_found() {
     let (mut tokens, mut waits, mut holes, mut stuck) = (0, 0, 0, 0);
     for barriers in [Barriers::Neighbour, Barriers::Global] {
         for (extents, kind) in [(&[5][..], Kind::AllGather), (&[3, 3], Kind::AllToAll), (&[2, 4], Kind::AllReduce)] {
-            let program = program(extents, kind, 1, Wish { barriers, ..Wish::default() });
+            let program = program(extents, kind, 1, Target { barriers, ..Target::default() });
             let draft = Draft::of(&program);
             for (rank, worker, number, operation) in draft.all() {
                 let mut draft = draft.clone();
@@ -153,7 +153,7 @@ fn a_barrier_with_a_hole_is_found() {
 
 #[test]
 fn a_claim_is_held_to_its_words() {
-    let mut draft = Draft::of(&program(&[4], Kind::AllGather, 1, Wish::default()));
+    let mut draft = Draft::of(&program(&[4], Kind::AllGather, 1, Target::default()));
     assert!(!is_refused(&draft.build()), "nothing is claimed");
     draft.claim = Some(vec![Vec::new(); 8]);
     let report = judge(&draft.build());

@@ -13,7 +13,7 @@ mod wrong;
 use collsynth::audit::{Code, Machine, Options, Report, audit};
 use collsynth::collective::{Collective, Kind};
 use collsynth::format::json::{is_program, parse_program, program_schema, program_to_string};
-use collsynth::lower::{LowerError, Wish, lower};
+use collsynth::lower::{LowerError, Target, lower};
 use collsynth::problem::Problem;
 use collsynth::program::{Barriers, Layout, Program};
 use collsynth::topology::{RankId, Topology, TopologySpec};
@@ -30,7 +30,7 @@ fn codes(report: &Report) -> Vec<Code> {
 }
 
 /// A small planned program.
-fn program(extents: &[u32], kind: Kind, parts: u32, wish: Wish) -> Program {
+fn program(extents: &[u32], kind: Kind, parts: u32, wish: Target) -> Program {
     lower(&machine::verified(&machine::problem(extents, kind, parts)), &wish).expect("it can be lowered")
 }
 
@@ -42,7 +42,7 @@ fn every_schedule_holds_when_lowered() {
         let kind = &schedule.problem.collective().kind;
         for barriers in Barriers::ALL {
             for in_place in [false, true] {
-                let wish = Wish { barriers, in_place, slots: None };
+                let wish = Target { barriers, in_place, slots: None };
                 let program = match lower(&schedule, &wish) {
                     Ok(program) => program,
                     Err(LowerError::NotInPlace { .. }) => {
@@ -77,7 +77,7 @@ fn every_schedule_holds_when_lowered() {
 #[test]
 fn scratch_is_used_again() {
     let schedule = machine::verified(&machine::problem(&[16], Kind::AllToAll, 1));
-    let program = lower(&schedule, &Wish::default()).unwrap();
+    let program = lower(&schedule, &Target::default()).unwrap();
     // Every rank of a ring passes on as many packets as every other; fewer slots than that do.
     let passed = schedule.schedule.move_count() / 16 - 15;
     assert!(
@@ -85,14 +85,14 @@ fn scratch_is_used_again() {
         "{passed}: {}",
         program.peak_scratch()
     );
-    let ring = self::program(&[8], Kind::AllGather, 1, Wish::default());
+    let ring = self::program(&[8], Kind::AllGather, 1, Target::default());
     assert_eq!(ring.peak_scratch(), 0, "shards go where they belong");
 }
 
 #[test]
 fn barriers_keep_steps_apart() {
     let count = |barriers| {
-        let wish = Wish { barriers, ..Wish::default() };
+        let wish = Target { barriers, ..Target::default() };
         let program = program(&[4, 4], Kind::AllGather, 1, wish);
         collsynth::report::audit::figures(&program).tokens
     };
@@ -104,7 +104,7 @@ fn barriers_keep_steps_apart() {
 
 #[test]
 fn links_are_checked_against_the_machine_that_is_given() {
-    let program = program(&[4, 4], Kind::AllGather, 1, Wish::default());
+    let program = program(&[4, 4], Kind::AllGather, 1, Target::default());
     let on = |topology: &Topology, map: &[u32]| {
         let rank_map: Vec<RankId> = map.iter().copied().map(RankId).collect();
         let machine = Some(Machine { topology, rank_map: &rank_map });
@@ -135,7 +135,7 @@ fn the_audit_agrees_with_dice() {
     let kinds = [Kind::AllToAll, Kind::AllReduce, Kind::ReduceScatter, Kind::Barrier, Kind::Broadcast(RankId(0))];
     let programs: Vec<Program> = [&[3][..], &[4], &[2, 2]]
         .iter()
-        .flat_map(|extents| kinds.iter().map(|kind| program(extents, kind.clone(), 2, Wish::default())))
+        .flat_map(|extents| kinds.iter().map(|kind| program(extents, kind.clone(), 2, Target::default())))
         .collect();
     for _ in 0..1500 {
         let original = &programs[random.usize(0..programs.len())];

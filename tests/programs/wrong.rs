@@ -2,7 +2,7 @@
 
 use collsynth::audit::{Code, Options};
 use collsynth::collective::{Collective, Kind};
-use collsynth::lower::Wish;
+use collsynth::lower::Target;
 use collsynth::problem::Problem;
 use collsynth::program::{Barriers, Channel, Operation, Program, ProgramBuilder, Slot};
 use collsynth::shrink::{Whole, shrink_program};
@@ -178,7 +178,7 @@ fn lengths_must_agree() {
 /// is lost.
 #[test]
 fn dropped_waits_are_races() {
-    let program = program(&[5], Kind::AllToAll, 2, Wish::default());
+    let program = program(&[5], Kind::AllToAll, 2, Target::default());
     let draft = Draft::of(&program);
     let (mut races, mut harmless) = (0, 0);
     for (rank, worker, number, operation) in draft.all() {
@@ -253,7 +253,7 @@ fn what_is_left_of_a_wrong_program_is_needed() {
     let (mut all, mut left, mut seen) = (0, 0, std::collections::BTreeSet::new());
     let mut random = fastrand::Rng::with_seed(3);
     let programs =
-        [program(&[4], Kind::AllToAll, 2, Wish::default()), program(&[2, 2], Kind::AllReduce, 2, Wish::default())];
+        [program(&[4], Kind::AllToAll, 2, Target::default()), program(&[2, 2], Kind::AllReduce, 2, Target::default())];
     for turn in 0..200 {
         let mut draft = Draft::of(&programs[turn % 2]);
         mutate(&mut draft, &mut random);

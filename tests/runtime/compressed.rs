@@ -1,7 +1,7 @@
 //! All-reduce of compressed values: near the sum, in little memory.
 
 use collsynth::collective::Kind;
-use collsynth::plan::{Control, Parts, Wish, synthesise};
+use collsynth::plan::{Control, Goal, Parts, planner_named, synthesize};
 use collsynth::runtime::{
     Compressor, Gathering, Operation, Order, Quantised, RunError, TopK, Trial, Uncompressed, threads,
 };
@@ -44,8 +44,8 @@ fn near(sums: &[Result<Vec<f32>, RunError>], within: f32) {
 
 fn ring(ranks: u32, planner: &str) -> Verified<Solution> {
     let topology = Topology::torus(&[ranks]).expect("a ring");
-    let wish = Wish { planner: Some(planner.to_owned()), parts: Parts::Fixed(1), ..Wish::default() };
-    let plan = synthesise(&topology, &Kind::AllReduceGathered, &wish, &Control::unlimited()).expect("a plan");
+    let goal = Goal { planner: Some(planner_named(planner).unwrap()), parts: Parts::Fixed(1), ..Goal::default() };
+    let plan = synthesize(&topology, &Kind::AllReduceGathered, &goal, &Control::unlimited()).expect("a plan");
     Verified::<Solution>::new(plan.into(), &Options::default()).expect("it holds")
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use collsynth::bound;
 use collsynth::collective::{Collective, Demand, Kind};
-use collsynth::plan::{Control, Parts, PlanError, SmtWish, Task, Wish, planners, synthesise};
+use collsynth::plan::{Control, Goal, Parts, PlanError, Task, planners, synthesize};
 use collsynth::problem::Problem;
 use collsynth::runtime::Transport;
 use collsynth::runtime::threads::{self, ThreadTransport};
@@ -69,8 +69,8 @@ pub fn verified(problem: &Problem) -> Verified<Solution> {
 }
 
 pub fn plan(topology: &Topology, kind: Kind, parts: u32) -> Result<Verified<Solution>, PlanError> {
-    let wish = Wish { parts: Parts::Fixed(parts), ..Wish::default() };
-    let plan = synthesise(topology, &kind, &wish, &Control::unlimited())?;
+    let goal = Goal { parts: Parts::Fixed(parts), ..Goal::default() };
+    let plan = synthesize(topology, &kind, &goal, &Control::unlimited())?;
     Ok(Verified::<Solution>::new(plan.into(), &Options::default()).expect("what is planned holds"))
 }
 
@@ -83,17 +83,7 @@ pub fn small_schedules() -> Vec<(String, Verified<Solution>)> {
             let Ok(problem) = Problem::new(topology.clone(), Collective { kind, parts }) else { continue };
             let Ok(bounds) = bound::find(&problem) else { continue };
             for planner in planners() {
-                let task = Task {
-                    problem: &problem,
-                    bounds: &bounds,
-                    sharper: None,
-                    steps: None,
-                    max_steps: None,
-                    price: None,
-                    seed: 0,
-                    smt: SmtWish::default(),
-                };
-                let Ok(outcome) = planner.plan(&task, &Control::unlimited()) else { continue };
+                let Ok(outcome) = planner.plan(&Task::new(&problem, &bounds), &Control::unlimited()) else { continue };
                 let solution = Solution {
                     problem: problem.clone(),
                     schedule: outcome.schedule,

@@ -3,7 +3,7 @@
 use collsynth::audit::{self, AuditedProgram};
 use collsynth::collective::Kind;
 use collsynth::format::{json, msccl};
-use collsynth::lower::{Wish, lower};
+use collsynth::lower::{Target, lower};
 use collsynth::program::{Barriers, Program};
 use collsynth::runtime::{Communicator, Operation, RunError, Runnable, Trial, tcp, threads};
 use collsynth::topology::RankId;
@@ -19,13 +19,13 @@ fn audited(program: Program) -> AuditedProgram {
 fn every_planner_on_every_small_machine_lowered() {
     for (name, schedule) in small_schedules() {
         let ranks = schedule.problem.topology().rank_count();
-        let plain = Wish::default();
+        let plain = Target::default();
         let wishes = [
             plain,
-            Wish { in_place: true, ..plain },
-            Wish { slots: Some(1), ..plain },
-            Wish { barriers: Barriers::Neighbour, ..plain },
-            Wish { barriers: Barriers::Global, ..plain },
+            Target { in_place: true, ..plain },
+            Target { slots: Some(1), ..plain },
+            Target { barriers: Barriers::Neighbour, ..plain },
+            Target { barriers: Barriers::Global, ..plain },
         ];
         for wish in wishes {
             let Ok(program) = lower(&schedule, &wish) else { continue };
@@ -43,7 +43,7 @@ fn every_planner_on_every_small_machine_lowered() {
 fn the_same_bits_as_the_schedule_and_every_time() {
     for kind in [Kind::AllReduce, Kind::ReduceScatter, Kind::Reduce(RankId(3))] {
         let schedule = verified(&problem(&[3, 3], kind, 2));
-        let program = audited(lower(&schedule, &Wish::default()).expect("it can be lowered"));
+        let program = audited(lower(&schedule, &Target::default()).expect("it can be lowered"));
         let outputs = |runnable: Runnable<'_>| -> Vec<Vec<f32>> {
             let run = run::<f32>(runnable, &[1003], Operation::Sum, 5);
             run.into_iter().flatten().map(|buffers| buffers.output).collect()
@@ -58,7 +58,7 @@ fn the_same_bits_as_the_schedule_and_every_time() {
 fn a_million_and_three_elements() {
     for kind in kinds(4) {
         let schedule = verified(&problem(&[2, 2], kind, 3));
-        let program = audited(lower(&schedule, &Wish::default()).expect("it can be lowered"));
+        let program = audited(lower(&schedule, &Target::default()).expect("it can be lowered"));
         run::<f32>(&program, &[1_000_003], Operation::Sum, 4);
     }
 }
@@ -67,7 +67,7 @@ fn a_million_and_three_elements() {
 fn over_tcp() {
     for kind in kinds(6) {
         let schedule = verified(&problem(&[2, 3], kind, 2));
-        let program = audited(lower(&schedule, &Wish::default()).expect("it can be lowered"));
+        let program = audited(lower(&schedule, &Target::default()).expect("it can be lowered"));
         let trial = Trial::<f32>::new(&program.problem, 1001, Operation::Sum, 6);
         let checked = tcp::run_on_loopback(&program, PATIENCE, |mut communicator| {
             let mut buffers = trial.buffers(communicator.rank());
@@ -83,7 +83,7 @@ fn what_was_written_for_msccl() {
     let mut count = 0;
     for kind in kinds(6) {
         let schedule = verified(&problem(&[2, 3], kind, 2));
-        let program = lower(&schedule, &Wish::default()).expect("it can be lowered");
+        let program = lower(&schedule, &Target::default()).expect("it can be lowered");
         let Ok(text) = msccl::to_string(&program, msccl::Dialect::Rccl) else { continue };
         let root = schedule.problem.collective().kind.root().unwrap_or(RankId(0)).0;
         let program = msccl::parse(&text, &msccl::Unsaid { root, slots: 8, ..msccl::Unsaid::default() })

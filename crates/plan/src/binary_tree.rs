@@ -37,19 +37,19 @@
 use super::error::check_kind;
 use super::network::Network;
 use super::pipeline::{Arborescence, Parents, pipelined};
-use super::{Asked, Control, Outcome, PlanError, Planner, Task};
+use super::{AutoUse, Control, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
 
 /// Broadcast and reduce along the binary tree of rank numbers.
 ///
 /// ```
 /// use collsynth_core::collective::Kind;
-/// use collsynth_plan::{Control, Parts, Wish, synthesise};
+/// use collsynth_plan::{BinaryTree, Control, Goal, Parts, synthesize};
 /// use collsynth_core::topology::{RankId, Topology};
 ///
-/// let wish = Wish { planner: Some("binary_tree".to_owned()), parts: Parts::Fixed(4), ..Wish::default() };
+/// let goal = Goal { planner: Some(&BinaryTree), parts: Parts::Fixed(4), ..Goal::default() };
 /// let kind = Kind::Broadcast(RankId(0));
-/// let schedule = synthesise(&Topology::torus(&[2, 2])?, &kind, &wish, &Control::unlimited())?.schedule;
+/// let schedule = synthesize(&Topology::torus(&[2, 2])?, &kind, &goal, &Control::unlimited())?.schedule;
 /// // 0 to 1 and 2, 1 to 3: depth 2.
 /// assert_eq!((schedule.step_count(), schedule.total_width()), (5, 5));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -66,8 +66,8 @@ impl Planner for BinaryTree {
         "baseline: broadcast, reduce along a binary tree of the rank numbers"
     }
 
-    fn asked(&self) -> Asked {
-        Asked::ForTime
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::WithPrice
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

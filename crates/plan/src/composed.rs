@@ -33,7 +33,7 @@
 
 use super::error::check_kind;
 use super::moves::Moves;
-use super::{Asked, Control, Outcome, PlanError, Planner, StopReason, Task, Template, Trees};
+use super::{AutoUse, Control, Outcome, PlanError, Planner, StopReason, Task, Template, Trees};
 use crate::bound;
 use crate::cost::Price;
 use collsynth_core::collective::{ChunkId, Collective, Kind};
@@ -45,11 +45,11 @@ use collsynth_core::topology::{Link, RankId};
 ///
 /// ```
 /// use collsynth_core::collective::Kind;
-/// use collsynth_plan::{Control, Parts, Wish, synthesise};
+/// use collsynth_plan::{Composed, Control, Goal, Parts, synthesize};
 /// use collsynth_core::topology::Topology;
 ///
-/// let wish = Wish { planner: Some("composed".to_owned()), parts: Parts::Fixed(36), ..Wish::default() };
-/// let schedule = synthesise(&Topology::torus(&[3, 3])?, &Kind::AllReduce, &wish, &Control::unlimited())?.schedule;
+/// let goal = Goal { planner: Some(&Composed), parts: Parts::Fixed(36), ..Goal::default() };
+/// let schedule = synthesize(&Topology::torus(&[3, 3])?, &Kind::AllReduce, &goal, &Control::unlimited())?.schedule;
 /// // Twice 2 steps; 8 shards of 4 parts over 4 links, twice.
 /// assert_eq!((schedule.step_count(), schedule.total_width()), (4, 16));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -66,8 +66,8 @@ impl Planner for Composed {
         "baseline: all_reduce as a reduce_scatter of equal shards and an all_gather"
     }
 
-    fn asked(&self) -> Asked {
-        Asked::ForTime
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::WithPrice
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
@@ -86,7 +86,7 @@ impl Planner for Composed {
         shards.append(&first.schedule, 0, &mut moves);
         shards.append(&second.schedule, first.schedule.step_count(), &mut moves);
         let schedule = moves.write(task.problem.topology(), |_, needed| Some(needed).filter(|&needed| needed > 0));
-        task.takes(self.name(), schedule.step_count())?;
+        task.check_steps(self.name(), schedule.step_count())?;
         let stopped = if first.stopped == StopReason::Finished { second.stopped } else { first.stopped };
         Ok(Outcome::new(schedule, stopped))
     }

@@ -36,7 +36,7 @@
 
 use super::link_table::LinkTable;
 use super::phased::{StatedPhase, Walks, active_dims, check_torus, plan_walks, travelers};
-use super::{Asked, Control, Outcome, PlanError, Planner, Task};
+use super::{AutoUse, Control, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{LinkId, RankId, Topology, Torus, dim_name};
 
@@ -44,12 +44,12 @@ use collsynth_core::topology::{LinkId, RankId, Topology, Torus, dim_name};
 ///
 /// ```
 /// use collsynth_core::collective::Kind;
-/// use collsynth_plan::{Control, Phase, Wish, synthesise};
+/// use collsynth_plan::{Control, Dor, Goal, Phase, synthesize};
 /// use collsynth_core::topology::Topology;
 ///
-/// let wish = Wish { planner: Some("dor".to_owned()), ..Wish::default() };
-/// let plan = synthesise(&Topology::torus(&[4, 4, 4])?, &Kind::AllToAll, &wish, &Control::unlimited())?;
-/// assert_eq!(Phase::total_load(&plan.phases), 32.into());
+/// let goal = Goal { planner: Some(&Dor), ..Goal::default() };
+/// let plan = synthesize(&Topology::torus(&[4, 4, 4])?, &Kind::AllToAll, &goal, &Control::unlimited())?;
+/// assert_eq!(Phase::total_load(plan.account.phases()), 32.into());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -64,8 +64,8 @@ impl Planner for Dor {
         "baseline: every message along x, then y, then z, each time the shorter way; sound tori"
     }
 
-    fn asked(&self) -> Asked {
-        Asked::ByName
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::Never
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

@@ -48,11 +48,11 @@ use collsynth_core::topology::{Direction, LinkId, Topology, Torus};
 ///
 /// ```
 /// use collsynth_core::collective::Kind;
-/// use collsynth_plan::{Control, Parts, Wish, synthesise};
+/// use collsynth_plan::{Control, Exchange, Goal, Parts, synthesize};
 /// use collsynth_core::topology::Topology;
 ///
-/// let wish = Wish { planner: Some("exchange".to_owned()), parts: Parts::Fixed(6), ..Wish::default() };
-/// let schedule = synthesise(&Topology::torus(&[4, 4, 4])?, &Kind::AllReduce, &wish, &Control::unlimited())?.schedule;
+/// let goal = Goal { planner: Some(&Exchange), parts: Parts::Fixed(6), ..Goal::default() };
+/// let schedule = synthesize(&Topology::torus(&[4, 4, 4])?, &Kind::AllReduce, &goal, &Control::unlimited())?.schedule;
 /// // The diameter, and every part once over one of six links in each step.
 /// assert_eq!((schedule.step_count(), schedule.total_width()), (6, 6));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -76,7 +76,7 @@ impl Planner for Exchange {
     fn plan(&self, task: &Task<'_>, _control: &Control) -> Result<Outcome, PlanError> {
         let torus = self.torus(task.problem)?;
         let rounds = rounds(torus);
-        task.takes(self.name(), rounds)?;
+        task.check_steps(self.name(), rounds)?;
         let topology = task.problem.topology();
         let mut moves = Moves::new(rounds);
         for (step, link) in (0..rounds).cartesian_product((0..topology.links().len() as u32).map(LinkId)) {

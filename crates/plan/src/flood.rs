@@ -41,10 +41,10 @@ use collsynth_core::topology::{Distances, Topology};
 /// The flooding planner.
 ///
 /// ```
-/// use collsynth_plan::{Control, Wish, synthesise};
+/// use collsynth_plan::{Control, Goal, synthesize};
 /// use collsynth_core::{collective::Kind, topology::Topology};
 ///
-/// let plan = synthesise(&Topology::torus(&[4, 4])?, &Kind::Barrier, &Wish::default(), &Control::unlimited())?;
+/// let plan = synthesize(&Topology::torus(&[4, 4])?, &Kind::Barrier, &Goal::default(), &Control::unlimited())?;
 /// assert_eq!((plan.planner, plan.schedule.step_count(), plan.schedule.total_width()), ("flood", 4, 4));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -67,7 +67,7 @@ impl Planner for Flood {
         self.applies(task.problem)?;
         let topology = task.problem.topology();
         task.problem.check_connected(&Distances::new(topology))?;
-        let least = task.step_count(task.bounds.least_steps())?;
+        let least = task.steps_or(task.bounds.least_steps())?;
         if least > task.bounds.least_steps() {
             let limit = format!("{least} steps: it takes {}", task.bounds.least_steps());
             return Err(PlanError::NotFound { planner: self.name(), limit });

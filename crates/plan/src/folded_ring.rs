@@ -35,21 +35,21 @@
 //! doi 10.1145/3725843.3756057.
 
 use super::broken_rings::{self, Acceleration, Remains, Scheme};
-use super::{Asked, Control, Outcome, PlanError, Planner, Task};
+use super::{AutoUse, Control, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
 
 /// DimRotation with FoldedRing on the rings that have a dead cable.
 ///
 /// ```
 /// use collsynth_core::collective::Kind;
-/// use collsynth_plan::{Control, Parts, Phase, Wish, synthesise};
+/// use collsynth_plan::{Control, FoldedRing, Goal, Parts, Phase, synthesize};
 /// use collsynth_core::topology::{Topology, TopologySpec};
 ///
 /// let torus = Topology::new(TopologySpec::torus(&[4, 4]).without_cables(&[(0, 1)]))?;
-/// let wish = Wish { planner: Some("folded_ring".to_owned()), parts: Parts::Fixed(2), ..Wish::default() };
-/// let plan = synthesise(&torus, &Kind::AllToAll, &wish, &Control::unlimited())?;
+/// let goal = Goal { planner: Some(&FoldedRing), parts: Parts::Fixed(2), ..Goal::default() };
+/// let plan = synthesize(&torus, &Kind::AllToAll, &goal, &Control::unlimited())?;
 /// // N (k-1) / 2 messages.
-/// assert_eq!(Phase::total_load(&plan.phases), 24.into());
+/// assert_eq!(Phase::total_load(plan.account.phases()), 24.into());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -72,8 +72,8 @@ impl Planner for FoldedRing {
         "baseline: dim_rotation, rings with a dead cable one way and back again; tori with one dead cable a ring"
     }
 
-    fn asked(&self) -> Asked {
-        Asked::ByName
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::Never
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
@@ -98,8 +98,8 @@ impl Planner for OpenRing {
         "baseline: folded_ring with the shortest way along each broken ring instead of folding it"
     }
 
-    fn asked(&self) -> Asked {
-        Asked::ByName
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::Never
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

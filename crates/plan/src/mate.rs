@@ -45,24 +45,24 @@
 //! doi 10.1145/3725843.3756057.
 
 use super::broken_rings::{self, Acceleration, Remains, Scheme};
-use super::{Asked, Control, Outcome, PlanError, Planner, Task};
+use super::{AutoUse, Control, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
 
 /// Broken rings wait for the acceleration phases.
 ///
 /// ```
 /// use collsynth_core::collective::Kind;
-/// use collsynth_plan::{Control, Parts, Phase, Wish, synthesise};
+/// use collsynth_plan::{Control, Goal, Mate, MateE, Parts, Phase, Planner, synthesize};
 /// use collsynth_core::topology::{Topology, TopologySpec};
 ///
 /// let torus = Topology::new(TopologySpec::torus(&[4, 4]).without_cables(&[(0, 1)]))?;
-/// let loads = |planner: &str, parts| {
-///     let wish = Wish { planner: Some(planner.to_owned()), parts: Parts::Fixed(parts), ..Wish::default() };
-///     let plan = synthesise(&torus, &Kind::AllToAll, &wish, &Control::unlimited());
-///     plan.map(|plan| Phase::total_load(&plan.phases))
+/// let loads = |planner: &dyn Planner, parts| {
+///     let goal = Goal { planner: Some(planner), parts: Parts::Fixed(parts), ..Goal::default() };
+///     let plan = synthesize(&torus, &Kind::AllToAll, &goal, &Control::unlimited());
+///     plan.map(|plan| Phase::total_load(plan.account.phases()))
 /// };
 /// // T0 = 8 and r = 1/3: 8 (1 + 1 / (4/3)), and 8 * 2 / (4/3).
-/// assert_eq!((loads("mate", 2)?, loads("mate_e", 6)?), (14.into(), 12.into()));
+/// assert_eq!((loads(&Mate::FOLDED, 2)?, loads(&MateE::SHARED, 6)?), (14.into(), 12.into()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -147,8 +147,8 @@ impl Planner for Mate {
         }
     }
 
-    fn asked(&self) -> Asked {
-        Asked::ByName
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::Never
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
@@ -181,8 +181,8 @@ impl Planner for MateE {
         }
     }
 
-    fn asked(&self) -> Asked {
-        Asked::ByName
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::Never
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

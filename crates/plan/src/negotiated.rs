@@ -48,12 +48,12 @@ use collsynth_core::topology::{RankId, Topology, TopologySpec};
 /// The negotiated planner.
 ///
 /// ```
-/// use collsynth_plan::{Control, Wish, synthesise};
+/// use collsynth_plan::{Control, Goal, synthesize};
 /// use collsynth_core::collective::Kind;
 /// use collsynth_core::topology::{Topology, TopologySpec};
 ///
 /// let torus = Topology::new(TopologySpec::torus(&[4, 4, 4]).without_cables(&[(2, 3)]))?;
-/// let plan = synthesise(&torus, &Kind::AllToAll, &Wish::default(), &Control::unlimited())?;
+/// let plan = synthesize(&torus, &Kind::AllToAll, &Goal::default(), &Control::unlimited())?;
 /// assert_eq!((plan.planner, plan.schedule.step_count(), plan.schedule.total_width()), ("negotiated", 6, 34));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -52,7 +52,7 @@
 use super::error::check_kind;
 use super::hamiltonian::ring_of_ranks;
 use super::moves::Moves;
-use super::{Asked, Control, Outcome, PlanError, Planner, StopReason, Task};
+use super::{AutoUse, Control, Outcome, PlanError, Planner, StopReason, Task};
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Op;
@@ -62,19 +62,19 @@ use collsynth_core::topology::{Distances, LinkId};
 ///
 /// ```
 /// use collsynth_core::collective::Kind;
-/// use collsynth_plan::{Control, Parts, Wish, synthesise};
+/// use collsynth_plan::{Control, Goal, Parts, RingOfRanks, synthesize};
 /// use collsynth_core::topology::Topology;
 ///
 /// let ring = Topology::torus(&[4])?;
-/// let figures = |planner: &str, kind: Kind, parts: u32| {
-///     let wish = Wish { planner: Some(planner.to_owned()), parts: Parts::Fixed(parts), ..Wish::default() };
-///     let plan = synthesise(&ring, &kind, &wish, &Control::unlimited());
+/// let figures = |planner: RingOfRanks, kind: Kind, parts: u32| {
+///     let goal = Goal { planner: Some(&planner), parts: Parts::Fixed(parts), ..Goal::default() };
+///     let plan = synthesize(&ring, &kind, &goal, &Control::unlimited());
 ///     plan.map(|plan| (plan.schedule.step_count(), plan.schedule.total_width()))
 /// };
 /// // 6 steps of a quarter of the vector: V = 2 * 3 / 4.
-/// assert_eq!(figures("ring_all_reduce", Kind::AllReduce, 4)?, (6, 6));
-/// assert_eq!(figures("ring_gather", Kind::AllGather, 1)?, (3, 3));
-/// assert_eq!(figures("two_wave", Kind::Barrier, 1)?, (6, 6));
+/// assert_eq!(figures(RingOfRanks::ALL_REDUCE, Kind::AllReduce, 4)?, (6, 6));
+/// assert_eq!(figures(RingOfRanks::GATHER, Kind::AllGather, 1)?, (3, 3));
+/// assert_eq!(figures(RingOfRanks::TWO_WAVE, Kind::Barrier, 1)?, (6, 6));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -138,8 +138,8 @@ impl Planner for RingOfRanks {
         self.summary
     }
 
-    fn asked(&self) -> Asked {
-        Asked::ForTime
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::WithPrice
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
@@ -154,7 +154,7 @@ impl Planner for RingOfRanks {
             Scheme::Gather => vec![Op::Copy; round],
             Scheme::AllReduce | Scheme::TwoWave => [vec![Op::Reduce; round], vec![Op::Copy; round]].concat(),
         };
-        task.takes(self.name, ops.len())?;
+        task.check_steps(self.name, ops.len())?;
         let border = |segment: usize| (segment as u64 * u64::from(parts) / ranks as u64) as u32;
         // What link `at` of the ring, from its rank `at` to its rank `at + 1`, carries in a step.
         let chunks = |at: usize, step: usize| match self.scheme {

@@ -66,7 +66,7 @@ use super::moves::Moves;
 use super::phased::{
     Block, Phase, StatedPhase, Traveler, active_dims, check_torus, half_ring_split, rotation_class, travelers,
 };
-use super::{Asked, Control, Outcome, PlanError, Planner, StopReason, Task};
+use super::{AutoUse, Control, Outcome, PlanError, Planner, StopReason, Task};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Op;
 use collsynth_core::topology::{LinkId, Torus, dim_name};
@@ -75,29 +75,29 @@ use collsynth_core::topology::{LinkId, Torus, dim_name};
 ///
 /// ```
 /// use collsynth_core::collective::Kind;
-/// use collsynth_plan::{Control, Parts, Wish, synthesise};
+/// use collsynth_plan::{Control, Goal, Parts, Rings, synthesize};
 /// use collsynth_core::topology::Topology;
 ///
-/// let figures = |planner: &str, extents: &[u32], parts: u32| {
-///     let wish = Wish { planner: Some(planner.to_owned()), parts: Parts::Fixed(parts), ..Wish::default() };
-///     let plan = synthesise(&Topology::torus(extents)?, &Kind::AllToAll, &wish, &Control::unlimited())?;
+/// let figures = |planner: Rings, extents: &[u32], parts: u32| {
+///     let goal = Goal { planner: Some(&planner), parts: Parts::Fixed(parts), ..Goal::default() };
+///     let plan = synthesize(&Topology::torus(extents)?, &Kind::AllToAll, &goal, &Control::unlimited())?;
 ///     Ok::<_, Box<dyn std::error::Error>>((plan.schedule.step_count(), plan.schedule.total_width()))
 /// };
 /// // 3 steps of 3, 2 and 1 halves: V = 4 * 3 / 4 = 3 messages.
-/// assert_eq!(figures("ring", &[4], 2)?, (3, 6));
+/// assert_eq!(figures(Rings::RING, &[4], 2)?, (3, 6));
 /// // 2 steps of 3 and 1 halves: V = 4 * 4 / 8 = 2 messages.
-/// assert_eq!(figures("half_ring", &[4], 2)?, (2, 4));
+/// assert_eq!(figures(Rings::HALF_RING, &[4], 2)?, (2, 4));
 /// // V = 64 * 4 / 8 = 32 messages.
-/// assert_eq!(figures("dim_rotation", &[4, 4, 4], 6)?, (6, 6 * 32));
+/// assert_eq!(figures(Rings::DIM_ROTATION, &[4, 4, 4], 6)?, (6, 6 * 32));
 /// // V = 8/6 * 64 * 3 / 4 = 64 messages, in 8 slots of 3 steps.
-/// assert_eq!(figures("ring_pipeline", &[4, 4, 4], 6)?, (24, 6 * 64));
+/// assert_eq!(figures(Rings::RING_PIPELINE, &[4, 4, 4], 6)?, (24, 6 * 64));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Rings {
     name: &'static str,
     summary: &'static str,
-    asked: Asked,
+    auto_use: AutoUse,
     order: Order,
     /// How many chunks of a block go up; the others go down.
     split: fn(Block) -> usize,
@@ -122,7 +122,7 @@ impl Rings {
     pub const RING: Self = Self {
         name: "ring",
         summary: "baseline: half of every message each way round the rings, one dimension after the other; sound tori",
-        asked: Asked::ForTime,
+        auto_use: AutoUse::WithPrice,
         order: Order::InTurn,
         split: ring_split,
     };
@@ -130,7 +130,7 @@ impl Rings {
     pub const HALF_RING: Self = Self {
         name: "half_ring",
         summary: "baseline: every message the shorter way round the rings, one dimension after the other; sound tori",
-        asked: Asked::ForTime,
+        auto_use: AutoUse::WithPrice,
         order: Order::InTurn,
         split: half_ring_split,
     };
@@ -138,7 +138,7 @@ impl Rings {
     pub const DIM_ROTATION: Self = Self {
         name: "dim_rotation",
         summary: "baseline: half_ring in all dimensions at once, the data in rotation; sound tori",
-        asked: Asked::ForTime,
+        auto_use: AutoUse::WithPrice,
         order: Order::Rotated,
         split: half_ring_split,
     };
@@ -146,7 +146,7 @@ impl Rings {
     pub const RING_PIPELINE: Self = Self {
         name: "ring_pipeline",
         summary: "baseline: ring, the parts of each message behind each other through the dimensions; sound tori",
-        asked: Asked::ByName,
+        auto_use: AutoUse::Never,
         order: Order::Pipelined,
         split: ring_split,
     };
@@ -161,8 +161,8 @@ impl Planner for Rings {
         self.summary
     }
 
-    fn asked(&self) -> Asked {
-        self.asked
+    fn auto_use(&self) -> AutoUse {
+        self.auto_use
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
@@ -272,8 +272,8 @@ fn run(
         begin = end;
     }
     let schedule = moves.write(topology, |_, needed| Some(needed.max(1)));
-    task.takes(planner, schedule.step_count())?;
+    task.check_steps(planner, schedule.step_count())?;
     let stated = phases.into_iter().map(|name| StatedPhase { name, startups: 1 });
     let phases = Phase::measure(task.problem, &schedule, stated.zip(lengths));
-    Ok(Outcome { phases, ..Outcome::new(schedule, StopReason::Finished) })
+    Ok(Outcome::new(schedule, StopReason::Finished).with_phases(phases))
 }

@@ -68,11 +68,11 @@ fn is_for_the_pipeline(problem: &Problem) -> bool {
 /// The planner of negotiated trees.
 ///
 /// ```
-/// use collsynth_plan::{Control, Parts, Wish, synthesise};
+/// use collsynth_plan::{Control, Goal, Parts, Trees, synthesize};
 /// use collsynth_core::{collective::Kind, topology::Topology};
 ///
-/// let wish = Wish { parts: Parts::Fixed(2), planner: Some("trees".to_owned()), ..Wish::default() };
-/// let plan = synthesise(&Topology::torus(&[4, 4])?, &Kind::AllGather, &wish, &Control::unlimited())?;
+/// let goal = Goal { parts: Parts::Fixed(2), planner: Some(&Trees), ..Goal::default() };
+/// let plan = synthesize(&Topology::torus(&[4, 4])?, &Kind::AllGather, &goal, &Control::unlimited())?;
 /// assert_eq!((plan.schedule.step_count(), plan.schedule.total_width()), (4, 8));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -129,7 +129,7 @@ impl Planner for Trees {
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
         let problem = task.problem;
-        let least_steps = task.step_count(task.bounds.least_steps())?;
+        let least_steps = task.steps_or(task.bounds.least_steps())?;
         let Some((rooted, collected)) = rooted_chunks(problem).filter(|_| !problem.is_trivial()) else {
             return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
         };

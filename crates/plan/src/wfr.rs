@@ -38,7 +38,7 @@
 
 use super::dor::{Router, routed};
 use super::phased::{StatedPhase, plan_walks};
-use super::{Asked, Control, Outcome, PlanError, Planner, Task};
+use super::{AutoUse, Control, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{LinkId, RankId};
 
@@ -55,8 +55,8 @@ impl Planner for Wfr {
         "baseline: dor with a hop aside (wild-first routing) before a dead cable; tori"
     }
 
-    fn asked(&self) -> Asked {
-        Asked::ByName
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::Never
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

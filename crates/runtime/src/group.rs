@@ -47,13 +47,13 @@ const PACKET_BYTES: usize = 1 << 17;
 ///
 /// ```
 /// use collsynth_core::collective::Kind;
-/// use collsynth_plan::{Control, Wish, synthesise};
+/// use collsynth_plan::{Control, Goal, synthesize};
 /// use collsynth_runtime::{Group, Operation, RankBuffers};
 /// use collsynth_core::schedule::Solution;
 /// use collsynth_core::topology::Topology;
 /// use collsynth_verify::verify::{Options, Verified};
 ///
-/// let plan = synthesise(&Topology::torus(&[4])?, &Kind::AllReduce, &Wish::default(), &Control::unlimited())?;
+/// let plan = synthesize(&Topology::torus(&[4])?, &Kind::AllReduce, &Goal::default(), &Control::unlimited())?;
 /// let verified = Verified::<Solution>::new(plan.into(), &Options::default())?;
 /// let mut buffers = [[1.0_f32, 0.0], [2.0, 0.5], [3.0, 0.25], [4.0, 0.25]];
 ///

@@ -25,13 +25,13 @@
 //! use std::time::Duration;
 //!
 //! use collsynth_core::collective::Kind;
-//! use collsynth_plan::{Control, Wish, synthesise};
+//! use collsynth_plan::{Control, Goal, synthesize};
 //! use collsynth_runtime::{Operation, threads};
 //! use collsynth_core::schedule::Solution;
 //! use collsynth_core::topology::Topology;
 //! use collsynth_verify::verify::{Options, Verified};
 //!
-//! let plan = synthesise(&Topology::torus(&[2, 3])?, &Kind::AllReduce, &Wish::default(), &Control::unlimited())?;
+//! let plan = synthesize(&Topology::torus(&[2, 3])?, &Kind::AllReduce, &Goal::default(), &Control::unlimited())?;
 //! let verified = Verified::<Solution>::new(plan.into(), &Options::default())?;
 //! let sums = threads::run(&verified, Duration::from_secs(10), |mut communicator| {
 //!     let mut buffer = [1, communicator.rank().0 as i32];

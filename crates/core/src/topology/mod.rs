@@ -89,7 +89,7 @@ impl Topology {
     /// A [`TopologyError`] says what does not fit and what would: extents of 0, too many ranks, capacities of 0, failed
     /// links that do not exist (with the neighbours that do), ambiguous or repeated failures, ranks out of range.
     pub fn new(mut spec: TopologySpec) -> Result<Self, TopologyError> {
-        spec.normalise_shape()?;
+        spec.normalize_shape()?;
         let rank_count = spec.rank_count()?;
         let mut rank_alive = vec![true; rank_count as usize];
         for &rank in &spec.failed_ranks {
@@ -129,6 +129,46 @@ impl Topology {
     /// ```
     pub fn torus(extents: &[u32]) -> Result<Self, TopologyError> {
         Self::new(TopologySpec::torus(extents))
+    }
+
+    /// The same with a cable failed, both of its links. Two ranks joined by more than one cable: say which with
+    /// [`TopologySpec`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Topology::new`].
+    ///
+    /// ```
+    /// # use collsynth_core::topology::Topology;
+    /// let torus = Topology::torus(&[4, 4, 4])?.fail_cable(2, 3)?;
+    /// assert_eq!(torus.live_links().count(), 382);
+    /// # Ok::<(), collsynth_core::topology::TopologyError>(())
+    /// ```
+    pub fn fail_cable(self, from: u32, to: u32) -> Result<Self, TopologyError> {
+        self.fail(from, to, true)
+    }
+
+    /// The same with the link from one rank to another failed, and the link back alive.
+    ///
+    /// # Errors
+    ///
+    /// As [`Topology::new`].
+    pub fn fail_link(self, from: u32, to: u32) -> Result<Self, TopologyError> {
+        self.fail(from, to, false)
+    }
+
+    /// The same with a rank failed, and with it all its links.
+    ///
+    /// # Errors
+    ///
+    /// As [`Topology::new`].
+    pub fn fail_rank(self, rank: u32) -> Result<Self, TopologyError> {
+        Self::new(self.spec.without_ranks(&[rank]))
+    }
+
+    fn fail(mut self, from: u32, to: u32, both: bool) -> Result<Self, TopologyError> {
+        self.spec.failed_links.push(FailedLink { from: RankId(from), to: RankId(to), dim: None, both });
+        Self::new(self.spec)
     }
 
     /// What this topology was built from, in its normal form: defaults filled in, failures sorted.

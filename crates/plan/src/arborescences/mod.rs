@@ -53,12 +53,12 @@ use shallow::Shallow;
 /// The planner of pipelined arborescences.
 ///
 /// ```
-/// use collsynth_plan::{Control, Parts, Wish, synthesise};
+/// use collsynth_plan::{Arborescences, Control, Goal, Parts, synthesize};
 /// use collsynth_core::{collective::Kind, topology::{RankId, Topology}};
 ///
-/// let wish = Wish { planner: Some("arborescences".to_owned()), parts: Parts::Fixed(40), ..Wish::default() };
+/// let goal = Goal { planner: Some(&Arborescences), parts: Parts::Fixed(40), ..Goal::default() };
 /// let kind = Kind::Broadcast(RankId(0));
-/// let schedule = synthesise(&Topology::torus(&[4, 4])?, &kind, &wish, &Control::unlimited())?.schedule;
+/// let schedule = synthesize(&Topology::torus(&[4, 4])?, &kind, &goal, &Control::unlimited())?.schedule;
 /// // Four arborescences of depth 5 and 10 parts for each.
 /// assert_eq!((schedule.step_count(), schedule.total_width()), (14, 14));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

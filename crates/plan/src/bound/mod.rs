@@ -72,7 +72,8 @@ pub enum Claim {
 ///
 /// ```
 /// use collsynth_core::collective::{Collective, Kind};
-/// use synth::{bound, problem::Problem, topology::Topology};
+/// use collsynth_core::{problem::Problem, topology::Topology};
+/// use collsynth_plan::bound;
 ///
 /// let problem = Problem::new(Topology::torus(&[4, 4, 4])?, Collective::new(Kind::AllToAll))?;
 /// let bounds = bound::find(&problem)?;

@@ -59,11 +59,11 @@ const VAIN_STEPS: u32 = 3;
 /// The planner of flows over time.
 ///
 /// ```
-/// use collsynth_plan::{Control, Wish, synthesise};
+/// use collsynth_plan::{Control, Goal, synthesize};
 /// use collsynth_core::{collective::Kind, topology::{RankId, Topology}};
 ///
 /// let kind = Kind::Scatter(RankId(0));
-/// let plan = synthesise(&Topology::torus(&[4, 4])?, &kind, &Wish::default(), &Control::unlimited())?;
+/// let plan = synthesize(&Topology::torus(&[4, 4])?, &kind, &Goal::default(), &Control::unlimited())?;
 /// // 15 messages over 4 links, in as many steps as the farthest rank is away.
 /// assert_eq!((plan.planner, plan.schedule.step_count(), plan.schedule.total_width()), ("flow_over_time", 4, 4));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -114,7 +114,7 @@ impl Planner for FlowOverTime {
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
-        let least_steps = task.step_count(task.bounds.least_steps())?;
+        let least_steps = task.steps_or(task.bounds.least_steps())?;
         let Some(star) = Star::new(task.problem) else {
             return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
         };

@@ -44,7 +44,7 @@ use collsynth_lp::{Flow, SteppedFlow, least_load, least_load_size, least_widths,
 use crate::bound::FlowNetwork;
 use crate::network::{LiveLink, Message, Network, WAIT};
 use crate::path_routing::{Guide, plan_from};
-use crate::{Asked, Control, Outcome, PlanError, Planner, Task};
+use crate::{AutoUse, Control, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
 
 /// Variables of the largest program that is solved: it takes some tens of seconds.
@@ -73,8 +73,8 @@ impl Planner for Lp {
     }
 
     /// [`crate::Negotiated`] mostly reaches the same figures sooner.
-    fn asked(&self) -> Asked {
-        Asked::ByName
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::Never
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

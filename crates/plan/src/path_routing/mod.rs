@@ -48,7 +48,7 @@ pub(crate) fn plan_from(
     guide: &dyn Guide,
     control: &Control,
 ) -> Result<Outcome, PlanError> {
-    let least_steps = task.step_count(task.bounds.least_steps())?;
+    let least_steps = task.steps_or(task.bounds.least_steps())?;
     let network = Network::new(task.problem);
     task.problem.check_connected(&network.distances)?;
     let messages = messages(task.problem).unwrap_or_default();

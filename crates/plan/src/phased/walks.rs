@@ -72,8 +72,8 @@ pub fn plan_walks(
             let steps = tried.iter().map(|(_, steps)| steps.len()).sum();
             let first = best.is_empty();
             // If none keeps to the steps, the coarsest grain stays and its steps are reported.
-            let before = !first && task.takes(planner, best.iter().map(|(_, steps)| steps.len()).sum()).is_ok();
-            let keeps = task.takes(planner, steps).is_ok();
+            let before = !first && task.check_steps(planner, best.iter().map(|(_, steps)| steps.len()).sum()).is_ok();
+            let keeps = task.check_steps(planner, steps).is_ok();
             if !before || (keeps && total(&tried) < total(&best)) {
                 best = tried;
             }
@@ -93,10 +93,10 @@ pub fn plan_walks(
         hops.into_iter().for_each(|(link, chunk)| moves.add(step, link, Op::Copy, [chunk]));
     }
     let schedule = moves.write(topology, |_, needed| Some(needed.max(1)));
-    task.takes(planner, schedule.step_count())?;
+    task.check_steps(planner, schedule.step_count())?;
     let stated = phases.into_iter().map(|(stated, _)| stated);
     let phases = Phase::measure(task.problem, &schedule, stated.zip(lengths));
-    Ok(Outcome { phases, ..Outcome::new(schedule, StopReason::Finished) })
+    Ok(Outcome::new(schedule, StopReason::Finished).with_phases(phases))
 }
 
 /// What steps cost: seconds if there are prices, else their volume.

@@ -35,7 +35,7 @@ pub(super) fn pipelined(
     find: impl FnOnce(&Network, u32) -> (u32, Vec<Arborescence>),
 ) -> Result<Outcome, PlanError> {
     let problem = task.problem;
-    task.step_count(task.bounds.least_steps())?;
+    task.steps_or(task.bounds.least_steps())?;
     let Some(root) = problem.collective().kind.root().filter(|_| !problem.is_trivial()) else {
         return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
     };

@@ -71,11 +71,11 @@ use translation::Translation;
 /// The planner of spanning trees.
 ///
 /// ```
-/// use collsynth_plan::{Control, Parts, Wish, synthesise};
+/// use collsynth_plan::{Control, Goal, Parts, synthesize};
 /// use collsynth_core::{collective::Kind, topology::Topology};
 ///
-/// let wish = Wish { parts: Parts::Fixed(32), ..Wish::default() };
-/// let plan = synthesise(&Topology::torus(&[4, 4])?, &Kind::AllReduce, &wish, &Control::unlimited())?;
+/// let goal = Goal { parts: Parts::Fixed(32), ..Goal::default() };
+/// let plan = synthesize(&Topology::torus(&[4, 4])?, &Kind::AllReduce, &goal, &Control::unlimited())?;
 /// // 15/32 of the vector, which is the bound: 2 * 15 vectors over 64 links.
 /// assert_eq!((plan.planner, plan.schedule.total_width()), ("spanning_trees", 15));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -98,7 +98,7 @@ impl Planner for SpanningTrees {
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
         let problem = task.problem;
-        task.step_count(task.bounds.least_steps())?;
+        task.steps_or(task.bounds.least_steps())?;
         if problem.is_trivial() {
             return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
         }

@@ -65,12 +65,12 @@ const MORE_STEPS: u32 = 2;
 /// The template planner.
 ///
 /// ```
-/// use collsynth_plan::{Control, Wish, synthesise};
+/// use collsynth_plan::{Control, Goal, Template, synthesize};
 /// use collsynth_core::{collective::Kind, topology::Topology};
 ///
-/// let wish = Wish { planner: Some("template".to_owned()), ..Wish::default() };
+/// let goal = Goal { planner: Some(&Template), ..Goal::default() };
 /// let intact = Topology::torus(&[4, 4, 4])?;
-/// let plan = |kind| synthesise(&intact, &kind, &wish, &Control::unlimited());
+/// let plan = |kind| synthesize(&intact, &kind, &goal, &Control::unlimited());
 /// let schedule = plan(Kind::AllToAll)?.schedule;
 /// assert_eq!((schedule.step_count(), schedule.total_width()), (6, 32));
 /// // 63 chunks over 6 links.
@@ -110,7 +110,7 @@ impl Planner for Template {
         self.applies(task.problem)?;
         let (topology, parts) = (task.problem.topology(), task.problem.parts());
         let torus = topology.as_torus().expect("the template applies to tori only");
-        let steps = task.step_count(diameter(torus))?;
+        let steps = task.steps_or(diameter(torus))?;
         let not_found = || PlanError::NotFound { planner: self.name(), limit: format!("{steps} steps") };
         let schedule = match &task.problem.collective().kind {
             Kind::AllToAll => {

@@ -45,7 +45,7 @@ use scratch::Scratch;
 
 /// What a program is to be like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Wish {
+pub struct Target {
     /// What keeps steps apart.
     pub barriers: Barriers,
     /// Input and output share their room.
@@ -70,15 +70,15 @@ pub enum LowerError {
 ///
 /// # Errors
 ///
-/// A [`LowerError`] if the wish cannot be met. With few slots, the program may get stuck: the audit says so.
-pub fn lower(solution: &Verified<Solution>, wish: &Wish) -> Result<Program, LowerError> {
+/// A [`LowerError`] if the target cannot be met. With few slots, the program may get stuck: the audit says so.
+pub fn lower(solution: &Verified<Solution>, target: &Target) -> Result<Program, LowerError> {
     let (problem, schedule) = (&solution.problem, &solution.schedule);
     let kind = &problem.collective().kind;
-    if wish.in_place && (!Layout::has_in_place(kind) || kind.name() == "all_to_all") {
+    if target.in_place && (!Layout::has_in_place(kind) || kind.name() == "all_to_all") {
         return Err(LowerError::NotInPlace { kind: kind.name() });
     }
-    let barrier = Barrier::new(problem, schedule, wish.barriers)?;
-    let mut lowering = Lowering::new(problem, schedule, *wish, &barrier);
+    let barrier = Barrier::new(problem, schedule, target.barriers)?;
+    let mut lowering = Lowering::new(problem, schedule, *target, &barrier);
     lowering.own_chunks();
     for step in schedule.steps() {
         lowering.step(step.transfers);
@@ -87,14 +87,14 @@ pub fn lower(solution: &Verified<Solution>, wish: &Wish) -> Result<Program, Lowe
         }
     }
     let scratch = lowering.scratch.iter().map(Scratch::peak).collect();
-    Ok(lowering.draft.finish(problem, wish, scratch, solution.origin.clone()))
+    Ok(lowering.draft.finish(problem, target, scratch, solution.origin.clone()))
 }
 
 /// Where the chunks are while the schedule is gone through.
 struct Lowering<'a> {
     problem: &'a Problem,
     schedule: &'a Schedule,
-    wish: Wish,
+    target: Target,
     layouts: Vec<Layout<'a>>,
     lifetimes: Lifetimes,
     /// Where each rank has a chunk that was moved; else it is where it was before.
@@ -119,16 +119,16 @@ struct Carried {
 }
 
 impl<'a> Lowering<'a> {
-    fn new(problem: &'a Problem, schedule: &'a Schedule, wish: Wish, barrier: &Barrier) -> Self {
+    fn new(problem: &'a Problem, schedule: &'a Schedule, target: Target, barrier: &Barrier) -> Self {
         let ranks = || (0..problem.topology().rank_count() as u32).map(RankId);
         // Scratch is allotted without an end; how much there is is known at last.
-        let layouts: Vec<Layout<'_>> = ranks().map(|rank| Layout::new(problem, wish.in_place, rank, 0)).collect();
+        let layouts: Vec<Layout<'_>> = ranks().map(|rank| Layout::new(problem, target.in_place, rank, 0)).collect();
         let mut channels = channels(schedule);
         channels.extend(barrier.channels());
         Self {
             problem,
             schedule,
-            wish,
+            target,
             draft: Draft::new(&channels, &layouts),
             layouts,
             lifetimes: Lifetimes::new(problem, schedule),
@@ -202,7 +202,7 @@ impl<'a> Lowering<'a> {
         for (index, one) in list.iter_mut().enumerate() {
             let held = self.place(to, one.chunk);
             one.add = held.filter(|_| transfer.op == Op::Reduce);
-            let stays = self.wish.in_place && one.add.is_some_and(|slot| slot.buffer == Buffer::Input);
+            let stays = self.target.in_place && one.add.is_some_and(|slot| slot.buffer == Buffer::Input);
             match (self.layouts[to.index()].after(one.chunk), one.add) {
                 (Some(output), _) => one.dst = output,
                 (None, Some(slot)) if stays || slot.buffer == Buffer::Scratch => one.dst = slot,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Wish;
+use super::Target;
 use collsynth_core::problem::Problem;
 use collsynth_core::program::{Barriers, Channel, Layout, Operation, Program, ProgramBuilder, Slot};
 use collsynth_core::schedule::Origin;
@@ -155,10 +155,16 @@ impl Draft {
         (0..).zip(self.links.clone())
     }
 
-    pub(super) fn finish(self, problem: &Problem, wish: &Wish, scratch: Vec<u32>, origin: Option<Origin>) -> Program {
-        let mut builder = ProgramBuilder::new(problem.clone(), true, wish.in_place);
+    pub(super) fn finish(
+        self,
+        problem: &Problem,
+        target: &Target,
+        scratch: Vec<u32>,
+        origin: Option<Origin>,
+    ) -> Program {
+        let mut builder = ProgramBuilder::new(problem.clone(), true, target.in_place);
         for (&(from, to, via), &(_, most)) in self.links.iter().zip(&self.on_their_way) {
-            builder.channel(Channel { from, to, via, slots: wish.slots.unwrap_or(most.max(1)) });
+            builder.channel(Channel { from, to, via, slots: target.slots.unwrap_or(most.max(1)) });
         }
         for (rank, scratch) in self.ranks.into_iter().zip(scratch) {
             builder.rank(scratch);
@@ -169,11 +175,11 @@ impl Draft {
                 }
             }
         }
-        if wish.barriers != Barriers::None {
+        if target.barriers != Barriers::None {
             let shown = |packets: Vec<u32>| if packets.iter().all(|&count| count == 1) { Vec::new() } else { packets };
             builder.contention_free(self.transfers.into_iter().map(shown).collect());
         }
-        let mut program = builder.finish(wish.barriers);
+        let mut program = builder.finish(target.barriers);
         program.origin = origin;
         program
     }
