@@ -104,7 +104,7 @@ fn parts_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DimRotation, Ring, Template};
+    use crate::{Rings, Template};
 
     fn find(planner: &dyn Planner, parts: Option<&[u32]>) -> Vec<(usize, u32)> {
         let topology = Topology::torus(&[5, 5]).unwrap();
@@ -116,14 +116,14 @@ mod tests {
     fn a_planner_chooses_its_parts() {
         // Whole messages take V = 15 in 4 steps; DimRotation needs a part for each dimension.
         assert_eq!(find(&Template, None), [(4, 1)]);
-        assert_eq!(find(&DimRotation, None), [(4, 4)]);
-        assert_eq!(find(&DimRotation, Some(&[1, 3])), [(4, 3)]);
+        assert_eq!(find(&Rings::DIM_ROTATION, None), [(4, 4)]);
+        assert_eq!(find(&Rings::DIM_ROTATION, Some(&[1, 3])), [(4, 3)]);
     }
 
     #[test]
     fn refusals_are_given_back() {
         let topology = Topology::torus(&[4]).unwrap();
-        let plan = alternatives(&Ring, &topology, &Kind::Barrier, None, &[], 0, &Control::unlimited());
+        let plan = alternatives(&Rings::RING, &topology, &Kind::Barrier, None, &[], 0, &Control::unlimited());
         assert!(matches!(plan, Err(PlanError::NotApplicable { .. })));
     }
 }

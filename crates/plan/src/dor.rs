@@ -35,9 +35,7 @@
 //! Computers 1987. Zu et al., "Resiliency at Scale: Managing Google's TPUv4 Machine Learning Supercomputer", NSDI 2024.
 
 use super::link_table::LinkTable;
-use super::phase::Stated;
-use super::ring_phases::{active_dims, check_torus, travellers};
-use super::walks::{self, Walks};
+use super::phased::{StatedPhase, Walks, active_dims, check_torus, plan_walks, travelers};
 use super::{AutoUse, Control, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{LinkId, RankId, Topology, Torus, dim_name};
@@ -81,7 +79,7 @@ impl Planner for Dor {
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         let walks = routed(self.name(), task.problem, |router, origin, dest| router.in_order(origin, dest))?;
-        walks::plan(self.name(), task, control, vec![(Stated { name: "routed".to_owned(), startups: 1 }, walks)])
+        plan_walks(self.name(), task, control, vec![(StatedPhase { name: "routed".to_owned(), startups: 1 }, walks)])
     }
 }
 
@@ -97,9 +95,9 @@ pub(super) fn routed(
 ) -> Result<Walks, PlanError> {
     let torus = check_torus(planner, problem)?;
     let topology = problem.topology();
-    let router = Router { topology, torus, dims: active_dims(problem), links: LinkTable::new(topology) };
+    let router = Router { topology, torus, dims: active_dims(problem), links: LinkTable::live(topology) };
     let mut walks = Walks::default();
-    for parts in travellers(problem).chunk_by(|a, b| (a.origin, a.dest) == (b.origin, b.dest)) {
+    for parts in travelers(problem).chunk_by(|a, b| (a.origin, a.dest) == (b.origin, b.dest)) {
         let (origin, dest) = (parts[0].origin, parts[0].dest);
         let links = route(&router, origin, dest).map_err(|dim| {
             let [from, to] = [origin, dest].map(|rank| topology.rank_label(rank));

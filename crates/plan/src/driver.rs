@@ -12,10 +12,9 @@ use collsynth_core::topology::Topology;
 /// Plans a collective on a topology.
 ///
 /// Where the best schedule is above the bound on the volume that cuts give, the flow LP is solved, if it has at most
-/// 16 000 variables after symmetries and is done within the time limit: its bound may prove that the schedule is
-/// optimal, or narrow the gap. Where the problem is small and neither steps nor a price are stated, a SAT
-/// solver is then asked for the last units of width (see
-/// [`Smt`](super::Smt)).
+/// [`FlowLimit::UNASKED`](bound::FlowLimit::UNASKED) variables after symmetries and is done within the time limit: its
+/// bound may prove that the schedule is optimal, or narrow the gap. Where the problem is small and neither steps nor a
+/// price are stated, a SAT solver is then asked for the last units of width (see [`Smt`](super::Smt)).
 ///
 /// # Errors
 ///

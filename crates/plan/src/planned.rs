@@ -6,9 +6,6 @@ use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Schedule, Solution};
 
-/// Variables of the largest linear program that is solved for a joint bound: some seconds.
-const MOST_VARIABLES: usize = 16_000;
-
 /// A schedule with the problem it was made for.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -28,12 +25,12 @@ pub struct Plan {
 
 impl Plan {
     /// Looks for joint bounds on steps and volume where the bounds on each alone leave a gap. Solves linear programs of
-    /// at most 16 000 variables: seconds, or until `control` says stop.
+    /// at most [`FlowLimit::UNASKED`] variables: seconds, or until `control` says stop.
     pub fn prove_jointly(&mut self, control: &Control) {
         let (steps, width) = (self.schedule.step_count(), self.schedule.total_width());
         let (Ok(steps), Ok(width)) = (u32::try_from(steps), u32::try_from(width)) else { return };
         control.report(Progress { planner: self.planner, attempt: "joint bounds", round: 0, remaining: 0 });
-        let limit = FlowLimit { variables: MOST_VARIABLES, solver: control.limit() };
+        let limit = FlowLimit { variables: FlowLimit::UNASKED, solver: control.limit() };
         self.bounds.joint = bound::joint_bounds(&self.problem, &self.bounds, steps, width, &limit);
     }
 }

@@ -1,9 +1,8 @@
 //! The registry of planners.
 
 use super::{
-    Arborescences, BinaryTree, Composed, DimRotation, Dor, Exchange, Flood, FlowOverTime, FoldedRing, HalfRing, Lp,
-    Mate, MateE, Negotiated, OpenRing, PlanError, Planner, Ring, RingAllReduce, RingGather, RingPipeline, Smt,
-    SpanningTrees, Template, Trees, TwoWave, Wfr,
+    Arborescences, BinaryTree, Composed, Dor, Exchange, Flood, FlowOverTime, FoldedRing, Lp, Mate, MateE, Negotiated,
+    OpenRing, PlanError, Planner, RingOfRanks, Rings, Smt, SpanningTrees, Template, Trees, Wfr,
 };
 
 /// The SMT planner with its default options.
@@ -21,10 +20,10 @@ pub fn planners() -> &'static [&'static dyn Planner] {
         &Flood,
         &Lp,
         SMT,
-        &DimRotation,
-        &HalfRing,
-        &Ring,
-        &RingPipeline,
+        &Rings::DIM_ROTATION,
+        &Rings::HALF_RING,
+        &Rings::RING,
+        &Rings::RING_PIPELINE,
         &FoldedRing,
         &OpenRing,
         &Mate::FOLDED,
@@ -35,10 +34,10 @@ pub fn planners() -> &'static [&'static dyn Planner] {
         &Dor,
         &Wfr,
         &Exchange,
-        &RingAllReduce,
-        &RingGather,
+        &RingOfRanks::ALL_REDUCE,
+        &RingOfRanks::GATHER,
         &BinaryTree,
-        &TwoWave,
+        &RingOfRanks::TWO_WAVE,
         &Composed,
     ]
 }

@@ -37,8 +37,7 @@
 //! all-to-all by Qin et al., MICRO 2025, doi 10.1145/3725843.3756057. Which wild hop is taken is our reading.
 
 use super::dor::{Router, routed};
-use super::phase::Stated;
-use super::walks;
+use super::phased::{StatedPhase, plan_walks};
 use super::{AutoUse, Control, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{LinkId, RankId};
@@ -71,7 +70,7 @@ impl Planner for Wfr {
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         let walks = routed(self.name(), task.problem, wild_first)?;
-        walks::plan(self.name(), task, control, vec![(Stated { name: "routed".to_owned(), startups: 1 }, walks)])
+        plan_walks(self.name(), task, control, vec![(StatedPhase { name: "routed".to_owned(), startups: 1 }, walks)])
     }
 }
 

@@ -30,6 +30,9 @@ pub struct FlowLimit {
 }
 
 impl FlowLimit {
+    /// Variables of the largest program that planning solves unasked: it takes about a second.
+    pub const UNASKED: usize = 16_000;
+
     /// Programs of so many variables at most, for as long as they take.
     pub const fn of_size(variables: usize) -> Self {
         Self { variables, solver: Limit::NONE }

@@ -19,12 +19,11 @@ use std::collections::BTreeMap;
 use collsynth_lp::Allocation;
 use num_rational::Ratio;
 
-use super::dim_rotation::class;
-use super::half_ring::shorter_way;
 use super::link_table::LinkTable;
-use super::phase::Stated;
-use super::ring_phases::{Block, Traveller, active_dims, check_torus, travellers};
-use super::walks::{self, Walks};
+use super::phased::{
+    Block, StatedPhase, Traveler, Walks, active_dims, check_torus, half_ring_split, plan_walks, rotation_class,
+    travelers,
+};
 use super::{Control, Outcome, PlanError, Task};
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
@@ -103,9 +102,9 @@ pub(super) fn allocations(
     scheme: Scheme,
 ) -> Result<Vec<Allocation>, PlanError> {
     let machine = prepare(planner, problem, scheme)?;
-    let mut travellers = travellers(problem);
+    let mut travelers = travelers(problem);
     let of_phase = |phase| {
-        let (sound, errands) = machine.normal_phase(phase, &mut travellers);
+        let (sound, errands) = machine.normal_phase(phase, &mut travelers);
         machine.program(problem, &sound, &errands, &machine.all_portions())
     };
     Ok((0..machine.dims.len()).filter_map(of_phase).collect())
@@ -124,7 +123,7 @@ fn prepare<'a>(planner: &'static str, problem: &'a Problem, scheme: Scheme) -> R
     if accelerated && dims.len() == 1 {
         return refuse("there is one dimension only, and none to accelerate it: try folded_ring".to_owned());
     }
-    let links = LinkTable::new(topology);
+    let links = LinkTable::live(topology);
     let rings = Rings { topology, torus, dims: &dims, links: &links };
     let mut broken = Vec::new();
     for mut ring in rings.broken(scheme.remains) {
@@ -188,14 +187,14 @@ pub(super) fn plan(
     scheme: Scheme,
 ) -> Result<Outcome, PlanError> {
     let machine = prepare(planner, task.problem, scheme)?;
-    let mut travellers = travellers(task.problem);
+    let mut travelers = travelers(task.problem);
     let accelerations = machine.groups.iter().map(|group| group + 1).max().unwrap_or(0);
     let mut phases = Vec::new();
     for phase in 0..machine.dims.len() {
         if let Some(stopped) = control.stop() {
             return Err(PlanError::Stopped { stopped });
         }
-        let (sound, errands) = machine.normal_phase(phase, &mut travellers);
+        let (sound, errands) = machine.normal_phase(phase, &mut travelers);
         let shares = machine.allocate(planner, task.problem, control, &sound, &errands)?;
         let mut walks = vec![Walks::default(); accelerations + 1];
         walks[0] = sound;
@@ -210,24 +209,24 @@ pub(super) fn plan(
             };
             let of_phase = |portion: &&allocation::Portion<'_>| portion.phase == number && portion.share > 0.0;
             let edges = shares.iter().flatten().filter(of_phase).map(|portion| portion.way.edge());
-            phases.push((Stated { name, startups: edges.max().unwrap_or(1) }, walks));
+            phases.push((StatedPhase { name, startups: edges.max().unwrap_or(1) }, walks));
         }
     }
-    walks::plan(planner, task, control, phases)
+    plan_walks(planner, task, control, phases)
 }
 
 impl Machine<'_> {
-    /// The walks over sound rings in a phase, and by broken ring what it has to move. Takes the travellers there.
-    fn normal_phase(&self, phase: usize, travellers: &mut [Traveller]) -> (Walks, Vec<Vec<Errand>>) {
+    /// The walks over sound rings in a phase, and by broken ring what it has to move. Takes the travelers there.
+    fn normal_phase(&self, phase: usize, travelers: &mut [Traveler]) -> (Walks, Vec<Vec<Errand>>) {
         let mut sound = Walks::default();
         let mut errands: Vec<Vec<Errand>> = self.broken.iter().map(|_| Vec::new()).collect();
-        let place = |traveller: &Traveller| {
-            let dim = self.dims[(class(self.torus, &self.dims, traveller) + phase) % self.dims.len()];
-            (traveller.at, dim, traveller.offset(self.torus, dim))
+        let place = |traveler: &Traveler| {
+            let dim = self.dims[(rotation_class(self.torus, &self.dims, traveler) + phase) % self.dims.len()];
+            (traveler.at, dim, traveler.offset(self.torus, dim))
         };
         // Stable: within a block the chunks stay in ascending order.
-        travellers.sort_by_cached_key(place);
-        for block in travellers.chunk_by_mut(|a, b| place(a) == place(b)) {
+        travelers.sort_by_cached_key(place);
+        for block in travelers.chunk_by_mut(|a, b| place(a) == place(b)) {
             let (at, dim, offset) = place(&block[0]);
             if offset == 0 {
                 continue;
@@ -236,7 +235,7 @@ impl Machine<'_> {
             let from = self.torus.position(at, dim);
             let to = (from + offset) % extent;
             let first = RankId(at.0 - from * stride);
-            let chunks: Vec<ChunkId> = block.iter().map(|traveller| traveller.id).collect();
+            let chunks: Vec<ChunkId> = block.iter().map(|traveler| traveler.id).collect();
             match self.number_of.get(&(dim, first)) {
                 Some(&ring) => errands[ring].push(Errand { from, to, chunks }),
                 None => {
@@ -244,9 +243,12 @@ impl Machine<'_> {
                         true if from == 0 => chunks.len(),
                         true => 0,
                         // Of what goes half round, even positions send the larger half up, odd ones down.
-                        false if from.is_multiple_of(2) => shorter_way(Block { extent, offset, chunks: chunks.len() }),
+                        false if from.is_multiple_of(2) => {
+                            half_ring_split(Block { extent, offset, chunks: chunks.len() })
+                        }
                         false => {
-                            chunks.len() - shorter_way(Block { extent, offset: extent - offset, chunks: chunks.len() })
+                            chunks.len()
+                                - half_ring_split(Block { extent, offset: extent - offset, chunks: chunks.len() })
                         }
                     };
                     let (upwards, downwards) = chunks.split_at(up);
@@ -258,7 +260,7 @@ impl Machine<'_> {
                 }
             }
             let dest = RankId(first.0 + to * stride);
-            block.iter_mut().for_each(|traveller| traveller.at = dest);
+            block.iter_mut().for_each(|traveler| traveler.at = dest);
         }
         (sound, errands)
     }

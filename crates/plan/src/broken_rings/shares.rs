@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use super::Errand;
 use super::allocation::Portion;
 use super::ways::BrokenRing;
-use crate::walks::Walks;
+use crate::phased::Walks;
 use collsynth_core::collective::ChunkId;
 
 /// What is so near to a whole number of chunks is meant to be that number.

@@ -36,21 +36,21 @@ impl Network {
     /// The live links of a problem's topology.
     pub fn new(problem: &Problem) -> Self {
         let topology = problem.topology();
-        let ends = |id| (topology.link(id).from.0, topology.link(id).to.0);
-        Self::with_ends(problem, ends, Distances::new(topology))
+        let joins = |id| (topology.link(id).from.0, topology.link(id).to.0);
+        Self::joining(problem, joins, Distances::new(topology))
     }
 
-    /// The same, every link turned round: what leads away from a root here leads towards it in truth.
+    /// The same with every link reversed: what leads away from a root here leads toward it on the machine.
     pub fn reversed(problem: &Problem) -> Self {
         let topology = problem.topology();
-        let ends = |id| (topology.link(id).to.0, topology.link(id).from.0);
-        Self::with_ends(problem, ends, Distances::new(topology).transposed())
+        let joins = |id| (topology.link(id).to.0, topology.link(id).from.0);
+        Self::joining(problem, joins, Distances::new(topology).transposed())
     }
 
-    fn with_ends(problem: &Problem, ends: impl Fn(LinkId) -> (u32, u32), distances: Distances) -> Self {
+    fn joining(problem: &Problem, joins: impl Fn(LinkId) -> (u32, u32), distances: Distances) -> Self {
         let topology = problem.topology();
         let ids: Vec<LinkId> = topology.live_links().collect();
-        let (from, to): (Vec<u32>, Vec<u32>) = ids.iter().map(|&id| ends(id)).unzip();
+        let (from, to): (Vec<u32>, Vec<u32>) = ids.iter().map(|&id| joins(id)).unzip();
         let mut out: Vec<u32> = (0..ids.len() as u32).collect();
         out.sort_by_key(|&link| from[link as usize]);
         let start = |rank| out.partition_point(|&link| from[link as usize] < rank) as u32;
@@ -88,8 +88,8 @@ impl Network {
     }
 }
 
-/// Of a rank that chunks come to from so many hops away each: per step, the sum of widths up to it beyond which
-/// its incoming links, of this capacity in all, could not be busy all the time, because nothing more can have come.
+/// For a rank that receives chunks, each from this number of hops away, over links of this total capacity: per step, the
+/// sum of widths up to it that its links can fill. Beyond that they idle, because nothing more can have arrived.
 pub(crate) fn most_useful(hops: impl Iterator<Item = u32>, capacity: u32) -> Vec<u32> {
     let mut arriving: Vec<u32> = Vec::new();
     for hops in hops.map(|hops| hops as usize).filter(|&hops| hops > 0) {
@@ -104,8 +104,8 @@ pub(crate) fn most_useful(hops: impl Iterator<Item = u32>, capacity: u32) -> Vec
     arriving.into_iter().map(&mut until).collect()
 }
 
-/// The messages of a problem in which every chunk goes from one rank to one rank, in ascending order of chunks;
-/// `None` for other collectives. Chunks at home, and those of failed ranks, are left out.
+/// The messages of a problem in which every chunk goes from one rank to one rank, by ascending chunk; `None` for other
+/// collectives. Chunks already at their destination, and those of failed ranks, are left out.
 pub(crate) fn messages(problem: &Problem) -> Option<Vec<Message>> {
     let mut messages = Vec::new();
     for chunk in (0..problem.chunk_count()).map(ChunkId) {

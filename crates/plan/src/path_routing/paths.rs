@@ -1,12 +1,13 @@
-//! Paths of messages, and the rounds in which those that cross overfull slots are routed anew.
+//! Paths of messages, and the rounds that reroute those that cross overfull slots.
 
 use fastrand::Rng;
 
 use super::router::Router;
 use crate::Control;
-use crate::negotiation::{LiveLink, Message, Negotiation, Network, Slots, Start, WAIT};
+use crate::negotiation::{Negotiation, Slots, Start};
+use crate::network::{LiveLink, Message, Network, WAIT};
 
-/// How many hops more than the shortest path a message may take when there is no room on the shortest ones.
+/// Hops beyond the distance that a message may take when its shortest paths are full.
 const DETOUR: u32 = 2;
 /// The same in every other patient try.
 const LONG_DETOUR: u32 = 4;
@@ -23,13 +24,13 @@ pub(super) struct Paths<'a> {
     /// `paths[message * steps + step]` is a live link or [`WAIT`].
     paths: Vec<LiveLink>,
     slots: Slots,
-    /// Hops more than the shortest path that a message may take.
+    /// Hops beyond the distance that a message may take.
     detour: u32,
     scanned: u64,
 }
 
 impl<'a> Paths<'a> {
-    /// Begins with the given paths; a message without any hop is routed at once.
+    /// Begins with the given paths; a message without a hop is routed at once.
     pub fn new(network: &'a Network, messages: &'a [Message], start: Start, paths: Vec<LiveLink>) -> Self {
         let mut rng = Rng::with_seed(start.seed);
         let mut order: Vec<u32> = (0..messages.len() as u32).collect();
@@ -54,7 +55,7 @@ impl<'a> Paths<'a> {
         this
     }
 
-    /// Counts the paths there are, then routes the messages that have none.
+    /// Occupies the slots of the given paths, then routes the messages that have none.
     fn place_all(&mut self) {
         let mut homeless = Vec::new();
         for &m in &self.order {
@@ -71,7 +72,7 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// Takes a message off its path, if that crosses an overfull slot.
+    /// Takes a message off its path if the path crosses an overfull slot.
     fn evict(&mut self, message: u32) -> bool {
         let path = &self.paths[message as usize * self.steps..][..self.steps];
         let slots = || slots_of(path, self.network.link_count());
@@ -84,7 +85,7 @@ impl<'a> Paths<'a> {
         true
     }
 
-    /// Gives a message that has no path the cheapest one: among the shortest if there is room, else with a detour.
+    /// Gives a message without a path the cheapest one: among the shortest if they have room, else with a detour.
     fn route(&mut self, message: u32) {
         let links = self.network.link_count();
         let path = &mut self.paths[message as usize * self.steps..][..self.steps];
@@ -121,7 +122,7 @@ impl Negotiation for Paths<'_> {
         self.scanned += self.paths.len() as u64;
     }
 
-    /// Links looked at by the router, and hops looked at by the rounds.
+    /// Links examined by the router, and hops examined by the rounds.
     fn work(&self) -> u64 {
         self.router.work() + self.scanned
     }

@@ -1,19 +1,32 @@
 //! A tree of cheapest paths through the time-expanded network.
 //!
-//! The cheapest path to every rank is found by dynamic programming over the steps. Their union need not be a tree: a
-//! rank may be reached late on its own path and early on the way to another. The early arrival serves both, so it
-//! replaces the late one. What is left has one arrival per rank, each later than its sender's.
+//! Dynamic programming over the steps finds the cheapest path to every rank. The union of these paths need not be a
+//! tree: a rank may be reached late on its own path and early on the path to another. The early arrival serves both, so
+//! it replaces the late one. That leaves one arrival per rank, each later than its sender's.
 
 use std::ops::Range;
 
-use super::Arrival;
-use crate::negotiation::{LiveLink, Network, WAIT};
+use crate::network::{LiveLink, Network, WAIT};
 
 const FAR: u32 = u32::MAX / 2;
 
+/// How a rank gets a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Arrival {
+    /// The live link, or [`WAIT`].
+    pub link: LiveLink,
+    /// The step, from 0.
+    pub step: u16,
+}
+
+impl Arrival {
+    /// None: of the root, and of ranks that the tree does not reach.
+    pub const NONE: Self = Self { link: WAIT, step: u16::MAX };
+}
+
 /// Scratch space, kept from tree to tree.
 #[derive(Debug, Default)]
-pub(crate) struct Growth {
+pub(super) struct TreeRouter {
     before: Vec<u32>,
     after: Vec<u32>,
     /// `arrival[step * ranks + rank]`, counted from the first step: the link over which the cheapest path arrives there
@@ -21,10 +34,10 @@ pub(crate) struct Growth {
     arrival: Vec<LiveLink>,
 }
 
-impl Growth {
+impl TreeRouter {
     /// Writes a tree from `root` to every rank it can reach in these steps, `tree[rank]`; `prices(step)(link)`. Ranks
-    /// the tree does not reach keep no arrival. O(steps * links).
-    pub fn grow<P: Fn(LiveLink) -> u32>(
+    /// that the tree does not reach have no arrival. O(steps * links).
+    pub fn route<P: Fn(LiveLink) -> u32>(
         &mut self,
         network: &Network,
         root: u32,
@@ -35,7 +48,7 @@ impl Growth {
         let ranks = network.rank_count();
         self.relax(network, root, steps.clone(), prices);
         tree.fill(Arrival::NONE);
-        // The farthest ranks first: their paths bring others along.
+        // The farthest ranks first: their paths serve others.
         let mut leaves: Vec<u32> = (0..ranks as u32).filter(|&rank| self.before[rank as usize] < FAR).collect();
         leaves.sort_by_key(|&rank| std::cmp::Reverse(network.distance(root, rank)));
         for leaf in leaves {

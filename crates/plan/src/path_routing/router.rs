@@ -1,10 +1,10 @@
 //! The cheapest path of one message through the time-expanded network.
 //!
 //! A state is a rank at the end of a step. A message waits at no cost or crosses a link at the price of that link's
-//! slot. Only ranks on a shortest path, or on one a few hops longer, are looked at, and only while the destination can
+//! slot. Only ranks on a shortest path, or on one a few hops longer, are examined, and only while the destination can
 //! still be reached in time. Dynamic programming over the steps: O(steps * links among those ranks).
 
-use crate::negotiation::{LiveLink, Message, Network, WAIT};
+use crate::network::{LiveLink, Message, Network, WAIT};
 use collsynth_core::topology::RankId;
 
 /// The price of a state that cannot be reached.
@@ -13,10 +13,10 @@ const FAR: u32 = u32::MAX / 2;
 /// Scratch space, kept from message to message.
 #[derive(Debug, Default)]
 pub(super) struct Router {
-    /// The ranks looked at, and how far each is from the destination.
+    /// The ranks examined, and how far each is from the destination.
     nodes: Vec<u32>,
     to_go: Vec<u32>,
-    /// Per rank, its place in `nodes` plus 1; 0 for ranks not looked at. All 0 between calls.
+    /// Per rank, its place in `nodes` plus 1; 0 for other ranks. All 0 between calls.
     place: Vec<u32>,
     /// Links among `nodes`: (place of the sender, place of the receiver, link).
     arcs: Vec<(u32, u32, u32)>,
@@ -24,7 +24,7 @@ pub(super) struct Router {
     after: Vec<u32>,
     /// `arrival[step * nodes + place]`: the link over which the cheapest path arrives there in this step, or [`WAIT`].
     arrival: Vec<LiveLink>,
-    /// Links looked at in all calls, once per step.
+    /// Links examined in all calls, once per step.
     work: u64,
 }
 
@@ -55,7 +55,7 @@ impl Router {
         }
     }
 
-    /// Links looked at since the beginning, once per step: the measure of effort.
+    /// Links examined so far, once per step: the measure of effort.
     pub fn work(&self) -> u64 {
         self.work
     }

@@ -1,21 +1,22 @@
-//! Where trees grow: a network, and which slot its links are in every step.
+//! A network over time: which slot each link occupies in each step.
 //!
-//! Time may run three ways. Straight; backwards, for trees that collect; or *folded* in the middle, for trees whose
-//! mirror images (backwards in time, over the opposite links) are used too. Then a link in a step and its opposite in
-//! the step just as far from the end always carry as much, and share a slot:
+//! Slots form rows (time) and columns (links, or classes of links used alike). Time runs in one of three ways: forward;
+//! backward, for trees that collect; or *folded* in the middle, for trees whose mirror images (backward in time, over the
+//! opposite links) are used as well. Then a link in a step and its opposite in the step equally far from the last carry
+//! the same load, and share a slot:
 //!
 //! ```text
 //!   steps    0 1 2 3 4          rows   0 1 2      row 0 is steps 0 and 4, row 1 steps 1 and 3, row 2 step 2,
-//!                                      4 3        in which opposite links share a slot, too
+//!                                      4 3        in which opposite links share a slot too
 //! ```
 
 use std::ops::Range;
 
-use crate::negotiation::{LiveLink, Network};
+use crate::network::{LiveLink, Network};
 
-/// A network in time.
+/// A network, and the slot of each link in each step.
 #[derive(Debug)]
-pub(crate) struct Ground {
+pub(crate) struct TimedNetwork {
     pub network: Network,
     /// The capacity of each column.
     pub(super) capacity: Vec<u32>,
@@ -29,17 +30,17 @@ pub(crate) struct Ground {
 
 #[derive(Debug)]
 enum Time {
-    Straight,
-    Backwards,
-    /// With the column of the opposite of each live link, and that which both share in the middle.
+    Forward,
+    Backward,
+    /// With the column of the opposite of each live link, and the column that both share in the middle.
     Folded {
         opposite: Vec<u32>,
         middle: Vec<u32>,
     },
 }
 
-impl Ground {
-    /// Every link a column of its own.
+impl TimedNetwork {
+    /// A column for every link.
     pub fn new(network: Network) -> Self {
         let column = (0..network.link_count() as u32).collect();
         let capacity = network.capacity.clone();
@@ -53,12 +54,12 @@ impl Ground {
         let into_start = (0..=network.rank_count() as u32)
             .map(|rank| into.partition_point(|&link| network.to[link as usize] < rank))
             .collect();
-        Self { network, capacity, column, time: Time::Straight, into_start, into }
+        Self { network, capacity, column, time: Time::Forward, into_start, into }
     }
 
-    /// The same, with time running backwards.
-    pub fn backwards(self) -> Self {
-        Self { time: Time::Backwards, ..self }
+    /// The same, with time running backward.
+    pub fn backward(self) -> Self {
+        Self { time: Time::Backward, ..self }
     }
 
     /// The same, folded; `opposite` is the opposite of each live link.
@@ -73,24 +74,24 @@ impl Ground {
         &self.into[self.into_start[rank as usize]..self.into_start[rank as usize + 1]]
     }
 
-    /// The hops from a rank to the rank that is farthest from it, of those it can reach.
+    /// The hops from a rank to the farthest rank it can reach.
     pub fn farthest(&self, rank: u32) -> u16 {
         let reached = (0..self.network.rank_count() as u32).filter(|&to| !self.into(to).is_empty());
         reached.map(|to| self.network.distance(rank, to) as u16).max().unwrap_or(0)
     }
 
-    /// The slot of a link in a step, of so many.
+    /// The slot of a link in one of `steps` steps.
     pub fn slot(&self, link: LiveLink, step: u16, steps: u16) -> usize {
         let (first, columns) = self.row(step, steps);
         first + columns[link as usize] as usize
     }
 
-    /// The slots of a step, of so many: where they begin, and the column of each live link.
+    /// The slots of one of `steps` steps: where they begin, and the column of each live link.
     pub fn row(&self, step: u16, steps: u16) -> (usize, &[u32]) {
         let left = steps - 1 - step;
         let (row, columns) = match &self.time {
-            Time::Straight => (step, &self.column),
-            Time::Backwards => (left, &self.column),
+            Time::Forward => (step, &self.column),
+            Time::Backward => (left, &self.column),
             Time::Folded { .. } if step > left => (left, &self.column),
             Time::Folded { opposite, .. } if step < left => (step, opposite),
             Time::Folded { middle, .. } => (step, middle),
@@ -98,7 +99,7 @@ impl Ground {
         (usize::from(row) * self.capacity.len(), columns)
     }
 
-    /// The widths of the rows of slots, for these widths of steps.
+    /// The widths of the rows, given the widths of the steps.
     pub fn rows(&self, mut widths: Vec<u32>) -> Vec<u32> {
         if let Time::Folded { .. } = self.time {
             widths.truncate(widths.len().div_ceil(2));
@@ -106,7 +107,7 @@ impl Ground {
         widths
     }
 
-    /// The rows that are for as many steps each.
+    /// The rows that stand for equally many steps.
     pub fn rows_of_equal_weight(&self, steps: u16) -> Range<usize> {
         match self.time {
             Time::Folded { .. } => 0..usize::from(steps / 2),
@@ -114,7 +115,7 @@ impl Ground {
         }
     }
 
-    /// The widths of the steps, for these widths of rows.
+    /// The widths of the steps, given the widths of the rows.
     pub fn widths(&self, rows: &[u32], steps: u16) -> Vec<u32> {
         match self.time {
             Time::Folded { .. } => rows.iter().chain(rows[..usize::from(steps / 2)].iter().rev()).copied().collect(),

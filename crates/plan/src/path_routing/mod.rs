@@ -1,91 +1,46 @@
-//! Negotiated congestion: messages that go from one rank to one rank, on any network, with any failures.
+//! Paths of messages that negotiate for slots, from whatever start a [`Guide`] gives them.
 //!
-//! Every message is routed on its cheapest path through the time-expanded network, and those that meet in overfull
-//! slots negotiate who moves away (see `plan::negotiation`).
-//!
-//! ```text
-//!   step      1        2        3
-//!   rank 0  o-------+--------+--------      a message of rank 0 for rank 2 waits, then crosses 0 -> 1 in step 2
-//!   rank 1  --------+--\-----+---\----      and 1 -> 2 in step 3, or takes the slots of another path, whichever
-//!   rank 2  --------+--------+--------o     is cheaper now
-//! ```
-//!
-//! * **Applies** to all_to_all and all_to_allv on any topology. (Scatter and gather need no negotiation: see
-//!   [`FlowOverTime`](super::FlowOverTime).)
-//! * **Steps and volume**: it is tried in the least number of steps (the distance bound) with the least total width
-//!   (the volume bound, rounded up to whole chunks) first, and where that fails a little above; on tori with failed
-//!   cables the first try is nearly always met, so that both figures are certified optimal.
-//! * **Demands** that are sparse leave hot ranks hardly an idle link: their last unit of width is looked for in steps
-//!   that are all 1 wide, into which every schedule can be drawn out, with more patience; then the steps are made fewer
-//!   again.
-//! * **Start**: on a torus, from the [template](super::Template) of the intact machine, so that only what the failure
-//!   touches has to move.
-//! * **Complexity**: a round costs O(messages moved * steps * links near their shortest paths); tens of rounds are
-//!   usual.
+//! Shared by the planners [`Negotiated`](super::Negotiated) and [`Lp`](super::Lp), which differ in their guides. `router`
+//! finds the cheapest path of a message at given prices, and `paths` holds the paths of a try and moves them apart, round
+//! by round.
 
 mod paths;
 mod router;
-mod start;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::error::check_kind;
-use crate::negotiation::{Aim, LiveLink, Message, Network, Search, Start, Strategy, WAIT, messages, most_useful};
-use crate::{Control, Outcome, PlanError, Planner, StopReason, Task, bounded_widths, even_widths};
+use crate::moves::Moves;
+use crate::negotiation::{Aim, Search, Start, Strategy};
+use crate::network::{LiveLink, Message, Network, WAIT, messages, most_useful};
+use crate::{Control, Outcome, PlanError, StopReason, Task, bounded_widths, even_widths};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};
 use paths::Paths;
-use start::TemplateGuide;
 
-/// How many steps beyond the least are worth trying when nobody says.
+/// Steps beyond the least that are tried when the wish leaves them open.
 const MORE_STEPS: &[u32] = &[0, 1, 2, 3];
 /// The same for demands: a few ranks with much to send can keep their links busy only in more and narrower steps.
 const MORE_STEPS_OF_DEMANDS: &[u32] = &[0, 1, 2, 3, 6, 12];
-
-/// The negotiated planner.
-///
-/// ```
-/// use collsynth_plan::{Control, Goal, synthesize};
-/// use collsynth_core::collective::Kind;
-/// use collsynth_core::topology::{Topology, TopologySpec};
-///
-/// let torus = Topology::new(TopologySpec::torus(&[4, 4, 4]).without_cables(&[(2, 3)]))?;
-/// let plan = synthesize(&torus, &Kind::AllToAll, &Goal::default(), &Control::unlimited())?;
-/// assert_eq!((plan.planner, plan.schedule.step_count(), plan.schedule.total_width()), ("negotiated", 6, 34));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub struct Negotiated;
-
-impl Planner for Negotiated {
-    fn name(&self) -> &'static str {
-        "negotiated"
-    }
-
-    fn summary(&self) -> &'static str {
-        "all_to_all(v) on any network with any failures: negotiated congestion"
-    }
-
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        check_kind(self.name(), problem, &["all_to_all", "all_to_allv"])
-    }
-
-    fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
-        self.applies(task.problem)?;
-        plan_from(self.name(), task, &TemplateGuide, control)
-    }
-}
+/// One try in this number, the one of this remainder, ignores the guide and routes everything from scratch.
+const UNGUIDED: (u64, u64) = (16, 12);
+/// A rank is a bottleneck if its links need at least this fraction of the total width.
+const TIGHT: (u64, u64) = (9, 10);
 
 /// Where tries begin.
 pub(crate) trait Guide: Sync {
-    /// Paths through so many steps, `[message * steps + step]`; [`WAIT`] throughout for messages without advice.
+    /// Paths through this number of steps, `[message * steps + step]`; [`WAIT`] throughout for messages without advice.
     fn paths(&self, problem: &Problem, network: &Network, messages: &[Message], steps: usize) -> Vec<LiveLink>;
 
-    /// Widths of this sum, each at least 1, if it has any advice.
+    /// Widths of this sum, each at least 1, if the guide has any advice.
     fn widths(&self, steps: u32, width: u32) -> Option<Vec<u32>>;
 }
 
-/// Negotiates, from where the guide says.
+/// Plans by negotiation, starting from the guide's paths.
+///
+/// # Errors
+///
+/// [`PlanError`] if ranks cannot reach each other or the steps asked for are too few.
 pub(crate) fn plan_from(
     planner: &'static str,
     task: &Task<'_>,
@@ -119,10 +74,16 @@ pub(crate) fn plan_from(
         starts: Mutex::default(),
     };
     let (widths, paths, stopped) = Search::new(planner, task, &routing, control).run(least_width);
-    Ok(Outcome::new(write_down(task.problem, &network, &messages, &widths, &paths), stopped))
+    let mut moves = Moves::new(widths.len());
+    for (message, path) in messages.iter().zip(paths.chunks(widths.len())) {
+        for (step, &link) in path.iter().enumerate().filter(|(_, link)| **link != WAIT) {
+            moves.add(step, network.ids[link as usize], Op::Copy, [message.chunk]);
+        }
+    }
+    Ok(Outcome::new(moves.write(task.problem.topology(), |step, _| Some(widths[step])), stopped))
 }
 
-/// Messages to be routed, each on a path of its own.
+/// Messages to be routed, each on its own path.
 struct Routing<'a> {
     problem: &'a Problem,
     network: &'a Network,
@@ -142,15 +103,16 @@ impl<'a> Strategy for Routing<'a> {
 
     fn begin(&self, start: Start) -> Paths<'a> {
         let steps = start.widths.len();
-        let paths = match start.number % 16 {
-            12 => vec![WAIT; self.messages.len() * steps],
-            _ => self.start(steps).to_vec(),
+        let paths = match start.number % UNGUIDED.0 == UNGUIDED.1 {
+            true => vec![WAIT; self.messages.len() * steps],
+            false => self.start(steps).to_vec(),
         };
         Paths::new(self.network, self.messages, start, paths)
     }
 
-    /// What the guide says; or as even as can be: the wider steps come first, last, or after the first third. Where
-    /// single ranks are the bottleneck, every fourth try keeps the steps at both ends as narrow as they want them.
+    /// The guide's advice; otherwise as even as possible, with the wider steps first, last, or after the first third.
+    /// Where single ranks are the bottleneck, every fourth try keeps the first and last steps as narrow as these ranks
+    /// can use.
     fn widths(&self, steps: u32, width: u32, number: u64) -> Vec<u32> {
         if number.is_multiple_of(2)
             && let Some(widths) = self.guide.widths(steps, width)
@@ -171,8 +133,8 @@ impl<'a> Strategy for Routing<'a> {
         choices.take(if aim == Aim::Any { 2 } else { usize::MAX }).collect()
     }
 
-    /// For demands, steps that are all 1 wide: any schedule can be carried out in such steps. All-to-alls leave less
-    /// to chance, and fewer steps do.
+    /// For demands, steps that are all 1 wide: any schedule can be stretched to such steps. All-to-alls are regular
+    /// enough to do with fewer.
     fn patient_steps(&self, width: u32) -> Option<u32> {
         let demanded = self.problem.collective().kind.demand().is_some();
         let (least, most) = (self.steps.first().copied().unwrap_or(1), self.most_steps.unwrap_or(u32::MAX));
@@ -180,13 +142,13 @@ impl<'a> Strategy for Routing<'a> {
     }
 
     fn routing_work(&self, steps: u32) -> u64 {
-        /// Links looked at for a message in a step, about.
+        /// Links examined for a message in a step, roughly.
         const LINKS: u64 = 60;
         self.messages.len() as u64 * u64::from(steps) * LINKS
     }
 }
 
-/// How wide the first and the last steps are of use to the ranks whose links have most to carry.
+/// How wide the busiest ranks can use the first and the last steps.
 struct Limits {
     /// Per step, the sum of the widths up to it.
     early: Vec<u32>,
@@ -195,10 +157,11 @@ struct Limits {
 }
 
 impl Limits {
-    /// The early and the late limits that matter at a total width: those of ranks that need nearly all of it.
+    /// The early and the late limits that matter at a total width: those of ranks that need nearly all of it
+    /// ([`TIGHT`]).
     fn at(&self, width: u32) -> (&[u32], &[u32]) {
         fn if_tight(limits: &[u32], width: u32) -> &[u32] {
-            let tight = limits.last().is_some_and(|&all| u64::from(all) * 10 >= u64::from(width) * 9);
+            let tight = limits.last().is_some_and(|&all| u64::from(all) * TIGHT.1 >= u64::from(width) * TIGHT.0);
             if tight { limits } else { &[] }
         }
         (if_tight(&self.early, width), if_tight(&self.late, width))
@@ -224,34 +187,10 @@ impl Limits {
 }
 
 impl Routing<'_> {
-    /// The guide's paths, made once per number of steps.
+    /// The guide's paths, computed once per number of steps.
     fn start(&self, steps: usize) -> Arc<Vec<LiveLink>> {
         let mut starts = self.starts.lock().unwrap_or_else(PoisonError::into_inner);
         let make = || Arc::new(self.guide.paths(self.problem, self.network, self.messages, steps));
         Arc::clone(starts.entry(steps as u32).or_insert_with(make))
     }
-}
-
-/// The schedule that these paths are; `paths[message * steps + step]`.
-fn write_down(
-    problem: &Problem,
-    network: &Network,
-    messages: &[Message],
-    widths: &[u32],
-    paths: &[LiveLink],
-) -> Schedule {
-    let mut carried = vec![Vec::new(); network.link_count()];
-    let mut builder = Schedule::builder();
-    for (step, &width) in widths.iter().enumerate() {
-        for (message, path) in messages.iter().zip(paths.chunks(widths.len())) {
-            if path[step] != WAIT {
-                carried[path[step] as usize].push(message.chunk);
-            }
-        }
-        builder.step(width);
-        for (link, chunks) in carried.iter_mut().enumerate().filter(|(_, chunks)| !chunks.is_empty()) {
-            builder.transfer_over(problem.topology(), network.ids[link], Op::Copy, chunks.drain(..));
-        }
-    }
-    builder.finish()
 }

@@ -1,11 +1,9 @@
 //! Chunks that walk given routes, scheduled store-and-forward.
 //!
-//! # Idea
-//!
-//! The routes are decided; what is left is who goes when. Every link keeps a queue of the chunks that stand before it,
-//! those with most hops to go first, and each step it sends as many as the step is wide. How wide a step is decides how
-//! much is wasted: the volume is the load of the fullest link, and more wherever a full link has to wait for what comes
-//! to it over other links (the filling of a pipeline).
+//! The routes are decided; what is left is when each chunk moves. Every link keeps a queue of the chunks waiting for it,
+//! those with most hops to go first, and sends as many in a step as the step is wide. The widths decide how much is
+//! wasted: the volume is the load of the fullest link, and more wherever a full link has to wait for chunks from other
+//! links (filling a pipeline).
 //!
 //! ```text
 //!   left to carry   link a  ######            R = 6: no step may let less than its width pass over a
@@ -14,15 +12,11 @@
 //!                   link b  #
 //! ```
 //!
-//! So a step is as wide as it can be without waste: the least, over the links that wait for more, of what is in the
-//! queue and the slack to the fullest link. Where that is less than the *grain*, it is as wide as the grain. A fine
-//! grain wastes little and takes many steps; a coarse one the other way round.
-//!
-//! # Complexity
+//! So a step is as wide as it can be without waste: the least, over the links that wait for more, of the queue plus the
+//! slack to the fullest link. Where that is less than the *grain*, the step is as wide as the grain. A fine grain wastes
+//! little and takes many steps; a coarse one the reverse.
 //!
 //! O(h log h + S L) time for h hops, S steps and L links, for each grain that is tried.
-//!
-//! # References
 //!
 //! Farthest-to-go first: Leighton, Maggs and Rao, "Packet routing and job-shop scheduling in O(congestion + dilation)
 //! steps", Combinatorica 14 (1994), for what is possible; the widths are our own.
@@ -30,44 +24,31 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::phase::Stated;
-use super::{Control, Outcome, Phase, PlanError, StopReason, Task};
+use super::phase::{Phase, StatedPhase};
+use crate::moves::Moves;
+use crate::{Control, Outcome, PlanError, StopReason, Task};
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{Op, Schedule};
+use collsynth_core::schedule::Op;
 use collsynth_core::topology::{LinkId, Topology};
 
 /// The hops of one step.
 type Hops = Vec<(LinkId, ChunkId)>;
 
-/// Joins the hops of every step into transfers. A step is as wide as its fullest link needs.
-pub(super) fn write(topology: &Topology, steps: Vec<Hops>) -> Schedule {
-    let mut builder = Schedule::builder();
-    for mut hops in steps {
-        hops.sort_unstable();
-        let transfers = || hops.chunk_by(|a, b| a.0 == b.0);
-        builder.step(width(topology, &hops).max(1));
-        for hops in transfers() {
-            builder.transfer_over(topology, hops[0].0, Op::Copy, hops.iter().map(|&(_, chunk)| chunk));
-        }
-    }
-    builder.finish()
-}
-
 /// Plans phases one after the other: in each, all chunks walk their routes to the end.
 ///
-/// With neither prices nor a number of steps asked for, the grain is as fine as can be: the volume comes near the
-/// loads. With prices, each phase takes the grain that costs least, of the powers of two; where steps are asked for,
-/// all phases take the grain that costs least among those that keep to them.
+/// Without prices and without a wish for the number of steps, the grain is 1: the volume comes near the loads. With
+/// prices, each phase takes the cheapest grain among the powers of two; where the wish limits the steps, all phases take
+/// the cheapest grain that keeps to it.
 ///
 /// # Errors
 ///
-/// If it is stopped on the way, or no grain leads to the steps asked for.
-pub(super) fn plan(
+/// [`PlanError::Stopped`], or [`PlanError::NotFound`] if no grain leads to the steps asked for.
+pub fn plan_walks(
     planner: &'static str,
     task: &Task<'_>,
     control: &Control,
-    phases: Vec<(Stated, Walks)>,
+    phases: Vec<(StatedPhase, Walks)>,
 ) -> Result<Outcome, PlanError> {
     let topology = task.problem.topology();
     let limited = task.steps.is_some() || task.max_steps.is_some();
@@ -90,7 +71,7 @@ pub(super) fn plan(
             let total = |of: &[(f64, Vec<Hops>)]| of.iter().map(|(cost, _)| cost).sum::<f64>();
             let steps = tried.iter().map(|(_, steps)| steps.len()).sum();
             let first = best.is_empty();
-            // The coarsest grain stays, if none keeps to the steps, to say how many there are.
+            // If none keeps to the steps, the coarsest grain stays and its steps are reported.
             let before = !first && task.check_steps(planner, best.iter().map(|(_, steps)| steps.len()).sum()).is_ok();
             let keeps = task.check_steps(planner, steps).is_ok();
             if !before || (keeps && total(&tried) < total(&best)) {
@@ -107,7 +88,11 @@ pub(super) fn plan(
         }
     }
     let lengths: Vec<usize> = best.iter().map(|(_, steps)| steps.len()).collect();
-    let schedule = write(topology, best.into_iter().flat_map(|(_, steps)| steps).collect());
+    let mut moves = Moves::default();
+    for (step, hops) in best.into_iter().flat_map(|(_, steps)| steps).enumerate() {
+        hops.into_iter().for_each(|(link, chunk)| moves.add(step, link, Op::Copy, [chunk]));
+    }
+    let schedule = moves.write(topology, |_, needed| Some(needed.max(1)));
     task.check_steps(planner, schedule.step_count())?;
     let stated = phases.into_iter().map(|(stated, _)| stated);
     let phases = Phase::measure(task.problem, &schedule, stated.zip(lengths));
@@ -132,7 +117,7 @@ fn width(topology: &Topology, hops: &Hops) -> u32 {
 
 /// Chunks and the routes they walk.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Walks {
+pub struct Walks {
     /// Where the links of each route end; they begin where those of the route before end.
     ends: Vec<usize>,
     links: Vec<LinkId>,
@@ -141,7 +126,7 @@ pub(super) struct Walks {
 }
 
 impl Walks {
-    /// Sends chunks over a route of at least one link, each to begin where the one before ends.
+    /// Sends chunks over a route of at least one link; each link begins where the one before ends.
     pub fn send(&mut self, route: &[LinkId], chunks: impl IntoIterator<Item = ChunkId>) {
         let number = self.ends.len() as u32;
         let before = self.walkers.len();
@@ -152,7 +137,7 @@ impl Walks {
         }
     }
 
-    /// What each link carries in all, in messages, for each unit of its capacity.
+    /// The load of the fullest link, in messages per unit of its capacity.
     pub fn fullest_in_messages(&self, problem: &Problem) -> f64 {
         let topology = problem.topology();
         let share = |(link, &load): (usize, &u64)| load as f64 / f64::from(topology.links()[link].capacity);
@@ -181,7 +166,7 @@ impl Walks {
         &self.links[begin..self.ends[number]]
     }
 
-    /// The hops of every step, with steps at least as wide as the grain where there is so much to send.
+    /// The hops of every step, with steps at least as wide as the grain where enough chunks wait.
     fn schedule(&self, topology: &Topology, grain: u64) -> Vec<Hops> {
         let loads = self.loads(topology);
         let used = loads.iter().enumerate().filter(|(_, load)| **load > 0);
@@ -229,19 +214,19 @@ impl Walks {
 struct Queue {
     link: LinkId,
     capacity: u64,
-    /// Chunks it has still to carry, those that are not here yet too.
+    /// Chunks it has still to carry, including those still to arrive.
     left: u64,
     /// Hops to go, and the walker: the most hops first, then the lowest walker.
     waiting: BinaryHeap<(u32, Reverse<u32>)>,
 }
 
 impl Queue {
-    /// The width it needs for what it has still to carry.
+    /// The width it needs for all it has still to carry.
     fn rounds(&self) -> u64 {
         self.left.div_ceil(self.capacity)
     }
 
-    /// How wide a step may be before this link falls behind, if it can, where the fullest link needs `most`.
+    /// The widest step in which this link does not fall behind, if it can, where the fullest link needs `most`.
     fn without_waste(&self, most: u64) -> Option<u64> {
         let here = self.waiting.len() as u64;
         (here < self.left).then(|| here / self.capacity + most - self.rounds())

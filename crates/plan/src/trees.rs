@@ -1,60 +1,56 @@
 //! Negotiated trees: one root to every rank, or every rank to one root, on any network with any failures.
 //!
+//! # Idea
+//!
 //! Each chunk spreads along a tree through the time-expanded network: every rank gets it once, over one link in one
-//! step, from a rank that had it before. The trees of all chunks are grown at once; the arrivals that meet in overfull
-//! slots negotiate who moves away (see `plan::negotiation`).
+//! step, from a rank that had it before. The trees of all chunks are routed at once; arrivals that share overfull slots
+//! negotiate which of them moves (see `tree_routing`).
 //!
 //! ```text
 //!   root --1--> a --2--> b          step on each link; b may instead be reached from c in step 3,
 //!     `---1---> c --3--> d          if that slot is cheaper: all_gather, broadcast
 //! ```
 //!
-//! Read backwards in time over links turned round, such trees collect instead of spreading: a rank adds what it
-//! receives to its own contribution and sends the sum once. That is how reduce_scatter and reduce are planned.
+//! Read backward in time over reversed links, such trees collect instead of spreading: a rank adds what it receives to
+//! its own contribution and sends the sum once. That is how reduce_scatter and reduce are planned.
 //!
-//! * **Applies** to all_gather, all_reduce_gathered, broadcast, reduce_scatter and reduce on any topology; to broadcast
-//!   and reduce only with few parts: many go through `arborescences`.
-//! * **Steps and volume**: first the least of both bounds, then a little above. Early steps are kept narrow: by the end
-//!   of step `t` a rank can hold only what began within `t` hops. A broadcast fills its links like a pipeline.
-//! * **Complexity**: growing a tree takes O(steps * links); a round O(arrivals moved * degree * steps).
+//! # Applies
 //!
-//! Trees in the time-expanded network are how TACOS (Won et al., MICRO 2024) sees the problem; edge-disjoint trees and
-//! the cut bound go back to Edmonds (1973). Prices are those of PathFinder (McMurchie and Ebeling, FPGA 1995).
+//! All_gather, all_reduce_gathered, broadcast, reduce_scatter and reduce on any topology; broadcast and reduce only with
+//! few parts: [`Arborescences`](super::Arborescences) plan the others.
+//!
+//! # Steps and volume
+//!
+//! First the least of both bounds, then slightly above. Early steps are kept narrow: by the end of step `t` a rank can
+//! hold only what began within `t` hops. A broadcast fills its links like a pipeline.
+//!
+//! # Complexity
+//!
+//! Routing a tree takes O(steps * links); a round O(arrivals moved * degree * steps).
+//!
+//! # Reference
+//!
+//! Won et al., "TACOS: topology-aware collective algorithm synthesizer for distributed machine learning", MICRO 2024, for
+//! trees in the time-expanded network; Edmonds, "Edge-disjoint branchings", 1973, for edge-disjoint trees and the cut
+//! bound; McMurchie and Ebeling, FPGA 1995, for the prices.
 
-mod forest;
-mod ground;
-mod growth;
-
-use crate::negotiation::{Aim, LiveLink, Network, Search, Start, Strategy, WAIT, most_useful};
+use crate::moves::Moves;
+use crate::negotiation::{Aim, Search, Start, Strategy};
+use crate::network::{Network, WAIT, most_useful};
+use crate::tree_routing::{Forest, TimedNetwork, TreeSpec};
 use crate::{Control, Outcome, PlanError, Planner, StopReason, Task};
 use collsynth_core::collective::{ChunkId, ChunkRule, Combining, Holders, Pattern};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};
 use collsynth_core::topology::LinkId;
-pub(super) use forest::{Forest, Grown, Plant};
-pub(super) use ground::Ground;
 
-/// How a rank gets a chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Arrival {
-    /// The live link, or [`WAIT`].
-    pub link: LiveLink,
-    /// The step, from 0.
-    pub step: u16,
-}
-
-impl Arrival {
-    /// It does not: the root, and ranks that are not reached.
-    pub const NONE: Self = Self { link: WAIT, step: u16::MAX };
-}
-
-/// Beyond this, broadcast and reduce are for the pipeline of [`Arborescences`](super::Arborescences): it is better
-/// there, and at once. Parts, in steps of width 1 that the links of the root need for them:
+/// Beyond either limit, [`Arborescences`](super::Arborescences) plan a broadcast or reduce better, and at once. Steps of
+/// width 1 that the links of the root need for all parts:
 const MOST_ROUNDS: u32 = 8;
 /// Parts, counted at every rank:
 const MOST_ARRIVALS: usize = 1024;
 
-/// Does so much come from, or go to, one root that it is for the pipeline?
+/// Does a broadcast or reduce exceed the limits?
 fn is_for_the_pipeline(problem: &Problem) -> bool {
     let topology = problem.topology();
     let capacity = |links: &mut dyn Iterator<Item = LinkId>| -> u32 {
@@ -90,8 +86,8 @@ struct Rooted {
     root: u32,
 }
 
-/// The chunks to be spread, or collected if the second is true; `None` for other collectives. Chunks of failed ranks
-/// are left out.
+/// The chunks to be spread, or collected if the flag is true; `None` for other collectives. Chunks of failed ranks are
+/// left out.
 fn rooted_chunks(problem: &Problem) -> Option<(Vec<Rooted>, bool)> {
     let mut rooted = Vec::new();
     let mut collected = false;
@@ -141,42 +137,52 @@ impl Planner for Trees {
         let network = Network::new(problem);
         problem.check_connected(&network.distances)?;
         let network = if collected { Network::reversed(problem) } else { network };
-        let ground = Ground::new(network);
-        let network = &ground.network;
+        let timed = TimedNetwork::new(network);
+        let network = &timed.network;
         let roots: Vec<u32> = rooted.iter().map(|rooted| rooted.root).collect();
-        let planting = Planting {
-            ground: &ground,
+        let routing = TreeRouting {
+            timed: &timed,
             roots: &roots,
             most_useful: most_useful_anywhere(problem, network, &roots),
             least_steps: task.steps.unwrap_or(least_steps),
             most_steps: task.steps.or(task.max_steps),
         };
-        let least_width = task.bounds.least_width(problem.parts()).max(planting.least_width()).max(least_steps);
-        let (widths, grown, stopped) = Search::new(self.name(), task, &planting, control).run(least_width);
-        let trees = grown.arrivals.chunks(network.rank_count());
-        Ok(Outcome::new(write_down(problem, network, &rooted, collected, &widths, trees), stopped))
+        let least_width = task.bounds.least_width(problem.parts()).max(routing.least_width()).max(least_steps);
+        let (mut widths, routed, stopped) = Search::new(self.name(), task, &routing, control).run(least_width);
+        let op = if collected { Op::Reduce } else { Op::Copy };
+        let mut moves = Moves::new(widths.len());
+        for (rooted, tree) in rooted.iter().zip(routed.arrivals.chunks(network.rank_count())) {
+            for arrival in tree.iter().filter(|arrival| arrival.link != WAIT) {
+                moves.add(arrival.step.into(), network.ids[arrival.link as usize], op, [rooted.chunk]);
+            }
+        }
+        if collected {
+            moves.reverse();
+            widths.reverse();
+        }
+        Ok(Outcome::new(moves.write(problem.topology(), |step, _| Some(widths[step])), stopped))
     }
 }
 
-/// Trees to be planted.
-struct Planting<'a> {
-    ground: &'a Ground,
+/// Trees to be routed.
+struct TreeRouting<'a> {
+    timed: &'a TimedNetwork,
     roots: &'a [u32],
-    /// Per step, the sum of widths up to it beyond which no link could be busy all the time.
+    /// Per step, the sum of widths up to it that the best placed rank can use.
     most_useful: Vec<u32>,
     least_steps: u32,
     most_steps: Option<u32>,
 }
 
-impl<'a> Strategy for Planting<'a> {
+impl<'a> Strategy for TreeRouting<'a> {
     type Negotiation = Forest<'a>;
 
     fn begin(&self, start: Start) -> Forest<'a> {
-        let plants = self.roots.iter().map(|&root| Plant::alone(root)).collect();
-        Forest::new(std::slice::from_ref(self.ground), plants, start)
+        let specs = self.roots.iter().map(|&root| TreeSpec::alone(root)).collect();
+        Forest::new(std::slice::from_ref(self.timed), specs, start)
     }
 
-    /// As even as can be without being too wide too early; the wider steps come early or late.
+    /// As even as possible without being too wide too early; the wider steps come early or late.
     fn widths(&self, steps: u32, width: u32, number: u64) -> Vec<u32> {
         let mut left = width;
         let mut widths = Vec::with_capacity(steps as usize);
@@ -190,7 +196,7 @@ impl<'a> Strategy for Planting<'a> {
         widths
     }
 
-    /// The least number and a few more; with a single root, many more, up to steps that are all of width 1.
+    /// The least number and a few more; with a single root many more, up to steps that all have width 1.
     fn step_choices(&self, width: u32, aim: Aim) -> Vec<u32> {
         let single = self.single_root().is_some();
         let more: &[u32] = match (aim == Aim::Any, single) {
@@ -207,29 +213,28 @@ impl<'a> Strategy for Planting<'a> {
     }
 
     fn routing_work(&self, steps: u32) -> u64 {
-        /// Slots looked at for an arrival in a step, about.
+        /// Slots examined for an arrival in a step, roughly.
         const SLOTS: u64 = 3;
-        (self.roots.len() * self.ground.network.rank_count()) as u64 * u64::from(steps) * SLOTS
+        (self.roots.len() * self.timed.network.rank_count()) as u64 * u64::from(steps) * SLOTS
     }
 }
 
-impl Planting<'_> {
+impl TreeRouting<'_> {
     /// The root, if all trees have the same.
     fn single_root(&self) -> Option<u32> {
         let root = *self.roots.first()?;
         self.roots.iter().all(|&other| other == root).then_some(root)
     }
 
-    /// With a single root: its links need time to let every chunk go, and the last to go still has all the way before
-    /// it.
+    /// With a single root: its links need time to send every chunk, and the last one sent still has its whole path ahead.
     fn least_width(&self) -> u32 {
         let Some(root) = self.single_root() else { return 0 };
-        let out = self.ground.network.capacity_out_of(root).max(1);
+        let out = self.timed.network.capacity_out_of(root).max(1);
         self.roots.len().div_ceil(out as usize) as u32 + self.least_steps.saturating_sub(1)
     }
 }
 
-/// For each step: what the best placed rank could have received by then, over the capacity of its links.
+/// For each step: what the best placed rank can have received by then, over the capacity of its links.
 fn most_useful_anywhere(problem: &Problem, network: &Network, roots: &[u32]) -> Vec<u32> {
     let mut most: Vec<u32> = Vec::new();
     for rank in problem.topology().live_ranks() {
@@ -240,32 +245,4 @@ fn most_useful_anywhere(problem: &Problem, network: &Network, roots: &[u32]) -> 
         }
     }
     most
-}
-
-/// The schedule that these trees are, each `tree[rank]`.
-fn write_down<'a>(
-    problem: &Problem,
-    network: &Network,
-    rooted: &[Rooted],
-    collected: bool,
-    widths: &[u32],
-    trees: impl Iterator<Item = &'a [Arrival]>,
-) -> Schedule {
-    let links = network.link_count();
-    let mut carried = vec![Vec::new(); links * widths.len()];
-    for (rooted, tree) in rooted.iter().zip(trees) {
-        for arrival in tree.iter().filter(|arrival| arrival.link != WAIT) {
-            let step = if collected { widths.len() - 1 - usize::from(arrival.step) } else { usize::from(arrival.step) };
-            carried[step * links + arrival.link as usize].push(rooted.chunk);
-        }
-    }
-    let op = if collected { Op::Reduce } else { Op::Copy };
-    let mut builder = Schedule::builder();
-    for (step, chunks) in carried.chunks_mut(links).enumerate() {
-        builder.step(widths[if collected { widths.len() - 1 - step } else { step }]);
-        for (link, chunks) in chunks.iter_mut().enumerate().filter(|(_, chunks)| !chunks.is_empty()) {
-            builder.transfer_over(problem.topology(), network.ids[link], op, std::mem::take(chunks));
-        }
-    }
-    builder.finish()
 }

@@ -1,6 +1,6 @@
 //! An arborescence: a directed tree from a root to all live ranks.
 
-use crate::negotiation::Network;
+use crate::network::Network;
 
 /// In place of a link: none.
 const NO_LINK: u32 = u32::MAX;

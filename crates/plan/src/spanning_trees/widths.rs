@@ -1,34 +1,35 @@
-//! How wide the steps are.
+//! Widths of steps that trees with given roots may fit in.
 //!
-//! In the first steps a rank can only have received what is rooted near it. Links that are given more room than that
-//! stay idle, and never catch up; what is lost so must not be more than there is to spare. So the first steps are kept
-//! narrow and the others are even.
+//! In the first steps a rank can only have received chunks rooted near it. Room beyond that is idle and lost, and the loss
+//! must not exceed the slack: what the links into the rank can carry beyond the trees they must. So the first steps are
+//! narrow and the others even.
 //!
 //! Complexity: O(roots * ranks) for every step and width tried.
 
 use crate::even_widths;
-use crate::negotiation::Network;
+use crate::network::Network;
 
-/// The widths of steps.
-pub(super) struct Shape {
+/// Widths of steps.
+pub(super) struct Widths {
+    /// The width of each step.
     pub widths: Vec<u32>,
-    /// False: trees cannot fit in them.
-    pub hopeful: bool,
+    /// False if trees provably do not fit in them.
+    pub may_fit: bool,
 }
 
-/// Steps of a total width, for trees rooted `shares[rank]` times at each rank.
-pub(super) struct Shaping<'a> {
+/// What limits the widths, for trees rooted `roots[rank]` times at each rank.
+pub(super) struct Limits<'a> {
     network: &'a Network,
     live: &'a [u32],
-    /// Ranks that are roots, how often, and what can leave them in a step of width 1.
+    /// Ranks that are roots, of how many trees, and what can leave them in a step of width 1.
     roots: Vec<(u32, u64, u64)>,
     /// What can enter each live rank in a step of width 1.
     entering: Vec<u64>,
 }
 
-impl<'a> Shaping<'a> {
-    pub fn new(network: &'a Network, live: &'a [u32], shares: &[u32]) -> Self {
-        let root = |&rank: &u32| (rank, u64::from(shares[rank as usize]), u64::from(network.capacity_out_of(rank)));
+impl<'a> Limits<'a> {
+    pub fn new(network: &'a Network, live: &'a [u32], roots: &[u32]) -> Self {
+        let root = |&rank: &u32| (rank, u64::from(roots[rank as usize]), u64::from(network.capacity_out_of(rank)));
         Self {
             network,
             live,
@@ -37,19 +38,19 @@ impl<'a> Shaping<'a> {
         }
     }
 
-    /// `steps` steps, `width` in all, which is at least as much. Of what a rank has to spare, its links may be idle for
-    /// this part.
-    pub fn shape(&self, steps: u32, width: u32, thrift: f64) -> Shape {
+    /// Widths of `steps` steps that sum to `width`, at least `steps`. The early steps may idle away this fraction of the
+    /// slack of a rank.
+    pub fn widths(&self, steps: u32, width: u32, idle_fraction: f64) -> Widths {
         let trees: u64 = self.roots.iter().map(|&(_, share, _)| share).sum();
         let own = |rank| self.roots.iter().find(|&&(root, ..)| root == rank).map_or(0, |&(_, share, _)| share);
-        let spare = |(&rank, &entering): (&u32, &u64)| (entering * u64::from(width)).checked_sub(trees - own(rank));
-        let Some(spare) = self.live.iter().zip(&self.entering).map(spare).collect::<Option<Vec<u64>>>() else {
-            return Shape { widths: even_widths(width, steps), hopeful: false };
+        let slack = |(&rank, &entering): (&u32, &u64)| (entering * u64::from(width)).checked_sub(trees - own(rank));
+        let Some(slack) = self.live.iter().zip(&self.entering).map(slack).collect::<Option<Vec<u64>>>() else {
+            return Widths { widths: even_widths(width, steps), may_fit: false };
         };
-        let allowed: Vec<u64> = spare.iter().map(|&spare| (spare as f64 * thrift) as u64).collect();
+        let allowed: Vec<u64> = slack.iter().map(|&slack| (slack as f64 * idle_fraction) as u64).collect();
         // Sums of widths before each step.
         let mut sums = vec![0_u64];
-        let mut hopeful = true;
+        let mut may_fit = true;
         for after in (0..steps).rev() {
             let left = width - sums[sums.len() - 1] as u32;
             let mut width = left.div_ceil(after + 1).min(left - after);
@@ -61,13 +62,13 @@ impl<'a> Shaping<'a> {
                 sums.pop();
                 width -= 1;
             }
-            hopeful = hopeful && self.idles_at_most(&sums, &spare);
+            may_fit = may_fit && self.idles_at_most(&sums, &slack);
         }
-        hopeful = hopeful && self.leave_in_time(&sums);
-        Shape { widths: sums.windows(2).map(|pair| (pair[1] - pair[0]) as u32).collect(), hopeful }
+        may_fit = may_fit && self.leave_in_time(&sums);
+        Widths { widths: sums.windows(2).map(|pair| (pair[1] - pair[0]) as u32).collect(), may_fit }
     }
 
-    /// Have the links into each rank missed no more than this by now?
+    /// Have the links into each rank idled away no more than this by now?
     fn idles_at_most(&self, sums: &[u64], allowed: &[u64]) -> bool {
         let now = sums[sums.len() - 1];
         self.live.iter().zip(&self.entering).zip(allowed).all(|((&rank, &entering), &allowed)| {

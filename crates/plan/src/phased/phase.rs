@@ -1,9 +1,8 @@
 //! Phases: the stretches of a schedule that its algorithm counts as one.
 //!
-//! Papers about phased algorithms charge a start-up for each phase, and for its volume the load of the fullest link; a
-//! schedule of store-and-forward steps pays a start-up for each step, and the filling of pipelines on top. Both can be
-//! told from a schedule and its phases. Where an edge of a logical ring is a walk over several links, the paper charges
-//! a start-up for each of them (Qin et al., MICRO 2025, table 1: FoldedRing's `(N-1) alpha`).
+//! Papers on phased algorithms charge a start-up for each phase, and the load of its fullest link as volume; a schedule of
+//! store-and-forward steps pays a start-up for each step, and for filling pipelines. Both follow from a schedule and its
+//! phases. Where an edge of a logical ring is a walk over several links, the paper charges a start-up for each of them (Qin et al., MICRO 2025, table 1: FoldedRing's `(N-1) alpha`).
 
 use std::ops::Range;
 
@@ -20,14 +19,16 @@ pub struct Phase {
     pub steps: Range<usize>,
     /// What its fullest link carries, for each unit of its capacity, in messages.
     pub load: Rational,
-    /// The links of its longest logical edge: so many start-ups it is charged. 1 where neighbours talk to neighbours.
+    /// The links of its longest logical edge, each charged a start-up: 1 where neighbors send to neighbors.
     pub startups: u32,
 }
 
-/// What an algorithm says of a phase.
+/// What an algorithm states about a phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stated {
+pub struct StatedPhase {
+    /// What happens in it.
     pub name: String,
+    /// The start-ups it is charged.
     pub startups: u32,
 }
 
@@ -42,17 +43,17 @@ impl Phase {
         phases.iter().map(|phase| phase.startups).sum()
     }
 
-    /// Measures consecutive phases of a schedule, given what is stated of them and how many steps each has; those
-    /// without a step are left out. O(moves + steps * links).
-    pub(super) fn measure(
+    /// Measures consecutive phases of a schedule, given what is stated about each and its number of steps; phases without
+    /// a step are left out. O(moves + steps * links).
+    pub fn measure(
         problem: &Problem,
         schedule: &Schedule,
-        lengths: impl IntoIterator<Item = (Stated, usize)>,
+        lengths: impl IntoIterator<Item = (StatedPhase, usize)>,
     ) -> Vec<Self> {
         let loads = LinkLoads::new(problem, schedule);
         let topology = problem.topology();
         let mut begin = 0;
-        let measured = lengths.into_iter().map(|(Stated { name, startups }, length)| {
+        let measured = lengths.into_iter().map(|(StatedPhase { name, startups }, length)| {
             let steps = begin..begin + length;
             begin = steps.end;
             let load = topology.live_links().map(|id| {

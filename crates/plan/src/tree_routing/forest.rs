@@ -1,65 +1,65 @@
-//! Trees of all chunks, and the rounds in which what crosses overfull slots is attached anew.
+//! The trees of all chunks, and the rounds that reroute what crosses overfull slots.
 //!
-//! The unit that moves is an *arrival*: the one link and step by which a rank gets a chunk. It may move to any link
-//! from a rank that has the chunk by then, and to any step before the rank first sends the chunk on; so the tree stays
-//! a tree. Now and then a whole tree in trouble is grown anew.
+//! The unit that moves is an *arrival*: the one link and step by which a rank gets a chunk. It may move to any link from
+//! a rank that has the chunk by then, and to any step before the rank first forwards the chunk; so the tree stays a
+//! tree. Now and then a whole congested tree is routed again.
 //!
-//! Trees may come in pairs that share the time: as long as one goes up, seen backwards, the other cannot go down yet.
-//! If one leaves its root in step `a` and the other, by its own clock, in step `b`, of `S` steps, then `a + b >= S`:
+//! Trees may come in pairs that share the time: while one goes up (the mirror image in time), the other cannot go down
+//! yet. If one leaves its root in step `a` and the other, by its own clock, in step `b`, of `S` steps, then `a + b >= S`:
 //!
 //! ```text
 //!   step      0  1  2  3  4  5  6
 //!   first              | --------->     leaves its root in step 3 at the earliest ...
-//!   second    <--------|                ... since the other, which runs backwards, leaves it in its step 4
+//!   second    <--------|                ... since the other, which runs backward, leaves it in its step 4
 //! ```
 //!
-//! A link does one or the other in a step, up or down. So in the first half of its time such a tree keeps to slots with
-//! room for one chunk: there nobody else can be.
+//! A link goes either up or down in a step. So in the first half of its time such a tree keeps to slots with room for one
+//! chunk, which no other tree can share.
 
 use fastrand::Rng;
 
-use super::Arrival;
-use super::ground::Ground;
-use super::growth::Growth;
+use super::timed_network::TimedNetwork;
+use super::tree_router::{Arrival, TreeRouter};
 use crate::Control;
-use crate::negotiation::{LiveLink, Negotiation, Slots, Start, WAIT};
+use crate::negotiation::{Negotiation, Slots, Start};
+use crate::network::{LiveLink, WAIT};
 
 /// After so many rounds, trees that still cross an overfull slot are grown anew instead.
-const REGROW_ROUNDS: u32 = 12;
+const REROUTE_ROUNDS: u32 = 12;
 /// Trees that get into trouble only while others are grown anew are left to the next rounds, which is mostly
 /// better; but one try in so many, the one of this number, grows them at once.
 const CASCADING: (u64, u64) = (4, 2);
 
-/// A tree to be grown.
+/// A tree to be routed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Plant {
-    /// Where it begins.
+pub(crate) struct TreeSpec {
+    /// Its root.
     pub root: u32,
-    /// The number of the ground it grows on.
-    pub ground: usize,
-    /// The number of the tree with which it shares the time; perhaps its own.
+    /// The index of its network.
+    pub network: usize,
+    /// The tree with which it shares the time, perhaps itself.
     pub partner: Option<usize>,
 }
 
-impl Plant {
-    /// On the first ground, at any time.
+impl TreeSpec {
+    /// A tree in the first network, free to use all of the time.
     pub fn alone(root: u32) -> Self {
-        Self { root, ground: 0, partner: None }
+        Self { root, network: 0, partner: None }
     }
 }
 
-/// Trees that have grown.
-pub(crate) struct Grown {
-    /// What they are.
-    pub plants: Vec<Plant>,
+/// Trees and their routes.
+pub(crate) struct RoutedTrees {
+    /// What was asked for.
+    pub specs: Vec<TreeSpec>,
     /// `arrivals[tree * ranks + rank]`.
     pub arrivals: Vec<Arrival>,
 }
 
 /// All trees of a try.
 pub(crate) struct Forest<'a> {
-    grounds: &'a [Ground],
-    plants: Vec<Plant>,
+    networks: &'a [TimedNetwork],
+    specs: Vec<TreeSpec>,
     ranks: usize,
     steps: u16,
     /// How many steps before the middle are 1 wide.
@@ -67,61 +67,61 @@ pub(crate) struct Forest<'a> {
     slots: Slots,
     /// `arrivals[tree * ranks + rank]`.
     arrivals: Vec<Arrival>,
-    growth: Growth,
+    router: TreeRouter,
     rng: Rng,
-    /// Are trees grown anew, too, that get into trouble while others are?
+    /// Are all trees checked when trees are rerouted, or only those congested beforehand?
     cascading: bool,
     rounds: u32,
     work: u64,
 }
 
 impl<'a> Forest<'a> {
-    /// These trees, grown one after another, each where it is cheapest by then. All grounds have the same slots.
-    pub fn new(grounds: &'a [Ground], plants: Vec<Plant>, start: Start) -> Self {
-        let ground = &grounds[0];
-        let ranks = ground.network.rank_count();
+    /// These trees, routed one after another, each at the prices the others leave. All networks have the same slots.
+    pub fn new(networks: &'a [TimedNetwork], specs: Vec<TreeSpec>, start: Start) -> Self {
+        let timed = &networks[0];
+        let ranks = timed.network.rank_count();
         let steps = start.widths.len() as u16;
         let before = start.widths[..start.widths.len() / 2].iter().rev();
         let narrow = before.take_while(|&&width| width == 1).count() as u16;
         let mut this = Self {
-            grounds,
+            networks,
             ranks,
             steps,
             narrow,
-            slots: Slots::new(ground.rows(start.widths), ground.capacity.clone(), start.pressure_cap),
-            arrivals: vec![Arrival::NONE; plants.len() * ranks],
-            plants,
-            growth: Growth::default(),
+            slots: Slots::new(timed.rows(start.widths), timed.capacity.clone(), start.pressure_cap),
+            arrivals: vec![Arrival::NONE; specs.len() * ranks],
+            specs,
+            router: TreeRouter::default(),
             rng: Rng::with_seed(start.seed),
             cascading: start.number % CASCADING.0 == CASCADING.1,
             rounds: 0,
             work: 0,
         };
-        let mut trees: Vec<usize> = (0..this.plants.len()).collect();
+        let mut trees: Vec<usize> = (0..this.specs.len()).collect();
         this.rng.shuffle(&mut trees);
         for tree in trees {
-            match this.plants[tree].partner {
-                // Grown together with the first of the two.
+            match this.specs[tree].partner {
+                // Routed with the first of the two.
                 Some(partner) if partner < tree => {}
-                Some(partner) if partner > tree => this.grow_pair(tree, partner),
-                _ => this.grow(tree, this.earliest(tree)),
+                Some(partner) if partner > tree => this.route_pair(tree, partner),
+                _ => this.route(tree, this.earliest(tree)),
             }
         }
         this
     }
 
-    fn ground(&self, tree: usize) -> &'a Ground {
-        &self.grounds[self.plants[tree].ground]
+    fn timed(&self, tree: usize) -> &'a TimedNetwork {
+        &self.networks[self.specs[tree].network]
     }
 
     fn slot(&self, tree: usize, arrival: Arrival) -> usize {
-        self.ground(tree).slot(arrival.link, arrival.step, self.steps)
+        self.timed(tree).slot(arrival.link, arrival.step, self.steps)
     }
 
-    /// What the slots of a step cost a tree, by link; the most there is if they must not be used.
+    /// The prices of a step's slots for a tree, by link; the maximum where the tree must not use them.
     fn prices(&self, tree: usize, step: u16) -> impl Fn(LiveLink) -> u32 {
-        let shared = self.plants[tree].partner.is_some() && 2 * step < self.steps;
-        let (first, columns) = self.ground(tree).row(step, self.steps);
+        let shared = self.specs[tree].partner.is_some() && 2 * step < self.steps;
+        let (first, columns) = self.timed(tree).row(step, self.steps);
         let prices = &self.slots.prices()[first..][..self.slots.columns()];
         move |link| {
             let column = columns[link as usize] as usize;
@@ -135,27 +135,27 @@ impl<'a> Forest<'a> {
 
     /// The steps in which a rank of a tree sends.
     fn sending(&self, tree: usize, rank: u32) -> impl Iterator<Item = u16> + '_ {
-        let (network, arrivals) = (&self.ground(tree).network, self.tree(tree));
+        let (network, arrivals) = (&self.timed(tree).network, self.tree(tree));
         let child = |&link: &u32| (link, arrivals[network.to[link as usize] as usize]);
         network.out(rank).iter().map(child).filter(|&(link, child)| child.link == link).map(|(_, child)| child.step)
     }
 
     /// The first step in which a tree may leave its root.
     fn earliest(&self, tree: usize) -> u16 {
-        match self.plants[tree].partner {
+        match self.specs[tree].partner {
             None => 0,
             Some(partner) if partner == tree => self.steps.div_ceil(2),
-            Some(partner) => self.steps - self.sending(partner, self.plants[partner].root).min().unwrap_or(self.steps),
+            Some(partner) => self.steps - self.sending(partner, self.specs[partner].root).min().unwrap_or(self.steps),
         }
     }
 
-    /// Grows a tree that crosses no slot at present, from this step on.
-    fn grow(&mut self, tree: usize, first: u16) {
-        let (ground, root, steps) = (self.ground(tree), self.plants[tree].root, self.steps);
-        let mut growth = std::mem::take(&mut self.growth);
+    /// Routes a tree that occupies no slot, from this step on.
+    fn route(&mut self, tree: usize, first: u16) {
+        let (timed, root, steps) = (self.timed(tree), self.specs[tree].root, self.steps);
+        let mut router = std::mem::take(&mut self.router);
         let mut arrivals = vec![Arrival::NONE; self.ranks];
-        growth.grow(&ground.network, root, first..steps, |step| self.prices(tree, step), &mut arrivals);
-        self.growth = growth;
+        router.route(&timed.network, root, first..steps, |step| self.prices(tree, step), &mut arrivals);
+        self.router = router;
         self.arrivals[tree * self.ranks..][..self.ranks].copy_from_slice(&arrivals);
         for rank in 0..self.ranks {
             let arrival = self.tree(tree)[rank];
@@ -163,20 +163,20 @@ impl<'a> Forest<'a> {
                 self.slots.add(self.slot(tree, arrival));
             }
         }
-        self.work += u64::from(steps - first) * ground.network.link_count() as u64;
+        self.work += u64::from(steps - first) * timed.network.link_count() as u64;
     }
 
-    /// Grows two trees that share the time; where they may meet in narrow steps in the middle, chance says when.
-    fn grow_pair(&mut self, tree: usize, partner: usize) {
-        let farthest = |tree: usize| self.ground(tree).farthest(self.plants[tree].root);
+    /// Routes two trees that share the time; where they may meet in narrow steps in the middle, a random step parts them.
+    fn route_pair(&mut self, tree: usize, partner: usize) {
+        let farthest = |tree: usize| self.timed(tree).farthest(self.specs[tree].root);
         let earliest = farthest(partner).max(self.steps / 2 - self.narrow);
         let latest = (self.steps - farthest(tree)).min(self.steps.div_ceil(2) + self.narrow);
         let first = self.rng.u16(earliest.min(latest)..=latest);
-        self.grow(tree, first);
-        self.grow(partner, self.earliest(partner));
+        self.route(tree, first);
+        self.route(partner, self.earliest(partner));
     }
 
-    fn take_out(&mut self, tree: usize) {
+    fn remove(&mut self, tree: usize) {
         for rank in 0..self.ranks {
             let arrival = self.tree(tree)[rank];
             if arrival.link != WAIT {
@@ -185,45 +185,45 @@ impl<'a> Forest<'a> {
         }
     }
 
-    fn in_trouble(&self, tree: usize, arrival: Arrival) -> bool {
+    fn is_congested(&self, tree: usize, arrival: Arrival) -> bool {
         arrival.link != WAIT && self.slots.is_overfull(self.slot(tree, arrival))
     }
 
-    /// Takes a whole tree out and grows it anew, if it still crosses an overfull slot; one time in two with its
+    /// Removes a whole tree and routes it again, if it still crosses an overfull slot; half of the time with its
     /// partner.
-    fn regrow(&mut self, tree: usize) {
-        if !self.tree(tree).iter().any(|&arrival| self.in_trouble(tree, arrival)) {
+    fn reroute(&mut self, tree: usize) {
+        if !self.tree(tree).iter().any(|&arrival| self.is_congested(tree, arrival)) {
             return;
         }
-        match self.plants[tree].partner {
+        match self.specs[tree].partner {
             Some(partner) if partner != tree && self.rng.bool() => {
-                self.take_out(tree);
-                self.take_out(partner);
-                self.grow_pair(tree, partner);
+                self.remove(tree);
+                self.remove(partner);
+                self.route_pair(tree, partner);
             }
             _ => {
-                self.take_out(tree);
-                self.grow(tree, self.earliest(tree));
+                self.remove(tree);
+                self.route(tree, self.earliest(tree));
             }
         }
     }
 
-    /// Moves an arrival to the cheapest place, if it crosses an overfull slot.
+    /// Moves an arrival to its cheapest slot, if it crosses an overfull one.
     fn reattach(&mut self, tree: usize, rank: u32) {
         let now = self.tree(tree)[rank as usize];
-        if !self.in_trouble(tree, now) {
+        if !self.is_congested(tree, now) {
             return;
         }
         self.slots.take(self.slot(tree, now));
-        let (ground, root) = (self.ground(tree), self.plants[tree].root);
-        let links = ground.into(rank);
+        let (timed, root) = (self.timed(tree), self.specs[tree].root);
+        let links = timed.into(rank);
         let turn = self.rng.usize(..links.len().max(1));
         let tree_arrivals = self.tree(tree);
         let (earliest, deadline) = (self.earliest(tree), self.sending(tree, rank).min().unwrap_or(self.steps));
 
         let (mut best, mut least) = (now, u32::MAX);
         for &link in links[turn..].iter().chain(&links[..turn]) {
-            let sender = ground.network.from[link as usize];
+            let sender = timed.network.from[link as usize];
             let had = tree_arrivals[sender as usize];
             let from = match (sender == root, had.link) {
                 (true, _) => earliest,
@@ -244,7 +244,7 @@ impl<'a> Forest<'a> {
 }
 
 impl Negotiation for Forest<'_> {
-    type Routes = Grown;
+    type Routes = RoutedTrees;
 
     fn slots(&mut self) -> &mut Slots {
         &mut self.slots
@@ -252,18 +252,20 @@ impl Negotiation for Forest<'_> {
 
     fn round(&mut self, control: &Control) {
         self.rounds += 1;
-        if self.rounds.is_multiple_of(REGROW_ROUNDS) {
-            let troubled =
-                |&tree: &usize| self.cascading || self.tree(tree).iter().any(|&arrival| self.in_trouble(tree, arrival));
-            let mut trees: Vec<usize> = (0..self.plants.len()).filter(troubled).collect();
+        if self.rounds.is_multiple_of(REROUTE_ROUNDS) {
+            let congested = |&tree: &usize| {
+                self.cascading || self.tree(tree).iter().any(|&arrival| self.is_congested(tree, arrival))
+            };
+            let mut trees: Vec<usize> = (0..self.specs.len()).filter(congested).collect();
             self.rng.shuffle(&mut trees);
             for tree in trees {
-                self.regrow(tree);
+                self.reroute(tree);
             }
             return;
         }
-        let mut units: Vec<usize> =
-            (0..self.arrivals.len()).filter(|&unit| self.in_trouble(unit / self.ranks, self.arrivals[unit])).collect();
+        let mut units: Vec<usize> = (0..self.arrivals.len())
+            .filter(|&unit| self.is_congested(unit / self.ranks, self.arrivals[unit]))
+            .collect();
         self.rng.shuffle(&mut units);
         for (index, &unit) in units.iter().enumerate() {
             if index % 4096 == 0 && control.stop().is_some() {
@@ -275,10 +277,10 @@ impl Negotiation for Forest<'_> {
     }
 
     fn shift_width(&mut self) {
-        let rows = self.grounds[0].rows_of_equal_weight(self.steps);
-        // Pairs of trees count on narrow steps to stay narrow.
-        let shares = |(tree, plant): (usize, &Plant)| plant.partner.is_some_and(|partner| partner != tree);
-        let paired = self.plants.iter().enumerate().any(shares);
+        let rows = self.networks[0].rows_of_equal_weight(self.steps);
+        // Pairs of trees rely on narrow steps staying narrow.
+        let shares = |(tree, spec): (usize, &TreeSpec)| spec.partner.is_some_and(|partner| partner != tree);
+        let paired = self.specs.iter().enumerate().any(shares);
         self.slots.shift_width(rows, if paired { 2 } else { 1 });
     }
 
@@ -289,10 +291,10 @@ impl Negotiation for Forest<'_> {
 
     fn needed_widths(&mut self) -> Vec<u32> {
         self.slots.fit_widths();
-        self.grounds[0].widths(self.slots.widths(), self.steps)
+        self.networks[0].widths(self.slots.widths(), self.steps)
     }
 
-    fn into_routes(self) -> Grown {
-        Grown { plants: self.plants, arrivals: self.arrivals }
+    fn into_routes(self) -> RoutedTrees {
+        RoutedTrees { specs: self.specs, arrivals: self.arrivals }
     }
 }

@@ -1,30 +1,34 @@
-//! Parts in a pipeline: which go on which arborescence, in how many steps of which widths.
+//! Parts in a pipeline through arborescences: which parts take which tree, in how many steps of which widths.
 //!
-//! What the root sends in one step is passed on by all ranks of depth 1 in the next, and so on. Of steps with widths
-//! `w_1 .. w_S`, an arborescence of depth `d` cannot use `d - 1`: the last ranks wait while the first parts are on
-//! their way, the root rests while the last are. Where the widths differ, a narrow step holds everything up behind it,
-//! and it comes out as if the widest `d - 1` were lost:
+//! Shared by the planners [`Arborescences`](super::Arborescences) and [`BinaryTree`](super::BinaryTree). What the root
+//! sends in one step is forwarded by all ranks of depth 1 in the next, and so on. Of steps with widths `w_1 .. w_S`, an
+//! arborescence of depth `d` cannot use `d - 1`: the last ranks wait while the first parts are under way, and the root
+//! rests while the last ones are. Where the widths differ, a narrow step delays everything behind it, and the loss is
+//! that of the widest `d - 1` steps:
 //!
 //! ```text
 //!   parts that pass = w_1 + ... + w_S - (the d - 1 largest of them)
 //! ```
 //!
-//! So widths are best as even as they can be: with all of them 1, `n` parts take `n + d - 1` steps; wider steps are
-//! fewer, and cost volume.
+//! So even widths are best: with all of them 1, `n` parts take `n + d - 1` steps; wider steps are fewer, and cost volume.
 
-use super::arborescence::Arborescence;
-use crate::negotiation::Network;
+mod arborescence;
+
+pub(super) use arborescence::{Arborescence, Parents};
+
+use crate::moves::Moves;
+use crate::network::Network;
 use crate::{Control, Outcome, PlanError, StopReason, Task, even_widths};
 use collsynth_core::collective::ChunkId;
 use collsynth_core::schedule::{Op, Schedule};
 
-/// Plans a broadcast, or a reduce, through the arborescences that `find` gives for a network and its root, with the
-/// parts that each of them carries in a step of width 1. The network of a reduce has all links turned round.
+/// Plans a broadcast or reduce through the arborescences that `find` returns for a network and its root, together with
+/// the parts that each of them carries in a step of width 1. The network of a reduce has all links reversed.
 ///
 /// # Errors
 ///
 /// If ranks cannot be reached, or the steps asked for are too few.
-pub(crate) fn pipelined(
+pub(super) fn pipelined(
     planner: &'static str,
     task: &Task<'_>,
     control: &Control,
@@ -46,8 +50,26 @@ pub(crate) fn pipelined(
         let limit = format!("{} steps: it takes {}", wished.unwrap_or(0), least.unwrap_or(&0));
         return Err(PlanError::NotFound { planner, limit });
     };
-    let schedule = write_down(task, &network, &pipeline, &trees, &widths, collected);
-    Ok(Outcome::new(schedule, control.stop().unwrap_or(StopReason::Finished)))
+    let op = if collected { Op::Reduce } else { Op::Copy };
+    let mut moves = Moves::new(widths.len());
+    let mut first = 0;
+    for (index, (tree, share)) in trees.iter().zip(pipeline.shares(&widths, problem.parts())).enumerate() {
+        let progress = pipeline.progress(index, &widths, share);
+        for (link, depth) in tree.reached() {
+            let mut sent = 0;
+            for (step, &passed) in progress[depth as usize - 1].iter().enumerate() {
+                moves.add(step, network.ids[link as usize], op, (first + sent..first + passed).map(ChunkId));
+                sent = passed;
+            }
+        }
+        first += share;
+    }
+    if collected {
+        moves.reverse();
+    }
+    let keeps_idle = task.steps.is_some();
+    let width = |_, needed: u32| (needed > 0 || keeps_idle).then_some(needed.max(1));
+    Ok(Outcome::new(moves.write(problem.topology(), width), control.stop().unwrap_or(StopReason::Finished)))
 }
 
 /// A pipeline through arborescences of given depths, `unit` parts side by side in a step of width 1.
@@ -65,11 +87,11 @@ struct Shape {
 }
 
 impl Pipeline {
-    /// The widths that serve the task best; `None` if there are none within the steps it asks for.
+    /// The widths that serve the task best; `None` if the steps it asks for allow none.
     fn widths(&self, task: &Task<'_>) -> Option<Vec<u32>> {
         let parts = task.problem.parts();
         let least = self.depths.iter().copied().min()?;
-        // With steps of width 1, more are no use.
+        // With steps of width 1, more steps gain nothing.
         let most = least.saturating_add(parts);
         let (first, last) = match (task.steps, task.max_steps) {
             (Some(steps), _) => (steps, steps),
@@ -84,7 +106,7 @@ impl Pipeline {
         Some(even_widths(best.width, best.steps))
     }
 
-    /// The least total width of so many even steps in which all parts pass.
+    /// The least total width of this number of even steps in which all parts pass.
     fn narrowest(&self, steps: u32, parts: u32) -> Option<Shape> {
         let passes = |width: u32| self.passing_even(Shape { steps, width }) >= u64::from(parts);
         let (mut least, mut most) = (steps, steps);
@@ -120,14 +142,14 @@ impl Pipeline {
         shares
     }
 
-    /// `passed[depth - 1][step]`: how many of so many parts have come to the ranks of a depth by the end of a step.
+    /// `progress[depth - 1][step]`: how many of these parts have reached the ranks of a depth by the end of a step.
     fn progress(&self, tree: usize, widths: &[u32], parts: u32) -> Vec<Vec<u32>> {
         let mut before = vec![parts; widths.len() + 1];
         let mut progress = Vec::with_capacity(self.depths[tree] as usize);
         for _ in 0..self.depths[tree] {
             let mut passed = vec![0; widths.len() + 1];
             for (step, &width) in widths.iter().enumerate() {
-                // What came in an earlier step can go on in this one.
+                // What arrived in an earlier step can move on in this one.
                 passed[step + 1] = before[step].min(passed[step] + width * self.unit);
             }
             before.clone_from(&passed);
@@ -135,53 +157,6 @@ impl Pipeline {
         }
         progress
     }
-}
-
-/// The schedule of parts in these widths.
-fn write_down(
-    task: &Task<'_>,
-    network: &Network,
-    pipeline: &Pipeline,
-    trees: &[Arborescence],
-    widths: &[u32],
-    collected: bool,
-) -> Schedule {
-    let (links, steps) = (network.link_count(), widths.len());
-    let mut carried: Vec<Vec<ChunkId>> = vec![Vec::new(); links * steps];
-    let mut first = 0;
-    for (index, (tree, share)) in trees.iter().zip(pipeline.shares(widths, task.problem.parts())).enumerate() {
-        let progress = pipeline.progress(index, widths, share);
-        let reached = tree.reached();
-        for (link, depth) in reached {
-            let mut sent = 0;
-            for (step, &passed) in progress[depth as usize - 1].iter().enumerate() {
-                carried[step * links + link as usize].extend((first + sent..first + passed).map(ChunkId));
-                sent = passed;
-            }
-        }
-        first += share;
-    }
-    let used = |carried: &[Vec<ChunkId>]| {
-        let needed = carried.iter().zip(&network.capacity).map(|(chunks, &c)| (chunks.len() as u32).div_ceil(c));
-        needed.max().unwrap_or(0)
-    };
-    let mut in_order: Vec<&mut [Vec<ChunkId>]> = carried.chunks_mut(links).collect();
-    if collected {
-        in_order.reverse();
-    }
-    let op = if collected { Op::Reduce } else { Op::Copy };
-    let mut builder = Schedule::builder();
-    for carried in in_order {
-        let width = used(carried);
-        if width == 0 && task.steps.is_none() {
-            continue;
-        }
-        builder.step(width.max(1));
-        for (link, chunks) in carried.iter_mut().enumerate().filter(|(_, chunks)| !chunks.is_empty()) {
-            builder.transfer_over(task.problem.topology(), network.ids[link], op, std::mem::take(chunks));
-        }
-    }
-    builder.finish()
 }
 
 #[cfg(test)]
