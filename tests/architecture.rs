@@ -5,15 +5,19 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use collsynth::collective::{Demand, Kind};
+use collsynth::topology::RankId;
+
 /// Rooms that share a crate, each with the rooms of that crate it may use besides itself. Crates use each other as
 /// their manifests say.
 const MAY_USE: &[(&str, &str, &[&str])] = &[
     ("crates/core", "topology", &[]),
     ("crates/core", "collective", &["topology"]),
     ("crates/core", "problem", &["topology", "collective"]),
+    ("crates/core", "layout", &["topology", "collective", "problem"]),
     ("crates/core", "certificate", &["topology", "collective", "problem"]),
     ("crates/core", "schedule", &["topology", "collective", "problem", "certificate"]),
-    ("crates/core", "program", &["topology", "collective", "problem", "schedule"]),
+    ("crates/core", "program", &["topology", "collective", "problem", "schedule", "layout"]),
     ("crates/verify", "code", &[]),
     ("crates/verify", "explain", &[]),
     ("crates/verify", "verify", &["code"]),
@@ -83,6 +87,10 @@ const LONGEST_FILE: usize = 600;
 
 /// The width of comments; tables keep a row to a line, and rustfmt sees to code.
 const LONGEST_LINE: usize = 120;
+
+/// Files that name a kind of collective: where kinds are defined, read from a file and called, and where one is planned
+/// by way of others. All else asks a kind what it is like.
+const MOST_NAME_KINDS: usize = 10;
 
 struct Source {
     path: PathBuf,
@@ -229,6 +237,23 @@ fn files_and_lines_stay_short() {
         }
     }
     assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn few_files_name_kinds_of_collectives() {
+    let word = |text: &str| text.chars().take_while(|letter| letter.is_alphanumeric()).collect::<String>();
+    let variants = Kind::every(RankId(0), Demand::default()).map(|kind| word(&format!("{kind:?}")));
+    let names = |source: &Source| {
+        let text = code(&source.text);
+        text.match_indices("Kind::").any(|(at, path)| {
+            let (before, name) = (&text[..at], &text[at + path.len()..]);
+            let other = before.ends_with(|letter: char| letter.is_alphanumeric());
+            !other && (name.starts_with(['{', '*']) || variants.contains(&word(name)))
+        })
+    };
+    let naming: Vec<_> = sources().into_iter().filter(names).map(|source| source.path.display().to_string()).collect();
+    assert!(naming.len() <= MOST_NAME_KINDS, "{} files:\n{}", naming.len(), naming.join("\n"));
+    assert!(!naming.is_empty(), "the search finds nothing");
 }
 
 #[test]

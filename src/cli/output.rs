@@ -2,7 +2,29 @@
 
 use std::io::{self, ErrorKind, Write};
 
+use clap::ValueEnum;
+use serde_json::Value;
+
 use super::Failure;
+
+/// For whom an answer is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+impl Format {
+    /// Writes an answer in this form to standard output.
+    pub fn print(self, text: impl FnOnce() -> String, json: impl FnOnce() -> Value) -> Result<(), Failure> {
+        print(&match self {
+            Self::Text => text(),
+            Self::Json => format!("{:#}\n", json()),
+        })
+    }
+}
 
 /// Standard output. Once its reader is gone (`| head`), what is written is dropped.
 #[derive(Default)]

@@ -16,7 +16,7 @@ use super::plan_options::{planner_choice, use_threads};
 use super::progress::{Ticker, interrupt_flag};
 use super::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_seconds};
 use super::topology_options::TopologyOptions;
-use super::{Ending, Failure, Format, output, plan, size};
+use super::{Ending, Failure, Format, plan, size};
 
 /// Show the trade of steps against volume: every schedule found that no other beats in both
 ///
@@ -128,10 +128,7 @@ impl ParetoCommand {
         let points: Vec<Point> = front.into_points().into_iter().map(|(_, _, point)| point).collect();
         let problem = Problem::new(topology, Collective::new(kind))?;
         let curve = Curve { problem: &problem, points: &points, prices: &self.prices(), stopped };
-        match self.format {
-            Format::Text => output::print(&curve.to_text())?,
-            Format::Json => output::print(&format!("{:#}\n", curve.to_json()))?,
-        }
+        self.format.print(|| curve.to_text(), || curve.to_json())?;
         let proven = points.len() == 1 && points[0].quality.steps.is_certified() && points[0].gap() == Some(0.0);
         Ok(if stopped == StopReason::Finished || proven { Ending::Success } else { Ending::Stopped })
     }

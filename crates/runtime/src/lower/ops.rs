@@ -2,14 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Target;
+use super::target::Target;
 use collsynth_core::problem::Problem;
 use collsynth_core::program::{Barriers, Channel, Layout, Operation, Program, ProgramBuilder, Slot};
-use collsynth_core::schedule::Origin;
+use collsynth_core::schedule::{Origin, Schedule};
 use collsynth_core::topology::{Direction, RankId};
 
 /// A link that is used.
 pub(super) type Link = (RankId, RankId, Option<Direction>);
+
+/// The links that a schedule uses, in order.
+pub(super) fn channels(schedule: &Schedule) -> BTreeSet<Link> {
+    schedule.transfers().iter().map(|transfer| (transfer.from, transfer.to, transfer.via)).collect()
+}
 
 /// The worker of every rank that has no channel.
 const LOCAL: u32 = 0;
