@@ -21,20 +21,22 @@
 //!   [`certificate`];
 //! * the judge, `collsynth-verify`: [`verify`], [`audit`], [`judge`], [`shrink`], and the reader of
 //!   [`format::json`];
-//! * the searchers, `collsynth-plan`: [`plan`], [`bound`], [`cost`], [`symmetry`];
+//! * the searchers, `collsynth-plan` and, for comparison, `collsynth-baselines`: [`plan`], [`bound`], [`cost`],
+//!   [`symmetry`];
 //! * the outside: `format` with `collsynth-formats`, `runtime` and `lower` with `collsynth-runtime`, `report`.
 //!
 //! The command `synth` and what only it needs stand behind the default feature `command`: a library user who plans and
 //! verifies turns the default features off, and on again one by one (`formats`, `runtime`).
 
+pub mod plan;
 mod request;
 
 pub use collsynth_core::collective::Kind;
 pub use collsynth_core::schedule::Solution;
 pub use collsynth_core::topology::{RankId, Topology, TopologySpec};
 pub use collsynth_core::{certificate, collective, problem, program, schedule, topology};
-pub use collsynth_plan::{self as plan, bound, cost, symmetry};
 pub use collsynth_plan::{Control, Goal, Parts, Plan, PlanError, Planner};
+pub use collsynth_plan::{bound, cost, symmetry};
 #[cfg(feature = "runtime")]
 pub use collsynth_runtime::{self as runtime, lower};
 pub use collsynth_verify::verify::Verified;

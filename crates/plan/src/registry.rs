@@ -1,14 +1,14 @@
 //! The registry of planners.
 
 use super::{
-    Arborescences, BinaryTree, Composed, Dor, Exchange, Flood, FlowOverTime, FoldedRing, Lp, Mate, MateE, Negotiated,
-    OpenRing, PlanError, Planner, RingOfRanks, Rings, Smt, SpanningTrees, Template, Trees, Wfr,
+    Arborescences, BinaryTree, Composed, Exchange, Flood, FlowOverTime, Lp, Negotiated, Planner, RingOfRanks, Rings,
+    Smt, SpanningTrees, Template, Trees,
 };
 
 /// The SMT planner with its default options.
 const SMT: &dyn Planner = &Smt::new();
 
-/// All planners, in the order in which planning tries them.
+/// The planners of this crate, in the order in which planning tries them.
 pub fn planners() -> &'static [&'static dyn Planner] {
     &[
         &Template,
@@ -24,15 +24,6 @@ pub fn planners() -> &'static [&'static dyn Planner] {
         &Rings::HALF_RING,
         &Rings::RING,
         &Rings::RING_PIPELINE,
-        &FoldedRing,
-        &OpenRing,
-        &Mate::FOLDED,
-        &Mate::OPEN,
-        &MateE::SHARED,
-        &MateE::EACH,
-        &MateE::OPEN,
-        &Dor,
-        &Wfr,
         &Exchange,
         &RingOfRanks::ALL_REDUCE,
         &RingOfRanks::GATHER,
@@ -40,19 +31,6 @@ pub fn planners() -> &'static [&'static dyn Planner] {
         &RingOfRanks::TWO_WAVE,
         &Composed,
     ]
-}
-
-/// The planner of this name.
-///
-/// # Errors
-///
-/// [`PlanError::UnknownPlanner`] with the names there are.
-pub fn planner_named(name: &str) -> Result<&'static dyn Planner, PlanError> {
-    let unknown = || PlanError::UnknownPlanner {
-        name: name.to_owned(),
-        known: planners().iter().map(|planner| planner.name()).collect(),
-    };
-    planners().iter().copied().find(|planner| planner.name() == name).ok_or_else(unknown)
 }
 
 #[cfg(test)]

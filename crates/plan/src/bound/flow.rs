@@ -12,8 +12,9 @@
 use collsynth_lp::{Arc, Limit, LpError, Network, Symmetry};
 use thiserror::Error;
 
+use super::finding::{Claim, Finding};
 use super::rounding::{FINE, Rounding, Weights, joined_pairs, weights};
-use super::{Claim, Finding, words};
+use super::words;
 use crate::symmetry::{Automorphism, symmetries};
 use collsynth_core::certificate::{self, Evidence, Rational, VolumeBound};
 use collsynth_core::collective::Pattern;

@@ -15,6 +15,7 @@ mod count;
 mod crowding;
 mod cuts;
 mod evidence;
+mod finding;
 mod flow;
 mod hops;
 mod over_time;
@@ -33,6 +34,7 @@ use collsynth_core::topology::Distances;
 
 pub use collsynth_lp::{Limit, LpError};
 
+pub use finding::{Claim, Finding};
 pub(crate) use flow::keeps_demand;
 pub use flow::{FlowBound, FlowError, FlowLimit, FlowNetwork, flow_bound};
 pub use over_time::over_time;
@@ -42,26 +44,6 @@ use hops::HopCount;
 
 /// The most bounds on the volume that are shown.
 const MOST_VOLUMES: usize = 11;
-
-/// One bound, and why it holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// The family of evidence: "distance", "arc cut", "hop count", ...
-    pub name: &'static str,
-    /// What it proves.
-    pub claim: Claim,
-    /// The evidence in words, with coordinates.
-    pub words: String,
-}
-
-/// What a bound says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Claim {
-    /// At least so many steps.
-    Steps(StepsBound),
-    /// At least so much volume.
-    Volume(VolumeBound),
-}
 
 /// The best bound on the steps and the best on the volume; none where nothing must move.
 ///

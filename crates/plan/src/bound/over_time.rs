@@ -30,10 +30,11 @@ use petgraph::algo::dinics;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
+use super::finding::{Claim, Finding};
 use super::flow::{FlowLimit, FlowNetwork};
 use super::repeated::{TooFew, too_few_units};
 use super::rounding::{FINE, Rounding, joined_pairs, windows};
-use super::{Claim, Finding, words};
+use super::words;
 use collsynth_core::certificate::{self, Bounds, Evidence, Rational, VolumeBound, Window};
 use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;

@@ -24,6 +24,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use itertools::Itertools;
+
 use super::phase::{Phase, StatedPhase};
 use crate::moves::Moves;
 use crate::{Control, Outcome, PlanError, StopReason, Task};
@@ -109,10 +111,8 @@ fn cost(task: &Task<'_>, steps: &[Hops]) -> f64 {
 
 /// The width that hops need, sorted by link or not.
 fn width(topology: &Topology, hops: &Hops) -> u32 {
-    let mut links: Vec<LinkId> = hops.iter().map(|&(link, _)| link).collect();
-    links.sort_unstable();
-    let needed = links.chunk_by(|a, b| a == b).map(|of| (of.len() as u32).div_ceil(topology.link(of[0]).capacity));
-    needed.max().unwrap_or(0)
+    let links = hops.iter().map(|&(link, _)| link).sorted_unstable().dedup_with_count();
+    links.map(|(chunks, link)| (chunks as u32).div_ceil(topology.link(link).capacity)).max().unwrap_or(0)
 }
 
 /// Chunks and the routes they walk.

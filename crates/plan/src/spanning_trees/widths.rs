@@ -6,6 +6,8 @@
 //!
 //! Complexity: O(roots * ranks) for every step and width tried.
 
+use itertools::Itertools;
+
 use crate::even_widths;
 use crate::network::Network;
 
@@ -65,7 +67,7 @@ impl<'a> Limits<'a> {
             may_fit = may_fit && self.idles_at_most(&sums, &slack);
         }
         may_fit = may_fit && self.leave_in_time(&sums);
-        Widths { widths: sums.windows(2).map(|pair| (pair[1] - pair[0]) as u32).collect(), may_fit }
+        Widths { widths: sums.iter().tuple_windows().map(|(before, sum)| (sum - before) as u32).collect(), may_fit }
     }
 
     /// Have the links into each rank idled away no more than this by now?

@@ -49,7 +49,7 @@ impl TemplateSchedule {
     }
 
     fn add_block(&mut self, torus: &Torus, ranks: u32, parts: u32, copies: u32) -> Option<()> {
-        let offsets: Vec<u32> = (1..ranks).flat_map(|offset| (0..parts).map(move |_| offset)).collect();
+        let offsets: Vec<u32> = (1..ranks).flat_map(|offset| std::iter::repeat_n(offset, parts as usize)).collect();
         let capacity = self.directions.iter().map(|direction| torus.capacity[usize::from(direction.dim)]).collect();
         let shop = Shop { visits: visits(torus, &self.directions, &offsets)?, capacity };
         let busiest = (0..self.directions.len()).map(|m| shop.load(m).div_ceil(u64::from(shop.capacity[m]))).max();

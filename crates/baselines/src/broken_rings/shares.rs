@@ -2,19 +2,18 @@
 
 use std::cmp::Reverse;
 
-use super::Errand;
 use super::allocation::Portion;
+use super::machine::Errand;
 use super::ways::BrokenRing;
-use crate::phased::Walks;
 use collsynth_core::collective::ChunkId;
+use collsynth_plan::phased::Walks;
 
-/// What is so near to a whole number of chunks is meant to be that number.
+/// Anything this close to a whole number of chunks counts as that number.
 const NEAR: f64 = 1e-5;
 
-/// Sends all chunks of a broken ring on their ways. Between each two positions as many take each way as its share
-/// says, rounded; what rounding leaves over is made up for between the next two, and positions whose data crosses the
-/// same links at the end of the line come one after the other, so that these links carry their exact share, rounded
-/// once.
+/// Sends all chunks of a broken ring on their ways. Between any two positions each way takes its share, rounded; the next
+/// two positions make up for the rounding, and positions whose data crosses the same links at the end of the line come in
+/// sequence, so that these links carry their exact share, rounded once.
 pub(super) fn send(ring: &BrokenRing, portions: &[Portion<'_>], mut errands: Vec<Errand>, walks: &mut [Walks]) {
     errands.sort_by_key(|errand| {
         let [from, to] = [errand.from, errand.to].map(|position| ring.place_in_line(position));
@@ -40,7 +39,7 @@ pub(super) fn send(ring: &BrokenRing, portions: &[Portion<'_>], mut errands: Vec
     }
 }
 
-/// How many of these chunks take each way: rounded down, and what is left over to the ways that are owed most.
+/// How many of these chunks take each way: rounded down, with the rest to the ways that are owed most.
 fn round(portions: &[Portion<'_>], chunks: usize, owed: &mut [f64]) -> Vec<usize> {
     let due: Vec<f64> = portions.iter().zip(&*owed).map(|(of, owed)| of.share * chunks as f64 + owed).collect();
     let mut left = chunks;

@@ -6,11 +6,11 @@
 //!   minimise  T[normal] + T[acceleration 1] + ...
 //!   for every broken ring      sum over its ways of share = 1,   all shares >= 0
 //!   for every link and phase   sum of share * load of the way on the link <= capacity * T[phase]
-//!   T[normal] >= load of the sound rings
+//!   T[normal] >= load of the intact rings
 //! ```
 //!
 //! On a torus of equal extents `k` with one broken ring it comes to the closed forms of the paper: with `r = k / (4
-//! (k-1))` for even `k` and `(k+1) / (4k)` for odd `k`, the speed of a folded ring in terms of a sound one, each of
+//! (k-1))` for even `k` and `(k+1) / (4k)` for odd `k`, the speed of a folded ring relative to an intact one, each of
 //! the `D-1` virtual rings takes the share `1 / (D-1+r)` and the folded ring `r / (D-1+r)` of what is left for the
 //! acceleration phase, and the normal phase takes `r` if broken rings work in it. Nothing else is assumed of the
 //! machine: extents and capacities may differ, ways may share links, some may be missing.
@@ -24,13 +24,14 @@ use std::collections::BTreeMap;
 
 use collsynth_lp::{Allocation, Choice, LpError, Resource, Share};
 
+use super::machine::{Errand, Machine};
 use super::ways::{BrokenRing, Way};
-use super::{Errand, Machine, Walks};
-use crate::{Control, PlanError, StopReason};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::LinkId;
+use collsynth_plan::phased::Walks;
+use collsynth_plan::{Control, PlanError, StopReason};
 
-/// Shares below this are the solver's way of saying none.
+/// Shares below this are zero up to the precision of the solver.
 const NOTHING: f64 = 1e-7;
 
 /// What share of a broken ring's data takes each of its ways.
@@ -46,7 +47,7 @@ pub(super) struct Portion<'a> {
 }
 
 impl Machine<'_> {
-    /// Decides, given the walks over sound rings in the normal phase and what each broken ring has to move.
+    /// Decides, given the walks over intact rings in the normal phase and what each broken ring has to move.
     ///
     /// # Errors
     ///
@@ -56,11 +57,11 @@ impl Machine<'_> {
         planner: &'static str,
         problem: &Problem,
         control: &Control,
-        sound: &Walks,
+        intact: &Walks,
         errands: &[Vec<Errand>],
     ) -> Result<Vec<Shares<'_>>, PlanError> {
         let mut all = self.all_portions();
-        let Some(program) = self.program(problem, sound, errands, &all) else {
+        let Some(program) = self.program(problem, intact, errands, &all) else {
             return Ok(all);
         };
         let decided = program.solve(&control.limit()).map_err(|error| match error {
@@ -77,11 +78,11 @@ impl Machine<'_> {
         Ok(all)
     }
 
-    /// The linear program of a normal phase and the acceleration phases after it; none where nothing is to be decided.
+    /// The linear program of a normal phase and the acceleration phases after it; none where there is no choice.
     pub(super) fn program(
         &self,
         problem: &Problem,
-        sound: &Walks,
+        intact: &Walks,
         errands: &[Vec<Errand>],
         all: &[Shares<'_>],
     ) -> Option<Allocation> {
@@ -89,7 +90,7 @@ impl Machine<'_> {
             return None;
         }
         let phases = 1 + self.groups.iter().map(|group| group + 1).max().unwrap_or(0);
-        let base = sound.fullest_in_messages(problem);
+        let base = intact.fullest_in_messages(problem);
         let mut rows = Rows { machine: self, numbers: BTreeMap::new(), resources: Vec::new() };
         rows.resources.push(Resource { phase: 0, capacity: 1.0, base });
         let choices = all.iter().zip(errands).map(|(portions, errands)| {

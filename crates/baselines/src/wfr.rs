@@ -1,48 +1,48 @@
-//! WFR, wild-first routing: dimension-ordered routing that takes a step aside before a dead cable.
+//! WFR, wild-first routing: dimension-ordered routing that steps aside before a dead cable.
 //!
 //! # Idea
 //!
-//! A message goes as in [`Dor`](super::Dor), dimension after dimension. Where its way along a dimension needs a dead
+//! A message goes as in [`Dor`](super::Dor), dimension after dimension. Where its route along a dimension needs a dead
 //! cable, it first makes one *wild* hop in a later dimension, and goes along the parallel ring instead. In the last
-//! dimension there is no later one: it goes the other way round.
+//! dimension there is no later one: it goes in the other direction.
 //!
 //! ```text
-//!   . + - d          s to d with a dead cable on the way along x:
+//!   . + - d          s to d with a dead cable on the route along x:
 //!   . |              a wild hop along y, then x; y is done then
 //!   . s x .
 //! ```
 //!
-//! The wild hop is in the first later dimension in which there is something left to go, towards the destination; if
-//! there is none, up in the next dimension. Where that does not help, since something failed there too, it is the
-//! other way, or in another later dimension.
+//! The wild hop is in the first later dimension with hops left, toward the destination; if there is none, up in the next
+//! dimension. Where that does not help, since something failed there too, the other direction follows, then other later
+//! dimensions.
 //!
-//! # When it applies
+//! # Applies
 //!
-//! All-to-all (also with a demand matrix) on a torus whose dimensions of 3 and more all wrap, without failed ranks,
-//! unless failures leave a message without such a way: then it is refused, with the message.
+//! All_to_all and all_to_allv on a torus whose dimensions of 3 and more all wrap, without failed ranks. It refuses where
+//! failures leave a message without such a route, and names the message.
 //!
-//! # Volume and steps
+//! # Steps and volume
 //!
-//! Routes do not balance: beside a dead cable the parallel links carry the detours of a whole ring. With one dead
-//! cable the static load is 50, 56 or 64 on 4x4x4, for a dead cable in x, y or z, where the bound is 33.03. There is
-//! one phase; the volume is above its load by the filling of the pipeline only.
+//! Routes do not balance: beside a dead cable the parallel links carry the detours of a whole ring. With one dead cable on
+//! 4x4x4 the static load is 50, 56 or 64, for a dead cable in x, y or z, where the bound is 33.03. There is one phase; the
+//! volume exceeds its load only by filling the pipeline.
 //!
 //! # Complexity
 //!
 //! That of scheduling the hops, O(h log h).
 //!
-//! # References
+//! # Reference
 //!
 //! Zu et al., "Resiliency at Scale: Managing Google's TPUv4 Machine Learning Supercomputer", NSDI 2024; as restated for
 //! all-to-all by Qin et al., MICRO 2025, doi 10.1145/3725843.3756057. Which wild hop is taken is our reading.
 
-use super::dor::{Router, routed};
-use super::phased::{StatedPhase, plan_walks};
-use super::{AutoUse, Control, Outcome, PlanError, Planner, Task};
+use super::router::{Router, routed};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{LinkId, RankId};
+use collsynth_plan::phased::{StatedPhase, plan_walks};
+use collsynth_plan::{AutoUse, Control, Outcome, PlanError, Planner, Task};
 
-/// Dimension-ordered routing with wild hops round dead cables.
+/// Dimension-ordered routing with wild hops around dead cables.
 #[derive(Clone, Copy, Debug)]
 pub struct Wfr;
 
@@ -63,7 +63,7 @@ impl Planner for Wfr {
         routed(self.name(), problem, wild_first).map(|_| ())
     }
 
-    /// What a message's parts share is their route: more of them only fill the pipeline sooner.
+    /// The parts of a message share a route, so more of them only fill the pipeline sooner.
     fn natural_parts(&self, _problem: &Problem) -> Option<u32> {
         Some(8)
     }
@@ -80,7 +80,7 @@ fn wild_first(router: &Router<'_>, origin: RankId, dest: RankId) -> Result<Vec<L
     from_dim(router, origin, dest, 0, &mut route).map(|()| route)
 }
 
-/// Goes the rest of the way, from the dimension of this number on; else the last dimension in which that fails.
+/// Routes the remaining dimensions, from this number on; else the last dimension in which that fails.
 fn from_dim(
     router: &Router<'_>,
     at: RankId,
@@ -94,7 +94,7 @@ fn from_dim(
     let mut failed = dim;
     if let Some(next) = straight {
         match from_dim(router, next, dest, number + 1, route) {
-            // What lies behind is refused for reasons of its own.
+            // Later dimensions fail for reasons of their own.
             Err(later) => failed = later,
             Ok(()) => return Ok(()),
         }
@@ -120,11 +120,11 @@ fn from_dim(
 /// The hops aside, in the order in which they are tried, as dimension and whether it is up.
 fn wild_hops(router: &Router<'_>, at: RankId, dest: RankId, number: usize) -> Vec<(usize, bool)> {
     let mut later = router.dims[number + 1..].to_vec();
-    // Stable: those with something left to go come first.
+    // Stable: those with hops left come first.
     later.sort_by_key(|&dim| router.offset(at, dest, dim) == 0);
-    let ways = |dim: usize| {
-        let first = router.offset(at, dest, dim) == 0 || router.shorter_way_is_up(at, dest, dim);
+    let directions = |dim: usize| {
+        let first = router.offset(at, dest, dim) == 0 || router.shorter_is_up(at, dest, dim);
         [(dim, first), (dim, !first)]
     };
-    later.into_iter().flat_map(ways).collect()
+    later.into_iter().flat_map(directions).collect()
 }

@@ -3,8 +3,8 @@
 //! # The ring itself
 //!
 //! A ring with one dead cable is a line of `k` ranks. FoldedRing keeps to one direction, up: who has to go down the
-//! line walks up to its end and then back, until it is where it has to be. The ring of `k` logical edges that the
-//! paper speaks of has the way back for its last edge.
+//! line walks up to its end and then back, until it is where it has to be. The walk back is the last of the `k` logical
+//! edges in the paper's ring.
 //!
 //! ```text
 //!   0 ---> 1 ---> 2 ---> 3        2 to 1, folded:  2 -> 3 -> 2 -> 1
@@ -12,24 +12,24 @@
 //! ```
 //!
 //! With a unit of data between any two ranks, the links at the end of the line carry `k (k-1) / 2` folded and the
-//! links in the middle `floor(k/2) ceil(k/2)` open, where the links of a sound ring carry `k^2 / 8` or `(k^2-1) / 8`.
+//! links in the middle `floor(k/2) ceil(k/2)` open, where the links of an intact ring carry `k^2 / 8` or `(k^2-1) / 8`.
 //!
 //! # Virtual rings
 //!
-//! In every other dimension `e`, the broken ring has neighbours on both sides. The virtual edge up from position `i`
-//! goes over the neighbour above, the virtual edge down over the neighbour below:
+//! In every other dimension `e`, the broken ring has neighbors on both sides. The virtual edge up from position `i`
+//! goes over the neighbor above, the virtual edge down over the neighbor below:
 //!
 //! ```text
-//!   neighbour above   (i,+1) ---> (i+1,+1)
+//!   neighbor above    (i,+1) ---> (i+1,+1)
 //!                       ^             |
 //!   broken ring       (i,0)       (i+1,0)
 //!                       |             ^
-//!   neighbour below   (i,-1) <--- (i+1,-1)   (its arrows turned round for the edge down)
+//!   neighbor below    (i,-1) <--- (i+1,-1)   (reversed for the edge down)
 //! ```
 //!
 //! They share no link where `e` has three positions or more, and HalfRing runs on them. What goes on in the same
-//! direction stays on the neighbour instead of touching the broken ring at each position, so the links between the
-//! rings carry less than those along the neighbours. Where something failed on the way, the sides are exchanged, or
+//! direction stays on the neighbor instead of touching the broken ring at each position, so the links between the
+//! rings carry less than those along the neighbors. Where something failed on the way, the sides are exchanged, or
 //! one side is used for both directions; where that fails too, the dimension has no virtual ring.
 //!
 //! # References
@@ -37,9 +37,9 @@
 //! Qin et al., "Optimizing All-to-All Collective Communication with Fault Tolerance on Torus Networks", MICRO 2025,
 //! doi 10.1145/3725843.3756057.
 
-use super::Remains;
-use crate::link_table::LinkTable;
+use super::scheme::Remains;
 use collsynth_core::topology::{Direction, LinkId, RankId, Topology, Torus, dim_name};
+use collsynth_plan::link_table::LinkTable;
 
 /// Routes between all positions of a ring.
 #[derive(Clone, Debug)]
