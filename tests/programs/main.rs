@@ -5,6 +5,7 @@ mod command;
 mod contention;
 mod dice;
 mod edit;
+mod layout;
 #[path = "../runtime/machine.rs"]
 #[allow(dead_code, reason = "shared with the tests of the runtime")]
 mod machine;

@@ -1,11 +1,11 @@
-//! The table of docs/rank-program.md says where chunks stand in buffers; so does [`Layout`], of every kind.
+//! The table of docs/rank-program.md says where chunks stand in buffers; so does `Layout`, of every kind.
 
 use std::collections::BTreeSet;
 
-use collsynth_core::collective::{ChunkId, Collective, Demand, Holders, Kind};
-use collsynth_core::problem::Problem;
-use collsynth_core::program::{Alias, Buffer, Layout};
-use collsynth_core::topology::{RankId, Topology};
+use collsynth::collective::{ChunkId, Collective, Demand, Holders, Kind};
+use collsynth::problem::Problem;
+use collsynth::program::{Alias, Buffer, Layout};
+use collsynth::topology::{RankId, Topology};
 
 const RANKS: u32 = 3;
 const PARTS: u32 = 2;
@@ -13,7 +13,7 @@ const ROOT: RankId = RankId(1);
 
 /// A row: input slot, output slot and, with `in_place`, what is where.
 fn row(kind: &Kind) -> [String; 3] {
-    let page = include_str!("../../../docs/rank-program.md");
+    let page = include_str!("../../docs/rank-program.md");
     let table =
         page.split("## Where chunks stand").nth(1).expect("the section").split("\n## ").next().expect("its end");
     let named = format!("`{}`", kind.name());
