@@ -1,6 +1,6 @@
 //! `synth compare`: planners side by side.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -10,7 +10,6 @@ use collsynth::bound;
 use collsynth::certificate::{Bounds, VolumeBound};
 use collsynth::collective::{Collective, Kind};
 use collsynth::cost::Rates;
-use collsynth::format::file;
 use collsynth::plan::{Control, Goal, PlanError, StopReason, alternatives, planners};
 use collsynth::problem::Problem;
 use collsynth::report::comparison::{Baseline, Comparison, Entry, Machine, Plot, Refusal};
@@ -183,10 +182,7 @@ impl CompareCommand {
                 comparison.to_svg(plot).map_err(Failure::usage)?
             }
         };
-        if self.output == Path::new("-") {
-            return output::print(&text);
-        }
-        Ok(file::write_atomic(&self.output, text.as_bytes())?)
+        output::deliver(&self.output, &text)
     }
 }
 

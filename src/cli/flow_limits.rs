@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use collsynth::bound::{FlowError, FlowLimit, Limit, LpError};
 use collsynth::plan::Control;
 use collsynth::problem::Problem;
 
-use super::progress::interrupt_flag;
+use super::progress::{interrupt_flag, within};
 use super::{Ending, Failure};
 
 /// What each linear program may cost: the same size and time, until Ctrl-C.
@@ -33,11 +33,7 @@ impl Limits {
 
     /// The limit of a plan that is looked for now.
     pub fn control(&self) -> Control {
-        let control = Control::unlimited().with_interrupt(Arc::clone(&self.interrupted));
-        match self.time.and_then(|limit| Instant::now().checked_add(limit)) {
-            Some(deadline) => control.with_deadline(deadline),
-            None => control,
-        }
+        within(Control::unlimited().with_interrupt(Arc::clone(&self.interrupted)), self.time)
     }
 }
 

@@ -1,8 +1,10 @@
 //! Standard output and standard error.
 
 use std::io::{self, ErrorKind, Write};
+use std::path::Path;
 
 use clap::ValueEnum;
+use collsynth::format::file;
 use serde_json::Value;
 
 use super::Failure;
@@ -23,6 +25,14 @@ impl Format {
             Self::Text => text(),
             Self::Json => format!("{:#}\n", json()),
         })
+    }
+}
+
+/// Writes text to a file, whole or not at all; to standard output where the path is `-`.
+pub fn deliver(path: &Path, text: &str) -> Result<(), Failure> {
+    match path == Path::new("-") {
+        true => print(text),
+        false => Ok(file::write_atomic(path, text.as_bytes())?),
     }
 }
 

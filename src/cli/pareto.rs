@@ -1,19 +1,19 @@
 //! `synth pareto`: the trade of steps against volume.
 
 use std::str::FromStr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
 use collsynth::collective::{Collective, Kind};
 use collsynth::cost::Price;
-use collsynth::plan::{Control, Front, Goal, Parts, Plan, Smt, SmtBackend, StopReason, trace, useful_parts};
+use collsynth::plan::{Front, Goal, Parts, Plan, Smt, SmtBackend, StopReason, trace, useful_parts};
 use collsynth::problem::Problem;
 use collsynth::report::curve::{Curve, Point};
 use collsynth::topology::Topology;
 
 use super::collective_options::CollectiveOptions;
 use super::plan_options::{planner_choice, use_threads};
-use super::progress::{Ticker, interrupt_flag};
+use super::progress::{Ticker, control};
 use super::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_seconds};
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, Format, plan, size};
@@ -106,10 +106,7 @@ impl ParetoCommand {
         let parts = self.parts(&topology, &kind)?;
         use_threads(self.threads)?;
         let ticker = Ticker::new(self.quiet);
-        let mut control = Control::unlimited().with_interrupt(interrupt_flag()?).with_listener(ticker.listener());
-        if let Some(deadline) = self.time_limit.and_then(|limit| Instant::now().checked_add(limit)) {
-            control = control.with_deadline(deadline);
-        }
+        let control = control(self.time_limit)?.with_listener(ticker.listener());
         let smt = Smt { backend: self.smt_backend.unwrap_or_default(), ..Smt::new() };
         let planner = planner_choice(&self.planner, &smt)?;
         let goal = Goal { planner, max_steps: self.max_steps, seed: self.seed, ..Goal::default() };

@@ -25,8 +25,6 @@ pub fn outcomes<E: Sample, F>(
     let buffers = || ranks.iter().map(|&rank| trial.buffers(rank)).collect::<Vec<Buffers<E>>>();
     let mut first = buffers();
     call(&mut first)?;
-    let mismatches: Vec<_> =
-        ranks.iter().zip(&first).map(|(&rank, one)| trial.check(rank, &one.output).err()).collect();
     let mut again = buffers();
     let mut steps = call(&mut again)?;
     steps.iter_mut().flatten().for_each(|step| *step = Duration::ZERO);
@@ -39,11 +37,12 @@ pub fn outcomes<E: Sample, F>(
     let time = started.elapsed() / repeat;
     again = buffers();
     call(&mut again)?;
-    let each = ranks.iter().zip(mismatches).zip(steps).zip(first.iter().zip(&again));
-    let outcome =
-        |(((&rank, mismatch), steps), (one, other)): (((_, _), Vec<Duration>), (&Buffers<E>, &Buffers<E>))| {
-            let repeated = trial.same_bits(&one.output, &other.output);
-            Outcome { rank, time, steps: steps.into_iter().map(|total| total / repeat).collect(), mismatch, repeated }
-        };
-    Ok(each.map(outcome).collect())
+    let outcome = |(at, steps): (usize, Vec<Duration>)| Outcome {
+        rank: ranks[at],
+        time,
+        steps: steps.into_iter().map(|total| total / repeat).collect(),
+        mismatch: trial.check(ranks[at], &first[at].output).err(),
+        repeated: trial.same_bits(&first[at].output, &again[at].output),
+    };
+    Ok(steps.into_iter().enumerate().map(outcome).collect())
 }

@@ -217,29 +217,22 @@ impl<'a> Layout<'a> {
 
     /// The number of places: slots that are one and the same count once. O(1), as the rest.
     pub fn place_count(&self) -> usize {
-        let [input, output, scratch] = Buffer::ALL.map(|buffer| self.len(buffer) as usize);
-        scratch
-            + match self.alias {
-                Alias::Apart => input + output,
-                Alias::InputInOutput(_) => output,
-                Alias::OutputInInput(_) => input,
-            }
+        self.place(Slot::scratch(self.scratch))
     }
 
     /// The place of a slot, the same for slots that are one and the same; slots that follow one another in a buffer do
-    /// so as places. Only meaningful for a slot within its buffer.
+    /// so as places, scratch at the end. Only meaningful for a slot within its buffer.
     pub fn place(&self, slot: Slot) -> usize {
-        let offset = slot.offset as usize;
+        self.first_places()[slot.buffer as usize] + slot.offset as usize
+    }
+
+    /// The places of the first slots of input, output and scratch.
+    pub fn first_places(&self) -> [usize; 3] {
         let [input, output] = [Buffer::Input, Buffer::Output].map(|buffer| self.len(buffer) as usize);
-        match (slot.buffer, self.alias) {
-            (Buffer::Input, Alias::InputInOutput(from)) | (Buffer::Output, Alias::OutputInInput(from)) => {
-                from as usize + offset
-            }
-            (Buffer::Input, _) | (Buffer::Output, Alias::InputInOutput(_)) => offset,
-            (Buffer::Output, Alias::Apart) => input + offset,
-            (Buffer::Scratch, Alias::Apart) => input + output + offset,
-            (Buffer::Scratch, Alias::InputInOutput(_)) => output + offset,
-            (Buffer::Scratch, Alias::OutputInInput(_)) => input + offset,
+        match self.alias {
+            Alias::Apart => [0, input, input + output],
+            Alias::InputInOutput(from) => [from as usize, 0, output],
+            Alias::OutputInInput(from) => [0, from as usize, input],
         }
     }
 

@@ -4,6 +4,7 @@
 mod contention;
 mod dice;
 mod edit;
+mod layout;
 mod wrong;
 
 use collsynth::audit::{AuditOptions, AuditReport, Machine, ProgramCode, audit};

@@ -252,7 +252,7 @@ impl Topology {
         links: impl Iterator<Item = LinkId>,
         end: impl Fn(&Link) -> RankId,
     ) -> impl Iterator<Item = RankId> {
-        links.map(|id| self.link(id)).filter(|link| link.alive).map(move |link| end(link))
+        links.map(|id| self.link(id)).filter(|link| link.alive).map(end)
     }
 
     /// Marks the failed links dead and brings their list into its normal form.

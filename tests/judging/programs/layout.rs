@@ -1,11 +1,11 @@
-//! The table of docs/rank-program.md says where chunks stand in buffers; so does [`Layout`], of every kind.
+//! The table of docs/rank-program.md says where chunks stand in buffers; so does `Layout`, of every kind.
 
 use std::collections::BTreeSet;
 
-use collsynth_core::collective::{ChunkId, Collective, Demand, Holders, Kind};
-use collsynth_core::problem::Problem;
-use collsynth_core::program::{Alias, Buffer, Layout};
-use collsynth_core::topology::{RankId, Topology};
+use collsynth::collective::{ChunkId, Collective, Demand, Holders, Kind};
+use collsynth::problem::Problem;
+use collsynth::program::{Alias, Buffer, Layout};
+use collsynth::topology::{RankId, Topology};
 
 const RANKS: u32 = 3;
 const PARTS: u32 = 2;
