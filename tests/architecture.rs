@@ -1,5 +1,5 @@
 //! The rules of ARCHITECTURE.md that cargo does not hold: which rooms of one crate use which, where printing happens,
-//! how long files and lines are; and of the documents: links that lead somewhere, no private paths.
+//! how long files and lines are; and of the documents: links that lead somewhere, every page listed, no private paths.
 
 use std::fmt::Write;
 use std::fs;
@@ -300,6 +300,17 @@ fn every_test_module_is_described() {
     found.sort();
     modules.sort();
     assert_eq!(modules, found, "tests/README.md beside the folder tests");
+}
+
+#[test]
+fn every_page_is_listed() {
+    let docs = root().join("docs");
+    let list = fs::read_to_string(docs.join("README.md")).expect("docs/README.md");
+    for path in entries(&docs).iter().filter(|path| !path.ends_with("README.md")) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let rows = list.lines().filter(|line| line.starts_with(&format!("| [{name}]({name}) | "))).count();
+        assert_eq!(rows, 1, "docs/README.md has a row for {name}");
+    }
 }
 
 #[test]

@@ -6,9 +6,9 @@ mod endings;
 mod lower;
 mod pareto;
 mod planning;
-mod readme;
 mod run;
 #[path = "../support/mod.rs"]
 mod support;
+mod transcripts;
 mod verdicts;
 mod words;

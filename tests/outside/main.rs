@@ -1,5 +1,6 @@
-//! Beyond planning and judging: other tools' formats, and schedules on real buffers.
+//! Beyond planning and judging: other tools' formats, and schedules on real buffers; the examples of the library.
 
+mod examples;
 mod formats;
 mod runtime;
 #[path = "../support/mod.rs"]

@@ -1,6 +1,6 @@
 //! Every collective on small machines with all sorts of failures, from and to every root of the smallest: planned,
-//! verified, compared with its bounds. docs/collectives.md and the table in README.md hold the outcome of this build;
-//! `SYNTH_UPDATE_RESULTS=1 cargo test --test pages collectives` writes them anew.
+//! verified, compared with its bounds. docs/collectives.md, the table in README.md and data/collectives.txt hold the
+//! outcome of this build; `SYNTH_UPDATE_RESULTS=1 cargo test --test pages collectives` writes them anew.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -30,14 +30,21 @@ const ALL_ROOTS: usize = 9;
 
 const HEAD: &str = "# Every collective, with and without failures
 
-Each line is planned with default options, verified, and compared with its certified bounds by a test
-(`tests/pages/collectives.rs`) that keeps this page current. Volumes are in messages (shards, vectors) on one link of capacity 1.
-**Bold**: equal to the certified bound, for the parts given. The gap is how far the volume lies above its bound.
-Where there are roots, the line is of the one with the largest gap.
+Every collective on nine machines with all sorts of failures, planned with default options, verified, and compared with
+its certified bounds, by a test (`tests/pages/collectives.rs`) that keeps this page current. Where there are roots, each
+figure is of the root with the largest gap: of every root up to 9 ranks, beyond of four. The gap is how far the volume
+lies above its bound. Every case, with its steps, volume and bounds, is in
+[tests/data/collectives.txt](../tests/data/collectives.txt).
 
-The dead cables: the first; one from the middle of the list; one more at a rank of the first. The dead rank is the one in
-the middle. *Disconnected*: the live ranks cannot reach each other; the command ends with exit code 3 and says which parts
-there are.
+The failed cables: the first; one from the middle of the list; one more at a rank of the first. The failed rank is the
+one in the middle. Machines whose live ranks cannot all reach each other are left out: there the command ends with exit
+code 3 and says which parts there are.
+";
+
+const ROWS_HEAD: &str = "\
+# Every collective on small machines with all sorts of failures, planned with default options; see
+# docs/collectives.md. Volumes are in messages (shards, vectors) on one link of capacity 1.
+# collective | machine | failed | root | parts | steps | bound | volume | bound | gap | which figures stand on the bound
 ";
 
 /// The machine with a damage; `None` if it has not as many cables.
@@ -184,8 +191,10 @@ fn outcome(topology: &Topology, kind: Kind) -> Option<Outcome> {
     Some(Outcome { kind, parts, steps, volume, bounds: least, quality })
 }
 
-/// The outcomes, `[collective][machine][damage]`, of the root with the largest gap; `None` where disconnected.
-fn outcomes() -> BTreeMap<(usize, usize, usize), Option<Outcome>> {
+/// By collective, machine and damage, of the root with the largest gap; `None` where disconnected.
+type Outcomes = BTreeMap<(usize, usize, usize), Option<Outcome>>;
+
+fn outcomes() -> Outcomes {
     let mut cases = Vec::new();
     for (m, extents) in MACHINES.iter().enumerate() {
         for (d, damage) in DAMAGES.iter().enumerate() {
@@ -209,10 +218,6 @@ fn outcomes() -> BTreeMap<(usize, usize, usize), Option<Outcome>> {
     worst
 }
 
-fn bold(text: String, standing: Standing) -> String {
-    if standing.is_certified() { format!("**{text}**") } else { text }
-}
-
 fn machine_name(extents: &[u32]) -> String {
     match extents {
         [ranks] => format!("ring of {ranks}"),
@@ -220,59 +225,88 @@ fn machine_name(extents: &[u32]) -> String {
     }
 }
 
-fn page(outcomes: &BTreeMap<(usize, usize, usize), Option<Outcome>>) -> String {
-    let mut page = HEAD.to_owned();
-    let names = kinds(&machine(&[3], "none").unwrap());
-    for (k, kinds) in names.iter().enumerate() {
-        let root = if kinds[0].root().is_some() { " root |" } else { "" };
-        write!(
-            page,
-            "\n## {}\n\n| machine | dead |{root} parts | steps | bound | volume | bound | gap |\n",
-            kinds[0].name()
-        )
-        .unwrap();
-        writeln!(page, "|---|---|{}---|---|---|---|---|---|", if root.is_empty() { "" } else { "---|" }).unwrap();
-        for (&(_, m, d), outcome) in outcomes.iter().filter(|((of, ..), _)| *of == k) {
-            let start = format!("| {} | {} |", machine_name(MACHINES[m]), DAMAGES[d]);
-            let Some(outcome) = outcome else {
-                writeln!(page, "{start}{} | *disconnected* | | | | |", if root.is_empty() { "" } else { " |" })
-                    .unwrap();
-                continue;
-            };
-            let root = outcome.kind.root().map_or(String::new(), |root| format!(" {root} |"));
-            let (steps, bound) = outcome.bounds;
-            let gap = match outcome.quality.volume.gap() {
-                Some(0.0) => "0".to_owned(),
-                gap => gap.map_or("-".to_owned(), fine_percent),
-            };
-            writeln!(
-                page,
-                "{start}{root} {} | {} | {steps} | {} | {} | {gap} |",
-                outcome.parts,
-                bold(outcome.steps.to_string(), outcome.quality.steps),
-                bold(decimal(outcome.volume), outcome.quality.volume),
-                bound.map_or("-".to_owned(), decimal),
-            )
-            .unwrap();
+/// Does it stand on its bound of the volume? Where there is none: of the steps.
+fn is_certified(outcome: &Outcome) -> bool {
+    match outcome.quality.volume {
+        Standing::Unknown => outcome.quality.steps.is_certified(),
+        volume => volume.is_certified(),
+    }
+}
+
+/// A case in numbers: root, parts, steps and their bound, volume and its bound, gap, and what is certified.
+fn cells(outcome: &Outcome) -> [String; 8] {
+    let optional = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+    let (steps, volume) = outcome.bounds;
+    let gap = outcome.quality.volume.gap().map(|gap| if gap == 0.0 { "0".to_owned() } else { fine_percent(gap) });
+    let certified = match (outcome.quality.steps.is_certified(), outcome.quality.volume.is_certified()) {
+        (true, true) => "both",
+        (true, false) => "steps",
+        (false, true) => "volume",
+        (false, false) => "none",
+    };
+    [
+        optional(outcome.kind.root().map(|root| root.to_string())),
+        outcome.parts.to_string(),
+        outcome.steps.to_string(),
+        steps.to_string(),
+        decimal(outcome.volume),
+        optional(volume.map(decimal)),
+        optional(gap),
+        certified.to_owned(),
+    ]
+}
+
+/// Every case, a line each.
+fn rows(outcomes: &Outcomes) -> String {
+    let names = kind_names();
+    let rows = outcomes.iter().map(|(&(k, m, d), outcome)| {
+        let start = format!("{} | {} | {}", names[k], machine_name(MACHINES[m]), DAMAGES[d]);
+        match outcome {
+            Some(outcome) => format!("{start} | {}\n", cells(outcome).join(" | ")),
+            None => format!("{start} | disconnected\n"),
         }
+    });
+    ROWS_HEAD.to_owned() + &rows.collect::<String>()
+}
+
+fn page(outcomes: &Outcomes) -> String {
+    let mut page = HEAD.to_owned();
+    let explained = "How many stand on their bound of the volume (of the steps, where data has no volume), and the \
+                     largest gap of the others";
+    write!(page, "\n## By failures\n\n{explained}.\n\n{}", table(outcomes, &DAMAGES.map(String::from), |d, _| d))
+        .unwrap();
+    let machines = MACHINES.map(machine_name);
+    write!(page, "\n## By machine\n\nThe same, over all failures.\n\n{}", table(outcomes, &machines, |_, m| m))
+        .unwrap();
+    page.push_str(
+        "\n## Above the bound\n\nEvery case that does not stand on its bound.\n\n\
+         | collective | machine | failed | root | parts | steps | bound | volume | bound | gap |\n\
+         |---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    let names = kind_names();
+    for (&(k, m, d), outcome) in outcomes {
+        let Some(outcome) = outcome.as_ref().filter(|outcome| !is_certified(outcome)) else { continue };
+        let cells = cells(outcome)[..7].join(" | ");
+        writeln!(page, "| {} | {} | {} | {cells} |", names[k], machines[m], DAMAGES[d]).unwrap();
     }
     page
 }
 
-/// Per collective and damage: of how many machines, how many stand on the bound, and the largest gap of the others.
-fn table(outcomes: &BTreeMap<(usize, usize, usize), Option<Outcome>>) -> String {
-    let mut table = format!("| collective | {} |\n|---|{}\n", DAMAGES.join(" | "), "---|".repeat(DAMAGES.len()));
-    for (k, kinds) in kinds(&machine(&[3], "none").unwrap()).iter().enumerate() {
-        write!(table, "| {} |", kinds[0].name()).unwrap();
-        for d in 0..DAMAGES.len() {
-            let of_cell = outcomes.iter().filter(|((kind, _, damage), _)| (*kind, *damage) == (k, d));
+fn kind_names() -> Vec<&'static str> {
+    kinds(&machine(&[3], "none").unwrap()).iter().map(|kinds| kinds[0].name()).collect()
+}
+
+/// Per collective and column, which comes from damage and machine: of how many cases, how many stand on the bound, and
+/// the largest gap of the others.
+fn table(outcomes: &Outcomes, columns: &[String], column: impl Fn(usize, usize) -> usize) -> String {
+    let mut table = format!("| collective | {} |\n|---|{}\n", columns.join(" | "), "---|".repeat(columns.len()));
+    for (k, name) in kind_names().into_iter().enumerate() {
+        write!(table, "| {name} |").unwrap();
+        for c in 0..columns.len() {
+            let of_cell = outcomes.iter().filter(|&(&(kind, m, d), _)| (kind, column(d, m)) == (k, c));
             let cell: Vec<&Outcome> = of_cell.filter_map(|(_, outcome)| outcome.as_ref()).collect();
-            let certified = |outcome: &&&Outcome| match outcome.quality.volume {
-                Standing::Unknown => outcome.quality.steps.is_certified(),
-                volume => volume.is_certified(),
-            };
-            let met = cell.iter().filter(certified).count();
-            let others = cell.iter().filter(|outcome| !certified(outcome));
+            let met = cell.iter().filter(|outcome| is_certified(outcome)).count();
+            let others = cell.iter().filter(|outcome| !is_certified(outcome));
             let worst = others.map(|outcome| outcome.gap()).fold(0.0, f64::max);
             let worst = if met < cell.len() { format!(", {}", fine_percent(worst)) } else { String::new() };
             write!(table, " {met} of {}{worst} |", cell.len()).unwrap();
@@ -285,10 +319,11 @@ fn table(outcomes: &BTreeMap<(usize, usize, usize), Option<Outcome>>) -> String 
 #[test]
 fn every_collective_holds_and_the_pages_are_current() {
     let outcomes = outcomes();
-    let (page, table) = (page(&outcomes), table(&outcomes));
+    let table = table(&outcomes, &DAMAGES.map(String::from), |damage, _| damage);
     let readme = std::fs::read_to_string(README).unwrap();
     let [start, end] = MARKERS.map(|marker| readme.find(marker).expect("README.md has a place for the table"));
     let renewed = format!("{}\n{table}\n{}", &readme[..start + MARKERS[0].len()], &readme[end..]);
-    hold("docs/collectives.md", &page);
+    hold("tests/data/collectives.txt", &rows(&outcomes));
+    hold("docs/collectives.md", &page(&outcomes));
     hold("README.md", &renewed);
 }

@@ -7,6 +7,7 @@ use collsynth::plan::Goal;
 use collsynth::schedule::Solution;
 use collsynth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
 use collsynth::verify::{Options, Verified};
+use rayon::prelude::*;
 
 use crate::support::pages::float;
 use crate::support::plans::plan_for;
@@ -82,8 +83,7 @@ fn finer_chunks_come_near_the_optimum() {
 }
 
 fn check(pace: &str) {
-    let mut wrong = Vec::new();
-    for case in cases(pace) {
+    let missed = cases(pace).into_par_iter().filter_map(|case| {
         let (width, bound) = width(&case);
         let optimum = case.optimum;
         assert!(width as f64 >= bound, "{}: {width} beats the bound {bound}", case.line);
@@ -94,11 +94,10 @@ fn check(pace: &str) {
             Some(least) => width == least && bound == least as f64,
             None => width as f64 <= (optimum * 1.03).max(optimum + 1.0),
         };
-        if !reached {
-            wrong.push(format!("{}: {width}", case.line));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        (!reached).then(|| format!("{}: {width}", case.line))
+    });
+    let missed: Vec<String> = missed.collect();
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
 #[test]

@@ -6,6 +6,7 @@
 use collsynth::collective::Kind;
 use collsynth::plan::{Goal, Parts, Plan};
 use collsynth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec};
+use rayon::prelude::*;
 
 use crate::support::plans::{figures, plan_for, torus};
 
@@ -120,7 +121,8 @@ fn judged(sets: &str) -> Vec<Judged> {
         assert!(reached.0 <= judged.steps + 1 && reached.1 <= judged.width + 1, "{line}: {reached:?}");
         judged
     };
-    sets.lines().filter(|line| !line.starts_with('#')).map(judge).collect()
+    let lines: Vec<&str> = sets.lines().filter(|line| !line.starts_with('#')).collect();
+    lines.into_par_iter().map(judge).collect()
 }
 
 /// The least volume in the fewest steps that allow it; the diameter alone is not always enough for that volume.

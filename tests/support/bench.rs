@@ -1,7 +1,9 @@
 //! A folder to try the command in, and two schedules.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Output;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use assert_cmd::Command;
@@ -31,6 +33,12 @@ impl Bench {
         self.command(words).output().expect("the command runs")
     }
 
+    /// Runs `synth-verify` with these words in this folder.
+    pub fn judge(&self, words: &str) -> Output {
+        let mut command = Command::new(built().join("synth-verify"));
+        command.args(words.split_whitespace()).current_dir(self.folder.path()).output().expect("the judge runs")
+    }
+
     /// Runs it with this on standard input.
     pub fn run_with(&self, words: &str, input: &[u8]) -> Output {
         self.command(words).write_stdin(input).output().expect("the command runs")
@@ -57,6 +65,25 @@ impl Bench {
         names.sort();
         names
     }
+}
+
+/// Where `synth-verify` and, in `examples/`, the examples are. A test has only the programs of its own package, so these
+/// are built here, unless `cargo test --workspace` has built them already.
+pub fn built() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_BIN_EXE_synth")).parent().expect("a program is in a folder");
+        let profile = match folder.file_name().and_then(|name| name.to_str()) {
+            Some("debug") | None => "dev",
+            Some(name) => name,
+        };
+        let words = ["build", "--quiet", "--package", "collsynth", "--package", "collsynth-verify", "--examples"];
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(words).args(["--bin", "synth-verify", "--profile", profile, "--target-dir"]);
+        cargo.arg(folder.parent().expect("a profile has its own folder")).current_dir(env!("CARGO_MANIFEST_DIR"));
+        cargo.assert().success();
+        folder.to_owned()
+    })
 }
 
 /// Runs `synth` with these words in a folder of its own.

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use collsynth::certificate::Rational;
+use rayon::prelude::*;
 
 /// Holds a file of the project to this text. `SYNTH_UPDATE_RESULTS=1` writes it instead.
 pub fn hold(file: &str, text: &str) {
@@ -19,6 +20,16 @@ pub fn hold(file: &str, text: &str) {
         panic!("{file}:{} is not current; SYNTH_UPDATE_RESULTS=1 renews it\n old: {old}\n new: {new}", number + 1);
     }
     assert!(published == text, "{file} is not current; SYNTH_UPDATE_RESULTS=1 renews it");
+}
+
+/// The sections of a page, written in parallel.
+pub fn sections<P: Default + Into<String>>(writers: &[fn(&mut P)]) -> String {
+    let written = writers.par_iter().map(|write| {
+        let mut section = P::default();
+        write(&mut section);
+        section.into()
+    });
+    written.collect()
 }
 
 /// Extents as people write them: `4x4x4`.

@@ -11,7 +11,7 @@ mod planned;
 mod routing;
 mod speedups;
 
-use crate::support::pages::hold;
+use crate::support::pages::{hold, sections};
 
 const HEAD: &str = "# The paper, and what `synth` reaches
 
@@ -23,12 +23,6 @@ reaches is in [results.md](results.md), and `synth compare` sets any of them sid
 
 #[test]
 fn the_page_is_current() {
-    let mut page = page::Page::default();
-    page.text(HEAD);
-    averages::write(&mut page);
-    speedups::write(&mut page);
-    failures::write(&mut page);
-    routing::write(&mut page);
-    answers::write(&mut page);
-    hold("docs/paper-comparison.md", &page.text);
+    let page = sections(&[averages::write, speedups::write, failures::write, routing::write, answers::write]);
+    hold("docs/paper-comparison.md", &(HEAD.to_owned() + &page));
 }

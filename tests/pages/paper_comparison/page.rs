@@ -3,7 +3,7 @@
 /// The page so far.
 #[derive(Default)]
 pub struct Page {
-    pub text: String,
+    text: String,
 }
 
 impl Page {
@@ -20,5 +20,11 @@ impl Page {
     pub fn row<T: ToString>(&mut self, cells: impl IntoIterator<Item = T>) {
         let cells: Vec<String> = cells.into_iter().map(|cell| cell.to_string()).collect();
         self.text.push_str(&format!("| {} |\n", cells.join(" | ")));
+    }
+}
+
+impl From<Page> for String {
+    fn from(page: Page) -> Self {
+        page.text
     }
 }

@@ -7,7 +7,7 @@ use collsynth::plan::Phase;
 use collsynth::topology::{Topology, Torus};
 use num_rational::Ratio;
 
-use crate::support::pages::{decimal, float, hold, name};
+use crate::support::pages::{decimal, float, hold, name, sections};
 use crate::support::plans::{Cable, ratio, without};
 
 use super::machine::{closed_form, closed_form_of_each, figures, plan, sound, torus};
@@ -272,13 +272,8 @@ Whole messages, one phase: the load is the static load of the fullest link.\n
 
 #[test]
 fn the_page_is_current() {
-    let mut page = HEAD.to_owned();
-    closed_forms(&mut page);
-    two_phases(&mut page);
-    convergence(&mut page);
-    several(&mut page);
-    routes(&mut page);
-    hold("docs/phased.md", &page);
+    let page = sections(&[closed_forms, two_phases, convergence, several, routes]);
+    hold("docs/phased.md", &(HEAD.to_owned() + &page));
 }
 
 #[test]
