@@ -72,11 +72,11 @@ const TRUSTED_PAGE: &str = "docs/trusted-base.md";
 
 const TRUSTED_HEAD: &str = "# What has to be believed
 
-A verdict of `synth-verify` (and of `synth verify`, which runs the same code) is as good as the files listed here, the
-compiler, the standard library and the [packages](../crates/verify/Cargo.toml) it reads JSON and gzip and computes
-fractions with. A bug in any other file can make a schedule worse or a message misleading; it cannot turn the exit code.
-Files below `diagnosis` and those that report are given facts and verdicts and return text; the verdict is the count of
-facts, which text does not change.
+The exit code of `synth-verify` (and of `synth verify`, which runs the same code) is as good as the files listed here,
+the compiler, the standard library and the [packages](../crates/verify/Cargo.toml) that read JSON and gzip and compute
+fractions. A bug in any other file can make a schedule worse, a message misleading or a command fail; it cannot make
+what is refuted hold. What decides records facts and counts them; diagnosis and reports make text of facts and verdicts
+afterwards.
 
 A test keeps this page current: `SYNTH_UPDATE_RESULTS=1 cargo test --test architecture` writes it anew. Lines are those
 of code: no comments, no blank lines, no tests.

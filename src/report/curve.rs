@@ -11,8 +11,8 @@ use collsynth_plan::cost::Price;
 use collsynth_plan::{Account, StopReason};
 use collsynth_verify::report::figures::{bytes, decimal, exact_and_decimal, fine_percent, seconds};
 use collsynth_verify::report::machine::describe;
-use collsynth_verify::report::overview::{headline, volume};
-use collsynth_verify::report::quality::Quality;
+use collsynth_verify::report::overview::headline;
+use collsynth_verify::report::quality::{Quality, volume};
 use collsynth_verify::report::table::Table;
 use collsynth_verify::verify::Observed;
 

@@ -21,6 +21,7 @@ pub struct Problem {
 /// Why a collective does not fit a topology.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+#[non_exhaustive]
 pub enum ProblemError {
     #[error("a message is cut in at least 1 part")]
     NoParts,

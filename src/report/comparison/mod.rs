@@ -17,7 +17,7 @@ use collsynth_verify::verify::{Peak, Verified};
 
 use super::bandwidth::{bandwidths, blocks};
 use collsynth_verify::report::figures::decimal;
-use collsynth_verify::report::overview::volume;
+use collsynth_verify::report::quality::volume;
 
 pub use json::schema;
 pub use svg::{Plot, PlotError};

@@ -8,6 +8,7 @@ use crate::collective::{Kind, Pattern};
 /// What is wrong with a certificate, in words for the person who wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+#[non_exhaustive]
 pub enum CertificateError {
     #[error("{claimed} steps are claimed, but the distance from rank {from} to rank {to} is {distance}")]
     TooManySteps { claimed: u32, distance: u64, from: String, to: String },

@@ -8,6 +8,7 @@ use crate::topology::RankId;
 /// Why a text names no chunk.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+#[non_exhaustive]
 pub enum ChunkLabelError {
     #[error("`{text}` is no chunk of {kind}: write {expected}")]
     Form { text: String, kind: &'static str, expected: &'static str },

@@ -26,6 +26,7 @@ mod hub;
 mod ledger;
 mod links;
 mod options;
+mod order;
 mod outcome;
 mod races;
 mod report;
@@ -35,6 +36,7 @@ mod values;
 
 use diagnosis::sentence;
 use ledger::Ledger;
+use order::Order;
 
 use collsynth_core::program::Program;
 
@@ -58,11 +60,12 @@ fn decide(program: &Program, options: &AuditOptions<'_>, ledger: &mut Ledger) {
     let Some(ends) = structure::check(program, ledger) else { return };
     let Some(run) = run::run(program, &ends, ledger) else { return };
     let before = ledger.count();
-    races::check(program, &run, ledger);
+    let order = Order::new(program, &run);
+    races::check(program, &run, &order, ledger);
     if ledger.count() == before {
         outcome::check(program, &run, ledger);
     }
     if program.contention_free || options.contention_free {
-        contention::check(program, options.machine, &run, ledger);
+        contention::check(program, options.machine, &run, &order, ledger);
     }
 }

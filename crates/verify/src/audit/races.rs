@@ -12,6 +12,7 @@
 use super::ProgramCode;
 use super::fact::{Access, Fact};
 use super::ledger::Ledger;
+use super::order::Order;
 use super::run::Interleaving;
 use super::structure::NOBODY;
 
@@ -19,15 +20,14 @@ use collsynth_core::program::{Operation, Program};
 use collsynth_core::topology::RankId;
 
 /// Reports the races of a program that comes to its end.
-pub(super) fn check(program: &Program, run: &Interleaving<'_>, ledger: &mut Ledger) {
-    let by_rank = by_rank(program, &run.order);
+pub(super) fn check(program: &Program, run: &Interleaving<'_>, order: &Order, ledger: &mut Ledger) {
     for rank in (0..program.rank_count() as u32).map(RankId) {
-        let mine = &by_rank[rank.index()];
+        let mine = &order.by_rank[rank.index()];
         let suspects = Rank::new(program, run, rank).suspects(mine);
         if suspects.is_empty() {
             continue;
         }
-        let clocks = clocks_through_all(program, run, rank);
+        let clocks = clocks_through_all(program, run, order, rank);
         let workers = program.workers(rank);
         for suspect in suspects {
             let worker = program.worker_of(suspect.earlier as usize);
@@ -53,42 +53,18 @@ struct Suspect {
     what: (Access, Access),
 }
 
-/// The operations of each rank in the order in which they ran.
-fn by_rank(program: &Program, order: &[u32]) -> Vec<Vec<u32>> {
-    let mut rank_of = vec![0_u32; program.operations().len()];
-    for rank in (0..program.rank_count() as u32).map(RankId) {
-        for worker in program.workers(rank) {
-            rank_of[program.range(worker)].fill(rank.0);
-        }
-    }
-    let mut by_rank = vec![Vec::new(); program.rank_count()];
-    for &number in order {
-        by_rank[rank_of[number as usize] as usize].push(number);
-    }
-    by_rank
-}
-
 /// For each operation of the program, how many operations of each worker of a rank come before it or are it.
-fn clocks_through_all(program: &Program, run: &Interleaving<'_>, rank: RankId) -> Vec<u32> {
+fn clocks_through_all(program: &Program, run: &Interleaving<'_>, order: &Order, rank: RankId) -> Vec<u32> {
     let own = program.workers(rank);
     let width = own.len();
     let mut clocks = vec![0; program.operations().len() * width];
-    for &number in &run.order {
-        let number = number as usize;
-        let worker = program.worker_of(number);
-        let range = program.range(worker);
-        if number > range.start {
-            join(&mut clocks, width, number, number - 1);
+    for number in run.order.iter().map(|&number| number as usize) {
+        for earlier in order.before(program, run, number).into_iter().flatten() {
+            join(&mut clocks, width, number, earlier);
         }
-        if let Operation::Wait { worker: other, operation } = program.operations()[number] {
-            let target = program.workers(program.rank_of(worker)).start + other as usize;
-            join(&mut clocks, width, number, program.range(target).start + operation as usize);
-        }
-        if run.sent_by[number] != NOBODY {
-            join(&mut clocks, width, number, run.sent_by[number] as usize);
-        }
+        let worker = order.worker[number] as usize;
         if own.contains(&worker) {
-            clocks[number * width + worker - own.start] = (number - range.start) as u32 + 1;
+            clocks[number * width + worker - own.start] = (number - program.range(worker).start) as u32 + 1;
         }
     }
     clocks

@@ -94,7 +94,7 @@ pub(super) fn problem(topology: Topology, entry: CollectiveEntry) -> Result<Prob
         let key = match error {
             ProblemError::RootOutOfRange { .. } | ProblemError::RootFailed { .. } => "root",
             ProblemError::DemandSize { .. } => "demand",
-            ProblemError::NoParts | ProblemError::TooManyChunks | ProblemError::TooManyHoldings => "parts",
+            _ => "parts",
         };
         Fault::new(FormatCode::F009, error).at(key)
     })
