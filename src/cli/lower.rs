@@ -87,7 +87,7 @@ impl LowerOptions {
         })?;
         let barriers = match self.barriers {
             None | Some(BarrierName::None) => Barriers::None,
-            Some(BarrierName::Neighbour) => Barriers::Neighbour,
+            Some(BarrierName::Neighbour) => Barriers::Neighbor,
             Some(BarrierName::Global) => Barriers::Global,
         };
         let target = Target { barriers, in_place: self.in_place, slots: self.slots };

@@ -110,7 +110,7 @@ fn what_barriers_promise_is_proven() {
 #[test]
 fn a_barrier_with_a_hole_is_found() {
     let (mut tokens, mut waits, mut holes, mut stuck) = (0, 0, 0, 0);
-    for barriers in [Barriers::Neighbour, Barriers::Global] {
+    for barriers in [Barriers::Neighbor, Barriers::Global] {
         for (extents, kind) in [(&[5][..], Kind::AllGather), (&[3, 3], Kind::AllToAll), (&[2, 4], Kind::AllReduce)] {
             let program = program(extents, kind, 1, Target { barriers, ..Target::default() });
             let draft = Draft::of(&program);

@@ -48,7 +48,7 @@ fn every_schedule_holds_when_lowered() {
                         continue;
                     }
                     Err(LowerError::OneWay { .. }) => {
-                        assert!(barriers == Barriers::Neighbour && name.contains("both: false"), "{name}");
+                        assert!(barriers == Barriers::Neighbor && name.contains("both: false"), "{name}");
                         continue;
                     }
                     Err(LowerError::NotConnected) => {
@@ -96,7 +96,7 @@ fn barriers_keep_steps_apart() {
     };
     let steps = machine::verified(&machine::problem(&[4, 4], Kind::AllGather, 1)).schedule.step_count();
     assert_eq!(count(Barriers::None), 0);
-    assert_eq!(count(Barriers::Neighbour), (steps - 1) * 64, "one over each link");
+    assert_eq!(count(Barriers::Neighbor), (steps - 1) * 64, "one over each link");
     assert_eq!(count(Barriers::Global), (steps - 1) * 30, "up one tree, down another");
 }
 

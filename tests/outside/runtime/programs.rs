@@ -24,7 +24,7 @@ fn every_planner_on_every_small_machine_lowered() {
             plain,
             Target { in_place: true, ..plain },
             Target { slots: Some(1), ..plain },
-            Target { barriers: Barriers::Neighbour, ..plain },
+            Target { barriers: Barriers::Neighbor, ..plain },
             Target { barriers: Barriers::Global, ..plain },
         ];
         for goal in wishes {

@@ -91,7 +91,7 @@ pub enum Barriers {
     #[default]
     None,
     /// A rank begins a step when it and every rank it is joined to have finished the one before.
-    Neighbour,
+    Neighbor,
     /// A rank begins a step when every rank has finished the one before.
     Global,
 }
@@ -204,13 +204,13 @@ impl Program {
 
 impl Barriers {
     /// All of them, the weakest first.
-    pub const ALL: [Self; 3] = [Self::None, Self::Neighbour, Self::Global];
+    pub const ALL: [Self; 3] = [Self::None, Self::Neighbor, Self::Global];
 
     /// The name in files and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
-            Self::Neighbour => "neighbour",
+            Self::Neighbor => "neighbour",
             Self::Global => "global",
         }
     }

@@ -20,7 +20,7 @@ impl Topology {
     /// # Errors
     ///
     /// A [`TopologyError`] says what does not fit and what would: extents of 0, too many ranks, capacities of 0, failed
-    /// links that do not exist (with the neighbours that do), ambiguous or repeated failures, ranks out of range.
+    /// links that do not exist (with the neighbors that do), ambiguous or repeated failures, ranks out of range.
     pub fn new(mut spec: TopologySpec) -> Result<Self, TopologyError> {
         spec.normalize_shape()?;
         let rank_count = spec.rank_count()?;
@@ -202,16 +202,14 @@ impl Topology {
         let mut left = Vec::with_capacity(self.rank_count());
         let mut seen = vec![false; self.rank_count()];
         for start in self.live_ranks() {
-            self.search(start, &mut seen, &mut left, |rank| {
-                self.live_neighbours(self.links_from(rank), |link| link.to)
-            });
+            self.search(start, &mut seen, &mut left, |rank| self.live_neighbors(self.links_from(rank), |link| link.to));
         }
         let mut groups = Vec::new();
         seen.fill(false);
         for &start in left.iter().rev() {
             let mut group = Vec::new();
             self.search(start, &mut seen, &mut group, |rank| {
-                self.live_neighbours(self.links_into(rank), |link| link.from)
+                self.live_neighbors(self.links_into(rank), |link| link.from)
             });
             group.sort_unstable();
             groups.push(group);
@@ -227,17 +225,17 @@ impl Topology {
         start: RankId,
         seen: &mut [bool],
         left: &mut Vec<RankId>,
-        neighbours: impl Fn(RankId) -> I,
+        neighbors: impl Fn(RankId) -> I,
     ) {
         if std::mem::replace(&mut seen[start.index()], true) {
             return;
         }
-        let mut path = vec![(start, neighbours(start))];
+        let mut path = vec![(start, neighbors(start))];
         while let Some((rank, ahead)) = path.last_mut() {
             match ahead.find(|next| !seen[next.index()]) {
                 Some(next) => {
                     seen[next.index()] = true;
-                    path.push((next, neighbours(next)));
+                    path.push((next, neighbors(next)));
                 }
                 None => {
                     left.push(*rank);
@@ -247,7 +245,7 @@ impl Topology {
         }
     }
 
-    fn live_neighbours(
+    fn live_neighbors(
         &self,
         links: impl Iterator<Item = LinkId>,
         end: impl Fn(&Link) -> RankId,
@@ -295,10 +293,10 @@ impl Topology {
         }
         let joining: Vec<LinkId> = self.links_between(failed.from, failed.to).collect();
         if joining.is_empty() {
-            return Err(TopologyError::NotNeighbours {
+            return Err(TopologyError::NotNeighbors {
                 from: self.rank_label(failed.from),
                 to: self.rank_label(failed.to),
-                neighbours: self.neighbour_list(failed.from),
+                neighbors: self.neighbor_list(failed.from),
             });
         }
         let fits = |&&id: &&LinkId| match (failed.dim, self.link(id).direction) {
@@ -324,7 +322,7 @@ impl Topology {
     }
 
     /// "3 (3,0,0) over x+, ..." for every link built from a rank.
-    fn neighbour_list(&self, rank: RankId) -> String {
+    fn neighbor_list(&self, rank: RankId) -> String {
         let names: Vec<String> = self
             .links_from(rank)
             .map(|id| {

@@ -175,7 +175,7 @@ fn what_makes_no_machine_is_found_in_the_text() {
     refused(&with_topology("{\"torus\": [4], \"failed_ranks\": [1, 9]}"), FormatCode::F008, "9]}}", "0 to 3");
     refused(&with_topology("{\"torus\": [4], \"failed_ranks\": [\"0.0\"]}"), FormatCode::F008, "\"0.0\"]}}", "4 torus");
     let links = "{\"torus\": [4, 4], \"failed_links\": [{\"from\": 0, \"to\": 1},\n{\"from\": 2, \"to\": 4}, {\"from\": 3, \"to\": 2}]}";
-    refused(&with_topology(links), FormatCode::F008, "{\"from\":", "not neighbours");
+    refused(&with_topology(links), FormatCode::F008, "{\"from\":", "not neighbors");
     refused(&with_topology("{\"links\": []}"), FormatCode::F008, "{\"links\"", "no rank");
     refused(&with_topology("{\"links\": [], \"ranks\": 4000000000}"), FormatCode::F008, "40000000", "ranks");
     refused(

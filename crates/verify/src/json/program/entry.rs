@@ -218,7 +218,7 @@ impl From<BarriersEntry> for Barriers {
     fn from(entry: BarriersEntry) -> Self {
         match entry {
             BarriersEntry::None => Self::None,
-            BarriersEntry::Neighbour => Self::Neighbour,
+            BarriersEntry::Neighbour => Self::Neighbor,
             BarriersEntry::Global => Self::Global,
         }
     }

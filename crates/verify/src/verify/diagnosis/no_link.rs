@@ -23,8 +23,8 @@ pub(super) fn no_link(topology: &Topology, transfer: &Transfer) -> String {
     match (fitting, transfer.via, &joining[..]) {
         (_, _, []) if transfer.from == transfer.to => format!("rank {from} sends to itself; chunks move between ranks"),
         (_, _, []) => {
-            let neighbours = neighbour_list(topology, transfer.from);
-            format!("there is no link from rank {from} to rank {to}; rank {from} has live links to {neighbours}")
+            let neighbors = neighbor_list(topology, transfer.from);
+            format!("there is no link from rank {from} to rank {to}; rank {from} has live links to {neighbors}")
         }
         (None, Some(via), _) if ways.is_empty() => {
             format!("`via` says {via}, but the links of an explicit graph have no direction: leave `via` out")
@@ -37,19 +37,19 @@ pub(super) fn no_link(topology: &Topology, transfer: &Transfer) -> String {
         }
         (fitting, ..) => {
             let link = fitting.map(|id| topology.link_label(id)).unwrap_or_default();
-            let neighbours = neighbour_list(topology, transfer.from);
-            format!("link {link} has failed; rank {from} has live links to {neighbours}")
+            let neighbors = neighbor_list(topology, transfer.from);
+            format!("link {link} has failed; rank {from} has live links to {neighbors}")
         }
     }
 }
 
-/// The live neighbours of a rank, each once, at most eight.
-fn neighbour_list(topology: &Topology, rank: RankId) -> String {
+/// The live neighbors of a rank, each once, at most eight.
+fn neighbor_list(topology: &Topology, rank: RankId) -> String {
     let live = topology.links_from(rank).map(|id| topology.link(id)).filter(|link| link.alive);
-    let mut neighbours: Vec<RankId> = live.map(|link| link.to).collect();
-    neighbours.dedup();
-    let mut names: Vec<String> = neighbours.iter().take(8).map(|&rank| topology.rank_label(rank)).collect();
-    if neighbours.len() > names.len() {
+    let mut neighbors: Vec<RankId> = live.map(|link| link.to).collect();
+    neighbors.dedup();
+    let mut names: Vec<String> = neighbors.iter().take(8).map(|&rank| topology.rank_label(rank)).collect();
+    if neighbors.len() > names.len() {
         names.push("...".to_owned());
     }
     if names.is_empty() { "no rank".to_owned() } else { names.join(", ") }
