@@ -2,6 +2,7 @@
 
 mod examples;
 mod formats;
+mod guide;
 mod runtime;
 #[path = "../support/mod.rs"]
 mod support;
