@@ -1,15 +1,15 @@
-//! Where chunks stand in a rank's buffers.
+//! Where chunks lie in a rank's buffers.
 //!
-//! A buffer is a row of *blocks* of equal length: a block is a message, a shard or the vector. It is a row of *slots*,
-//! one for each part, so slot `b*P + p` is part `p` of block `b` where a message has `P` parts.
+//! A buffer is a row of *blocks* of equal length: messages, shards or the vector. A block is a row of *slots*, one per
+//! part: where a message has `P` parts, slot `b*P + p` is part `p` of block `b`.
 //!
-//! * The input has a block for each rank where each is to have one of its own, else one.
-//! * The output has a block for each rank where each brings one of its own, else one.
-//! * At a rank that is not the root, what only the root brings or is to have has no blocks.
-//! * Of a demand, each chunk is a block: in the input ascending by (destination, part), in the output by (origin, part).
-//! * Failed ranks have their blocks, too; nothing is read from them or written to them.
+//! * The input has a block per rank if each rank must end with one of its own, otherwise one block.
+//! * The output has a block per rank if each rank brings one of its own, otherwise one block.
+//! * What only the root brings, or ends with, has no blocks at the other ranks.
+//! * With a demand, each chunk is a block: ascending by (destination, part) in the input, by (origin, part) in the output.
+//! * Failed ranks have blocks too; they are neither read nor written.
 //!
-//! Input and output may share their room, by the rules of NCCL: the smaller is the larger's block of the rank itself.
+//! Input and output may share memory by NCCL's rules: the smaller one is the rank's own block of the larger one.
 //! `docs/rank-program.md` has the table of all kinds.
 
 use std::fmt;
@@ -21,24 +21,24 @@ use crate::topology::RankId;
 /// The buffers of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Buffer {
-    /// What the rank brings; in place, a part of the output (or the output a part of it).
+    /// What the rank brings; in place, it is part of the output or the output is part of it.
     Input,
-    /// What the rank is to have in the end.
+    /// What the rank must have at the end.
     Output,
-    /// Room for what is on its way.
+    /// Room for chunks that pass through.
     Scratch,
 }
 
 /// A place for one chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot {
-    /// In which buffer.
+    /// The buffer.
     pub buffer: Buffer,
-    /// Its number there, from 0.
+    /// Its number in the buffer, from 0.
     pub offset: u32,
 }
 
-/// A block of the input or of the output, by its number there.
+/// A block by its number in the input or the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Block {
     /// Of the input.
@@ -47,14 +47,14 @@ pub enum Block {
     Output(u32),
 }
 
-/// How input and output share their room.
+/// How input and output share memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alias {
     /// Not at all.
     Apart,
-    /// Input slot `k` is output slot `k` plus this.
+    /// Input slot `k` is output slot `k + offset`.
     InputInOutput(u32),
-    /// Output slot `k` is input slot `k` plus this.
+    /// Output slot `k` is input slot `k + offset`.
     OutputInInput(u32),
 }
 
@@ -70,13 +70,13 @@ pub struct Layout<'a> {
     /// Slots of a block.
     parts: u32,
     scratch: u32,
-    /// Of a demand: where the blocks from each rank begin in the output; at the end, how many there are.
+    /// With a demand: where the blocks from each rank begin in the output, then their number.
     output_start: Vec<u32>,
 }
 
 impl<'a> Layout<'a> {
-    /// The buffers of a rank program, with so many slots of scratch. Of a vector, every rank has both buffers and may
-    /// use them, whether or not it brings or is to have anything.
+    /// The buffers of a rank program with `scratch` slots of scratch. For vectors, every rank has both buffers and may
+    /// use them, even if it brings or must end with nothing.
     pub fn of_program(problem: &'a Problem, in_place: bool, rank: RankId, scratch: u32) -> Self {
         let kind = &problem.collective().kind;
         let ranks = problem.topology().rank_count() as u32;
@@ -89,8 +89,11 @@ impl<'a> Layout<'a> {
         let (mut input, mut output) = (blocks(kind.before(), theirs), blocks(kind.after(), mine));
         let mut output_start = Vec::new();
         if let Some(demand) = kind.demand() {
-            output_start = starts(demand, rank);
-            (input, output) = (row(demand, rank).len() as u32, output_start[output_start.len() - 1]);
+            (input, output) = (row(demand, rank).len() as u32, 0);
+            for origin in (0..ranks).map(RankId) {
+                output_start.push(output);
+                output += demand.chunks(origin, rank).len() as u32;
+            }
         }
         let alias = match (mine, theirs) {
             _ if !in_place || !Self::has_in_place(kind) || input == 0 || output == 0 => Alias::Apart,
@@ -101,8 +104,8 @@ impl<'a> Layout<'a> {
         Self { problem, rank, alias, input, output, parts, scratch, output_start }
     }
 
-    /// The buffers of a call: where every rank is to have the vector it is in place, and at a rank that is not the root,
-    /// what only the root is to have has no blocks.
+    /// The buffers of a call: in place if every rank ends with the vector; other ranks have no blocks for what only the
+    /// root ends with.
     pub fn of_call(problem: &'a Problem, rank: RankId) -> Self {
         let kind = &problem.collective().kind;
         let in_place = kind.owners() == 0 && kind.after() == Who::Every;
@@ -111,28 +114,28 @@ impl<'a> Layout<'a> {
         Self { output, ..layout }
     }
 
-    /// True if the kind can be carried out in place at all.
+    /// True if the kind can be carried out in place.
     pub fn has_in_place(kind: &Kind) -> bool {
         kind.demand().is_none()
     }
 
-    /// Blocks of the input and of the output; an input within the output has none of its own.
+    /// The numbers of blocks of the input and the output; an input within the output has none of its own.
     pub fn blocks(&self) -> (usize, usize) {
         let input = if matches!(self.alias, Alias::InputInOutput(_)) { 0 } else { self.input };
         (input as usize, self.output as usize)
     }
 
-    /// The slots of a block.
+    /// Slots per block.
     pub fn parts(&self) -> usize {
         self.parts as usize
     }
 
-    /// The part of its block that a chunk is.
+    /// Which part of its block a chunk is.
     pub fn part(&self, chunk: ChunkId) -> u32 {
         chunk.0 % self.parts
     }
 
-    /// The block in which the rank has a chunk before; `None` if it does not hold it then.
+    /// The block in which the rank has a chunk before the collective; `None` if it does not hold the chunk then.
     pub fn block_before(&self, chunk: ChunkId) -> Option<Block> {
         let number = self.input_block(chunk)?;
         Some(match self.alias {
@@ -141,7 +144,7 @@ impl<'a> Layout<'a> {
         })
     }
 
-    /// The block of the output in which the rank must have a chunk in the end; `None` if it need not hold it then.
+    /// The output block in which the rank must have a chunk at the end; `None` if it need not hold the chunk then.
     pub fn block_after(&self, chunk: ChunkId) -> Option<u32> {
         let rule = self.problem.rule(chunk);
         if !self.problem.is_holder(rule.after, self.rank) {
@@ -156,17 +159,17 @@ impl<'a> Layout<'a> {
         })
     }
 
-    /// The slot of the input in which the rank has a chunk before; `None` if it does not hold it then.
+    /// The slot of [`Layout::block_before`], always counted in the input.
     pub fn before(&self, chunk: ChunkId) -> Option<Slot> {
         self.input_block(chunk).map(|block| Slot::input(block * self.parts + self.part(chunk)))
     }
 
-    /// The slot of the output in which the rank must have a chunk in the end; `None` if it need not hold it then.
+    /// The slot of [`Layout::block_after`].
     pub fn after(&self, chunk: ChunkId) -> Option<Slot> {
         self.block_after(chunk).map(|block| Slot::output(block * self.parts + self.part(chunk)))
     }
 
-    /// What the output is made of, in the order of its blocks: whose inputs, from which block on, and how many blocks.
+    /// What the output is made of, in block order: whose inputs, the first block of them, and the number of blocks.
     /// What comes from every rank is combined.
     pub fn sources(&self) -> Vec<(Holders, u32, u32)> {
         let kind = &self.problem.collective().kind;
@@ -187,8 +190,8 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// What a rank owes itself: blocks of the input that belong in the output as they are, and where the first of them
-    /// goes. For sums, that is so only for a rank that is alone; in place, nothing has to move.
+    /// What a rank owes itself: input blocks that belong in the output unchanged, and where the first of them goes. Sums
+    /// qualify only at a rank that is alone; in place, nothing has to move.
     pub fn own_blocks(&self) -> Option<(std::ops::Range<u32>, u32)> {
         let alone = self.problem.topology().live_rank_count() == 1;
         let mut place = 0;
@@ -201,7 +204,7 @@ impl<'a> Layout<'a> {
         None
     }
 
-    /// The slots of a buffer.
+    /// The number of slots of a buffer.
     pub fn len(&self, buffer: Buffer) -> u32 {
         match buffer {
             Buffer::Input => self.input * self.parts,
@@ -210,18 +213,18 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// How input and output share their room.
+    /// How input and output share memory.
     pub fn alias(&self) -> Alias {
         self.alias
     }
 
-    /// The number of places: slots that are one and the same count once. O(1), as the rest.
+    /// The number of places: slots that alias each other count once. O(1), like the methods below.
     pub fn place_count(&self) -> usize {
         self.place(Slot::scratch(self.scratch))
     }
 
-    /// The place of a slot, the same for slots that are one and the same; slots that follow one another in a buffer do
-    /// so as places, scratch at the end. Only meaningful for a slot within its buffer.
+    /// The place of a slot; slots that alias each other share one. Consecutive slots of a buffer have consecutive places;
+    /// scratch comes last. Only meaningful for a slot within its buffer.
     pub fn place(&self, slot: Slot) -> usize {
         self.first_places()[slot.buffer as usize] + slot.offset as usize
     }
@@ -236,7 +239,6 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// The block of the input in which the rank has a chunk before.
     fn input_block(&self, chunk: ChunkId) -> Option<u32> {
         let rule = self.problem.rule(chunk);
         if !self.problem.is_holder(rule.before, self.rank) {
@@ -266,14 +268,14 @@ impl Slot {
         Self { buffer: Buffer::Scratch, offset }
     }
 
-    /// The slot so many further on, if there is such a number.
+    /// The slot `offset` further on, if that number exists.
     pub fn plus(self, offset: u32) -> Option<Self> {
         Some(Self { offset: self.offset.checked_add(offset)?, ..self })
     }
 }
 
 impl Buffer {
-    /// All of them, as they are numbered.
+    /// All buffers, as they are numbered.
     pub const ALL: [Self; 3] = [Self::Input, Self::Output, Self::Scratch];
 
     /// The name in files.
@@ -295,13 +297,4 @@ impl fmt::Display for Slot {
 /// The chunks that a rank has for others.
 fn row(demand: &Demand, rank: RankId) -> std::ops::Range<u32> {
     demand.chunks(rank, RankId(0)).start..demand.chunks(rank, RankId(demand.ranks() - 1)).end
-}
-
-/// Where what comes from each rank begins in the output; at the end, how much there is.
-fn starts(demand: &Demand, rank: RankId) -> Vec<u32> {
-    let mut starts = vec![0];
-    for origin in 0..demand.ranks() {
-        starts.push(starts[origin as usize] + demand.chunks(RankId(origin), rank).len() as u32);
-    }
-    starts
 }

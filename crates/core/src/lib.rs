@@ -1,11 +1,11 @@
 //! The language of `collsynth`: what a machine, a collective, a schedule and a certificate are.
 //!
-//! Everything here is data with exact checks, and nothing searches. The crate is part of what has to be believed (see
+//! Everything here is data with exact checks; nothing searches. The crate is part of the trusted base (see
 //! ARCHITECTURE.md), so it uses no graph library, no solver and no threads.
 //!
-//! In reading order: [`topology`] (the machine and what failed in it), [`collective`] (what must become true) and
-//! [`problem`], which joins them; [`schedule`], the answer; [`program`], the answer as one program per rank;
-//! [`certificate`], what can be claimed of the best answer, with the exact check of its evidence.
+//! In reading order: [`topology`] (the machine and its failures), [`collective`] (what must become true) and [`problem`],
+//! which joins them; [`schedule`], the answer; [`program`], the answer as one program per rank; [`certificate`], bounds
+//! on the best answer, with the exact check of their evidence.
 
 pub mod certificate;
 pub mod collective;

@@ -1,4 +1,4 @@
-//! A topology and a collective to be carried out on it: what planners, bounds and the verifier all receive.
+//! A topology and a collective to carry out on it: the input of planners, bounds and the verifier.
 
 use thiserror::Error;
 
@@ -7,7 +7,7 @@ use crate::topology::{Distances, RankId, Topology, UNREACHABLE};
 
 /// The largest number of chunks a problem may have.
 pub const MAX_CHUNKS: u32 = 1 << 27;
-/// The largest number of pairs of a chunk and a rank that holds it before, or must hold it after.
+/// The largest number of pairs of a chunk and a rank that holds it before or must hold it after.
 pub const MAX_HOLDINGS: u64 = 1 << 28;
 
 /// A collective on a topology, known to fit it.
@@ -33,11 +33,11 @@ pub enum ProblemError {
     DemandSize { rows: u32, ranks: usize },
     #[error("more than {MAX_CHUNKS} chunks: use fewer parts or a smaller topology")]
     TooManyChunks,
-    #[error("more than {MAX_HOLDINGS} chunks to be held, counted at every rank that holds them: use fewer parts")]
+    #[error("more than {MAX_HOLDINGS} chunks to hold, counted at every rank that holds them: use fewer parts")]
     TooManyHoldings,
 }
 
-/// A pair of ranks one of which must reach the other but cannot, and the parts the live network falls into.
+/// A rank that must reach another but cannot, and the components the live network falls into.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("rank {from} cannot reach rank {to}: the live network is not connected")]
 pub struct Disconnected {
@@ -45,7 +45,7 @@ pub struct Disconnected {
     pub from: RankId,
     /// The rank that needs it.
     pub to: RankId,
-    /// Groups of live ranks that can reach each other, see [`Topology::components`].
+    /// Groups of live ranks that can reach each other; see [`Topology::components`].
     pub components: Vec<Vec<RankId>>,
 }
 
@@ -54,8 +54,8 @@ impl Problem {
     ///
     /// # Errors
     ///
-    /// A [`ProblemError`] if the root, the demand matrix or the number of parts does not fit. A network that is not
-    /// connected is no error here: see [`Problem::check_connected`].
+    /// A [`ProblemError`] if the root, the demand matrix or the number of parts does not fit. A disconnected network is
+    /// not an error here; see [`Problem::check_connected`].
     pub fn new(topology: Topology, collective: Collective) -> Result<Self, ProblemError> {
         let ranks = topology.rank_count();
         if collective.parts == 0 {
@@ -82,7 +82,7 @@ impl Problem {
         Ok(Self { topology, collective, chunk_count })
     }
 
-    /// The same topology and kind of collective, with messages cut in another number of parts.
+    /// The same topology and kind of collective, with messages cut into another number of parts.
     ///
     /// # Errors
     ///
@@ -91,7 +91,7 @@ impl Problem {
         Self::new(self.topology.clone(), Collective { parts, ..self.collective.clone() })
     }
 
-    /// The problem as those who make the call see it, see [`Kind::called`](crate::collective::Kind::called).
+    /// The problem as callers see it; see [`Kind::called`](crate::collective::Kind::called).
     pub fn called(&self) -> Self {
         let collective = Collective { kind: self.collective.kind.called().clone(), parts: self.parts() };
         let chunk_count = collective.chunk_count(self.topology.rank_count() as u32).unwrap_or(self.chunk_count);
@@ -103,7 +103,7 @@ impl Problem {
         &self.topology
     }
 
-    /// What is to be done on it.
+    /// What to do on it.
     pub fn collective(&self) -> &Collective {
         &self.collective
     }
@@ -113,7 +113,7 @@ impl Problem {
         self.collective.parts
     }
 
-    /// The number of chunk ids, of failed ranks too.
+    /// The number of chunk ids, those of failed ranks included.
     pub fn chunk_count(&self) -> u32 {
         self.chunk_count
     }
@@ -123,7 +123,7 @@ impl Problem {
         self.collective.rule(self.topology.rank_count() as u32, chunk)
     }
 
-    /// The chunk as a label, see [`Collective::chunk_label`].
+    /// The chunk as a label; see [`Collective::chunk_label`].
     pub fn chunk_label(&self, chunk: ChunkId) -> String {
         self.collective.chunk_label(self.topology.rank_count() as u32, chunk)
     }
@@ -157,8 +157,7 @@ impl Problem {
             && kind.demand().is_none_or(|demand| !demand.chunks(from, to).is_empty())
     }
 
-    /// How many chunks must travel from one rank to the other: of a demand its own, of other kinds the parts of a
-    /// message.
+    /// How many chunks must travel from one rank to the other: its demand, or else the parts of a message.
     pub fn owed(&self, from: RankId, to: RankId) -> u32 {
         match self.collective.kind.demand() {
             _ if !self.needs(from, to) => 0,
@@ -176,7 +175,7 @@ impl Problem {
     ///
     /// # Errors
     ///
-    /// The first pair that cannot, and the parts of the network.
+    /// The first pair that cannot, and the components of the network.
     pub fn check_connected(&self, distances: &Distances) -> Result<(), Disconnected> {
         for from in self.topology.live_ranks() {
             for to in self.topology.live_ranks() {

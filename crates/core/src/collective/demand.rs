@@ -1,9 +1,9 @@
-//! How many chunks each rank has for each rank.
+//! How many chunks each rank has for every rank.
 
 use super::ChunkId;
 use crate::topology::RankId;
 
-/// Chunk counts per pair of ranks, with the id at which each pair's chunks begin. The default is that of no ranks.
+/// Chunk counts per pair of ranks, with the id at which each pair's chunks begin. By default, of no ranks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Demand {
     ranks: u32,
@@ -56,7 +56,6 @@ impl Demand {
         self.start.windows(2).map(|pair| pair[1] - pair[0])
     }
 
-    /// The number of all chunks.
     pub(super) fn total(&self) -> u32 {
         self.start.last().copied().unwrap_or(0)
     }

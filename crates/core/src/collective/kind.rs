@@ -1,15 +1,15 @@
-//! What a kind of collective is, as data: everything else in this workspace reads the line of a kind in
-//! [`Kind::data`], so no kind has code of its own elsewhere.
+//! Kinds of collectives as data: the rest of the workspace reads a kind's line in [`Kind::data`], so no kind has code of
+//! its own elsewhere.
 
 use super::Demand;
 use crate::topology::RankId;
 
-/// A kind of collective, with what belongs to it.
+/// A kind of collective with its root or demand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Every rank has a message for every rank.
     AllToAll,
-    /// As all-to-all, with a number of chunks of its own for each pair: `demand[origin][dest]`.
+    /// An all-to-all in which each pair has its own number of chunks: `demand[origin][dest]`.
     AllToAllV(Demand),
     /// Every rank's shard reaches every rank.
     AllGather,
@@ -27,14 +27,14 @@ pub enum Kind {
     Gather(RankId),
     /// Every rank learns that every rank has arrived.
     Barrier,
-    /// As all-gather, of values that cannot be added in flight; each rank reduces them afterwards.
+    /// An all-gather of values that cannot be added in flight; each rank reduces them afterwards.
     AllReduceGathered,
 }
 
 /// Who holds a chunk at one end of a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
-    /// The rank that the chunk is numbered by: its origin before, its destination after.
+    /// The rank in the chunk's number: its origin before, its destination after.
     Owner,
     /// The root, every chunk.
     Root(RankId),
@@ -42,18 +42,18 @@ pub enum Who {
     Every,
 }
 
-/// What may be done with two values of the same chunk.
+/// What `reduce` does with two values of the same chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combining {
-    /// Nothing: the chunk is moved as it is, `reduce` is an error.
+    /// It is an error: the chunk moves unchanged.
     Never,
-    /// `reduce` adds them; a contribution that is in both is counted twice, which is an error.
+    /// It adds them; a contribution in both would count twice, which is an error.
     Sum,
-    /// `reduce` joins them; a contribution that is in both is no harm (a barrier's arrivals).
+    /// It joins them; a contribution may be in both (a barrier's arrivals).
     Union,
 }
 
-/// At how many ranks each chunk is before and after. Evidence for bounds depends on no more than this.
+/// At how many ranks each chunk is before and after: all that evidence for bounds depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
     /// From one rank to one rank.
@@ -66,18 +66,18 @@ pub enum Pattern {
     EveryToEvery,
 }
 
-/// What a volume of 1 is, and what is cut in parts.
+/// What a volume of 1 is, and what is cut into parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// What one rank owes another, or all others.
     Message,
-    /// A rank's share of what all ranks have together.
+    /// A rank's share of the whole.
     Shard,
     /// All that is summed.
     Vector,
 }
 
-/// The line of a kind.
+/// The data of a kind.
 struct Data {
     name: &'static str,
     before: Who,
@@ -107,7 +107,7 @@ impl Kind {
         Data { name, before, after, combining, unit }
     }
 
-    /// A collective of each kind, in the order of their definition: rooted ones at `root`, all-to-allv with `demand`.
+    /// Every kind, in the order of the enum: rooted ones at `root`, all-to-allv with `demand`.
     pub fn every(root: RankId, demand: Demand) -> [Self; 11] {
         [
             Self::AllToAll,
@@ -195,23 +195,22 @@ impl Kind {
         }
     }
 
-    /// True unless all that is asked for is that every rank has arrived. A barrier has steps, but no volume.
+    /// True except for a barrier, which has steps but no volume.
     pub fn has_volume(&self) -> bool {
         self.combining() != Combining::Union
     }
 
-    /// True if messages can be cut in any number of parts: a barrier has one chunk, and a demand says its chunks
-    /// itself.
+    /// True if messages can be cut into any number of parts. A barrier has one chunk; a demand counts its chunks itself.
     pub fn can_be_cut(&self) -> bool {
         self.has_volume() && self.demand().is_none()
     }
 
-    /// True if each rank reduces what it has gathered.
+    /// True if each rank reduces the values it has gathered.
     pub fn reduces_afterwards(&self) -> bool {
         *self == Self::AllReduceGathered
     }
 
-    /// The kind as those who make the call see it: where each rank reduces afterwards, an all-reduce.
+    /// The kind as callers see it: an all-reduce if each rank reduces afterwards.
     pub fn called(&self) -> &Self {
         if self.reduces_afterwards() { &Self::AllReduce } else { self }
     }
@@ -228,7 +227,7 @@ impl Who {
 }
 
 impl Unit {
-    /// The word for it.
+    /// The noun for messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Message => "message",

@@ -27,29 +27,28 @@ enum Form {
 }
 
 impl Collective {
-    /// The chunk as a label: `3>7/1` (origin, destination, part), `5/0` (rank, part) or `5` (part); the part is left
-    /// out where there is only one.
+    /// The chunk as a label: `3>7/1` (origin, destination, part), `5/0` (rank, part) or `5` (part). An only part is left
+    /// out.
     pub fn chunk_label(&self, ranks: u32, chunk: ChunkId) -> String {
-        let with_part =
-            |label: String, part: u32, parts: u32| if parts > 1 { format!("{label}/{part}") } else { label };
         let (owner, part) = (chunk.0 / self.parts, chunk.0 % self.parts);
-        match (self.kind.demand(), self.form()) {
+        let (label, part, parts) = match (self.kind.demand(), self.form()) {
             (Some(demand), _) => {
                 let (origin, dest) = demand.pair(chunk);
                 let chunks = demand.chunks(origin, dest);
-                with_part(format!("{origin}>{dest}"), chunk.0 - chunks.start, chunks.len() as u32)
+                (format!("{origin}>{dest}"), chunk.0 - chunks.start, chunks.len() as u32)
             }
-            (_, Form::Pair) => with_part(format!("{}>{}", owner / ranks, owner % ranks), part, self.parts),
-            (_, Form::Rank) => with_part(owner.to_string(), part, self.parts),
-            (_, Form::Part) => chunk.0.to_string(),
-        }
+            (_, Form::Pair) => (format!("{}>{}", owner / ranks, owner % ranks), part, self.parts),
+            (_, Form::Rank) => (owner.to_string(), part, self.parts),
+            (_, Form::Part) => return chunk.0.to_string(),
+        };
+        if parts > 1 { format!("{label}/{part}") } else { label }
     }
 
     /// Reads a label; a part that is left out is part 0.
     ///
     /// # Errors
     ///
-    /// If the text has not the form this collective's chunks have, or a number in it is out of range.
+    /// If the text does not have the form of this collective's labels, or a number in it is out of range.
     ///
     /// ```
     /// # use collsynth_core::collective::{ChunkId, Collective, Kind};

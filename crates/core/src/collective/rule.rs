@@ -1,15 +1,15 @@
-//! A kind of collective in so many parts: its chunks, and what must be true of each.
+//! A collective: its chunks, and what must be true of each.
 
 use super::{ChunkId, Combining, Kind, Who};
 use crate::topology::RankId;
 
-/// A kind of collective and the number of parts a message is cut in.
+/// A kind of collective and the number of parts per message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collective {
-    /// What is to be done.
+    /// What to do.
     pub kind: Kind,
-    /// Parts per message (shard, vector); at least 1. For [`Kind::AllToAllV`], the unit of the volume: this many chunks
-    /// count as one message.
+    /// Parts per message (shard, vector); at least 1. For [`Kind::AllToAllV`], the number of chunks that count as one
+    /// message in the volume.
     pub parts: u32,
 }
 
@@ -22,7 +22,7 @@ pub enum Holders {
     Every,
 }
 
-/// What is known of a chunk before the first step and must be true after the last.
+/// What holds for a chunk before the first step, and what must hold after the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkRule {
     /// Who holds it before: each of these ranks its own contribution.
@@ -34,12 +34,12 @@ pub struct ChunkRule {
 }
 
 impl Collective {
-    /// A whole-message collective: one part.
+    /// A collective of whole messages: one part.
     pub fn new(kind: Kind) -> Self {
         Self { kind, parts: 1 }
     }
 
-    /// How many chunk ids there are among `ranks` ranks, failed ones included; `None` if more than `u32::MAX`.
+    /// The number of chunk ids among `ranks` ranks, failed ones included; `None` if more than `u32::MAX`.
     pub fn chunk_count(&self, ranks: u32) -> Option<u32> {
         match self.kind.demand() {
             Some(demand) => Some(demand.total()),
@@ -48,8 +48,8 @@ impl Collective {
         }
     }
 
-    /// What must be true of a chunk before and after, among `ranks` ranks. A holder named here may be a failed rank:
-    /// then nobody holds, or nobody needs, the chunk. O(1), O(log N) for `all_to_allv`.
+    /// The rule of a chunk among `ranks` ranks. If a holder it names has failed, no rank holds, or needs, the chunk.
+    /// O(1); O(log N) for `all_to_allv`.
     pub fn rule(&self, ranks: u32, chunk: ChunkId) -> ChunkRule {
         let number = chunk.0 / self.parts;
         let (origin, dest) = match (self.kind.demand(), self.kind.owners()) {

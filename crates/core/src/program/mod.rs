@@ -1,12 +1,12 @@
 //! Rank programs: what each rank does when no clock counts steps.
 //!
-//! A rank has *workers* (a thread block, a stream, a queue), each of which carries out its operations one after the
-//! other. Operations read and write *slots*, places for one chunk each, in the rank's input, output and scratch. Ranks
-//! are joined by *channels*: packets of some slots arrive in the order in which they were sent, and at most so many
-//! are on their way at a time. A worker waits for another of its rank where it is told to.
+//! A rank has *workers* (thread blocks, streams, queues), each of which executes its operations in sequence. Operations
+//! read and write *slots*, places for one chunk each, in the rank's input, output and scratch. *Channels* join ranks:
+//! their packets carry slots, arrive in the order sent, and are limited in number while in flight. Explicit waits order
+//! the workers of a rank.
 //!
-//! As a schedule is, a program is plain data in flat arrays and may be wrong in any way; `audit` says whether it does
-//! what its collective asks, however the workers' operations fall in time.
+//! Like a schedule, a program is plain data in flat arrays and may be wrong in any respect; `audit` decides whether it
+//! does what its collective asks in every interleaving.
 
 mod builder;
 
@@ -28,14 +28,14 @@ pub struct Channel {
     pub to: RankId,
     /// The direction of its link, where two links join the ranks.
     pub via: Option<Direction>,
-    /// The most packets on their way at a time.
+    /// The most packets in flight at a time.
     pub slots: u32,
 }
 
-/// What a worker does. `count` slots follow one another from the slot that is named.
+/// What a worker does. Each slot named is the first of `count` consecutive ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// A packet of what stands at `src`. Waits until the channel has room. Of no slots, it carries only order.
+    /// Sends a packet; waits until the channel has room. A packet without slots carries only order.
     Send {
         /// The channel it goes to.
         channel: u32,
@@ -50,23 +50,23 @@ pub enum Operation {
         channel: u32,
         /// What is added to it, if anything.
         add: Option<Slot>,
-        /// Where the result goes, if it is to stay.
+        /// Where the result is kept, if at all.
         dst: Option<Slot>,
-        /// The channel on which the result is sent on. Packet and room are waited for before anything happens.
+        /// The channel to which the result is forwarded. Nothing happens before both packet and room are there.
         forward: Option<u32>,
         /// How many slots.
         count: u32,
     },
-    /// `dst` becomes what `src` is.
+    /// Copies `src` to `dst`.
     Copy {
-        /// What is copied.
+        /// The source.
         src: Slot,
-        /// Where to.
+        /// The destination.
         dst: Slot,
         /// How many slots.
         count: u32,
     },
-    /// `src` is added to `dst`.
+    /// Adds `src` to `dst`.
     Reduce {
         /// What is added.
         src: Slot,
@@ -84,42 +84,42 @@ pub enum Operation {
     },
 }
 
-/// What keeps the steps of the schedule apart that a program was lowered from.
+/// What keeps apart the steps of the schedule that a program was lowered from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Barriers {
-    /// Nothing but the dependencies of the data.
+    /// Data dependencies only.
     #[default]
     None,
-    /// A rank begins a step when it and every rank it is joined to have finished the one before.
+    /// A rank begins a step when it and every rank it is joined to have finished the previous one.
     Neighbor,
-    /// A rank begins a step when every rank has finished the one before.
+    /// A rank begins a step when every rank has finished the previous one.
     Global,
 }
 
 /// The operations of all ranks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
-    /// The collective, and the machine. Without [`Program::has_links`], a machine without links stands in.
+    /// The collective and the machine; without [`Program::has_links`], a machine without links stands in.
     pub problem: Problem,
-    /// The machine's links are known: channels lie on them.
+    /// The machine's links are known: channels must lie on them.
     pub has_links: bool,
-    /// Input and output share their room, see [`Layout`].
+    /// Input and output share memory; see [`Layout`].
     pub in_place: bool,
-    /// What kept the steps apart, as whoever made the program says; nobody depends on it.
+    /// The barriers the program was made with; a label on which nothing depends.
     pub barriers: Barriers,
-    /// It is claimed that no two transfers are on one link at the same time; the audit holds it to that.
+    /// Claims that no two transfers are on a link at the same time; the audit checks it.
     pub contention_free: bool,
-    /// For each channel, how many of its packets with slots are one transfer, in order; empty: each is one alone.
+    /// Per channel, the number of packets with slots in each of its transfers, in order. Empty: one each.
     pub transfers: Vec<Vec<u32>>,
-    /// The slots of scratch each rank has.
+    /// Slots of scratch per rank.
     pub scratch: Vec<u32>,
     /// The channels, by number.
     pub channels: Vec<Channel>,
-    /// Who says so.
+    /// Provenance.
     pub origin: Option<Origin>,
-    /// For each rank, where its workers begin; at the end, how many there are.
+    /// Where each rank's workers begin, then their number.
     first_worker: Vec<u32>,
-    /// For each worker, where its operations begin; at the end, how many there are.
+    /// Where each worker's operations begin, then their number.
     first_operation: Vec<u32>,
     operations: Vec<Operation>,
 }
@@ -134,7 +134,7 @@ impl Program {
     ///
     /// # Panics
     ///
-    /// If the rank is out of range, as all of these.
+    /// If the rank is out of range; likewise the methods below.
     pub fn workers(&self, rank: RankId) -> Range<usize> {
         self.first_worker[rank.index()] as usize..self.first_worker[rank.index() + 1] as usize
     }
@@ -144,7 +144,7 @@ impl Program {
         self.first_operation.len() - 1
     }
 
-    /// Where the operations of a worker stand among all operations.
+    /// The operations of a worker among all operations.
     pub fn range(&self, worker: usize) -> Range<usize> {
         self.first_operation[worker] as usize..self.first_operation[worker + 1] as usize
     }
@@ -154,7 +154,7 @@ impl Program {
         &self.operations
     }
 
-    /// For each channel, the operations that send packets with slots on it, in order. O(operations).
+    /// Per channel, the operations that send packets with slots on it, in order. O(operations).
     pub fn sends(&self) -> Vec<Vec<usize>> {
         let mut sends = vec![Vec::new(); self.channels.len()];
         for (number, operation) in self.operations.iter().enumerate() {
@@ -168,17 +168,16 @@ impl Program {
         sends
     }
 
-    /// Where the transfers of a channel end among so many packets with slots: how many there are up to the end of each.
+    /// The number of packets up to the end of each transfer of a channel that has `packets` packets with slots.
     pub fn transfer_ends(&self, channel: usize, packets: usize) -> Vec<usize> {
-        let stated = self.transfers.get(channel).map_or(&[][..], Vec::as_slice);
-        if stated.is_empty() {
-            return (1..=packets).collect();
-        }
         let add = |end: &mut usize, &count: &u32| {
             *end = end.saturating_add(count as usize);
             Some(*end)
         };
-        stated.iter().filter(|&&count| count > 0).scan(0, add).collect()
+        match self.transfers.get(channel) {
+            Some(stated) if !stated.is_empty() => stated.iter().filter(|&&count| count > 0).scan(0, add).collect(),
+            _ => (1..=packets).collect(),
+        }
     }
 
     /// The rank a worker belongs to. O(log ranks).
@@ -196,14 +195,14 @@ impl Program {
         Layout::of_program(&self.problem, self.in_place, rank, self.scratch[rank.index()])
     }
 
-    /// The most slots of scratch that a rank has.
+    /// The most slots of scratch of any rank.
     pub fn peak_scratch(&self) -> u32 {
         self.scratch.iter().copied().max().unwrap_or(0)
     }
 }
 
 impl Barriers {
-    /// All of them, the weakest first.
+    /// All barriers, the weakest first.
     pub const ALL: [Self; 3] = [Self::None, Self::Neighbor, Self::Global];
 
     /// The name in files and on the command line.
@@ -217,7 +216,7 @@ impl Barriers {
 }
 
 impl Operation {
-    /// The slots it reads: where they begin, and how many each.
+    /// The ranges of slots it reads: the first slot and the count of each.
     pub fn reads(&self) -> impl Iterator<Item = (Slot, u32)> {
         let (one, other, count) = match *self {
             Self::Send { src, count, .. } | Self::Copy { src, count, .. } => (Some(src), None, count),
@@ -228,7 +227,7 @@ impl Operation {
         one.into_iter().chain(other).map(move |slot| (slot, count))
     }
 
-    /// The slots it writes: where they begin, and how many.
+    /// The range of slots it writes: the first slot and the count.
     pub fn writes(&self) -> Option<(Slot, u32)> {
         match *self {
             Self::Receive { dst, count, .. } => dst.map(|dst| (dst, count)),

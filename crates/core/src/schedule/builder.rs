@@ -1,4 +1,4 @@
-//! Writing a schedule down step by step.
+//! Building a schedule step by step.
 
 use super::{Op, Schedule, StepRecord, Transfer};
 use crate::collective::ChunkId;
@@ -25,7 +25,7 @@ impl ScheduleBuilder {
         self
     }
 
-    /// Adds a transfer to the step begun last. The order of transfers and chunks is kept.
+    /// Adds a transfer to the current step. Transfers and chunks keep their order.
     ///
     /// # Panics
     ///
@@ -46,11 +46,11 @@ impl ScheduleBuilder {
         self
     }
 
-    /// Adds a transfer over a link of a topology; the direction is stated only where two links join the same ranks.
+    /// Adds a transfer over a link of a topology, with the direction only where two links join the same ranks.
     ///
     /// # Panics
     ///
-    /// If no step was begun, or the link is not of the topology.
+    /// If no step was begun, or the link is not in the topology.
     pub fn transfer_over(
         &mut self,
         topology: &Topology,
@@ -63,7 +63,7 @@ impl ScheduleBuilder {
         self.transfer(link.from, link.to, link.direction.filter(|_| doubled), op, chunks)
     }
 
-    /// The schedule, as written.
+    /// The finished schedule.
     pub fn finish(self) -> Schedule {
         self.schedule
     }

@@ -1,8 +1,8 @@
 //! The answer: steps of given widths, each a list of transfers over links.
 //!
-//! A [`Schedule`] is plain data in three flat arrays (steps, transfers, chunks) and may be wrong in any way: only the
-//! verifier says whether it does what a problem asks. A [`Solution`] is what a file holds: a problem, a schedule for
-//! it, the bounds claimed and where it came from.
+//! A [`Schedule`] is plain data in three flat arrays (steps, transfers, chunks) and may be wrong in any respect: only the
+//! verifier decides whether it solves a problem. A [`Solution`] is what a file holds: a problem, a schedule for it,
+//! claimed bounds and provenance.
 
 mod builder;
 mod solution;
@@ -20,9 +20,9 @@ pub use statistics::{LinkLoads, Statistics};
 /// What happens to a chunk when it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Op {
-    /// It takes the place of what the receiver held of it.
+    /// It replaces the receiver's value.
     Copy,
-    /// It is combined with what the receiver held of it.
+    /// It is combined with the receiver's value.
     Reduce,
 }
 
@@ -40,14 +40,13 @@ pub struct Transfer {
     chunks: Range<usize>,
 }
 
-/// A step: its width, and where its transfers stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct StepRecord {
     width: u32,
     transfers: Range<usize>,
 }
 
-/// Steps of transfers, in the order in which they run.
+/// Steps of transfers, in execution order.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Schedule {
     steps: Vec<StepRecord>,
@@ -64,7 +63,7 @@ pub struct Step<'a> {
     pub width: u32,
     /// Its transfers.
     pub transfers: &'a [Transfer],
-    /// Where the first of them stands among the transfers of the schedule.
+    /// The index of the first of them among the transfers of the schedule.
     pub first_transfer: usize,
 }
 
@@ -98,12 +97,12 @@ impl Schedule {
         &self.chunks[transfer.chunks.clone()]
     }
 
-    /// The number of chunk moves: chunks summed over all transfers.
+    /// The number of chunk moves: the chunks of all transfers.
     pub fn move_count(&self) -> usize {
         self.chunks.len()
     }
 
-    /// The sum of the widths of all steps; divided by the parts of a message, the volume V.
+    /// The sum of the widths; divided by the parts per message, the volume V.
     pub fn total_width(&self) -> u64 {
         self.steps.iter().map(|step| u64::from(step.width)).sum()
     }

@@ -4,21 +4,21 @@ use super::Schedule;
 use crate::certificate::Bounds;
 use crate::problem::Problem;
 
-/// A problem, a schedule that claims to solve it, lower bounds claimed for it, and where it came from.
-/// Nothing in it is trusted before the verifier has looked at it.
+/// A problem, a schedule that claims to solve it, claimed lower bounds, and provenance. Nothing in it is trusted before
+/// it is verified.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
-    /// What is to be done.
+    /// What to do.
     pub problem: Problem,
     /// How.
     pub schedule: Schedule,
     /// How well it can be done at best.
     pub bounds: Bounds,
-    /// Who says so.
+    /// Provenance.
     pub origin: Option<Origin>,
 }
 
-/// Where a schedule came from. For people; nothing depends on it.
+/// The provenance of a schedule or program. For people; nothing depends on it.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Origin {
     /// The program and its version.

@@ -1,4 +1,4 @@
-//! Figures of a schedule: what it moves and how busy the links are.
+//! What a schedule moves, and how busy it keeps the links.
 
 use super::Schedule;
 use crate::problem::Problem;
@@ -12,7 +12,7 @@ pub struct LinkLoads {
     carried: Vec<u64>,
 }
 
-/// Figures of a whole schedule.
+/// The figures of a schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statistics {
     /// Steps S.
@@ -23,14 +23,14 @@ pub struct Statistics {
     pub transfers: usize,
     /// Chunk moves.
     pub moves: usize,
-    /// Per direction of a torus (`x-`, `x+`, `y-`, ...; one entry without a name for an explicit graph): the share of
-    /// the live links' room (width times capacity, over all steps) that is used; `None` where no link is alive.
+    /// Per direction of a torus (`x-`, `x+`, `y-`, ...; a single `None` for an explicit graph): the used share of the
+    /// room on live links (width times capacity, over all steps); `None` where no link is alive.
     pub busy: Vec<(Option<Direction>, Option<f64>)>,
 }
 
 impl LinkLoads {
-    /// Counts the chunks on every link in every step. Transfers over links that the topology does not have, or that do
-    /// not say which of two links they use, are left out: a verified schedule has none.
+    /// Counts the chunks on every link in every step. Skips transfers without a link or with an ambiguous one: a verified
+    /// schedule has none.
     pub fn new(problem: &Problem, schedule: &Schedule) -> Self {
         let topology = problem.topology();
         let links = topology.links().len();

@@ -9,11 +9,11 @@ impl Topology {
         Some((0..torus.extents.len()).map(|dim| torus.position(rank, dim)).collect())
     }
 
-    /// Reads a rank number (`42`) or coordinates (`2.2.2`, the fastest dimension first).
+    /// Reads a rank number (`42`) or coordinates (`2.2.2`, fastest dimension first).
     ///
     /// # Errors
     ///
-    /// If the text is neither, if it names no rank of this machine, or if coordinates are used on an explicit graph.
+    /// If the text is neither, names no rank of this machine, or gives coordinates on an explicit graph.
     ///
     /// ```
     /// # use collsynth_core::topology::{RankId, Topology};
@@ -22,19 +22,15 @@ impl Topology {
     /// # Ok::<(), collsynth_core::topology::TopologyError>(())
     /// ```
     pub fn parse_rank(&self, text: &str) -> Result<RankId, TopologyError> {
-        let numbers: Option<Vec<u32>> = text.split('.').map(|part| part.parse().ok()).collect();
-        let Some(numbers) = numbers else {
-            return Err(TopologyError::NotARank { text: text.to_owned() });
-        };
+        let numbers: Result<Vec<u32>, _> = text.split('.').map(str::parse).collect();
+        let numbers = numbers.map_err(|_| TopologyError::NotARank { text: text.to_owned() })?;
         if let [rank] = numbers[..] {
             return match rank < self.rank_count {
                 true => Ok(RankId(rank)),
                 false => Err(TopologyError::RankOutOfRange { rank, ranks: self.rank_count }),
             };
         }
-        let Some(torus) = self.as_torus() else {
-            return Err(TopologyError::NoCoordinates { text: text.to_owned() });
-        };
+        let torus = self.as_torus().ok_or_else(|| TopologyError::NoCoordinates { text: text.to_owned() })?;
         let inside = numbers.len() == torus.extents.len() && numbers.iter().zip(&torus.extents).all(|(n, e)| n < e);
         if !inside {
             let extents: Vec<String> = torus.extents.iter().map(u32::to_string).collect();
@@ -63,7 +59,7 @@ impl Topology {
     }
 }
 
-/// Coordinates as they are printed everywhere: `(2,0,0)`.
+/// Coordinates in print: `(2,0,0)`.
 pub fn format_coordinates(position: &[u32]) -> String {
     let numbers: Vec<String> = position.iter().map(u32::to_string).collect();
     format!("({})", numbers.join(","))

@@ -15,17 +15,17 @@ pub fn dim_name(dim: u8) -> String {
     }
 }
 
-/// One of the two ways along a dimension of a torus.
+/// One of the two directions along a dimension of a torus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Direction {
     /// The dimension, counted from 0.
     pub dim: u8,
-    /// True for the way of growing coordinates (`x+`; from the last position it wraps to the first).
+    /// True if coordinates grow (`x+`; from the last position it wraps to the first).
     pub positive: bool,
 }
 
 impl Direction {
-    /// The other way along the same dimension.
+    /// The other direction along the same dimension.
     pub fn opposite(self) -> Self {
         Self { positive: !self.positive, ..self }
     }
@@ -47,7 +47,7 @@ pub enum DimRef {
 }
 
 impl DimRef {
-    /// True if the direction is the one named, or lies in the dimension named.
+    /// True if `direction` is the one named, or lies in the dimension named.
     pub fn matches(self, direction: Direction) -> bool {
         match self {
             Self::Dim(dim) => dim == direction.dim,

@@ -7,10 +7,8 @@ use super::{RankId, Topology};
 /// The distance between ranks that cannot reach each other.
 pub const UNREACHABLE: u16 = u16::MAX;
 
-/// All-pairs hop distances over live links.
-///
-/// Takes `N * N` entries of two bytes and one breadth-first search per rank: O(N * links) time.
-/// Distances of 65535 and more count as unreachable.
+/// All-pairs hop distances over live links: `N * N` entries of two bytes, one breadth-first search per rank, O(N * links)
+/// time. Distances of 65535 and more count as unreachable.
 #[derive(Clone, Debug)]
 pub struct Distances {
     ranks: usize,
@@ -59,10 +57,10 @@ impl Distances {
         &self.hops[from.index() * self.ranks..][..self.ranks]
     }
 
-    /// The distances if every link were turned round.
+    /// The distances if every link were reversed.
     pub fn transposed(&self) -> Self {
         let ranks = self.ranks;
-        let hops = (0..ranks * ranks).map(|place| self.hops[place % ranks * ranks + place / ranks]).collect();
+        let hops = (0..ranks * ranks).map(|pair| self.hops[pair % ranks * ranks + pair / ranks]).collect();
         Self { ranks, hops }
     }
 }

@@ -1,10 +1,10 @@
-//! What can be wrong with a stated machine.
+//! What can be wrong with a machine specification.
 
 use thiserror::Error;
 
 use super::{MAX_RANKS, RankId};
 
-/// Why a statement makes no machine, in words for the person who wrote it.
+/// Why a specification makes no machine, in words for the person who wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
 #[non_exhaustive]

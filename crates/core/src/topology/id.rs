@@ -1,34 +1,37 @@
-//! The numbers of ranks and links.
-
-use std::fmt;
+//! The numbers of ranks, links and chunks.
 
 /// The largest number of ranks a topology may have.
 pub const MAX_RANKS: u64 = 1 << 20;
 
-/// The number of a rank, `0..N`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RankId(pub u32);
+/// Declares a type of numbers.
+macro_rules! id {
+    ($(#[$about:meta])* $name:ident) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u32);
 
-impl RankId {
-    /// The rank as an index into an array with one entry per rank.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
+        impl $name {
+            /// The number as an index into an array with one entry each.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
 }
 
-impl fmt::Display for RankId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
+pub(crate) use id;
+
+id! {
+    /// The number of a rank, `0..N`.
+    RankId
 }
-
-/// The number of a directed link, `0..links().len()`, ascending in (from, to, direction).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LinkId(pub u32);
-
-impl LinkId {
-    /// The link as an index into an array with one entry per link.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
+id! {
+    /// The number of a directed link, `0..links().len()`, ascending in (from, to, direction).
+    LinkId
 }

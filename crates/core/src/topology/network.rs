@@ -1,4 +1,4 @@
-//! A machine that was checked, and what can be asked of it.
+//! A checked machine and its queries.
 
 use super::{DimRef, Direction, FailedLink, Link, LinkId, RankId, Shape, TopologyError, TopologySpec, Torus, dim_name};
 
@@ -19,8 +19,8 @@ impl Topology {
     ///
     /// # Errors
     ///
-    /// A [`TopologyError`] says what does not fit and what would: extents of 0, too many ranks, capacities of 0, failed
-    /// links that do not exist (with the neighbors that do), ambiguous or repeated failures, ranks out of range.
+    /// A [`TopologyError`] that names what does not fit and what would: extents of 0, too many ranks, capacities of 0,
+    /// failed links that do not exist (with the neighbors that do), ambiguous or repeated failures, ranks out of range.
     pub fn new(mut spec: TopologySpec) -> Result<Self, TopologyError> {
         spec.normalize_shape()?;
         let rank_count = spec.rank_count()?;
@@ -48,7 +48,7 @@ impl Topology {
         Ok(topology)
     }
 
-    /// A torus (or ring, for one extent) without failures, extents of 3 or more wrapped, every capacity 1.
+    /// An intact torus (or ring, for one extent): extents of 3 or more wrap, every capacity is 1.
     ///
     /// # Errors
     ///
@@ -64,8 +64,7 @@ impl Topology {
         Self::new(TopologySpec::torus(extents))
     }
 
-    /// The same with a cable failed, both of its links. Two ranks joined by more than one cable: say which with
-    /// [`TopologySpec`].
+    /// The same with both links of a cable failed. Where two cables join the ranks, use [`TopologySpec`] to name one.
     ///
     /// # Errors
     ///
@@ -81,7 +80,7 @@ impl Topology {
         self.fail(from, to, true)
     }
 
-    /// The same with the link from one rank to another failed, and the link back alive.
+    /// The same with the link from one rank to another failed; the opposite link stays alive.
     ///
     /// # Errors
     ///
@@ -90,7 +89,7 @@ impl Topology {
         self.fail(from, to, false)
     }
 
-    /// The same with a rank failed, and with it all its links.
+    /// The same with a rank and all its links failed.
     ///
     /// # Errors
     ///
@@ -109,7 +108,7 @@ impl Topology {
         &self.spec
     }
 
-    /// The torus this is, failures apart; `None` for an explicit graph.
+    /// The torus, as built; `None` for an explicit graph.
     pub fn as_torus(&self) -> Option<&Torus> {
         match &self.spec.shape {
             Shape::Torus(torus) => Some(torus),
@@ -132,17 +131,17 @@ impl Topology {
         (0..self.rank_count).map(RankId).filter(|rank| self.rank_alive[rank.index()])
     }
 
-    /// How many ranks did not fail.
+    /// The number of ranks that did not fail.
     pub fn live_rank_count(&self) -> usize {
         self.rank_alive.iter().filter(|&&alive| alive).count()
     }
 
-    /// Every directed link the machine was built with, failed ones included, indexed by [`LinkId`].
+    /// Every directed link, failed ones included, indexed by [`LinkId`].
     pub fn links(&self) -> &[Link] {
         &self.links
     }
 
-    /// The link of this id.
+    /// The link with this id.
     ///
     /// # Panics
     ///
@@ -151,7 +150,7 @@ impl Topology {
         &self.links[id.index()]
     }
 
-    /// The ids of the links that work, ascending.
+    /// The ids of the live links, ascending.
     pub fn live_links(&self) -> impl Iterator<Item = LinkId> + '_ {
         (0..self.links.len()).filter(|&i| self.links[i].alive).map(|i| LinkId(i as u32))
     }
@@ -176,28 +175,24 @@ impl Topology {
     }
 
     /// The links (failed ones included) from one rank to another, ascending: none, one, or two where a doubled cable
-    /// joins them. Empty if a rank is out of range. Takes time in the number of links that leave `from`.
+    /// joins them. Empty if a rank is out of range. O(links that leave `from`).
     pub fn links_between(&self, from: RankId, to: RankId) -> impl Iterator<Item = LinkId> + '_ {
-        let range = if from.0 < self.rank_count {
-            self.out_start[from.index()]..self.out_start[from.index() + 1]
-        } else {
-            0..0
-        };
-        range.map(LinkId).filter(move |link| self.links[link.index()].to == to)
+        let known = Some(from).filter(|from| from.0 < self.rank_count);
+        known.into_iter().flat_map(|from| self.links_from(from)).filter(move |&id| self.link(id).to == to)
     }
 
-    /// The opposite link of the same cable, if the machine was built with one.
+    /// The other link of the same cable, if it was built with one.
     pub fn opposite(&self, id: LinkId) -> Option<LinkId> {
         let link = self.link(id);
         let wanted = link.direction.map(Direction::opposite);
         self.links_between(link.to, link.from).find(|&back| self.link(back).direction == wanted)
     }
 
-    /// The live ranks in groups that can all reach each other over live links (strongly connected components), each
-    /// ascending, the groups in the order of their first rank. One group: the network is connected.
+    /// The strongly connected components of the live ranks, each ascending, in the order of their first ranks. One
+    /// component: the network is connected.
     ///
-    /// O(ranks + links). Kosaraju and Sharir: a group is what reaches its first rank backwards, if first ranks are
-    /// taken in descending order of the time at which a forward search leaves them.
+    /// O(ranks + links), by Kosaraju and Sharir: starting from ranks in descending order of the time a forward search
+    /// leaves them, a component is what a backward search reaches.
     pub fn components(&self) -> Vec<Vec<RankId>> {
         let mut left = Vec::with_capacity(self.rank_count());
         let mut seen = vec![false; self.rank_count()];
@@ -219,7 +214,7 @@ impl Topology {
         groups
     }
 
-    /// Depth-first search over unseen ranks; appends each to `left` when the search leaves it.
+    /// Depth-first search over unseen ranks, in postorder.
     fn search<I: Iterator<Item = RankId>>(
         &self,
         start: RankId,
@@ -253,7 +248,7 @@ impl Topology {
         links.map(|id| self.link(id)).filter(|link| link.alive).map(end)
     }
 
-    /// Marks the failed links dead and brings their list into its normal form.
+    /// Marks the failed links dead and normalizes their list.
     fn apply_failed_links(&mut self) -> Result<(), TopologyError> {
         let mut stated = std::mem::take(&mut self.spec.failed_links);
         for failed in &mut stated {
@@ -284,7 +279,7 @@ impl Topology {
         Ok(())
     }
 
-    /// The link a stated failure names.
+    /// The link that a failure names.
     fn find_failed(&self, failed: &FailedLink) -> Result<LinkId, TopologyError> {
         for rank in [failed.from, failed.to] {
             if rank.0 >= self.rank_count {
@@ -321,21 +316,19 @@ impl Topology {
         }
     }
 
-    /// "3 (3,0,0) over x+, ..." for every link built from a rank.
+    /// "3 (3,0,0) over x+, ..." for every link from a rank, failed ones included.
     fn neighbor_list(&self, rank: RankId) -> String {
-        let names: Vec<String> = self
-            .links_from(rank)
-            .map(|id| {
-                let link = self.link(id);
-                let over = link.direction.map(|direction| format!(" over {direction}")).unwrap_or_default();
-                format!("{}{over}", self.rank_label(link.to))
-            })
-            .collect();
+        let name = |id| {
+            let link = self.link(id);
+            let over = link.direction.map(|direction| format!(" over {direction}")).unwrap_or_default();
+            format!("{}{over}", self.rank_label(link.to))
+        };
+        let names: Vec<String> = self.links_from(rank).map(name).collect();
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     }
 }
 
-/// Where the links from, and into, each rank stand; `links` is sorted by `from`.
+/// Where the links from and into each rank begin; `links` is sorted by `from`.
 fn adjacency(rank_count: u32, links: &[Link]) -> (Vec<u32>, Vec<u32>, Vec<LinkId>) {
     let ranks = rank_count as usize;
     let (mut out_start, mut in_start) = (vec![0; ranks + 1], vec![0; ranks + 1]);

@@ -1,8 +1,8 @@
-//! What a person or a file states of a machine, before it is checked.
+//! A machine as a person or a file states it, unchecked.
 
 use super::{DimRef, Direction, Link, MAX_RANKS, RankId, TopologyError, dim_name};
 
-/// The statement a [`super::Topology`] is built from.
+/// What a [`super::Topology`] is built from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopologySpec {
     /// The machine as built.
@@ -27,12 +27,12 @@ pub enum Shape {
     },
 }
 
-/// Extents of a torus, with whether each dimension wraps and what its links carry.
+/// Extents of a torus, whether each dimension wraps, and what its links carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Torus {
     /// Positions per dimension, the one that runs fastest in the rank numbers first; each at least 1.
     pub extents: Vec<u32>,
-    /// Per dimension: does the last position join the first? Empty: the default, extents of 3 or more do.
+    /// Per dimension: does the last position join the first? Empty: for extents of 3 or more.
     pub wrap: Vec<bool>,
     /// Per dimension: chunks a link carries in a step of width 1. Empty: 1 each.
     pub capacity: Vec<u32>,
@@ -63,7 +63,7 @@ pub struct FailedLink {
 }
 
 impl FailedLink {
-    /// The only cable between these ranks, both of its directions.
+    /// The only cable between these ranks, both directions.
     pub fn cable(from: RankId, to: RankId) -> Self {
         Self { from, to, dim: None, both: true }
     }
@@ -75,7 +75,7 @@ impl TopologySpec {
         Self { shape, failed_links: Vec::new(), failed_ranks: Vec::new() }
     }
 
-    /// A torus of these extents, the one that runs fastest in the rank numbers first, without failures.
+    /// An intact torus; the extent that runs fastest in the rank numbers comes first.
     ///
     /// ```
     /// # use collsynth_core::topology::{Topology, TopologySpec};
@@ -87,19 +87,19 @@ impl TopologySpec {
         Self::new(Shape::Torus(Torus::new(extents)))
     }
 
-    /// The same machine with these cables dead as well, each stated by the two ranks it joins.
+    /// The same machine with these cables failed as well, each given by the two ranks it joins.
     pub fn without_cables(mut self, cables: &[(u32, u32)]) -> Self {
         self.failed_links.extend(cables.iter().map(|&(from, to)| FailedLink::cable(RankId(from), RankId(to))));
         self
     }
 
-    /// The same machine with these ranks dead as well.
+    /// The same machine with these ranks failed as well.
     pub fn without_ranks(mut self, ranks: &[u32]) -> Self {
         self.failed_ranks.extend(ranks.iter().copied().map(RankId));
         self
     }
 
-    /// Fills in the defaults of a torus, sorts the links of a graph, and refuses what makes no machine.
+    /// Fills in the defaults of a torus or sorts the links of a graph, and refuses what makes no machine.
     pub(super) fn normalize_shape(&mut self) -> Result<(), TopologyError> {
         match &mut self.shape {
             Shape::Torus(torus) => torus.normalize(),
@@ -124,16 +124,12 @@ impl TopologySpec {
         }
     }
 
-    /// The number of ranks the shape has.
     pub(super) fn rank_count(&self) -> Result<u32, TopologyError> {
         let ranks = match &self.shape {
-            Shape::Torus(torus) => torus
-                .extents
-                .iter()
-                .try_fold(1_u64, |product, &extent| {
-                    Some(product * u64::from(extent)).filter(|&product| product <= MAX_RANKS)
-                })
-                .ok_or(TopologyError::TooManyRanks)?,
+            // Every factor is below 2^32, so a product capped right above the limit never overflows.
+            Shape::Torus(torus) => {
+                torus.extents.iter().fold(1, |product, &extent| (product * u64::from(extent)).min(MAX_RANKS + 1))
+            }
             Shape::Graph { ranks, .. } => u64::from(*ranks),
         };
         match ranks {
@@ -156,17 +152,17 @@ impl TopologySpec {
 }
 
 impl Torus {
-    /// A torus of these extents with the default wrap, every capacity 1.
+    /// A torus with the default wrap, every capacity 1.
     pub fn new(extents: &[u32]) -> Self {
         Self { extents: extents.to_vec(), wrap: Vec::new(), capacity: Vec::new() }
     }
 
-    /// The wrap each extent has unless stated: 3 or more.
+    /// The wrap of each dimension unless stated: extents of 3 or more.
     pub fn default_wrap(&self) -> Vec<bool> {
         self.extents.iter().map(|&extent| extent >= 3).collect()
     }
 
-    /// How far apart in `rank` numbers two neighbors of a dimension are: the product of the extents before it.
+    /// The difference of the rank numbers of two neighbors along a dimension: the product of the extents before it.
     pub fn stride(&self, dim: usize) -> u32 {
         self.extents[..dim].iter().product()
     }
@@ -198,7 +194,7 @@ impl Torus {
         if let Some(dim) = self.capacity.iter().position(|&capacity| capacity == 0) {
             return Err(TopologyError::ZeroCapacity { what: format!("dimension {}", dim_name(dim as u8)) });
         }
-        // An extent of 1 has no link to close; wrapping it says nothing.
+        // An extent of 1 has no link to close.
         for (wrap, &extent) in self.wrap.iter_mut().zip(&self.extents) {
             *wrap &= extent >= 2;
         }
