@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use collsynth::audit::{AuditedProgram, Options};
+use collsynth::audit::{AuditOptions, AuditedProgram};
 use collsynth::lower::{Target, lower};
 use collsynth::{Kind, RankId, Request, Topology};
 
@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // Runtimes have no clock that counts steps: the audit judges the program in every interleaving.
     let program = lower(&schedule, &Target::default())?;
-    let audited = AuditedProgram::new(program, &Options::default())?;
+    let audited = AuditedProgram::new(program, &AuditOptions::default())?;
     for rank in [RankId(0), RankId(1)] {
         let workers = audited.workers(rank);
         let operations: usize = workers.map(|worker| audited.range(worker).len()).sum();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use collsynth::collective::Kind;
 use collsynth::plan::{Control, Goal, synthesize};
 use collsynth::runtime::mpi::MpiTransport;
-use collsynth::runtime::{Communicator, Operation};
+use collsynth::runtime::{Communicator, ReduceOp};
 use collsynth::schedule::Solution;
 use collsynth::topology::Topology;
 use collsynth::verify::{Options, Verified};
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let transport = MpiTransport::new(schedule.problem.topology(), Duration::from_secs(30))?;
     let mut buffer = vec![f64::from(world.rank()); 1000];
-    let sum = || Communicator::new(transport, &schedule)?.all_reduce(&mut buffer, Operation::Sum);
+    let sum = || Communicator::new(transport, &schedule)?.all_reduce(&mut buffer, ReduceOp::Sum);
     if let Err(error) = sum() {
         eprintln!("{error}");
         world.abort(2);

@@ -1,6 +1,6 @@
 //! `synth compare`: planners side by side.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -10,8 +10,7 @@ use collsynth::bound;
 use collsynth::certificate::{Bounds, VolumeBound};
 use collsynth::collective::{Collective, Kind};
 use collsynth::cost::Rates;
-use collsynth::format::file;
-use collsynth::plan::{Control, Goal, PlanError, StopReason, alternatives, can_be_cut, planners};
+use collsynth::plan::{Control, Goal, PlanError, StopReason, alternatives, planners};
 use collsynth::problem::Problem;
 use collsynth::report::comparison::{Baseline, Comparison, Entry, Machine, Plot, Refusal};
 use collsynth::topology::{Topology, TopologySpec};
@@ -183,10 +182,7 @@ impl CompareCommand {
                 comparison.to_svg(plot).map_err(Failure::usage)?
             }
         };
-        if self.output == Path::new("-") {
-            return output::print(&text);
-        }
-        Ok(file::write_atomic(&self.output, text.as_bytes())?)
+        output::deliver(&self.output, &text)
     }
 }
 
@@ -198,7 +194,7 @@ impl Run<'_> {
         let kind = self.command.collective.kind(&self.command.topology, topology)?;
         let most_parts = self.command.parts.numbers().iter().flat_map(|parts| parts.iter().copied()).max();
         size::check_chunks(topology, &kind, most_parts.unwrap_or(1))?;
-        if most_parts.is_some_and(|parts| parts > 1) && !can_be_cut(&kind) {
+        if most_parts.is_some_and(|parts| parts > 1) && !kind.can_be_cut() {
             return Err(Failure::usage(format!("{} is not cut in parts", kind.name())).hint("leave --parts out"));
         }
         let rates = self.command.rates.rates(topology)?;

@@ -10,7 +10,7 @@ use collsynth::report::frontier::Point;
 use collsynth::schedule::Solution;
 use collsynth::verify::{Options, Verified};
 
-use super::bound::{Limits, is_stopped, of_flow};
+use super::flow_limits::{Limits, is_stopped, of_flow};
 use super::{Ending, Failure, output};
 
 /// More numbers of steps than this are not looked at.

@@ -87,12 +87,12 @@ impl LowerOptions {
         })?;
         let barriers = match self.barriers {
             None | Some(BarrierName::None) => Barriers::None,
-            Some(BarrierName::Neighbour) => Barriers::Neighbour,
+            Some(BarrierName::Neighbour) => Barriers::Neighbor,
             Some(BarrierName::Global) => Barriers::Global,
         };
         let target = Target { barriers, in_place: self.in_place, slots: self.slots };
         let program = lower(&verified, &target).map_err(Failure::usage)?;
-        let report = audit(&program, &audit::Options::default());
+        let report = audit(&program, &audit::AuditOptions::default());
         if report.holds() {
             return Ok(program);
         }

@@ -1,11 +1,11 @@
 //! `synth` without a subcommand: plan, verify, write, summarise.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
 use collsynth::collective::Collective;
-use collsynth::format::{file, json};
+use collsynth::format::json;
 use collsynth::plan::{Control, Goal, Plan, PlanError, Smt, StopReason};
 use collsynth::problem::Problem;
 use collsynth::report::quality::Quality;
@@ -17,7 +17,7 @@ use collsynth::{PlannedSchedule, Request};
 
 use super::collective_options::CollectiveOptions;
 use super::plan_options::{PlanOptions, use_threads};
-use super::progress::{Ticker, interrupt_flag};
+use super::progress::{Ticker, control};
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, Format, output, proof, size};
 
@@ -54,7 +54,7 @@ impl PlanCommand {
         use_threads(self.options.threads)?;
         let ticker = Ticker::new(self.quiet);
         let started = Instant::now();
-        let control = self.control(&ticker)?;
+        let control = control(self.options.time_limit)?.with_listener(ticker.listener());
         let smt = self.options.smt();
         let goal = self.options.goal(&smt)?;
         let plan = self.plan(&problem, &goal, &smt, control)?;
@@ -66,7 +66,7 @@ impl PlanCommand {
         let verified = self.verify(plan, &goal)?;
         let verifying = started.elapsed();
         ticker.finish();
-        self.write(&json::solution_to_string(&verified))?;
+        output::deliver(&self.output, &json::solution_to_string(&verified))?;
 
         let quality = Quality::new(&verified.problem, &verified.schedule, &verified.bounds);
         if !self.quiet {
@@ -90,15 +90,6 @@ impl PlanCommand {
         let steps_settled = quality.steps.is_certified() || self.options.steps.is_some();
         let proven = quality.volume.is_certified() && steps_settled;
         Ok(if stopped == StopReason::Finished || proven { Ending::Success } else { Ending::Stopped })
-    }
-
-    /// When to stop, from now on, and who is told what goes on.
-    fn control(&self, ticker: &Ticker) -> Result<Control, Failure> {
-        let control = Control::unlimited().with_interrupt(interrupt_flag()?).with_listener(ticker.listener());
-        Ok(match self.options.time_limit.and_then(|limit| Instant::now().checked_add(limit)) {
-            Some(deadline) => control.with_deadline(deadline),
-            None => control,
-        })
     }
 
     /// Plans the problem; its parts are those asked for, or to be chosen.
@@ -132,13 +123,6 @@ impl PlanCommand {
         words.extend(self.collective.words());
         words.extend(self.options.words(goal));
         words.join(" ")
-    }
-
-    fn write(&self, text: &str) -> Result<(), Failure> {
-        if self.output == Path::new("-") {
-            return output::print(text);
-        }
-        Ok(file::write_atomic(&self.output, text.as_bytes())?)
     }
 }
 

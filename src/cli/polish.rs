@@ -1,18 +1,18 @@
 //! `synth polish`: from a schedule to a better one.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use collsynth::bound;
-use collsynth::format::{file, json};
+use collsynth::format::json;
 use collsynth::plan::{Control, Outcome, Plan, Planner, SharperBounds, Smt, SmtBackend, StopReason, Task};
 use collsynth::report::summary::Summary;
 use collsynth::report::verdict;
 use collsynth::schedule::{Origin, Solution};
 use collsynth::verify::{Options, Verified};
 
-use super::progress::{Ticker, interrupt_flag};
+use super::progress::{Ticker, control};
 use super::quantity::parse_duration;
 use super::{Ending, Failure, Format, output, show};
 
@@ -50,10 +50,7 @@ impl PolishCommand {
                 .hint("only a schedule that holds can be polished")
         })?;
         let ticker = Ticker::new(self.quiet);
-        let mut control = Control::unlimited().with_interrupt(interrupt_flag()?).with_listener(ticker.listener());
-        if let Some(deadline) = self.time_limit.and_then(|limit| Instant::now().checked_add(limit)) {
-            control = control.with_deadline(deadline);
-        }
+        let control = control(self.time_limit)?.with_listener(ticker.listener());
         let started = Instant::now();
         let plan = self.polished(&given, &control)?;
         let planning = started.elapsed();
@@ -68,12 +65,7 @@ impl PolishCommand {
         let verified = super::plan::verified(plan, Some(origin))?;
         let verifying = started.elapsed();
         ticker.finish();
-        let text = json::solution_to_string(&verified);
-        if self.output == Path::new("-") {
-            output::print(&text)?;
-        } else {
-            file::write_atomic(&self.output, text.as_bytes())?;
-        }
+        output::deliver(&self.output, &json::solution_to_string(&verified))?;
         if !self.quiet {
             let summary = Summary {
                 solution: &verified,

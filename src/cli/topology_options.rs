@@ -136,7 +136,7 @@ impl TopologyOptions {
     fn explain(&self, error: &TopologyError) -> Failure {
         let failure = Failure::usage(error);
         match error {
-            TopologyError::NotNeighbours { .. }
+            TopologyError::NotNeighbors { .. }
             | TopologyError::WrongDimension { .. }
             | TopologyError::RankOutOfRange { .. }
             | TopologyError::NotARank { .. }

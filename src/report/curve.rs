@@ -9,11 +9,10 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Solution;
 use collsynth_plan::cost::Price;
 use collsynth_plan::{Account, StopReason};
-use collsynth_verify::report::collective::unit;
 use collsynth_verify::report::figures::{bytes, decimal, exact_and_decimal, fine_percent, seconds};
 use collsynth_verify::report::machine::describe;
-use collsynth_verify::report::overview::{headline, volume};
-use collsynth_verify::report::quality::Quality;
+use collsynth_verify::report::overview::headline;
+use collsynth_verify::report::quality::{Quality, volume};
 use collsynth_verify::report::table::Table;
 use collsynth_verify::verify::Observed;
 
@@ -137,7 +136,7 @@ impl Curve<'_> {
         json!({
             "collective": kind.name(),
             "root": kind.root().map(|root| root.0),
-            "unit": unit(kind),
+            "unit": kind.unit().name(),
             "machine": describe(self.problem.topology()),
             "ranks": self.problem.topology().rank_count(),
             "stopped": self.stopped.name(),

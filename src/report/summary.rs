@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use collsynth_core::schedule::Solution;
 use collsynth_plan::cost::Price;
 use collsynth_plan::{Account, Refutation, StopReason};
-use collsynth_verify::report::collective::unit;
 use collsynth_verify::report::figures::{count, seconds};
 use collsynth_verify::report::observed;
 use collsynth_verify::report::overview::{figures, figures_to_json, headline};
@@ -52,8 +51,11 @@ impl Summary<'_> {
             table.row(["refuted".to_owned(), self.refuted_words()]);
         }
         if let Some(price) = &self.price {
-            let message =
-                format!("for {}s of {}", unit(&problem.collective().kind), count(price.message_bytes as usize, "byte"));
+            let message = format!(
+                "for {}s of {}",
+                problem.collective().kind.unit().name(),
+                count(price.message_bytes as usize, "byte")
+            );
             table.row(["time".to_owned(), seconds(price.seconds(problem, schedule)), message]);
         }
         text.push_str(&table.to_string());

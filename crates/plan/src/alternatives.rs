@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::driver::synthesize;
-use super::parts::{best_parts, can_be_cut};
+use super::parts::best_parts;
 use super::portfolio::plan_bounded;
 use super::{Control, Front, Goal, Parts, Plan, PlanError, Planner, StopReason};
 use crate::bound;
@@ -87,7 +87,7 @@ fn parts_of(
     prices: &[Price],
 ) -> Result<BTreeSet<u32>, PlanError> {
     let mut parts = BTreeSet::from([1]);
-    if !can_be_cut(&whole.collective().kind) {
+    if !whole.collective().kind.can_be_cut() {
         return Ok(parts);
     }
     let (least_volume, most) = best_parts(whole, bounds, None);

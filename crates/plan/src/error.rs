@@ -50,7 +50,11 @@ pub(super) fn check_kind(planner: &'static str, problem: &Problem, kinds: &[&str
     if kinds.contains(&problem.collective().kind.name()) {
         return Ok(());
     }
-    Err(PlanError::NotApplicable { planner, reason: format!("it plans {} only", kinds.join(" and ")) })
+    let listed = match kinds {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => kinds.concat(),
+    };
+    Err(PlanError::NotApplicable { planner, reason: format!("it plans {listed} only") })
 }
 
 fn listed(refusals: &[PlanError]) -> String {

@@ -37,9 +37,10 @@
 
 use itertools::Itertools;
 
+use super::error::check_kind;
 use super::moves::Moves;
 use super::{Control, Outcome, PlanError, Planner, StopReason, Task};
-use collsynth_core::collective::{ChunkId, Kind};
+use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Op;
 use collsynth_core::topology::{Direction, LinkId, Topology, Torus};
@@ -94,16 +95,13 @@ impl Exchange {
         let topology = problem.topology();
         let Some(torus) = topology.as_torus() else { return refuse("it needs a torus") };
         let closed = |dim: usize| torus.extents[dim] <= 2 || (torus.extents[dim] == 4 && torus.wrap[dim]);
-        let intact = topology.links().iter().all(|link| link.alive);
-        match problem.collective().kind {
-            Kind::AllReduce if !intact || topology.live_rank_count() < topology.rank_count() => {
-                refuse("something failed")
-            }
-            Kind::AllReduce if !(0..torus.extents.len()).all(closed) => {
-                refuse("it needs extents of 1, 2 and, closed, 4")
-            }
-            Kind::AllReduce => Ok(torus),
-            _ => refuse("it plans all_reduce only"),
+        check_kind(self.name(), problem, &["all_reduce"])?;
+        if topology.links().iter().any(|link| !link.alive) || topology.live_rank_count() < topology.rank_count() {
+            return refuse("something failed");
+        }
+        match (0..torus.extents.len()).all(closed) {
+            true => Ok(torus),
+            false => refuse("it needs extents of 1, 2 and, closed, 4"),
         }
     }
 }

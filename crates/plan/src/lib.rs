@@ -63,7 +63,7 @@ pub use front::Front;
 pub use goal::{Goal, Parts};
 pub use lp::Lp;
 pub use negotiated::Negotiated;
-pub use parts::{can_be_cut, useful_parts};
+pub use parts::useful_parts;
 pub use phased::Phase;
 pub use planned::Plan;
 pub use planner::{Account, AutoUse, Outcome, Planner, Refutation};

@@ -41,7 +41,6 @@ use crate::network::{LiveLink, Message, Network, WAIT};
 use crate::path_routing::{Guide, plan_from};
 use crate::template::{TemplateSchedule, is_symmetric};
 use crate::{Control, Outcome, PlanError, Planner, Task};
-use collsynth_core::collective::Kind;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{RankId, Topology, TopologySpec};
 
@@ -116,7 +115,7 @@ impl Guide for TemplateGuide {
 fn template(problem: &Problem, steps: usize) -> Option<(Topology, TemplateSchedule)> {
     let topology = problem.topology();
     let torus = topology.as_torus().filter(|torus| is_symmetric(torus))?;
-    if problem.collective().kind != Kind::AllToAll {
+    if problem.collective().kind.demand().is_some() {
         return None;
     }
     let template = TemplateSchedule::new(torus, problem.parts(), u32::try_from(steps).ok()?)?;

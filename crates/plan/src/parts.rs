@@ -4,7 +4,7 @@ use super::PlanError;
 use crate::bound;
 use crate::cost::Price;
 use collsynth_core::certificate::Bounds;
-use collsynth_core::collective::{Collective, Kind};
+use collsynth_core::collective::{Collective, Kind, Pattern};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::Topology;
 
@@ -23,7 +23,7 @@ const AUTO_TREE_HOPS: u32 = 800_000;
 ///
 /// As [`synthesize`](super::synthesize).
 pub fn useful_parts(topology: &Topology, kind: &Kind) -> Result<Vec<u32>, PlanError> {
-    if !can_be_cut(kind) {
+    if !kind.can_be_cut() {
         return Ok(vec![1]);
     }
     let whole = Problem::new(topology.clone(), Collective::new(kind.clone()))?;
@@ -33,20 +33,14 @@ pub fn useful_parts(topology: &Topology, kind: &Kind) -> Result<Vec<u32>, PlanEr
     Ok(powers.chain([exact, 2 * exact, 4 * exact]).filter(|&parts| parts <= most).collect())
 }
 
-/// Can messages of this kind be cut in more parts? A barrier has one chunk, and a demand says its chunks itself.
-pub fn can_be_cut(kind: &Kind) -> bool {
-    !matches!(kind, Kind::Barrier | Kind::AllToAllV(_))
-}
-
 /// The fewest parts whose least whole width costs least, and the most that are within the limits.
 pub(crate) fn best_parts(whole: &Problem, bounds: &Bounds, price: Option<Price>) -> (u32, u32) {
     let hops = u64::from(whole.chunk_count()) * u64::from(bounds.least_steps().max(1));
-    let most = match whole.collective().kind {
-        Kind::AllReduce => {
-            let ranks = whole.topology().live_rank_count().max(1) as u32;
-            (AUTO_TREE_HOPS / ranks / 2).clamp(1, AUTO_PARTS.max(AUTO_PARTS_PER_RANK * ranks))
-        }
-        _ => u32::try_from(AUTO_HOPS / hops.max(1)).unwrap_or(u32::MAX).clamp(1, AUTO_PARTS),
+    let most = if reduces_to_all(whole) {
+        let ranks = whole.topology().live_rank_count().max(1) as u32;
+        (AUTO_TREE_HOPS / ranks / 2).clamp(1, AUTO_PARTS.max(AUTO_PARTS_PER_RANK * ranks))
+    } else {
+        u32::try_from(AUTO_HOPS / hops.max(1)).unwrap_or(u32::MAX).clamp(1, AUTO_PARTS)
     };
     // The first of equals.
     let cost = |parts: u32| least_cost(whole, bounds, parts, price);
@@ -61,20 +55,26 @@ pub(crate) fn least_cost(whole: &Problem, bounds: &Bounds, parts: u32, price: Op
     price.map_or(volume, |price| price.seconds_for(steps as usize, volume))
 }
 
-/// Steps and width of the best schedule that could be. Where all comes from, or goes to, one rank, the first parts have
-/// the whole way before them until others can follow in steps of width 1. An all_reduce goes up and down again, both in
-/// whole widths; unless all ranks do alike, each way is about 1 wider, since first and last some links have nothing to
-/// do.
+/// Is it a sum that every rank needs?
+fn reduces_to_all(problem: &Problem) -> bool {
+    let kind = &problem.collective().kind;
+    kind.pattern() == Pattern::EveryToEvery && kind.has_volume()
+}
+
+/// Steps and width of the best schedule that could be. From, or to, one rank, a pipeline of steps of width 1 must first
+/// fill. An all_reduce goes up and comes down, both in whole widths; unless all ranks do alike, each half is about 1
+/// wider, since at its ends some links idle.
 fn least_figures(whole: &Problem, bounds: &Bounds, parts: u32) -> (u32, u32) {
     let (steps, width) = (bounds.least_steps(), bounds.least_width(parts));
-    if whole.collective().kind == Kind::AllReduce {
+    if reduces_to_all(whole) {
         let topology = whole.topology();
-        let sound = topology.live_links().count() == topology.links().len();
-        let alike = sound && parts.is_multiple_of(topology.rank_count() as u32);
-        let way = width.div_ceil(2).max(steps).saturating_add(u32::from(!alike));
-        return (steps.saturating_mul(2), way.saturating_mul(2));
+        let intact = topology.live_links().count() == topology.links().len();
+        let alike = intact && parts.is_multiple_of(topology.rank_count() as u32);
+        let half = width.div_ceil(2).max(steps).saturating_add(u32::from(!alike));
+        return (steps.saturating_mul(2), half.saturating_mul(2));
     }
-    let pipelined = matches!(whole.collective().kind, Kind::Broadcast(_) | Kind::Reduce(_));
+    let kind = &whole.collective().kind;
+    let pipelined = kind.root().is_some() && kind.owners() == 0;
     match bounds.volume.as_ref().filter(|_| pipelined && steps > 1) {
         Some(bound) => {
             let rounds = (bound.at_least * i128::from(parts)).ceil().to_integer();

@@ -16,7 +16,7 @@
 use std::ops::RangeInclusive;
 
 use super::curve::{Consumer, trace_bounded};
-use super::parts::{best_parts, can_be_cut, least_cost, useful_parts};
+use super::parts::{best_parts, least_cost, useful_parts};
 use super::portfolio::plan_bounded;
 use super::{Control, Goal, Parts, Plan, PlanError, StopReason};
 use crate::bound;
@@ -79,7 +79,7 @@ fn candidates(
         Parts::Fixed(parts) => vec![parts],
         Parts::Auto => useful_parts(topology, kind)?,
     };
-    if parts == Parts::Auto && can_be_cut(kind) {
+    if parts == Parts::Auto && kind.can_be_cut() {
         numbers.push(best_parts(&whole, &bounds, Some(price)).0);
     }
     numbers.sort_unstable();

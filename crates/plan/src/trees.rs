@@ -39,7 +39,7 @@ use crate::negotiation::{Aim, Search, Start, Strategy};
 use crate::network::{Network, WAIT, most_useful};
 use crate::tree_routing::{Forest, TimedNetwork, TreeSpec};
 use crate::{Control, Outcome, PlanError, Planner, StopReason, Task};
-use collsynth_core::collective::{ChunkId, ChunkRule, Combining, Holders, Kind};
+use collsynth_core::collective::{ChunkId, ChunkRule, Combining, Holders, Pattern};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};
 use collsynth_core::topology::LinkId;
@@ -56,9 +56,10 @@ fn is_for_the_pipeline(problem: &Problem) -> bool {
     let capacity = |links: &mut dyn Iterator<Item = LinkId>| -> u32 {
         links.map(|id| topology.link(id)).filter(|link| link.alive).map(|link| link.capacity).sum()
     };
-    let per_round = match problem.collective().kind {
-        Kind::Broadcast(root) => capacity(&mut topology.links_from(root)),
-        Kind::Reduce(root) => capacity(&mut topology.links_into(root)),
+    let kind = &problem.collective().kind;
+    let per_round = match (kind.pattern(), kind.root()) {
+        (Pattern::OneToEvery, Some(root)) => capacity(&mut topology.links_from(root)),
+        (Pattern::EveryToOne, Some(root)) => capacity(&mut topology.links_into(root)),
         _ => return false,
     };
     let arrivals = problem.parts() as usize * topology.live_rank_count();

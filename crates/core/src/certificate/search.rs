@@ -19,7 +19,7 @@ pub(super) enum Way {
 
 /// Dijkstra's algorithm on flat arrays. Its memory is kept between searches.
 pub(super) struct Search {
-    /// `arcs[start[rank]..start[rank + 1]]`: the neighbours of a rank, and the weight of the link.
+    /// `arcs[start[rank]..start[rank + 1]]`: the neighbors of a rank, and the weight of the link.
     start: Vec<usize>,
     arcs: Vec<(u32, u32)>,
     distance: Vec<u64>,

@@ -7,6 +7,7 @@ use super::{MAX_RANKS, RankId};
 /// Why a statement makes no machine, in words for the person who wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+#[non_exhaustive]
 pub enum TopologyError {
     #[error("a torus needs between 1 and 255 dimensions")]
     NoDimension,
@@ -28,9 +29,9 @@ pub enum TopologyError {
     RankOutOfRange { rank: u32, ranks: u32 },
     #[error("rank {rank} is stated as failed twice")]
     RankFailedTwice { rank: RankId },
-    #[error("ranks {from} and {to} are not neighbours; neighbours of {from} are {neighbours}")]
-    NotNeighbours { from: String, to: String, neighbours: String },
-    #[error("ranks {from} and {to} are not neighbours in {stated}{}", actual.as_ref().map(|dim| format!(": they are in {dim}")).unwrap_or_else(|| ": an explicit graph has no dimensions".to_owned()))]
+    #[error("ranks {from} and {to} are not neighbors; neighbors of {from} are {neighbors}")]
+    NotNeighbors { from: String, to: String, neighbors: String },
+    #[error("ranks {from} and {to} are not neighbors in {stated}{}", actual.as_ref().map(|dim| format!(": they are in {dim}")).unwrap_or_else(|| ": an explicit graph has no dimensions".to_owned()))]
     WrongDimension { from: String, to: String, stated: String, actual: Option<String> },
     #[error("two cables join ranks {from} and {to}: say which one with {}", choices.join(" or "))]
     AmbiguousCable { from: String, to: String, choices: Vec<String> },

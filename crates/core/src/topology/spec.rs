@@ -166,7 +166,7 @@ impl Torus {
         self.extents.iter().map(|&extent| extent >= 3).collect()
     }
 
-    /// How far apart in `rank` numbers two neighbours of a dimension are: the product of the extents before it.
+    /// How far apart in `rank` numbers two neighbors of a dimension are: the product of the extents before it.
     pub fn stride(&self, dim: usize) -> u32 {
         self.extents[..dim].iter().product()
     }

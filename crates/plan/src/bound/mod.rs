@@ -11,6 +11,7 @@
 //!
 //! A barrier has no volume to speak of: it gets a bound for its steps alone.
 
+mod count;
 mod crowding;
 mod cuts;
 mod evidence;
@@ -27,7 +28,7 @@ mod weighted;
 mod words;
 
 use collsynth_core::certificate::{Bounds, Evidence, Rational, StepsBound, VolumeBound};
-use collsynth_core::collective::Kind;
+use collsynth_core::collective::Pattern;
 use collsynth_core::problem::{Disconnected, Problem};
 use collsynth_core::topology::Distances;
 
@@ -134,7 +135,8 @@ fn farthest_pair(problem: &Problem, distances: &Distances) -> Option<StepsBound>
 }
 
 fn volume_findings(problem: &Problem, distances: &Distances) -> Vec<Ranked> {
-    if problem.collective().kind == Kind::Barrier {
+    let kind = &problem.collective().kind;
+    if !kind.has_volume() {
         return Vec::new();
     }
     let mut ranked = Vec::new();
@@ -156,7 +158,7 @@ fn volume_findings(problem: &Problem, distances: &Distances) -> Vec<Ranked> {
             words::hop_count(problem, &found),
         );
     }
-    if problem.collective().kind == Kind::AllReduce {
+    if kind.pattern() == Pattern::EveryToEvery {
         for found in partition::best_partitions(problem) {
             let (volume, links, words) = (found.volume(), found.links, words::partition(&found));
             add("partition", volume, links, Evidence::Partition { blocks: found.blocks }, words);

@@ -14,7 +14,6 @@ use crate::moves::Moves;
 use crate::negotiation::{Aim, Search, Start, Strategy};
 use crate::network::{LiveLink, Message, Network, WAIT, messages, most_useful};
 use crate::{Control, Outcome, PlanError, StopReason, Task, bounded_widths, even_widths};
-use collsynth_core::collective::Kind;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};
 use paths::Paths;
@@ -55,10 +54,8 @@ pub(crate) fn plan_from(
     if messages.is_empty() {
         return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
     }
-    let more = match task.problem.collective().kind {
-        Kind::AllToAllV(_) => MORE_STEPS_OF_DEMANDS,
-        _ => MORE_STEPS,
-    };
+    let demanded = task.problem.collective().kind.demand().is_some();
+    let more = if demanded { MORE_STEPS_OF_DEMANDS } else { MORE_STEPS };
     let most_steps = task.steps.or(task.max_steps);
     let steps = match most_steps {
         Some(most) => (least_steps..=most).collect(),
@@ -139,7 +136,7 @@ impl<'a> Strategy for Routing<'a> {
     /// For demands, steps that are all 1 wide: any schedule can be stretched to such steps. All-to-alls are regular
     /// enough to do with fewer.
     fn patient_steps(&self, width: u32) -> Option<u32> {
-        let demanded = matches!(self.problem.collective().kind, Kind::AllToAllV(_));
+        let demanded = self.problem.collective().kind.demand().is_some();
         let (least, most) = (self.steps.first().copied().unwrap_or(1), self.most_steps.unwrap_or(u32::MAX));
         Some(width).filter(|steps| demanded && (least..=most).contains(steps))
     }

@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 
 use crate::PlanError;
-use collsynth_core::collective::{ChunkId, Holders, Kind};
+use collsynth_core::collective::{ChunkId, Holders};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{RankId, Torus, dim_name};
 
@@ -54,7 +54,7 @@ pub fn check_torus<'a>(planner: &'static str, problem: &'a Problem) -> Result<&'
     let refuse = |reason: String| Err(PlanError::NotApplicable { planner, reason });
     let topology = problem.topology();
     let kind = &problem.collective().kind;
-    if !matches!(kind, Kind::AllToAll | Kind::AllToAllV(_)) {
+    if kind.owners() != 2 {
         return refuse(format!("it plans all_to_all and all_to_allv, not {}", kind.name()));
     }
     let Some(torus) = topology.as_torus() else {

@@ -19,7 +19,7 @@ pub(super) use arborescence::{Arborescence, Parents};
 use crate::moves::Moves;
 use crate::network::Network;
 use crate::{Control, Outcome, PlanError, StopReason, Task, even_widths};
-use collsynth_core::collective::{ChunkId, Kind};
+use collsynth_core::collective::ChunkId;
 use collsynth_core::schedule::{Op, Schedule};
 
 /// Plans a broadcast or reduce through the arborescences that `find` returns for a network and its root, together with
@@ -41,7 +41,7 @@ pub(super) fn pipelined(
     };
     let network = Network::new(problem);
     problem.check_connected(&network.distances)?;
-    let collected = matches!(problem.collective().kind, Kind::Reduce(_));
+    let collected = problem.collective().kind.is_to_root();
     let network = if collected { Network::reversed(problem) } else { network };
     let (unit, trees) = find(&network, root.0);
     let pipeline = Pipeline { unit, depths: trees.iter().map(Arborescence::depth).collect() };

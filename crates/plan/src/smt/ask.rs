@@ -6,7 +6,7 @@ use super::options::{Smt, SmtBackend};
 use super::translation::Translation;
 use crate::{Control, PlanError, Progress, Refutation, SharperBounds, StopReason, Task};
 use collsynth_core::certificate::Bounds;
-use collsynth_core::collective::Kind;
+use collsynth_core::collective::Pattern;
 use collsynth_core::schedule::Schedule;
 
 /// Conflicts of a quick try, and of one that may take some seconds.
@@ -109,7 +109,7 @@ impl<'a> Asking<'a> {
     /// Follows from what was refuted before: less width in as many steps; and, where chunks only move, fewer steps, for
     /// a step of width 2 and more can be carried out as two.
     fn is_refuted(&self, steps: u32, width: u32) -> bool {
-        let moves = self.task.problem.collective().kind != Kind::AllReduce;
+        let moves = self.task.problem.collective().kind.pattern() != Pattern::EveryToEvery;
         self.refuted.iter().any(|known| width <= known.width && (known.steps == steps || moves && steps <= known.steps))
     }
 

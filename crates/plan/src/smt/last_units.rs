@@ -18,7 +18,7 @@
 use super::ask::{Asking, Effort, Known};
 use super::options::Smt;
 use crate::{Control, Outcome, Planner, StopReason, Task};
-use collsynth_core::collective::Kind;
+use collsynth_core::collective::Pattern;
 use collsynth_core::schedule::Schedule;
 
 /// The largest `chunks * links * width` that is asked for.
@@ -46,7 +46,7 @@ pub(crate) fn last_units(task: &Task<'_>, known: &Schedule, control: &Control) -
     let moves = u64::from(problem.chunk_count()) * problem.topology().live_links().count() as u64 * u64::from(width);
     let asked = known.total_width() > u64::from(width)
         && moves <= MOST_MOVES
-        && !matches!(problem.collective().kind, Kind::AllReduce | Kind::Barrier)
+        && problem.collective().kind.pattern() != Pattern::EveryToEvery
         && SMT.applies(problem).is_ok();
     let Some(mut asking) = asked.then(|| Asking::new(&SMT, task, control).ok()).flatten() else {
         return LastUnits::Unknown;
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::bound;
     use crate::{SharperBounds, Trees};
-    use collsynth_core::collective::Collective;
+    use collsynth_core::collective::{Collective, Kind};
     use collsynth_core::problem::Problem;
     use collsynth_core::topology::{RankId, Topology};
 

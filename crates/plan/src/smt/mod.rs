@@ -52,7 +52,6 @@ pub use options::{Minimize, Smt, SmtBackend};
 
 use crate::{Account, AutoUse, Control, Flood, Outcome, PlanError, Planner, StopReason, Task};
 use ask::Asking;
-use collsynth_core::collective::Kind;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
 use collsynth_core::topology::Distances;
@@ -91,7 +90,7 @@ impl Planner for Smt {
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
-        if task.problem.collective().kind == Kind::Barrier {
+        if !task.problem.collective().kind.has_volume() {
             return Flood.plan(task, control).map(|outcome| Outcome { account: PROVEN, ..outcome });
         }
         task.steps_or(0)?;

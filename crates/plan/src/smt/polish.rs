@@ -4,7 +4,6 @@ use super::ask::{Asking, Effort, Known};
 use super::options::Smt;
 use super::search::outcome;
 use crate::{Control, Outcome, PlanError, Planner, Task};
-use collsynth_core::collective::Kind;
 use collsynth_core::schedule::Schedule;
 
 impl Smt {
@@ -16,7 +15,7 @@ impl Smt {
     /// [`PlanError::NotApplicable`] if the planner does not apply, or to a barrier.
     pub fn polish(&self, task: &Task<'_>, schedule: Schedule, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
-        if task.problem.collective().kind == Kind::Barrier {
+        if !task.problem.collective().kind.has_volume() {
             let reason = "a barrier is flooded, which is optimal: plan it anew".to_owned();
             return Err(PlanError::NotApplicable { planner: self.name(), reason });
         }

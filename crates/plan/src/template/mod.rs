@@ -49,8 +49,9 @@ mod offsets;
 mod open_shop;
 mod tree;
 
+use crate::error::check_kind;
 use crate::{Control, Outcome, PlanError, Planner, StopReason, Task};
-use collsynth_core::collective::Kind;
+use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
 use offsets::diameter;
 use tree::TemplateTrees;
@@ -93,10 +94,7 @@ impl Planner for Template {
         let refuse = |reason: &str| PlanError::NotApplicable { planner: self.name(), reason: reason.to_owned() };
         let topology = problem.topology();
         let torus = topology.as_torus().ok_or_else(|| refuse("the topology is no torus"))?;
-        match problem.collective().kind {
-            Kind::AllToAll | Kind::AllGather | Kind::AllReduceGathered | Kind::ReduceScatter => {}
-            _ => return Err(refuse("it plans all_to_all, all_gather, all_reduce_gathered and reduce_scatter only")),
-        }
+        check_kind(self.name(), problem, &["all_to_all", "all_gather", "all_reduce_gathered", "reduce_scatter"])?;
         if topology.links().iter().any(|link| !link.alive) || topology.live_rank_count() < topology.rank_count() {
             return Err(refuse("links or ranks failed"));
         }
@@ -112,15 +110,15 @@ impl Planner for Template {
         let torus = topology.as_torus().expect("the template applies to tori only");
         let steps = task.steps_or(diameter(torus))?;
         let not_found = || PlanError::NotFound { planner: self.name(), limit: format!("{steps} steps") };
-        let schedule = match &task.problem.collective().kind {
-            Kind::AllToAll => {
+        let schedule = match task.problem.collective().kind.pattern() {
+            Pattern::OneToOne => {
                 let template = TemplateSchedule::new(torus, parts, steps);
                 template.map(|template| template.translate(topology, parts))
             }
-            kind => {
+            pattern => {
                 let most = task.steps.or(task.max_steps).unwrap_or(u32::MAX).min(steps + MORE_STEPS);
                 let trees = TemplateTrees::narrowest(task, torus, steps..=most);
-                trees.map(|trees| trees.translate(topology, parts, *kind == Kind::ReduceScatter))
+                trees.map(|trees| trees.translate(topology, parts, pattern == Pattern::EveryToOne))
             }
         };
         let schedule = schedule.ok_or_else(not_found)?;

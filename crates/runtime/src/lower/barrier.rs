@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::ops::{Draft, Link};
-use super::{LowerError, channels};
+use super::ops::{Draft, Link, channels};
+use super::target::LowerError;
 use collsynth_core::problem::Problem;
 use collsynth_core::program::{Barriers, Slot};
 use collsynth_core::schedule::Schedule;
@@ -29,7 +29,7 @@ impl Barrier {
         let topology = problem.topology();
         let (up, down) = match kind {
             Barriers::None => (Vec::new(), Vec::new()),
-            Barriers::Neighbour => (neighbours(topology, schedule)?, Vec::new()),
+            Barriers::Neighbor => (neighbours(topology, schedule)?, Vec::new()),
             Barriers::Global => {
                 let mut up = tree(topology, false).ok_or(LowerError::NotConnected)?;
                 up.reverse();
@@ -53,7 +53,7 @@ impl Barrier {
             draft.gather(rank);
         }
         match self.kind {
-            Barriers::Neighbour => {
+            Barriers::Neighbor => {
                 self.up.iter().for_each(|&link| tell(draft, link));
                 self.up.iter().for_each(|&link| hear(draft, link));
             }

@@ -26,45 +26,23 @@ mod barrier;
 mod lifetimes;
 mod ops;
 mod scratch;
+mod target;
 
-use std::collections::{BTreeSet, HashMap};
-
-use thiserror::Error;
+use std::collections::HashMap;
 
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
-use collsynth_core::program::{Barriers, Buffer, Layout, Program, Slot};
+use collsynth_core::program::{Buffer, Layout, Program, Slot};
 use collsynth_core::schedule::{Op, Schedule, Solution, Transfer};
-use collsynth_core::topology::{Direction, RankId};
+use collsynth_core::topology::RankId;
 use collsynth_verify::verify::Verified;
 
 use barrier::Barrier;
 use lifetimes::Lifetimes;
-use ops::Draft;
+use ops::{Draft, channels};
 use scratch::Scratch;
 
-/// What a program is to be like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Target {
-    /// What keeps steps apart.
-    pub barriers: Barriers,
-    /// Input and output share their room.
-    pub in_place: bool,
-    /// The slots of every channel; left out: as many as its busiest step has packets.
-    pub slots: Option<u32>,
-}
-
-/// Why there is no such program.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
-pub enum LowerError {
-    #[error("{kind} is not lowered in place: arrivals would overwrite what is still to be sent")]
-    NotInPlace { kind: &'static str },
-    #[error("a neighbour barrier needs links in both directions, but rank {to} has no link back to rank {from}")]
-    OneWay { from: RankId, to: RankId },
-    #[error("a global barrier needs every rank to reach every other, but the live network is not connected so")]
-    NotConnected,
-}
+pub use target::{LowerError, Target};
 
 /// Lowers a schedule.
 ///
@@ -122,7 +100,8 @@ impl<'a> Lowering<'a> {
     fn new(problem: &'a Problem, schedule: &'a Schedule, target: Target, barrier: &Barrier) -> Self {
         let ranks = || (0..problem.topology().rank_count() as u32).map(RankId);
         // Scratch is allotted without an end; how much there is is known at last.
-        let layouts: Vec<Layout<'_>> = ranks().map(|rank| Layout::new(problem, target.in_place, rank, 0)).collect();
+        let layouts: Vec<Layout<'_>> =
+            ranks().map(|rank| Layout::of_program(problem, target.in_place, rank, 0)).collect();
         let mut channels = channels(schedule);
         channels.extend(barrier.channels());
         Self {
@@ -239,9 +218,4 @@ fn runs(list: &[Carried]) -> impl Iterator<Item = &[Carried]> {
         };
         added && follows(one.src, other.src) && follows(one.dst, other.dst)
     })
-}
-
-/// The links that a schedule uses, in order.
-fn channels(schedule: &Schedule) -> BTreeSet<(RankId, RankId, Option<Direction>)> {
-    schedule.transfers().iter().map(|transfer| (transfer.from, transfer.to, transfer.via)).collect()
 }

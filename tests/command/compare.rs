@@ -1,0 +1,138 @@
+//! `synth compare`: what it shows is what planning and verifying give, in every form, and as documented.
+
+use collsynth::report::comparison;
+use serde_json::Value;
+
+use crate::support::bench::{self, stdout, synth, text};
+
+fn json(words: &str) -> Value {
+    bench::json(&format!("{words} --format json"))
+}
+
+const CASE: &str = "compare --torus 4x4 --fail 0,1 --planners template,negotiated,half_ring --message-bytes 1KiB,1MiB \
+                    --baseline half_ring --sound-baseline";
+
+#[test]
+fn tables() {
+    let cases = [
+        CASE,
+        "compare --torus 5x5 --planners ring,half_ring,dim_rotation,template --transfer-setup 20ns \
+         --bandwidth x=32GB/s,y=16GB/s --message-bytes 16B..4KiB",
+        "compare --torus 4x4 --fail 0,1 --collective broadcast --message-bytes 64B,1MiB --parts 1,8 \
+         --planners trees,arborescences,binary_tree,template",
+        "compare --torus 4x4x4 --fail 2,3,x --planners negotiated,mate,mate_e,folded_ring,half_ring --message-bytes 64KiB,1MiB \
+         --baseline mate_e --parts 1,21",
+        "compare --torus 3x3 --collective barrier --message-bytes 1B --planners flood,two_wave,ring",
+        "compare --sweep dims=3x3,4x4 faults=0,2 --planners negotiated,half_ring --message-bytes 1KiB,1MiB",
+    ];
+    let answers = cases.map(|words| format!("$ synth {words}\n{}", stdout(words)));
+    insta::assert_snapshot!("tables", answers.join("\n"));
+    insta::assert_snapshot!("csv", stdout(&format!("{CASE} --format csv")));
+    insta::assert_snapshot!("json", stdout(&format!("{CASE} --format json")));
+}
+
+#[test]
+fn json_fits_its_schema() {
+    let schema = comparison::schema();
+    let published: Value = serde_json::from_str(include_str!("../../docs/comparison.schema.json")).expect("JSON");
+    assert_eq!(published, schema, "docs/comparison.schema.json is old: write `synth schema comparison`");
+    let valid = jsonschema::validator_for(&schema).expect("a schema");
+    for words in [CASE, "compare --torus 3x3 --collective barrier", "compare --sweep dims=3,2x2 faults=0,1"] {
+        let answer = json(words);
+        let wrong: Vec<String> = valid.iter_errors(&answer).map(|error| error.to_string()).collect();
+        assert!(wrong.is_empty(), "{words}: {wrong:?}");
+    }
+}
+
+#[test]
+fn every_schedule_can_be_planned_again_and_takes_the_time_told() {
+    let answer = json("compare --torus 4x4 --fail 0,1 --collective broadcast --alpha 1us --bandwidth 1GB/s");
+    let machine = &answer["machines"][0];
+    let schedules = machine["schedules"].as_array().expect("schedules");
+    assert!(schedules.len() > 2, "{schedules:?}");
+    for schedule in schedules {
+        let command = schedule["command"].as_str().expect("a command").strip_prefix("synth ").expect("of synth");
+        let summary: Value = serde_json::from_slice(&synth(&format!("{command} --format json")).stderr).expect("JSON");
+        assert_eq!(summary["steps"]["value"], schedule["steps"], "{command}");
+        assert_eq!(summary["volume"]["value"], schedule["volume"], "{command}");
+        assert_eq!(summary["held"]["chunks"], schedule["held"], "{command}");
+        let (steps, volume) = (schedule["steps"].as_f64().unwrap(), schedule["volume_decimal"].as_f64().unwrap());
+        for (time, bytes) in
+            schedule["times"].as_array().unwrap().iter().zip(answer["message_bytes"].as_array().unwrap())
+        {
+            let expected = 1e-6 * steps + volume * bytes.as_f64().unwrap() / 1e9;
+            assert!((time["seconds"].as_f64().unwrap() / expected - 1.0).abs() < 1e-12, "{command}");
+        }
+    }
+    // From one crossover to the next, the schedule named is the fastest.
+    let line = |index: u64, bytes: f64| {
+        let schedule = &schedules[index as usize];
+        schedule["seconds_fixed"].as_f64().unwrap() + schedule["seconds_per_byte"].as_f64().unwrap() * bytes
+    };
+    for stretch in machine["fastest"].as_array().expect("stretches") {
+        let (from, fastest) = (stretch["from_bytes"].as_f64().unwrap(), stretch["schedule"].as_u64().unwrap());
+        assert!((0..schedules.len() as u64).all(|other| line(fastest, from) <= line(other, from)), "{stretch}");
+    }
+}
+
+#[test]
+fn plots_are_xml_with_a_curve_for_each_planner() {
+    for plot in ["time", "speedup"] {
+        let svg = stdout(&format!("compare --torus 4x4 --planners ring,half_ring,template --format svg --plot {plot}"));
+        let mut reader = quick_xml::Reader::from_str(&svg);
+        let (mut curves, mut words) = (0, String::new());
+        loop {
+            match reader.read_event().expect("well-formed XML") {
+                quick_xml::events::Event::Eof => break,
+                quick_xml::events::Event::Empty(tag) if tag.name().as_ref() == "polyline" => curves += 1,
+                quick_xml::events::Event::Text(text) => words += &text,
+                _ => {}
+            }
+        }
+        for name in ["ring", "half_ring", "template", "all_to_all on a 4x4 torus", "size of a message"] {
+            assert!(words.contains(name), "{plot}: no `{name}` in {words}");
+        }
+        assert!(curves >= 3, "{plot}: {curves} curves");
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{plot}");
+    }
+}
+
+#[test]
+fn wrong_wishes_are_refused_with_a_hint() {
+    let cases = [
+        "compare --torus 4x4 --fail 0,1 --baseline half_ring",
+        "compare --torus 4x4 --bandwidth x=1GB/s",
+        "compare --torus 4x4 --message-bytes 2KiB..1KiB",
+        "compare --torus 4x4 --collective barrier --parts 2",
+        "compare --sweep dims=4x4 --torus 4x4",
+        "compare --sweep dims=4x4,3x3 --format svg",
+        "compare --sweep faults=1",
+        "compare --sweep dims=4 faults=2",
+        "compare",
+    ];
+    let answers = cases.map(|words| {
+        let output = synth(words);
+        assert!(output.stdout.is_empty(), "{words}");
+        format!("$ synth {words}\n{}exit code {}\n", text(&output.stderr), output.status.code().unwrap_or(-1))
+    });
+    insta::assert_snapshot!("errors", answers.join("\n"));
+    assert_eq!(synth("compare --torus 4x4 --planners nobody").status.code(), Some(2));
+    assert_eq!(synth("compare --torus 4 --fail 0,1 --fail 2,3").status.code(), Some(3));
+    // Nobody plans it: that is told, and is no success.
+    let output = synth("compare --torus 4x4 --fail 0,1 --planners half_ring");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stdout).contains("no schedule:\n  half_ring  a ring is broken"));
+}
+
+#[test]
+fn a_time_limit_ends_it_with_what_there_is() {
+    let output = synth("compare --torus 8x8 --fail 0,1 --planners half_ring,negotiated,lp --time-limit 1ms");
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("stopped by the time limit"));
+}
+
+#[test]
+fn threads_do_not_change_the_answer() {
+    let words = "compare --torus 4x4 --fail 0,1 --seed 5 --format csv --planners negotiated,mate_e,lp,wfr";
+    assert!(stdout(&format!("{words} --threads 1")) == stdout(&format!("{words} --threads 2")));
+}

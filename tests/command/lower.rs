@@ -1,0 +1,142 @@
+//! `synth lower`, and `synth verify` of rank programs, from outside.
+
+use serde_json::Value;
+
+use crate::support::bench::{Bench, text};
+
+#[test]
+fn a_schedule_is_lowered_and_judged() {
+    let bench = Bench::new();
+    assert!(bench.run("--torus 3x3 --fail 0,1 --collective all_reduce -q -o s.json").status.success());
+    let output = bench.run("lower s.json --barriers neighbour -o p.json.gz");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("barriers    neighbour"), "{}", text(&output.stderr));
+    let output = bench.run("verify p.json.gz s.json");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stdout).starts_with("p.json.gz: holds in every interleaving\n"), "{}", text(&output.stdout));
+    let first = bench.run("lower s.json -q").stdout;
+    assert_eq!(first, bench.run("lower s.json -q").stdout, "the same bytes");
+}
+
+#[test]
+fn a_wrong_program_is_refuted_with_its_place() {
+    let bench = Bench::new();
+    bench.run("--torus 4 --collective all_gather -q -o s.json");
+    bench.run("lower s.json -q -o p.json");
+    let good = text(&bench.read("p.json"));
+    let bad = good.replacen("\"dst\": [\"o\", 3]", "\"dst\": [\"o\", 2]", 1);
+    assert_ne!(good, bad);
+    bench.write("bad.json", &bad);
+    let output = bench.run("verify bad.json --format json");
+    assert_eq!(output.status.code(), Some(1));
+    let verdict: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let violations = verdict["files"][0]["violations"].as_array().unwrap();
+    let first = violations.iter().find(|one| one["line"].is_u64()).expect("one is about an operation");
+    assert!(first["excerpt"].as_str().unwrap().contains("\"op\""));
+    let line = bad.lines().nth(first["line"].as_u64().unwrap() as usize - 1).unwrap();
+    assert!(line.contains("\"op\""), "{line}");
+    bench.write("old.json", &good.replace("rank-program/1", "rank-program/0"));
+    assert_eq!(bench.run("verify old.json").status.code(), Some(2));
+    bench.write("mesh.json", r#"{"torus": [4], "wrap": [false]}"#);
+    let output = bench.run("verify p.json --topology mesh.json");
+    assert!(output.status.code() == Some(1) && text(&output.stdout).contains("T002"), "{}", text(&output.stdout));
+    assert_eq!(bench.run("verify p.json --topology mesh.json --rank-map 0,1,2").status.code(), Some(1));
+    assert_eq!(bench.run("explain p003").status.code(), Some(0));
+}
+
+#[test]
+fn what_cannot_be_lowered_is_said() {
+    let bench = Bench::new();
+    bench.run("--torus 4 -q -o s.json");
+    let output = bench.run("lower s.json --in-place");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("all_to_all is not lowered in place"), "{}", text(&output.stderr));
+    bench.write("bad.json", &text(&bench.read("s.json")).replace("\"to\": 1", "\"to\": 2"));
+    assert_eq!(bench.run("lower bad.json").status.code(), Some(1));
+}
+
+#[test]
+fn findings_for_code_hosts() {
+    let bench = Bench::new();
+    bench.run("--torus 4 --collective all_gather -q -o s.json");
+    bench.run("lower s.json -q -o p.json");
+    let spoilt = |name: &str, new: &str| {
+        let good = text(&bench.read(name));
+        let place = good.rfind("\"to\": 3").unwrap();
+        let bad = format!("{}\"to\": 0{}", &good[..place], &good[place + 7..]);
+        bench.write(new, &bad);
+    };
+    spoilt("s.json", "bad,s.json");
+    spoilt("p.json", "bad-p.json");
+    bench.write("no.json", "{");
+    let words = "verify bad,s.json bad-p.json no.json s.json --format";
+    let output = bench.run(&format!("{words} json"));
+    assert_eq!(output.status.code(), Some(2));
+    let verdicts: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let count = |key: &str| -> usize {
+        verdicts["files"].as_array().unwrap().iter().filter_map(|file| file[key].as_array()).map(Vec::len).sum()
+    };
+    let sarif: Value = serde_json::from_slice(&bench.run(&format!("{words} sarif")).stdout).unwrap();
+    assert_eq!(sarif["version"], "2.1.0");
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    assert_eq!(results.len(), count("violations") + count("warnings") + 1);
+    let first = &verdicts["files"][0]["violations"][0];
+    assert_eq!(results[0]["ruleId"], first["code"]);
+    let region = &results[0]["locations"][0]["physicalLocation"]["region"];
+    assert_eq!((&region["startLine"], &region["startColumn"]), (&first["line"], &first["column"]));
+    let ids: Vec<&Value> =
+        sarif["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap().iter().map(|rule| &rule["id"]).collect();
+    assert!(results.iter().all(|result| ids.contains(&&result["ruleId"])), "every rule is described");
+    let github = text(&bench.run(&format!("{words} github")).stdout);
+    assert_eq!(github.lines().count(), results.len());
+    let line = first["line"].as_u64().unwrap();
+    assert!(github.starts_with(&format!("::error file=bad%2Cs.json,line={line},col=")), "{github}");
+    assert!(github.lines().all(|line| line.contains(",title=")), "{github}");
+}
+
+#[test]
+fn what_is_refuted_is_shrunk() {
+    let bench = Bench::new();
+    bench.run("--torus 4x4 --collective broadcast -q -o s.json");
+    let good = text(&bench.read("s.json"));
+    // The first step comes last: nothing is where it is sent from.
+    let mut wrong: Value = serde_json::from_str(&good).unwrap();
+    wrong["steps"].as_array_mut().unwrap().rotate_left(1);
+    wrong["bounds"] = serde_json::json!({});
+    bench.write("wrong.json", &wrong.to_string());
+    let output = bench.run("verify --shrink wrong.json -o small.json");
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let said = text(&output.stderr);
+    assert!(said.contains("2 of 15 chunk moves are left; none can be left out\n  D001: "), "{said}");
+    assert!(said.contains("was to send it in step 1, but receives it only in step 2; it left rank 0"), "{said}");
+    let output = bench.run("verify small.json");
+    assert!(output.status.code() == Some(1) && text(&output.stdout).contains(": D001: "), "{}", text(&output.stdout));
+    let small = bench.run("verify --shrink wrong.json").stdout;
+    assert_eq!(text(&small), text(&bench.read("small.json")));
+    // Nothing to shrink, no time, and what does not go together.
+    let output = bench.run("verify --shrink s.json -o none.json");
+    assert!(
+        output.status.code() == Some(0) && !bench.folder.path().join("none.json").exists(),
+        "{}",
+        text(&output.stderr)
+    );
+    let output = bench.run("verify --shrink wrong.json --time-limit 0s -o all.json");
+    assert!(output.status.code() == Some(4) && text(&output.stderr).contains("15 of 15"), "{}", text(&output.stderr));
+    assert_eq!(bench.run("verify --shrink wrong.json s.json").status.code(), Some(2));
+    assert_eq!(bench.run("verify wrong.json -o small.json").status.code(), Some(2));
+    wrong["bounds"] = serde_json::json!({"steps": {"at_least": 99, "from": 0, "to": 1}});
+    wrong["steps"].as_array_mut().unwrap().rotate_right(1);
+    bench.write("bound.json", &wrong.to_string());
+    let output = bench.run("verify --shrink bound.json");
+    assert!(output.status.code() == Some(1) && text(&output.stderr).contains("no matter of transfers"));
+
+    bench.run("lower s.json -q -o p.json");
+    let good = text(&bench.read("p.json"));
+    let op = "{\"op\": \"send\", \"channel\": 0, \"src\": [\"i\", 0]}";
+    assert!(good.contains(op), "{good}");
+    bench.write("q.json", &good.replacen(op, &format!("{op}, {op}"), 1));
+    let output = bench.run("verify --shrink q.json -o r.json");
+    let said = text(&output.stderr);
+    assert!(output.status.code() == Some(1) && said.contains(" operations are left") && said.contains("P00"), "{said}");
+    assert_eq!(bench.run("verify r.json").status.code(), Some(1));
+}

@@ -1,0 +1,14 @@
+//! The `synth` command from outside: what it prints, writes and returns.
+
+mod compare;
+mod convert;
+mod endings;
+mod lower;
+mod pareto;
+mod planning;
+mod run;
+#[path = "../support/mod.rs"]
+mod support;
+mod transcripts;
+mod verdicts;
+mod words;

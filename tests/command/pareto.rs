@@ -1,0 +1,109 @@
+//! `synth pareto`: the curve is what its definition says, its commands plan its points again, and it looks as
+//! documented.
+
+use serde_json::Value;
+
+use crate::support::bench::{json, synth, text};
+
+const PRICES: &str = "--message-bytes 64KiB,16MiB --alpha 1us --bandwidth 50GB/s";
+
+/// `11/24` as a pair.
+fn fraction(value: &Value) -> (u64, u64) {
+    let text = value.as_str().expect("a fraction");
+    let (over, under) = text.split_once('/').unwrap_or((text, "1"));
+    (over.parse().expect("a number"), under.parse().expect("a number"))
+}
+
+#[test]
+fn tables() {
+    let cases = [
+        "--torus 4x4 --fail 0,1 --parts 1,7",
+        "--torus 4x4 --fail 0,1 --collective broadcast --parts 1,4,8",
+        "--torus 3x3 --collective barrier",
+    ];
+    let answers = cases.map(|words| {
+        let output = synth(&format!("pareto {words} {PRICES}"));
+        format!("$ synth pareto {words}\n{}{}", text(&output.stderr), text(&output.stdout))
+    });
+    insta::assert_snapshot!("tables", answers.join("\n"));
+}
+
+#[test]
+fn no_point_dominates_another_and_each_can_be_planned_again() {
+    for words in [
+        "--torus 4x4 --fail 0,1 --collective broadcast --root 5 --parts 1,4,8",
+        "--torus 5 --fail 0,1 --collective all_reduce --parts 8 --seed 3",
+        "--torus 2x3 --collective reduce",
+        "--torus 5 --fail 0,1 --collective scatter --planner flow_over_time --max-steps 5",
+        "--torus 3x3 --collective all_to_all",
+    ] {
+        let answer = json(&format!("pareto {words} {PRICES} --format json"));
+        let points = answer["points"].as_array().expect("points");
+        assert!(!points.is_empty() && answer["stopped"] == "finished", "{words}");
+        for pair in points.windows(2) {
+            let [(over_1, under_1), (over_2, under_2)] = [0, 1].map(|index| fraction(&pair[index]["volume"]["value"]));
+            let fewer_steps = pair[0]["steps"]["value"].as_u64() < pair[1]["steps"]["value"].as_u64();
+            assert!(fewer_steps && over_1 * under_2 > over_2 * under_1, "{words}: {pair:?}");
+        }
+        for point in points {
+            let command = point["command"].as_str().expect("a command");
+            let output = synth(&format!("{} --format json", command.trim_start_matches("synth ")));
+            let summary: Value = serde_json::from_slice(&output.stderr).expect("a summary");
+            for key in ["steps", "volume", "parts", "planner", "held", "total_width"] {
+                assert_eq!(summary[key], point[key], "{command}");
+            }
+            let volume = point["volume"]["decimal"].as_f64().expect("a number");
+            let time = |bytes: f64| point["steps"]["value"].as_f64().expect("a number") * 1e-6 + volume * bytes / 50e9;
+            for (index, bytes) in [65536.0, 16_777_216.0].into_iter().enumerate() {
+                assert!((point["seconds"][index].as_f64().expect("a time") - time(bytes)).abs() < 1e-12, "{command}");
+            }
+        }
+        for (index, fastest) in answer["fastest"].as_array().expect("a list").iter().enumerate() {
+            let time = |point: &Value| point["seconds"][index].as_f64().expect("a time");
+            let best = time(&points[fastest["point"].as_u64().expect("an index") as usize]);
+            assert!(points.iter().all(|point| time(point) >= best), "{words}");
+        }
+    }
+}
+
+#[test]
+fn a_limit_keeps_the_points_found() {
+    let output = synth("pareto --torus 4x4x4 --fail 2,3 --collective all_reduce --parts 32,64 --time-limit 100ms");
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    let table = text(&output.stdout);
+    assert!(table.contains(" spanning_trees ") && table.ends_with("stopped by the time limit; there may be more\n"));
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    for (words, code, message) in [
+        ("--torus 4 --fail 0,1 --fail 2,3", 3, "the live network is not connected"),
+        ("--torus 4x4 --max-steps 3", 3, "3 steps are impossible"),
+        ("--torus 4x4 --collective barrier --parts 1,2", 2, "barrier is not cut in parts"),
+        ("--torus 4x4 --planner best", 2, "no planner is called `best`"),
+        ("--torus 4x4 --parts 1,,2", 2, "write numbers, 1 or more, as in 1,2,5, or `auto`"),
+        ("--torus 4x4 --alpha 1us", 2, "required arguments were not provided"),
+    ] {
+        let output = synth(&format!("pareto {words}"));
+        assert_eq!(output.status.code(), Some(code), "{words}");
+        assert!(
+            output.stdout.is_empty() && text(&output.stderr).contains(message),
+            "{words}: {}",
+            text(&output.stderr)
+        );
+    }
+}
+
+#[test]
+fn the_curves_of_all_reduce_on_four_ranks_are_proven() {
+    for torus in ["4", "2x2"] {
+        let words = format!("--torus {torus} --collective all_reduce --parts 1,2,3,4 --planner smt");
+        let answer = json(&format!("pareto {words} --format json"));
+        let point = |point: &Value| {
+            assert_eq!(point["proven"], true, "{torus}: {point}");
+            (point["steps"]["value"].as_u64(), fraction(&point["volume"]["value"]), point["parts"].as_u64())
+        };
+        let points: Vec<_> = answer["points"].as_array().expect("points").iter().map(point).collect();
+        assert_eq!(points, [(Some(2), (1, 1), Some(2)), (Some(3), (3, 4), Some(4))], "{torus}");
+    }
+}

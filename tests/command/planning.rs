@@ -1,0 +1,176 @@
+//! What the main command, and those beside it, print and write.
+
+use assert_cmd::assert::OutputAssertExt;
+use serde_json::Value;
+
+use crate::support::bench::{Bench, text};
+
+#[test]
+fn the_main_command_prints_a_schedule_that_holds() {
+    let bench = Bench::new();
+    for machine in ["--torus 4x4x4 --fail 2,3,x", "--torus 4x4", "--torus 5 --fail 0,1", "--torus 2x3 --fail-rank 4"] {
+        let output = bench.run(machine);
+        assert_eq!(output.status.code(), Some(0), "{machine}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("verified in"), "{machine}: {}", text(&output.stderr));
+        bench.run_with("verify -", &output.stdout).assert().code(0);
+    }
+}
+
+#[test]
+fn the_example_is_optimal_for_whole_messages() {
+    let bench = Bench::new();
+    let output = bench.run("--torus 4x4x4 --fail 2,3,x --format json");
+    let summary: Value = serde_json::from_slice(&output.stderr).expect("a JSON summary");
+    assert_eq!(summary["steps"]["value"], 6);
+    assert_eq!(summary["steps"]["standing"], "optimal");
+    assert_eq!(summary["volume"]["value"], "34");
+    assert_eq!(summary["volume"]["bound"], "1024/31");
+    assert_eq!(summary["volume"]["standing"], "optimal for parts");
+    assert_eq!(summary["verified"], true);
+}
+
+#[test]
+fn a_stated_price_predicts_the_time() {
+    let bench = Bench::new();
+    let words = "--torus 4 --message-bytes 64KiB --alpha 1us --bandwidth 50GB/s";
+    let output = bench.run(words);
+    // 2 steps of 1 us, and a volume of 2 messages of 65536 bytes at 50 GB/s.
+    assert!(text(&output.stderr).contains("  time     4.62 us "), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("--message-bytes 65536 --alpha 1000ns --bandwidth 50000000000B/s"));
+}
+
+#[test]
+fn the_same_wish_gives_the_same_bytes() {
+    let bench = Bench::new();
+    let first = bench.stdout("--torus 4x4 --fail 0,1,x --parts 3");
+    for words in ["", "--threads 1", "--threads 2", "-q", "--format json"] {
+        assert!(
+            bench.stdout(&format!("--torus 4x4 --fail 0,1,x --parts 3 {words}")) == first,
+            "differs with `{words}`"
+        );
+    }
+}
+
+#[test]
+fn a_machine_can_be_written_and_read_again() {
+    let bench = Bench::new();
+    let words = "--torus 4x3 --wrap yes,no --capacity 2,1 --fail 1.0,2.0,x --fail-link 4,5 --fail-rank 11";
+    bench.write("machine.json", &bench.stdout(&format!("topology {words} --format json")));
+    let again = bench.stdout("topology --topology machine.json --format json");
+    assert_eq!(bench.read("machine.json"), again.as_bytes());
+    assert_eq!(bench.stdout(&format!("topology {words}")), bench.stdout("topology --topology machine.json"));
+    // Failures on the command line add to those of the file.
+    let more = bench.stdout("topology --topology machine.json --fail 0,1");
+    assert!(more.starts_with("4x3 torus (y open) with 2 failed cables, 1 failed link, 1 failed rank\n"), "{more}");
+    bench.run("--topology machine.json").assert().success();
+}
+
+#[test]
+fn explicit_graphs_are_planned_too() {
+    let bench = Bench::new();
+    let links = [(0, 1), (1, 2), (2, 0), (1, 0)].map(|(from, to)| format!(r#"{{"from":{from},"to":{to}}}"#));
+    bench.write("graph.json", &format!(r#"{{"links": [{}]}}"#, links.join(",")));
+    bench.run("--topology graph.json").assert().success();
+    let text = bench.stdout("topology --topology graph.json");
+    assert!(text.starts_with("graph of 3 ranks\n"), "{text}");
+}
+
+#[test]
+fn every_collective_that_has_a_planner_is_planned() {
+    let bench = Bench::new();
+    bench.write("demand.csv", &"0,1,0,2,0,0,0,0,3\n".repeat(9));
+    let cases = [
+        ("all_to_all", "all_to_all on"),
+        ("all_to_allv --demand demand.csv", "all_to_allv on"),
+        ("all_gather", "all_gather on"),
+        ("reduce_scatter", "reduce_scatter on"),
+        ("broadcast --root 1.1", "broadcast from 4 (1,1) on"),
+        ("reduce --root 5", "reduce to 5 (2,1) on"),
+        ("scatter", "scatter from 0 (0,0) on"),
+        ("gather --root 8", "gather to 8 (2,2) on"),
+        ("barrier", "barrier on"),
+        ("all_reduce", "all_reduce on"),
+        ("all_reduce_gathered", "all_reduce_gathered on"),
+    ];
+    for (words, headline) in cases {
+        let words = format!("--torus 3x3 --fail 0,1 --collective {words}");
+        let output = bench.run(&words);
+        assert_eq!(output.status.code(), Some(0), "{words}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).starts_with(headline), "{words}: {}", text(&output.stderr));
+        let typed = words.replace(" --collective all_to_all", "");
+        let typed = if words.ends_with(" all_to_all") { &typed } else { &words };
+        assert!(text(&output.stdout).contains(&format!("\"command\": \"synth {typed}\"")), "{words}");
+        bench.run_with("verify -", &output.stdout).assert().code(0);
+        assert!(bench.stdout(&format!("bound {words}")).starts_with(headline), "{words}");
+    }
+}
+
+#[test]
+fn a_demand_comes_from_standard_input_too() {
+    let bench = Bench::new();
+    let output = bench.run_with("--torus 2 --collective all_to_allv --demand -", b"[[0, 3], [1, 0]]");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    bench.run_with("verify -", &output.stdout).assert().code(0);
+}
+
+#[test]
+fn bound_speaks_json() {
+    let answer = Bench::new().stdout("bound --torus 4x4x4 --fail 2,3,x --format json");
+    let answer: Value = serde_json::from_str(&answer).expect("JSON");
+    assert_eq!((&answer["steps"], &answer["volume"]), (&6.into(), &"1024/31".into()));
+    assert_eq!(answer["total_width"], 34);
+}
+
+#[test]
+fn all_planners_are_listed() {
+    let list = Bench::new().stdout("planners");
+    for planner in collsynth::plan::planners() {
+        assert!(list.lines().any(|line| line.split_whitespace().next() == Some(planner.name())), "{list}");
+    }
+}
+
+#[test]
+fn refutations_leave_proofs_and_better_schedules() {
+    let bench = Bench::new();
+    let narrow = "--torus 4 --collective all_reduce --parts 3 --planner smt --steps 2 --width 3";
+    for name in ["no.drat", "no.lrat"] {
+        let said = bench.run(&format!("{narrow} --proof {name}")).assert().code(3).get_output().stderr.clone();
+        let said = String::from_utf8(said).expect("text");
+        assert!(
+            said.contains("proof written to") && said.contains("cadical refutes 2 steps of total width 3"),
+            "{said}"
+        );
+    }
+    let mut files = bench.names();
+    files.sort();
+    assert_eq!(files, ["no.drat", "no.drat.cnf", "no.lrat", "no.lrat.cnf"]);
+    bench.run("--torus 4 --planner smt --steps 4 --width 6 -o s.json").assert().code(0);
+    bench.run("polish s.json -o p.json").assert().code(0);
+    bench.run("verify p.json").assert().code(0);
+    let shown = bench.stdout("show p.json");
+    assert!(shown.contains("steps    2") && shown.contains("volume   2"), "{shown}");
+}
+
+/// Neither figure stands on its bound, but no schedule is better in one without being worse in the other.
+#[test]
+fn a_schedule_carries_the_proof_that_it_is_the_best_of_its_steps() {
+    let bench = Bench::new();
+    let machine = "--torus 4x4 --fail 0,1 --fail 1,2 --fail 1,5 --fail 12,13 --fail 12,15";
+    let planned = bench.run(&format!("{machine} --steps 6 -o s.json"));
+    assert_eq!(planned.status.code(), Some(0), "{}", text(&planned.stderr));
+    let verified = bench.run("verify s.json");
+    assert_eq!(verified.status.code(), Some(0), "{}", text(&verified.stdout));
+    for said in [text(&planned.stderr), text(&verified.stdout)] {
+        assert!(said.contains("certified the fewest with so little volume (1 above the bound)"), "{said}");
+        assert!(said.contains("certified the least in so many steps (6.7 % above the bound)"), "{said}");
+    }
+    // A file that claims a little more is refuted.
+    let file = std::fs::read_to_string(bench.folder.path().join("s.json")).expect("a schedule");
+    let claim = |volume: u32| format!("\"joint\": [\n      {{\"steps\": 5, \"at_least\": {volume},");
+    let more = file.replace(&claim(19), &claim(20));
+    assert_ne!(file, more);
+    std::fs::write(bench.folder.path().join("more.json"), more).expect("a file");
+    let refuted = bench.run("verify more.json");
+    assert_eq!(refuted.status.code(), Some(1));
+    assert!(text(&refuted.stdout).contains("the bound on the volume in 5 steps: a volume of 20 is claimed"));
+}

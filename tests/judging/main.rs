@@ -1,0 +1,8 @@
+//! The judge: what it refuses and why, what it tells of what holds, and the files it reads.
+
+mod files;
+mod mutations;
+mod observed;
+mod programs;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,235 @@
+//! Rank programs: every schedule lowered, judged and read again; wrong programs refused for the right reason; the audit
+//! against throwing dice.
+
+mod contention;
+mod dice;
+mod edit;
+mod layout;
+mod wrong;
+
+use collsynth::audit::{AuditOptions, AuditReport, Machine, ProgramCode, audit};
+use collsynth::collective::{Collective, Kind};
+use collsynth::format::json::{is_program, parse_program, program_schema, program_to_string};
+use collsynth::lower::{LowerError, Target, lower};
+use collsynth::problem::Problem;
+use collsynth::program::{Barriers, Layout, Program};
+use collsynth::topology::{RankId, Topology, TopologySpec};
+
+use crate::support::machine;
+use dice::Ending;
+use edit::Draft;
+
+fn judge(program: &Program) -> AuditReport {
+    audit(program, &AuditOptions::default())
+}
+
+fn codes(report: &AuditReport) -> Vec<ProgramCode> {
+    report.totals().map(|(code, _)| code).collect()
+}
+
+/// A small planned program.
+fn program(extents: &[u32], kind: Kind, parts: u32, goal: Target) -> Program {
+    lower(&machine::verified(&machine::problem(extents, kind, parts)), &goal).expect("it can be lowered")
+}
+
+#[test]
+fn every_schedule_holds_when_lowered() {
+    let schema = jsonschema::validator_for(&program_schema()).unwrap();
+    let mut lowered = 0;
+    for (name, schedule) in machine::small_schedules() {
+        let kind = &schedule.problem.collective().kind;
+        for barriers in Barriers::ALL {
+            for in_place in [false, true] {
+                let goal = Target { barriers, in_place, slots: None };
+                let program = match lower(&schedule, &goal) {
+                    Ok(program) => program,
+                    Err(LowerError::NotInPlace { .. }) => {
+                        assert!(in_place && (!Layout::has_in_place(kind) || *kind == Kind::AllToAll), "{name}");
+                        continue;
+                    }
+                    Err(LowerError::OneWay { .. }) => {
+                        assert!(barriers == Barriers::Neighbor && name.contains("both: false"), "{name}");
+                        continue;
+                    }
+                    Err(LowerError::NotConnected) => {
+                        assert!(barriers == Barriers::Global && name.contains("both: false"), "{name}");
+                        continue;
+                    }
+                };
+                let report = judge(&program);
+                assert!(report.holds(), "{name}, {goal:?}: {report:#?}");
+                let text = program_to_string(&program);
+                assert!(is_program(&text));
+                assert_eq!(parse_program(&text).as_ref(), Ok(&program), "{name}, {goal:?}");
+                if lowered % 50 == 0 {
+                    assert!(schema.is_valid(&serde_json::from_str(&text).unwrap()), "{name}");
+                    assert_eq!(dice::throw(&program, 1), Ending::Right, "{name}");
+                }
+                lowered += 1;
+            }
+        }
+    }
+    assert!(lowered > 1000, "{lowered}");
+}
+
+#[test]
+fn scratch_is_used_again() {
+    let schedule = machine::verified(&machine::problem(&[16], Kind::AllToAll, 1));
+    let program = lower(&schedule, &Target::default()).unwrap();
+    // Every rank of a ring passes on as many packets as every other; fewer slots than that do.
+    let passed = schedule.schedule.move_count() / 16 - 15;
+    assert!(
+        program.peak_scratch() > 0 && (program.peak_scratch() as usize) < passed,
+        "{passed}: {}",
+        program.peak_scratch()
+    );
+    let ring = self::program(&[8], Kind::AllGather, 1, Target::default());
+    assert_eq!(ring.peak_scratch(), 0, "shards go where they belong");
+}
+
+#[test]
+fn barriers_keep_steps_apart() {
+    let count = |barriers| {
+        let goal = Target { barriers, ..Target::default() };
+        let program = program(&[4, 4], Kind::AllGather, 1, goal);
+        collsynth::report::audit::figures(&program).tokens
+    };
+    let steps = machine::verified(&machine::problem(&[4, 4], Kind::AllGather, 1)).schedule.step_count();
+    assert_eq!(count(Barriers::None), 0);
+    assert_eq!(count(Barriers::Neighbor), (steps - 1) * 64, "one over each link");
+    assert_eq!(count(Barriers::Global), (steps - 1) * 30, "up one tree, down another");
+}
+
+#[test]
+fn links_are_checked_against_the_machine_that_is_given() {
+    let program = program(&[4, 4], Kind::AllGather, 1, Target::default());
+    let on = |topology: &Topology, map: &[u32]| {
+        let rank_map: Vec<RankId> = map.iter().copied().map(RankId).collect();
+        let machine = Some(Machine { topology, rank_map: &rank_map });
+        codes(&audit(&program, &AuditOptions { machine, ..AuditOptions::default() }))
+    };
+    let same: Vec<u32> = (0..16).collect();
+    let turned: Vec<u32> = (0..16).map(|rank| rank % 4 * 4 + rank / 4).collect();
+    let torus = Topology::torus(&[4, 4]).unwrap();
+    assert_eq!(on(&torus, &same), []);
+    assert_eq!(on(&torus, &turned), [], "a torus is the same when turned over");
+    assert_eq!(on(&Topology::torus(&[4, 5]).unwrap(), &same), [ProgramCode::T002]);
+    assert_eq!(on(&torus, &same[..15]), [ProgramCode::T001]);
+    let spec = TopologySpec::torus(&[4, 4]).without_cables(&[(0, 1)]);
+    assert_eq!(on(&Topology::new(spec).unwrap(), &same), [ProgramCode::T003]);
+    let spec = TopologySpec::torus(&[4, 4]).without_ranks(&[5]);
+    assert_eq!(on(&Topology::new(spec).unwrap(), &same), [ProgramCode::T001]);
+}
+
+/// What the dice say of a program, thrown some times.
+fn thrown(program: &Program) -> Vec<Ending> {
+    (0..12).map(|seed| dice::throw(program, seed)).collect()
+}
+
+#[test]
+fn the_audit_agrees_with_dice() {
+    let mut seen = std::collections::BTreeMap::new();
+    let mut random = fastrand::Rng::with_seed(7);
+    let kinds = [Kind::AllToAll, Kind::AllReduce, Kind::ReduceScatter, Kind::Barrier, Kind::Broadcast(RankId(0))];
+    let programs: Vec<Program> = [&[3][..], &[4], &[2, 2]]
+        .iter()
+        .flat_map(|extents| kinds.iter().map(|kind| program(extents, kind.clone(), 2, Target::default())))
+        .collect();
+    for _ in 0..1500 {
+        let original = &programs[random.usize(0..programs.len())];
+        let mut draft = Draft::of(original);
+        wrong::mutate(&mut draft, &mut random);
+        let program = draft.build();
+        let report = judge(&program);
+        let found = codes(&report);
+        for code in &found {
+            *seen.entry(*code).or_insert(0) += 1;
+        }
+        if found.contains(&ProgramCode::P005) || found.contains(&ProgramCode::P006) {
+            continue;
+        }
+        let endings = thrown(&program);
+        let all = |wanted: &[Ending]| endings.iter().all(|ending| wanted.contains(ending));
+        match found.as_slice() {
+            [] => assert!(all(&[Ending::Right]), "{endings:?}"),
+            // The dice may have had luck, but no race gets a program stuck.
+            [ProgramCode::P004] => assert!(all(&[Ending::Right, Ending::Wrong]), "{endings:?}"),
+            [ProgramCode::P001 | ProgramCode::P003, ..] => assert!(all(&[Ending::Stuck]), "{report:#?} {endings:?}"),
+            // Which of two things that are wrong with it is met first is luck.
+            [ProgramCode::P002] => assert!(all(&[Ending::Torn, Ending::Stuck]), "{report:#?} {endings:?}"),
+            _ => assert!(all(&[Ending::Wrong]), "{report:#?} {endings:?}"),
+        }
+    }
+    let common = [
+        ProgramCode::P001,
+        ProgramCode::P002,
+        ProgramCode::P003,
+        ProgramCode::P004,
+        ProgramCode::P007,
+        ProgramCode::D002,
+        ProgramCode::R001,
+        ProgramCode::R002,
+    ];
+    for code in common {
+        assert!(seen.contains_key(&code), "no {code} among {seen:?}");
+    }
+}
+
+#[test]
+fn a_program_without_a_machine() {
+    let text = r#"{
+      "format": "rank-program/1",
+      "ranks": 2,
+      "collective": {"kind": "broadcast", "root": 0},
+      "channels": [{"from": 0, "to": 1, "slots": 1}],
+      "programs": [
+        {"workers": [
+          [{"op": "copy", "src": ["i", 0], "dst": ["o", 0]}],
+          [{"op": "send", "channel": 0, "src": ["i", 0]}]]},
+        {"workers": [[{"op": "recv", "channel": 0, "dst": ["o", 0]}]]}
+      ]
+    }"#;
+    let program = parse_program(text).unwrap();
+    assert!(judge(&program).holds());
+    let vast =
+        text.replace("{\"workers\": [[{\"op\": \"recv\"", "{\"scratch\": 4294967295, \"workers\": [[{\"op\": \"recv\"");
+    assert_eq!(
+        codes(&judge(&parse_program(&vast).unwrap())),
+        [ProgramCode::P006],
+        "refused before memory is asked for"
+    );
+    let problem = Problem::new(Topology::torus(&[2]).unwrap(), Collective::new(Kind::Broadcast(RankId(0)))).unwrap();
+    assert_eq!(program.problem.collective(), problem.collective());
+    for (wrong, right, line, words) in [
+        ("rank-program/1", "rank-program/2", 2, "only \"rank-program/1\""),
+        ("\"ranks\": 2", "\"ranks\": 3", 6, "2 programs for 3 ranks"),
+        ("\"copy\", \"src\"", "\"copy\", \"forward\": 1, \"src\"", 8, "no key `forward`"),
+        ("\"send\", \"channel\": 0, ", "\"send\", ", 9, "missing field `channel`"),
+        ("\"channel\": 0, \"dst\": [\"o\", 0]", "\"channel\": 0", 10, "missing field `dst`"),
+        ("\"slots\": 1", "\"slots\": 0", 5, "at least 1"),
+        ("\"slots\": 1", "\"slots\": 1, \"transfers\": [1]", 5, "`transfers` is for programs with `contention_free`"),
+        ("\"ranks\": 2,", "\"ranks\": 2, \"contention_free\": 1,", 3, "invalid type"),
+    ] {
+        let error = parse_program(&text.replace(wrong, right)).unwrap_err();
+        assert!(error.message.contains(words), "{error}");
+        assert_eq!(error.line, line, "{error}");
+    }
+}
+
+#[test]
+fn the_published_format_reads_as_it_says() {
+    let page = include_str!("../../../docs/rank-program.md");
+    let example = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let program = parse_program(example).unwrap();
+    assert!(judge(&program).holds());
+    for code in ProgramCode::ALL {
+        assert!(page.contains(&format!("`{code}`")), "docs/rank-program.md does not tell of {code}");
+    }
+    let published: serde_json::Value =
+        serde_json::from_str(include_str!("../../../docs/rank-program.schema.json")).unwrap();
+    assert_eq!(published, program_schema(), "docs/rank-program.schema.json is old: write `synth schema program`");
+    let schema = jsonschema::validator_for(&published).unwrap();
+    assert!(schema.is_valid(&serde_json::from_str(example).unwrap()));
+    let wrong = example.replace("\"op\": \"copy\"", "\"op\": \"send\"");
+    assert!(!schema.is_valid(&serde_json::from_str(&wrong).unwrap()));
+}

@@ -1,0 +1,273 @@
+//! Wrong programs, each with what is to be said of it; and random changes.
+
+use collsynth::audit::{AuditOptions, ProgramCode};
+use collsynth::collective::{Collective, Kind};
+use collsynth::lower::Target;
+use collsynth::problem::Problem;
+use collsynth::program::{Barriers, Channel, Operation, Program, ProgramBuilder, Slot};
+use collsynth::shrink::{Whole, shrink_program};
+use collsynth::topology::{RankId, Topology};
+
+use super::edit::Draft;
+use super::{codes, judge, program};
+
+/// One random change that keeps every operation on its own channels.
+pub fn mutate(draft: &mut Draft, random: &mut fastrand::Rng) {
+    let all = draft.all();
+    let (rank, worker, number, operation) = all[random.usize(0..all.len())];
+    match random.u32(0..8) {
+        0 => draft.remove(rank, worker, number),
+        1 => {
+            let operations = &mut draft.workers[rank][worker];
+            let other = random.usize(0..operations.len());
+            operations.swap(number, other);
+        }
+        2 => {
+            let channel = random.usize(0..draft.channels.len());
+            let slots = &mut draft.channels[channel].slots;
+            *slots = (*slots - 1).max(1);
+        }
+        3 => draft.workers[rank][worker].push(operation),
+        4 => match &mut draft.workers[rank][worker][number] {
+            Operation::Send { count, .. } | Operation::Receive { count, .. } => *count += 1,
+            _ => {}
+        },
+        5 => {
+            let adds = |operation: &Operation| matches!(operation, Operation::Receive { add: Some(_), .. });
+            let all: Vec<_> = all.iter().filter(|(.., operation)| adds(operation)).collect();
+            let Some(&&(rank, worker, number, operation)) = all.get(random.usize(0..all.len().max(1))) else { return };
+            if let Operation::Receive { add: Some(src), dst: Some(dst), count, .. } = operation
+                && src != dst
+            {
+                draft.workers[rank][worker].insert(number + 1, Operation::Reduce { src, dst, count });
+                draft.insert_waits(rank, worker, number + 1);
+            }
+        }
+        _ => {
+            let by = random.u32(0..3);
+            let shift = |slot: &mut Slot| slot.offset = (slot.offset + 2).saturating_sub(by * 2).min(slot.offset + 1);
+            match &mut draft.workers[rank][worker][number] {
+                Operation::Send { src, .. } => shift(src),
+                Operation::Receive { add, dst, .. } => {
+                    if let Some(dst) = dst {
+                        shift(dst);
+                    }
+                    if by == 2 {
+                        *add = *dst;
+                    }
+                }
+                Operation::Copy { dst, .. } => shift(dst),
+                Operation::Reduce { src, .. } => shift(src),
+                Operation::Wait { operation, .. } => *operation = operation.saturating_sub(1),
+            }
+        }
+    }
+}
+
+/// Two ranks that reduce their vectors into both, each with one worker.
+fn pair(slots: u32, operations: impl Fn(u32) -> Vec<Operation>) -> Program {
+    let collective = Collective { kind: Kind::AllReduce, parts: 2 };
+    let problem = Problem::new(Topology::torus(&[2]).unwrap(), collective).unwrap();
+    let mut builder = ProgramBuilder::new(problem, true, false);
+    for (from, to) in [(0, 1), (1, 0)] {
+        builder.channel(Channel { from: RankId(from), to: RankId(to), via: None, slots });
+    }
+    for rank in 0..2 {
+        builder.rank(0).worker();
+        for operation in operations(rank) {
+            builder.operation(operation);
+        }
+    }
+    builder.finish(Barriers::None)
+}
+
+fn send(rank: u32, part: u32) -> Operation {
+    Operation::Send { channel: rank, src: Slot::input(part), count: 1 }
+}
+
+fn add(rank: u32, part: u32) -> Operation {
+    let (add, dst) = (Some(Slot::input(part)), Some(Slot::output(part)));
+    Operation::Receive { channel: 1 - rank, add, dst, forward: None, count: 1 }
+}
+
+#[test]
+fn one_slot_less_gets_stuck() {
+    let both = |slots| pair(slots, |rank| vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 1)]);
+    assert!(judge(&both(2)).holds());
+    let report = judge(&both(1));
+    assert_eq!(codes(&report), [ProgramCode::P003]);
+    let message = &report.violations[0].message;
+    assert_eq!(report.violations.len(), 1);
+    for words in [
+        "rank 0, worker 0, operation 1 (send input 1 to rank 1 on channel 0) waits for room in channel 0 (1 slot(s), all \
+         full) to be made by rank 1, worker 0",
+        "rank 1, worker 0, operation 1 (send input 1 to rank 0 on channel 1)",
+    ] {
+        assert!(message.contains(words), "{message}");
+    }
+}
+
+#[test]
+fn swapped_operations_get_stuck_or_mix_chunks() {
+    let stuck = pair(2, |rank| vec![add(rank, 0), send(rank, 0), send(rank, 1), add(rank, 1)]);
+    assert_eq!(codes(&judge(&stuck)), [ProgramCode::P003]);
+    let mixed = pair(2, |rank| {
+        let sends = if rank == 0 { [send(rank, 1), send(rank, 0)] } else { [send(rank, 0), send(rank, 1)] };
+        [sends[0], sends[1], add(rank, 0), add(rank, 1)].to_vec()
+    });
+    let report = judge(&mixed);
+    assert_eq!(codes(&report), [ProgramCode::P007]);
+    assert!(report.violations[0].message.contains("added chunks 0 and 1"), "{report:#?}");
+}
+
+#[test]
+fn a_missing_receive_is_unmatched() {
+    let program = pair(2, |rank| match rank {
+        0 => vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 1)],
+        _ => vec![send(rank, 0), send(rank, 1), add(rank, 0)],
+    });
+    let report = judge(&program);
+    assert_eq!(codes(&report), [ProgramCode::P001]);
+    assert!(report.violations[0].message.contains("1 packet(s) on channel 0 are never received"), "{report:#?}");
+    let missing_send = pair(2, |rank| match rank {
+        0 => vec![send(rank, 0), add(rank, 0), add(rank, 1)],
+        _ => vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 1)],
+    });
+    let report = judge(&missing_send);
+    assert_eq!(codes(&report), [ProgramCode::P001]);
+    assert!(report.violations[0].message.contains("nobody sends on channel 0 any more"), "{report:#?}");
+}
+
+#[test]
+fn a_doubled_reduction_is_counted() {
+    let program = pair(2, |rank| {
+        let mut operations = vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 1)];
+        if rank == 1 {
+            operations.push(Operation::Reduce { src: Slot::input(1), dst: Slot::output(1), count: 1 });
+        }
+        operations
+    });
+    let report = judge(&program);
+    assert_eq!(codes(&report), [ProgramCode::R001]);
+    let words =
+        "rank 1 must have chunk 1 in output 1, but counts rank 1's 2 times; first at rank 1, worker 0, operation 4";
+    assert!(report.violations[0].message.contains(words), "{report:#?}");
+}
+
+#[test]
+fn wrong_offsets() {
+    let beyond = pair(2, |rank| vec![send(rank, 0), send(rank, 2), add(rank, 0), add(rank, 1)]);
+    assert_eq!(codes(&judge(&beyond)), [ProgramCode::P006]);
+    let repeated = pair(2, |rank| vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 0)]);
+    assert_eq!(codes(&judge(&repeated)), [ProgramCode::P007, ProgramCode::D002]);
+}
+
+#[test]
+fn lengths_must_agree() {
+    let program = pair(2, |rank| {
+        let mut operations = vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 1)];
+        if let (1, Operation::Receive { count, .. }) = (rank, &mut operations[2]) {
+            *count = 2;
+        }
+        operations
+    });
+    assert_eq!(codes(&judge(&program)), [ProgramCode::P002]);
+}
+
+/// Every wait that a lowered program has is needed, or follows from the others; without it there is a race or nothing
+/// is lost.
+#[test]
+fn dropped_waits_are_races() {
+    let program = program(&[5], Kind::AllToAll, 2, Target::default());
+    let draft = Draft::of(&program);
+    let (mut races, mut harmless) = (0, 0);
+    for (rank, worker, number, operation) in draft.all() {
+        if matches!(operation, Operation::Wait { .. }) {
+            let mut draft = draft.clone();
+            draft.remove(rank, worker, number);
+            match codes(&judge(&draft.build())).as_slice() {
+                [] => harmless += 1,
+                [ProgramCode::P004] => races += 1,
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    assert!(races > 5 && races > harmless, "{races} races, {harmless} harmless");
+}
+
+/// Rank 0 reads a slot in one worker and writes it in another; word that it may goes by way of rank 1.
+#[test]
+fn an_order_by_way_of_another_rank_counts() {
+    let build = |told: bool| {
+        let problem = Problem::new(Topology::torus(&[2]).unwrap(), Collective::new(Kind::AllReduce)).unwrap();
+        let mut builder = ProgramBuilder::new(problem, true, true);
+        for (from, to) in [(0, 1), (1, 0)] {
+            builder.channel(Channel { from: RankId(from), to: RankId(to), via: None, slots: 1 });
+        }
+        let slot = Slot::input(0);
+        builder.rank(0).worker().operation(Operation::Send { channel: 0, src: slot, count: 1 });
+        let receive = |channel, add| Operation::Receive { channel, add, dst: Some(slot), forward: None, count: 1 };
+        builder.worker().operation(receive(1, None));
+        builder.rank(0);
+        let answer = Operation::Send { channel: 1, src: slot, count: 1 };
+        if told {
+            builder.worker().operation(receive(0, Some(slot))).operation(answer);
+        } else {
+            builder.worker().operation(answer).worker().operation(receive(0, Some(slot)));
+        }
+        builder.finish(Barriers::None)
+    };
+    assert!(judge(&build(true)).holds());
+    let report = judge(&build(false));
+    assert_eq!(codes(&report), [ProgramCode::P004]);
+    assert!(report.violations[0].message.starts_with("race on input 0: rank 0, worker 0"), "{report:#?}");
+}
+
+#[test]
+fn a_worker_that_waits_for_itself() {
+    let program =
+        pair(2, |_| vec![Operation::Wait { worker: 0, operation: 1 }, Operation::Wait { worker: 0, operation: 0 }]);
+    let report = judge(&program);
+    assert_eq!(codes(&report), [ProgramCode::P003]);
+    assert_eq!(report.violation_count(), 2, "one circle at each rank");
+    assert!(report.violations[0].message.contains("waits for rank 0, worker 0"), "{report:#?}");
+}
+
+#[test]
+fn a_channel_has_one_worker_at_each_end() {
+    let mut draft = Draft::of(&pair(2, |rank| vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 1)]));
+    let last = draft.workers[0][0].remove(1);
+    draft.workers[0].push(vec![last]);
+    assert_eq!(codes(&judge(&draft.build())), [ProgramCode::P005]);
+}
+
+#[test]
+fn what_is_left_of_a_wrong_program_is_needed() {
+    let stuck = pair(1, |rank| vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 1)]);
+    let shrunk = shrink_program(&stuck, &AuditOptions::default(), &|| false).unwrap();
+    // Two packets where one has room, and someone who would take the first, at both ends.
+    assert_eq!((shrunk.finding.code, shrunk.items, shrunk.is_minimal), (ProgramCode::P003, (8, 6), true));
+    let sound = pair(2, |rank| vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 1)]);
+    assert!(matches!(shrink_program(&sound, &AuditOptions::default(), &|| false), Err(Whole::Holds)));
+
+    let (mut all, mut left, mut seen) = (0, 0, std::collections::BTreeSet::new());
+    let mut random = fastrand::Rng::with_seed(3);
+    let programs =
+        [program(&[4], Kind::AllToAll, 2, Target::default()), program(&[2, 2], Kind::AllReduce, 2, Target::default())];
+    for turn in 0..200 {
+        let mut draft = Draft::of(&programs[turn % 2]);
+        mutate(&mut draft, &mut random);
+        let wrong = draft.build();
+        let report = judge(&wrong);
+        let Ok(shrunk) = shrink_program(&wrong, &AuditOptions::default(), &|| false) else {
+            assert!(report.holds());
+            continue;
+        };
+        let code = report.violations[0].code;
+        assert!(codes(&judge(&shrunk.smallest)).contains(&code) && shrunk.finding.code == code && shrunk.is_minimal);
+        assert_eq!(shrunk.items.1, shrunk.smallest.operations().len());
+        (all, left) = (all + shrunk.items.0, left + shrunk.items.1);
+        seen.insert(code);
+    }
+    assert!(left * 8 < all && seen.len() >= 6, "{left} of {all}, {seen:?}");
+}

@@ -1,0 +1,77 @@
+//! Files in formats of other tools, written by hand, right and wrong: `foreign/cases.txt` says what is said of each.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use crate::support::bench::{Bench, text};
+
+/// The machines that the cases name.
+const MACHINES: [(&str, &str); 4] = [
+    ("ring3.json", r#"{"torus": [3]}"#),
+    ("line3.json", r#"{"torus": [3], "wrap": [false]}"#),
+    ("line4.json", r#"{"torus": [4], "wrap": [false]}"#),
+    ("mesh2x2.json", r#"{"torus": [2, 2]}"#),
+];
+
+#[test]
+fn every_file_is_judged_as_listed() {
+    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/outside/formats/foreign");
+    let bench = Bench::new();
+    for (name, machine) in MACHINES {
+        bench.write(name, machine);
+    }
+    let (mut listed, mut verdicts) = (BTreeSet::from(["cases.txt".to_owned()]), BTreeSet::new());
+    for case in include_str!("foreign/cases.txt").lines().filter(|line| !line.starts_with('#')) {
+        let mut words = case.split_whitespace();
+        let (name, verdict) = (words.next().unwrap(), words.next().unwrap());
+        let output = bench.command("import -o out.json").arg(files.join(name)).args(words).output().unwrap();
+        let said = text(&output.stderr);
+        let expected = match verdict {
+            "holds" => 0,
+            code if code.starts_with('F') => 2,
+            _ => 1,
+        };
+        let words = if expected == 0 { "holds" } else { verdict };
+        assert!(output.status.code() == Some(expected) && said.contains(words), "{case}\n{said}");
+        // A violation that is about something in an XML file shows it.
+        if expected == 2 || (name.ends_with(".xml") && (verdict.starts_with('P') || verdict.starts_with('R'))) {
+            assert!(said.contains(&format!("{name}:")) && said.contains(" | "), "{case}\n{said}");
+        }
+        // What was read is judged the same when it is read again.
+        if expected < 2 && !case.contains("--topology line4.json") {
+            let output = bench.run("verify out.json");
+            let said = text(&output.stdout);
+            assert!(output.status.code() == Some(expected) && said.contains(words), "{case}\n{said}");
+        }
+        listed.insert(name.to_owned());
+        verdicts.insert(verdict);
+    }
+    let there: BTreeSet<String> =
+        fs::read_dir(&files).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    assert_eq!(listed, there, "every file is listed, and no other");
+    assert!(verdicts.len() >= 13, "{verdicts:?}");
+}
+
+#[test]
+fn options_without_a_meaning_are_refused() {
+    let bench = Bench::new();
+    bench.write("ring3.json", MACHINES[0].1);
+    let synth = |words: &str| {
+        let output = bench.run(words);
+        (output.status.code(), text(&output.stderr))
+    };
+    assert_eq!(synth("--torus 3 --collective all_gather -q -o s.json").0, Some(0));
+    assert_eq!(synth("lower s.json -q -o p.json").0, Some(0));
+    for (words, said) in [
+        ("import x.json --from sccl --topology ring3.json", "--topology has no meaning for files of the format sccl"),
+        ("import x.xml --from forestcoll --parts 2", "--parts has no meaning for files of the format forestcoll"),
+        ("import x.xml --from teccl --slots 2", "--slots has no meaning for files of the format teccl"),
+        ("export s.json --to csv --barriers none", "--barriers has no meaning here: csv and trace show"),
+        ("export p.json --to msccl --in-place", "--in-place has no meaning here: a program is lowered already"),
+        ("export s.json --to msccl --chunk-bytes 8", "--chunk-bytes is for goal and chakra"),
+    ] {
+        let (ending, seen) = synth(words);
+        assert!(ending == Some(2) && seen.contains(said), "{words}: {seen}");
+    }
+}

@@ -1,0 +1,150 @@
+//! Formats of schedules: SCCL, TE-CCL, CSV, traces.
+
+use std::collections::BTreeSet;
+
+use collsynth::collective::{Collective, Kind};
+use collsynth::format::{csv, forestcoll, sccl, teccl, trace};
+use collsynth::problem::Problem;
+use collsynth::topology::{Shape, Topology, TopologySpec, Torus};
+use collsynth::verify::{Code, Options, Report, verify};
+use serde_json::{Value, json};
+
+use crate::support::machine;
+
+fn codes(report: &Report) -> Vec<Code> {
+    report.totals().map(|(code, _)| code).filter(|code| !code.is_warning()).collect()
+}
+
+/// An algorithm on two nodes joined by a cable.
+fn algorithm(runtime_name: &str, chunks: &[(&[u32], &[u32], u32)], steps: &[&[[u32; 3]]]) -> String {
+    let chunks: Vec<Value> = chunks
+        .iter()
+        .map(|(pre, post, addr)| json!({"msccl_type": "chunk", "pre": pre, "post": post, "addr": addr}))
+        .collect();
+    let steps: Vec<Value> =
+        steps.iter().map(|sends| json!({"msccl_type": "step", "rounds": 1, "sends": sends})).collect();
+    json!({
+        "msccl_type": "algorithm",
+        "name": "two",
+        "instance": {"msccl_type": "instance", "steps": steps.len(), "extra_rounds": 0, "chunks": 1, "pipeline": null,
+            "extra_memory": null, "allow_exchange": false},
+        "input_map": {}, "output_map": {},
+        "steps": steps,
+        "collective": {"msccl_type": "collective", "name": "two", "nodes": 2, "chunks": chunks, "triggers": {},
+            "runtime_name": runtime_name},
+        "topology": {"msccl_type": "topology", "name": "cable", "switches": [], "links": [[0, 1], [1, 0]]},
+    })
+    .to_string()
+}
+
+#[test]
+fn sccl_algorithms_mean_what_they_mean() {
+    let judge = |text: &str| codes(&verify(&sccl::parse(text).unwrap(), &Options::default()));
+    let all: &[u32] = &[0, 1];
+    let gather = |steps: &[&[[u32; 3]]]| algorithm("allgather", &[(&[0], all, 0), (&[1], all, 1)], steps);
+    assert_eq!(judge(&gather(&[&[[0, 0, 1], [1, 1, 0]]])), []);
+    assert_eq!(judge(&gather(&[&[[0, 0, 1]]])), [Code::D002]);
+    let exchange = |steps: &[&[[u32; 3]]]| {
+        let chunks: &[(&[u32], &[u32], u32)] = &[(&[0], &[0], 0), (&[1], &[0], 1), (&[0], &[1], 2), (&[1], &[1], 3)];
+        algorithm("alltoall", chunks, steps)
+    };
+    assert_eq!(judge(&exchange(&[&[[2, 0, 1], [1, 1, 0]]])), []);
+    let reduce = |steps: &[&[[u32; 3]]]| algorithm("allreduce", &[(&[0], all, 0), (&[1], all, 0)], steps);
+    assert_eq!(judge(&reduce(&[&[[0, 0, 1], [0, 1, 0]]])), []);
+    // Reduced to node 1, then sent back: node 0 has its own part already, and counts it twice. A check that ors the
+    // contributions together does not see it.
+    let composed = sccl::parse(&reduce(&[&[[0, 0, 1]], &[[0, 1, 0]]])).unwrap();
+    let report = verify(&composed, &Options::default());
+    assert_eq!(codes(&report), [Code::R001]);
+    let text = gather(&[&[[5, 0, 1]]]);
+    assert!(sccl::parse(&text).unwrap_err().message.contains("address 5"));
+    for (key, words) in [("\"rounds\"", "unknown field"), ("\"allgather\"", "is not read")] {
+        let error = sccl::parse(&text.replace(key, "\"other\"")).unwrap_err();
+        assert!(error.message.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn te_ccl_flows_are_a_schedule() {
+    let problem = |extents: &[u32], wrap| {
+        let torus = Torus { wrap: vec![wrap; extents.len()], ..Torus::new(extents) };
+        let topology = Topology::new(TopologySpec::new(Shape::Torus(torus))).unwrap();
+        Problem::new(topology, Collective::new(Kind::AllGather)).unwrap()
+    };
+    let text = r#"{"1-Epoch_Duration": 1.0, "7-Flows": [
+      "Chunk 0 from 0 traveled over 0->1 in epoch 0",
+      "Chunk 0 from 1 traveled over 1->2 with volume 1.0 in epoch 0",
+      "Chunk 0 from 2 traveled over 2->0 in epoch 0",
+      "Chunk 0 from 0 traveled over 1->2 in epoch 1",
+      "Chunk 0 from 1 traveled over 2->0 in epoch 1",
+      "Chunk 0 from 2 traveled over 0->1 in epoch 1"]}"#;
+    let judge = |wrap| codes(&verify(&teccl::parse(text, problem(&[3], wrap)).unwrap(), &Options::default()));
+    assert_eq!(judge(true), []);
+    assert_eq!(judge(false), [Code::T002], "a line has no link from 2 to 0");
+    let error = teccl::parse(&text.replace("over 2->0 in epoch 1", "over 2->0 in week 1"), problem(&[3], true));
+    assert_eq!(error.unwrap_err().line, 6);
+    assert!(teccl::parse(&text.replace("1-Epoch_Duration", "1-Era"), problem(&[3], true)).is_err());
+}
+
+/// Trees on a ring of three: those of roots 1 and 2 share the links of the first.
+const TREES: &str = r#"<Algo nchunkspernode="1">
+  <tree root="0" index="0" nchunks="1" height="1">
+    <send src="0" dst="1" path="0,1"/>
+    <send src="0" dst="2" path="0,2"/>
+  </tree>
+  <tree root="1" index="0" nchunks="1" height="2">
+    <send src="1" dst="2" path="1,2"/>
+    <send src="2" dst="0" path="2,0"/>
+  </tree>
+  <tree root="2" index="0" nchunks="1" height="2">
+    <send src="0" dst="1" path="0,1"/>
+    <send src="2" dst="0" path="2,0"/>
+  </tree>
+</Algo>
+"#;
+
+#[test]
+fn forestcoll_trees_get_steps() {
+    let torus = || Topology::torus(&[3]).unwrap();
+    let solution = forestcoll::parse(TREES, torus()).unwrap();
+    assert_eq!(codes(&verify(&solution, &Options::default())), []);
+    // Rank 2 sends its own shard to rank 0 before that of rank 1.
+    assert_eq!(solution.schedule.step_count(), 2);
+    let missing = TREES.replace("    <send src=\"0\" dst=\"2\" path=\"0,2\"/>\n", "");
+    let report = verify(&forestcoll::parse(&missing, torus()).unwrap(), &Options::default());
+    assert_eq!(codes(&report), [Code::D002]);
+    for (right, wrong, line, words) in [
+        ("path=\"0,2\"", "path=\"0,5,2\"", 4, "leads over switches"),
+        ("path=\"0,2\"", "path=\"0,1\"", 4, "does not lead from 0 to 2"),
+        (
+            "src=\"2\" dst=\"0\" path=\"2,0\"/>\n  </tree>\n  <tree root=\"2\"",
+            "src=\"2\" dst=\"1\" path=\"2,1\"/>\n  </tree>\n  <tree root=\"2\"",
+            8,
+            "reached twice",
+        ),
+        ("root=\"2\" index=\"0\" nchunks=\"1\"", "root=\"2\" index=\"0\" nchunks=\"2\"", 10, "more than its shard"),
+        ("<Algo", "<algo", 1, ""),
+    ] {
+        let error = forestcoll::parse(&TREES.replacen(right, wrong, 1), torus()).unwrap_err();
+        assert!(error.message.contains(words) && (error.line == line || words.is_empty()), "{error}");
+    }
+}
+
+#[test]
+fn tables_and_traces_tell_of_every_move() {
+    for (name, schedule) in machine::small_schedules().into_iter().step_by(7) {
+        let table = csv::to_string(&schedule);
+        assert_eq!(table.lines().count(), 1 + schedule.schedule.move_count(), "{name}");
+        let columns: BTreeSet<usize> = table.lines().map(|line| line.split(',').count()).collect();
+        assert_eq!(columns, BTreeSet::from([7]), "{name}");
+        let trace: Value = serde_json::from_str(&trace::to_string(&schedule)).unwrap();
+        let events = trace["traceEvents"].as_array().unwrap();
+        let count = |kind: &str| events.iter().filter(|event| event["ph"] == kind).count();
+        assert_eq!(count("X"), schedule.schedule.transfers().len(), "{name}");
+        assert_eq!(count("s"), count("f"), "{name}");
+        assert_eq!(count("C"), schedule.schedule.step_count() + 1, "{name}");
+        let ends: u64 =
+            events.iter().filter_map(|event| Some(event["ts"].as_u64()? + event["dur"].as_u64()?)).max().unwrap_or(0);
+        assert!(ends <= 1000 * schedule.schedule.total_width(), "{name}");
+    }
+}

@@ -1,0 +1,146 @@
+//! All-reduce: the planners against their closed forms and the figures to reach, on verified schedules.
+
+use collsynth::certificate::Rational;
+use collsynth::collective::Kind;
+use collsynth::cost::Price;
+use collsynth::plan::{Goal, Parts};
+use collsynth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+
+use crate::support::plans::{goal, intact, plan, plan_for, steps_and_volume as figures, torus};
+
+#[test]
+fn one_ring_takes_two_rounds_for_any_number_of_parts() {
+    let cases = [
+        (&[3][..], &[][..]),
+        (&[5], &[]),
+        (&[8], &[]),
+        (&[2, 2], &[]),
+        (&[3, 3], &[(0, 1)]),
+        (&[4, 4], &[(0, 1), (1, 2)]),
+        (&[4, 4, 4], &[(2, 3)]),
+    ];
+    for (extents, cables) in cases {
+        let topology = torus(extents, cables, &[]);
+        let ranks = topology.rank_count() as u32;
+        for parts in [1, 2, ranks - 1, ranks, ranks + 1, 3 * ranks] {
+            let expected = Rational::new((2 * (ranks - 1) * parts.div_ceil(ranks)).into(), parts.into());
+            let plan = plan("ring_all_reduce", &topology, Kind::AllReduce, parts).unwrap();
+            assert_eq!(figures(&plan), (2 * ranks - 2, expected), "{extents:?} in {parts} parts");
+        }
+    }
+}
+
+#[test]
+fn without_a_ring_there_is_a_reason() {
+    let error = plan("ring_all_reduce", &torus(&[5], &[(0, 1)], &[]), Kind::AllReduce, 5).unwrap_err();
+    assert_eq!(error.to_string(), "planner `ring_all_reduce` does not apply: no ring through all live ranks was found");
+}
+
+/// The bound is that of single ranks or of a partition, worked out by hand: `2 (blocks - 1)` over the links between
+/// them. On a line all of an end has to go through every link to the other: `(parts + hops - 1) / parts`.
+#[test]
+fn spanning_trees_come_near_the_bound_on_whole_and_broken_machines() {
+    let cases = [
+        // Extents, dead cables, dead ranks, parts, bound, most steps, most volume.
+        (&[4, 4][..], &[][..], &[][..], 32, (15, 32), 16, (15, 32)),
+        (&[4, 4], &[], &[], 48, (15, 32), 16, (23, 48)),
+        (&[4, 4, 4], &[], &[], 128, (21, 64), 12, (21, 64)),
+        (&[4, 4, 4], &[(2, 3)], &[], 97, (63, 191), 16, (32, 97)),
+        (&[4, 4, 4], &[(2, 3)], &[], 192, (63, 191), 18, (64, 192)),
+        (&[4, 4], &[(0, 1)], &[], 62, (15, 31), 12, (15, 31)),
+        (&[4, 4], &[(0, 1)], &[], 48, (15, 31), 24, (24, 48)),
+        (&[3, 3], &[(0, 1)], &[], 51, (8, 17), 16, (8, 17)),
+        (&[3, 3], &[(0, 1)], &[], 48, (8, 17), 30, (23, 48)),
+        (&[5, 5], &[(0, 1)], &[], 98, (24, 49), 36, (24, 49)),
+        (&[2, 3, 4], &[(0, 1)], &[], 96, (46, 118), 60, (40, 96)),
+        (&[3, 3], &[(0, 1), (4, 5)], &[], 64, (1, 2), 60, (40, 64)),
+        (&[5], &[(0, 1)], &[], 40, (43, 40), 60, (44, 40)),
+        (&[5], &[], &[1], 48, (50, 48), 50, (50, 48)),
+        (&[4, 4], &[], &[5], 112, (1, 2), 100, (59, 112)),
+        (&[4], &[], &[2], 48, (49, 48), 50, (50, 48)),
+    ];
+    for (extents, cables, ranks, parts, bound, most_steps, most) in cases {
+        let plan = plan("spanning_trees", &torus(extents, cables, ranks), Kind::AllReduce, parts).unwrap();
+        let (steps, volume) = figures(&plan);
+        let words = format!("{extents:?} {cables:?}: {steps} steps, {volume}");
+        assert_eq!(
+            plan.bounds.volume.as_ref().map(|bound| bound.at_least),
+            Some(Rational::new(bound.0, bound.1)),
+            "{words}"
+        );
+        assert!(steps <= most_steps && volume <= Rational::new(most.0, most.1), "{words}");
+    }
+}
+
+#[test]
+fn one_direction_alone_may_fail() {
+    let failed = FailedLink { from: RankId(0), to: RankId(1), dim: None, both: false };
+    let shape = Shape::Torus(Torus::new(&[4, 4]));
+    let topology = Topology::new(TopologySpec { failed_links: vec![failed], ..TopologySpec::new(shape) }).unwrap();
+    let (_, volume) = figures(&plan("spanning_trees", &topology, Kind::AllReduce, 62).unwrap());
+    assert!(volume <= Rational::new(16, 31), "{volume}");
+}
+
+#[test]
+fn any_number_of_steps_from_the_least_on_can_be_had() {
+    let topology = torus(&[4, 4], &[(0, 1)], &[]);
+    let plan = |steps| {
+        let goal = Goal { steps: Some(steps), ..goal("spanning_trees", 24) };
+        plan_for(&topology, &Kind::AllReduce, &goal)
+    };
+    for steps in [8, 9, 13, 16] {
+        assert_eq!(figures(&plan(steps).unwrap()).0, steps);
+    }
+    let error = plan(7).unwrap_err().to_string();
+    assert!(error.contains("fewer than 8 steps"), "{error}");
+}
+
+/// Steps cost what they cost: small messages take few of them, large ones little volume.
+#[test]
+fn parts_are_chosen_and_the_message_size_decides() {
+    let auto = |topology: &Topology, price| {
+        let goal = Goal { parts: Parts::Auto, price, ..Goal::default() };
+        plan_for(topology, &Kind::AllReduce, &goal).unwrap()
+    };
+    let sound = auto(&torus(&[4, 4, 4], &[], &[]), None);
+    assert_eq!((sound.problem.parts(), figures(&sound)), (128, (12, Rational::new(21, 64))));
+
+    let broken = torus(&[4, 4], &[(0, 1)], &[]);
+    let near = Rational::new(15, 31) * Rational::new(104, 100);
+    let (_, volume) = figures(&auto(&broken, None));
+    assert!(volume <= near, "{volume}");
+
+    let price = |message_bytes| Some(Price { message_bytes, alpha: 1e-6, bandwidth: 1e9 });
+    let (steps, _) = figures(&auto(&broken, price(100)));
+    assert_eq!(steps, 8);
+    let (steps, volume) = figures(&auto(&broken, price(1_000_000)));
+    assert!(steps > 8 && volume <= near * Rational::new(104, 100), "{steps} steps, {volume}");
+}
+
+/// The diameter, in which no other planner gets there; where all extents are 4, every part crosses one link a step.
+#[test]
+fn neighbours_swap_sums_in_as_many_steps_as_the_diameter() {
+    let cases = [
+        // Extents, parts, steps, total width.
+        (&[2][..], 1, 1, 1),
+        (&[4], 2, 2, 2),
+        (&[2, 2], 2, 2, 2),
+        (&[4, 4], 4, 4, 4),
+        (&[4, 4, 4], 6, 6, 6),
+        (&[2, 2, 4], 1, 4, 4),
+        (&[2, 4, 4], 30, 5, 70),
+    ];
+    for (extents, parts, steps, width) in cases {
+        let plan = plan("exchange", &torus(extents, &[], &[]), Kind::AllReduce, parts).unwrap();
+        assert_eq!(plan.bounds.least_steps(), steps);
+        let (found, volume) = figures(&plan);
+        assert!(found == steps && volume <= Rational::new(width, parts.into()), "{extents:?}: {found}, {volume}");
+    }
+    let double = intact(Torus { wrap: vec![true, true], ..Torus::new(&[2, 2]) });
+    let double = plan("exchange", &double, Kind::AllReduce, 4).unwrap();
+    assert_eq!(figures(&double), (2, Rational::new(1, 2)));
+    let error = plan("exchange", &torus(&[5], &[], &[]), Kind::AllReduce, 1).unwrap_err().to_string();
+    assert!(error.contains("extents of 1, 2"), "{error}");
+    let error = plan("exchange", &torus(&[4], &[(0, 1)], &[]), Kind::AllReduce, 1).unwrap_err().to_string();
+    assert!(error.contains("something failed"), "{error}");
+}

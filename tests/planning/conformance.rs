@@ -1,0 +1,160 @@
+//! Every planner of the registry on small machines with all sorts of failures: what it plans verifies, never beats a
+//! bound and comes out the same again; what it does not plan it refuses with a type and a reason.
+
+use collsynth::bound;
+use collsynth::certificate::Bounds;
+use collsynth::collective::{Collective, Demand, Kind};
+use collsynth::plan::{Control, PlanError, Planner, planners};
+use collsynth::problem::Problem;
+use collsynth::schedule::{Schedule, Solution};
+use collsynth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use collsynth::verify::{Code, Finding, Options, verify};
+
+use crate::support::plans::task;
+
+#[test]
+fn sound_machines() {
+    check_all(|spec| vec![spec]);
+}
+
+#[test]
+fn one_dead_cable() {
+    check_all(|spec| without_cables(spec, 1));
+}
+
+#[test]
+fn two_dead_cables() {
+    check_all(|spec| without_cables(spec, 2));
+}
+
+#[test]
+fn three_dead_cables() {
+    check_all(|spec| without_cables(spec, 3));
+}
+
+#[test]
+fn one_dead_direction() {
+    check_all(|spec| {
+        let cables = without_cables(spec, 1).into_iter();
+        let one_way = |spec: TopologySpec| {
+            let failed_links = spec.failed_links.iter().map(|failed| FailedLink { both: false, ..*failed }).collect();
+            TopologySpec { failed_links, ..spec }
+        };
+        cables.map(one_way).collect()
+    });
+}
+
+#[test]
+fn one_dead_rank() {
+    check_all(|spec| match ranks(&spec) {
+        1 => Vec::new(),
+        ranks => vec![TopologySpec { failed_ranks: vec![RankId(ranks / 2)], ..spec }],
+    });
+}
+
+fn machines() -> Vec<TopologySpec> {
+    let tori: [&[u32]; 13] =
+        [&[1], &[2], &[3], &[4], &[5], &[6], &[7], &[8], &[2, 2], &[3, 3], &[4, 4], &[1, 4], &[2, 3, 4]];
+    let mut shapes: Vec<Torus> = tori.iter().map(|extents| Torus::new(extents)).collect();
+    shapes.push(Torus::new(&[3, 3, 3]));
+    shapes.push(Torus { wrap: vec![true], ..Torus::new(&[2]) });
+    shapes.push(Torus { wrap: vec![false, false], ..Torus::new(&[3, 3]) });
+    shapes.push(Torus { capacity: vec![2, 1], ..Torus::new(&[3, 4]) });
+    shapes.into_iter().map(|torus| TopologySpec::new(Shape::Torus(torus))).collect()
+}
+
+fn ranks(spec: &TopologySpec) -> u32 {
+    Topology::new(spec.clone()).unwrap().rank_count() as u32
+}
+
+/// The machine without so many cables, spread over it; none if it has not as many.
+fn without_cables(spec: TopologySpec, count: usize) -> Vec<TopologySpec> {
+    let topology = Topology::new(spec.clone()).unwrap();
+    let mut cables: Vec<FailedLink> = topology
+        .links()
+        .iter()
+        .filter(|link| link.direction.is_some_and(|direction| direction.positive))
+        .map(|link| FailedLink { from: link.from, to: link.to, dim: link.direction.map(DimRef::Direction), both: true })
+        .collect();
+    if cables.len() < count {
+        return Vec::new();
+    }
+    let failed_links = (0..count).map(|_| cables.remove(cables.len() * 5 / 8)).collect();
+    vec![TopologySpec { failed_links, ..spec }]
+}
+
+fn kinds(ranks: u32) -> [Kind; 11] {
+    let counts: Vec<u32> =
+        (0..ranks * ranks).map(|pair| ((pair * 5 + pair / ranks * 3) % 7).saturating_sub(4)).collect();
+    Kind::every(RankId(0), Demand::new(ranks, &counts).unwrap())
+}
+
+/// Planners that take their time, and the largest machine they are tried on here.
+const SLOW: &[(&str, usize)] = &[("lp", 12), ("smt", 4)];
+
+/// Planners that fold rings or go over their neighbours, so that chunks pass ranks that have them already.
+const ROUNDABOUT: &[&str] = &["folded_ring", "mate", "mate_e", "mate_e2", "mate_open", "mate_e_open", "wfr"];
+
+fn check_all(fail: impl Fn(TopologySpec) -> Vec<TopologySpec>) {
+    let mut wrong = Vec::new();
+    for spec in machines().into_iter().flat_map(fail) {
+        let topology = Topology::new(spec.clone()).unwrap();
+        for kind in kinds(topology.rank_count() as u32) {
+            // The parts of a demand matrix are a unit and change nothing in what must be moved.
+            let most_parts = if matches!(kind, Kind::AllToAllV(_)) { 1 } else { 3 };
+            for parts in 1..=most_parts {
+                let problem = Problem::new(topology.clone(), Collective { kind: kind.clone(), parts }).unwrap();
+                let bounds = bound::find(&problem).ok();
+                let quick = |planner: &&&dyn Planner| {
+                    SLOW.iter().all(|&(slow, most)| slow != planner.name() || topology.rank_count() <= most)
+                };
+                for &planner in planners().iter().filter(quick) {
+                    if let Err(reason) = check(planner, &problem, bounds.as_ref()) {
+                        wrong.push(format!("{} {} in {parts} on {spec:?}: {reason}", planner.name(), kind.name()));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong, among them\n{}", wrong.len(), wrong[..wrong.len().min(10)].join("\n"));
+}
+
+/// Without bounds: the network is not connected.
+fn check(planner: &dyn Planner, problem: &Problem, bounds: Option<&Bounds>) -> Result<(), String> {
+    let Some(bounds) = bounds else {
+        return match plan(planner, problem, &Bounds::default()) {
+            Err(PlanError::Disconnected(_) | PlanError::NotApplicable { .. }) => Ok(()),
+            other => Err(format!("the network is not connected, but: {other:?}")),
+        };
+    };
+    let outcome = plan(planner, problem, bounds);
+    let schedule = match (planner.applies(problem), outcome) {
+        (Err(PlanError::NotApplicable { .. }), Err(PlanError::NotApplicable { .. })) => return Ok(()),
+        (Ok(()), Ok(schedule)) => schedule,
+        (applies, outcome) => return Err(format!("applies: {applies:?}, but planning: {:?}", outcome.err())),
+    };
+    if plan(planner, problem, bounds).as_ref() != Ok(&schedule) {
+        return Err("another schedule the second time".to_owned());
+    }
+    if (schedule.step_count() as u64) < u64::from(bounds.least_steps()) {
+        return Err(format!("{} steps, fewer than the bound {}", schedule.step_count(), bounds.least_steps()));
+    }
+    if schedule.total_width() < u64::from(bounds.least_width(problem.parts())) {
+        return Err(format!("width {}, less than the bound {:?}", schedule.total_width(), bounds.volume));
+    }
+    let solution = Solution { problem: problem.clone(), schedule, bounds: bounds.clone(), origin: None };
+    let report = verify(&solution, &Options::default());
+    let detour = |finding: &Finding| finding.code == Code::W001 && ROUNDABOUT.contains(&planner.name());
+    // Only where sums are no trees may ranks add in different orders.
+    let no_tree = |finding: &Finding| finding.code == Code::W003 && planner.name() == "smt";
+    let warning = report.warnings.iter().find(|warning| !detour(warning) && !no_tree(warning));
+    match report.violations.first() {
+        None if report.holds() && warning.is_none() => Ok(()),
+        None => Err(format!("the verifier warns: {warning:?}")),
+        first => Err(format!("the verifier refuses: {first:?}")),
+    }
+}
+
+fn plan(planner: &dyn Planner, problem: &Problem, bounds: &Bounds) -> Result<Schedule, PlanError> {
+    planner.plan(&task(problem, bounds), &Control::unlimited()).map(|outcome| outcome.schedule)
+}

@@ -1,0 +1,18 @@
+//! Planners and bounds against closed forms, linear programs, exhaustive search and each other.
+
+mod all_reduce;
+mod baselines;
+mod bounds;
+mod classical;
+mod conformance;
+mod demands;
+mod flow;
+mod gathering;
+mod lp_planner;
+mod message_size;
+mod optimum;
+mod rooted;
+mod smt;
+#[path = "../support/mod.rs"]
+mod support;
+mod targets;
