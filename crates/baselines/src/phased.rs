@@ -4,7 +4,7 @@
 //!
 //! Everything goes as in HalfRing with DimRotation ([`Rings::DIM_ROTATION`]), but a ring with a dead cable runs something
 //! else. *FoldedRing* keeps to one direction, and a message that has to pass the dead cable walks back over all the other
-//! cables; a walk ends at its destination, on the way back too. *OpenRing* uses the ring as the line it is.
+//! cables; a walk ends at its destination, wherever it lies. *OpenRing* uses the ring as the line it is.
 //!
 //! ```text
 //!   0 ---> 1 ---> 2 ---> 3          folded, 3 to 0 is a logical edge of three hops
@@ -53,8 +53,8 @@
 //!
 //! # Complexity
 //!
-//! For MATE and MATEe a linear program for each normal phase, with a variable for each way of each broken ring and a row
-//! for each link they use ([`Phased::allocations`]); then that of scheduling the hops, O(h log h).
+//! For MATE and MATEe a linear program for each normal phase, with a variable for each routing of each broken ring and
+//! a row for each link they use ([`Phased::allocations`]); then that of scheduling the hops, O(h log h).
 //!
 //! # Reference
 //!
@@ -139,7 +139,7 @@ impl Phased {
     ///
     /// # Errors
     ///
-    /// [`PlanError::NotApplicable`] if no cable failed, or a broken ring has no way.
+    /// [`PlanError::NotApplicable`] if no cable failed, or a broken ring has no routing.
     ///
     /// ```
     /// use collsynth_baselines::Phased;

@@ -45,7 +45,7 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Op;
 use collsynth_core::topology::{Direction, LinkId, Topology, Torus};
 
-/// All-reduce by exchange between neighbours.
+/// All-reduce by exchange between neighbors.
 ///
 /// ```
 /// use collsynth_core::collective::Kind;

@@ -36,7 +36,7 @@ pub struct Symmetries {
     pub generators: Vec<Automorphism>,
 }
 
-/// What happens to one dimension: where it goes, whether it is turned round, and where position 0 gets.
+/// What happens to one dimension: where it goes, whether it is reversed, and where position 0 goes.
 type Part = (usize, bool, u32);
 type Map = Vec<Part>;
 
@@ -96,7 +96,7 @@ fn identity(torus: &Torus) -> Map {
     (0..torus.extents.len()).map(|dim| (dim, false, 0)).collect()
 }
 
-/// Every way to turn round and to shift the dimensions, in the order given.
+/// Visits every combination of reversals and shifts of the dimensions, in the order given.
 fn for_each_map(torus: &Torus, order: &[usize], visit: &mut impl FnMut(&Map)) {
     fn extend(torus: &Torus, order: &[usize], map: &mut Map, visit: &mut impl FnMut(&Map)) {
         let dim = map.len();

@@ -1,11 +1,11 @@
-//! The offline bandwidth allocation: which share of a broken ring's data takes which way.
+//! The offline bandwidth allocation: the share of a broken ring's data that each routing carries.
 //!
 //! A normal phase and the acceleration phases after it are decided together, by a linear program:
 //!
 //! ```text
 //!   minimise  T[normal] + T[acceleration 1] + ...
-//!   for every broken ring      sum over its ways of share = 1,   all shares >= 0
-//!   for every link and phase   sum of share * load of the way on the link <= capacity * T[phase]
+//!   for every broken ring      sum over its routings of share = 1,   all shares >= 0
+//!   for every link and phase   sum of share * load of the routing on the link <= capacity * T[phase]
 //!   T[normal] >= load of the intact rings
 //! ```
 //!
@@ -13,11 +13,11 @@
 //! (k-1))` for even `k` and `(k+1) / (4k)` for odd `k`, the speed of a folded ring relative to an intact one, each of
 //! the `D-1` virtual rings takes the share `1 / (D-1+r)` and the folded ring `r / (D-1+r)` of what is left for the
 //! acceleration phase, and the normal phase takes `r` if broken rings work in it. Nothing else is assumed of the
-//! machine: extents and capacities may differ, ways may share links, some may be missing.
+//! machine: extents and capacities may differ, routings may share links, some may be missing.
 //!
-//! The program has a variable for each way of each broken ring and for each phase, and a row for each link that the
-//! ways use in a phase. Of `m` broken rings of extent `k` in `D` dimensions with one acceleration phase that is up to
-//! `m (D+1)` variables and about `2 m D k` rows with `O(k)` entries a way: it grows with the failures, the dimensions
+//! The program has a variable for each routing of each broken ring and for each phase, and a row for each link that the
+//! routings use in a phase. Of `m` broken rings of extent `k` in `D` dimensions with one acceleration phase that is up to
+//! `m (D+1)` variables and about `2 m D k` rows with `O(k)` entries per routing: it grows with the failures, the dimensions
 //! and the extents, not with the number of ranks.
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use collsynth_lp::{Allocation, Choice, LpError, Resource, Share};
 
 use super::machine::{Errand, Machine};
-use super::ways::{BrokenRing, Way};
+use super::routings::{BrokenRing, Routing};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::LinkId;
 use collsynth_plan::phased::Walks;
@@ -34,14 +34,14 @@ use collsynth_plan::{Control, PlanError, StopReason};
 /// Shares below this are zero up to the precision of the solver.
 const NOTHING: f64 = 1e-7;
 
-/// What share of a broken ring's data takes each of its ways.
+/// The shares of a broken ring's routings.
 pub(super) type Shares<'a> = Vec<Portion<'a>>;
 
-/// A way in a phase, and the share that takes it.
+/// A routing in a phase, and its share of the data.
 pub(super) struct Portion<'a> {
     /// The phase: 0 is the normal one.
     pub phase: usize,
-    pub way: &'a Way,
+    pub routing: &'a Routing,
     /// From 0 to 1; all of a ring add up to 1.
     pub share: f64,
 }
@@ -102,18 +102,20 @@ impl Machine<'_> {
         Some(Allocation { phases, resources: rows.resources, choices })
     }
 
-    /// The ways of all broken rings, nothing decided as yet.
+    /// The routings of all broken rings, before the allocation.
     pub(super) fn all_portions(&self) -> Vec<Shares<'_>> {
         (0..self.broken.len()).map(|ring| self.portions(ring)).collect()
     }
 
-    /// The ways of a broken ring in all phases, with all of its data on the first as yet.
+    /// The routings of a broken ring in all phases, at first with all data on the first.
     fn portions(&self, number: usize) -> Shares<'_> {
         let ring: &BrokenRing = &self.broken[number];
-        let normal = ring.own.iter().filter(|_| self.normal).map(|way| (0, way));
-        let accelerated = self.groups.get(number).map(|group| ring.ways().map(move |way| (group + 1, way)));
-        let ways = normal.chain(accelerated.into_iter().flatten()).enumerate();
-        ways.map(|(index, (phase, way))| Portion { phase, way, share: if index == 0 { 1.0 } else { 0.0 } }).collect()
+        let normal = ring.own.iter().filter(|_| self.normal).map(|routing| (0, routing));
+        let accelerated = self.groups.get(number).map(|group| ring.routings().map(move |routing| (group + 1, routing)));
+        let routings = normal.chain(accelerated.into_iter().flatten()).enumerate();
+        routings
+            .map(|(index, (phase, routing))| Portion { phase, routing, share: if index == 0 { 1.0 } else { 0.0 } })
+            .collect()
     }
 }
 
@@ -125,11 +127,11 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// What all of a ring's data would load each link with, in messages, if it took this way.
+    /// The load of each link, in messages, if all of a ring's data took this routing.
     fn loads(&mut self, portion: &Portion<'_>, errands: &[Errand], parts: u32) -> Share {
         let mut loads: BTreeMap<LinkId, f64> = BTreeMap::new();
         for errand in errands {
-            let routes = portion.way.routes(errand.from, errand.to);
+            let routes = portion.routing.routes(errand.from, errand.to);
             let load = errand.chunks.len() as f64 / f64::from(parts) / routes.len() as f64;
             for &link in routes.iter().flatten() {
                 *loads.entry(link).or_default() += load;

@@ -1,9 +1,9 @@
-//! The machine that a scheme works with: its broken rings and their ways, and what each phase moves.
+//! The machine that a scheme works with: its broken rings and their routings, and what each phase moves.
 
 use std::collections::BTreeMap;
 
+use super::routings::{self, BrokenRing, Rings};
 use super::scheme::{Acceleration, Scheme};
-use super::ways::{self, BrokenRing, Rings};
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{LinkId, RankId, Topology, Torus};
@@ -35,7 +35,7 @@ pub(super) struct Errand {
 }
 
 impl<'a> Machine<'a> {
-    /// A problem's machine with its broken rings, each with the ways it has.
+    /// A problem's machine with its broken rings, each with its routings.
     ///
     /// # Errors
     ///
@@ -75,7 +75,7 @@ impl<'a> Machine<'a> {
         let groups = match scheme.acceleration {
             Acceleration::None => Vec::new(),
             Acceleration::Shared => vec![0; broken.len()],
-            Acceleration::Each => ways::groups(&broken),
+            Acceleration::Each => routings::groups(&broken),
         };
         let number_of = broken.iter().zip(0..).map(|(ring, number)| ((ring.dim, ring.ranks[0]), number)).collect();
         Ok(Self { topology, torus, links, dims, broken, groups, number_of, normal: scheme.normal })

@@ -1,17 +1,17 @@
 //! All-to-all on tori with broken rings: HalfRing and DimRotation on the intact rings, and schemes for the broken ones.
 //!
 //! As in DimRotation, the data is in `D` classes, and in normal phase `p` class `c` works on dimension `(c + p) mod D`. An
-//! intact ring runs HalfRing. What a broken ring has to move in this phase is divided among *ways*: the ring itself,
+//! intact ring runs HalfRing. What a broken ring has to move in this phase is divided among *routings*: the ring itself,
 //! without its dead cable, in the normal phase; and, in the acceleration phases that follow, the ring itself again and
-//! virtual rings over its neighbors (`ways`). The offline bandwidth allocation, a linear program, decides the share of
-//! each way (`allocation`); shares are rounded to chunks (`shares`), and the chunks of each phase are scheduled over their
-//! routes.
+//! virtual rings over its neighbors (`routings`). The offline bandwidth allocation, a linear program, decides the share of
+//! each routing (`allocation`); shares are rounded to chunks (`shares`), and the chunks of each phase are scheduled over
+//! their routes.
 
 mod allocation;
 mod machine;
+mod routings;
 mod scheme;
 mod shares;
-mod ways;
 
 pub(crate) use scheme::{Acceleration, Remains, Scheme};
 
@@ -22,7 +22,7 @@ use collsynth_plan::{Control, Outcome, PlanError, Task};
 use machine::Machine;
 use num_rational::Ratio;
 
-/// Checks that a scheme has a way for the data of every broken ring.
+/// Checks that a scheme has a routing for the data of every broken ring.
 ///
 /// # Errors
 ///
@@ -104,7 +104,7 @@ pub(crate) fn plan(
                 _ => format!("acceleration {}.{number}", phase + 1),
             };
             let of_phase = |portion: &&allocation::Portion<'_>| portion.phase == number && portion.share > 0.0;
-            let edges = shares.iter().flatten().filter(of_phase).map(|portion| portion.way.edge());
+            let edges = shares.iter().flatten().filter(of_phase).map(|portion| portion.routing.edge());
             phases.push((StatedPhase { name, startups: edges.max().unwrap_or(1) }, walks));
         }
     }

@@ -3,9 +3,9 @@
 /// How a ring with one dead cable is used on its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remains {
-    /// FoldedRing: one way round, and for the dead cable back over all the others.
+    /// FoldedRing: in one direction, and for the dead cable back over all the others.
     Folded,
-    /// As the line it is: every message the one way there is.
+    /// OpenRing: as the line it is, every message along its only path.
     Open,
 }
 
@@ -27,6 +27,6 @@ pub(crate) enum Acceleration {
     None,
     /// One, for all broken rings.
     Shared,
-    /// One for each broken ring; rings of one dimension whose ways share no link have one together.
+    /// One for each broken ring; rings of one dimension whose routings share no link have one together.
     Each,
 }

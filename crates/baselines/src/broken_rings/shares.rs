@@ -4,15 +4,15 @@ use std::cmp::Reverse;
 
 use super::allocation::Portion;
 use super::machine::Errand;
-use super::ways::BrokenRing;
+use super::routings::BrokenRing;
 use collsynth_core::collective::ChunkId;
 use collsynth_plan::phased::Walks;
 
 /// Anything this close to a whole number of chunks counts as that number.
 const NEAR: f64 = 1e-5;
 
-/// Sends all chunks of a broken ring on their ways. Between any two positions each way takes its share, rounded; the next
-/// two positions make up for the rounding, and positions whose data crosses the same links at the end of the line come in
+/// Sends all chunks of a broken ring. Between any two positions each routing takes its share, rounded; the next two
+/// positions make up for the rounding, and positions whose data crosses the same links at the end of the line come in
 /// sequence, so that these links carry their exact share, rounded once.
 pub(super) fn send(ring: &BrokenRing, portions: &[Portion<'_>], mut errands: Vec<Errand>, walks: &mut [Walks]) {
     errands.sort_by_key(|errand| {
@@ -27,7 +27,7 @@ pub(super) fn send(ring: &BrokenRing, portions: &[Portion<'_>], mut errands: Vec
             let (mut taken, rest) = chunks.split_at(count);
             chunks = rest;
             // Of two routes, even positions give the first the larger half, odd ones the second.
-            let routes = portion.way.routes(errand.from, errand.to);
+            let routes = portion.routing.routes(errand.from, errand.to);
             for (index, route) in routes.iter().enumerate() {
                 let left = routes.len() - index;
                 let share = if errand.from.is_multiple_of(2) { taken.len().div_ceil(left) } else { taken.len() / left };
@@ -39,7 +39,7 @@ pub(super) fn send(ring: &BrokenRing, portions: &[Portion<'_>], mut errands: Vec
     }
 }
 
-/// How many of these chunks take each way: rounded down, with the rest to the ways that are owed most.
+/// How many of these chunks take each routing: rounded down, with the rest to the routings that are owed most.
 fn round(portions: &[Portion<'_>], chunks: usize, owed: &mut [f64]) -> Vec<usize> {
     let due: Vec<f64> = portions.iter().zip(&*owed).map(|(of, owed)| of.share * chunks as f64 + owed).collect();
     let mut left = chunks;

@@ -1,4 +1,4 @@
-//! Chunks on their way along the dimensions of a torus, one dimension in a phase.
+//! Chunks traveling along the dimensions of a torus, one dimension in a phase.
 //!
 //! In a phase, every chunk is brought to its destination's position along one dimension. Chunks that a rank sends to the
 //! same position form a *block*; an algorithm says how much of a block goes up and which chunk works on which dimension.

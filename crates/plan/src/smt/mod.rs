@@ -1,29 +1,42 @@
-//! The SMT planner: schedules that are proven to be as short and as narrow as there are, on small machines.
+//! The SMT planner: schedules proven to be as short and as narrow as possible, on small machines.
 //!
-//! Is there a schedule of `S` steps whose widths sum up to `R`? That is a formula of propositional logic
-//! (`collsynth_smt` says how it is written), and a SAT solver answers it: with a schedule, or with the proof that there
-//! is none. The planner asks for one pair after the other and stops where the next better pair is refuted.
+//! # Idea
+//!
+//! Is there a schedule of `S` steps whose widths sum to `R`? That is a formula of propositional logic
+//! (`collsynth_smt` says how it is written), and a SAT solver answers it: with a schedule, or with a proof that there is
+//! none. The planner asks for one pair after the other and stops where the next better pair is refuted.
 //!
 //! ```text
 //!     R |  x x x .          x  refuted, by the solver or below a bound
 //!       |  x x o .          o  found: no schedule is narrower, and none as narrow has fewer steps
-//!       |  x x x x          .  of no interest any more
+//!       |  x x x x          .  no longer of interest
 //!       +---------- S
 //! ```
 //!
-//! * **Applies** to every kind of collective on any topology of at most 64 live ranks, whole or broken. Chunks that are
-//!   moved are asked for directly; `reduce` and `reduce_scatter` as broadcasts and all-gathers on the reversed links
-//!   and in reversed time, which loses nothing: what becomes of the contributions that reach the root is a tree of
-//!   moves, turned round. An `all_reduce` is asked for as sets of contributions, so that no form of schedule is left
-//!   out. A `barrier` is flooded: its bound on the steps is always met.
-//! * **Steps and volume**: optimal, for the parts given, wherever it finishes. It finishes soon where a bound is met
-//!   (all that must be refuted then lies below bounds), and on most machines of up to nine ranks.
-//! * **Complexity**: exponential at worst; a formula has about `chunks * links * S` variables.
+//! Chunks that are moved are modeled directly; `reduce` and `reduce_scatter` as broadcasts and all-gathers on reversed
+//! links and in reversed time, which loses nothing: what becomes of the contributions that reach the root is a tree of
+//! moves, reversed. An `all_reduce` is modeled as sets of contributions, so that no form of schedule is left out. A
+//! `barrier` is flooded: its bound on the steps is always met.
 //!
-//! Sources: Cai et al., "Synthesizing Optimal Collective Algorithms" (SCCL), PPoPP 2021, who ask the same question of
-//! z3 and fix the width of every step. What is ours: arrival times in order encoding under a solver for propositions,
-//! widths as variables, detours cut off by what the volume bound leaves over, searching first among schedules that keep
-//! the symmetries of the damaged torus, and exact sets for all_reduce.
+//! # Applies
+//!
+//! Every kind of collective on any topology of at most 64 live ranks, intact or broken.
+//!
+//! # Steps and volume
+//!
+//! Optimal, for the parts given, wherever it finishes. It finishes soon where a bound is met (all that must be refuted
+//! then lies below bounds), and on most machines of up to nine ranks.
+//!
+//! # Complexity
+//!
+//! Exponential at worst; a formula has about `chunks * links * S` variables.
+//!
+//! # Reference
+//!
+//! Cai et al., "Synthesizing Optimal Collective Algorithms" (SCCL), PPoPP 2021, who ask the same question of z3 and fix
+//! the width of every step. New here: arrival times in order encoding under a SAT solver, widths as variables, detours
+//! pruned by the slack of the volume bound, a first search among schedules that keep the symmetries of the damaged torus,
+//! and exact sets for all_reduce.
 
 mod ask;
 mod last_units;

@@ -1,10 +1,10 @@
 //! The open shop: jobs that visit machines a given number of times, in any order, one machine a step.
 //!
-//! Jobs and machines form a bipartite multigraph, an edge per visit; a schedule colours the edges with steps such that
-//! no colour meets a job twice, nor a machine more often than its room in that step. With equal widths this is Koenig's
+//! Jobs and machines form a bipartite multigraph, an edge per visit; a schedule colors the edges with steps such that
+//! no color meets a job twice, nor a machine more often than its room in that step. With equal widths this is Koenig's
 //! theorem (1916): it always exists if no job has more visits than there are steps and no machine more than its room in
 //! all of them. With `r` steps one unit wider than the others, one flow first chooses the visits of the wide steps, and
-//! each half is then a shop with equal widths (compare de Werra 1971 on equitable colourings).
+//! each half is then a shop with equal widths (compare de Werra 1971 on equitable colorings).
 //! Every choice is an integral flow with lower bounds.
 
 use petgraph::graph::DiGraph;

@@ -69,7 +69,7 @@ pub(crate) struct Forest<'a> {
     arrivals: Vec<Arrival>,
     router: TreeRouter,
     rng: Rng,
-    /// Are all trees checked when trees are rerouted, or only those congested beforehand?
+    /// Are all trees checked when trees are rerouted, or only those congested before?
     cascading: bool,
     rounds: u32,
     work: u64,

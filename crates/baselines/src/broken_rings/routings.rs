@@ -1,4 +1,4 @@
-//! Broken rings, and the ways on which their data can go.
+//! Broken rings, and routings for their data: routes between all positions of the ring.
 //!
 //! # The ring itself
 //!
@@ -29,7 +29,7 @@
 //!
 //! They share no link where `e` has three positions or more, and HalfRing runs on them. What goes on in the same
 //! direction stays on the neighbor instead of touching the broken ring at each position, so the links between the
-//! rings carry less than those along the neighbors. Where something failed on the way, the sides are exchanged, or
+//! rings carry less than those along the neighbors. Where something failed along them, the sides are exchanged, or
 //! one side is used for both directions; where that fails too, the dimension has no virtual ring.
 //!
 //! # References
@@ -43,7 +43,7 @@ use collsynth_plan::link_table::LinkTable;
 
 /// Routes between all positions of a ring.
 #[derive(Clone, Debug)]
-pub(super) struct Way {
+pub(super) struct Routing {
     extent: u32,
     /// The links of its longest logical edge.
     edge: u32,
@@ -61,9 +61,9 @@ pub(super) struct BrokenRing {
     /// The positions below its dead cables.
     pub dead: Vec<u32>,
     /// The ring itself, if it is in one piece.
-    pub own: Option<Way>,
+    pub own: Option<Routing>,
     /// Its virtual rings, at most one for each other dimension.
-    pub virtual_rings: Vec<Way>,
+    pub virtual_rings: Vec<Routing>,
 }
 
 /// Where rings are looked for.
@@ -75,13 +75,13 @@ pub(super) struct Rings<'a> {
     pub links: &'a LinkTable,
 }
 
-/// A link that a way would need and that failed.
+/// A link that a routing would need and that failed.
 struct Missing {
     from: RankId,
     direction: Direction,
 }
 
-impl Way {
+impl Routing {
     /// The routes from a position to another.
     pub fn routes(&self, from: u32, to: u32) -> &[Vec<LinkId>] {
         &self.routes[(from * self.extent + to) as usize]
@@ -92,7 +92,7 @@ impl Way {
         self.edge
     }
 
-    /// Builds a way of a route for each pair of positions.
+    /// Builds a routing from the routes of each pair of positions.
     fn build(
         extent: u32,
         edge: u32,
@@ -119,20 +119,20 @@ impl BrokenRing {
         (position + extent - self.dead[0] - 1) % extent
     }
 
-    /// The ways there are in acceleration phases.
-    pub fn ways(&self) -> impl Iterator<Item = &Way> {
+    /// The routings available in acceleration phases.
+    pub fn routings(&self) -> impl Iterator<Item = &Routing> {
         self.own.iter().chain(&self.virtual_rings)
     }
 }
 
-/// By ring, the acceleration phase it works in: rings work together if they are of one dimension and no two ways of
+/// By ring, the acceleration phase it works in: rings work together if they are of one dimension and no two routings of
 /// theirs share a link.
 pub(super) fn groups(rings: &[BrokenRing]) -> Vec<usize> {
     let mut groups: Vec<Vec<&BrokenRing>> = Vec::new();
     let mut group_of = Vec::with_capacity(rings.len());
     for ring in rings {
         let apart = |other: &&BrokenRing| {
-            other.dim == ring.dim && !other.ways().any(|way| ring.ways().any(|mine| mine.meets(way)))
+            other.dim == ring.dim && !other.routings().any(|routing| ring.routings().any(|mine| mine.meets(routing)))
         };
         let number = groups.iter().position(|group| group.iter().all(apart)).unwrap_or(groups.len());
         if number == groups.len() {
@@ -180,10 +180,10 @@ impl Rings<'_> {
             let mut built = sides.map(|(up, down)| self.virtual_ring(ring, beside, up, down)).into_iter();
             let first = built.next().into_iter();
             let mut missing = None;
-            for way in first.chain(built) {
-                match way {
-                    Ok(way) => {
-                        ring.virtual_rings.push(way);
+            for routing in first.chain(built) {
+                match routing {
+                    Ok(routing) => {
+                        ring.virtual_rings.push(routing);
                         missing = None;
                         break;
                     }
@@ -212,10 +212,10 @@ impl Rings<'_> {
     }
 
     /// The ring itself, with one dead cable.
-    fn line(&self, ring: &BrokenRing, remains: Remains) -> Result<Way, Missing> {
+    fn line(&self, ring: &BrokenRing, remains: Remains) -> Result<Routing, Missing> {
         let extent = ring.ranks.len() as u32;
         let edge = if remains == Remains::Folded { extent - 1 } else { 1 };
-        Way::build(extent, edge, |from, to| {
+        Routing::build(extent, edge, |from, to| {
             let (place, wanted) = (ring.place_in_line(from), ring.place_in_line(to));
             let mut walk = Walk { rings: self, at: ring.ranks[from as usize], route: Vec::new() };
             if place < wanted {
@@ -230,7 +230,13 @@ impl Rings<'_> {
     }
 
     /// The virtual ring beside a broken ring, given the sides over which it goes up and down.
-    fn virtual_ring(&self, ring: &BrokenRing, beside: usize, up_side: bool, down_side: bool) -> Result<Way, Missing> {
+    fn virtual_ring(
+        &self,
+        ring: &BrokenRing,
+        beside: usize,
+        up_side: bool,
+        down_side: bool,
+    ) -> Result<Routing, Missing> {
         let extent = ring.ranks.len() as u32;
         let route = |from: u32, up: bool, hops: u32| {
             let side = if up { up_side } else { down_side };
@@ -240,19 +246,19 @@ impl Rings<'_> {
             walk.along(beside, !side, 1)?;
             Ok(walk.route)
         };
-        Way::build(extent, 3, |from, to| {
+        Routing::build(extent, 3, |from, to| {
             let offset = (to + extent - from) % extent;
             let (up, down) = match self.has_single_cable(ring.dim) {
                 true => (from == 0, from != 0),
                 false => (2 * offset <= extent, 2 * offset >= extent),
             };
-            let ways = [(up, true, offset), (down, false, extent - offset)].into_iter();
-            ways.filter(|(taken, ..)| *taken).map(|(_, up, hops)| route(from, up, hops)).collect()
+            let routings = [(up, true, offset), (down, false, extent - offset)].into_iter();
+            routings.filter(|(taken, ..)| *taken).map(|(_, up, hops)| route(from, up, hops)).collect()
         })
     }
 }
 
-/// A route on its way.
+/// A route under construction.
 struct Walk<'a> {
     rings: &'a Rings<'a>,
     at: RankId,
