@@ -19,8 +19,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use collsynth::collective::Kind;
-use collsynth::plan::{Control, Parts, Wish, synthesise};
-use collsynth::runtime::{Element, Group, Operation, RankBuffers, threads};
+use collsynth::plan::{Control, Goal, Parts, planner_named, synthesize};
+use collsynth::runtime::{Element, Group, RankBuffers, ReduceOp, threads};
 use collsynth::schedule::Solution;
 use collsynth::topology::Topology;
 use collsynth::verify::{Options, Verified};
@@ -45,16 +45,16 @@ fn main() {
     println!("{RANKS} ranks, {BYTES} bytes each, {cores} cores; milliseconds, the least of {ROUNDS} rounds");
     println!("  {:46} {:>7} {:>7} {:>7} {:>7}   share of once, of moved", "", "once", "moved", "threads", "group");
     let ring = Machine { planner: Some("ring_all_reduce"), extents: &[8] };
-    show("ring_all_reduce on a ring of 8, f32 sum", &ours::<f32>(ring, Operation::Sum));
-    show("ring_all_reduce on a ring of 8, f32 max", &ours::<f32>(ring, Operation::Max));
-    show("ring_all_reduce on a ring of 8, f64 sum", &ours::<f64>(ring, Operation::Sum));
-    show("ring_all_reduce on a ring of 8, i32 sum", &ours::<i32>(ring, Operation::Sum));
-    show("ring_all_reduce on a ring of 8, f16 sum", &ours::<f16>(ring, Operation::Sum));
-    show("ring_all_reduce on a ring of 8, bf16 sum", &ours::<bf16>(ring, Operation::Sum));
+    show("ring_all_reduce on a ring of 8, f32 sum", &ours::<f32>(ring, ReduceOp::Sum));
+    show("ring_all_reduce on a ring of 8, f32 max", &ours::<f32>(ring, ReduceOp::Max));
+    show("ring_all_reduce on a ring of 8, f64 sum", &ours::<f64>(ring, ReduceOp::Sum));
+    show("ring_all_reduce on a ring of 8, i32 sum", &ours::<i32>(ring, ReduceOp::Sum));
+    show("ring_all_reduce on a ring of 8, f16 sum", &ours::<f16>(ring, ReduceOp::Sum));
+    show("ring_all_reduce on a ring of 8, bf16 sum", &ours::<bf16>(ring, ReduceOp::Sum));
     let default = Machine { planner: None, extents: &[8] };
-    show("the default planner's on a ring of 8, f32 sum", &ours::<f32>(default, Operation::Sum));
+    show("the default planner's on a ring of 8, f32 sum", &ours::<f32>(default, ReduceOp::Sum));
     let default = Machine { planner: None, extents: &[2, 2, 2] };
-    show("the default planner's on 2x2x2, f32 sum", &ours::<f32>(default, Operation::Sum));
+    show("the default planner's on 2x2x2, f32 sum", &ours::<f32>(default, ReduceOp::Sum));
     println!("  {:46} {:26.1}", "naive: rank 0 adds all up, the others copy", milliseconds(naive()));
 }
 
@@ -83,11 +83,11 @@ fn show(name: &str, rounds: &[Round]) {
 }
 
 /// An all-reduce, in turns with the bounds.
-fn ours<E: Element>(machine: Machine, op: Operation) -> Vec<Round> {
+fn ours<E: Element>(machine: Machine, op: ReduceOp) -> Vec<Round> {
     let topology = Topology::torus(machine.extents).expect("a torus");
-    let planner = machine.planner.map(str::to_owned);
-    let wish = Wish { planner, parts: Parts::Fixed(RANKS as u32), ..Wish::default() };
-    let plan = synthesise(&topology, &Kind::AllReduce, &wish, &Control::unlimited()).expect("a plan");
+    let planner = machine.planner.map(|name| planner_named(name).unwrap());
+    let goal = Goal { planner, parts: Parts::Fixed(RANKS as u32), ..Goal::default() };
+    let plan = synthesize(&topology, &Kind::AllReduce, &goal, &Control::unlimited()).expect("a plan");
     let schedule = Verified::<Solution>::new(plan.into(), &Options::default()).expect("it holds");
     let barrier = Barrier::new(RANKS);
     let group = Mutex::new(Group::new(&schedule).expect("a group"));

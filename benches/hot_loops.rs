@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use collsynth::collective::Kind;
 use collsynth::format::json::{parse_solution, solution_to_string};
-use collsynth::plan::{Control, Parts, Plan, Wish, synthesise};
+use collsynth::plan::{Control, Goal, Parts, Plan, synthesize};
 use collsynth::schedule::Solution;
 use collsynth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
 use collsynth::verify::{Options, verify};
@@ -18,8 +18,8 @@ fn torus(extents: &[u32], cable: Option<(u32, u32)>) -> Topology {
 }
 
 fn plan(topology: &Topology, parts: u32) -> Plan {
-    let wish = Wish { parts: Parts::Fixed(parts), ..Wish::default() };
-    synthesise(topology, &Kind::AllToAll, &wish, &Control::unlimited()).expect("the benchmarks can be planned")
+    let goal = Goal { parts: Parts::Fixed(parts), ..Goal::default() };
+    synthesize(topology, &Kind::AllToAll, &goal, &Control::unlimited()).expect("the benchmarks can be planned")
 }
 
 fn planning(criterion: &mut Criterion) {

@@ -5,9 +5,9 @@ use std::error::Error;
 use std::time::Duration;
 
 use collsynth::collective::Kind;
-use collsynth::plan::{Control, Wish, synthesise};
+use collsynth::plan::{Control, Goal, synthesize};
 use collsynth::runtime::mpi::MpiTransport;
-use collsynth::runtime::{Communicator, Operation};
+use collsynth::runtime::{Communicator, ReduceOp};
 use collsynth::schedule::Solution;
 use collsynth::topology::Topology;
 use collsynth::verify::{Options, Verified};
@@ -19,12 +19,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let world = universe.world();
 
     // The same wish gives the same schedule, so every process can plan for itself.
-    let plan = synthesise(&Topology::torus(&[4, 4])?, &Kind::AllReduce, &Wish::default(), &Control::unlimited())?;
+    let plan = synthesize(&Topology::torus(&[4, 4])?, &Kind::AllReduce, &Goal::default(), &Control::unlimited())?;
     let schedule = Verified::<Solution>::new(plan.into(), &Options::default())?;
 
     let transport = MpiTransport::new(schedule.problem.topology(), Duration::from_secs(30))?;
     let mut buffer = vec![f64::from(world.rank()); 1000];
-    let sum = || Communicator::new(transport, &schedule)?.all_reduce(&mut buffer, Operation::Sum);
+    let sum = || Communicator::new(transport, &schedule)?.all_reduce(&mut buffer, ReduceOp::Sum);
     if let Err(error) = sum() {
         eprintln!("{error}");
         world.abort(2);

@@ -1,10 +1,47 @@
 //! Proven collective schedules for tori with failed links.
+//!
+//! A [`Request`] names a topology, with what failed in it, and a collective; planners answer with a schedule; the judge
+//! executes it symbolically; *bounds* with certificates say how far from the best it is.
+//!
+//! ```
+//! use collsynth::{Kind, Request, Topology};
+//!
+//! let torus = Topology::torus(&[4, 4])?.fail_cable(2, 3)?;
+//! let schedule = Request::new(&torus, Kind::AllToAll).run()?.verify()?;
+//!
+//! // The judge has checked the certificate too: 4 steps cannot be beaten.
+//! assert_eq!(schedule.schedule.step_count(), 4);
+//! assert_eq!(schedule.bounds.least_steps(), 4);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! This crate is the front of a family; cargo keeps its members from knowing more of each other than they may:
+//!
+//! * the language, `collsynth-core`: [`topology`], [`collective`], [`problem`], [`schedule`], [`program`],
+//!   [`certificate`];
+//! * the judge, `collsynth-verify`: [`verify`], [`audit`], [`judge`], [`shrink`], and the reader of
+//!   [`format::json`];
+//! * the searchers, `collsynth-plan` and, for comparison, `collsynth-baselines`: [`plan`], [`bound`], [`cost`],
+//!   [`symmetry`];
+//! * the outside: `format` with `collsynth-formats`, `runtime` and `lower` with `collsynth-runtime`, `report`.
+//!
+//! The command `synth` and what only it needs stand behind the default feature `command`: a library user who plans and
+//! verifies turns the default features off, and on again one by one (`formats`, `runtime`).
 
+pub mod plan;
+mod request;
+
+pub use collsynth_core::collective::Kind;
+pub use collsynth_core::schedule::Solution;
+pub use collsynth_core::topology::{RankId, Topology, TopologySpec};
 pub use collsynth_core::{certificate, collective, problem, program, schedule, topology};
-pub use collsynth_plan::{self as plan, bound, cost, symmetry};
+pub use collsynth_plan::{Control, Goal, Parts, Plan, PlanError, Planner};
+pub use collsynth_plan::{bound, cost, symmetry};
 #[cfg(feature = "runtime")]
 pub use collsynth_runtime::{self as runtime, lower};
-pub use collsynth_verify::{audit, judge, shrink, verify};
+pub use collsynth_verify::verify::Verified;
+pub use collsynth_verify::{audit, explain, judge, shrink, verify};
+pub use request::{PlannedSchedule, Request};
 
 /// Files in and out: the project's own ([`json`](format::json)), whole files ([`file`](mod@format::file)), and other
 /// tools' formats.

@@ -1,8 +1,12 @@
 //! The rules of ARCHITECTURE.md that cargo does not hold: which rooms of one crate use which, where printing happens,
 //! how long files and lines are; and of the documents: links that lead somewhere, every page listed, no private paths.
 
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use collsynth::collective::{Demand, Kind};
+use collsynth::topology::RankId;
 
 /// Rooms that share a crate, each with the rooms of that crate it may use besides itself. Crates use each other as
 /// their manifests say.
@@ -10,26 +14,83 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
     ("crates/core", "topology", &[]),
     ("crates/core", "collective", &["topology"]),
     ("crates/core", "problem", &["topology", "collective"]),
+    ("crates/core", "layout", &["topology", "collective", "problem"]),
     ("crates/core", "certificate", &["topology", "collective", "problem"]),
     ("crates/core", "schedule", &["topology", "collective", "problem", "certificate"]),
-    ("crates/core", "program", &["topology", "collective", "problem", "schedule"]),
-    ("crates/verify", "verify", &[]),
-    ("crates/verify", "audit", &["verify"]),
+    ("crates/core", "program", &["topology", "collective", "problem", "schedule", "layout"]),
+    ("crates/verify", "code", &[]),
+    ("crates/verify", "explain", &[]),
+    ("crates/verify", "verify", &["code"]),
+    ("crates/verify", "audit", &["code"]),
     ("crates/verify", "shrink", &["verify", "audit"]),
     ("crates/verify", "file", &[]),
-    ("crates/verify", "json", &["verify"]),
-    ("crates/verify", "report", &["verify", "audit", "json"]),
-    ("crates/plan", "symmetry", &[]),
+    ("crates/verify", "json", &["code"]),
+    ("crates/verify", "report", &["verify", "audit", "json", "explain"]),
+    ("crates/plan", "link_table", &[]),
+    ("crates/plan", "symmetry", &["link_table"]),
     ("crates/plan", "bound", &["symmetry"]),
     ("crates/plan", "cost", &[]),
     ("crates/runtime", "lower", &[]),
 ];
+
+/// What has to be believed, part by part, each with the folders and files it consists of.
+const TRUSTED: &[(&str, &[&str])] = &[
+    ("The language of problems, schedules and programs, and the check of bounds", &["crates/core/src"]),
+    ("The reader of files", &["crates/verify/src/json", "crates/verify/src/file"]),
+    ("The judge of schedules", &["crates/verify/src/verify"]),
+    ("The judge of rank programs", &["crates/verify/src/audit"]),
+    (
+        "The command: a file to its exit code",
+        &[
+            "crates/verify/src/code.rs",
+            "crates/verify/src/judge.rs",
+            "crates/verify/src/lib.rs",
+            "crates/verify/src/main.rs",
+        ],
+    ),
+];
+
+/// What need not be believed, though it stands beside what must: it makes text, files and smaller examples.
+const UNTRUSTED: &[&str] = &[
+    "crates/verify/src/audit/diagnosis",
+    "crates/verify/src/verify/diagnosis",
+    "crates/verify/src/report",
+    "crates/verify/src/explain.rs",
+    "crates/verify/src/shrink",
+    "crates/verify/src/json/write.rs",
+    "crates/verify/src/json/schema.rs",
+    "crates/verify/src/json/program/write.rs",
+    "crates/verify/src/json/program/schema.rs",
+    "crates/verify/src/file/write.rs",
+];
+
+/// Where facts are handed to diagnosis and verdicts to reports.
+const JOINTS: &[&str] =
+    &["crates/verify/src/verify/mod.rs", "crates/verify/src/audit/mod.rs", "crates/verify/src/judge.rs"];
+
+const TRUSTED_PAGE: &str = "docs/trusted-base.md";
+
+const TRUSTED_HEAD: &str = "# What has to be believed
+
+The exit code of `synth-verify` (and of `synth verify`, which runs the same code) is as good as the files listed here,
+the compiler, the standard library and the [packages](../crates/verify/Cargo.toml) that read JSON and gzip and compute
+fractions. A bug in any other file can make a schedule worse, a message misleading or a command fail; it cannot make
+what is refuted hold. What decides records facts and counts them; diagnosis and reports make text of facts and verdicts
+afterwards.
+
+A test keeps this page current: `SYNTH_UPDATE_RESULTS=1 cargo test --test architecture` writes it anew. Lines are those
+of code: no comments, no blank lines, no tests.
+";
 
 /// More lines than this: split the file.
 const LONGEST_FILE: usize = 600;
 
 /// The width of comments; tables keep a row to a line, and rustfmt sees to code.
 const LONGEST_LINE: usize = 120;
+
+/// Files that name a kind of collective: where kinds are defined, read from a file and called, and where one is planned
+/// by way of others. All else asks a kind what it is like.
+const MOST_NAME_KINDS: usize = 10;
 
 struct Source {
     path: PathBuf,
@@ -40,6 +101,14 @@ struct Source {
     /// How many `super::` lead from this module to the crate root.
     depth: usize,
     text: String,
+}
+
+impl Source {
+    /// The path from the root of the project.
+    fn name(&self) -> String {
+        let inner = self.path.strip_prefix(root()).expect("found below the root");
+        inner.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
+    }
 }
 
 #[test]
@@ -59,6 +128,69 @@ fn rooms_use_only_what_they_may() {
         let exists = sources().iter().any(|source| source.package == *package && source.room == *room);
         assert!(exists, "the rule for `{room}` in {package} is about nothing");
     }
+}
+
+#[test]
+fn what_decides_uses_nothing_that_is_not_believed() {
+    let mut broken = Vec::new();
+    for source in sources().iter().filter(|source| is_trusted(source) && !JOINTS.contains(&source.name().as_str())) {
+        // A room says which files it has; that is no use of them.
+        let code = code(&source.text);
+        let lines = code.lines().filter(|line| !line.starts_with("mod ") && !line.starts_with("pub use "));
+        for line in lines {
+            for place in ["diagnosis", "crate::report", "crate::explain", "crate::shrink", "write::", "schema::"] {
+                if line.contains(place) {
+                    broken.push(format!("{}: {line}", source.name()));
+                }
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn what_has_to_be_believed_is_listed() {
+    let sources = sources();
+    let judge = sources.iter().filter(|source| ["crates/core", "crates/verify"].contains(&source.package.as_str()));
+    let unlisted = judge.filter(|source| !is_trusted(source) && !is_in(source, UNTRUSTED));
+    let unlisted: Vec<String> = unlisted.map(Source::name).collect();
+    assert!(unlisted.is_empty(), "is it to be believed? {unlisted:?}");
+    let mut page = TRUSTED_HEAD.to_owned();
+    let mut total = 0;
+    for (part, places) in TRUSTED {
+        let of_part = |source: &&Source| is_trusted(source) && is_in(source, places);
+        let sources: Vec<&Source> = sources.iter().filter(of_part).collect();
+        total += table(&mut page, part, &sources);
+    }
+    writeln!(page, "\nAll of it: {total} lines.").expect("text");
+    let beside: Vec<&Source> = sources.iter().filter(|source| is_in(source, UNTRUSTED)).collect();
+    table(&mut page, "Not believed: diagnosis, reports, writers, schemas", &beside);
+    let path = root().join(TRUSTED_PAGE);
+    if std::env::var_os("SYNTH_UPDATE_RESULTS").is_some() {
+        fs::write(&path, &page).expect("the page is written");
+    }
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == page, "{TRUSTED_PAGE} is old: SYNTH_UPDATE_RESULTS=1 cargo test --test architecture");
+}
+
+/// Adds the files of a part and their lines of code, and returns the sum.
+fn table(page: &mut String, part: &str, sources: &[&Source]) -> usize {
+    let lines = |source: &Source| code(&source.text).lines().filter(|line| !line.trim().is_empty()).count();
+    let total = sources.iter().map(|source| lines(source)).sum();
+    writeln!(page, "\n## {part}: {total} lines\n\n| file | lines |\n|---|---|").expect("text");
+    for source in sources {
+        let name = source.name();
+        writeln!(page, "| [{name}](../{name}) | {} |", lines(source)).expect("text");
+    }
+    total
+}
+
+fn is_trusted(source: &Source) -> bool {
+    TRUSTED.iter().any(|(_, places)| is_in(source, places)) && !is_in(source, UNTRUSTED)
+}
+
+fn is_in(source: &Source, places: &[&str]) -> bool {
+    places.iter().any(|place| source.path.starts_with(root().join(place)))
 }
 
 #[test]
@@ -105,6 +237,23 @@ fn files_and_lines_stay_short() {
         }
     }
     assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn few_files_name_kinds_of_collectives() {
+    let word = |text: &str| text.chars().take_while(|letter| letter.is_alphanumeric()).collect::<String>();
+    let variants = Kind::every(RankId(0), Demand::default()).map(|kind| word(&format!("{kind:?}")));
+    let names = |source: &Source| {
+        let text = code(&source.text);
+        text.match_indices("Kind::").any(|(at, path)| {
+            let (before, name) = (&text[..at], &text[at + path.len()..]);
+            let other = before.ends_with(|letter: char| letter.is_alphanumeric());
+            !other && (name.starts_with(['{', '*']) || variants.contains(&word(name)))
+        })
+    };
+    let naming: Vec<_> = sources().into_iter().filter(names).map(|source| source.path.display().to_string()).collect();
+    assert!(naming.len() <= MOST_NAME_KINDS, "{} files:\n{}", naming.len(), naming.join("\n"));
+    assert!(!naming.is_empty(), "the search finds nothing");
 }
 
 #[test]

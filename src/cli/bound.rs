@@ -1,18 +1,15 @@
 //! `synth bound`: what no schedule can beat, and why.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
-use collsynth::bound::{self, FlowBound, FlowError, FlowLimit, Limit, LpError};
+use collsynth::bound::{self, FlowBound, FlowLimit};
 use collsynth::collective::Collective;
-use collsynth::plan::Control;
 use collsynth::problem::Problem;
 use collsynth::report::{self, bounds};
 
 use super::collective_options::CollectiveOptions;
-use super::progress::interrupt_flag;
+use super::flow_limits::{Limits, is_stopped, of_flow};
 use super::quantity::parse_duration;
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, Format, frontier, output, size};
@@ -55,10 +52,8 @@ impl BoundCommand {
         if self.frontier {
             size::check_chunks(problem.topology(), &problem.collective().kind, self.parts)?;
             let (points, ending) = frontier::points(&problem, MOST_VARIABLES, self.time_limit)?;
-            match self.format {
-                Format::Text => output::print(&report::frontier::to_text(&problem, &points))?,
-                Format::Json => output::print(&format!("{:#}\n", report::frontier::to_json(&problem, &points)))?,
-            }
+            let json = || report::frontier::to_json(&problem, &points);
+            self.format.print(|| report::frontier::to_text(&problem, &points), json)?;
             return Ok(ending);
         }
         let mut findings =
@@ -78,10 +73,8 @@ impl BoundCommand {
         if limit.solver.check().is_err() {
             ending = Ending::Stopped;
         }
-        match self.format {
-            Format::Text => output::print(&bounds::to_text(&problem, &findings, flow.as_ref()))?,
-            Format::Json => output::print(&format!("{:#}\n", bounds::to_json(&problem, &findings, flow.as_ref())))?,
-        }
+        let json = || bounds::to_json(&problem, &findings, flow.as_ref());
+        self.format.print(|| bounds::to_text(&problem, &findings, flow.as_ref()), json)?;
         Ok(ending)
     }
 }
@@ -95,55 +88,5 @@ fn flow(problem: &Problem, limit: &FlowLimit) -> Result<(Option<FlowBound>, Endi
             Ok((None, Ending::Stopped))
         }
         Err(error) => Err(of_flow(&error, problem)),
-    }
-}
-
-/// What each linear program may cost: the same size and time, until Ctrl-C.
-pub struct Limits {
-    variables: usize,
-    time: Option<Duration>,
-    interrupted: Arc<AtomicBool>,
-}
-
-impl Limits {
-    /// Listens for Ctrl-C from now on.
-    pub fn new(variables: usize, time: Option<Duration>) -> Result<Self, Failure> {
-        Ok(Self { variables, time, interrupted: interrupt_flag()? })
-    }
-
-    /// The limit of a program that is solved now.
-    pub fn next(&self) -> FlowLimit {
-        let flag = Arc::clone(&self.interrupted);
-        let solver = Limit::NONE.unless(move || flag.load(Ordering::Relaxed));
-        FlowLimit { variables: self.variables, solver: self.time.map_or(solver.clone(), |time| solver.within(time)) }
-    }
-
-    /// The limit of a plan that is looked for now.
-    pub fn control(&self) -> Control {
-        let control = Control::unlimited().with_interrupt(Arc::clone(&self.interrupted));
-        match self.time.and_then(|limit| Instant::now().checked_add(limit)) {
-            Some(deadline) => control.with_deadline(deadline),
-            None => control,
-        }
-    }
-}
-
-/// Did the time limit or Ctrl-C come first?
-pub fn is_stopped(error: &FlowError) -> bool {
-    matches!(error, FlowError::Solver(LpError::TimeLimit | LpError::Interrupted))
-}
-
-/// There is no flow bound: what to do about it.
-pub fn of_flow(error: &FlowError, problem: &Problem) -> Failure {
-    match error {
-        FlowError::Disconnected(disconnected) => Failure::of_disconnected(disconnected, problem.topology()),
-        FlowError::Solver(LpError::TimeLimit) => {
-            Failure::new(Ending::Stopped, error).hint("allow more time with --time-limit")
-        }
-        FlowError::Solver(LpError::Interrupted) => Failure::new(Ending::Stopped, error),
-        FlowError::TooLarge { .. } => Failure::usage(error).hint("without it, cuts bound machines of any size"),
-        FlowError::WrongKind(_) | FlowError::Solver(_) => {
-            Failure::usage(error).hint("without it, the other bounds need no solver")
-        }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
 use collsynth::collective::{Demand, Kind};
 use collsynth::format::{demand, file};
 use collsynth::topology::{RankId, Topology};
@@ -15,9 +16,9 @@ use super::topology_options::TopologyOptions;
 #[command(next_help_heading = "Collective")]
 pub struct CollectiveOptions {
     /// What is to be done
-    #[arg(long, value_name = "NAME", value_enum, default_value = "all_to_all", hide_possible_values = true,
+    #[arg(long, value_name = "NAME", value_parser = names(), default_value = DEFAULT, hide_possible_values = true,
         long_help = NAMES)]
-    collective: Name,
+    collective: String,
     /// The root of broadcast, reduce, scatter and gather: 5 or 1.1.0 [default: 0]
     #[arg(long, allow_negative_numbers = true, value_name = "RANK")]
     root: Option<String>,
@@ -30,49 +31,27 @@ pub struct CollectiveOptions {
 const NAMES: &str = "What is to be done: all_to_all, all_to_allv, all_gather, reduce_scatter, all_reduce, broadcast, \
                      reduce, scatter, gather, barrier or all_reduce_gathered";
 
-/// The kinds of collectives, under the names they have in files.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum Name {
-    AllToAll,
-    #[value(name = "all_to_allv")]
-    AllToAllV,
-    AllGather,
-    ReduceScatter,
-    AllReduce,
-    Broadcast,
-    Reduce,
-    Scatter,
-    Gather,
-    Barrier,
-    AllReduceGathered,
+const DEFAULT: &str = "all_to_all";
+
+/// The names of all kinds.
+fn names() -> PossibleValuesParser {
+    PossibleValuesParser::new(Kind::every(RankId(0), Demand::default()).map(|kind| kind.name()))
 }
 
 impl CollectiveOptions {
     /// The kind of collective, its root or demand read as this machine's.
     pub fn kind(&self, machine: &TopologyOptions, topology: &Topology) -> Result<Kind, Failure> {
-        let with_root = |kind: fn(RankId) -> Kind| {
-            let root = self.root.as_ref().map(|text| machine.rank(topology, text)).transpose()?;
-            Ok::<Kind, Failure>(kind(root.unwrap_or(RankId(0))))
-        };
-        let kind = match self.collective {
-            Name::AllToAll => Kind::AllToAll,
-            Name::AllToAllV => Kind::AllToAllV(self.read_demand(machine, topology)?),
-            Name::AllGather => Kind::AllGather,
-            Name::ReduceScatter => Kind::ReduceScatter,
-            Name::AllReduce => Kind::AllReduce,
-            Name::Broadcast => with_root(Kind::Broadcast)?,
-            Name::Reduce => with_root(Kind::Reduce)?,
-            Name::Scatter => with_root(Kind::Scatter)?,
-            Name::Gather => with_root(Kind::Gather)?,
-            Name::Barrier => Kind::Barrier,
-            Name::AllReduceGathered => Kind::AllReduceGathered,
-        };
+        let named = |root, demand| Kind::named(&self.collective, root, demand).expect("one of the names it parses");
+        let some = named(RankId(0), Demand::default());
+        let text = self.root.as_ref().filter(|_| some.root().is_some());
+        let root = text.map(|text| machine.rank(topology, text)).transpose()?.unwrap_or(RankId(0));
+        let demand = some.demand().map(|_| self.read_demand(machine, topology)).transpose()?.unwrap_or_default();
+        let kind = named(root, demand);
         if self.root.is_some() && kind.root().is_none() {
             return Err(Failure::usage(format!("{} has no root", kind.name()))
                 .hint("leave --root out, or choose broadcast, reduce, scatter or gather"));
         }
-        if self.demand.is_some() && !matches!(kind, Kind::AllToAllV(_)) {
+        if self.demand.is_some() && kind.demand().is_none() {
             return Err(Failure::usage(format!("{} has no demand matrix", kind.name()))
                 .hint("leave --demand out, or choose --collective all_to_allv"));
         }
@@ -82,8 +61,8 @@ impl CollectiveOptions {
     /// The options as they would be typed again; defaults are left out.
     pub fn words(&self) -> Vec<String> {
         let mut words = Vec::new();
-        if let Some(value) = self.collective.to_possible_value().filter(|_| self.collective != Name::AllToAll) {
-            words.extend(["--collective".to_owned(), value.get_name().to_owned()]);
+        if self.collective != DEFAULT {
+            words.extend(["--collective".to_owned(), self.collective.clone()]);
         }
         if let Some(root) = &self.root {
             words.extend(["--root".to_owned(), root.clone()]);

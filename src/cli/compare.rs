@@ -1,6 +1,6 @@
 //! `synth compare`: planners side by side.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -10,15 +10,14 @@ use collsynth::bound;
 use collsynth::certificate::{Bounds, VolumeBound};
 use collsynth::collective::{Collective, Kind};
 use collsynth::cost::Rates;
-use collsynth::format::file;
-use collsynth::plan::{Control, PlanError, StopReason, Wish, alternatives, can_be_cut, planner_named, planners};
+use collsynth::plan::{Control, Goal, PlanError, StopReason, alternatives, planners};
 use collsynth::problem::Problem;
 use collsynth::report::comparison::{Baseline, Comparison, Entry, Machine, Plot, Refusal};
 use collsynth::topology::{Topology, TopologySpec};
 
 use super::collective_options::CollectiveOptions;
 use super::pareto::PartsList;
-use super::plan_options::{use_threads, wish_words};
+use super::plan_options::{goal_words, named, use_threads};
 use super::progress::{Ticker, interrupt_flag};
 use super::quantity::parse_duration;
 use super::rate_options::RateOptions;
@@ -157,8 +156,7 @@ impl CompareCommand {
             false => self.planners.clone(),
         };
         for name in names.iter().chain(&self.baseline) {
-            planner_named(name)
-                .map_err(|error| Failure::usage(error).hint("`synth planners` says what each of them does"))?;
+            named(name)?;
         }
         Ok(names)
     }
@@ -184,10 +182,7 @@ impl CompareCommand {
                 comparison.to_svg(plot).map_err(Failure::usage)?
             }
         };
-        if self.output == Path::new("-") {
-            return output::print(&text);
-        }
-        Ok(file::write_atomic(&self.output, text.as_bytes())?)
+        output::deliver(&self.output, &text)
     }
 }
 
@@ -199,7 +194,7 @@ impl Run<'_> {
         let kind = self.command.collective.kind(&self.command.topology, topology)?;
         let most_parts = self.command.parts.numbers().iter().flat_map(|parts| parts.iter().copied()).max();
         size::check_chunks(topology, &kind, most_parts.unwrap_or(1))?;
-        if most_parts.is_some_and(|parts| parts > 1) && !can_be_cut(&kind) {
+        if most_parts.is_some_and(|parts| parts > 1) && !kind.can_be_cut() {
             return Err(Failure::usage(format!("{} is not cut in parts", kind.name())).hint("leave --parts out"));
         }
         let rates = self.command.rates.rates(topology)?;
@@ -274,15 +269,16 @@ impl Run<'_> {
         let control = self.control();
         self.left = self.left.saturating_sub(1);
         let (parts, prices) = (self.command.parts.numbers(), self.command.rates.prices(rates));
-        match alternatives(name, topology, kind, parts, &prices, self.command.seed, &control) {
+        match alternatives(named(name)?, topology, kind, parts, &prices, self.command.seed, &control) {
             Ok((found, stopped)) => {
                 if stopped != StopReason::Finished {
                     self.stopped = stopped;
                 }
-                let entry = |(wish, plan): (Wish, collsynth::plan::Plan)| {
-                    let (planner, phases) = (plan.planner, plan.phases.clone());
+                let entry = |(goal, plan): (Goal<'_>, collsynth::plan::Plan)| {
+                    let (planner, account) = (plan.planner, plan.account.clone());
                     let verified = plan::verified(plan, None)?;
-                    let entry = Entry::new(&verified, planner, &phases, rates, self.command.command_of(words, &wish));
+                    let entry =
+                        Entry::new(&verified, planner, account.phases(), rates, self.command.command_of(words, &goal));
                     Ok((entry, verified.bounds.clone()))
                 };
                 Ok(Ok(found.into_iter().map(entry).collect::<Result<_, Failure>>()?))
@@ -313,11 +309,11 @@ impl Run<'_> {
 
 impl CompareCommand {
     /// The command line that plans a schedule again.
-    fn command_of(&self, machine: &[String], wish: &Wish) -> String {
+    fn command_of(&self, machine: &[String], goal: &Goal<'_>) -> String {
         let mut words = vec!["synth".to_owned()];
         words.extend_from_slice(machine);
         words.extend(self.collective.words());
-        words.extend(wish_words(wish));
+        words.extend(goal_words(goal));
         words.join(" ")
     }
 }

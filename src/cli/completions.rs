@@ -1,9 +1,9 @@
 //! `synth completions`: completion scripts for shells.
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use super::{Cli, Ending, Failure, output};
+use super::{Ending, Failure, output};
 
 /// Print a completion script for a shell
 #[derive(Args)]
@@ -14,10 +14,10 @@ pub struct CompletionsCommand {
 }
 
 impl CompletionsCommand {
-    /// Runs the command.
-    pub fn run(&self) -> Result<Ending, Failure> {
+    /// Runs the command: the script completes `all`.
+    pub fn run(&self, mut all: Command) -> Result<Ending, Failure> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "synth", &mut script);
+        clap_complete::generate(self.shell, &mut all, "synth", &mut script);
         output::print(&String::from_utf8_lossy(&script))?;
         Ok(Ending::Success)
     }

@@ -263,7 +263,7 @@ impl ImportCommand {
         let machine = self.topology.as_deref().map(read_machine).transpose()?;
         let rank_map: Vec<_> = (0..program.rank_count() as u32).map(RankId).collect();
         let machine = machine.as_ref().map(|topology| audit::Machine { topology, rank_map: &rank_map });
-        let report = audit(&program, &audit::Options { machine, ..audit::Options::default() });
+        let report = audit(&program, &audit::AuditOptions { machine, ..audit::AuditOptions::default() });
         let name = self.file.display().to_string();
         let source = Source::Listed(text, &places);
         output::note(Audited { name: &name, source, program: &program, report: &report }.to_text().trim_end());
@@ -306,7 +306,7 @@ fn verified(solution: Solution) -> Result<Verified<Solution>, Failure> {
 
 fn judged_program(path: &Path, text: &str) -> Result<Program, Failure> {
     let program = json::parse_program(text).map_err(|error| unreadable(path, text, &error))?;
-    let report = audit(&program, &audit::Options::default());
+    let report = audit(&program, &audit::AuditOptions::default());
     match report.holds() {
         true => Ok(program),
         false => {

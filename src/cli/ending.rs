@@ -53,7 +53,7 @@ impl Failure {
     /// No schedule exists, or none was found.
     pub fn of_plan(error: &PlanError, topology: &Topology) -> Self {
         match error {
-            PlanError::UnknownPlanner { .. } => Self::usage(error).hint("`synth planners` says what each of them does"),
+            PlanError::UnknownPlanner { .. } => Self::usage(error),
             PlanError::NotApplicable { .. } => {
                 Self::usage(error).hint("leave --planner out: `auto` chooses one that applies")
             }

@@ -1,9 +1,8 @@
 //! `synth explain`: what the verifier's codes mean.
 
 use clap::Args;
-use collsynth::audit;
+use collsynth::explain::{Explanation, explanation, explanations};
 use collsynth::report::table::Table;
-use collsynth::verify::Code;
 
 use super::{Ending, Failure, output};
 
@@ -31,13 +30,10 @@ impl ExplainCommand {
 }
 
 fn explain(text: &str) -> Result<String, Failure> {
-    if let Some(code) = program_codes().find(|code| code.to_string().eq_ignore_ascii_case(text)) {
-        return Ok(format!("{code}: {}\n\n{}", code.title(), wrapped(code.explanation())));
-    }
-    let code: Code = text.to_ascii_uppercase().parse().map_err(|_| {
+    let Explanation { code, title, text } = explanation(text).ok_or_else(|| {
         Failure::usage(format!("`{text}` is no code")).hint("`synth explain` without a code lists them all")
     })?;
-    Ok(format!("{code}: {}\n\n{}", code.title(), wrapped(code.explanation())))
+    Ok(format!("{code}: {title}\n\n{}", wrapped(text)))
 }
 
 /// The words of a text in lines of at most [`LINE`] letters.
@@ -62,16 +58,8 @@ fn wrapped(text: &str) -> String {
 
 fn list() -> String {
     let mut table = Table::new(&[]);
-    for code in Code::ALL {
-        table.row([code.to_string(), code.title().to_owned()]);
-    }
-    for code in program_codes() {
-        table.row([code.to_string(), code.title().to_owned()]);
+    for Explanation { code, title, .. } in explanations() {
+        table.row([code.to_owned(), title.to_owned()]);
     }
     table.to_string()
-}
-
-/// The codes that only rank programs have.
-fn program_codes() -> impl Iterator<Item = audit::Code> {
-    audit::Code::ALL.iter().copied().filter(|code| code.of_schedules().is_none())
 }

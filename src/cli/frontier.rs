@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use collsynth::bound::{self, FlowError};
 use collsynth::certificate::Bounds;
-use collsynth::plan::{Control, Parts, Plan, StopReason, Wish, synthesise};
+use collsynth::plan::{Control, Goal, Parts, Plan, StopReason, synthesize};
 use collsynth::problem::Problem;
 use collsynth::report::frontier::Point;
 use collsynth::schedule::Solution;
 use collsynth::verify::{Options, Verified};
 
-use super::bound::{Limits, is_stopped, of_flow};
+use super::flow_limits::{Limits, is_stopped, of_flow};
 use super::{Ending, Failure, output};
 
 /// More numbers of steps than this are not looked at.
@@ -56,8 +56,8 @@ pub fn points(problem: &Problem, variables: usize, time: Option<Duration>) -> Re
 
 /// The width of the best schedule of so many steps that was found, once it is verified.
 fn planned(problem: &Problem, steps: u32, control: &Control) -> Result<Option<(u64, &'static str)>, Failure> {
-    let wish = Wish { parts: Parts::Fixed(problem.parts()), steps: Some(steps), ..Wish::default() };
-    let Ok(plan) = synthesise(problem.topology(), &problem.collective().kind, &wish, control) else {
+    let goal = Goal { parts: Parts::Fixed(problem.parts()), steps: Some(steps), ..Goal::default() };
+    let Ok(plan) = synthesize(problem.topology(), &problem.collective().kind, &goal, control) else {
         return Ok(None);
     };
     let Plan { problem, schedule, planner, .. } = plan;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use collsynth::audit::{self, audit};
 use collsynth::format::{file, json};
-use collsynth::lower::{Wish, lower};
+use collsynth::lower::{Target, lower};
 use collsynth::program::{Barriers, Program};
 use collsynth::report::audit::{Audited, Source, headline, table};
 use collsynth::report::verdict::findings;
@@ -90,9 +90,9 @@ impl LowerOptions {
             Some(BarrierName::Neighbour) => Barriers::Neighbour,
             Some(BarrierName::Global) => Barriers::Global,
         };
-        let wish = Wish { barriers, in_place: self.in_place, slots: self.slots };
-        let program = lower(&verified, &wish).map_err(Failure::usage)?;
-        let report = audit(&program, &audit::Options::default());
+        let target = Target { barriers, in_place: self.in_place, slots: self.slots };
+        let program = lower(&verified, &target).map_err(Failure::usage)?;
+        let report = audit(&program, &audit::AuditOptions::default());
         if report.holds() {
             return Ok(program);
         }

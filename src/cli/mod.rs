@@ -7,6 +7,7 @@ mod completions;
 mod convert;
 mod ending;
 mod explain;
+mod flow_limits;
 mod frontier;
 mod lower;
 mod output;
@@ -20,7 +21,7 @@ mod proof;
 mod quantity;
 mod rate_options;
 mod run;
-mod run_group;
+mod run_calls;
 #[cfg(feature = "mpi")]
 mod run_mpi;
 mod schema;
@@ -34,9 +35,10 @@ mod verify;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use ending::{Ending, Failure};
+use output::Format;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -87,15 +89,6 @@ enum Command {
     Completions(completions::CompletionsCommand),
 }
 
-/// For whom an answer is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people
-    Text,
-    /// For programs
-    Json,
-}
-
 /// Reads the command line and does what it says.
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
@@ -115,7 +108,7 @@ pub fn run() -> ExitCode {
         Some(Command::Planners(command)) => command.run(),
         Some(Command::Explain(command)) => command.run(),
         Some(Command::Schema(command)) => command.run(),
-        Some(Command::Completions(command)) => command.run(),
+        Some(Command::Completions(command)) => command.run(Cli::command()),
     };
     let ending = result.unwrap_or_else(|failure: Failure| {
         output::note(&failure.to_string());

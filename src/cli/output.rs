@@ -1,8 +1,40 @@
 //! Standard output and standard error.
 
 use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+
+use clap::ValueEnum;
+use collsynth::format::file;
+use serde_json::Value;
 
 use super::Failure;
+
+/// For whom an answer is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+impl Format {
+    /// Writes an answer in this form to standard output.
+    pub fn print(self, text: impl FnOnce() -> String, json: impl FnOnce() -> Value) -> Result<(), Failure> {
+        print(&match self {
+            Self::Text => text(),
+            Self::Json => format!("{:#}\n", json()),
+        })
+    }
+}
+
+/// Writes text to a file, whole or not at all; to standard output where the path is `-`.
+pub fn deliver(path: &Path, text: &str) -> Result<(), Failure> {
+    match path == Path::new("-") {
+        true => print(text),
+        false => Ok(file::write_atomic(path, text.as_bytes())?),
+    }
+}
 
 /// Standard output. Once its reader is gone (`| head`), what is written is dropped.
 #[derive(Default)]

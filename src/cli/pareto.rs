@@ -1,24 +1,22 @@
 //! `synth pareto`: the trade of steps against volume.
 
 use std::str::FromStr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
 use collsynth::collective::{Collective, Kind};
 use collsynth::cost::Price;
-use collsynth::plan::{
-    Control, Front, Parts, Plan, SmtBackend, SmtWish, StopReason, Wish, can_be_cut, trace, useful_parts,
-};
+use collsynth::plan::{Front, Goal, Parts, Plan, Smt, SmtBackend, StopReason, trace, useful_parts};
 use collsynth::problem::Problem;
 use collsynth::report::curve::{Curve, Point};
 use collsynth::topology::Topology;
 
 use super::collective_options::CollectiveOptions;
-use super::plan_options::use_threads;
-use super::progress::{Ticker, interrupt_flag};
+use super::plan_options::{planner_choice, use_threads};
+use super::progress::{Ticker, control};
 use super::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_seconds};
 use super::topology_options::TopologyOptions;
-use super::{Ending, Failure, Format, output, plan, size};
+use super::{Ending, Failure, Format, plan, size};
 
 /// Show the trade of steps against volume: every schedule found that no other beats in both
 ///
@@ -108,15 +106,12 @@ impl ParetoCommand {
         let parts = self.parts(&topology, &kind)?;
         use_threads(self.threads)?;
         let ticker = Ticker::new(self.quiet);
-        let mut control = Control::unlimited().with_interrupt(interrupt_flag()?).with_listener(ticker.listener());
-        if let Some(deadline) = self.time_limit.and_then(|limit| Instant::now().checked_add(limit)) {
-            control = control.with_deadline(deadline);
-        }
-        let planner = Some(self.planner.clone()).filter(|name| name != "auto");
-        let smt = SmtWish { backend: self.smt_backend.unwrap_or_default(), ..SmtWish::default() };
-        let wish = Wish { planner, max_steps: self.max_steps, seed: self.seed, smt, ..Wish::default() };
+        let control = control(self.time_limit)?.with_listener(ticker.listener());
+        let smt = Smt { backend: self.smt_backend.unwrap_or_default(), ..Smt::new() };
+        let planner = planner_choice(&self.planner, &smt)?;
+        let goal = Goal { planner, max_steps: self.max_steps, seed: self.seed, ..Goal::default() };
         let (mut front, mut refuted) = (Front::default(), None);
-        let stopped = trace(&topology, &kind, &wish, &parts, &control, |wish, plan| match self.point(wish, plan) {
+        let stopped = trace(&topology, &kind, &goal, &parts, &control, |goal, plan| match self.point(goal, plan) {
             Ok(point) => {
                 front.insert(point.steps, point.volume, point);
             }
@@ -130,10 +125,7 @@ impl ParetoCommand {
         let points: Vec<Point> = front.into_points().into_iter().map(|(_, _, point)| point).collect();
         let problem = Problem::new(topology, Collective::new(kind))?;
         let curve = Curve { problem: &problem, points: &points, prices: &self.prices(), stopped };
-        match self.format {
-            Format::Text => output::print(&curve.to_text())?,
-            Format::Json => output::print(&format!("{:#}\n", curve.to_json()))?,
-        }
+        self.format.print(|| curve.to_text(), || curve.to_json())?;
         let proven = points.len() == 1 && points[0].quality.steps.is_certified() && points[0].gap() == Some(0.0);
         Ok(if stopped == StopReason::Finished || proven { Ending::Success } else { Ending::Stopped })
     }
@@ -144,7 +136,7 @@ impl ParetoCommand {
             Some(parts) => parts.clone(),
             None => useful_parts(topology, kind).map_err(|error| Failure::of_plan(&error, topology))?,
         };
-        if parts.len() > 1 && !can_be_cut(kind) {
+        if parts.len() > 1 && !kind.can_be_cut() {
             let message = format!("{} is not cut in parts: its schedules for other --parts are the same", kind.name());
             return Err(Failure::usage(message).hint("state one number of --parts, or leave it out"));
         }
@@ -155,33 +147,33 @@ impl ParetoCommand {
     }
 
     /// Has a schedule judged; keeps its figures.
-    fn point(&self, wish: &Wish, plan: Plan) -> Result<Point, Failure> {
-        let (planner, proof) = (plan.planner, (plan.refuted.clone(), plan.proven));
+    fn point(&self, goal: &Goal<'_>, plan: Plan) -> Result<Point, Failure> {
+        let (planner, account) = (plan.planner, plan.account.clone());
         let verified = plan::verified(plan, None)?;
         let observed = verified.report().observed.clone();
-        Ok(Point::new(&verified, observed.as_ref(), planner, proof, self.command(wish)))
+        Ok(Point::new(&verified, observed.as_ref(), planner, account, self.command(goal)))
     }
 
     /// The options that give the schedule, and the command line they belong to.
-    fn command(&self, wish: &Wish) -> [String; 2] {
+    fn command(&self, goal: &Goal<'_>) -> [String; 2] {
         let mut options = Vec::new();
         let mut add = |name: &str, value: Option<String>| {
             if let Some(value) = value {
                 options.push(format!("{name} {value}"));
             }
         };
-        let parts = match wish.parts {
+        let parts = match goal.parts {
             Parts::Fixed(parts) if parts > 1 => Some(parts.to_string()),
             _ => None,
         };
         add("--parts", parts);
-        add("--steps", wish.steps.map(|steps| steps.to_string()));
-        add("--max-steps", wish.max_steps.map(|steps| steps.to_string()));
+        add("--steps", goal.steps.map(|steps| steps.to_string()));
+        add("--max-steps", goal.max_steps.map(|steps| steps.to_string()));
         let options = options.join(" ");
         let mut words = vec!["synth".to_owned()];
         words.extend(self.topology.words());
         words.extend(self.collective.words());
-        words.extend(wish.planner.iter().flat_map(|name| ["--planner".to_owned(), name.clone()]));
+        words.extend(goal.planner.iter().flat_map(|planner| ["--planner", planner.name()]).map(str::to_owned));
         words.extend(Some(options.clone()).filter(|options| !options.is_empty()));
         words.extend((self.seed != 0).then(|| format!("--seed {}", self.seed)));
         [options, words.join(" ")]

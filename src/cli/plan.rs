@@ -1,29 +1,25 @@
 //! `synth` without a subcommand: plan, verify, write, summarise.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use collsynth::bound::{self, FlowLimit};
-use collsynth::certificate::JointBound;
 use collsynth::collective::Collective;
-use collsynth::format::{file, json};
-use collsynth::plan::{Control, Plan, PlanError, StopReason, synthesise};
+use collsynth::format::json;
+use collsynth::plan::{Control, Goal, Plan, PlanError, Smt, StopReason};
 use collsynth::problem::Problem;
 use collsynth::report::quality::Quality;
 use collsynth::report::summary::Summary;
 use collsynth::report::verdict;
 use collsynth::schedule::{Origin, Solution};
 use collsynth::verify::{Options, Verified};
+use collsynth::{PlannedSchedule, Request};
 
 use super::collective_options::CollectiveOptions;
 use super::plan_options::{PlanOptions, use_threads};
-use super::progress::{Ticker, interrupt_flag};
+use super::progress::{Ticker, control};
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, Format, output, proof, size};
-
-/// Variables of the largest linear program that is solved for a joint bound: some seconds.
-const MOST_VARIABLES: usize = 16_000;
 
 /// Plan a collective.
 #[derive(Args)]
@@ -58,19 +54,19 @@ impl PlanCommand {
         use_threads(self.options.threads)?;
         let ticker = Ticker::new(self.quiet);
         let started = Instant::now();
-        let control = self.control(&ticker)?;
-        let mut plan = self.plan(&problem, &control)?;
-        ticker.say("proving");
-        plan.bounds.joint = joint_bounds(&plan, &control);
+        let control = control(self.options.time_limit)?.with_listener(ticker.listener());
+        let smt = self.options.smt();
+        let goal = self.options.goal(&smt)?;
+        let plan = self.plan(&problem, &goal, &smt, control)?;
         let planning = started.elapsed();
         ticker.say("verifying");
-        let Plan { planner, stopped, proven, .. } = plan;
-        let (phases, refuted) = (plan.phases.clone(), plan.refuted.clone());
+        let Plan { planner, stopped, .. } = plan;
+        let account = plan.account.clone();
         let started = Instant::now();
-        let verified = self.verify(plan)?;
+        let verified = self.verify(plan, &goal)?;
         let verifying = started.elapsed();
         ticker.finish();
-        self.write(&json::solution_to_string(&verified))?;
+        output::deliver(&self.output, &json::solution_to_string(&verified))?;
 
         let quality = Quality::new(&verified.problem, &verified.schedule, &verified.bounds);
         if !self.quiet {
@@ -80,10 +76,8 @@ impl PlanCommand {
                 solution: &verified,
                 observed,
                 planner,
-                phases: &phases,
                 stopped,
-                refuted: &refuted,
-                proven,
+                account: &account,
                 planning,
                 verifying,
                 price,
@@ -98,62 +92,38 @@ impl PlanCommand {
         Ok(if stopped == StopReason::Finished || proven { Ending::Success } else { Ending::Stopped })
     }
 
-    /// When to stop, from now on, and who is told what goes on.
-    fn control(&self, ticker: &Ticker) -> Result<Control, Failure> {
-        let control = Control::unlimited().with_interrupt(interrupt_flag()?).with_listener(ticker.listener());
-        Ok(match self.options.time_limit.and_then(|limit| Instant::now().checked_add(limit)) {
-            Some(deadline) => control.with_deadline(deadline),
-            None => control,
-        })
-    }
-
     /// Plans the problem; its parts are those asked for, or to be chosen.
-    fn plan(&self, problem: &Problem, control: &Control) -> Result<Plan, Failure> {
-        let (topology, kind, wish) = (problem.topology(), &problem.collective().kind, self.options.wish());
-        let planned = synthesise(topology, kind, &wish, control);
+    fn plan(&self, problem: &Problem, goal: &Goal<'_>, smt: &Smt, control: Control) -> Result<Plan, Failure> {
+        let (topology, kind) = (problem.topology(), problem.collective().kind.clone());
+        let planned = Request::new(topology, kind).goal(*goal).control(control.clone()).run();
         match (&planned, &self.options.proof) {
-            (Err(PlanError::Refuted { .. }), Some(path)) => proof::write(problem, &wish, control, path)?,
+            (Err(PlanError::Refuted { .. }), Some(path)) => proof::write(problem, goal, smt, &control, path)?,
             (Err(_), Some(_)) => output::note("no proof is written: none was needed, or found"),
             (Ok(_), Some(_)) => output::note("no proof is written: there is a schedule"),
             (_, None) => {}
         }
-        planned.map_err(|error| Failure::of_plan(&error, topology))
+        planned.map(PlannedSchedule::into_inner).map_err(|error| Failure::of_plan(&error, topology))
     }
 
     /// Has the schedule judged. A planner's mistake ends here: nothing is written.
-    fn verify(&self, plan: Plan) -> Result<Verified<Solution>, Failure> {
+    fn verify(&self, plan: Plan, goal: &Goal<'_>) -> Result<Verified<Solution>, Failure> {
         let origin = Origin {
             tool: Some(concat!("synth ", env!("CARGO_PKG_VERSION")).to_owned()),
             planner: Some(plan.planner.to_owned()),
-            command: Some(self.command()),
+            command: Some(self.command(goal)),
             seed: Some(self.options.seed),
         };
         verified(plan, Some(origin))
     }
 
     /// The command line that gives the same schedule: without what only says where and how it is written.
-    fn command(&self) -> String {
+    fn command(&self, goal: &Goal<'_>) -> String {
         let mut words = vec!["synth".to_owned()];
         words.extend(self.topology.words());
         words.extend(self.collective.words());
-        words.extend(self.options.words());
+        words.extend(self.options.words(goal));
         words.join(" ")
     }
-
-    fn write(&self, text: &str) -> Result<(), Failure> {
-        if self.output == Path::new("-") {
-            return output::print(text);
-        }
-        Ok(file::write_atomic(&self.output, text.as_bytes())?)
-    }
-}
-
-/// Where the bounds on steps and volume leave a gap: what closes it jointly.
-fn joint_bounds(plan: &Plan, control: &Control) -> Vec<JointBound> {
-    let (steps, width) = (plan.schedule.step_count(), plan.schedule.total_width());
-    let (Ok(steps), Ok(width)) = (u32::try_from(steps), u32::try_from(width)) else { return Vec::new() };
-    let limit = FlowLimit { variables: MOST_VARIABLES, solver: control.limit() };
-    bound::joint_bounds(&plan.problem, &plan.bounds, steps, width, &limit)
 }
 
 /// Has a planned schedule judged.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use collsynth::cost::Price;
-use collsynth::plan::{Minimise, Parts, SmtBackend, SmtWish, Wish};
+use collsynth::plan::{Goal, Minimize, Parts, Planner, Smt, SmtBackend, planner_named};
 
 use super::Failure;
 use super::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_seconds};
@@ -50,8 +50,8 @@ pub struct PlanOptions {
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     width: Option<u32>,
     /// Planner smt: what counts first, `volume` (unless stated) or `steps`
-    #[arg(long, value_name = "WHAT", conflicts_with = "steps")]
-    minimise: Option<Minimise>,
+    #[arg(long = "minimise", value_name = "WHAT", conflicts_with = "steps")]
+    minimize: Option<Minimize>,
     /// Planner smt: who solves the formulas, `cadical` (unless stated) or `z3`, in builds that have it
     #[arg(long, value_name = "NAME")]
     smt_backend: Option<SmtBackend>,
@@ -72,10 +72,10 @@ enum PartsArgument {
 }
 
 impl PlanOptions {
-    /// What the planners are asked for.
-    pub fn wish(&self) -> Wish {
-        Wish {
-            planner: Some(self.planner.clone()).filter(|name| name != "auto"),
+    /// What is asked of the schedule; `smt` is what [`PlanOptions::smt`] gives.
+    pub fn goal<'a>(&self, smt: &'a Smt) -> Result<Goal<'a>, Failure> {
+        Ok(Goal {
+            planner: planner_choice(&self.planner, smt)?,
             parts: match self.parts {
                 Some(PartsArgument::Fixed(parts)) => Parts::Fixed(parts),
                 None if self.message_bytes.is_none() => Parts::Fixed(1),
@@ -85,11 +85,15 @@ impl PlanOptions {
             max_steps: self.max_steps,
             price: self.price(),
             seed: self.seed,
-            smt: SmtWish {
-                backend: self.smt_backend.unwrap_or_default(),
-                minimise: self.minimise.unwrap_or_default(),
-                width: self.width,
-            },
+        })
+    }
+
+    /// The SMT planner as these options have it.
+    pub fn smt(&self) -> Smt {
+        Smt {
+            backend: self.smt_backend.unwrap_or_default(),
+            minimize: self.minimize.unwrap_or_default(),
+            width: self.width,
         }
     }
 
@@ -97,11 +101,11 @@ impl PlanOptions {
     pub fn check(&self) -> Result<(), Failure> {
         let stated = [
             ("--width", self.width.is_some()),
-            ("--minimise", self.minimise.is_some()),
+            ("--minimise", self.minimize.is_some()),
             ("--smt-backend", self.smt_backend.is_some()),
             ("--proof", self.proof.is_some()),
         ];
-        if self.proof.is_some() && self.wish().parts == Parts::Auto {
+        if self.proof.is_some() && matches!(self.parts, Some(PartsArgument::Auto)) {
             return Err(Failure::usage("a proof is about a number of parts").hint("state --parts as a number"));
         }
         match stated.iter().find(|(_, stated)| *stated && self.planner != "smt") {
@@ -127,10 +131,10 @@ impl PlanOptions {
     }
 
     /// The options that shape the schedule, as they would be typed again; defaults are left out.
-    pub fn words(&self) -> Vec<String> {
-        let mut words = wish_words(&Wish { seed: 0, ..self.wish() });
+    pub fn words(&self, goal: &Goal<'_>) -> Vec<String> {
+        let mut words = goal_words(&Goal { seed: 0, ..*goal });
         words.extend(self.width.iter().flat_map(|width| word("--width", width)));
-        words.extend(self.minimise.iter().flat_map(|what| word("--minimise", what)));
+        words.extend(self.minimize.iter().flat_map(|what| word("--minimise", what)));
         words.extend(self.smt_backend.iter().flat_map(|backend| word("--smt-backend", backend)));
         words
             .extend(self.time_limit.iter().flat_map(|limit| word("--time-limit", format!("{}s", limit.as_secs_f64()))));
@@ -139,25 +143,39 @@ impl PlanOptions {
     }
 }
 
-/// A wish in options, as they would be typed, without what only the SMT planner reads; defaults are left out.
-pub fn wish_words(wish: &Wish) -> Vec<String> {
+/// A goal in options, as they would be typed, without what only the SMT planner reads; defaults are left out.
+pub fn goal_words(goal: &Goal<'_>) -> Vec<String> {
     let mut words = Vec::new();
-    words.extend(wish.planner.iter().flat_map(|name| word("--planner", name)));
-    match wish.parts {
+    words.extend(goal.planner.iter().flat_map(|planner| word("--planner", planner.name())));
+    match goal.parts {
         // With a price, they would be chosen.
-        Parts::Fixed(1) if wish.price.is_none() => {}
+        Parts::Fixed(1) if goal.price.is_none() => {}
         Parts::Fixed(parts) => words.extend(word("--parts", parts)),
         Parts::Auto => words.extend(word("--parts", "auto")),
     }
-    words.extend(wish.steps.iter().flat_map(|steps| word("--steps", steps)));
-    words.extend(wish.max_steps.iter().flat_map(|steps| word("--max-steps", steps)));
-    if let Some(Price { message_bytes, alpha, bandwidth }) = wish.price {
+    words.extend(goal.steps.iter().flat_map(|steps| word("--steps", steps)));
+    words.extend(goal.max_steps.iter().flat_map(|steps| word("--max-steps", steps)));
+    if let Some(Price { message_bytes, alpha, bandwidth }) = goal.price {
         words.extend(word("--message-bytes", message_bytes));
         words.extend(word("--alpha", format!("{}ns", alpha * 1e9)));
         words.extend(word("--bandwidth", format!("{bandwidth}B/s")));
     }
-    words.extend((wish.seed != 0).then(|| word("--seed", wish.seed)).into_iter().flatten());
+    words.extend((goal.seed != 0).then(|| word("--seed", goal.seed)).into_iter().flatten());
     words
+}
+
+/// The planner of this name, `auto` being none; `smt` with its options.
+pub fn planner_choice<'a>(name: &str, smt: &'a Smt) -> Result<Option<&'a dyn Planner>, Failure> {
+    Ok(match name {
+        "auto" => None,
+        _ if name == smt.name() => Some(smt),
+        _ => Some(named(name)?),
+    })
+}
+
+/// The planner of this name.
+pub fn named(name: &str) -> Result<&'static dyn Planner, Failure> {
+    planner_named(name).map_err(|error| Failure::usage(error).hint("`synth planners` says what each of them does"))
 }
 
 /// An option with its value.

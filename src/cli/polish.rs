@@ -1,18 +1,18 @@
 //! `synth polish`: from a schedule to a better one.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use collsynth::bound;
-use collsynth::format::{file, json};
-use collsynth::plan::{Control, Plan, SharperBounds, SmtBackend, SmtWish, StopReason, Task, polish};
+use collsynth::format::json;
+use collsynth::plan::{Control, Outcome, Plan, Planner, SharperBounds, Smt, SmtBackend, StopReason, Task};
 use collsynth::report::summary::Summary;
 use collsynth::report::verdict;
 use collsynth::schedule::{Origin, Solution};
 use collsynth::verify::{Options, Verified};
 
-use super::progress::{Ticker, interrupt_flag};
+use super::progress::{Ticker, control};
 use super::quantity::parse_duration;
 use super::{Ending, Failure, Format, output, show};
 
@@ -50,39 +50,29 @@ impl PolishCommand {
                 .hint("only a schedule that holds can be polished")
         })?;
         let ticker = Ticker::new(self.quiet);
-        let mut control = Control::unlimited().with_interrupt(interrupt_flag()?).with_listener(ticker.listener());
-        if let Some(deadline) = self.time_limit.and_then(|limit| Instant::now().checked_add(limit)) {
-            control = control.with_deadline(deadline);
-        }
+        let control = control(self.time_limit)?.with_listener(ticker.listener());
         let started = Instant::now();
         let plan = self.polished(&given, &control)?;
         let planning = started.elapsed();
-        let (stopped, refuted, proven) = (plan.stopped, plan.refuted.clone(), plan.proven);
+        let (planner, stopped, account) = (plan.planner, plan.stopped, plan.account.clone());
         let started = Instant::now();
         let origin = Origin {
             tool: Some(concat!("synth ", env!("CARGO_PKG_VERSION")).to_owned()),
-            planner: Some(plan.planner.to_owned()),
+            planner: Some(planner.to_owned()),
             command: None,
             seed: None,
         };
         let verified = super::plan::verified(plan, Some(origin))?;
         let verifying = started.elapsed();
         ticker.finish();
-        let text = json::solution_to_string(&verified);
-        if self.output == Path::new("-") {
-            output::print(&text)?;
-        } else {
-            file::write_atomic(&self.output, text.as_bytes())?;
-        }
+        output::deliver(&self.output, &json::solution_to_string(&verified))?;
         if !self.quiet {
             let summary = Summary {
                 solution: &verified,
                 observed: verified.report().observed.as_ref(),
-                planner: "smt",
-                phases: &[],
+                planner,
+                account: &account,
                 stopped,
-                refuted: &refuted,
-                proven,
                 planning,
                 verifying,
                 price: None,
@@ -99,27 +89,12 @@ impl PolishCommand {
         let problem = &given.problem;
         let bounds = bound::find(problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
         let sharper = SharperBounds::new(problem, &bounds, control);
-        let task = Task {
-            problem,
-            bounds: &bounds,
-            sharper: Some(&sharper),
-            steps: None,
-            max_steps: None,
-            price: None,
-            seed: 0,
-            smt: SmtWish { backend: self.smt_backend.unwrap_or_default(), ..SmtWish::default() },
-        };
-        let outcome = polish(&task, given.schedule.clone(), control)
+        let smt = Smt { backend: self.smt_backend.unwrap_or_default(), ..Smt::new() };
+        let task = Task { sharper: Some(&sharper), ..Task::new(problem, &bounds) };
+        let Outcome { schedule, stopped, account } = smt
+            .polish(&task, given.schedule.clone(), control)
             .map_err(|error| Failure::of_plan(&error, problem.topology()))?;
-        Ok(Plan {
-            problem: problem.clone(),
-            schedule: outcome.schedule,
-            planner: "smt",
-            bounds: sharper.known().clone(),
-            stopped: outcome.stopped,
-            phases: outcome.phases,
-            refuted: outcome.refuted,
-            proven: outcome.proven,
-        })
+        let bounds = sharper.known().clone();
+        Ok(Plan { problem: problem.clone(), schedule, planner: smt.name(), bounds, stopped, account })
     }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use collsynth::plan::Progress;
+use collsynth::plan::{Control, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{Failure, output};
@@ -31,7 +31,10 @@ impl Ticker {
         let bar = self.0.clone();
         move |progress: Progress<'_>| {
             let Progress { planner, attempt, round, remaining } = progress;
-            bar.set_message(format!("{planner}: {attempt}; round {round}, {remaining} to mend"));
+            bar.set_message(match (round, remaining) {
+                (0, 0) => format!("{planner}: {attempt}"),
+                _ => format!("{planner}: {attempt}; round {round}, {remaining} to mend"),
+            });
         }
     }
 
@@ -43,6 +46,19 @@ impl Ticker {
     /// Takes the line away.
     pub fn finish(self) {
         self.0.finish_and_clear();
+    }
+}
+
+/// When to stop: after this time from now, or at Ctrl-C.
+pub fn control(time_limit: Option<Duration>) -> Result<Control, Failure> {
+    Ok(within(Control::unlimited().with_interrupt(interrupt_flag()?), time_limit))
+}
+
+/// Stops after this time from now at the latest.
+pub fn within(control: Control, time_limit: Option<Duration>) -> Control {
+    match time_limit.and_then(|limit| Instant::now().checked_add(limit)) {
+        Some(deadline) => control.with_deadline(deadline),
+        None => control,
     }
 }
 

@@ -4,30 +4,21 @@ use std::path::{Path, PathBuf};
 
 use collsynth::bound;
 use collsynth::format::file;
-use collsynth::plan::{Control, ProofForm, SharperBounds, Task, Wish, prove};
+use collsynth::plan::{Control, Goal, ProofForm, SharperBounds, Smt, Task};
 use collsynth::problem::Problem;
 
 use super::{Ending, Failure, output};
 
 /// Writes the proof that there is no schedule as wished to a file, and the formula it refutes beside it.
-pub fn write(problem: &Problem, wish: &Wish, control: &Control, path: &Path) -> Result<(), Failure> {
+pub fn write(problem: &Problem, goal: &Goal<'_>, smt: &Smt, control: &Control, path: &Path) -> Result<(), Failure> {
     let bounds = bound::find(problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
     let sharper = SharperBounds::new(problem, &bounds, control);
-    let task = Task {
-        problem,
-        bounds: &bounds,
-        sharper: Some(&sharper),
-        steps: wish.steps,
-        max_steps: None,
-        price: None,
-        seed: wish.seed,
-        smt: wish.smt,
-    };
+    let task = Task { sharper: Some(&sharper), steps: goal.steps, seed: goal.seed, ..Task::new(problem, &bounds) };
     let form = match path.extension().is_some_and(|extension| extension == "lrat") {
         true => ProofForm::Lrat,
         false => ProofForm::Drat,
     };
-    let proof = prove(&task, form, control).map_err(|error| Failure::of_plan(&error, problem.topology()))?;
+    let proof = smt.prove(&task, form, control).map_err(|error| Failure::of_plan(&error, problem.topology()))?;
     let Some(proof) = proof else {
         let stopped = Failure::new(Ending::Stopped, "stopped before the proof was complete; nothing is written");
         return Err(stopped.hint("allow more time with --time-limit"));

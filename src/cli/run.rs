@@ -1,7 +1,7 @@
 //! `synth run`: carries a schedule out on random data, and compares and times it.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use collsynth::audit::{self, AuditedProgram};
@@ -10,16 +10,15 @@ use collsynth::report::audit::{Audited, Source};
 use collsynth::report::run::{RunReport, block_for};
 use collsynth::report::verdict::findings;
 use collsynth::runtime::tcp::{self, RankTable, TcpTransport};
-use collsynth::runtime::{
-    Communicator, Dtype, Mismatch, Operation, RunError, Runnable, Sample, Transport, Trial, threads,
-};
+use collsynth::runtime::{Communicator, Dtype, Group, ReduceOp, RunError, Runnable, Sample, Transport, Trial, threads};
 use collsynth::schedule::Solution;
 use collsynth::topology::RankId;
 use collsynth::verify::{Options, Verified};
 use half::{bf16, f16};
 
 use super::quantity::{parse_bytes_or_none, parse_duration};
-use super::{Ending, Failure, Format, output, run_group, show};
+use super::run_calls::{Outcome, outcomes};
+use super::{Ending, Failure, Format, show};
 
 /// Memory that the buffers of all ranks of one process may take.
 const MOST_MEMORY: u64 = 1 << 34;
@@ -44,7 +43,7 @@ pub struct RunCommand {
     dtype: Dtype,
     /// How values are reduced: sum, product, min or max
     #[arg(long, value_name = "OP", default_value = "sum")]
-    op: Operation,
+    op: ReduceOp,
     /// How ranks are joined
     #[arg(long, value_enum, default_value = "threads")]
     transport: TransportName,
@@ -81,17 +80,8 @@ enum TransportName {
     Mpi,
 }
 
-/// How it went on one rank.
-pub(super) struct Outcome {
-    pub(super) rank: RankId,
-    pub(super) time: Duration,
-    pub(super) steps: Vec<Duration>,
-    pub(super) mismatch: Option<Mismatch>,
-    pub(super) repeated: bool,
-}
-
 /// A rank, and why it could not do its part.
-pub(super) type Trouble = (RankId, RunError);
+type Trouble = (RankId, RunError);
 
 impl RunCommand {
     /// Runs the command.
@@ -112,7 +102,7 @@ impl RunCommand {
     /// The rank program in a text, if it holds.
     fn audited(&self, text: &str) -> Result<AuditedProgram, Failure> {
         let program = show::parse_program(&self.file, text)?;
-        AuditedProgram::new(program, &audit::Options::default()).map_err(|refuted| {
+        AuditedProgram::new(program, &audit::AuditOptions::default()).map_err(|refuted| {
             let (name, program, report) = (self.file.display().to_string(), &refuted.program, &refuted.report);
             let found = Audited { name: &name, source: Source::Program(text), program, report }.to_text();
             Failure::new(Ending::Refuted, format!("the program does not hold and is not run\n{found}"))
@@ -151,7 +141,7 @@ impl RunCommand {
                     .map_err(|error| broken(&[error.to_string()]))?
             }
             (TransportName::Group, None, None) => {
-                let outcomes = run_group::run(runnable, &trial, self.repeat);
+                let outcomes = self.in_group(runnable, &trial);
                 outcomes.map_err(|error| broken(&[error.to_string()]))?.into_iter().map(Ok).collect()
             }
             (TransportName::Tcp, None, None) => {
@@ -224,10 +214,7 @@ impl RunCommand {
     }
 
     fn print(&self, report: &RunReport<'_>) -> Result<Ending, Failure> {
-        output::print(&match self.format {
-            Format::Text => report.to_text(),
-            Format::Json => format!("{:#}\n", report.to_json()),
-        })?;
+        self.format.print(|| report.to_text(), || report.to_json())?;
         Ok(if report.holds() { Ending::Success } else { Ending::Refuted })
     }
 
@@ -248,34 +235,28 @@ impl RunCommand {
         Ok(self.on_rank(trial, communicator.map_err(|error| broken(&[format!("rank {rank}: {error}")]))?))
     }
 
-    /// One rank's part: a call that is compared, one to warm up, those that are timed, and the first one again.
+    /// One rank's part.
     fn on_rank<E: Sample, T: Transport>(
         &self,
         trial: &Trial<E>,
         mut communicator: Communicator<T>,
     ) -> Result<Outcome, Trouble> {
         let rank = communicator.rank();
-        let mut call = |buffers: &mut _| {
-            trial.call(&mut communicator, buffers).map_err(|error| (rank, error))?;
-            Ok::<Vec<Duration>, Trouble>(communicator.step_times().to_vec())
-        };
-        let mut first = trial.buffers(rank);
-        call(&mut first)?;
-        let mismatch = trial.check(rank, &first.output).err();
-        let mut buffers = trial.buffers(rank);
-        let mut steps = vec![Duration::ZERO; call(&mut buffers)?.len()];
-        let started = Instant::now();
-        for _ in 0..self.repeat {
-            for (total, step) in steps.iter_mut().zip(call(&mut buffers)?) {
-                *total += step;
-            }
-        }
-        let time = started.elapsed() / self.repeat;
-        buffers = trial.buffers(rank);
-        call(&mut buffers)?;
-        let repeated = trial.same_bits(&first.output, &buffers.output);
-        let steps = steps.into_iter().map(|total| total / self.repeat).collect();
-        Ok(Outcome { rank, time, steps, mismatch, repeated })
+        let outcomes = outcomes(trial, &[rank], self.repeat, |buffers| {
+            trial.call(&mut communicator, &mut buffers[0]).map_err(|error| (rank, error))?;
+            Ok(vec![communicator.step_times().to_vec()])
+        });
+        Ok(outcomes?.remove(0))
+    }
+
+    /// All ranks in this process, whose calls are made at once.
+    fn in_group<E: Sample>(&self, runnable: Runnable<'_>, trial: &Trial<E>) -> Result<Vec<Outcome>, RunError> {
+        let mut group = Group::new(runnable)?;
+        let live: Vec<RankId> = runnable.problem().topology().live_ranks().collect();
+        outcomes(trial, &live, self.repeat, |buffers| {
+            trial.call_group(&mut group, buffers)?;
+            Ok(group.step_times().collect())
+        })
     }
 }
 

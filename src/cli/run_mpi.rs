@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use collsynth::collective::Kind;
 use collsynth::problem::Problem;
 use collsynth::runtime::mpi::MpiTransport;
-use collsynth::runtime::{Communicator, Dtype, Operation, Runnable, Sample, TransportError};
+use collsynth::runtime::{Communicator, Dtype, ReduceOp, Runnable, Sample, TransportError};
 use mpi::collective::{CommunicatorCollectives, Root, SystemOperation};
 use mpi::environment::Threading;
 use mpi::topology::SimpleCommunicator;
@@ -79,7 +79,7 @@ impl Job {
         &self,
         problem: &Problem,
         block: usize,
-        op: Operation,
+        op: ReduceOp,
         repeat: u32,
         times: &[Duration],
         holds: bool,
@@ -96,7 +96,7 @@ impl Job {
     }
 
     /// The time of a call of MPI's own collective, on average, of the slowest rank; `None` without elements.
-    fn library<E: Sample>(&self, problem: &Problem, block: usize, op: Operation, repeat: u32) -> Option<Duration> {
+    fn library<E: Sample>(&self, problem: &Problem, block: usize, op: ReduceOp, repeat: u32) -> Option<Duration> {
         if block == 0 {
             // Rust's pointer to an empty buffer is one that MPI gives a meaning of its own.
             return None;
@@ -115,7 +115,7 @@ impl Job {
     }
 
     /// MPI's own collective on buffers of the same size; `None` where it has none that this program calls.
-    fn library_call<E: Sample>(&self, kind: &Kind, block: usize, op: Operation) -> Option<LibraryCall> {
+    fn library_call<E: Sample>(&self, kind: &Kind, block: usize, op: ReduceOp) -> Option<LibraryCall> {
         let (ranks, bytes) = (self.world.size() as usize, block * size_of::<E>());
         let (mut one, mut all, mut other) = (vec![0_u8; bytes], vec![0_u8; bytes * ranks], vec![0_u8; bytes * ranks]);
         match kind {
@@ -124,10 +124,10 @@ impl Job {
             Kind::Broadcast(_) => Some(Box::new(move |world| world.process_at_rank(0).broadcast_into(&mut one[..]))),
             Kind::AllReduce => {
                 let op = match op {
-                    Operation::Sum => SystemOperation::sum(),
-                    Operation::Product => SystemOperation::product(),
-                    Operation::Min => SystemOperation::min(),
-                    Operation::Max => SystemOperation::max(),
+                    ReduceOp::Sum => SystemOperation::sum(),
+                    ReduceOp::Product => SystemOperation::product(),
+                    ReduceOp::Min => SystemOperation::min(),
+                    ReduceOp::Max => SystemOperation::max(),
                 };
                 macro_rules! all_reduce {
                     ($element:ty) => {{

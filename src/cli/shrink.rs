@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use collsynth::audit;
 use collsynth::format::{file, json};
@@ -11,7 +11,7 @@ use collsynth::program::Program;
 use collsynth::schedule::{Origin, Solution};
 use collsynth::shrink::{Shrunk, Whole, shrink_program, shrink_solution};
 
-use super::progress::{Ticker, interrupt_flag};
+use super::progress::{Ticker, control};
 use super::{Ending, Failure, output, show};
 
 /// What is shrunk, where the rest goes, and how long it may take.
@@ -47,7 +47,7 @@ impl Shrinking<'_> {
     }
 
     /// Shrinks a program.
-    pub(super) fn program(&self, program: &Program, options: &audit::Options<'_>) -> Result<Ending, Failure> {
+    pub(super) fn program(&self, program: &Program, options: &audit::AuditOptions<'_>) -> Result<Ending, Failure> {
         let (control, ticker) = self.control()?;
         let shrunk = shrink_program(program, options, &|| control.stop().is_some());
         ticker.finish();
@@ -61,10 +61,7 @@ impl Shrinking<'_> {
     }
 
     fn control(&self) -> Result<(Control, Ticker), Failure> {
-        let mut control = Control::unlimited().with_interrupt(interrupt_flag()?);
-        if let Some(deadline) = self.time_limit.and_then(|limit| Instant::now().checked_add(limit)) {
-            control = control.with_deadline(deadline);
-        }
+        let control = control(self.time_limit)?;
         let ticker = Ticker::new(false);
         ticker.say("shrinking");
         Ok((control, ticker))

@@ -1,6 +1,6 @@
 //! What is too large for this program is refused, before it fills the memory.
 
-use collsynth::collective::Kind;
+use collsynth::collective::{Kind, Pattern};
 use collsynth::topology::Topology;
 
 use super::Failure;
@@ -21,15 +21,13 @@ pub fn check_ranks(topology: &Topology) -> Result<(), Failure> {
 /// Refuses plans with too many chunks.
 pub fn check_chunks(topology: &Topology, kind: &Kind, parts: u32) -> Result<(), Failure> {
     let ranks = topology.rank_count() as u64;
-    let chunks = match kind {
-        Kind::AllToAllV(demand) => demand.counts().map(u64::from).sum(),
-        Kind::Broadcast(_) | Kind::Reduce(_) | Kind::Scatter(_) | Kind::Gather(_) => ranks * u64::from(parts),
-        Kind::Barrier => ranks * ranks,
+    let chunks = match kind.demand() {
+        Some(demand) => demand.counts().map(u64::from).sum(),
+        None if !kind.has_volume() => ranks * ranks,
+        None if kind.root().is_some() => ranks * u64::from(parts),
         // Up and down again.
-        Kind::AllReduce => 2 * ranks * u64::from(parts),
-        Kind::AllToAll | Kind::AllGather | Kind::ReduceScatter | Kind::AllReduceGathered => {
-            (ranks * ranks).saturating_mul(u64::from(parts))
-        }
+        None if kind.pattern() == Pattern::EveryToEvery => 2 * ranks * u64::from(parts),
+        None => (ranks * ranks).saturating_mul(u64::from(parts)),
     };
     if chunks <= MOST_CHUNKS {
         return Ok(());
@@ -37,9 +35,9 @@ pub fn check_chunks(topology: &Topology, kind: &Kind, parts: u32) -> Result<(), 
     let name = kind.name();
     let message =
         format!("{name} among {ranks} ranks has {chunks} chunks to deliver; a plan has at most {MOST_CHUNKS}");
-    Err(Failure::usage(message).hint(match kind {
-        Kind::AllToAllV(_) => "state the demand in larger chunks, or plan a smaller machine",
-        Kind::Barrier => "plan a smaller machine",
-        _ => "choose fewer --parts, or plan a smaller machine",
+    Err(Failure::usage(message).hint(match kind.demand() {
+        Some(_) => "state the demand in larger chunks, or plan a smaller machine",
+        None if !kind.has_volume() => "plan a smaller machine",
+        None => "choose fewer --parts, or plan a smaller machine",
     }))
 }

@@ -6,23 +6,22 @@
 //! ranks `n`: `2(n-1)/n` for an all-reduce, `(n-1)/n` where every rank keeps one block of `n`, 1 for broadcast and
 //! reduce.
 
-use collsynth_core::collective::Kind;
+use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
 
 /// Blocks in the larger of a rank's two buffers; of a demand, chunks. Blocks of failed ranks are not counted.
 pub(super) fn blocks(problem: &Problem) -> usize {
-    match &problem.collective().kind {
-        Kind::AllToAllV(demand) => {
+    let kind = problem.collective().kind.called();
+    match kind.demand() {
+        Some(demand) => {
             let all = || problem.topology().live_ranks();
             let sent = |from| all().map(|to| demand.chunks(from, to).len()).sum::<usize>();
             let received = |to| all().map(|from| demand.chunks(from, to).len()).sum::<usize>();
             all().map(|rank| sent(rank).max(received(rank))).max().unwrap_or(0)
         }
-        Kind::AllToAll | Kind::AllGather | Kind::ReduceScatter | Kind::Scatter(_) | Kind::Gather(_) => {
-            problem.topology().live_rank_count()
-        }
-        Kind::AllReduce | Kind::AllReduceGathered | Kind::Broadcast(_) | Kind::Reduce(_) => 1,
-        Kind::Barrier => 0,
+        None if !kind.has_volume() => 0,
+        None if kind.owners() == 0 => 1,
+        None => problem.topology().live_rank_count(),
     }
 }
 
@@ -30,17 +29,12 @@ pub(super) fn blocks(problem: &Problem) -> usize {
 pub(super) fn bandwidths(problem: &Problem, bytes: f64, seconds: f64) -> Option<(f64, f64)> {
     let live = problem.topology().live_rank_count() as f64;
     let kept = (live - 1.0) / live;
-    let factor = match problem.collective().kind {
-        Kind::AllReduce | Kind::AllReduceGathered => 2.0 * kept,
-        Kind::AllToAll
-        | Kind::AllToAllV(_)
-        | Kind::AllGather
-        | Kind::ReduceScatter
-        | Kind::Scatter(_)
-        | Kind::Gather(_) => kept,
-        Kind::Broadcast(_) | Kind::Reduce(_) => 1.0,
-        Kind::Barrier => return None,
+    let kind = problem.collective().kind.called();
+    let factor = match kind.pattern() {
+        Pattern::EveryToEvery => 2.0 * kept,
+        _ if kind.owners() == 0 => 1.0,
+        _ => kept,
     };
     let algorithm = bytes / seconds;
-    (algorithm.is_finite() && bytes > 0.0).then_some((algorithm, algorithm * factor))
+    (kind.has_volume() && algorithm.is_finite() && bytes > 0.0).then_some((algorithm, algorithm * factor))
 }

@@ -8,12 +8,11 @@ use collsynth_core::certificate::{Bounds, Rational};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Solution;
 use collsynth_plan::cost::Price;
-use collsynth_plan::{Refuted, StopReason};
-use collsynth_verify::report::collective::unit;
+use collsynth_plan::{Account, StopReason};
 use collsynth_verify::report::figures::{bytes, decimal, exact_and_decimal, fine_percent, seconds};
 use collsynth_verify::report::machine::describe;
-use collsynth_verify::report::overview::{headline, volume};
-use collsynth_verify::report::quality::Quality;
+use collsynth_verify::report::overview::headline;
+use collsynth_verify::report::quality::{Quality, volume};
 use collsynth_verify::report::table::Table;
 use collsynth_verify::verify::Observed;
 
@@ -31,9 +30,8 @@ pub struct Point {
     bounds: Bounds,
     observed: Option<Observed>,
     planner: &'static str,
-    refuted: Vec<Refuted>,
-    proven: bool,
-    /// The options of the wish, and the whole command that plans the schedule again.
+    account: Account,
+    /// The options of the goal, and the whole command that plans the schedule again.
     command: [String; 2],
 }
 
@@ -51,13 +49,13 @@ pub struct Curve<'a> {
 }
 
 impl Point {
-    /// The figures of a solution that was verified, who planned it, what was refuted on the way and whether that proves
-    /// it optimal, the options of the wish, and the whole command.
+    /// The figures of a solution that was verified, who planned it and what it tells beside, the options of the
+    /// goal, and the whole command.
     pub fn new(
         solution: &Solution,
         observed: Option<&Observed>,
         planner: &'static str,
-        (refuted, proven): (Vec<Refuted>, bool),
+        account: Account,
         command: [String; 2],
     ) -> Self {
         let Solution { problem, schedule, bounds, .. } = solution;
@@ -70,8 +68,7 @@ impl Point {
             bounds: bounds.clone(),
             observed: observed.cloned(),
             planner,
-            refuted,
-            proven,
+            account,
             command,
         }
     }
@@ -113,7 +110,7 @@ impl Curve<'_> {
             };
             let held = point.observed.as_ref().map_or(String::new(), |observed| observed.held.chunks.to_string());
             let mut cells = vec![point.steps.to_string(), exact_and_decimal(point.volume), gap];
-            let planner = format!("{}{}", point.planner, if point.proven { ", proven" } else { "" });
+            let planner = format!("{}{}", point.planner, if point.account.is_proven() { ", proven" } else { "" });
             cells.extend([point.parts.to_string(), planner, held]);
             for price in self.prices {
                 let star = if self.fastest(price) == Some(index) { " *" } else { "" };
@@ -139,7 +136,7 @@ impl Curve<'_> {
         json!({
             "collective": kind.name(),
             "root": kind.root().map(|root| root.0),
-            "unit": unit(kind),
+            "unit": kind.unit().name(),
             "machine": describe(self.problem.topology()),
             "ranks": self.problem.topology().rank_count(),
             "stopped": self.stopped.name(),
@@ -155,8 +152,8 @@ impl Curve<'_> {
             "volume": point.quality.volume_to_json(point.volume, &point.bounds),
             "total_width": point.total_width,
             "planner": point.planner,
-            "proven": point.proven,
-            "refuted": refuted_to_json(&point.refuted),
+            "proven": point.account.is_proven(),
+            "refuted": refuted_to_json(point.account.refuted()),
             "seconds": self.prices.iter().map(|price| point.seconds(price)).collect::<Vec<f64>>(),
             "command": point.command[1],
         });

@@ -6,10 +6,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::bandwidth::{bandwidths, blocks};
-use collsynth_core::collective::Kind;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::RankId;
-use collsynth_runtime::{Dtype, Mismatch, Operation, Runnable};
+use collsynth_runtime::{Dtype, Mismatch, ReduceOp, Runnable};
 use collsynth_verify::report::figures::{percent, seconds};
 use collsynth_verify::report::machine::describe;
 use collsynth_verify::report::overview::headline;
@@ -25,7 +24,7 @@ pub struct RunReport<'a> {
     /// The type of the elements.
     pub dtype: Dtype,
     /// What `reduce` did.
-    pub op: Operation,
+    pub op: ReduceOp,
     /// Elements of a block.
     pub block: usize,
     /// Drives the inputs.
@@ -57,7 +56,7 @@ impl RunReport<'_> {
         let mut text = format!("{}, run by {}\n", self.headline(), self.transport);
         let mut table = Table::default().indented(2);
         let bytes = self.bytes();
-        if !matches!(self.problem().collective().kind, Kind::Barrier) {
+        if self.problem().collective().kind.has_volume() {
             let (block, dtype) = (self.block, self.dtype);
             table.remark(
                 "size",

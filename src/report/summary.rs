@@ -6,8 +6,7 @@ use serde_json::{Value, json};
 
 use collsynth_core::schedule::Solution;
 use collsynth_plan::cost::Price;
-use collsynth_plan::{Phase, Refuted, StopReason};
-use collsynth_verify::report::collective::unit;
+use collsynth_plan::{Account, Refutation, StopReason};
 use collsynth_verify::report::figures::{count, seconds};
 use collsynth_verify::report::observed;
 use collsynth_verify::report::overview::{figures, figures_to_json, headline};
@@ -27,14 +26,10 @@ pub struct Summary<'a> {
     pub observed: Option<&'a Observed>,
     /// The planner's name.
     pub planner: &'a str,
-    /// The phases its algorithm has, if it has some.
-    pub phases: &'a [Phase],
+    /// What the planner tells beside the schedule.
+    pub account: &'a Account,
     /// Why it stopped.
     pub stopped: StopReason,
-    /// What a solver has refuted.
-    pub refuted: &'a [Refuted],
-    /// Is it proven that nothing better exists with these parts?
-    pub proven: bool,
     /// How long planning took.
     pub planning: Duration,
     /// How long verifying took.
@@ -50,14 +45,17 @@ impl Summary<'_> {
         let mut text = headline(problem);
         text.push('\n');
         let mut table = figures(problem, schedule, Some(bounds));
-        phases::add_row(&mut table, self.phases);
+        phases::add_row(&mut table, self.account.phases());
         observed::add_rows(&mut table, problem, self.observed);
-        if !self.refuted.is_empty() {
+        if !self.account.refuted().is_empty() {
             table.row(["refuted".to_owned(), self.refuted_words()]);
         }
         if let Some(price) = &self.price {
-            let message =
-                format!("for {}s of {}", unit(&problem.collective().kind), count(price.message_bytes as usize, "byte"));
+            let message = format!(
+                "for {}s of {}",
+                problem.collective().kind.unit().name(),
+                count(price.message_bytes as usize, "byte")
+            );
             table.row(["time".to_owned(), seconds(price.seconds(problem, schedule)), message]);
         }
         text.push_str(&table.to_string());
@@ -73,9 +71,10 @@ impl Summary<'_> {
 
     /// What the solver refuted, and what that proves.
     fn refuted_words(&self) -> String {
-        let proven = if self.proven { ": nothing better exists with these parts" } else { "" };
-        let shown: Vec<String> = self.refuted.iter().rev().take(MOST_REFUTED).map(Refuted::to_string).collect();
-        let more = match self.refuted.len() - shown.len() {
+        let refuted = self.account.refuted();
+        let proven = if self.account.is_proven() { ": nothing better exists with these parts" } else { "" };
+        let shown: Vec<String> = refuted.iter().rev().take(MOST_REFUTED).map(Refutation::to_string).collect();
+        let more = match refuted.len() - shown.len() {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
@@ -89,10 +88,10 @@ impl Summary<'_> {
         observed::add_json(&mut summary, self.observed);
         summary["verified"] = json!(true);
         summary["planner"] = json!(self.planner);
-        summary["phases"] = phases::to_json(self.phases);
+        summary["phases"] = phases::to_json(self.account.phases());
         summary["stopped"] = json!(self.stopped.name());
-        summary["proven"] = json!(self.proven);
-        summary["refuted"] = refuted_to_json(self.refuted);
+        summary["proven"] = json!(self.account.is_proven());
+        summary["refuted"] = refuted_to_json(self.account.refuted());
         summary["planning_seconds"] = json!(self.planning.as_secs_f64());
         summary["verifying_seconds"] = json!(self.verifying.as_secs_f64());
         if let Some(price) = &self.price {
@@ -103,6 +102,6 @@ impl Summary<'_> {
 }
 
 /// Steps and total width of all that was refuted.
-pub(super) fn refuted_to_json(refuted: &[Refuted]) -> Value {
+pub(super) fn refuted_to_json(refuted: &[Refutation]) -> Value {
     refuted.iter().map(|of| json!({ "steps": of.steps, "total_width": of.width })).collect()
 }

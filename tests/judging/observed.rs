@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use collsynth::certificate::Bounds;
 use collsynth::collective::{ChunkId, Collective, Combining, Demand, Kind};
-use collsynth::plan::{Control, Parts, Wish, synthesise};
+use collsynth::plan::{Control, Goal, Parts, synthesize};
 use collsynth::problem::Problem;
 use collsynth::schedule::{Op, Schedule, Solution};
 use collsynth::topology::{RankId, Topology, TopologySpec};
@@ -101,8 +101,8 @@ fn planned_schedules_agree_with_the_definitions() {
         let topology = Topology::new(spec).unwrap();
         for kind in Kind::every(root, demand(topology.rank_count() as u32).unwrap()) {
             for parts in [1, 5] {
-                let wish = Wish { parts: Parts::Fixed(parts), ..Wish::default() };
-                let plan = synthesise(&topology, &kind, &wish, &Control::unlimited()).unwrap();
+                let goal = Goal { parts: Parts::Fixed(parts), ..Goal::default() };
+                let plan = synthesize(&topology, &kind, &goal, &Control::unlimited()).unwrap();
                 let observed = observe(&plan.problem, &plan.schedule);
                 let naive = naive(&plan.problem, &plan.schedule);
                 assert_eq!(observed.held, naive.0, "{} in {parts} on {extents:?}", kind.name());

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use collsynth::bound::{self, FlowLimit};
 use collsynth::certificate::Rational;
 use collsynth::collective::Kind;
-use collsynth::plan::{Plan, Wish};
+use collsynth::plan::{Goal, Plan};
 use collsynth::topology::RankId;
 
 use crate::support::pages::{decimal, hold, name, sections};
@@ -121,8 +121,8 @@ fn frontiers(page: &mut String) {
         let names: Vec<String> = cables.iter().map(|(from, to)| format!("{from}-{to}")).collect();
         for steps in bounds.least_steps().. {
             let flow = bound::stepped_bound(&problem, steps, &limit).unwrap();
-            let wish = Wish { steps: Some(steps), ..Wish::default() };
-            let plan = plans::plan_for(problem.topology(), &Kind::AllToAll, &wish).unwrap();
+            let goal = Goal { steps: Some(steps), ..Goal::default() };
+            let plan = plans::plan_for(problem.topology(), &Kind::AllToAll, &goal).unwrap();
             let (width, least) = (plan.schedule.total_width(), u64::from(flow.least_width(1)));
             let volume = if width == least { format!("**{width}**") } else { width.to_string() };
             let flow = decimal(flow.proven.at_least);

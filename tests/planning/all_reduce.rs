@@ -3,10 +3,10 @@
 use collsynth::certificate::Rational;
 use collsynth::collective::Kind;
 use collsynth::cost::Price;
-use collsynth::plan::{Parts, Wish};
+use collsynth::plan::{Goal, Parts};
 use collsynth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
 
-use crate::support::plans::{intact, plan, plan_for, steps_and_volume as figures, torus, wish};
+use crate::support::plans::{goal, intact, plan, plan_for, steps_and_volume as figures, torus};
 
 #[test]
 fn one_ring_takes_two_rounds_for_any_number_of_parts() {
@@ -85,8 +85,8 @@ fn one_direction_alone_may_fail() {
 fn any_number_of_steps_from_the_least_on_can_be_had() {
     let topology = torus(&[4, 4], &[(0, 1)], &[]);
     let plan = |steps| {
-        let wish = Wish { steps: Some(steps), ..wish("spanning_trees", 24) };
-        plan_for(&topology, &Kind::AllReduce, &wish)
+        let goal = Goal { steps: Some(steps), ..goal("spanning_trees", 24) };
+        plan_for(&topology, &Kind::AllReduce, &goal)
     };
     for steps in [8, 9, 13, 16] {
         assert_eq!(figures(&plan(steps).unwrap()).0, steps);
@@ -99,8 +99,8 @@ fn any_number_of_steps_from_the_least_on_can_be_had() {
 #[test]
 fn parts_are_chosen_and_the_message_size_decides() {
     let auto = |topology: &Topology, price| {
-        let wish = Wish { parts: Parts::Auto, price, ..Wish::default() };
-        plan_for(topology, &Kind::AllReduce, &wish).unwrap()
+        let goal = Goal { parts: Parts::Auto, price, ..Goal::default() };
+        plan_for(topology, &Kind::AllReduce, &goal).unwrap()
     };
     let sound = auto(&torus(&[4, 4, 4], &[], &[]), None);
     assert_eq!((sound.problem.parts(), figures(&sound)), (128, (12, Rational::new(21, 64))));

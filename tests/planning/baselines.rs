@@ -2,10 +2,10 @@
 //! schedules.
 
 use collsynth::collective::Kind;
-use collsynth::plan::Wish;
+use collsynth::plan::Goal;
 use collsynth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
 
-use crate::support::plans::{self, intact, plan_for, torus, wish};
+use crate::support::plans::{self, goal, intact, plan_for, torus};
 
 /// Links of this capacity between all ranks.
 fn complete(ranks: u32, capacity: u32) -> Topology {
@@ -96,7 +96,7 @@ fn shards_of_a_composed_all_reduce_may_differ_by_a_part() {
 #[test]
 fn a_composed_all_reduce_keeps_to_the_steps_asked_for() {
     let topology = torus(&[4, 4], &[(0, 1)], &[]);
-    let plan = |steps| plan_for(&topology, &Kind::AllReduce, &Wish { steps: Some(steps), ..wish("composed", 16) });
+    let plan = |steps| plan_for(&topology, &Kind::AllReduce, &Goal { steps: Some(steps), ..goal("composed", 16) });
     for steps in [8, 9, 10] {
         assert_eq!(plans::figures(&plan(steps).unwrap()).0, steps);
     }

@@ -2,10 +2,10 @@
 
 use collsynth::certificate::Rational;
 use collsynth::collective::{Demand, Kind};
-use collsynth::plan::{Plan, PlanError, Wish};
+use collsynth::plan::{Goal, Plan, PlanError};
 use collsynth::topology::{Topology, Torus};
 
-use crate::support::plans::{self, intact, plan_for, ratio, steps_and_volume, torus, wish};
+use crate::support::plans::{self, goal, intact, plan_for, ratio, steps_and_volume, torus};
 
 const CLASSICAL: [&str; 3] = ["ring", "half_ring", "dim_rotation"];
 
@@ -118,22 +118,22 @@ fn the_bound_is_never_beaten_whatever_the_parts() {
 #[test]
 fn what_does_not_apply_is_refused_with_the_reason() {
     let refusal =
-        |topology: &Topology, kind: &Kind, wish: &Wish| plan_for(topology, kind, wish).unwrap_err().to_string();
+        |topology: &Topology, kind: &Kind, goal: &Goal<'_>| plan_for(topology, kind, goal).unwrap_err().to_string();
     let broken = torus(&[4, 4], &[(0, 1)], &[]);
     let mesh = intact(Torus { wrap: vec![false, true], ..Torus::new(&[4, 4]) });
     let sound = Topology::torus(&[4, 4]).unwrap();
     for planner in CLASSICAL {
-        let all_to_all = |topology| refusal(topology, &Kind::AllToAll, &wish(planner, 1));
+        let all_to_all = |topology| refusal(topology, &Kind::AllToAll, &goal(planner, 1));
         assert_eq!(
             all_to_all(&broken),
             format!("planner `{planner}` does not apply: a ring is broken: link 0 (0,0) -> 1 (1,0) x+ failed")
         );
         assert!(all_to_all(&mesh).ends_with("dimension x does not wrap, and it needs closed rings"));
-        assert!(refusal(&sound, &Kind::AllGather, &wish(planner, 1)).contains("not all_gather"));
-        let hurried = Wish { steps: Some(9), ..wish(planner, 1) };
+        assert!(refusal(&sound, &Kind::AllGather, &goal(planner, 1)).contains("not all_gather"));
+        let hurried = Goal { steps: Some(9), ..goal(planner, 1) };
         assert!(matches!(plan_for(&sound, &Kind::AllToAll, &hurried), Err(PlanError::NotFound { .. })));
     }
-    let limited = Wish { max_steps: Some(5), ..wish("ring", 1) };
+    let limited = Goal { max_steps: Some(5), ..goal("ring", 1) };
     assert_eq!(
         refusal(&sound, &Kind::AllToAll, &limited),
         "planner `ring` found no schedule within 5 steps (it takes 6)"

@@ -3,7 +3,7 @@
 
 use collsynth::certificate::Rational;
 use collsynth::collective::{Demand, Kind};
-use collsynth::plan::Wish;
+use collsynth::plan::Goal;
 use collsynth::schedule::Solution;
 use collsynth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
 use collsynth::verify::{Options, Verified};
@@ -62,7 +62,7 @@ fn read(fields: Vec<&'static str>) -> Case {
 
 /// The total width of a schedule that verifies, and its certified bound.
 fn width(case: &Case) -> (u64, f64) {
-    let plan = plan_for(&case.topology, &case.kind, &Wish::default()).unwrap();
+    let plan = plan_for(&case.topology, &case.kind, &Goal::default()).unwrap();
     let width = plan.schedule.total_width();
     let bound = plan.bounds.volume.as_ref().map_or(Rational::from(0), |bound| bound.at_least);
     let verified = Verified::<Solution>::new(plan.into(), &Options::default());

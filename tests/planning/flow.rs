@@ -9,7 +9,7 @@ use collsynth::certificate::{
     Bounds, CertificateError, Evidence, Rational, VolumeBound, Window, check_joint, check_volume, stepped_value, value,
 };
 use collsynth::collective::{Demand, Kind};
-use collsynth::plan::{Control, PlanError, SharperBounds, StopReason, Wish, synthesise};
+use collsynth::plan::{Control, Goal, PlanError, SharperBounds, StopReason, planner_named, synthesize};
 use collsynth::problem::Problem;
 use collsynth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
 
@@ -148,8 +148,8 @@ fn a_program_that_is_interrupted_proves_nothing() {
     let control = Control::unlimited().with_interrupt(Arc::new(AtomicBool::new(true)));
     assert_eq!(control.limit().check(), Err(LpError::Interrupted));
     assert_eq!(SharperBounds::new(&problem, &cuts, &control).sharp(), &cuts);
-    let wish = Wish { planner: Some("lp".to_owned()), ..Wish::default() };
-    let stopped = synthesise(problem.topology(), &Kind::AllToAll, &wish, &control);
+    let goal = Goal { planner: Some(planner_named("lp").unwrap()), ..Goal::default() };
+    let stopped = synthesize(problem.topology(), &Kind::AllToAll, &goal, &control);
     assert!(
         match &stopped {
             Ok(plan) => plan.stopped == StopReason::Interrupted,

@@ -1,14 +1,14 @@
 //! The planner by linear programming: it stands on the program's value wherever the parts make that whole.
 
 use collsynth::collective::{Demand, Kind};
-use collsynth::plan::{Lp, PlanError, Planner, Wish};
+use collsynth::plan::{Goal, Lp, PlanError, Planner};
 use collsynth::topology::{RankId, Topology, Torus};
 
-use crate::support::plans::{figures, intact, plan_for, problem, torus, wish};
+use crate::support::plans::{figures, goal, intact, plan_for, problem, torus};
 
 /// Steps and total width of a verified schedule.
 fn plan(topology: &Topology, kind: &Kind, parts: u32, steps: Option<u32>) -> (u32, u32) {
-    figures(&plan_for(topology, kind, &Wish { steps, ..wish("lp", parts) }).unwrap())
+    figures(&plan_for(topology, kind, &Goal { steps, ..goal("lp", parts) }).unwrap())
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use collsynth::bound;
 use collsynth::collective::Kind;
 use collsynth::cost::Price;
-use collsynth::plan::{Control, Parts, Wish, trace, useful_parts};
+use collsynth::plan::{Control, Goal, Parts, trace, useful_parts};
 use collsynth::topology::{RankId, Topology};
 use collsynth::verify::{Options, verify};
 use rayon::prelude::*;
@@ -41,11 +41,11 @@ fn no_point_of_the_curve_is_faster() {
         let parts = useful_parts(topology, &kind).unwrap();
         let mut curve = Vec::new();
         let unlimited = Control::unlimited();
-        trace(topology, &kind, &Wish::default(), &parts, &unlimited, |_, plan| curve.push(plan)).unwrap();
+        trace(topology, &kind, &Goal::default(), &parts, &unlimited, |_, plan| curve.push(plan)).unwrap();
         for message_bytes in BYTES {
             let price = Price { message_bytes, alpha: 1e-6, bandwidth: 50e9 };
-            let wish = Wish { parts: Parts::Auto, price: Some(price), ..Wish::default() };
-            let plan = plan_for(topology, &kind, &wish).unwrap();
+            let goal = Goal { parts: Parts::Auto, price: Some(price), ..Goal::default() };
+            let plan = plan_for(topology, &kind, &goal).unwrap();
             let seconds = price.seconds(&plan.problem, &plan.schedule);
             for point in &curve {
                 let by = price.seconds(&point.problem, &point.schedule);
@@ -69,8 +69,8 @@ fn the_number_of_threads_changes_nothing() {
     let plan = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let price = Price { message_bytes: 1 << 20, alpha: 1e-6, bandwidth: 50e9 };
-        let wish = Wish { parts: Parts::Auto, price: Some(price), ..Wish::default() };
-        let plan = pool.install(|| plan_for(&topology, &Kind::AllReduce, &wish)).unwrap();
+        let goal = Goal { parts: Parts::Auto, price: Some(price), ..Goal::default() };
+        let plan = pool.install(|| plan_for(&topology, &Kind::AllReduce, &goal)).unwrap();
         (plan.planner, plan.problem.parts(), plan.schedule)
     };
     assert!(plan(1) == plan(4));
@@ -83,8 +83,8 @@ fn larger_messages_take_less_volume() {
     for kind in [Kind::AllReduce, Kind::Broadcast(RankId(0))] {
         let [small, large] = [BYTES[0], BYTES[3]].map(|message_bytes| {
             let price = Some(Price { message_bytes, alpha: 1e-6, bandwidth: 50e9 });
-            let wish = Wish { parts: Parts::Auto, price, ..Wish::default() };
-            let plan = plan_for(&topology, &kind, &wish).unwrap();
+            let goal = Goal { parts: Parts::Auto, price, ..Goal::default() };
+            let plan = plan_for(&topology, &kind, &goal).unwrap();
             (plan.schedule.step_count(), plan.schedule.total_width() as f64 / f64::from(plan.problem.parts()))
         });
         assert!(small.0 < large.0 && small.1 > large.1, "{small:?}, {large:?}");

@@ -6,7 +6,7 @@
 
 use collsynth::bound;
 use collsynth::collective::Kind;
-use collsynth::plan::Wish;
+use collsynth::plan::{Goal, planner_named};
 use collsynth::topology::{FailedLink, GraphLink, Link, RankId, Shape, Topology, TopologySpec};
 
 use crate::support::plans::{plan_for, problem};
@@ -55,13 +55,13 @@ fn check(topology: Topology, name: &str) {
     for steps in least_steps..=least_steps + 2 {
         let optimum = least_width(&topology, steps);
         assert!(optimum >= bounds.least_width(1), "{name}, {steps} steps: the bound is above what is possible");
-        let wish = Wish { steps: Some(steps), ..Wish::default() };
-        let plan = plan_for(&topology, &Kind::AllToAll, &wish).unwrap();
+        let goal = Goal { steps: Some(steps), ..Goal::default() };
+        let plan = plan_for(&topology, &Kind::AllToAll, &goal).unwrap();
         assert_eq!(plan.schedule.step_count(), steps as usize, "{name}");
         let planned = plan.schedule.total_width();
         assert_eq!(planned, u64::from(optimum), "{name}, {steps} steps: planned, and the least possible");
-        let wish = Wish { planner: Some("smt".to_owned()), ..wish };
-        let proven = plan_for(&topology, &Kind::AllToAll, &wish).unwrap().schedule;
+        let goal = Goal { planner: Some(planner_named("smt").unwrap()), ..goal };
+        let proven = plan_for(&topology, &Kind::AllToAll, &goal).unwrap().schedule;
         let figures = (proven.step_count(), proven.total_width());
         assert_eq!(figures, (steps as usize, u64::from(optimum)), "{name}, {steps} steps: by the SMT planner");
     }

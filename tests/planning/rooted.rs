@@ -4,7 +4,7 @@
 use collsynth::bound;
 use collsynth::collective::Kind;
 use collsynth::cost::Price;
-use collsynth::plan::{Parts, Plan, Wish};
+use collsynth::plan::{Goal, Parts, Plan, planner_named};
 use collsynth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
 
 use crate::support::plans::{figures, plan, plan_for, torus};
@@ -125,16 +125,16 @@ fn directed_graphs_and_capacities_reach_the_least_cut_too() {
 #[test]
 fn what_time_costs_decides_how_wide_the_steps_are() {
     let topology = torus(&[4, 4], &[(0, 1)], &[]);
-    let shape = |wish: Wish| {
-        let wish = Wish { planner: Some("arborescences".to_owned()), parts: Parts::Fixed(120), ..wish };
-        figures(&plan_for(&topology, &Kind::Broadcast(RankId(6)), &wish).unwrap())
+    let shape = |goal: Goal<'_>| {
+        let goal = Goal { planner: Some(planner_named("arborescences").unwrap()), parts: Parts::Fixed(120), ..goal };
+        figures(&plan_for(&topology, &Kind::Broadcast(RankId(6)), &goal).unwrap())
     };
-    let (steps, width) = shape(Wish::default());
-    let (fewer, wider) = shape(Wish { max_steps: Some(12), ..Wish::default() });
+    let (steps, width) = shape(Goal::default());
+    let (fewer, wider) = shape(Goal { max_steps: Some(12), ..Goal::default() });
     assert!(steps == width && fewer <= 12 && wider > width);
-    assert_eq!(shape(Wish { steps: Some(9), ..Wish::default() }).0, 9);
+    assert_eq!(shape(Goal { steps: Some(9), ..Goal::default() }).0, 9);
     let price = |alpha| Some(Price { alpha, bandwidth: 1.0, message_bytes: 120 });
-    let [cheap, dear] = [0.01, 100.0].map(|alpha| shape(Wish { price: price(alpha), ..Wish::default() }));
+    let [cheap, dear] = [0.01, 100.0].map(|alpha| shape(Goal { price: price(alpha), ..Goal::default() }));
     assert!(cheap == (steps, width) && dear.0 < steps);
 }
 
@@ -142,8 +142,8 @@ fn what_time_costs_decides_how_wide_the_steps_are() {
 fn the_price_of_time_decides_in_how_many_parts_a_broadcast_goes() {
     let topology = torus(&[4, 4, 4], &[], &[]);
     let parts = |price| {
-        let wish = Wish { parts: Parts::Auto, price, ..Wish::default() };
-        let plan = plan_for(&topology, &Kind::Broadcast(RankId(5)), &wish).unwrap();
+        let goal = Goal { parts: Parts::Auto, price, ..Goal::default() };
+        let plan = plan_for(&topology, &Kind::Broadcast(RankId(5)), &goal).unwrap();
         figures(&plan);
         plan.problem.parts()
     };

@@ -1,7 +1,7 @@
 //! The SMT planner: figures to reach, refutations, and that no other planner is better.
 
 use collsynth::collective::Kind;
-use collsynth::plan::{Control, Minimise, Parts, PlanError, SmtWish, StopReason, Wish, synthesise};
+use collsynth::plan::{Control, Goal, Minimize, Parts, PlanError, Smt, StopReason, synthesize};
 use collsynth::schedule::Solution;
 use collsynth::topology::{RankId, Topology};
 use collsynth::verify::{Code, Options, Verified};
@@ -15,14 +15,17 @@ fn machine((extents, dead): Machine) -> Topology {
     torus(extents, dead, &[])
 }
 
-fn wish(steps: Option<u32>, width: Option<u32>) -> Wish {
-    let smt = SmtWish { width, ..SmtWish::default() };
-    Wish { planner: Some("smt".to_owned()), steps, smt, ..Wish::default() }
+fn smt(width: Option<u32>) -> Smt {
+    Smt { width, ..Smt::new() }
+}
+
+fn goal(planner: &Smt, steps: Option<u32>) -> Goal<'_> {
+    Goal { planner: Some(planner), steps, ..Goal::default() }
 }
 
 /// Steps and total width of what is planned, once it is verified.
-fn figures(topology: &Topology, kind: &Kind, wish: &Wish) -> Result<(usize, u64), PlanError> {
-    let plan = plan_for(topology, kind, wish)?;
+fn figures(topology: &Topology, kind: &Kind, goal: &Goal<'_>) -> Result<(usize, u64), PlanError> {
+    let plan = plan_for(topology, kind, goal)?;
     let figures = (plan.schedule.step_count(), plan.schedule.total_width());
     match Verified::<Solution>::new(plan.into(), &Options::default()) {
         Ok(verified) => {
@@ -46,7 +49,7 @@ fn what_was_asked_for_is_found() {
         ((&[4, 4], &[(0, 1)]), Kind::AllGather, 5),
     ];
     for (of, kind, steps) in cases {
-        let found = figures(&machine(*of), kind, &wish(Some(*steps), Some(*steps)));
+        let found = figures(&machine(*of), kind, &goal(&smt(Some(*steps)), Some(*steps)));
         assert_eq!(found, Ok((*steps as usize, u64::from(*steps))), "{kind:?} on {of:?}");
     }
 }
@@ -55,17 +58,19 @@ fn what_was_asked_for_is_found() {
 fn what_no_bound_excludes_is_refuted() {
     // Three chunks a link in two steps leave no room for the way back.
     let ring = machine((&[4], &[]));
-    let narrow = Wish { parts: Parts::Fixed(3), ..wish(Some(2), Some(3)) };
+    let three = smt(Some(3));
+    let narrow = Goal { parts: Parts::Fixed(3), ..goal(&three, Some(2)) };
     assert!(matches!(figures(&ring, &Kind::AllReduce, &narrow), Err(PlanError::Refuted { .. })));
     // A ring of five cannot add up in two steps, however wide.
-    let wide = wish(Some(2), Some(9));
+    let nine = smt(Some(9));
+    let wide = goal(&nine, Some(2));
     assert!(matches!(figures(&machine((&[5], &[])), &Kind::AllReduce, &wide), Err(PlanError::Refuted { .. })));
     // Bounds need no solver.
-    let narrow = figures(&machine((&[8], &[])), &Kind::AllToAll, &wish(None, Some(7)));
+    let narrow = figures(&machine((&[8], &[])), &Kind::AllToAll, &goal(&smt(Some(7)), None));
     assert!(matches!(narrow, Err(PlanError::TooNarrow { width: 7, .. })), "{narrow:?}");
-    let short = figures(&machine((&[8], &[])), &Kind::AllToAll, &wish(Some(3), None));
+    let short = figures(&machine((&[8], &[])), &Kind::AllToAll, &goal(&smt(None), Some(3)));
     assert!(matches!(short, Err(PlanError::TooFewSteps { wanted: 3, distance: 4, .. })), "{short:?}");
-    let four = figures(&machine((&[4, 4], &[(0, 1)])), &Kind::AllGather, &wish(Some(4), Some(4)));
+    let four = figures(&machine((&[4, 4], &[(0, 1)])), &Kind::AllGather, &goal(&smt(Some(4)), Some(4)));
     assert!(matches!(four, Err(PlanError::TooNarrow { .. })), "{four:?}");
 }
 
@@ -77,10 +82,12 @@ fn all_reduce_on_four_ranks() {
         let machine = machine((extents, &[]));
         let front: Vec<_> = (1..=4)
             .map(|parts| {
-                let wish = Wish { parts: Parts::Fixed(parts), ..wish(None, None) };
-                let steps = SmtWish { minimise: Minimise::Steps, ..SmtWish::default() };
-                let least = figures(&machine, &Kind::AllReduce, &wish).unwrap();
-                (least, figures(&machine, &Kind::AllReduce, &Wish { smt: steps, ..wish }).unwrap())
+                let best = |minimize| {
+                    let smt = Smt { minimize, ..Smt::new() };
+                    let goal = Goal { parts: Parts::Fixed(parts), ..goal(&smt, None) };
+                    figures(&machine, &Kind::AllReduce, &goal).unwrap()
+                };
+                (best(Minimize::Volume), best(Minimize::Steps))
             })
             .collect();
         assert_eq!(front, [((2, 2), (2, 2)), ((2, 2), (2, 2)), ((3, 3), (2, 4)), ((3, 3), (2, 4))], "{extents:?}");
@@ -108,9 +115,10 @@ fn no_planner_is_better() {
         let topology = machine(of);
         for kind in &kinds {
             let parts = if *kind == Kind::AllReduce && topology.rank_count() > 5 { 1 } else { 2 };
-            let wish = Wish { parts: Parts::Fixed(parts), ..wish(None, None) };
-            let proven = figures(&topology, kind, &wish).unwrap();
-            let auto = Wish { planner: None, ..wish.clone() };
+            let smt = smt(None);
+            let goal = Goal { parts: Parts::Fixed(parts), ..goal(&smt, None) };
+            let proven = figures(&topology, kind, &goal).unwrap();
+            let auto = Goal { planner: None, ..goal };
             let fast = plan_for(&topology, kind, &auto).unwrap().schedule;
             let fast = (fast.total_width(), fast.step_count());
             assert!((proven.1, proven.0) <= fast, "{kind:?} on {of:?}: {proven:?} and {fast:?}");
@@ -123,9 +131,9 @@ fn a_time_limit_is_kept() {
     let machine = machine((&[4, 4], &[(0, 1), (5, 6)]));
     let control = Control::unlimited().with_deadline(std::time::Instant::now());
     // What other planners found in time is kept, and nothing is claimed of it.
-    let stopped = synthesise(&machine, &Kind::AllToAll, &wish(None, None), &control).unwrap();
-    assert_eq!((stopped.stopped, stopped.proven), (StopReason::TimeLimit, false));
+    let stopped = synthesize(&machine, &Kind::AllToAll, &goal(&smt(None), None), &control).unwrap();
+    assert_eq!((stopped.stopped, stopped.account.is_proven()), (StopReason::TimeLimit, false));
     // Of a question alone, nothing is known.
-    let unknown = synthesise(&machine, &Kind::AllToAll, &wish(Some(5), Some(10)), &control);
+    let unknown = synthesize(&machine, &Kind::AllToAll, &goal(&smt(Some(10)), Some(5)), &control);
     assert!(matches!(unknown, Err(PlanError::Undecided { .. })), "{:?}", unknown.err());
 }

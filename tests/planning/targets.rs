@@ -4,7 +4,7 @@
 //! schedules are judged by the verifier.
 
 use collsynth::collective::Kind;
-use collsynth::plan::{Parts, Plan, Wish};
+use collsynth::plan::{Goal, Parts, Plan};
 use collsynth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec};
 use rayon::prelude::*;
 
@@ -12,8 +12,8 @@ use crate::support::plans::{figures, plan_for, torus};
 
 /// Plans, has the schedule and its certificates verified, and gives back the plan.
 fn plan(extents: &[u32], cables: &[(u32, u32)], parts: Parts) -> Plan {
-    let wish = Wish { parts, ..Wish::default() };
-    plan_for(&torus(extents, cables, &[]), &Kind::AllToAll, &wish).unwrap()
+    let goal = Goal { parts, ..Goal::default() };
+    plan_for(&torus(extents, cables, &[]), &Kind::AllToAll, &goal).unwrap()
 }
 
 /// `V = max_d N k / 8` for even extents, `N (k^2 - 1) / (8 k)` for odd ones, in `sum of k / 2` steps.
@@ -90,7 +90,7 @@ fn a_network_may_have_more_links_than_16_bits_count() {
     let links = (0..ranks).flat_map(|from| (0..ranks).filter(move |&to| to != from).map(move |to| link(from, to)));
     let topology = Topology::new(TopologySpec::new(Shape::Graph { ranks, links: links.collect() })).unwrap();
     for kind in [Kind::AllToAll, Kind::AllGather, Kind::Scatter(RankId(7))] {
-        let plan = plan_for(&topology, &kind, &Wish::default()).unwrap();
+        let plan = plan_for(&topology, &kind, &Goal::default()).unwrap();
         assert_eq!(figures(&plan), (1, 1), "{}", kind.name());
     }
 }

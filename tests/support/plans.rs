@@ -4,7 +4,7 @@ use collsynth::bound;
 use collsynth::certificate::{Bounds, Rational};
 use collsynth::collective::{Collective, Kind};
 use collsynth::cost::Price;
-use collsynth::plan::{Control, Parts, Phase, Plan, PlanError, SmtWish, Task, Wish, planner_named, synthesise};
+use collsynth::plan::{Control, Goal, Parts, Phase, Plan, PlanError, Task, planner_named, synthesize};
 use collsynth::problem::Problem;
 use collsynth::schedule::Solution;
 use collsynth::topology::{DimRef, Direction, FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
@@ -48,13 +48,13 @@ pub fn ratio(numerator: impl Into<i128>, denominator: impl Into<i128>) -> Ration
 }
 
 /// By this planner, in this number of parts.
-pub fn wish(planner: &str, parts: u32) -> Wish {
-    Wish { planner: Some(planner.to_owned()), parts: Parts::Fixed(parts), ..Wish::default() }
+pub fn goal(planner: &str, parts: u32) -> Goal<'static> {
+    Goal { planner: Some(planner_named(planner).unwrap()), parts: Parts::Fixed(parts), ..Goal::default() }
 }
 
 /// Planned without a limit.
-pub fn plan_for(topology: &Topology, kind: &Kind, wish: &Wish) -> Result<Plan, PlanError> {
-    synthesise(topology, kind, wish, &Control::unlimited())
+pub fn plan_for(topology: &Topology, kind: &Kind, goal: &Goal<'_>) -> Result<Plan, PlanError> {
+    synthesize(topology, kind, goal, &Control::unlimited())
 }
 
 /// Planned by a planner, or by the one that is chosen.
@@ -64,14 +64,13 @@ pub fn plan<'a>(
     kind: Kind,
     parts: u32,
 ) -> Result<Plan, PlanError> {
-    let planner = planner.into().map(str::to_owned);
-    plan_for(topology, &kind, &Wish { planner, parts: Parts::Fixed(parts), ..Wish::default() })
+    let planner = planner.into().map(|name| planner_named(name).unwrap());
+    plan_for(topology, &kind, &Goal { planner, parts: Parts::Fixed(parts), ..Goal::default() })
 }
 
 /// What a planner is asked if nothing is asked of the schedule but to solve the problem.
 pub fn task<'a>(problem: &'a Problem, bounds: &'a Bounds) -> Task<'a> {
-    let smt = SmtWish::default();
-    Task { problem, bounds, sharper: None, steps: None, max_steps: None, price: None, seed: 0, smt }
+    Task::new(problem, bounds)
 }
 
 /// What one planner makes of a problem by itself, for a price if there is one; and the phases of its algorithm.
@@ -79,7 +78,7 @@ pub fn planned_alone(name: &str, problem: Problem, price: Option<Price>) -> Resu
     let bounds = bound::find(&problem)?;
     let task = Task { price, ..task(&problem, &bounds) };
     let outcome = planner_named(name)?.plan(&task, &Control::unlimited())?;
-    Ok((Solution { problem, schedule: outcome.schedule, bounds, origin: None }, outcome.phases))
+    Ok((Solution { problem, schedule: outcome.schedule, bounds, origin: None }, outcome.account.phases().to_vec()))
 }
 
 /// Steps and total width of a schedule that verifies without a warning, as do its certificates.

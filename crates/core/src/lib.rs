@@ -9,6 +9,7 @@
 
 pub mod certificate;
 pub mod collective;
+mod layout;
 pub mod problem;
 pub mod program;
 pub mod schedule;

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::collective::{ChunkId, ChunkRule, Collective, Holders, Kind};
+use crate::collective::{ChunkId, ChunkRule, Collective, Holders, Pattern};
 use crate::topology::{Distances, RankId, Topology, UNREACHABLE};
 
 /// The largest number of chunks a problem may have.
@@ -21,6 +21,7 @@ pub struct Problem {
 /// Why a collective does not fit a topology.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+#[non_exhaustive]
 pub enum ProblemError {
     #[error("a message is cut in at least 1 part")]
     NoParts,
@@ -68,19 +69,14 @@ impl Problem {
                 return Err(ProblemError::RootFailed { root });
             }
         }
-        if let Kind::AllToAllV(demand) = &collective.kind
+        if let Some(demand) = collective.kind.demand()
             && demand.ranks() as usize != ranks
         {
             return Err(ProblemError::DemandSize { rows: demand.ranks(), ranks });
         }
         let chunk_count = collective.chunk_count(ranks as u32).filter(|&chunks| chunks <= MAX_CHUNKS);
         let chunk_count = chunk_count.ok_or(ProblemError::TooManyChunks)?;
-        // All chunks of a collective begin, and have to end, at as many ranks.
-        let everywhere = chunk_count > 0 && {
-            let rule = collective.rule(ranks as u32, ChunkId(0));
-            rule.before == Holders::Every || rule.after == Holders::Every
-        };
-        if everywhere && u64::from(chunk_count) * ranks as u64 > MAX_HOLDINGS {
+        if collective.kind.pattern() != Pattern::OneToOne && u64::from(chunk_count) * ranks as u64 > MAX_HOLDINGS {
             return Err(ProblemError::TooManyHoldings);
         }
         Ok(Self { topology, collective, chunk_count })
@@ -93,6 +89,13 @@ impl Problem {
     /// As [`Problem::new`].
     pub fn with_parts(&self, parts: u32) -> Result<Self, ProblemError> {
         Self::new(self.topology.clone(), Collective { parts, ..self.collective.clone() })
+    }
+
+    /// The problem as those who make the call see it, see [`Kind::called`](crate::collective::Kind::called).
+    pub fn called(&self) -> Self {
+        let collective = Collective { kind: self.collective.kind.called().clone(), parts: self.parts() };
+        let chunk_count = collective.chunk_count(self.topology.rank_count() as u32).unwrap_or(self.chunk_count);
+        Self { topology: self.topology.clone(), collective, chunk_count }
     }
 
     /// The machine.
@@ -145,17 +148,22 @@ impl Problem {
 
     /// True if some chunk must travel from one rank to the other, both alive.
     pub fn needs(&self, from: RankId, to: RankId) -> bool {
-        let both = from != to && self.topology.is_alive(from) && self.topology.is_alive(to);
-        both && match &self.collective.kind {
-            Kind::AllToAllV(demand) => !demand.chunks(from, to).is_empty(),
-            Kind::Broadcast(root) | Kind::Scatter(root) => *root == from,
-            Kind::Reduce(root) | Kind::Gather(root) => *root == to,
-            Kind::AllToAll
-            | Kind::AllGather
-            | Kind::ReduceScatter
-            | Kind::AllReduce
-            | Kind::Barrier
-            | Kind::AllReduceGathered => true,
+        let kind = &self.collective.kind;
+        from != to
+            && self.topology.is_alive(from)
+            && self.topology.is_alive(to)
+            && kind.before().includes(from)
+            && kind.after().includes(to)
+            && kind.demand().is_none_or(|demand| !demand.chunks(from, to).is_empty())
+    }
+
+    /// How many chunks must travel from one rank to the other: of a demand its own, of other kinds the parts of a
+    /// message.
+    pub fn owed(&self, from: RankId, to: RankId) -> u32 {
+        match self.collective.kind.demand() {
+            _ if !self.needs(from, to) => 0,
+            Some(demand) => demand.chunks(from, to).len() as u32,
+            None => self.parts(),
         }
     }
 

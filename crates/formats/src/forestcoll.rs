@@ -18,8 +18,7 @@ use collsynth_core::collective::{ChunkId, Collective, Kind};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Origin, Schedule, Solution};
 use collsynth_core::topology::{RankId, Topology};
-use collsynth_verify::json::ParseError;
-use collsynth_verify::verify::Code;
+use collsynth_verify::json::{FormatCode, ParseError};
 
 /// A tree: its chunks, and its sends, those near the root first.
 struct Tree {
@@ -40,13 +39,13 @@ pub fn parse(text: &str, topology: Topology) -> Result<Solution, ParseError> {
 
 fn solution(algo: &Element, topology: Topology) -> Result<Solution, Fault> {
     if algo.name != "Algo" {
-        return Err(Fault::new(Code::F004, algo.at, format!("<{}>, but trees stand in an <Algo>", algo.name)));
+        return Err(Fault::new(FormatCode::F004, algo.at, format!("<{}>, but trees stand in an <Algo>", algo.name)));
     }
     algo.only(&["nchunkspernode"])?;
     let parts: u32 = algo.value("nchunkspernode")?;
     let ranks = topology.rank_count() as u32;
     let problem = Problem::new(topology, Collective { kind: Kind::AllGather, parts })
-        .map_err(|error| Fault::new(Code::F009, algo.at, error))?;
+        .map_err(|error| Fault::new(FormatCode::F009, algo.at, error))?;
     let mut next_part: HashMap<u32, u32> = HashMap::new();
     let mut trees = Vec::new();
     for element in algo.children_named("tree")? {
@@ -57,7 +56,7 @@ fn solution(algo: &Element, topology: Topology) -> Result<Solution, Fault> {
         let Some(end) = end else {
             let message =
                 format!("{chunks} chunks of root {root}: none, more than its shard has left, or it is no rank");
-            return Err(Fault::new(Code::F003, element.at, message));
+            return Err(Fault::new(FormatCode::F003, element.at, message));
         };
         next_part.insert(root, end);
         trees.push(Tree { root, first_part, chunks, sends: sends(element, root)? });
@@ -81,10 +80,10 @@ fn sends(tree: &Element, root: u32) -> Result<Vec<(u32, u32, usize)>, Fault> {
                 true => format!("the path {path} leads over switches: a topology here has ranks and links alone"),
                 false => format!("the path {path} does not lead from {src} to {dst}"),
             };
-            return Err(Fault::new(Code::F003, send.at, message));
+            return Err(Fault::new(FormatCode::F003, send.at, message));
         }
         if !reached.insert(dst) {
-            return Err(Fault::new(Code::F003, send.at, format!("rank {dst} is reached twice: this is no tree")));
+            return Err(Fault::new(FormatCode::F003, send.at, format!("rank {dst} is reached twice: this is no tree")));
         }
         children.entry(src).or_default().push(dst);
     }
@@ -106,7 +105,7 @@ fn sends(tree: &Element, root: u32) -> Result<Vec<(u32, u32, usize)>, Fault> {
     match children.keys().next() {
         None => Ok(sends),
         Some(src) => {
-            Err(Fault::new(Code::F003, tree.at, format!("rank {src} sends, but is not reached from the root")))
+            Err(Fault::new(FormatCode::F003, tree.at, format!("rank {src} sends, but is not reached from the root")))
         }
     }
 }

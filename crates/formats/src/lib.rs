@@ -11,6 +11,7 @@ pub mod demand;
 pub mod forestcoll;
 pub mod goal;
 pub mod msccl;
+mod names;
 pub mod sccl;
 pub mod teccl;
 pub mod trace;

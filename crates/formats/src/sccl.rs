@@ -20,13 +20,13 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::names;
 use collsynth_core::certificate::Bounds;
-use collsynth_core::collective::{ChunkId, Collective, Combining, Kind};
+use collsynth_core::collective::{ChunkId, Collective, Combining, Who};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Origin, Schedule, Solution};
 use collsynth_core::topology::{GraphLink, RankId, Shape, Topology, TopologySpec};
-use collsynth_verify::json::{ParseError, PathItem, locate};
-use collsynth_verify::verify::Code;
+use collsynth_verify::json::{FormatCode, ParseError, PathItem, locate};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -127,12 +127,12 @@ pub fn parse(text: &str) -> Result<Solution, ParseError> {
         let message =
             format!("`msccl_type` is \"{}\", but only an \"algorithm\" is read", msccl_type.unwrap_or_default());
         let (line, column) = locate(text, &[PathItem::Key("msccl_type")]).unwrap_or((1, 1));
-        return Err(ParseError { code: Code::F004, line, column, message });
+        return Err(ParseError { code: FormatCode::F004, line, column, message });
     }
     let file: AlgorithmEntry = serde_json::from_str(text).map_err(ParseError::from)?;
     solution(&file).map_err(|(path, message)| {
         let (line, column) = locate(text, &path).unwrap_or((1, 1));
-        ParseError { code: Code::F003, line, column, message }
+        ParseError { code: FormatCode::F003, line, column, message }
     })
 }
 
@@ -144,19 +144,12 @@ fn solution(file: &AlgorithmEntry) -> Result<Solution, Wrong> {
     }
     let topology = topology(file)?;
     let per = file.instance.chunks;
-    let kind = match collective.runtime_name.as_str() {
-        "allgather" => Kind::AllGather,
-        "alltoall" => Kind::AllToAll,
-        "reduce_scatter" | "reducescatter" => Kind::ReduceScatter,
-        "allreduce" => Kind::AllReduce,
-        other => return Err((vec![Key("collective"), Key("runtime_name")], format!("\"{other}\" is not read"))),
+    let name = collective.runtime_name.as_str();
+    let Some(kind) = names::kind(name, RankId(0)).filter(|kind| kind.root().is_none()) else {
+        return Err((vec![Key("collective"), Key("runtime_name")], format!("\"{name}\" is not read")));
     };
     let addresses = u64::from(addresses(collective));
-    let groups = match kind {
-        Kind::AllToAll => u64::from(collective.nodes) * u64::from(collective.nodes),
-        Kind::AllReduce => 1,
-        _ => u64::from(collective.nodes),
-    };
+    let groups = u64::from(collective.nodes).pow(kind.owners());
     // As many addresses for each (origin, destination), or rank.
     if groups == 0 || addresses % groups != 0 {
         let message = format!("{addresses} addresses among {} nodes", collective.nodes);
@@ -164,7 +157,8 @@ fn solution(file: &AlgorithmEntry) -> Result<Solution, Wrong> {
     }
     let each = (addresses / groups) as u32;
     let mut parts = each.checked_mul(per).unwrap_or(0);
-    if kind == Kind::AllReduce {
+    let whole = kind.owners() == 0;
+    if whole {
         let used = file.steps.iter().flat_map(|step| &step.sends).map(|&(address, ..)| address.saturating_add(1));
         parts = parts.max(used.max().unwrap_or(0));
     }
@@ -184,7 +178,7 @@ fn solution(file: &AlgorithmEntry) -> Result<Solution, Wrong> {
             let chunk = match chunks.get(&(address / per.max(1))) {
                 Some(first) => Some(first + address % per.max(1)),
                 // Whatever `addr` says, an address of an all-reduce is a part of the vector.
-                None => Some(address).filter(|_| problem.collective().kind == Kind::AllReduce),
+                None => Some(address).filter(|_| whole),
             };
             let Some(chunk) = chunk else {
                 let path = vec![Key("steps"), Index(number), Key("sends"), Index(index)];
@@ -245,11 +239,12 @@ fn chunk_of_address(file: &AlgorithmEntry, problem: &Problem, each: u32) -> Resu
         if pre >= ranks || post.iter().any(|&post| post >= ranks) {
             return Err(wrong("a rank beyond the nodes"));
         }
-        let group = match (&problem.collective().kind, post) {
-            (Kind::AllGather, _) if everywhere => pre,
-            (Kind::AllToAll, &[post]) => pre * ranks + post,
-            (Kind::ReduceScatter, &[post]) => post,
-            (Kind::AllReduce, _) if everywhere => 0,
+        let kind = &problem.collective().kind;
+        let group = match (kind.before(), kind.after(), post) {
+            (Who::Owner, Who::Every, _) if everywhere => pre,
+            (Who::Owner, Who::Owner, &[post]) => pre * ranks + post,
+            (Who::Every, Who::Owner, &[post]) => post,
+            (Who::Every, Who::Every, _) if everywhere => 0,
             _ => return Err(wrong(&format!("a chunk ends at {} ranks", post.len()))),
         };
         if let Entry::Vacant(place) = chunks.entry(chunk.addr) {

@@ -14,12 +14,11 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use collsynth_core::certificate::Bounds;
-use collsynth_core::collective::{ChunkId, Kind};
+use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Origin, Schedule, Solution};
 use collsynth_core::topology::RankId;
-use collsynth_verify::json::{ParseError, PathItem, locate};
-use collsynth_verify::verify::Code;
+use collsynth_verify::json::{FormatCode, ParseError, PathItem, locate};
 
 /// The keys that may be there.
 const KNOWN: [&str; 9] = [
@@ -53,14 +52,14 @@ pub fn parse(text: &str, problem: Problem) -> Result<Solution, ParseError> {
     let file: serde_json::Map<String, Value> = serde_json::from_str(text).map_err(ParseError::from)?;
     let wrong = |path: &[PathItem<'_>], message: String| {
         let (line, column) = locate(text, path).unwrap_or((1, 1));
-        ParseError { code: Code::F003, line, column, message }
+        ParseError { code: FormatCode::F003, line, column, message }
     };
     let mut flows = None;
     for (key, value) in &file {
         let bare = key.trim_start_matches(|letter: char| letter.is_ascii_digit()).trim_start_matches('-');
         if !KNOWN.contains(&bare) {
             return Err(ParseError {
-                code: Code::F002,
+                code: FormatCode::F002,
                 ..wrong(&[PathItem::Key(key)], format!("unknown key `{key}`"))
             });
         }
@@ -69,7 +68,7 @@ pub fn parse(text: &str, problem: Problem) -> Result<Solution, ParseError> {
         }
     }
     let Some((key, Value::Array(list))) = flows else {
-        return Err(ParseError { code: Code::F002, ..wrong(&[], "there is no list `Flows`".to_owned()) });
+        return Err(ParseError { code: FormatCode::F002, ..wrong(&[], "there is no list `Flows`".to_owned()) });
     };
     let mut epochs: Vec<BTreeMap<(u32, u32), Vec<ChunkId>>> = Vec::new();
     for (index, entry) in list.iter().enumerate() {
@@ -129,10 +128,10 @@ fn flow(text: &str) -> Result<Flow, String> {
 
 fn chunk(problem: &Problem, flow: &Flow) -> Result<ChunkId, String> {
     let (parts, ranks) = (problem.parts(), problem.topology().rank_count() as u32);
-    let limit = match problem.collective().kind {
-        Kind::AllGather => parts,
-        Kind::AllToAll => parts * ranks,
-        _ => return Err(format!("TE-CCL has no {}: all_gather or all_to_all", problem.collective().kind.name())),
+    let limit = match problem.collective().kind.name() {
+        "all_gather" => parts,
+        "all_to_all" => parts * ranks,
+        other => return Err(format!("TE-CCL has no {other}: all_gather or all_to_all")),
     };
     if flow.origin >= ranks || flow.chunk >= limit {
         return Err(format!("chunk {} from {} is not one of this collective", flow.chunk, flow.origin));

@@ -6,8 +6,7 @@ use std::str::FromStr;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-use collsynth_verify::json::ParseError;
-use collsynth_verify::verify::Code;
+use collsynth_verify::json::{FormatCode, ParseError};
 
 /// An element and what is in it.
 #[derive(Debug)]
@@ -22,13 +21,13 @@ pub(super) struct Element {
 /// Something wrong with the text, or what it means.
 #[derive(Debug)]
 pub(super) struct Fault {
-    pub(super) code: Code,
+    pub(super) code: FormatCode,
     pub(super) at: usize,
     pub(super) message: String,
 }
 
 impl Fault {
-    pub(super) fn new(code: Code, at: usize, message: impl Display) -> Self {
+    pub(super) fn new(code: FormatCode, at: usize, message: impl Display) -> Self {
         Self { code, at, message: message.to_string() }
     }
 
@@ -64,7 +63,7 @@ pub(super) fn parse(text: &str) -> Result<Element, Fault> {
     loop {
         let at = reader.buffer_position() as usize;
         let event = reader.read_event();
-        let event = event.map_err(|error| Fault::new(Code::F001, reader.error_position() as usize, error))?;
+        let event = event.map_err(|error| Fault::new(FormatCode::F001, reader.error_position() as usize, error))?;
         match event {
             Event::Start(start) => open.push(element(&start, at)?),
             Event::Empty(start) => {
@@ -81,19 +80,19 @@ pub(super) fn parse(text: &str) -> Result<Element, Fault> {
             Event::Text(text) if text.trim().is_empty() => {}
             Event::Comment(_) | Event::Decl(_) => {}
             Event::Eof => break,
-            _ => return Err(Fault::new(Code::F001, at, "only elements and comments have a meaning here")),
+            _ => return Err(Fault::new(FormatCode::F001, at, "only elements and comments have a meaning here")),
         }
     }
     let mut root = open.swap_remove(0);
     match (open.is_empty(), root.children.len()) {
         (true, 1) => Ok(root.children.swap_remove(0)),
-        (false, _) => Err(Fault::new(Code::F001, text.len(), "an element is not closed")),
-        (true, _) => Err(Fault::new(Code::F001, 0, "the file is not one XML element")),
+        (false, _) => Err(Fault::new(FormatCode::F001, text.len(), "an element is not closed")),
+        (true, _) => Err(Fault::new(FormatCode::F001, 0, "the file is not one XML element")),
     }
 }
 
 fn element(start: &BytesStart<'_>, at: usize) -> Result<Element, Fault> {
-    let fault = |error: &dyn Display| Fault::new(Code::F001, at, error);
+    let fault = |error: &dyn Display| Fault::new(FormatCode::F001, at, error);
     let mut attributes = Vec::new();
     for attribute in start.attributes() {
         let attribute = attribute.map_err(|error| fault(&error))?;
@@ -113,10 +112,11 @@ impl Element {
     /// The value of an attribute that must be there.
     pub(super) fn value<T: FromStr>(&self, key: &str) -> Result<T, Fault> {
         let Some(text) = self.text(key) else {
-            return Err(Fault::new(Code::F002, self.at, format!("<{}> has no attribute `{key}`", self.name)));
+            return Err(Fault::new(FormatCode::F002, self.at, format!("<{}> has no attribute `{key}`", self.name)));
         };
-        let wrong =
-            || Fault::new(Code::F003, self.at, format!("`{key}` of <{}> is \"{text}\", no such number", self.name));
+        let wrong = || {
+            Fault::new(FormatCode::F003, self.at, format!("`{key}` of <{}> is \"{text}\", no such number", self.name))
+        };
         text.parse().map_err(|_| wrong())
     }
 
@@ -125,7 +125,7 @@ impl Element {
         match self.attributes.iter().find(|(name, _)| !keys.contains(&name.as_str())) {
             None => Ok(()),
             Some((name, _)) => {
-                Err(Fault::new(Code::F002, self.at, format!("<{}> has an unknown attribute `{name}`", self.name)))
+                Err(Fault::new(FormatCode::F002, self.at, format!("<{}> has an unknown attribute `{name}`", self.name)))
             }
         }
     }
@@ -136,7 +136,7 @@ impl Element {
             None => Ok(&self.children),
             Some(child) => {
                 let message = format!("<{}> in <{}>, where only <{name}> has a meaning", child.name, self.name);
-                Err(Fault::new(Code::F002, child.at, message))
+                Err(Fault::new(FormatCode::F002, child.at, message))
             }
         }
     }

@@ -5,8 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use super::driver::{best_parts, plan_bounded, synthesise};
-use super::{Control, Front, Parts, Plan, PlanError, StopReason, Wish, can_be_cut, planner_named};
+use super::driver::synthesize;
+use super::parts::best_parts;
+use super::portfolio::plan_bounded;
+use super::{Control, Front, Goal, Parts, Plan, PlanError, Planner, StopReason};
 use crate::bound;
 use crate::cost::Price;
 use collsynth_core::certificate::{Bounds, Rational};
@@ -14,27 +16,27 @@ use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::Topology;
 
-/// Plans with the planner of this name: for each number of parts the least volume it finds and, where that takes more
+/// Plans with one planner: for each number of parts the least volume it finds and, where that takes more
 /// steps than there must be, what is fastest at the first of the prices. Gives the schedules of which none has both no
-/// more steps and no more volume than another, the fewest steps first, each with the wish that gives it again.
+/// more steps and no more volume than another, the fewest steps first, each with the goal that gives it again.
 ///
 /// Without stated `parts`: whole messages, and the parts at which the planner comes to its best volume, or else those
-/// at which whole chunks could meet the bounds best for some price. The wish's parts, steps and price are not used.
+/// at which whole chunks could meet the bounds best for some price.
 ///
 /// # Errors
 ///
 /// The first [`PlanError`], if there is no schedule at all.
-pub fn alternatives(
-    planner: &str,
+pub fn alternatives<'a>(
+    planner: &'a dyn Planner,
     topology: &Topology,
     kind: &Kind,
     parts: Option<&[u32]>,
     prices: &[Price],
     seed: u64,
     control: &Control,
-) -> Result<(Vec<(Wish, Plan)>, StopReason), PlanError> {
+) -> Result<(Vec<(Goal<'a>, Plan)>, StopReason), PlanError> {
     let whole = Problem::new(topology.clone(), Collective::new(kind.clone()))?;
-    planner_named(planner)?.applies(&whole)?;
+    planner.applies(&whole)?;
     let bounds = bound::find(&whole)?;
     let parts: BTreeSet<u32> = match parts {
         Some(parts) => parts.iter().copied().collect(),
@@ -42,14 +44,14 @@ pub fn alternatives(
     };
     let (mut front, mut failure, mut stopped) = (Front::default(), None, StopReason::Finished);
     for parts in parts {
-        let mut add = |wish: Wish, plan: Result<Plan, PlanError>| match plan {
+        let mut add = |goal: Goal<'a>, plan: Result<Plan, PlanError>| match plan {
             Ok(plan) => {
                 if plan.stopped != StopReason::Finished {
                     stopped = plan.stopped;
                 }
                 let steps = plan.schedule.step_count();
                 let volume = Rational::new(i128::from(plan.schedule.total_width()), i128::from(parts));
-                front.insert(steps, volume, (wish, plan));
+                front.insert(steps, volume, (goal, plan));
                 Some(steps)
             }
             Err(error) => {
@@ -60,31 +62,36 @@ pub fn alternatives(
                 None
             }
         };
-        let wish = Wish { planner: Some(planner.to_owned()), parts: Parts::Fixed(parts), seed, ..Wish::default() };
+        let goal = Goal { planner: Some(planner), parts: Parts::Fixed(parts), seed, ..Goal::default() };
         let problem = whole.with_parts(parts)?;
-        let plan = plan_bounded(problem, bounds.clone(), &wish, control);
-        let steps = add(wish.clone(), plan);
+        let plan = plan_bounded(problem, bounds.clone(), &goal, control);
+        let steps = add(goal, plan);
         if let Some(&price) = prices.first()
             && steps.is_some_and(|steps| steps > bounds.least_steps() as usize)
         {
-            let wish = Wish { price: Some(price), ..wish };
-            add(wish.clone(), synthesise(topology, kind, &wish, control));
+            let goal = Goal { price: Some(price), ..goal };
+            add(goal, synthesize(topology, kind, &goal, control));
         }
     }
-    let alternatives: Vec<(Wish, Plan)> = front.into_points().into_iter().map(|(_, _, found)| found).collect();
+    let alternatives: Vec<(Goal<'a>, Plan)> = front.into_points().into_iter().map(|(_, _, found)| found).collect();
     match failure {
         Some(error) if alternatives.is_empty() => Err(error),
         _ => Ok((alternatives, stopped)),
     }
 }
 
-fn parts_of(planner: &str, whole: &Problem, bounds: &Bounds, prices: &[Price]) -> Result<BTreeSet<u32>, PlanError> {
+fn parts_of(
+    planner: &dyn Planner,
+    whole: &Problem,
+    bounds: &Bounds,
+    prices: &[Price],
+) -> Result<BTreeSet<u32>, PlanError> {
     let mut parts = BTreeSet::from([1]);
-    if !can_be_cut(&whole.collective().kind) {
+    if !whole.collective().kind.can_be_cut() {
         return Ok(parts);
     }
     let (least_volume, most) = best_parts(whole, bounds, None);
-    match planner_named(planner)?.natural_parts(whole) {
+    match planner.natural_parts(whole) {
         Some(natural) => parts.extend(Some(natural).filter(|&parts| parts <= most)),
         None => {
             parts.insert(least_volume);
@@ -97,8 +104,9 @@ fn parts_of(planner: &str, whole: &Problem, bounds: &Bounds, prices: &[Price]) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Rings, Template};
 
-    fn find(planner: &str, parts: Option<&[u32]>) -> Vec<(usize, u32)> {
+    fn find(planner: &dyn Planner, parts: Option<&[u32]>) -> Vec<(usize, u32)> {
         let topology = Topology::torus(&[5, 5]).unwrap();
         let found = alternatives(planner, &topology, &Kind::AllToAll, parts, &[], 0, &Control::unlimited()).unwrap().0;
         found.iter().map(|(_, plan)| (plan.schedule.step_count(), plan.problem.parts())).collect()
@@ -107,16 +115,15 @@ mod tests {
     #[test]
     fn a_planner_chooses_its_parts() {
         // Whole messages take V = 15 in 4 steps; DimRotation needs a part for each dimension.
-        assert_eq!(find("template", None), [(4, 1)]);
-        assert_eq!(find("dim_rotation", None), [(4, 4)]);
-        assert_eq!(find("dim_rotation", Some(&[1, 3])), [(4, 3)]);
+        assert_eq!(find(&Template, None), [(4, 1)]);
+        assert_eq!(find(&Rings::DIM_ROTATION, None), [(4, 4)]);
+        assert_eq!(find(&Rings::DIM_ROTATION, Some(&[1, 3])), [(4, 3)]);
     }
 
     #[test]
     fn refusals_are_given_back() {
         let topology = Topology::torus(&[4]).unwrap();
-        let plan = |name| alternatives(name, &topology, &Kind::Barrier, None, &[], 0, &Control::unlimited());
-        assert!(matches!(plan("ring"), Err(PlanError::NotApplicable { .. })));
-        assert!(matches!(plan("nobody"), Err(PlanError::UnknownPlanner { .. })));
+        let plan = alternatives(&Rings::RING, &topology, &Kind::Barrier, None, &[], 0, &Control::unlimited());
+        assert!(matches!(plan, Err(PlanError::NotApplicable { .. })));
     }
 }

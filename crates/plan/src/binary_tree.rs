@@ -2,55 +2,54 @@
 //!
 //! # Idea
 //!
-//! Count the live ranks from the root on, round the end of the numbers. Rank `r` by this count passes what it receives
-//! on to the ranks `2r + 1` and `2r + 2`.
+//! Number the live ranks from the root on, wrapping around. Rank `r` in this order forwards what it receives to the ranks
+//! `2r + 1` and `2r + 2`.
 //!
 //! ```text
-//!          0             the tree knows nothing of the machine: between ranks that are no neighbours,
+//!          0             the tree ignores the machine: between ranks that are not neighbors,
 //!        1   2           everything goes hop by hop along a shortest path of live links
 //!       3 4 5 6
 //! ```
 //!
-//! A rank on such a path keeps what passes. Where the path to a child leads through ranks that have it anyway, it
-//! begins at the last of them, so no link carries a part twice, and parts follow each other through the tree without
-//! contention. For a reduce, all of it is read backwards in time over links turned round: what passes takes the sum of
-//! the rank along.
+//! A rank on such a path keeps what passes. Where the path to a child leads through ranks that have it anyway, it begins
+//! at the last of them, so no link carries a part twice, and parts follow each other through the tree without contention.
+//! A reduce is read backward in time over reversed links: what passes takes the sum of the rank along.
 //!
-//! # When it applies
+//! # Applies
 //!
 //! Broadcast and reduce on any topology, with any failures.
 //!
-//! # Volume and steps
+//! # Steps and volume
 //!
 //! `n` parts take `S = n + d - 1` steps of width 1, where `d` is the most hops from the root along the tree: with links
-//! between all ranks `d = floor(log2 N)`, on a line from its end `d = N-1`. `V` tends to 1, whatever the number of
-//! links; [`Arborescences`](super::Arborescences) divide it by the least cut.
+//! between all ranks `d = floor(log2 N)`, on a line from its end `d = N-1`. `V` tends to 1, whatever the number of links;
+//! [`Arborescences`](super::Arborescences) divide it by the least cut.
 //!
 //! # Complexity
 //!
 //! O(N * hops * degree).
 //!
-//! # References
+//! # Reference
 //!
 //! Pjesivac-Grbovic et al., "Performance analysis of MPI collective operations", Cluster Computing 2007, on pipelined
-//! binary trees and what they cost.
+//! binary trees and their cost.
 
-use super::arborescences::{Arborescence, Parents, pipelined};
 use super::error::check_kind;
-use super::negotiation::Network;
-use super::{Asked, Control, Outcome, PlanError, Planner, Task};
+use super::network::Network;
+use super::pipeline::{Arborescence, Parents, pipelined};
+use super::{AutoUse, Control, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
 
 /// Broadcast and reduce along the binary tree of rank numbers.
 ///
 /// ```
 /// use collsynth_core::collective::Kind;
-/// use collsynth_plan::{Control, Parts, Wish, synthesise};
+/// use collsynth_plan::{BinaryTree, Control, Goal, Parts, synthesize};
 /// use collsynth_core::topology::{RankId, Topology};
 ///
-/// let wish = Wish { planner: Some("binary_tree".to_owned()), parts: Parts::Fixed(4), ..Wish::default() };
+/// let goal = Goal { planner: Some(&BinaryTree), parts: Parts::Fixed(4), ..Goal::default() };
 /// let kind = Kind::Broadcast(RankId(0));
-/// let schedule = synthesise(&Topology::torus(&[2, 2])?, &kind, &wish, &Control::unlimited())?.schedule;
+/// let schedule = synthesize(&Topology::torus(&[2, 2])?, &kind, &goal, &Control::unlimited())?.schedule;
 /// // 0 to 1 and 2, 1 to 3: depth 2.
 /// assert_eq!((schedule.step_count(), schedule.total_width()), (5, 5));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -67,8 +66,8 @@ impl Planner for BinaryTree {
         "baseline: broadcast, reduce along a binary tree of the rank numbers"
     }
 
-    fn asked(&self) -> Asked {
-        Asked::ForTime
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::WithPrice
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
@@ -79,7 +78,7 @@ impl Planner for BinaryTree {
         self.applies(task.problem)?;
         pipelined(self.name(), task, control, |network, root| {
             let parents = binary_tree(task.problem, network, root);
-            // As many parts side by side as the weakest of its links carries.
+            // As many parts side by side as its weakest link carries.
             let tree = Arborescence::new(network, root, parents);
             let weakest = tree.reached().map(|(link, _)| network.capacity[link as usize]).min();
             (weakest.unwrap_or(1), vec![tree])
@@ -103,7 +102,7 @@ fn binary_tree(problem: &Problem, network: &Network, root: u32) -> Parents {
             at = network.to[link as usize];
             path.push(link);
         }
-        // Backwards, from the child to the last rank that has what passes.
+        // Backward, from the child to the last rank that already receives everything.
         for link in path.into_iter().rev() {
             let to = network.to[link as usize];
             if to == root || Arborescence::is_reached(&parents, to) {

@@ -2,9 +2,9 @@
 //!
 //! # Idea
 //!
-//! Cut the vector in `N` shards, one for each live rank. A reduce-scatter adds every shard up at its rank; an
-//! all-gather spreads the sums. Both are planned by [`Trees`], or without failures by [`Template`]; the second only
-//! begins when the first has ended.
+//! Cut the vector in `N` shards, one for each live rank. A reduce-scatter adds every shard up at its rank; an all-gather
+//! spreads the sums. Both are planned by [`Trees`], or without failures by [`Template`]; the second begins when the first
+//! has ended.
 //!
 //! ```text
 //!            reduce-scatter          all-gather
@@ -12,43 +12,44 @@
 //!   b0 b1 -->       a1+b1       A1 --> A0 A1
 //! ```
 //!
-//! # When it applies
+//! # Applies
 //!
-//! All-reduce on any topology, with any failures.
+//! All_reduce on any topology, with any failures.
 //!
-//! # Volume and steps
+//! # Steps and volume
 //!
-//! Twice those of the all-gather of shards, in vectors: on a sound 4x4x4 torus `2 * 10.5 / 64 = 21/64` in 12 steps,
-//! which is the bound. The rank with the fewest links decides, twice: with `c` live links it takes `2 (N-1) / (c N)` at
-//! least, where trees with free roots ([`SpanningTrees`](super::SpanningTrees)) spare it. The first shards have a part
-//! more where `N` does not divide the parts.
+//! Twice those of the all-gather of shards, in vectors: on an intact 4x4x4 torus `2 * 10.5 / 64 = 21/64` in 12 steps,
+//! which is the bound. The rank with the fewest links decides, twice: with `c` live links it takes at least
+//! `2 (N-1) / (c N)`, which trees with free roots ([`SpanningTrees`](super::SpanningTrees)) avoid. The first shards have
+//! one part more where `N` does not divide the parts.
 //!
 //! # Complexity
 //!
-//! That of planning the two.
+//! That of planning the two halves.
 //!
-//! # References
+//! # Reference
 //!
 //! Rabenseifner, "Optimization of collective reduction operations", ICCS 2004.
 
 use super::error::check_kind;
-use super::{Asked, Control, Outcome, PlanError, Planner, StopReason, Task, Template, Trees};
+use super::moves::Moves;
+use super::{AutoUse, Control, Outcome, PlanError, Planner, StopReason, Task, Template, Trees};
 use crate::bound;
 use crate::cost::Price;
 use collsynth_core::collective::{ChunkId, Collective, Kind};
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{Schedule, ScheduleBuilder, Transfer};
-use collsynth_core::topology::RankId;
+use collsynth_core::schedule::Schedule;
+use collsynth_core::topology::{Link, RankId};
 
 /// All-reduce as a reduce-scatter and an all-gather.
 ///
 /// ```
 /// use collsynth_core::collective::Kind;
-/// use collsynth_plan::{Control, Parts, Wish, synthesise};
+/// use collsynth_plan::{Composed, Control, Goal, Parts, synthesize};
 /// use collsynth_core::topology::Topology;
 ///
-/// let wish = Wish { planner: Some("composed".to_owned()), parts: Parts::Fixed(36), ..Wish::default() };
-/// let schedule = synthesise(&Topology::torus(&[3, 3])?, &Kind::AllReduce, &wish, &Control::unlimited())?.schedule;
+/// let goal = Goal { planner: Some(&Composed), parts: Parts::Fixed(36), ..Goal::default() };
+/// let schedule = synthesize(&Topology::torus(&[3, 3])?, &Kind::AllReduce, &goal, &Control::unlimited())?.schedule;
 /// // Twice 2 steps; 8 shards of 4 parts over 4 links, twice.
 /// assert_eq!((schedule.step_count(), schedule.total_width()), (4, 16));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -65,8 +66,8 @@ impl Planner for Composed {
         "baseline: all_reduce as a reduce_scatter of equal shards and an all_gather"
     }
 
-    fn asked(&self) -> Asked {
-        Asked::ForTime
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::WithPrice
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
@@ -79,20 +80,19 @@ impl Planner for Composed {
             return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
         }
         let shards = Shards::new(task.problem);
-        let mut builder = Schedule::builder();
         let [first, second] = [Kind::ReduceScatter, Kind::AllGather].map(|kind| shards.plan(kind, task, control));
         let (first, second) = (first?, second?);
-        for outcome in [&first, &second] {
-            shards.append(&outcome.schedule, &mut builder);
-        }
-        let schedule = builder.finish();
-        task.takes(self.name(), schedule.step_count())?;
+        let mut moves = Moves::default();
+        shards.append(&first.schedule, 0, &mut moves);
+        shards.append(&second.schedule, first.schedule.step_count(), &mut moves);
+        let schedule = moves.write(task.problem.topology(), |_, needed| Some(needed).filter(|&needed| needed > 0));
+        task.check_steps(self.name(), schedule.step_count())?;
         let stopped = if first.stopped == StopReason::Finished { second.stopped } else { first.stopped };
         Ok(Outcome::new(schedule, stopped))
     }
 }
 
-/// Which parts of the vector are the shard of which rank.
+/// Which parts of the vector form the shard of each rank.
 struct Shards<'a> {
     problem: &'a Problem,
     /// The parts of the largest shard: those of every shard where the two halves are planned.
@@ -136,28 +136,22 @@ impl<'a> Shards<'a> {
         planner.plan(&half, control)
     }
 
-    /// Writes a half down in chunks of the vector. Steps whose chunks all belong to larger shards than there are, are
-    /// left out.
-    fn append(&self, half: &Schedule, builder: &mut ScheduleBuilder) {
+    /// Appends a half, in chunks of the vector, after the moves of the first `begin` steps. Steps whose chunks all belong
+    /// to larger shards than there are, are left out when the moves are written.
+    fn append(&self, half: &Schedule, begin: usize, moves: &mut Moves) {
         let topology = self.problem.topology();
-        let capacity = |transfer: &Transfer| {
-            let joining = topology.links_between(transfer.from, transfer.to).map(|id| topology.link(id));
-            let meant = |direction| transfer.via.is_none() || transfer.via == direction;
-            joining.filter(|link| link.alive && meant(link.direction)).map(|link| link.capacity).min().unwrap_or(1)
-        };
-        for step in half.steps() {
-            let chunks = |transfer: &Transfer| -> Vec<ChunkId> {
-                half.chunks(transfer).iter().filter_map(|&chunk| self.part(chunk)).collect()
-            };
-            let transfers: Vec<(&Transfer, Vec<ChunkId>)> =
-                step.transfers.iter().map(|t| (t, chunks(t))).filter(|(_, chunks)| !chunks.is_empty()).collect();
-            let needed =
-                |(transfer, chunks): &(&Transfer, Vec<ChunkId>)| (chunks.len() as u32).div_ceil(capacity(transfer));
-            let Some(width) = transfers.iter().map(needed).max() else { continue };
-            builder.step(width);
-            for (transfer, chunks) in transfers {
-                builder.transfer(transfer.from, transfer.to, transfer.via, transfer.op, chunks);
-            }
+        for (step, transfer) in
+            half.steps().enumerate().flat_map(|(step, of)| of.transfers.iter().map(move |t| (step, t)))
+        {
+            let meant = |link: &Link| link.alive && (transfer.via.is_none() || transfer.via == link.direction);
+            let mut joining = topology.links_between(transfer.from, transfer.to);
+            let link = joining.find(|&id| meant(topology.link(id))).expect("transfers go over live links");
+            moves.add(
+                begin + step,
+                link,
+                transfer.op,
+                half.chunks(transfer).iter().filter_map(|&chunk| self.part(chunk)),
+            );
         }
     }
 

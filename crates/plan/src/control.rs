@@ -6,7 +6,27 @@ use std::time::Instant;
 
 use collsynth_lp::Limit;
 
-use super::StopReason;
+/// Why a planner stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// It did all it knows to do.
+    Finished,
+    /// The time limit came first.
+    TimeLimit,
+    /// It was interrupted.
+    Interrupted,
+}
+
+impl StopReason {
+    /// The reason in answers for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::TimeLimit => "time limit",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
 
 /// What a planner tells of its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,14 +11,14 @@
 //!     +---------------- S
 //! ```
 //!
-//! For each number of parts, planning without a wish gives the least volume it finds; fewer steps are then asked for
+//! For each number of parts, planning without stated steps gives the least volume it finds; fewer steps are then asked for
 //! again and again down to the distance bound, and more steps as long as they pay. What cannot get onto the front even
 //! if its volume bound is met is not planned at all.
 
 use std::ops::RangeInclusive;
 
-use super::driver::plan_bounded;
-use super::{Control, Parts, Plan, PlanError, StopReason, Wish};
+use super::portfolio::plan_bounded;
+use super::{Control, Front, Goal, Parts, Plan, PlanError, StopReason};
 use crate::bound;
 use collsynth_core::certificate::{Bounds, Rational};
 use collsynth_core::collective::{Collective, Kind};
@@ -28,54 +28,9 @@ use collsynth_core::topology::Topology;
 /// More steps are asked for until they have been of no use so many times.
 const VAIN_TRIES: u32 = 2;
 
-/// Points of which none is at least as good as another in both steps and volume, by ascending steps.
-///
-/// ```
-/// # use collsynth_plan::Front;
-/// # use collsynth_core::certificate::Rational;
-/// let mut front = Front::default();
-/// assert!(front.insert(6, Rational::from(13), "a") && front.insert(7, Rational::from(12), "b"));
-/// assert!(!front.insert(7, Rational::from(13), "dominated"));
-/// assert!(front.insert(6, Rational::from(12), "better than both"));
-/// assert_eq!(front.into_points(), [(6, Rational::from(12), "better than both")]);
-/// ```
-#[derive(Clone, Debug)]
-pub struct Front<T> {
-    points: Vec<(usize, Rational, T)>,
-}
-
-impl<T> Default for Front<T> {
-    fn default() -> Self {
-        Self { points: Vec::new() }
-    }
-}
-
-impl<T> Front<T> {
-    /// True if some point has no more steps and no more volume.
-    pub fn covers(&self, steps: usize, volume: Rational) -> bool {
-        self.points.iter().any(|(other, by, _)| *other <= steps && *by <= volume)
-    }
-
-    /// Adds a point, and drops those it makes needless. False if it is needless itself.
-    pub fn insert(&mut self, steps: usize, volume: Rational, what: T) -> bool {
-        if self.covers(steps, volume) {
-            return false;
-        }
-        self.points.retain(|(other, by, _)| *other < steps || *by < volume);
-        let at = self.points.partition_point(|(other, ..)| *other < steps);
-        self.points.insert(at, (steps, volume, what));
-        true
-    }
-
-    /// The points: steps, volume, and what was given with them.
-    pub fn into_points(self) -> Vec<(usize, Rational, T)> {
-        self.points
-    }
-}
-
 /// Plans the curve of a collective on a topology for these numbers of parts. Every schedule that is on the front when
-/// it is found is given to `found`, with the wish that [`synthesise`](super::synthesise) meets with the very same
-/// schedule; some later ones may dominate it. The wish says the planner, the seed and the most steps; what it says of
+/// it is found is given to `found`, with the goal that [`synthesize`](super::synthesize) meets with the very same
+/// schedule; some later ones may dominate it. The goal says the planner, the seed and the most steps; what it says of
 /// steps, parts and price is not used. The least parts come first.
 ///
 /// # Errors
@@ -84,10 +39,10 @@ impl<T> Front<T> {
 pub fn trace(
     topology: &Topology,
     kind: &Kind,
-    wish: &Wish,
+    goal: &Goal<'_>,
     parts: &[u32],
     control: &Control,
-    found: impl FnMut(&Wish, Plan),
+    found: impl FnMut(&Goal<'_>, Plan),
 ) -> Result<StopReason, PlanError> {
     let mut findings = OnFront { front: Front::default(), found };
     let mut failure = None;
@@ -95,23 +50,23 @@ pub fn trace(
     parts.sort_unstable();
     parts.dedup();
     for parts in parts {
-        if control.stop().is_some() && !findings.front.points.is_empty() {
+        if control.stop().is_some() && !findings.front.is_empty() {
             break;
         }
         let problem = Problem::new(topology.clone(), Collective { kind: kind.clone(), parts })?;
         let bounds = bound::find(&problem)?;
-        if let Err(error) = trace_bounded(&problem, &bounds, wish, control, &mut findings) {
+        if let Err(error) = trace_bounded(&problem, &bounds, goal, control, &mut findings) {
             failure.get_or_insert(error);
         }
     }
     match failure {
-        Some(error) if findings.front.points.is_empty() => Err(error),
+        Some(error) if findings.front.is_empty() => Err(error),
         _ => Ok(control.stop().unwrap_or(StopReason::Finished)),
     }
 }
 
-/// Whoever has a use for the schedules of a curve.
-pub(super) trait Findings {
+/// Consumer of Pareto points.
+pub(super) trait Consumer {
     /// Is there no use for schedules of at least so many steps and so much volume?
     fn has_enough(&self, steps: usize, volume: Rational) -> bool;
 
@@ -119,8 +74,8 @@ pub(super) trait Findings {
     /// which is what more steps took.
     fn has_enough_below(&self, steps: RangeInclusive<usize>, least: Rational, seen: Rational) -> bool;
 
-    /// A schedule, with the wish it was planned for.
-    fn add(&mut self, wish: &Wish, plan: Plan);
+    /// A schedule, with the goal it was planned for.
+    fn add(&mut self, goal: &Goal<'_>, plan: Plan);
 }
 
 /// Keeps the front, and hands on what is on it when it is found.
@@ -129,7 +84,7 @@ struct OnFront<F> {
     found: F,
 }
 
-impl<F: FnMut(&Wish, Plan)> Findings for OnFront<F> {
+impl<F: FnMut(&Goal<'_>, Plan)> Consumer for OnFront<F> {
     fn has_enough(&self, steps: usize, volume: Rational) -> bool {
         self.front.covers(steps, volume)
     }
@@ -138,10 +93,10 @@ impl<F: FnMut(&Wish, Plan)> Findings for OnFront<F> {
         self.front.covers(*steps.end(), least)
     }
 
-    fn add(&mut self, wish: &Wish, plan: Plan) {
+    fn add(&mut self, goal: &Goal<'_>, plan: Plan) {
         let volume = Rational::new(plan.schedule.total_width().into(), plan.problem.parts().into());
         if self.front.insert(plan.schedule.step_count(), volume, ()) {
-            (self.found)(wish, plan);
+            (self.found)(goal, plan);
         }
     }
 }
@@ -150,53 +105,31 @@ impl<F: FnMut(&Wish, Plan)> Findings for OnFront<F> {
 pub(super) fn trace_bounded(
     problem: &Problem,
     bounds: &Bounds,
-    wish: &Wish,
+    goal: &Goal<'_>,
     control: &Control,
-    findings: &mut impl Findings,
+    findings: &mut impl Consumer,
 ) -> Result<(), PlanError> {
-    let wish = Wish { parts: Parts::Fixed(problem.parts()), steps: None, price: None, ..wish.clone() };
-    Tracing { problem, bounds, wish, control, findings }.run()
-}
-
-/// The numbers of parts worth trying when nobody says: powers of two up to those at which the volume bound can be met,
-/// then twice and four times as many; 1 where cutting changes nothing.
-///
-/// # Errors
-///
-/// As [`trace`].
-pub fn useful_parts(topology: &Topology, kind: &Kind) -> Result<Vec<u32>, PlanError> {
-    if !can_be_cut(kind) {
-        return Ok(vec![1]);
-    }
-    let whole = Problem::new(topology.clone(), Collective::new(kind.clone()))?;
-    let bounds = bound::find(&whole)?;
-    let (exact, most) = super::driver::best_parts(&whole, &bounds, None);
-    let powers = (0..).map(|exponent| 1 << exponent).take_while(|&parts| parts < exact);
-    Ok(powers.chain([exact, 2 * exact, 4 * exact]).filter(|&parts| parts <= most).collect())
-}
-
-/// Can messages of this kind be cut in more parts? A barrier has one chunk, and a demand says its chunks itself.
-pub fn can_be_cut(kind: &Kind) -> bool {
-    !matches!(kind, Kind::Barrier | Kind::AllToAllV(_))
+    let goal = Goal { parts: Parts::Fixed(problem.parts()), steps: None, price: None, ..*goal };
+    Tracing { problem, bounds, goal, control, findings }.run()
 }
 
 /// The curve for one number of parts.
 struct Tracing<'a, F> {
     problem: &'a Problem,
     bounds: &'a Bounds,
-    wish: Wish,
+    goal: Goal<'a>,
     control: &'a Control,
     findings: &'a mut F,
 }
 
-impl<F: Findings> Tracing<'_, F> {
+impl<F: Consumer> Tracing<'_, F> {
     fn run(mut self) -> Result<(), PlanError> {
         let (least_steps, least) = (self.bounds.least_steps() as usize, self.least_volume());
-        let most_steps = self.wish.max_steps.map_or(usize::MAX, |most| most as usize);
+        let most_steps = self.goal.max_steps.map_or(usize::MAX, |most| most as usize);
         if self.findings.has_enough(least_steps, least) {
             return Ok(());
         }
-        let (first, mut volume, least_of_all) = self.plan(None, self.wish.max_steps)?;
+        let (first, mut volume, least_of_all) = self.plan(None, self.goal.max_steps)?;
         let (mut steps, mut seen) = (first, volume);
         while steps > least_steps
             && !self.findings.has_enough_below(least_steps..=steps - 1, least, seen)
@@ -224,10 +157,10 @@ impl<F: Findings> Tracing<'_, F> {
 
     /// Plans for these steps, and gives the steps and the volume of what comes of it, and whether it is proven optimal.
     fn plan(&mut self, steps: Option<u32>, max_steps: Option<u32>) -> Result<(usize, Rational, bool), PlanError> {
-        let wish = Wish { steps, max_steps, ..self.wish.clone() };
-        let plan = plan_bounded(self.problem.clone(), self.bounds.clone(), &wish, self.control)?;
-        let figures = (plan.schedule.step_count(), self.volume(plan.schedule.total_width()), plan.proven);
-        self.findings.add(&wish, plan);
+        let goal = Goal { steps, max_steps, ..self.goal };
+        let plan = plan_bounded(self.problem.clone(), self.bounds.clone(), &goal, self.control)?;
+        let figures = (plan.schedule.step_count(), self.volume(plan.schedule.total_width()), plan.account.is_proven());
+        self.findings.add(&goal, plan);
         Ok(figures)
     }
 

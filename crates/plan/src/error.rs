@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::{Refuted, SmtBackend, StopReason};
+use super::{Refutation, StopReason};
 use collsynth_core::problem::{Disconnected, Problem, ProblemError};
 
 /// Why a planner gives no schedule.
@@ -27,10 +27,10 @@ pub enum PlanError {
     Stopped { stopped: StopReason },
     #[error("total width {width} is impossible: {why}")]
     TooNarrow { width: u32, why: String },
-    #[error("there is no schedule{limits}: {backend} refutes {}", questions(refuted))]
-    Refuted { limits: String, backend: SmtBackend, refuted: Vec<Refuted> },
+    #[error("there is no schedule{limits}: {by} refutes {}", questions(refuted))]
+    Refuted { limits: String, by: &'static str, refuted: Vec<Refutation> },
     #[error("unknown whether there is a schedule{limits}: stopped ({}){}", stopped.name(), but(refuted))]
-    Undecided { limits: String, refuted: Vec<Refuted>, stopped: StopReason },
+    Undecided { limits: String, refuted: Vec<Refutation>, stopped: StopReason },
 }
 
 impl PlanError {
@@ -50,7 +50,11 @@ pub(super) fn check_kind(planner: &'static str, problem: &Problem, kinds: &[&str
     if kinds.contains(&problem.collective().kind.name()) {
         return Ok(());
     }
-    Err(PlanError::NotApplicable { planner, reason: format!("it plans {} only", kinds.join(" and ")) })
+    let listed = match kinds {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => kinds.concat(),
+    };
+    Err(PlanError::NotApplicable { planner, reason: format!("it plans {listed} only") })
 }
 
 fn listed(refusals: &[PlanError]) -> String {
@@ -58,16 +62,16 @@ fn listed(refusals: &[PlanError]) -> String {
 }
 
 /// What was refuted, in words.
-fn questions(refuted: &[Refuted]) -> String {
-    let words: Vec<String> = refuted.iter().map(Refuted::to_string).collect();
+fn questions(refuted: &[Refutation]) -> String {
+    let words: Vec<String> = refuted.iter().map(Refutation::to_string).collect();
     if words.is_empty() { "all that the bounds allow".to_owned() } else { words.join(", ") }
 }
 
-fn but(refuted: &[Refuted]) -> String {
+fn but(refuted: &[Refutation]) -> String {
     if refuted.is_empty() { String::new() } else { format!("; refuted: {}", questions(refuted)) }
 }
 
-/// The beginning of a sentence about so many steps.
+/// The beginning of a sentence about a number of steps.
 fn counted(steps: u32) -> String {
     if steps == 1 { "1 step is".to_owned() } else { format!("{steps} steps are") }
 }

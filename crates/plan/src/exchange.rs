@@ -1,11 +1,11 @@
-//! Exchange all-reduce: neighbours swap sums, dimension after dimension, in as many steps as the torus is wide.
+//! Exchange all-reduce: neighbors swap sums, dimension after dimension, in as many steps as the diameter.
 //!
 //! # Idea
 //!
-//! In a step, every rank and a neighbour send each other all they have, and add. What they hold then is the sum of
-//! twice as many ranks. A line of two takes one step; a ring of four takes two, with one neighbour, then with the
-//! other. All get bitwise the same sums, since `a + b` is `b + a`; a ring of three, where each would add three numbers
-//! in an order of its own, is left out for that.
+//! In each step, every rank and one neighbor send each other all they have, and add. The sums they then hold cover twice
+//! as many ranks. A line of two takes one step; a ring of four takes two, with one neighbor, then with the other. All
+//! ranks get bitwise the same sums, since `a + b` is `b + a`; a ring of three is left out because each rank would add
+//! three numbers in an order of its own.
 //!
 //! ```text
 //!   ring of four    step 1   0+1  0+1  2+3  2+3       0 and 1 swap, 2 and 3 swap
@@ -13,43 +13,47 @@
 //! ```
 //!
 //! Only a few links are busy in a step, so the vector is cut in classes, each of which takes the dimensions, and the
-//! neighbours, in another order: class `c` begins with dimension `c mod D`, and with the neighbour on the other side in
+//! neighbors, in another order: class `c` begins with dimension `c mod D`, and with the neighbor on the other side in
 //! every other round of classes.
 //!
-//! # When it applies
+//! # Applies
 //!
-//! All-reduce on tori without failures whose extents are 1, 2 and, closed, 4.
+//! All_reduce on intact tori whose extents are 1, 2 and, wrapped, 4.
 //!
-//! # Volume and steps
+//! # Steps and volume
 //!
 //! `S` = the sum of `floor(k / 2)`: the diameter, fewer than which no all-reduce takes. Where all `D` extents are 4,
 //! `V` = 1 in `2 D` parts: every step sends every part once, over `2 D` links. [`SpanningTrees`](super::SpanningTrees)
-//! take twice the steps and about `2 / (2 D)` of the volume, so this is for small vectors.
+//! take twice the steps and about `2 / (2 D)` of the volume, so this planner is for small vectors.
 //!
 //! # Complexity
 //!
 //! O(N * parts * S).
 //!
-//! # References
+//! # Reference
 //!
 //! Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 2005, section
-//! 4.5, on recursive doubling; here between neighbours only.
+//! 4.5, on recursive doubling; here between neighbors only.
 
+use itertools::Itertools;
+
+use super::error::check_kind;
+use super::moves::Moves;
 use super::{Control, Outcome, PlanError, Planner, StopReason, Task};
-use collsynth_core::collective::{ChunkId, Kind};
+use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{Op, Schedule};
+use collsynth_core::schedule::Op;
 use collsynth_core::topology::{Direction, LinkId, Topology, Torus};
 
 /// All-reduce by exchange between neighbours.
 ///
 /// ```
 /// use collsynth_core::collective::Kind;
-/// use collsynth_plan::{Control, Parts, Wish, synthesise};
+/// use collsynth_plan::{Control, Exchange, Goal, Parts, synthesize};
 /// use collsynth_core::topology::Topology;
 ///
-/// let wish = Wish { planner: Some("exchange".to_owned()), parts: Parts::Fixed(6), ..Wish::default() };
-/// let schedule = synthesise(&Topology::torus(&[4, 4, 4])?, &Kind::AllReduce, &wish, &Control::unlimited())?.schedule;
+/// let goal = Goal { planner: Some(&Exchange), parts: Parts::Fixed(6), ..Goal::default() };
+/// let schedule = synthesize(&Topology::torus(&[4, 4, 4])?, &Kind::AllReduce, &goal, &Control::unlimited())?.schedule;
 /// // The diameter, and every part once over one of six links in each step.
 /// assert_eq!((schedule.step_count(), schedule.total_width()), (6, 6));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -73,24 +77,15 @@ impl Planner for Exchange {
     fn plan(&self, task: &Task<'_>, _control: &Control) -> Result<Outcome, PlanError> {
         let torus = self.torus(task.problem)?;
         let rounds = rounds(torus);
-        task.takes(self.name(), rounds)?;
+        task.check_steps(self.name(), rounds)?;
         let topology = task.problem.topology();
-        let mut builder = Schedule::builder();
-        for step in 0..rounds {
-            let mut carried: Vec<Vec<ChunkId>> = vec![Vec::new(); topology.links().len()];
-            for (id, carried) in carried.iter_mut().enumerate() {
-                let swaps = |chunk: &ChunkId| swaps_over(topology, torus, LinkId(id as u32), chunk.0, step);
-                carried.extend((0..task.problem.parts()).map(ChunkId).filter(swaps));
-            }
-            let needed = |(id, chunks): (usize, &Vec<ChunkId>)| {
-                (chunks.len() as u32).div_ceil(topology.link(LinkId(id as u32)).capacity)
-            };
-            builder.step(carried.iter().enumerate().map(needed).max().unwrap_or(1).max(1));
-            for (id, chunks) in carried.into_iter().enumerate().filter(|(_, chunks)| !chunks.is_empty()) {
-                builder.transfer_over(topology, LinkId(id as u32), Op::Reduce, chunks);
-            }
+        let mut moves = Moves::new(rounds);
+        for (step, link) in (0..rounds).cartesian_product((0..topology.links().len() as u32).map(LinkId)) {
+            let swaps = |chunk: &ChunkId| swaps_over(topology, torus, link, chunk.0, step);
+            moves.add(step, link, Op::Reduce, (0..task.problem.parts()).map(ChunkId).filter(swaps));
         }
-        Ok(Outcome::new(builder.finish(), StopReason::Finished))
+        let schedule = moves.write(topology, |_, needed| Some(needed.max(1)));
+        Ok(Outcome::new(schedule, StopReason::Finished))
     }
 }
 
@@ -100,16 +95,13 @@ impl Exchange {
         let topology = problem.topology();
         let Some(torus) = topology.as_torus() else { return refuse("it needs a torus") };
         let closed = |dim: usize| torus.extents[dim] <= 2 || (torus.extents[dim] == 4 && torus.wrap[dim]);
-        let sound = topology.links().iter().all(|link| link.alive);
-        match problem.collective().kind {
-            Kind::AllReduce if !sound || topology.live_rank_count() < topology.rank_count() => {
-                refuse("something failed")
-            }
-            Kind::AllReduce if !(0..torus.extents.len()).all(closed) => {
-                refuse("it needs extents of 1, 2 and, closed, 4")
-            }
-            Kind::AllReduce => Ok(torus),
-            _ => refuse("it plans all_reduce only"),
+        check_kind(self.name(), problem, &["all_reduce"])?;
+        if topology.links().iter().any(|link| !link.alive) || topology.live_rank_count() < topology.rank_count() {
+            return refuse("something failed");
+        }
+        match (0..torus.extents.len()).all(closed) {
+            true => Ok(torus),
+            false => refuse("it needs extents of 1, 2 and, closed, 4"),
         }
     }
 }
@@ -143,7 +135,7 @@ fn swaps_over(topology: &Topology, torus: &Torus, id: LinkId, chunk: u32, step: 
         && match extent {
             // Where two cables join two ranks, each has half of the classes.
             2 => !both_cables || (positive == (position == other_side)),
-            // With the neighbour above or below, by turns.
+            // With the neighbor above or below, in turn.
             _ => positive == (position + before + other_side).is_multiple_of(2),
         }
 }

@@ -1,34 +1,50 @@
-//! Flooding: a barrier in as many steps as the machine is wide.
+//! Flooding: a barrier in as many steps as the diameter.
 //!
-//! Every rank tells its neighbours of all arrivals it knows of, in every step in which they may not know them yet.
-//! After as many steps as the farthest two ranks are hops apart, every rank knows of every arrival.
+//! # Idea
+//!
+//! In every step, every rank tells each neighbor of all arrivals it knows of, if the neighbor may not know them yet. After
+//! as many steps as the two farthest ranks are hops apart, every rank knows of every arrival.
 //!
 //! ```text
 //!   step 1:  0 <-> 1 <-> 2 <-> 3      rank 1 knows {0,1,2}
 //!   step 2:  0 <-> 1 <-> 2 <-> 3      rank 1 knows {0,1,2,3}
 //! ```
 //!
-//! * **Applies** to barrier on any connected topology.
-//! * **Steps**: the largest distance, which is the bound. Every step has width 1.
-//! * **Complexity**: O(steps * links * N / 64) for the sets of arrivals.
+//! Hearing of an arrival twice does no harm, so nothing has to be arranged.
 //!
-//! An arrival that is told twice is no harm, so nothing has to be arranged; compare the two waves of a ring barrier,
-//! which take twice as many steps as the ring has ranks.
+//! # Applies
+//!
+//! Barrier on any connected topology.
+//!
+//! # Steps and volume
+//!
+//! The largest distance between live ranks, which is the bound; every step has width 1. The two waves of a ring barrier
+//! ([`RingOfRanks::TWO_WAVE`](super::RingOfRanks::TWO_WAVE)) take twice as many steps as the ring has ranks.
+//!
+//! # Complexity
+//!
+//! O(steps * links * N / 64) for the sets of arrivals.
+//!
+//! # Reference
+//!
+//! Segall, "Distributed network protocols", IEEE Transactions on Information Theory 1983, for propagation of information
+//! by flooding.
 
 use crate::error::check_kind;
+use crate::moves::Moves;
 use crate::{Control, Outcome, PlanError, Planner, StopReason, Task};
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{Op, Schedule};
+use collsynth_core::schedule::Op;
 use collsynth_core::topology::{Distances, Topology};
 
 /// The flooding planner.
 ///
 /// ```
-/// use collsynth_plan::{Control, Wish, synthesise};
-/// use synth::{collective::Kind, topology::Topology};
+/// use collsynth_plan::{Control, Goal, synthesize};
+/// use collsynth_core::{collective::Kind, topology::Topology};
 ///
-/// let plan = synthesise(&Topology::torus(&[4, 4])?, &Kind::Barrier, &Wish::default(), &Control::unlimited())?;
+/// let plan = synthesize(&Topology::torus(&[4, 4])?, &Kind::Barrier, &Goal::default(), &Control::unlimited())?;
 /// assert_eq!((plan.planner, plan.schedule.step_count(), plan.schedule.total_width()), ("flood", 4, 4));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -51,26 +67,24 @@ impl Planner for Flood {
         self.applies(task.problem)?;
         let topology = task.problem.topology();
         task.problem.check_connected(&Distances::new(topology))?;
-        let least = task.step_count(task.bounds.least_steps())?;
+        let least = task.steps_or(task.bounds.least_steps())?;
         if least > task.bounds.least_steps() {
             let limit = format!("{least} steps: it takes {}", task.bounds.least_steps());
             return Err(PlanError::NotFound { planner: self.name(), limit });
         }
         let mut known: Vec<Arrivals> = (0..topology.rank_count()).map(|rank| Arrivals::of(rank, topology)).collect();
-        let mut builder = Schedule::builder();
-        for _ in 0..least {
+        let mut moves = Moves::new(least as usize);
+        for step in 0..least as usize {
             let before = known.clone();
-            builder.step(1);
             for id in topology.live_links() {
                 let (from, to) = (topology.link(id).from.index(), topology.link(id).to.index());
-                // Two neighbours may tell the same in one step; only what is new since the last step, and not yet told
-                // in this one, is worth a transfer.
+                // Only arrivals that the receiver has not heard of, in this step or before, are worth a transfer.
                 if known[to].learn(&before[from]) {
-                    builder.transfer_over(topology, id, Op::Reduce, [ChunkId(0)]);
+                    moves.add(step, id, Op::Reduce, [ChunkId(0)]);
                 }
             }
         }
-        Ok(Outcome::new(builder.finish(), StopReason::Finished))
+        Ok(Outcome::new(moves.write(topology, |_, _| Some(1)), StopReason::Finished))
     }
 }
 

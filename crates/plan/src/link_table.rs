@@ -2,8 +2,8 @@
 
 use collsynth_core::topology::{LinkId, RankId, Topology};
 
-/// The live link in every direction of every rank.
-pub(super) struct LinkTable {
+/// The link in every direction of every rank.
+pub struct LinkTable {
     directions: usize,
     /// `links[rank * directions + 2 * dimension + (1 if upwards)]`.
     links: Vec<Option<LinkId>>,
@@ -11,10 +11,19 @@ pub(super) struct LinkTable {
 
 impl LinkTable {
     /// The live links of a torus; none of an explicit graph. O(links).
-    pub fn new(topology: &Topology) -> Self {
+    pub fn live(topology: &Topology) -> Self {
+        Self::of(topology, topology.live_links())
+    }
+
+    /// All links of a torus, failed ones too; none of an explicit graph. O(links).
+    pub fn all(topology: &Topology) -> Self {
+        Self::of(topology, (0..topology.links().len() as u32).map(LinkId))
+    }
+
+    fn of(topology: &Topology, links: impl Iterator<Item = LinkId>) -> Self {
         let directions = 2 * topology.as_torus().map_or(0, |torus| torus.extents.len());
         let mut table = Self { directions, links: vec![None; directions * topology.rank_count()] };
-        for id in topology.live_links() {
+        for id in links {
             let link = topology.link(id);
             if let Some(direction) = link.direction {
                 let index = table.index(link.from, direction.dim.into(), direction.positive);
@@ -24,7 +33,7 @@ impl LinkTable {
         table
     }
 
-    /// The link that leaves a rank up or down a dimension, if there is one and it is live.
+    /// The link that leaves a rank up or down a dimension, if the table has one.
     pub fn get(&self, rank: RankId, dim: usize, up: bool) -> Option<LinkId> {
         self.links[self.index(rank, dim, up)]
     }

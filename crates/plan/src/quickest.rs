@@ -15,9 +15,10 @@
 
 use std::ops::RangeInclusive;
 
-use super::curve::{Findings, trace_bounded, useful_parts};
-use super::driver::{best_parts, least_cost, plan_bounded};
-use super::{Control, Parts, Plan, PlanError, StopReason, Wish, can_be_cut};
+use super::curve::{Consumer, trace_bounded};
+use super::parts::{best_parts, least_cost, useful_parts};
+use super::portfolio::plan_bounded;
+use super::{Control, Goal, Parts, Plan, PlanError, StopReason};
 use crate::bound;
 use crate::cost::Price;
 use collsynth_core::certificate::{Bounds, Rational};
@@ -32,28 +33,28 @@ const LESS_IN_FEWER_STEPS: f64 = 0.97;
 ///
 /// # Errors
 ///
-/// As [`synthesise`](super::synthesise).
+/// As [`synthesize`](super::synthesize).
 pub(super) fn quickest(
     topology: &Topology,
     kind: &Kind,
-    wish: &Wish,
+    goal: &Goal<'_>,
     price: Price,
     control: &Control,
 ) -> Result<Plan, PlanError> {
     let mut found = Quickest { price, best: None };
     let mut failures = Vec::new();
-    for (problem, bounds) in candidates(topology, kind, wish.parts, price)? {
+    for (problem, bounds) in candidates(topology, kind, goal.parts, price)? {
         let stopped = found.best.is_some() && control.stop().is_some();
         if stopped || found.has_enough(bounds.least_steps() as usize, least_volume(&problem, &bounds)) {
             continue;
         }
-        let wish = Wish { parts: Parts::Fixed(problem.parts()), ..wish.clone() };
-        match plan_bounded(problem.clone(), bounds.clone(), &wish, control) {
-            Ok(plan) => found.add(&wish, plan),
+        let goal = Goal { parts: Parts::Fixed(problem.parts()), ..*goal };
+        match plan_bounded(problem.clone(), bounds.clone(), &goal, control) {
+            Ok(plan) => found.add(&goal, plan),
             Err(error) => failures.push(error),
         }
-        if wish.steps.is_none() && control.stop().is_none() {
-            failures.extend(trace_bounded(&problem, &bounds, &wish, control, &mut found).err());
+        if goal.steps.is_none() && control.stop().is_none() {
+            failures.extend(trace_bounded(&problem, &bounds, &goal, control, &mut found).err());
         }
     }
     let (_, plan) = found.best.ok_or_else(|| PlanError::of_all(failures))?;
@@ -78,7 +79,7 @@ fn candidates(
         Parts::Fixed(parts) => vec![parts],
         Parts::Auto => useful_parts(topology, kind)?,
     };
-    if parts == Parts::Auto && can_be_cut(kind) {
+    if parts == Parts::Auto && kind.can_be_cut() {
         numbers.push(best_parts(&whole, &bounds, Some(price)).0);
     }
     numbers.sort_unstable();
@@ -109,7 +110,7 @@ impl Quickest {
     }
 }
 
-impl Findings for Quickest {
+impl Consumer for Quickest {
     fn has_enough(&self, steps: usize, volume: Rational) -> bool {
         self.takes_longer(steps, as_float(volume))
     }
@@ -118,7 +119,7 @@ impl Findings for Quickest {
         self.takes_longer(*steps.start(), as_float(least).max(as_float(seen) * LESS_IN_FEWER_STEPS))
     }
 
-    fn add(&mut self, _wish: &Wish, plan: Plan) {
+    fn add(&mut self, _goal: &Goal<'_>, plan: Plan) {
         let seconds = self.price.seconds(&plan.problem, &plan.schedule);
         if self.best.as_ref().is_none_or(|(best, _)| seconds < *best) {
             self.best = Some((seconds, plan));

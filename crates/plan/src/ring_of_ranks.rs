@@ -1,199 +1,182 @@
-//! A ring through all live ranks: a Hamiltonian cycle, searched for within limits; and schedules round it.
+//! One ring of all live ranks: all-reduce, all-gather and barrier around it.
 //!
-//! Two searches, one after the other. The first goes from rank to rank, to the neighbour with the fewest ways on, and
-//! steps back from dead ends (Warnsdorff's rule); it finds rings on all small machines that have one. The second walks
-//! at random and, at a dead end, turns round the end of its walk (rotation and extension: Posa 1976); it is the one for
-//! large machines, and needs cables that work both ways.
+//! # Idea
+//!
+//! Lay a ring through all `N` live ranks (see `hamiltonian`). Every planner is a row of [`RingOfRanks`]:
+//!
+//! - `ring_all_reduce` cuts the vector in `N` segments. In each of the first `N-1` steps every rank hands one segment to
+//!   the next rank, which adds it to its own: then every rank holds one complete segment. In each of the other `N-1` steps
+//!   the complete segments travel on around the ring, replacing what they meet.
+//! - `ring_gather` hands the shards on: in the first step every rank its own, in every later step the one it received last.
+//! - `two_wave` sends two waves. In the first, each rank waits for the one before it, then tells the next that all ranks so
+//!   far have arrived. The last rank knows that all have; the second wave tells the others.
+//!
+//! ```text
+//!   segment or shard at        rank 0   rank 1   rank 2   rank 3
+//!   step 1                       a >>     b >>     c >>     d >>     all-reduce: a goes 0 -> 1 -> 2 -> 3, complete at 3,
+//!   step 2                       d >>     a >>     b >>     c >>     and then 3 -> 0 -> 1 -> 2
+//!
+//!   first wave                   0 > 1 > 2 > 3                       rank i passes on that 0 .. i have arrived
+//!   second wave                              3 > 0 > 1 > 2
+//! ```
+//!
+//! # Applies
+//!
+//! All_reduce, all_gather and all_reduce_gathered, or barrier, on any topology through whose live ranks and links a ring (a
+//! Hamiltonian cycle) is found. Two ranks and both links between them form a ring.
+//!
+//! # Steps and volume
+//!
+//! For links of capacity 1; on a one-way ring of links nothing is better, on a torus all links but one per rank are idle.
+//!
+//! | planner | steps | volume |
+//! |---|---|---|
+//! | `ring_all_reduce` | `2 (N-1)` | `2 (N-1) ceil(n / N) / n` in `n` parts, which is `2 (N-1) / N` where `N` divides `n` |
+//! | `ring_gather` | `N-1` | `N-1` |
+//! | `two_wave` | `2 (N-1)` | `2 (N-1)`, one link busy at a time; [`Flood`](super::Flood) takes diameter steps |
+//!
+//! Segment `i` of an all-reduce has the parts `i n / N .. (i+1) n / N`, rounded down; some are empty if there are fewer
+//! parts than ranks.
+//!
+//! # Complexity
+//!
+//! The size of the schedule, after the search for the ring, which has fixed limits: where it finds none, there may still
+//! be one.
+//!
+//! # Reference
+//!
+//! Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 2009; Thakur,
+//! Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 2005, section 4, for
+//! all-gather; Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", IJPP 1988, for barriers.
 
-use std::ops::Range;
-
-use fastrand::Rng;
-
-use super::PlanError;
 use super::error::check_kind;
+use super::hamiltonian::ring_of_ranks;
+use super::moves::Moves;
+use super::{AutoUse, Control, Outcome, PlanError, Planner, StopReason, Task};
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{Op, Schedule};
-use collsynth_core::topology::{Distances, LinkId, RankId, Topology};
+use collsynth_core::schedule::Op;
+use collsynth_core::topology::{Distances, LinkId};
 
-/// Ranks visited before the first search gives up.
-const MOST_VISITS: u32 = 100_000;
-/// Rotations and extensions, per rank, before the second gives up.
-const MOST_TURNS_PER_RANK: usize = 300;
-
-/// The links of a ring through all live ranks, in order, for problems of these kinds; none for a single rank.
+/// A planner around one ring of all live ranks.
 ///
-/// # Errors
+/// ```
+/// use collsynth_core::collective::Kind;
+/// use collsynth_plan::{Control, Goal, Parts, RingOfRanks, synthesize};
+/// use collsynth_core::topology::Topology;
 ///
-/// If the problem is of another kind, the ranks cannot reach each other, or no ring was found.
-pub(super) fn ring_for(planner: &'static str, problem: &Problem, kinds: &[&str]) -> Result<Vec<LinkId>, PlanError> {
-    check_kind(planner, problem, kinds)?;
-    problem.check_connected(&Distances::new(problem.topology()))?;
-    let reason = || "no ring through all live ranks was found".to_owned();
-    ring_of_ranks(problem.topology()).ok_or_else(|| PlanError::NotApplicable { planner, reason: reason() })
+/// let ring = Topology::torus(&[4])?;
+/// let figures = |planner: RingOfRanks, kind: Kind, parts: u32| {
+///     let goal = Goal { planner: Some(&planner), parts: Parts::Fixed(parts), ..Goal::default() };
+///     let plan = synthesize(&ring, &kind, &goal, &Control::unlimited());
+///     plan.map(|plan| (plan.schedule.step_count(), plan.schedule.total_width()))
+/// };
+/// // 6 steps of a quarter of the vector: V = 2 * 3 / 4.
+/// assert_eq!(figures(RingOfRanks::ALL_REDUCE, Kind::AllReduce, 4)?, (6, 6));
+/// assert_eq!(figures(RingOfRanks::GATHER, Kind::AllGather, 1)?, (3, 3));
+/// assert_eq!(figures(RingOfRanks::TWO_WAVE, Kind::Barrier, 1)?, (6, 6));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct RingOfRanks {
+    name: &'static str,
+    summary: &'static str,
+    kinds: &'static [&'static str],
+    scheme: Scheme,
 }
 
-/// The schedule in which link `i` of a ring, from its rank `i` to its rank `i + 1`, carries `chunks(i, step)` in each
-/// step.
-pub(super) fn round_the_ring(
-    topology: &Topology,
-    ring: &[LinkId],
-    ops: impl IntoIterator<Item = Op>,
-    chunks: impl Fn(usize, usize) -> Range<u32>,
-) -> Schedule {
-    let mut in_order: Vec<usize> = (0..ring.len()).collect();
-    in_order.sort_unstable_by_key(|&at| ring[at]);
-    let mut builder = Schedule::builder();
-    for (step, op) in ops.into_iter().enumerate() {
-        let carried = in_order.iter().map(|&at| (ring[at], chunks(at, step)));
-        let transfers: Vec<(LinkId, Range<u32>)> = carried.filter(|(_, chunks)| !chunks.is_empty()).collect();
-        let needed =
-            |(link, chunks): &(LinkId, Range<u32>)| (chunks.len() as u32).div_ceil(topology.link(*link).capacity);
-        builder.step(transfers.iter().map(needed).max().unwrap_or(1));
-        for (link, chunks) in transfers {
-            builder.transfer_over(topology, link, op, chunks.map(ChunkId));
-        }
+/// What travels around the ring.
+#[derive(Clone, Copy, Debug)]
+enum Scheme {
+    /// Segments of a vector, twice.
+    AllReduce,
+    /// Shards, once.
+    Gather,
+    /// Word of arrivals, twice, from one rank on.
+    TwoWave,
+}
+
+impl RingOfRanks {
+    /// `ring_all_reduce`: the sum travels around the ring twice.
+    pub const ALL_REDUCE: Self = Self {
+        name: "ring_all_reduce",
+        summary: "baseline: all_reduce twice round one ring of all live ranks",
+        kinds: &["all_reduce"],
+        scheme: Scheme::AllReduce,
+    };
+    /// `ring_gather`: every shard travels around the ring once.
+    pub const GATHER: Self = Self {
+        name: "ring_gather",
+        summary: "baseline: all_gather, all_reduce_gathered once round one ring of all live ranks",
+        kinds: &["all_gather", "all_reduce_gathered"],
+        scheme: Scheme::Gather,
+    };
+    /// `two_wave`: the barrier in two waves.
+    pub const TWO_WAVE: Self = Self {
+        name: "two_wave",
+        summary: "baseline: barrier in two waves round one ring of all live ranks",
+        kinds: &["barrier"],
+        scheme: Scheme::TwoWave,
+    };
+
+    /// The links of a ring through all live ranks, in order; none for a single rank.
+    fn ring(&self, problem: &Problem) -> Result<Vec<LinkId>, PlanError> {
+        check_kind(self.name, problem, self.kinds)?;
+        problem.check_connected(&Distances::new(problem.topology()))?;
+        let reason = || "no ring through all live ranks was found".to_owned();
+        ring_of_ranks(problem.topology())
+            .ok_or_else(|| PlanError::NotApplicable { planner: self.name, reason: reason() })
     }
-    builder.finish()
 }
 
-/// The links of a ring through all live ranks, from the first live rank on; empty for a single rank. `None` if none was
-/// found, which does not mean that there is none. Always the same for the same topology.
-fn ring_of_ranks(topology: &Topology) -> Option<Vec<LinkId>> {
-    let next: Vec<Vec<usize>> = (0..topology.rank_count()).map(|rank| neighbours(topology, rank)).collect();
-    let live: Vec<usize> = topology.live_ranks().map(RankId::index).collect();
-    if live.len() <= 1 {
-        return Some(Vec::new());
-    }
-    let found = Stepwise::new(&next, live[0]).search(live.len()).or_else(|| turn_round(&next, &live));
-    found.map(|ranks| links(topology, &ranks))
-}
-
-/// The ranks that live links lead to.
-fn neighbours(topology: &Topology, rank: usize) -> Vec<usize> {
-    let live = topology.links_from(RankId(rank as u32)).map(|id| topology.link(id)).filter(|link| link.alive);
-    let mut ranks: Vec<usize> = live.map(|link| link.to.index()).collect();
-    ranks.dedup();
-    ranks
-}
-
-/// The strongest live link from each rank of a ring to the next.
-fn links(topology: &Topology, ranks: &[usize]) -> Vec<LinkId> {
-    let pairs = ranks.iter().zip(ranks.iter().cycle().skip(1));
-    let strongest = pairs.filter_map(|(&from, &to)| {
-        let joining = topology.links_between(RankId(from as u32), RankId(to as u32));
-        let live = joining.filter(|&id| topology.link(id).alive);
-        live.min_by_key(|&id| std::cmp::Reverse(topology.link(id).capacity))
-    });
-    strongest.collect()
-}
-
-/// The first search.
-struct Stepwise<'a> {
-    next: &'a [Vec<usize>],
-    visited: Vec<bool>,
-    walk: Vec<usize>,
-    /// Per rank of the walk: where to go from there, the best last.
-    choices: Vec<Vec<usize>>,
-}
-
-impl<'a> Stepwise<'a> {
-    fn new(next: &'a [Vec<usize>], first: usize) -> Self {
-        let mut search = Self { next, visited: vec![false; next.len()], walk: Vec::new(), choices: Vec::new() };
-        search.visit(first);
-        search
+impl Planner for RingOfRanks {
+    fn name(&self) -> &'static str {
+        self.name
     }
 
-    fn search(mut self, ranks: usize) -> Option<Vec<usize>> {
-        for _ in 0..MOST_VISITS {
-            let last = *self.walk.last()?;
-            if self.walk.len() == ranks && self.next[last].contains(&self.walk[0]) {
-                return Some(self.walk);
+    fn summary(&self) -> &'static str {
+        self.summary
+    }
+
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::WithPrice
+    }
+
+    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
+        self.ring(problem).map(|_| ())
+    }
+
+    fn plan(&self, task: &Task<'_>, _control: &Control) -> Result<Outcome, PlanError> {
+        let ring = self.ring(task.problem)?;
+        let (topology, parts) = (task.problem.topology(), task.problem.parts());
+        let (ranks, round) = (ring.len(), ring.len().saturating_sub(1));
+        let ops = match self.scheme {
+            Scheme::Gather => vec![Op::Copy; round],
+            Scheme::AllReduce | Scheme::TwoWave => [vec![Op::Reduce; round], vec![Op::Copy; round]].concat(),
+        };
+        task.check_steps(self.name, ops.len())?;
+        let border = |segment: usize| (segment as u64 * u64::from(parts) / ranks as u64) as u32;
+        // What link `at` of the ring, from its rank `at` to its rank `at + 1`, carries in a step.
+        let chunks = |at: usize, step: usize| match self.scheme {
+            // Rank i hands on segment i - step: while adding, and afterward the segment i + 1 complete with it first.
+            Scheme::AllReduce => {
+                let segment = (at + 2 * ranks - step) % ranks;
+                border(segment)..border(segment + 1)
             }
-            match self.choices.last_mut()?.pop() {
-                Some(rank) => self.visit(rank),
-                None => {
-                    self.choices.pop();
-                    self.walk.pop();
-                    self.visited[last] = false;
-                }
+            Scheme::Gather => {
+                let owner = topology.link(ring[(at + ranks - step) % ranks]).from.0;
+                owner * parts..(owner + 1) * parts
             }
-        }
-        None
-    }
-
-    fn visit(&mut self, rank: usize) {
-        self.visited[rank] = true;
-        self.walk.push(rank);
-        let ways_on = |of: usize| self.next[of].iter().filter(|&&rank| !self.visited[rank]).count();
-        let mut choices: Vec<usize> = self.next[rank].iter().copied().filter(|&rank| !self.visited[rank]).collect();
-        choices.sort_by_key(|&choice| std::cmp::Reverse(ways_on(choice)));
-        self.choices.push(choices);
-    }
-}
-
-/// The second search.
-fn turn_round(next: &[Vec<usize>], live: &[usize]) -> Option<Vec<usize>> {
-    let both_ways: Vec<Vec<usize>> = (0..next.len())
-        .map(|rank| next[rank].iter().copied().filter(|&other| next[other].contains(&rank)).collect())
-        .collect();
-    let mut rng = Rng::with_seed(0);
-    let mut walk = vec![live[0]];
-    let mut place: Vec<Option<usize>> = vec![None; next.len()];
-    place[live[0]] = Some(0);
-    for _ in 0..MOST_TURNS_PER_RANK * live.len() {
-        let last = *walk.last()?;
-        if walk.len() == live.len() && both_ways[last].contains(&walk[0]) {
-            return Some(walk);
-        }
-        let fresh: Vec<usize> = both_ways[last].iter().copied().filter(|&rank| place[rank].is_none()).collect();
-        if let Some(rank) = rng.choice(fresh) {
-            place[rank] = Some(walk.len());
-            walk.push(rank);
-        } else {
-            // Joins the end to an earlier rank of the walk, and ends behind that one instead.
-            let joint = rng.choice(&both_ways[last]).and_then(|&rank| place[rank])?;
-            walk[joint + 1..].reverse();
-            for (index, &rank) in walk.iter().enumerate().skip(joint + 1) {
-                place[rank] = Some(index);
+            // The second wave sets out from the last rank of the first.
+            Scheme::TwoWave => 0..u32::from(at == step % ranks),
+        };
+        let mut moves = Moves::new(ops.len());
+        for (step, &op) in ops.iter().enumerate() {
+            for (at, &link) in ring.iter().enumerate() {
+                moves.add(step, link, op, chunks(at, step).map(ChunkId));
             }
         }
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::ring_of_ranks;
-    use collsynth_core::topology::{RankId, Topology, TopologySpec};
-
-    fn is_ring(topology: &Topology) -> bool {
-        let ring = ring_of_ranks(topology).unwrap();
-        let joined = |(a, b)| topology.link(a).alive && topology.link(a).to == topology.link(b).from;
-        let mut visited: Vec<RankId> = ring.iter().map(|&id| topology.link(id).from).collect();
-        visited.sort_unstable();
-        ring.iter().copied().zip(ring.iter().copied().cycle().skip(1)).all(joined)
-            && visited.into_iter().eq(topology.live_ranks())
-    }
-
-    #[test]
-    fn rings_are_found_on_whole_and_broken_tori() {
-        let tori: [&[u32]; 9] = [&[2], &[5], &[2, 2], &[3, 3], &[4, 4], &[5, 5], &[4, 4, 4], &[5, 5, 5], &[8, 8, 8]];
-        for extents in tori {
-            assert!(is_ring(&Topology::torus(extents).unwrap()), "{extents:?}");
-            if extents.len() > 1 && extents[0] > 2 {
-                let spec = TopologySpec::torus(extents).without_cables(&[(0, 1), (1, 2)]);
-                assert!(is_ring(&Topology::new(spec).unwrap()), "{extents:?} without two cables");
-            }
-        }
-    }
-
-    #[test]
-    fn where_there_is_none_none_is_found() {
-        let spec = TopologySpec::torus(&[5]).without_cables(&[(0, 1)]);
-        assert_eq!(ring_of_ranks(&Topology::new(spec).unwrap()), None);
-        // Fifteen ranks of two colours, neighbours of different colour.
-        let spec = TopologySpec::torus(&[4, 4]).without_ranks(&[0]);
-        assert_eq!(ring_of_ranks(&Topology::new(spec).unwrap()), None);
+        let schedule = moves.write(topology, |_, needed| Some(needed.max(1)));
+        Ok(Outcome::new(schedule, StopReason::Finished))
     }
 }

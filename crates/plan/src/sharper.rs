@@ -10,9 +10,6 @@ use crate::bound::{self, Claim, FlowLimit};
 use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
 
-/// Variables of the largest flow LP that is solved while planning: a second.
-const VARIABLES: usize = 16_000;
-
 /// Bounds that get better when it matters.
 pub struct SharperBounds<'a> {
     problem: &'a Problem,
@@ -32,14 +29,14 @@ impl<'a> SharperBounds<'a> {
         self.sharp.get().unwrap_or(self.cheap)
     }
 
-    /// The best bounds: the first call solves the flow LP, if it has at most 16000 variables after symmetries, and if
-    /// it is done within the time limit, and looks for metrics over time.
+    /// The best bounds: the first call solves the flow LP, if it has at most [`FlowLimit::UNASKED`] variables
+    /// after symmetries, and if it is done within the time limit, and looks for metrics over time.
     pub fn sharp(&self) -> &Bounds {
         if self.control.stop().is_some() {
             return self.known();
         }
         self.sharp.get_or_init(|| {
-            let limit = FlowLimit { variables: VARIABLES, solver: self.control.limit() };
+            let limit = FlowLimit { variables: FlowLimit::UNASKED, solver: self.control.limit() };
             // Without an answer the bounds stay as they are.
             let finding = bound::flow_bound(self.problem, &limit).ok().and_then(|flow| flow.finding);
             let mut bounds = self.cheap.clone();

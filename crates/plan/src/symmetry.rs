@@ -11,6 +11,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use crate::link_table::LinkTable;
 use collsynth_core::topology::{Direction, LinkId, RankId, Topology, Torus};
 
 /// Maps of a torus looked at; where there are more, swaps of dimensions are left out, and where that does not help
@@ -47,12 +48,12 @@ pub fn symmetries(topology: &Topology, keeps: impl Fn(&dyn Fn(RankId) -> RankId)
     let none = Symmetries { count: 1, generators: Vec::new() };
     let Some(torus) = topology.as_torus() else { return none };
     let Some(orders) = orders(torus) else { return none };
-    let table = LinkTable::new(topology, torus);
+    let broken = Broken::new(topology, torus);
     let mut generators: Vec<Map> = Vec::new();
     let mut known = HashSet::from([identity(torus)]);
     for order in &orders {
         for_each_map(torus, order, &mut |map| {
-            if known.contains(map) || !table.keeps_failures(topology, torus, map) {
+            if known.contains(map) || !broken.keeps_failures(map) {
                 return;
             }
             if keeps(&|rank| image(torus, map, rank)) {
@@ -61,7 +62,7 @@ pub fn symmetries(topology: &Topology, keeps: impl Fn(&dyn Fn(RankId) -> RankId)
             }
         });
     }
-    let generators = generators.iter().map(|map| table.automorphism(topology, torus, map)).collect();
+    let generators = generators.iter().map(|map| broken.automorphism(map)).collect();
     Symmetries { count: known.len(), generators }
 }
 
@@ -154,56 +155,47 @@ fn image(torus: &Torus, map: &Map, rank: RankId) -> RankId {
     RankId(map.iter().enumerate().map(along).sum())
 }
 
-/// Links by rank and direction, and what failed.
-struct LinkTable {
-    /// `[rank * 2 * dims + 2 * dim + positive]`
-    link: Vec<Option<LinkId>>,
-    dims: usize,
+/// A torus, and what failed in it.
+struct Broken<'a> {
+    topology: &'a Topology,
+    torus: &'a Torus,
+    links: LinkTable,
     dead_links: Vec<LinkId>,
     dead_ranks: BTreeSet<RankId>,
 }
 
-impl LinkTable {
-    fn new(topology: &Topology, torus: &Torus) -> Self {
-        let dims = torus.extents.len();
-        let mut link = vec![None; topology.rank_count() * 2 * dims];
-        let mut dead_links = Vec::new();
-        for id in (0..topology.links().len() as u32).map(LinkId) {
-            let what = topology.link(id);
-            if let Some(Direction { dim, positive }) = what.direction {
-                link[(what.from.index() * dims + usize::from(dim)) * 2 + usize::from(positive)] = Some(id);
-            }
-            if !what.alive {
-                dead_links.push(id);
-            }
-        }
-        let dead_ranks = (0..topology.rank_count() as u32).map(RankId).filter(|&rank| !topology.is_alive(rank));
-        Self { link, dims, dead_links, dead_ranks: dead_ranks.collect() }
+impl<'a> Broken<'a> {
+    fn new(topology: &'a Topology, torus: &'a Torus) -> Self {
+        let ranks = (0..topology.rank_count() as u32).map(RankId);
+        let dead_links = all_links(topology).filter(|&id| !topology.link(id).alive).collect();
+        let dead_ranks = ranks.filter(|&rank| !topology.is_alive(rank)).collect();
+        Self { topology, torus, links: LinkTable::all(topology), dead_links, dead_ranks }
     }
 
-    fn image(&self, topology: &Topology, torus: &Torus, map: &Map, id: LinkId) -> Option<LinkId> {
-        let link = topology.link(id);
+    fn image(&self, map: &Map, id: LinkId) -> Option<LinkId> {
+        let link = self.topology.link(id);
         let Direction { dim, positive } = link.direction?;
         let (to, flip, _) = map[usize::from(dim)];
-        self.link[(image(torus, map, link.from).index() * self.dims + to) * 2 + usize::from(positive != flip)]
+        self.links.get(image(self.torus, map, link.from), to, positive != flip)
     }
 
     /// Maps are one to one, so it is enough that what failed goes where something failed.
-    fn keeps_failures(&self, topology: &Topology, torus: &Torus, map: &Map) -> bool {
-        self.dead_ranks.iter().all(|&rank| self.dead_ranks.contains(&image(torus, map, rank)))
-            && self
-                .dead_links
-                .iter()
-                .all(|&id| self.image(topology, torus, map, id).is_some_and(|image| !topology.link(image).alive))
+    fn keeps_failures(&self, map: &Map) -> bool {
+        let dead = |&id: &LinkId| self.image(map, id).is_some_and(|image| !self.topology.link(image).alive);
+        self.dead_ranks.iter().all(|&rank| self.dead_ranks.contains(&image(self.torus, map, rank)))
+            && self.dead_links.iter().all(dead)
     }
 
-    fn automorphism(&self, topology: &Topology, torus: &Torus, map: &Map) -> Automorphism {
-        let ranks = (0..topology.rank_count() as u32).map(|rank| image(torus, map, RankId(rank)));
-        let links = (0..topology.links().len() as u32).map(LinkId);
+    fn automorphism(&self, map: &Map) -> Automorphism {
+        let ranks = (0..self.topology.rank_count() as u32).map(|rank| image(self.torus, map, RankId(rank)));
         // A torus has a link in every direction in which its image has one.
-        let links = links.map(|id| self.image(topology, torus, map, id).unwrap_or(id));
+        let links = all_links(self.topology).map(|id| self.image(map, id).unwrap_or(id));
         Automorphism { ranks: ranks.collect(), links: links.collect() }
     }
+}
+
+fn all_links(topology: &Topology) -> impl Iterator<Item = LinkId> {
+    (0..topology.links().len() as u32).map(LinkId)
 }
 
 #[cfg(test)]

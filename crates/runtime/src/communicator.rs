@@ -3,19 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::compressed;
 use super::digest::Digest;
-use super::element::{Element, Operation};
+use super::element::{Element, ReduceOp};
 use super::ends::{Ends, Slices};
 use super::error::RunError;
 use super::execute::{self, Failed, Job, Workspace, pieces};
-use super::layout::Layout;
+use super::gathered::most_chunks;
+use super::lengths;
 use super::packet::Packet;
 use super::role::Role;
 use super::runnable::Runnable;
 use super::transport::{Incoming, Outgoing, Transport};
-use collsynth_core::collective::Kind;
 use collsynth_core::problem::Problem;
+use collsynth_core::program::Layout;
 use collsynth_core::topology::RankId;
 
 /// The tag of the packets with which ranks compare their schedules.
@@ -37,7 +37,7 @@ pub struct Communicator<T: Transport> {
     /// The ranks it exchanges packets with, ascending.
     peers: Vec<RankId>,
     role: Role,
-    /// For `all_reduce_gathered`, see [`compressed::most_chunks`].
+    /// For `all_reduce_gathered`, see [`most_chunks`].
     gathered_chunks: [usize; 2],
     work: Workspace,
     digest: u64,
@@ -70,9 +70,9 @@ impl<T: Transport> Communicator<T> {
             problem: problem.clone(),
             peers: runnable.peers(rank),
             role: runnable.role(rank),
-            gathered_chunks: match problem.collective().kind {
-                Kind::AllReduceGathered => compressed::most_chunks(runnable),
-                _ => [0; 2],
+            gathered_chunks: match problem.collective().kind.reduces_afterwards() {
+                true => most_chunks(runnable),
+                false => [0; 2],
             },
             work: Workspace::default(),
             digest: runnable.digest(),
@@ -106,7 +106,7 @@ impl<T: Transport> Communicator<T> {
     /// A [`RunError`]: another kind of schedule, buffers that do not fit, a transport that failed. So for all calls.
     pub fn all_to_all<E: Element>(&mut self, input: &[E], output: &mut [E]) -> Result<(), RunError> {
         self.check_kind("all_to_all")?;
-        self.run(input, output, Operation::Sum)
+        self.run(input, output, ReduceOp::Sum)
     }
 
     /// As all-to-all, with as many chunks for each pair as the schedule's demand says, each of `chunk` elements. The
@@ -118,7 +118,7 @@ impl<T: Transport> Communicator<T> {
     /// See [`Communicator::all_to_all`].
     pub fn all_to_allv<E: Element>(&mut self, input: &[E], output: &mut [E], chunk: usize) -> Result<(), RunError> {
         self.check_kind("all_to_allv")?;
-        self.run_blocks(input, output, chunk, Operation::Sum)
+        self.run_blocks(input, output, chunk, ReduceOp::Sum)
     }
 
     /// Every rank's shard to every rank: block `o` of the output is the input of rank `o`.
@@ -128,7 +128,7 @@ impl<T: Transport> Communicator<T> {
     /// See [`Communicator::all_to_all`].
     pub fn all_gather<E: Element>(&mut self, input: &[E], output: &mut [E]) -> Result<(), RunError> {
         self.check_kind("all_gather")?;
-        self.run(input, output, Operation::Sum)
+        self.run(input, output, ReduceOp::Sum)
     }
 
     /// The output of rank `d` is block `d` of all inputs, combined. The input has `N` blocks.
@@ -136,7 +136,7 @@ impl<T: Transport> Communicator<T> {
     /// # Errors
     ///
     /// See [`Communicator::all_to_all`].
-    pub fn reduce_scatter<E: Element>(&mut self, input: &[E], output: &mut [E], op: Operation) -> Result<(), RunError> {
+    pub fn reduce_scatter<E: Element>(&mut self, input: &[E], output: &mut [E], op: ReduceOp) -> Result<(), RunError> {
         self.check_kind("reduce_scatter")?;
         self.run(input, output, op)
     }
@@ -147,7 +147,7 @@ impl<T: Transport> Communicator<T> {
     /// # Errors
     ///
     /// See [`Communicator::all_to_all`].
-    pub fn all_reduce<E: Element>(&mut self, buffer: &mut [E], op: Operation) -> Result<(), RunError> {
+    pub fn all_reduce<E: Element>(&mut self, buffer: &mut [E], op: ReduceOp) -> Result<(), RunError> {
         self.check_kind("all_reduce")?;
         self.run(&[], buffer, op)
     }
@@ -159,7 +159,7 @@ impl<T: Transport> Communicator<T> {
     /// See [`Communicator::all_to_all`].
     pub fn broadcast<E: Element>(&mut self, buffer: &mut [E]) -> Result<(), RunError> {
         self.check_kind("broadcast")?;
-        self.run(&[], buffer, Operation::Sum)
+        self.run(&[], buffer, ReduceOp::Sum)
     }
 
     /// The inputs of all ranks, combined, are the output of the root. The output of the others is empty.
@@ -167,7 +167,7 @@ impl<T: Transport> Communicator<T> {
     /// # Errors
     ///
     /// See [`Communicator::all_to_all`].
-    pub fn reduce<E: Element>(&mut self, input: &[E], output: &mut [E], op: Operation) -> Result<(), RunError> {
+    pub fn reduce<E: Element>(&mut self, input: &[E], output: &mut [E], op: ReduceOp) -> Result<(), RunError> {
         self.check_kind("reduce")?;
         self.run(input, output, op)
     }
@@ -179,7 +179,7 @@ impl<T: Transport> Communicator<T> {
     /// See [`Communicator::all_to_all`].
     pub fn scatter<E: Element>(&mut self, input: &[E], output: &mut [E]) -> Result<(), RunError> {
         self.check_kind("scatter")?;
-        self.run(input, output, Operation::Sum)
+        self.run(input, output, ReduceOp::Sum)
     }
 
     /// Block `o` of the root's output is the input of rank `o`. The output of the others is empty.
@@ -189,7 +189,7 @@ impl<T: Transport> Communicator<T> {
     /// See [`Communicator::all_to_all`].
     pub fn gather<E: Element>(&mut self, input: &[E], output: &mut [E]) -> Result<(), RunError> {
         self.check_kind("gather")?;
-        self.run(input, output, Operation::Sum)
+        self.run(input, output, ReduceOp::Sum)
     }
 
     /// Returns when every rank has called it. What travels is the list of arrivals, a byte for each rank.
@@ -201,7 +201,7 @@ impl<T: Transport> Communicator<T> {
         self.check_kind("barrier")?;
         let mut arrived = vec![0_u8; self.problem.topology().rank_count()];
         arrived[self.rank().index()] = 1;
-        self.run(&[], &mut arrived, Operation::Max)?;
+        self.run(&[], &mut arrived, ReduceOp::Max)?;
         match self.problem.topology().live_ranks().find(|rank| arrived[rank.index()] == 0) {
             Some(rank) => Err(RunError::NotArrived { rank }),
             None => Ok(()),
@@ -220,8 +220,8 @@ impl<T: Transport> Communicator<T> {
     }
 
     /// Runs the schedule on buffers whose lengths tell the length of a block.
-    fn run<E: Element>(&mut self, input: &[E], output: &mut [E], op: Operation) -> Result<(), RunError> {
-        let block = Layout::new(&self.problem, self.rank()).block_length(input.len(), output.len())?;
+    fn run<E: Element>(&mut self, input: &[E], output: &mut [E], op: ReduceOp) -> Result<(), RunError> {
+        let block = lengths::block_length(&self.layout(), input.len(), output.len())?;
         self.run_blocks(input, output, block, op)
     }
 
@@ -231,12 +231,12 @@ impl<T: Transport> Communicator<T> {
         input: &[E],
         output: &mut [E],
         block: usize,
-        op: Operation,
+        op: ReduceOp,
     ) -> Result<(), RunError> {
         if self.ended {
             return Err(RunError::Ended);
         }
-        Layout::new(&self.problem, self.rank()).check(block, input.len(), output.len())?;
+        lengths::check(&self.layout(), block, input.len(), output.len())?;
         self.carry_out(&mut Slices { input, output, block }, block, 1, op)
     }
 
@@ -246,7 +246,7 @@ impl<T: Transport> Communicator<T> {
         ends: &mut N,
         block: usize,
         unit: usize,
-        op: Operation,
+        op: ReduceOp,
     ) -> Result<(), RunError> {
         if self.ended {
             return Err(RunError::Ended);
@@ -263,7 +263,11 @@ impl<T: Transport> Communicator<T> {
 
     /// The parts a block is cut in.
     pub(super) fn parts(&self) -> usize {
-        Layout::new(&self.problem, self.rank()).parts()
+        self.layout().parts()
+    }
+
+    fn layout(&self) -> Layout<'_> {
+        Layout::of_call(&self.problem, self.rank())
     }
 
     /// The ranks that take part, ascending.

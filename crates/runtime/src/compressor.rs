@@ -1,6 +1,6 @@
 //! Compressors: fewer bytes for elements, and elements for bytes.
 
-use super::element::{Element, Operation};
+use super::element::{Element, ReduceOp};
 
 /// Turns elements into fewer bytes, and bytes back into elements.
 ///
@@ -26,7 +26,7 @@ pub trait Compressor<E> {
 
 /// Does not compress; combines by any operation.
 #[derive(Clone, Copy, Debug)]
-pub struct Uncompressed(pub Operation);
+pub struct Uncompressed(pub ReduceOp);
 
 /// Eight bits for each number and a scale for each group, with error feedback: what rounding takes away is added to the
 /// same element of the next call's buffer, so that over many calls nothing is lost (Seide et al., Interspeech 2014;

@@ -1,7 +1,7 @@
 //! Short numbers that differ where data differs: FNV-1a with 64 bits (Fowler, Noll, Vo; RFC 9923). They tell mistakes
 //! apart, not attacks.
 
-use collsynth_core::collective::Kind;
+use collsynth_core::collective::Demand;
 use collsynth_core::problem::Problem;
 use collsynth_core::program::{Buffer, Operation, Program, Slot};
 use collsynth_core::schedule::{Op, Solution};
@@ -68,10 +68,7 @@ fn of_problem(problem: &Problem) -> Digest {
     let mut digest = Digest::new().add(kind).add([topology.rank_count() as u64, u64::from(collective.parts)]);
     digest = digest.add(collective.kind.root().map(|root| u64::from(root.0)));
     digest = digest.add(topology.live_ranks().map(|rank| u64::from(rank.0)));
-    match &collective.kind {
-        Kind::AllToAllV(demand) => digest.add(demand.counts().map(u64::from)),
-        _ => digest,
-    }
+    digest.add(collective.kind.demand().into_iter().flat_map(Demand::counts).map(u64::from))
 }
 
 /// An operation in numbers.

@@ -15,7 +15,7 @@ use super::vector::{combine, combine_bf16, combine_f16};
 /// `f16` and `bf16` are computed in `f32` and rounded back. The least and the greatest leave NaN out where the other
 /// value is a number. Which bits a NaN has, and which sign the least or greatest of two zeros, depends on the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Operation {
+pub enum ReduceOp {
     /// a + b
     Sum,
     /// a * b
@@ -54,10 +54,10 @@ pub trait Element: Pod + PartialEq + fmt::Debug + Send + Sync {
     const DTYPE: Dtype;
 
     /// `into[i] = own[i] op into[i]`, for all `i` below the shorter length.
-    fn combine(op: Operation, own: &[Self], into: &mut [Self]);
+    fn combine(op: ReduceOp, own: &[Self], into: &mut [Self]);
 }
 
-impl Operation {
+impl ReduceOp {
     /// All operations.
     pub const ALL: [Self; 4] = [Self::Sum, Self::Product, Self::Min, Self::Max];
 
@@ -100,7 +100,7 @@ impl Dtype {
     }
 }
 
-impl FromStr for Operation {
+impl FromStr for ReduceOp {
     type Err = UnknownName;
 
     fn from_str(text: &str) -> Result<Self, UnknownName> {
@@ -116,7 +116,7 @@ impl FromStr for Dtype {
     }
 }
 
-impl fmt::Display for Operation {
+impl fmt::Display for ReduceOp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -139,12 +139,12 @@ macro_rules! integers {
         impl Element for $element {
             const DTYPE: Dtype = Dtype::$dtype;
 
-            fn combine(op: Operation, own: &[Self], into: &mut [Self]) {
+            fn combine(op: ReduceOp, own: &[Self], into: &mut [Self]) {
                 match op {
-                    Operation::Sum => combine(own, into, Self::wrapping_add),
-                    Operation::Product => combine(own, into, Self::wrapping_mul),
-                    Operation::Min => combine(own, into, Self::min),
-                    Operation::Max => combine(own, into, Self::max),
+                    ReduceOp::Sum => combine(own, into, Self::wrapping_add),
+                    ReduceOp::Product => combine(own, into, Self::wrapping_mul),
+                    ReduceOp::Min => combine(own, into, Self::min),
+                    ReduceOp::Max => combine(own, into, Self::max),
                 }
             }
         }
@@ -156,12 +156,12 @@ macro_rules! floats {
         impl Element for $element {
             const DTYPE: Dtype = Dtype::$dtype;
 
-            fn combine(op: Operation, own: &[Self], into: &mut [Self]) {
+            fn combine(op: ReduceOp, own: &[Self], into: &mut [Self]) {
                 match op {
-                    Operation::Sum => $combine(own, into, |a, b| a + b),
-                    Operation::Product => $combine(own, into, |a, b| a * b),
-                    Operation::Min => $combine(own, into, |a, b| a.min(b)),
-                    Operation::Max => $combine(own, into, |a, b| a.max(b)),
+                    ReduceOp::Sum => $combine(own, into, |a, b| a + b),
+                    ReduceOp::Product => $combine(own, into, |a, b| a * b),
+                    ReduceOp::Min => $combine(own, into, |a, b| a.min(b)),
+                    ReduceOp::Max => $combine(own, into, |a, b| a.max(b)),
                 }
             }
         }
@@ -180,9 +180,9 @@ floats! {
 mod tests {
     use half::{bf16, f16};
 
-    use super::{Dtype, Element, Operation};
+    use super::{Dtype, Element, ReduceOp};
 
-    fn combined<E: Element>(op: Operation, own: E, other: E) -> E {
+    fn combined<E: Element>(op: ReduceOp, own: E, other: E) -> E {
         let mut into = [other];
         E::combine(op, &[own], &mut into);
         into[0]
@@ -190,26 +190,26 @@ mod tests {
 
     #[test]
     fn integers_wrap() {
-        assert_eq!(combined(Operation::Sum, 200_u8, 100), 44);
-        assert_eq!(combined(Operation::Product, i32::MAX, 2), -2);
-        assert_eq!((combined(Operation::Min, -3_i64, 2), combined(Operation::Max, -3_i64, 2)), (-3, 2));
+        assert_eq!(combined(ReduceOp::Sum, 200_u8, 100), 44);
+        assert_eq!(combined(ReduceOp::Product, i32::MAX, 2), -2);
+        assert_eq!((combined(ReduceOp::Min, -3_i64, 2), combined(ReduceOp::Max, -3_i64, 2)), (-3, 2));
     }
 
     #[test]
     fn floats_round_and_leave_nan_out() {
-        assert_eq!(combined(Operation::Sum, 1.5_f32, 2.25), 3.75);
-        assert_eq!(combined(Operation::Max, f64::NAN, 2.0), 2.0);
-        assert_eq!(combined(Operation::Min, 2.0, f64::NAN), 2.0);
-        assert_eq!(combined(Operation::Sum, f16::from_f32(2048.0), f16::from_f32(1.0)), f16::from_f32(2048.0));
-        assert_eq!(combined(Operation::Product, bf16::from_f32(3.0), bf16::from_f32(5.0)), bf16::from_f32(15.0));
-        assert_eq!(combined(Operation::Min, f16::from_f32(-1.0), f16::NAN), f16::from_f32(-1.0));
+        assert_eq!(combined(ReduceOp::Sum, 1.5_f32, 2.25), 3.75);
+        assert_eq!(combined(ReduceOp::Max, f64::NAN, 2.0), 2.0);
+        assert_eq!(combined(ReduceOp::Min, 2.0, f64::NAN), 2.0);
+        assert_eq!(combined(ReduceOp::Sum, f16::from_f32(2048.0), f16::from_f32(1.0)), f16::from_f32(2048.0));
+        assert_eq!(combined(ReduceOp::Product, bf16::from_f32(3.0), bf16::from_f32(5.0)), bf16::from_f32(15.0));
+        assert_eq!(combined(ReduceOp::Min, f16::from_f32(-1.0), f16::NAN), f16::from_f32(-1.0));
     }
 
     /// A loop over many numbers does what it does to one.
     #[test]
     fn many_numbers_are_combined_as_single_ones() {
         fn check<E: Element>(own: &[E], other: &[E]) {
-            for op in Operation::ALL {
+            for op in ReduceOp::ALL {
                 let mut into = other.to_vec();
                 E::combine(op, own, &mut into);
                 let singly = own.iter().zip(other).map(|(&own, &other)| combined(op, own, other));
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn names_are_read_back() {
         assert!(Dtype::ALL.iter().all(|dtype| dtype.name().parse() == Ok(*dtype)));
-        assert!(Operation::ALL.iter().all(|op| op.name().parse() == Ok(*op)));
+        assert!(ReduceOp::ALL.iter().all(|op| op.name().parse() == Ok(*op)));
         let error = "f8".parse::<Dtype>().unwrap_err();
         assert_eq!(error.to_string(), "`f8` is none of f32, f64, f16, bf16, i32, i64, u8");
     }

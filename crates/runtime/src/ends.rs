@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::layout::Block;
 use super::packet::Packet;
+use collsynth_core::program::Block;
 
 /// Where a rank's own values are, and where its results go. Ranges are of elements in a block.
 pub(super) trait Ends<E> {

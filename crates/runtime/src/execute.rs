@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::element::{Element, Operation};
+use super::element::{Element, ReduceOp};
 use super::ends::Ends;
 use super::packet::{Packet, Pool};
 use super::role::{Kept, Origin, Place, Role, Send, Sent, Whole};
@@ -23,7 +23,7 @@ pub(super) struct Job<'a, N> {
     /// Parts of a block.
     pub(super) parts: usize,
     /// What `reduce` does.
-    pub(super) op: Operation,
+    pub(super) op: ReduceOp,
     /// Pieces every chunk is cut in.
     pub(super) pieces: usize,
     /// Those of them that the role is played for, once for each.

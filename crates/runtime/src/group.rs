@@ -14,28 +14,27 @@
 //!
 //! A rank is also left where a receiver has [`PACKETS_ON_THEIR_WAY`] of its packets that are not taken yet, until they
 //! are. Of the ranks that are furthest behind none is: what it sent before its step has been taken, and in a step it
-//! sends [`PACKETS_A_STEP`] at the most. So some rank can always go on.
+//! sends [`PACKETS_A_STEP`](super::PACKETS_A_STEP) at the most. So some rank can always go on.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::Scope;
 
-use super::element::{Element, Operation};
+use super::element::{Element, ReduceOp};
 use super::error::RunError;
 use super::execute::{Job, Workspace, pieces};
 use super::lanes::{Cut, Share};
-use super::layout::Layout;
+use super::lengths;
 use super::mail::Mail;
 use super::packet::Pool;
 use super::role::Role;
 use super::runnable::Runnable;
-use super::transport::{Incoming, Outgoing, PACKETS_A_STEP, TransportError};
-use collsynth_core::collective::Kind;
+use super::transport::{Envelope, Incoming, Outgoing, PACKETS_ON_THEIR_WAY, TransportError};
 use collsynth_core::problem::Problem;
+use collsynth_core::program::Layout;
 use collsynth_core::topology::RankId;
 
-const PACKETS_ON_THEIR_WAY: usize = 8 * PACKETS_A_STEP;
 /// Small enough for what ranks pass to each other to stay in the caches, large enough for the work between two changes
 /// of ranks.
 const PACKET_BYTES: usize = 1 << 17;
@@ -47,19 +46,19 @@ const PACKET_BYTES: usize = 1 << 17;
 ///
 /// ```
 /// use collsynth_core::collective::Kind;
-/// use collsynth_plan::{Control, Wish, synthesise};
-/// use collsynth_runtime::{Group, Operation, RankBuffers};
+/// use collsynth_plan::{Control, Goal, synthesize};
+/// use collsynth_runtime::{Group, ReduceOp, RankBuffers};
 /// use collsynth_core::schedule::Solution;
 /// use collsynth_core::topology::Topology;
 /// use collsynth_verify::verify::{Options, Verified};
 ///
-/// let plan = synthesise(&Topology::torus(&[4])?, &Kind::AllReduce, &Wish::default(), &Control::unlimited())?;
+/// let plan = synthesize(&Topology::torus(&[4])?, &Kind::AllReduce, &Goal::default(), &Control::unlimited())?;
 /// let verified = Verified::<Solution>::new(plan.into(), &Options::default())?;
 /// let mut buffers = [[1.0_f32, 0.0], [2.0, 0.5], [3.0, 0.25], [4.0, 0.25]];
 ///
 /// let mut group = Group::new(&verified)?;
 /// let ranks = buffers.iter_mut().map(|buffer| RankBuffers { input: &[], output: buffer });
-/// group.run(&mut ranks.collect::<Vec<_>>(), Operation::Sum)?;
+/// group.run(&mut ranks.collect::<Vec<_>>(), ReduceOp::Sum)?;
 /// assert_eq!(buffers, [[10.0, 1.0]; 4]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -100,7 +99,8 @@ impl Group {
     pub fn new<'a>(runnable: impl Into<Runnable<'a>>) -> Result<Self, RunError> {
         let runnable = runnable.into();
         let problem = runnable.problem();
-        if let kind @ (Kind::Barrier | Kind::AllReduceGathered) = &problem.collective().kind {
+        let kind = &problem.collective().kind;
+        if !kind.has_volume() || kind.reduces_afterwards() {
             return Err(RunError::NoGroup { kind: kind.name() });
         }
         let member = |rank| Member { rank, role: runnable.role(rank), work: Vec::new() };
@@ -136,10 +136,10 @@ impl Group {
     ///
     /// [`RunError::Length`] where there are not as many buffers as live ranks, and within [`RunError::OfRank`] where a
     /// rank's have other lengths than those of other ranks ask for; nothing was touched.
-    pub fn run<E: Element>(&mut self, buffers: &mut [RankBuffers<'_, E>], op: Operation) -> Result<(), RunError> {
+    pub fn run<E: Element>(&mut self, buffers: &mut [RankBuffers<'_, E>], op: ReduceOp) -> Result<(), RunError> {
         let block = self.block_length(buffers)?;
         let Some(first) = self.members.first() else { return Ok(()) };
-        let parts = Layout::new(&self.problem, first.rank).parts();
+        let parts = Layout::of_call(&self.problem, first.rank).parts();
         let pieces = pieces::<E>(block, 1, parts, first.role.largest_packet, PACKET_BYTES);
         let cut = Cut { block, parts, pieces, lanes: rayon::current_num_threads().min(pieces) };
         self.pools.resize_with(self.pools.len().max(cut.lanes), Pool::default);
@@ -177,13 +177,14 @@ impl Group {
         };
         let mut block = 0;
         for (rank, (input, output)) in lengths() {
-            let found = Layout::new(&self.problem, rank).block_length(input, output).map_err(of(rank))?;
+            let found =
+                lengths::block_length(&Layout::of_call(&self.problem, rank), input, output).map_err(of(rank))?;
             if block == 0 {
                 block = found;
             }
         }
         for (rank, (input, output)) in lengths() {
-            Layout::new(&self.problem, rank).check(block, input, output).map_err(of(rank))?;
+            lengths::check(&Layout::of_call(&self.problem, rank), block, input, output).map_err(of(rank))?;
         }
         Ok(block)
     }
@@ -264,7 +265,7 @@ impl<'a, E: Element> Table<'a, E> {
                 *outgoing = std::iter::once(next).chain(left).collect();
                 return false;
             }
-            if mail.put(from, next.tag, next.packet) {
+            if mail.put(from, Envelope { tag: next.tag, packet: next.packet }) {
                 scope.spawn(move |scope| self.play(to, scope));
             }
         }
@@ -278,7 +279,7 @@ impl<'a, E: Element> Table<'a, E> {
             return Ok(false);
         }
         for due in incoming {
-            if let Some((tag, packet)) = mail.queue(due.from).packets.pop_front() {
+            if let Some(Envelope { tag, packet }) = mail.queue(due.from).packets.pop_front() {
                 due.accept(tag, packet)?;
             }
         }

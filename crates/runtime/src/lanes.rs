@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use super::ends::Ends;
 use super::execute::part_range;
-use super::layout::Block;
+use collsynth_core::program::Block;
 
 /// How blocks are cut.
 #[derive(Clone, Copy, Debug)]

@@ -25,17 +25,17 @@
 //! use std::time::Duration;
 //!
 //! use collsynth_core::collective::Kind;
-//! use collsynth_plan::{Control, Wish, synthesise};
-//! use collsynth_runtime::{Operation, threads};
+//! use collsynth_plan::{Control, Goal, synthesize};
+//! use collsynth_runtime::{ReduceOp, threads};
 //! use collsynth_core::schedule::Solution;
 //! use collsynth_core::topology::Topology;
 //! use collsynth_verify::verify::{Options, Verified};
 //!
-//! let plan = synthesise(&Topology::torus(&[2, 3])?, &Kind::AllReduce, &Wish::default(), &Control::unlimited())?;
+//! let plan = synthesize(&Topology::torus(&[2, 3])?, &Kind::AllReduce, &Goal::default(), &Control::unlimited())?;
 //! let verified = Verified::<Solution>::new(plan.into(), &Options::default())?;
 //! let sums = threads::run(&verified, Duration::from_secs(10), |mut communicator| {
 //!     let mut buffer = [1, communicator.rank().0 as i32];
-//!     communicator.all_reduce(&mut buffer, Operation::Sum).map(|()| buffer)
+//!     communicator.all_reduce(&mut buffer, ReduceOp::Sum).map(|()| buffer)
 //! })?;
 //! assert!(sums.into_iter().all(|sum| sum.is_ok_and(|sum| sum == [6, 15])));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -49,9 +49,10 @@ mod element;
 mod ends;
 mod error;
 mod execute;
+mod gathered;
 mod group;
 mod lanes;
-mod layout;
+mod lengths;
 pub mod lower;
 mod mail;
 #[cfg(feature = "mpi")]
@@ -67,10 +68,11 @@ mod trial;
 mod vector;
 
 pub use communicator::Communicator;
-pub use compressed::{Gathering, Order};
+pub use compressed::Gathering;
 pub use compressor::{Compressor, Quantised, TopK, Uncompressed};
-pub use element::{Dtype, Element, Operation, UnknownName};
+pub use element::{Dtype, Element, ReduceOp, UnknownName};
 pub use error::RunError;
+pub use gathered::Order;
 pub use group::{Group, RankBuffers};
 pub use packet::{Packet, Pool};
 pub use runnable::Runnable;

@@ -1,10 +1,8 @@
 //! Where the packets for a member of a group are, until it takes them.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
-use super::packet::Packet;
-use super::transport::Incoming;
+use super::transport::{Envelope, Incoming};
 use collsynth_core::topology::RankId;
 
 /// What was sent to a member and is not taken yet.
@@ -18,10 +16,10 @@ pub(super) struct Mail {
     pub(super) without_room: Vec<usize>,
 }
 
-/// The packets of one sender, with their tags.
+/// The packets of one sender.
 pub(super) struct Queue {
     from: RankId,
-    pub(super) packets: VecDeque<(u64, Arc<Packet>)>,
+    pub(super) packets: VecDeque<Envelope>,
     /// How many of them the member's step is to receive.
     due: usize,
 }
@@ -37,9 +35,9 @@ impl Mail {
     }
 
     /// Puts a packet in; true if it is the last one that the member waits for.
-    pub(super) fn put(&mut self, from: RankId, tag: u64, packet: Arc<Packet>) -> bool {
+    pub(super) fn put(&mut self, from: RankId, envelope: Envelope) -> bool {
         let queue = self.queue(from);
-        queue.packets.push_back((tag, packet));
+        queue.packets.push_back(envelope);
         let was_missing = queue.packets.len() <= queue.due;
         let waits = self.missing > 0;
         self.missing -= usize::from(waits && was_missing);

@@ -10,7 +10,6 @@
 //! then sleeps: to be woken takes longer than the work on a packet.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -18,12 +17,11 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, Tr
 
 use super::communicator::Communicator;
 use super::error::RunError;
-use super::packet::{Packet, Pool};
+use super::packet::Pool;
 use super::runnable::Runnable;
-use super::transport::{Incoming, Outgoing, PACKETS_A_STEP, Transport, TransportError};
+use super::transport::{Envelope, Incoming, Outgoing, PACKETS_ON_THEIR_WAY, Transport, TransportError};
 use collsynth_core::topology::RankId;
 
-const PACKETS_ON_THEIR_WAY: usize = 8 * PACKETS_A_STEP;
 /// How often a rank looks for a packet before it sleeps until there is one.
 const LOOKS: u32 = 256;
 /// Small enough for what a step exchanges to stay in the caches, large enough for the switches between threads not to
@@ -39,12 +37,6 @@ pub struct ThreadTransport {
     from: BTreeMap<RankId, Receiver<Envelope>>,
     pool: Pool,
     timeout: Duration,
-}
-
-#[derive(Debug)]
-struct Envelope {
-    tag: u64,
-    packet: Arc<Packet>,
 }
 
 /// Joins `size` ranks by channels between the given pairs, in both directions. No wait is longer than `timeout`.

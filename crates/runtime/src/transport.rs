@@ -10,6 +10,16 @@ use collsynth_core::topology::RankId;
 
 /// The most packets that go from one rank to another in a step: two links can join the same two ranks.
 pub const PACKETS_A_STEP: usize = 2;
+/// The most packets from one rank to another that wait in memory where ranks share cores: those of several steps, so
+/// that a rank that is given a core finds more than one step's work before it must wait.
+pub(super) const PACKETS_ON_THEIR_WAY: usize = 8 * PACKETS_A_STEP;
+
+/// A packet on its way, with its tag.
+#[derive(Debug)]
+pub(super) struct Envelope {
+    pub(super) tag: u64,
+    pub(super) packet: Arc<Packet>,
+}
 
 /// A packet to be sent.
 #[derive(Clone, Debug)]

@@ -14,12 +14,13 @@ use thiserror::Error;
 use super::communicator::Communicator;
 use super::compressed::Gathering;
 use super::compressor::Uncompressed;
-use super::element::{Element, Operation};
+use super::element::{Element, ReduceOp};
 use super::error::RunError;
 use super::group::{Group, RankBuffers};
 use super::transport::Transport;
-use collsynth_core::collective::{Demand, Kind};
+use collsynth_core::collective::{Holders, Kind};
 use collsynth_core::problem::Problem;
+use collsynth_core::program::Layout;
 use collsynth_core::topology::RankId;
 
 /// An element that can be drawn at random and measured.
@@ -28,7 +29,7 @@ pub trait Sample: Element {
     const ROUNDING: f64;
 
     /// An element made of random bits: any integer; a number in -1..1, or for products one near 1.
-    fn sample(op: Operation, bits: u64) -> Self;
+    fn sample(op: ReduceOp, bits: u64) -> Self;
 
     /// The value, for comparing and for people.
     fn to_f64(self) -> f64;
@@ -37,12 +38,13 @@ pub trait Sample: Element {
 /// A collective on random inputs.
 #[derive(Debug)]
 pub struct Trial<E> {
-    problem: Problem,
+    /// The problem as those who make the call see it.
+    called: Problem,
     block: usize,
-    op: Operation,
+    op: ReduceOp,
     seed: u64,
     /// What every rank must have after an `all_reduce`; worked out once.
-    everywhere: OnceLock<Vec<Expected<E>>>,
+    first_block: OnceLock<Vec<Expected<E>>>,
 }
 
 /// The buffers of one rank.
@@ -80,34 +82,18 @@ enum Expected<E> {
 impl<E: Sample> Trial<E> {
     /// A trial of a problem's collective with blocks (messages, shards, vectors; for `all_to_allv` chunks) of so many
     /// elements.
-    pub fn new(problem: &Problem, block: usize, op: Operation, seed: u64) -> Self {
-        Self { problem: problem.clone(), block, op, seed, everywhere: OnceLock::new() }
+    pub fn new(problem: &Problem, block: usize, op: ReduceOp, seed: u64) -> Self {
+        Self { called: problem.called(), block, op, seed, first_block: OnceLock::new() }
     }
 
-    /// A rank's buffers before the call.
+    /// A rank's buffers before the call; a barrier has none.
     pub fn buffers(&self, rank: RankId) -> Buffers<E> {
-        let (ranks, block) = (self.problem.topology().rank_count(), self.block);
-        let at = |root: RankId, blocks: usize| if root == rank { blocks } else { 0 };
-        let (input, output) = match &self.problem.collective().kind {
-            Kind::AllToAll => (ranks, ranks),
-            Kind::AllToAllV(demand) => {
-                let all = (0..ranks as u32).map(RankId);
-                let sent = all.clone().map(|to| demand.chunks(rank, to).len()).sum();
-                (sent, all.map(|from| demand.chunks(from, rank).len()).sum())
-            }
-            Kind::AllGather => (1, ranks),
-            Kind::ReduceScatter => (ranks, 1),
-            Kind::AllReduce | Kind::Broadcast(_) | Kind::AllReduceGathered => (0, 1),
-            Kind::Reduce(root) => (1, at(*root, 1)),
-            Kind::Scatter(root) => (at(*root, ranks), 1),
-            Kind::Gather(root) => (1, at(*root, ranks)),
-            Kind::Barrier => (0, 0),
-        };
-        let drawn = |count: usize| (0..count).map(|index| self.drawn(rank, index)).collect();
-        Buffers { input: drawn(input * block), output: drawn(output * block) }
+        let (input, output) = self.layout(rank).map_or((0, 0), |layout| layout.blocks());
+        let drawn = |blocks: usize| (0..blocks * self.block).map(|index| self.drawn(rank, index)).collect();
+        Buffers { input: drawn(input), output: drawn(output) }
     }
 
-    /// Makes the call that the problem is about.
+    /// Makes the call that the communicator's problem is about.
     ///
     /// # Errors
     ///
@@ -118,7 +104,7 @@ impl<E: Sample> Trial<E> {
         buffers: &mut Buffers<E>,
     ) -> Result<(), RunError> {
         let Buffers { input, output } = buffers;
-        match self.problem.collective().kind {
+        match communicator.problem().collective().kind {
             Kind::AllToAll => communicator.all_to_all(input, output),
             Kind::AllToAllV(_) => communicator.all_to_allv(input, output, self.block),
             Kind::AllGather => communicator.all_gather(input, output),
@@ -151,31 +137,22 @@ impl<E: Sample> Trial<E> {
     ///
     /// The first element that is wrong.
     pub fn check(&self, rank: RankId, output: &[E]) -> Result<(), Mismatch> {
-        let same = |index: usize, expected: Expected<E>| self.compare(rank, index, output[index], expected);
-        match &self.problem.collective().kind {
-            Kind::AllReduce | Kind::AllReduceGathered => {
-                let sums = self.everywhere.get_or_init(|| (0..self.block).map(|at| self.combined(at)).collect());
-                sums.iter().enumerate().try_for_each(|(index, &expected)| same(index, expected))
-            }
-            Kind::ReduceScatter => {
-                let start = rank.index() * self.block;
-                (0..output.len()).try_for_each(|index| same(index, self.combined(start + index)))
-            }
-            Kind::Reduce(_) => (0..output.len()).try_for_each(|index| same(index, self.combined(index))),
-            kind => {
-                let mut index = 0;
-                for (origin, start, length) in self.sources(kind, rank, output.len()) {
+        let mut index = 0;
+        for (holders, first, blocks) in self.layout(rank).map_or(Vec::new(), |layout| layout.sources()) {
+            let alive = |origin: RankId| self.called.topology().is_alive(origin);
+            for at in first as usize * self.block..(first + blocks) as usize * self.block {
+                let expected = match holders {
+                    Holders::One(origin) if alive(origin) => Expected::Exactly(self.drawn(origin, at)),
                     // What would come of a failed rank stays as it was.
-                    let alive = self.problem.topology().is_alive(origin);
-                    for at in start..start + length {
-                        let drawn = if alive { self.drawn(origin, at) } else { self.drawn(rank, index) };
-                        same(index, Expected::Exactly(drawn))?;
-                        index += 1;
-                    }
-                }
-                Ok(())
+                    Holders::One(_) => Expected::Exactly(self.drawn(rank, index)),
+                    Holders::Every if at < self.block => self.first_block()[at],
+                    Holders::Every => self.combined(at),
+                };
+                self.compare(rank, index, output[index], expected)?;
+                index += 1;
             }
         }
+        Ok(())
     }
 
     /// Are these the same bits?
@@ -183,25 +160,14 @@ impl<E: Sample> Trial<E> {
         bytemuck::cast_slice::<E, u8>(one) == bytemuck::cast_slice::<E, u8>(other)
     }
 
-    /// For collectives that move: whose input the output consists of, from which element on, and how many.
-    fn sources(&self, kind: &Kind, rank: RankId, length: usize) -> Vec<(RankId, usize, usize)> {
-        let (ranks, block) = (self.problem.topology().rank_count() as u32, self.block);
-        let each = |start: usize| (0..ranks).map(move |origin| (RankId(origin), start, block)).collect();
-        match kind {
-            Kind::AllToAll => each(rank.index() * block),
-            Kind::AllGather => each(0),
-            Kind::Gather(root) if *root == rank => each(0),
-            Kind::Broadcast(root) => vec![(*root, 0, length)],
-            Kind::Scatter(root) => vec![(*root, rank.index() * block, length)],
-            Kind::AllToAllV(demand) => {
-                let before =
-                    |origin: RankId| (0..rank.0).map(|to| demand.chunks(origin, RankId(to)).len()).sum::<usize>();
-                let chunks = |origin: RankId, demand: &Demand| demand.chunks(origin, rank).len();
-                let origins = (0..ranks).map(RankId);
-                origins.map(|origin| (origin, before(origin) * block, chunks(origin, demand) * block)).collect()
-            }
-            _ => Vec::new(),
-        }
+    /// Where the callers' blocks stand; nowhere if there is nothing to move.
+    fn layout(&self, rank: RankId) -> Option<Layout<'_>> {
+        self.called.collective().kind.has_volume().then(|| Layout::of_call(&self.called, rank))
+    }
+
+    /// The first blocks of all live ranks' inputs, combined.
+    fn first_block(&self) -> &[Expected<E>] {
+        self.first_block.get_or_init(|| (0..self.block).map(|at| self.combined(at)).collect())
     }
 
     /// Element `index` of a rank's input; in place, of its output before the call.
@@ -211,8 +177,8 @@ impl<E: Sample> Trial<E> {
 
     /// The elements of this place of all live ranks' inputs, combined.
     fn combined(&self, index: usize) -> Expected<E> {
-        let mut all = self.problem.topology().live_ranks().map(|rank| self.drawn(rank, index));
-        let rounds = E::ROUNDING > 0.0 && matches!(self.op, Operation::Sum | Operation::Product);
+        let mut all = self.called.topology().live_ranks().map(|rank| self.drawn(rank, index));
+        let rounds = E::ROUNDING > 0.0 && matches!(self.op, ReduceOp::Sum | ReduceOp::Product);
         if !rounds {
             let first = all.next().unwrap_or_else(E::zeroed);
             return Expected::Exactly(all.fold(first, |one, other| {
@@ -221,18 +187,18 @@ impl<E: Sample> Trial<E> {
                 into[0]
             }));
         }
-        let (mut count, mut value, mut size) = (0.0, if self.op == Operation::Sum { 0.0 } else { 1.0 }, 0.0);
+        let (mut count, mut value, mut size) = (0.0, if self.op == ReduceOp::Sum { 0.0 } else { 1.0 }, 0.0);
         for element in all.map(E::to_f64) {
             count += 1.0;
             size += element.abs();
             match self.op {
-                Operation::Sum => value += element,
+                ReduceOp::Sum => value += element,
                 _ => value *= element,
             }
         }
         // This value is itself rounded, as much as one in f64.
         let rounding = E::ROUNDING + f64::ROUNDING;
-        let size: f64 = if self.op == Operation::Sum { size } else { f64::abs(value) };
+        let size: f64 = if self.op == ReduceOp::Sum { size } else { f64::abs(value) };
         Expected::Near { value, within: count * rounding * size }
     }
 
@@ -258,9 +224,9 @@ fn mix(number: u64) -> u64 {
 }
 
 /// A number in -1..1, or for products within 1/16 of 1.
-fn fraction(op: Operation, bits: u64) -> f64 {
+fn fraction(op: ReduceOp, bits: u64) -> f64 {
     let centred = (bits >> 11) as f64 / (1_u64 << 52) as f64 - 1.0;
-    if op == Operation::Product { 1.0 + centred / 16.0 } else { centred }
+    if op == ReduceOp::Product { 1.0 + centred / 16.0 } else { centred }
 }
 
 macro_rules! samples {
@@ -268,7 +234,7 @@ macro_rules! samples {
         impl Sample for $element {
             const ROUNDING: f64 = $rounding;
 
-            fn sample(op: Operation, bits: u64) -> Self {
+            fn sample(op: ReduceOp, bits: u64) -> Self {
                 $sample(op, bits)
             }
 

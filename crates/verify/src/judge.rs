@@ -111,9 +111,9 @@ impl FileOptions<'_> {
     }
 
     /// How programs are audited, with the ranks that [`FileOptions::ranks_of`] gives.
-    pub fn audit_options<'b>(&'b self, rank_map: &'b [RankId]) -> audit::Options<'b> {
+    pub fn audit_options<'b>(&'b self, rank_map: &'b [RankId]) -> audit::AuditOptions<'b> {
         let machine = self.machine.map(|topology| audit::Machine { topology, rank_map });
-        audit::Options { max_errors: self.max_errors, machine, contention_free: self.contention_free }
+        audit::AuditOptions { max_errors: self.max_errors, machine, contention_free: self.contention_free }
     }
 
     fn verdict(&self, holds: bool, text: impl Fn() -> String, json: impl Fn() -> Value) -> FileVerdict {

@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use super::{Comparison, Machine, Refusal, least_seconds, text};
 use collsynth_plan::cost::{Bandwidth, Stretch};
-use collsynth_verify::report::collective::unit;
 use collsynth_verify::report::figures::{decimal, exact};
 
 /// Planners side by side, by machine.
@@ -196,7 +195,7 @@ impl Comparison {
         MachineJson {
             collective: kind.name(),
             root: kind.root().map(|root| root.0),
-            unit: unit(kind),
+            unit: kind.unit().name(),
             machine: text::name(machine),
             failures: machine.failures.clone(),
             ranks: machine.problem.topology().rank_count(),

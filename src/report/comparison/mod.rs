@@ -16,9 +16,8 @@ use collsynth_plan::{Phase, StopReason};
 use collsynth_verify::verify::{Peak, Verified};
 
 use super::bandwidth::{bandwidths, blocks};
-use collsynth_core::collective::Kind;
 use collsynth_verify::report::figures::decimal;
-use collsynth_verify::report::overview::volume;
+use collsynth_verify::report::quality::volume;
 
 pub use json::schema;
 pub use svg::{Plot, PlotError};
@@ -176,10 +175,8 @@ impl Machine {
     /// Algorithm and bus bandwidth of an entry, where the collective has one.
     fn bandwidths(&self, entry: &Entry, message_bytes: u64) -> Option<(f64, f64)> {
         // Of a demand, blocks are chunks.
-        let per_block = match self.problem.collective().kind {
-            Kind::AllToAllV(_) => message_bytes as f64 / f64::from(entry.parts),
-            _ => message_bytes as f64,
-        };
+        let blocks_a_message = self.problem.collective().kind.demand().map_or(1, |_| entry.parts);
+        let per_block = message_bytes as f64 / f64::from(blocks_a_message);
         bandwidths(&self.problem, blocks(&self.problem) as f64 * per_block, entry.time.seconds(message_bytes))
     }
 }

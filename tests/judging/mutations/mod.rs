@@ -3,6 +3,7 @@
 //! The schedules come from a generator of this test's own (trees and a greedy timetable, every kind of collective,
 //! random machines with failures), never from a planner.
 
+mod commands;
 mod dice;
 mod generate;
 mod machine;

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use collsynth::audit::{Code, Options, audit};
+use collsynth::audit::{AuditOptions, ProgramCode, audit};
 use collsynth::collective::{Collective, Kind};
-use collsynth::lower::{Wish, lower};
+use collsynth::lower::{Target, lower};
 use collsynth::problem::Problem;
 use collsynth::program::{Barriers, Channel, Operation, Program, ProgramBuilder, Slot};
 use collsynth::topology::{RankId, Topology};
@@ -85,7 +85,7 @@ fn is_shared(program: &Program) -> bool {
 fn is_refused(program: &Program) -> bool {
     match codes(&judge(program)).as_slice() {
         [] => false,
-        [Code::P008] => true,
+        [ProgramCode::P008] => true,
         other => panic!("{other:?}"),
     }
 }
@@ -95,9 +95,9 @@ fn what_barriers_promise_is_proven() {
     let (mut proven, mut refused) = (0, 0);
     for (name, schedule) in machine::small_schedules().into_iter().step_by(5) {
         for barriers in Barriers::ALL {
-            let Ok(program) = lower(&schedule, &Wish { barriers, ..Wish::default() }) else { continue };
+            let Ok(program) = lower(&schedule, &Target { barriers, ..Target::default() }) else { continue };
             assert_eq!(program.contention_free, barriers != Barriers::None, "{name}");
-            let report = audit(&program, &Options { contention_free: true, ..Options::default() });
+            let report = audit(&program, &AuditOptions { contention_free: true, ..AuditOptions::default() });
             assert_eq!(report.holds(), !is_shared(&program), "{name}, {barriers:?}: {report:#?}");
             assert!(report.holds() || !program.contention_free, "{name}");
             *(if report.holds() { &mut proven } else { &mut refused }) += 1;
@@ -112,7 +112,7 @@ fn a_barrier_with_a_hole_is_found() {
     let (mut tokens, mut waits, mut holes, mut stuck) = (0, 0, 0, 0);
     for barriers in [Barriers::Neighbour, Barriers::Global] {
         for (extents, kind) in [(&[5][..], Kind::AllGather), (&[3, 3], Kind::AllToAll), (&[2, 4], Kind::AllReduce)] {
-            let program = program(extents, kind, 1, Wish { barriers, ..Wish::default() });
+            let program = program(extents, kind, 1, Target { barriers, ..Target::default() });
             let draft = Draft::of(&program);
             for (rank, worker, number, operation) in draft.all() {
                 let mut draft = draft.clone();
@@ -137,12 +137,15 @@ fn a_barrier_with_a_hole_is_found() {
                 let holed = draft.build();
                 let report = judge(&holed);
                 // What waited for the first operation of a worker now waits for the next one, perhaps for ever.
-                if codes(&report) == [Code::P003] {
+                if codes(&report) == [ProgramCode::P003] {
                     stuck += 1;
                     continue;
                 }
-                let found = report.totals().any(|(code, _)| code == Code::P008);
-                assert!(report.totals().all(|(code, _)| [Code::P004, Code::P008].contains(&code)), "{report:#?}");
+                let found = report.totals().any(|(code, _)| code == ProgramCode::P008);
+                assert!(
+                    report.totals().all(|(code, _)| [ProgramCode::P004, ProgramCode::P008].contains(&code)),
+                    "{report:#?}"
+                );
                 assert_eq!(found, is_shared(&holed), "{report:#?}");
                 holes += usize::from(found);
             }
@@ -154,11 +157,11 @@ fn a_barrier_with_a_hole_is_found() {
 
 #[test]
 fn a_claim_is_held_to_its_words() {
-    let mut draft = Draft::of(&program(&[4], Kind::AllGather, 1, Wish::default()));
+    let mut draft = Draft::of(&program(&[4], Kind::AllGather, 1, Target::default()));
     assert!(!is_refused(&draft.build()), "nothing is claimed");
     draft.claim = Some(vec![Vec::new(); 8]);
     let report = judge(&draft.build());
-    assert_eq!(codes(&report), [Code::P008]);
+    assert_eq!(codes(&report), [ProgramCode::P008]);
     let message = &report.violations[0].message;
     assert!(
         message.starts_with("two transfers may be on the link from rank ")

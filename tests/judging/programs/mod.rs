@@ -4,12 +4,13 @@
 mod contention;
 mod dice;
 mod edit;
+mod layout;
 mod wrong;
 
-use collsynth::audit::{Code, Machine, Options, Report, audit};
+use collsynth::audit::{AuditOptions, AuditReport, Machine, ProgramCode, audit};
 use collsynth::collective::{Collective, Kind};
 use collsynth::format::json::{is_program, parse_program, program_schema, program_to_string};
-use collsynth::lower::{LowerError, Wish, lower};
+use collsynth::lower::{LowerError, Target, lower};
 use collsynth::problem::Problem;
 use collsynth::program::{Barriers, Layout, Program};
 use collsynth::topology::{RankId, Topology, TopologySpec};
@@ -18,17 +19,17 @@ use crate::support::machine;
 use dice::Ending;
 use edit::Draft;
 
-fn judge(program: &Program) -> Report {
-    audit(program, &Options::default())
+fn judge(program: &Program) -> AuditReport {
+    audit(program, &AuditOptions::default())
 }
 
-fn codes(report: &Report) -> Vec<Code> {
+fn codes(report: &AuditReport) -> Vec<ProgramCode> {
     report.totals().map(|(code, _)| code).collect()
 }
 
 /// A small planned program.
-fn program(extents: &[u32], kind: Kind, parts: u32, wish: Wish) -> Program {
-    lower(&machine::verified(&machine::problem(extents, kind, parts)), &wish).expect("it can be lowered")
+fn program(extents: &[u32], kind: Kind, parts: u32, goal: Target) -> Program {
+    lower(&machine::verified(&machine::problem(extents, kind, parts)), &goal).expect("it can be lowered")
 }
 
 #[test]
@@ -39,8 +40,8 @@ fn every_schedule_holds_when_lowered() {
         let kind = &schedule.problem.collective().kind;
         for barriers in Barriers::ALL {
             for in_place in [false, true] {
-                let wish = Wish { barriers, in_place, slots: None };
-                let program = match lower(&schedule, &wish) {
+                let goal = Target { barriers, in_place, slots: None };
+                let program = match lower(&schedule, &goal) {
                     Ok(program) => program,
                     Err(LowerError::NotInPlace { .. }) => {
                         assert!(in_place && (!Layout::has_in_place(kind) || *kind == Kind::AllToAll), "{name}");
@@ -56,10 +57,10 @@ fn every_schedule_holds_when_lowered() {
                     }
                 };
                 let report = judge(&program);
-                assert!(report.holds(), "{name}, {wish:?}: {report:#?}");
+                assert!(report.holds(), "{name}, {goal:?}: {report:#?}");
                 let text = program_to_string(&program);
                 assert!(is_program(&text));
-                assert_eq!(parse_program(&text).as_ref(), Ok(&program), "{name}, {wish:?}");
+                assert_eq!(parse_program(&text).as_ref(), Ok(&program), "{name}, {goal:?}");
                 if lowered % 50 == 0 {
                     assert!(schema.is_valid(&serde_json::from_str(&text).unwrap()), "{name}");
                     assert_eq!(dice::throw(&program, 1), Ending::Right, "{name}");
@@ -74,7 +75,7 @@ fn every_schedule_holds_when_lowered() {
 #[test]
 fn scratch_is_used_again() {
     let schedule = machine::verified(&machine::problem(&[16], Kind::AllToAll, 1));
-    let program = lower(&schedule, &Wish::default()).unwrap();
+    let program = lower(&schedule, &Target::default()).unwrap();
     // Every rank of a ring passes on as many packets as every other; fewer slots than that do.
     let passed = schedule.schedule.move_count() / 16 - 15;
     assert!(
@@ -82,15 +83,15 @@ fn scratch_is_used_again() {
         "{passed}: {}",
         program.peak_scratch()
     );
-    let ring = self::program(&[8], Kind::AllGather, 1, Wish::default());
+    let ring = self::program(&[8], Kind::AllGather, 1, Target::default());
     assert_eq!(ring.peak_scratch(), 0, "shards go where they belong");
 }
 
 #[test]
 fn barriers_keep_steps_apart() {
     let count = |barriers| {
-        let wish = Wish { barriers, ..Wish::default() };
-        let program = program(&[4, 4], Kind::AllGather, 1, wish);
+        let goal = Target { barriers, ..Target::default() };
+        let program = program(&[4, 4], Kind::AllGather, 1, goal);
         collsynth::report::audit::figures(&program).tokens
     };
     let steps = machine::verified(&machine::problem(&[4, 4], Kind::AllGather, 1)).schedule.step_count();
@@ -101,23 +102,23 @@ fn barriers_keep_steps_apart() {
 
 #[test]
 fn links_are_checked_against_the_machine_that_is_given() {
-    let program = program(&[4, 4], Kind::AllGather, 1, Wish::default());
+    let program = program(&[4, 4], Kind::AllGather, 1, Target::default());
     let on = |topology: &Topology, map: &[u32]| {
         let rank_map: Vec<RankId> = map.iter().copied().map(RankId).collect();
         let machine = Some(Machine { topology, rank_map: &rank_map });
-        codes(&audit(&program, &Options { machine, ..Options::default() }))
+        codes(&audit(&program, &AuditOptions { machine, ..AuditOptions::default() }))
     };
     let same: Vec<u32> = (0..16).collect();
     let turned: Vec<u32> = (0..16).map(|rank| rank % 4 * 4 + rank / 4).collect();
     let torus = Topology::torus(&[4, 4]).unwrap();
     assert_eq!(on(&torus, &same), []);
     assert_eq!(on(&torus, &turned), [], "a torus is the same when turned over");
-    assert_eq!(on(&Topology::torus(&[4, 5]).unwrap(), &same), [Code::T002]);
-    assert_eq!(on(&torus, &same[..15]), [Code::T001]);
+    assert_eq!(on(&Topology::torus(&[4, 5]).unwrap(), &same), [ProgramCode::T002]);
+    assert_eq!(on(&torus, &same[..15]), [ProgramCode::T001]);
     let spec = TopologySpec::torus(&[4, 4]).without_cables(&[(0, 1)]);
-    assert_eq!(on(&Topology::new(spec).unwrap(), &same), [Code::T003]);
+    assert_eq!(on(&Topology::new(spec).unwrap(), &same), [ProgramCode::T003]);
     let spec = TopologySpec::torus(&[4, 4]).without_ranks(&[5]);
-    assert_eq!(on(&Topology::new(spec).unwrap(), &same), [Code::T001]);
+    assert_eq!(on(&Topology::new(spec).unwrap(), &same), [ProgramCode::T001]);
 }
 
 /// What the dice say of a program, thrown some times.
@@ -132,7 +133,7 @@ fn the_audit_agrees_with_dice() {
     let kinds = [Kind::AllToAll, Kind::AllReduce, Kind::ReduceScatter, Kind::Barrier, Kind::Broadcast(RankId(0))];
     let programs: Vec<Program> = [&[3][..], &[4], &[2, 2]]
         .iter()
-        .flat_map(|extents| kinds.iter().map(|kind| program(extents, kind.clone(), 2, Wish::default())))
+        .flat_map(|extents| kinds.iter().map(|kind| program(extents, kind.clone(), 2, Target::default())))
         .collect();
     for _ in 0..1500 {
         let original = &programs[random.usize(0..programs.len())];
@@ -144,7 +145,7 @@ fn the_audit_agrees_with_dice() {
         for code in &found {
             *seen.entry(*code).or_insert(0) += 1;
         }
-        if found.contains(&Code::P005) || found.contains(&Code::P006) {
+        if found.contains(&ProgramCode::P005) || found.contains(&ProgramCode::P006) {
             continue;
         }
         let endings = thrown(&program);
@@ -152,14 +153,23 @@ fn the_audit_agrees_with_dice() {
         match found.as_slice() {
             [] => assert!(all(&[Ending::Right]), "{endings:?}"),
             // The dice may have had luck, but no race gets a program stuck.
-            [Code::P004] => assert!(all(&[Ending::Right, Ending::Wrong]), "{endings:?}"),
-            [Code::P001 | Code::P003, ..] => assert!(all(&[Ending::Stuck]), "{report:#?} {endings:?}"),
+            [ProgramCode::P004] => assert!(all(&[Ending::Right, Ending::Wrong]), "{endings:?}"),
+            [ProgramCode::P001 | ProgramCode::P003, ..] => assert!(all(&[Ending::Stuck]), "{report:#?} {endings:?}"),
             // Which of two things that are wrong with it is met first is luck.
-            [Code::P002] => assert!(all(&[Ending::Torn, Ending::Stuck]), "{report:#?} {endings:?}"),
+            [ProgramCode::P002] => assert!(all(&[Ending::Torn, Ending::Stuck]), "{report:#?} {endings:?}"),
             _ => assert!(all(&[Ending::Wrong]), "{report:#?} {endings:?}"),
         }
     }
-    let common = [Code::P001, Code::P002, Code::P003, Code::P004, Code::P007, Code::D002, Code::R001, Code::R002];
+    let common = [
+        ProgramCode::P001,
+        ProgramCode::P002,
+        ProgramCode::P003,
+        ProgramCode::P004,
+        ProgramCode::P007,
+        ProgramCode::D002,
+        ProgramCode::R001,
+        ProgramCode::R002,
+    ];
     for code in common {
         assert!(seen.contains_key(&code), "no {code} among {seen:?}");
     }
@@ -183,7 +193,11 @@ fn a_program_without_a_machine() {
     assert!(judge(&program).holds());
     let vast =
         text.replace("{\"workers\": [[{\"op\": \"recv\"", "{\"scratch\": 4294967295, \"workers\": [[{\"op\": \"recv\"");
-    assert_eq!(codes(&judge(&parse_program(&vast).unwrap())), [Code::P006], "refused before memory is asked for");
+    assert_eq!(
+        codes(&judge(&parse_program(&vast).unwrap())),
+        [ProgramCode::P006],
+        "refused before memory is asked for"
+    );
     let problem = Problem::new(Topology::torus(&[2]).unwrap(), Collective::new(Kind::Broadcast(RankId(0)))).unwrap();
     assert_eq!(program.problem.collective(), problem.collective());
     for (wrong, right, line, words) in [
@@ -208,7 +222,7 @@ fn the_published_format_reads_as_it_says() {
     let example = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let program = parse_program(example).unwrap();
     assert!(judge(&program).holds());
-    for code in Code::ALL {
+    for code in ProgramCode::ALL {
         assert!(page.contains(&format!("`{code}`")), "docs/rank-program.md does not tell of {code}");
     }
     let published: serde_json::Value =

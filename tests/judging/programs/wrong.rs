@@ -1,8 +1,8 @@
 //! Wrong programs, each with what is to be said of it; and random changes.
 
-use collsynth::audit::{Code, Options};
+use collsynth::audit::{AuditOptions, ProgramCode};
 use collsynth::collective::{Collective, Kind};
-use collsynth::lower::Wish;
+use collsynth::lower::Target;
 use collsynth::problem::Problem;
 use collsynth::program::{Barriers, Channel, Operation, Program, ProgramBuilder, Slot};
 use collsynth::shrink::{Whole, shrink_program};
@@ -95,7 +95,7 @@ fn one_slot_less_gets_stuck() {
     let both = |slots| pair(slots, |rank| vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 1)]);
     assert!(judge(&both(2)).holds());
     let report = judge(&both(1));
-    assert_eq!(codes(&report), [Code::P003]);
+    assert_eq!(codes(&report), [ProgramCode::P003]);
     let message = &report.violations[0].message;
     assert_eq!(report.violations.len(), 1);
     for words in [
@@ -110,13 +110,13 @@ fn one_slot_less_gets_stuck() {
 #[test]
 fn swapped_operations_get_stuck_or_mix_chunks() {
     let stuck = pair(2, |rank| vec![add(rank, 0), send(rank, 0), send(rank, 1), add(rank, 1)]);
-    assert_eq!(codes(&judge(&stuck)), [Code::P003]);
+    assert_eq!(codes(&judge(&stuck)), [ProgramCode::P003]);
     let mixed = pair(2, |rank| {
         let sends = if rank == 0 { [send(rank, 1), send(rank, 0)] } else { [send(rank, 0), send(rank, 1)] };
         [sends[0], sends[1], add(rank, 0), add(rank, 1)].to_vec()
     });
     let report = judge(&mixed);
-    assert_eq!(codes(&report), [Code::P007]);
+    assert_eq!(codes(&report), [ProgramCode::P007]);
     assert!(report.violations[0].message.contains("added chunks 0 and 1"), "{report:#?}");
 }
 
@@ -127,14 +127,14 @@ fn a_missing_receive_is_unmatched() {
         _ => vec![send(rank, 0), send(rank, 1), add(rank, 0)],
     });
     let report = judge(&program);
-    assert_eq!(codes(&report), [Code::P001]);
+    assert_eq!(codes(&report), [ProgramCode::P001]);
     assert!(report.violations[0].message.contains("1 packet(s) on channel 0 are never received"), "{report:#?}");
     let missing_send = pair(2, |rank| match rank {
         0 => vec![send(rank, 0), add(rank, 0), add(rank, 1)],
         _ => vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 1)],
     });
     let report = judge(&missing_send);
-    assert_eq!(codes(&report), [Code::P001]);
+    assert_eq!(codes(&report), [ProgramCode::P001]);
     assert!(report.violations[0].message.contains("nobody sends on channel 0 any more"), "{report:#?}");
 }
 
@@ -148,7 +148,7 @@ fn a_doubled_reduction_is_counted() {
         operations
     });
     let report = judge(&program);
-    assert_eq!(codes(&report), [Code::R001]);
+    assert_eq!(codes(&report), [ProgramCode::R001]);
     let words =
         "rank 1 must have chunk 1 in output 1, but counts rank 1's 2 times; first at rank 1, worker 0, operation 4";
     assert!(report.violations[0].message.contains(words), "{report:#?}");
@@ -157,9 +157,9 @@ fn a_doubled_reduction_is_counted() {
 #[test]
 fn wrong_offsets() {
     let beyond = pair(2, |rank| vec![send(rank, 0), send(rank, 2), add(rank, 0), add(rank, 1)]);
-    assert_eq!(codes(&judge(&beyond)), [Code::P006]);
+    assert_eq!(codes(&judge(&beyond)), [ProgramCode::P006]);
     let repeated = pair(2, |rank| vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 0)]);
-    assert_eq!(codes(&judge(&repeated)), [Code::P007, Code::D002]);
+    assert_eq!(codes(&judge(&repeated)), [ProgramCode::P007, ProgramCode::D002]);
 }
 
 #[test]
@@ -171,14 +171,14 @@ fn lengths_must_agree() {
         }
         operations
     });
-    assert_eq!(codes(&judge(&program)), [Code::P002]);
+    assert_eq!(codes(&judge(&program)), [ProgramCode::P002]);
 }
 
 /// Every wait that a lowered program has is needed, or follows from the others; without it there is a race or nothing
 /// is lost.
 #[test]
 fn dropped_waits_are_races() {
-    let program = program(&[5], Kind::AllToAll, 2, Wish::default());
+    let program = program(&[5], Kind::AllToAll, 2, Target::default());
     let draft = Draft::of(&program);
     let (mut races, mut harmless) = (0, 0);
     for (rank, worker, number, operation) in draft.all() {
@@ -187,7 +187,7 @@ fn dropped_waits_are_races() {
             draft.remove(rank, worker, number);
             match codes(&judge(&draft.build())).as_slice() {
                 [] => harmless += 1,
-                [Code::P004] => races += 1,
+                [ProgramCode::P004] => races += 1,
                 other => panic!("{other:?}"),
             }
         }
@@ -219,7 +219,7 @@ fn an_order_by_way_of_another_rank_counts() {
     };
     assert!(judge(&build(true)).holds());
     let report = judge(&build(false));
-    assert_eq!(codes(&report), [Code::P004]);
+    assert_eq!(codes(&report), [ProgramCode::P004]);
     assert!(report.violations[0].message.starts_with("race on input 0: rank 0, worker 0"), "{report:#?}");
 }
 
@@ -228,7 +228,7 @@ fn a_worker_that_waits_for_itself() {
     let program =
         pair(2, |_| vec![Operation::Wait { worker: 0, operation: 1 }, Operation::Wait { worker: 0, operation: 0 }]);
     let report = judge(&program);
-    assert_eq!(codes(&report), [Code::P003]);
+    assert_eq!(codes(&report), [ProgramCode::P003]);
     assert_eq!(report.violation_count(), 2, "one circle at each rank");
     assert!(report.violations[0].message.contains("waits for rank 0, worker 0"), "{report:#?}");
 }
@@ -238,28 +238,28 @@ fn a_channel_has_one_worker_at_each_end() {
     let mut draft = Draft::of(&pair(2, |rank| vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 1)]));
     let last = draft.workers[0][0].remove(1);
     draft.workers[0].push(vec![last]);
-    assert_eq!(codes(&judge(&draft.build())), [Code::P005]);
+    assert_eq!(codes(&judge(&draft.build())), [ProgramCode::P005]);
 }
 
 #[test]
 fn what_is_left_of_a_wrong_program_is_needed() {
     let stuck = pair(1, |rank| vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 1)]);
-    let shrunk = shrink_program(&stuck, &Options::default(), &|| false).unwrap();
+    let shrunk = shrink_program(&stuck, &AuditOptions::default(), &|| false).unwrap();
     // Two packets where one has room, and someone who would take the first, at both ends.
-    assert_eq!((shrunk.finding.code, shrunk.items, shrunk.is_minimal), (Code::P003, (8, 6), true));
+    assert_eq!((shrunk.finding.code, shrunk.items, shrunk.is_minimal), (ProgramCode::P003, (8, 6), true));
     let sound = pair(2, |rank| vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 1)]);
-    assert!(matches!(shrink_program(&sound, &Options::default(), &|| false), Err(Whole::Holds)));
+    assert!(matches!(shrink_program(&sound, &AuditOptions::default(), &|| false), Err(Whole::Holds)));
 
     let (mut all, mut left, mut seen) = (0, 0, std::collections::BTreeSet::new());
     let mut random = fastrand::Rng::with_seed(3);
     let programs =
-        [program(&[4], Kind::AllToAll, 2, Wish::default()), program(&[2, 2], Kind::AllReduce, 2, Wish::default())];
+        [program(&[4], Kind::AllToAll, 2, Target::default()), program(&[2, 2], Kind::AllReduce, 2, Target::default())];
     for turn in 0..200 {
         let mut draft = Draft::of(&programs[turn % 2]);
         mutate(&mut draft, &mut random);
         let wrong = draft.build();
         let report = judge(&wrong);
-        let Ok(shrunk) = shrink_program(&wrong, &Options::default(), &|| false) else {
+        let Ok(shrunk) = shrink_program(&wrong, &AuditOptions::default(), &|| false) else {
             assert!(report.holds());
             continue;
         };

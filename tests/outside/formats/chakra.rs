@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use collsynth::format::chakra::to_bytes;
-use collsynth::lower::{Wish, lower};
+use collsynth::lower::{Target, lower};
 use collsynth::program::{Barriers, Operation, Program};
 use collsynth::report::audit::figures;
 use collsynth::topology::RankId;
@@ -182,8 +182,8 @@ fn check_orders(name: &str, program: &Program, rank: RankId, trace: &[Node]) {
 fn what_is_written_is_what_the_program_does() {
     let mut written = 0;
     for (index, (name, schedule)) in machine::small_schedules().into_iter().enumerate() {
-        let wish = Wish { barriers: Barriers::ALL[index % 3], ..Wish::default() };
-        let Ok(program) = lower(&schedule, &wish) else { continue };
+        let goal = Target { barriers: Barriers::ALL[index % 3], ..Target::default() };
+        let Ok(program) = lower(&schedule, &goal) else { continue };
         check(&name, &program);
         written += 1;
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use collsynth::format::goal;
-use collsynth::lower::{Wish, lower};
+use collsynth::lower::{Target, lower};
 use collsynth::program::Barriers;
 use collsynth::report::audit::figures;
 
@@ -81,8 +81,8 @@ fn parse(text: &str) -> Vec<Rank> {
 #[test]
 fn what_is_written_is_goal_and_comes_to_its_end() {
     for (index, (name, schedule)) in machine::small_schedules().into_iter().enumerate() {
-        let wish = Wish { barriers: Barriers::ALL[index % 3], ..Wish::default() };
-        let Ok(program) = lower(&schedule, &wish) else { continue };
+        let goal = Target { barriers: Barriers::ALL[index % 3], ..Target::default() };
+        let Ok(program) = lower(&schedule, &goal) else { continue };
         let ranks = parse(&goal::to_string(&program, 64));
         // Sends and receives match by (source, destination, tag), in order, and have the same length.
         let mut sent: Packets = BTreeMap::new();

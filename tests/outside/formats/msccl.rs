@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use collsynth::audit::{Code, Options, Report, audit};
+use collsynth::audit::{AuditOptions, AuditReport, ProgramCode, audit};
 use collsynth::certificate::Bounds;
 use collsynth::collective::{ChunkId, Collective, Kind};
 use collsynth::format::msccl::{Dialect, ExportError, Unsaid, parse, parse_located, to_string};
-use collsynth::lower::{Wish, lower};
+use collsynth::lower::{Target, lower};
 use collsynth::problem::Problem;
 use collsynth::program::{Barriers, Channel, Operation, Program, ProgramBuilder, Slot};
 use collsynth::schedule::{Op, Schedule, Solution};
@@ -15,11 +15,11 @@ use collsynth::verify::Verified;
 
 use crate::support::machine;
 
-fn judge(program: &Program) -> Report {
-    audit(program, &Options::default())
+fn judge(program: &Program) -> AuditReport {
+    audit(program, &AuditOptions::default())
 }
 
-fn codes(report: &Report) -> Vec<Code> {
+fn codes(report: &AuditReport) -> Vec<ProgramCode> {
     report.totals().map(|(code, _)| code).collect()
 }
 
@@ -30,7 +30,7 @@ fn there_and_back() {
         let collective = schedule.problem.collective();
         for barriers in Barriers::ALL {
             for (in_place, dialect) in [(false, Dialect::Msccl), (true, Dialect::Rccl)] {
-                let Ok(program) = lower(&schedule, &Wish { barriers, in_place, slots: None }) else { continue };
+                let Ok(program) = lower(&schedule, &Target { barriers, in_place, slots: None }) else { continue };
                 let text = match to_string(&program, dialect) {
                     Ok(text) => text,
                     Err(ExportError::FailedRank { .. } | ExportError::Kind { .. }) => continue,
@@ -88,7 +88,7 @@ fn long_workers_are_split() {
 #[test]
 fn long_packets_are_sent_in_pieces() {
     let schedule = machine::verified(&machine::problem(&[4], Kind::AllGather, 100));
-    let text = to_string(&lower(&schedule, &Wish::default()).unwrap(), Dialect::Msccl).unwrap();
+    let text = to_string(&lower(&schedule, &Target::default()).unwrap(), Dialect::Msccl).unwrap();
     assert!(text.contains("cnt=\"71\"") && !text.contains("cnt=\"100\""));
     assert!(judge(&parse(&text, &Unsaid::default()).unwrap()).holds());
 }
@@ -132,7 +132,7 @@ fn a_ring_as_generators_write_it() {
     assert!(judge(&parse(&text, &Unsaid::default()).unwrap()).holds());
     // Reduced where it should be stored: the last rank counts its own part twice.
     let doubled = text.replacen("type=\"rcs\"", "type=\"rrcs\"", 1);
-    assert_eq!(codes(&judge(&parse(&doubled, &Unsaid::default()).unwrap())), [Code::R001]);
+    assert_eq!(codes(&judge(&parse(&doubled, &Unsaid::default()).unwrap())), [ProgramCode::R001]);
     let shifted = text.replacen("srcoff=\"3\" dstbuf=\"o\" dstoff=\"3\"", "srcoff=\"4\" dstbuf=\"o\" dstoff=\"4\"", 1);
     assert_ne!(codes(&judge(&parse(&shifted, &Unsaid::default()).unwrap())), []);
 }
@@ -166,7 +166,7 @@ fn a_dependency_waits_for_the_next_flag() {
     let program = parse(FLAGGED, &Unsaid::default()).unwrap();
     assert!(judge(&program).holds(), "step 0 has no flag, but step 1 has");
     let race = FLAGGED.replace("depid=\"7\" deps=\"0\"", "depid=\"-1\" deps=\"-1\"");
-    assert_eq!(codes(&judge(&parse(&race, &Unsaid::default()).unwrap())), [Code::P004]);
+    assert_eq!(codes(&judge(&parse(&race, &Unsaid::default()).unwrap())), [ProgramCode::P004]);
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn complete(ranks: u32) -> Program {
         builder.transfer(RankId(from), RankId(to), None, Op::Copy, [ChunkId(from)]);
     }
     let solution = Solution { problem, schedule: builder.finish(), bounds: Bounds::default(), origin: None };
-    lower(&Verified::<Solution>::new(solution, &collsynth::verify::Options::default()).unwrap(), &Wish::default())
+    lower(&Verified::<Solution>::new(solution, &collsynth::verify::Options::default()).unwrap(), &Target::default())
         .unwrap()
 }
 

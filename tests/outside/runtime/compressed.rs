@@ -1,9 +1,9 @@
 //! All-reduce of compressed values: near the sum, in little memory.
 
 use collsynth::collective::Kind;
-use collsynth::plan::{Control, Parts, Wish, synthesise};
+use collsynth::plan::{Control, Goal, Parts, planner_named, synthesize};
 use collsynth::runtime::{
-    Compressor, Gathering, Operation, Order, Quantised, RunError, TopK, Trial, Uncompressed, threads,
+    Compressor, Gathering, Order, Quantised, ReduceOp, RunError, TopK, Trial, Uncompressed, threads,
 };
 use collsynth::schedule::Solution;
 use collsynth::topology::{RankId, Topology};
@@ -44,8 +44,8 @@ fn near(sums: &[Result<Vec<f32>, RunError>], within: f32) {
 
 fn ring(ranks: u32, planner: &str) -> Verified<Solution> {
     let topology = Topology::torus(&[ranks]).expect("a ring");
-    let wish = Wish { planner: Some(planner.to_owned()), parts: Parts::Fixed(1), ..Wish::default() };
-    let plan = synthesise(&topology, &Kind::AllReduceGathered, &wish, &Control::unlimited()).expect("a plan");
+    let goal = Goal { planner: Some(planner_named(planner).unwrap()), parts: Parts::Fixed(1), ..Goal::default() };
+    let plan = synthesize(&topology, &Kind::AllReduceGathered, &goal, &Control::unlimited()).expect("a plan");
     Verified::<Solution>::new(plan.into(), &Options::default()).expect("it holds")
 }
 
@@ -84,11 +84,11 @@ fn every_small_machine_in_every_order() {
             let Ok(schedule) = plan(&topology, Kind::AllReduceGathered, parts) else { continue };
             for order in [Order::ByRank, Order::AsTheyCome] {
                 for block in [0, 1, 1023, 5000] {
-                    let trial = Trial::<i32>::new(&schedule.problem, block, Operation::Sum, 1);
+                    let trial = Trial::<i32>::new(&schedule.problem, block, ReduceOp::Sum, 1);
                     let checked = threads::run(&schedule, PATIENCE, |mut communicator| {
                         let mut buffers = trial.buffers(communicator.rank());
                         let gathering = Gathering { order, memory_limit: None };
-                        let mut compressor = Uncompressed(Operation::Sum);
+                        let mut compressor = Uncompressed(ReduceOp::Sum);
                         communicator
                             .all_reduce_gathered(&mut buffers.output, &mut compressor, gathering)
                             .expect("the call succeeds");

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use collsynth::collective::Kind;
 use collsynth::runtime::tcp::{RankTable, TcpTransport};
 use collsynth::runtime::{
-    Communicator, Incoming, Operation, Outgoing, Pool, RunError, Runnable, Transport, TransportError, Trial,
+    Communicator, Incoming, Outgoing, Pool, ReduceOp, RunError, Runnable, Transport, TransportError, Trial,
 };
 use collsynth::schedule::Solution;
 use collsynth::topology::RankId;
@@ -124,7 +124,7 @@ impl<T: Transport> Transport for Faulty<T> {
 fn part<T: Transport>(inner: T, fault: Fault, schedule: &Verified<Solution>) -> Result<(), RunError> {
     let fault = (inner.rank() == CULPRIT).then_some(fault);
     let mut communicator = Communicator::new(Faulty { inner, fault, exchanges: 0, struck: false }, schedule)?;
-    let trial = Trial::<i32>::new(&schedule.problem, 50, Operation::Sum, 1);
+    let trial = Trial::<i32>::new(&schedule.problem, 50, ReduceOp::Sum, 1);
     let mut buffers = trial.buffers(communicator.rank());
     let result = trial.call(&mut communicator, &mut buffers);
     match &result {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::support::machine::{self, kinds, machines, problem, small_schedules, verified};
 use collsynth::collective::Kind;
 use collsynth::runtime::{
-    Buffers, Communicator, Group, Operation, RankBuffers, RunError, Runnable, Sample, Transport, Trial, tcp, threads,
+    Buffers, Communicator, Group, RankBuffers, ReduceOp, RunError, Runnable, Sample, Transport, Trial, tcp, threads,
 };
 use collsynth::schedule::Solution;
 use collsynth::topology::RankId;
@@ -22,7 +22,7 @@ use proptest::prelude::{ProptestConfig, any, prop_assert, proptest};
 fn run<'a, E: Sample>(
     runnable: impl Into<Runnable<'a>>,
     blocks: &[usize],
-    op: Operation,
+    op: ReduceOp,
     seed: u64,
 ) -> Vec<Vec<Buffers<E>>> {
     let runnable = runnable.into();
@@ -68,8 +68,8 @@ fn every_planner_on_every_small_machine() {
     for (name, schedule) in small_schedules() {
         let ranks = schedule.problem.topology().rank_count();
         let result = std::panic::catch_unwind(|| {
-            run::<i32>(&schedule, &awkward(ranks), Operation::Sum, 1);
-            run::<f32>(&schedule, &[2 * ranks + 5], Operation::Sum, 2);
+            run::<i32>(&schedule, &awkward(ranks), ReduceOp::Sum, 1);
+            run::<f32>(&schedule, &[2 * ranks + 5], ReduceOp::Sum, 2);
         });
         assert!(result.is_ok(), "{name}");
     }
@@ -78,7 +78,7 @@ fn every_planner_on_every_small_machine() {
 #[test]
 fn every_type_and_operation() {
     fn check<E: Sample>(schedule: &Verified<Solution>) {
-        for op in Operation::ALL {
+        for op in ReduceOp::ALL {
             run::<E>(schedule, &[37], op, 3);
         }
     }
@@ -98,7 +98,7 @@ fn every_type_and_operation() {
 fn a_million_and_three_elements() {
     for kind in kinds(4) {
         let schedule = verified(&problem(&[2, 2], kind, 3));
-        run::<f32>(&schedule, &[1_000_003], Operation::Sum, 4);
+        run::<f32>(&schedule, &[1_000_003], ReduceOp::Sum, 4);
     }
 }
 
@@ -106,8 +106,8 @@ fn a_million_and_three_elements() {
 fn the_same_bits_every_time() {
     for kind in [Kind::AllReduce, Kind::ReduceScatter, Kind::Reduce(RankId(3))] {
         let schedule = verified(&problem(&[3, 3], kind, 2));
-        let first = run::<f32>(&schedule, &[10_007], Operation::Sum, 5);
-        let second = run::<f32>(&schedule, &[10_007], Operation::Sum, 5);
+        let first = run::<f32>(&schedule, &[10_007], ReduceOp::Sum, 5);
+        let second = run::<f32>(&schedule, &[10_007], ReduceOp::Sum, 5);
         assert!(first == second);
     }
 }
@@ -116,7 +116,7 @@ fn the_same_bits_every_time() {
 fn over_tcp() {
     for kind in kinds(6) {
         let schedule = verified(&problem(&[2, 3], kind, 2));
-        let trial = Trial::<f32>::new(&schedule.problem, 1001, Operation::Sum, 6);
+        let trial = Trial::<f32>::new(&schedule.problem, 1001, ReduceOp::Sum, 6);
         let checked = tcp::run_on_loopback(&schedule, machine::PATIENCE, |mut communicator| {
             let mut buffers = trial.buffers(communicator.rank());
             trial.call(&mut communicator, &mut buffers).expect("the call succeeds");
@@ -146,7 +146,7 @@ fn calls_that_do_not_fit_are_refused_and_touch_nothing() {
     let outcome = threads::run(&schedule, machine::PATIENCE, |mut communicator| {
         let mut output = [7_i32; 6];
         let errors = [
-            communicator.all_reduce(&mut output, Operation::Sum).unwrap_err(),
+            communicator.all_reduce(&mut output, ReduceOp::Sum).unwrap_err(),
             communicator.all_to_all(&[1; 6], &mut output[..5]).unwrap_err(),
             communicator.all_to_all(&[1; 3], &mut output).unwrap_err(),
         ];
@@ -171,7 +171,7 @@ fn buffers_that_do_not_fit_a_group_are_refused_and_touched_by_nobody() {
         let mut outputs: Vec<Vec<i32>> = outputs.iter().map(|&length| vec![7; length]).collect();
         let both = inputs.iter().zip(&mut outputs);
         let mut buffers: Vec<_> = both.map(|(input, output)| RankBuffers { input, output }).collect();
-        let error = group.run(&mut buffers, Operation::Sum).unwrap_err();
+        let error = group.run(&mut buffers, ReduceOp::Sum).unwrap_err();
         assert!(!error.output_is_undefined() && outputs.iter().flatten().all(|&value| value == 7));
         error.to_string()
     };
@@ -188,7 +188,7 @@ fn buffers_that_do_not_fit_a_group_are_refused_and_touched_by_nobody() {
 #[test]
 fn a_group_on_any_number_of_threads() {
     let schedule = verified(&problem(&[3, 3], Kind::AllReduce, 2));
-    let trial = Trial::<f32>::new(&schedule.problem, 200_003, Operation::Sum, 8);
+    let trial = Trial::<f32>::new(&schedule.problem, 200_003, ReduceOp::Sum, 8);
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         let mut group = Group::new(&schedule).expect("a group");
@@ -203,7 +203,7 @@ fn a_group_on_any_number_of_threads() {
 #[test]
 fn a_group_waits_for_room() {
     let schedule = verified(&problem(&[5], Kind::Broadcast(RankId(0)), 1));
-    let trial = Trial::<u8>::new(&schedule.problem, 40 << 18, Operation::Sum, 9);
+    let trial = Trial::<u8>::new(&schedule.problem, 40 << 18, ReduceOp::Sum, 9);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
     let mut group = Group::new(&schedule).expect("a group");
     let all = pool.install(|| grouped(&mut group, &trial)).expect("the call succeeds");
@@ -214,10 +214,10 @@ fn a_group_waits_for_room() {
 fn ranks_that_make_different_calls_are_told() {
     let schedule = verified(&problem(&[4], Kind::AllReduce, 4));
     let outcome = threads::run(&schedule, machine::PATIENCE, |mut communicator| match communicator.rank().0 {
-        0 => communicator.all_reduce(&mut [1_i32; 8], Operation::Max),
-        1 => communicator.all_reduce(&mut [1.0_f32; 8], Operation::Sum),
-        2 => communicator.all_reduce(&mut [1_i32; 9], Operation::Sum),
-        _ => communicator.all_reduce(&mut [1_i32; 8], Operation::Sum),
+        0 => communicator.all_reduce(&mut [1_i32; 8], ReduceOp::Max),
+        1 => communicator.all_reduce(&mut [1.0_f32; 8], ReduceOp::Sum),
+        2 => communicator.all_reduce(&mut [1_i32; 9], ReduceOp::Sum),
+        _ => communicator.all_reduce(&mut [1_i32; 8], ReduceOp::Sum),
     });
     let errors = outcome.expect("communicators");
     assert!(errors.iter().all(|error| matches!(error, Err(RunError::Step { .. }))), "{errors:?}");
@@ -230,7 +230,7 @@ fn ranks_with_different_schedules_are_told() {
     let errors = machine::on_transports(&one, machine::PATIENCE, |transport| {
         let schedule = if transport.rank() == RankId(2) { &other } else { &one };
         Communicator::new(transport, schedule)
-            .and_then(|mut communicator| communicator.all_reduce(&mut [1_i32; 8], Operation::Sum))
+            .and_then(|mut communicator| communicator.all_reduce(&mut [1_i32; 8], ReduceOp::Sum))
     });
     for (rank, error) in errors.into_iter().enumerate() {
         let message = error.expect_err("an error").to_string();
@@ -248,8 +248,8 @@ proptest! {
     ) {
         let kind = kinds(extent_x * extent_y).swap_remove(kind);
         let schedule = verified(&problem(&[extent_x, extent_y], kind, parts));
-        run::<i64>(&schedule, &[block, 1], Operation::Sum, seed);
-        run::<bf16>(&schedule, &[block], Operation::Sum, seed);
+        run::<i64>(&schedule, &[block, 1], ReduceOp::Sum, seed);
+        run::<bf16>(&schedule, &[block], ReduceOp::Sum, seed);
         prop_assert!(true);
     }
 }

@@ -3,38 +3,38 @@
 use collsynth::audit::{self, AuditedProgram};
 use collsynth::collective::Kind;
 use collsynth::format::{json, msccl};
-use collsynth::lower::{Wish, lower};
+use collsynth::lower::{Target, lower};
 use collsynth::program::{Barriers, Program};
-use collsynth::runtime::{Communicator, Operation, RunError, Runnable, Trial, tcp, threads};
+use collsynth::runtime::{Communicator, ReduceOp, RunError, Runnable, Trial, tcp, threads};
 use collsynth::topology::RankId;
 
 use super::run;
 use crate::support::machine::{PATIENCE, kinds, problem, small_schedules, verified};
 
 fn audited(program: Program) -> AuditedProgram {
-    AuditedProgram::new(program, &audit::Options::default()).expect("it holds")
+    AuditedProgram::new(program, &audit::AuditOptions::default()).expect("it holds")
 }
 
 #[test]
 fn every_planner_on_every_small_machine_lowered() {
     for (name, schedule) in small_schedules() {
         let ranks = schedule.problem.topology().rank_count();
-        let plain = Wish::default();
+        let plain = Target::default();
         let wishes = [
             plain,
-            Wish { in_place: true, ..plain },
-            Wish { slots: Some(1), ..plain },
-            Wish { barriers: Barriers::Neighbour, ..plain },
-            Wish { barriers: Barriers::Global, ..plain },
+            Target { in_place: true, ..plain },
+            Target { slots: Some(1), ..plain },
+            Target { barriers: Barriers::Neighbour, ..plain },
+            Target { barriers: Barriers::Global, ..plain },
         ];
-        for wish in wishes {
-            let Ok(program) = lower(&schedule, &wish) else { continue };
+        for goal in wishes {
+            let Ok(program) = lower(&schedule, &goal) else { continue };
             // With few slots, a program may get stuck; it is not run then.
-            let Ok(program) = AuditedProgram::new(program, &audit::Options::default()) else { continue };
+            let Ok(program) = AuditedProgram::new(program, &audit::AuditOptions::default()) else { continue };
             let result = std::panic::catch_unwind(|| {
-                run::<i32>(&program, &[ranks - 1, ranks + 1], Operation::Sum, 1);
+                run::<i32>(&program, &[ranks - 1, ranks + 1], ReduceOp::Sum, 1);
             });
-            assert!(result.is_ok(), "{name}, {wish:?}");
+            assert!(result.is_ok(), "{name}, {goal:?}");
         }
     }
 }
@@ -43,9 +43,9 @@ fn every_planner_on_every_small_machine_lowered() {
 fn the_same_bits_as_the_schedule_and_every_time() {
     for kind in [Kind::AllReduce, Kind::ReduceScatter, Kind::Reduce(RankId(3))] {
         let schedule = verified(&problem(&[3, 3], kind, 2));
-        let program = audited(lower(&schedule, &Wish::default()).expect("it can be lowered"));
+        let program = audited(lower(&schedule, &Target::default()).expect("it can be lowered"));
         let outputs = |runnable: Runnable<'_>| -> Vec<Vec<f32>> {
-            let run = run::<f32>(runnable, &[1003], Operation::Sum, 5);
+            let run = run::<f32>(runnable, &[1003], ReduceOp::Sum, 5);
             run.into_iter().flatten().map(|buffers| buffers.output).collect()
         };
         let first = outputs((&program).into());
@@ -58,8 +58,8 @@ fn the_same_bits_as_the_schedule_and_every_time() {
 fn a_million_and_three_elements() {
     for kind in kinds(4) {
         let schedule = verified(&problem(&[2, 2], kind, 3));
-        let program = audited(lower(&schedule, &Wish::default()).expect("it can be lowered"));
-        run::<f32>(&program, &[1_000_003], Operation::Sum, 4);
+        let program = audited(lower(&schedule, &Target::default()).expect("it can be lowered"));
+        run::<f32>(&program, &[1_000_003], ReduceOp::Sum, 4);
     }
 }
 
@@ -67,8 +67,8 @@ fn a_million_and_three_elements() {
 fn over_tcp() {
     for kind in kinds(6) {
         let schedule = verified(&problem(&[2, 3], kind, 2));
-        let program = audited(lower(&schedule, &Wish::default()).expect("it can be lowered"));
-        let trial = Trial::<f32>::new(&program.problem, 1001, Operation::Sum, 6);
+        let program = audited(lower(&schedule, &Target::default()).expect("it can be lowered"));
+        let trial = Trial::<f32>::new(&program.problem, 1001, ReduceOp::Sum, 6);
         let checked = tcp::run_on_loopback(&program, PATIENCE, |mut communicator| {
             let mut buffers = trial.buffers(communicator.rank());
             trial.call(&mut communicator, &mut buffers).expect("the call succeeds");
@@ -83,12 +83,12 @@ fn what_was_written_for_msccl() {
     let mut count = 0;
     for kind in kinds(6) {
         let schedule = verified(&problem(&[2, 3], kind, 2));
-        let program = lower(&schedule, &Wish::default()).expect("it can be lowered");
+        let program = lower(&schedule, &Target::default()).expect("it can be lowered");
         let Ok(text) = msccl::to_string(&program, msccl::Dialect::Rccl) else { continue };
         let root = schedule.problem.collective().kind.root().unwrap_or(RankId(0)).0;
         let program = msccl::parse(&text, &msccl::Unsaid { root, slots: 8, ..msccl::Unsaid::default() })
             .expect("it is read back");
-        run::<i64>(&audited(program), &[1, 1000], Operation::Sum, 7);
+        run::<i64>(&audited(program), &[1, 1000], ReduceOp::Sum, 7);
         count += 1;
     }
     assert!(count > 5, "kinds that MSCCL XML can say");
@@ -151,8 +151,8 @@ const ODD: &[&str] = &[
 fn programs_that_no_schedule_is_lowered_to() {
     for text in ODD {
         let program = audited(json::parse_program(text).unwrap_or_else(|error| panic!("{error:?} in {text}")));
-        run::<i32>(&program, &[0, 1, 2, 3, 1001], Operation::Sum, 3);
-        run::<i32>(&program, &[200_003], Operation::Product, 3);
+        run::<i32>(&program, &[0, 1, 2, 3, 1001], ReduceOp::Sum, 3);
+        run::<i32>(&program, &[200_003], ReduceOp::Product, 3);
     }
 }
 
@@ -160,7 +160,7 @@ fn programs_that_no_schedule_is_lowered_to() {
 fn what_is_refuted_is_given_back() {
     let text = ODD[0].replace("\"dst\": [\"o\", 1]", "\"dst\": [\"s\", 1]");
     let program = json::parse_program(&text).expect("it can be read");
-    let refuted = AuditedProgram::new(program, &audit::Options::default()).expect_err("it does not hold");
+    let refuted = AuditedProgram::new(program, &audit::AuditOptions::default()).expect_err("it does not hold");
     assert!(refuted.to_string().contains("rank 1 must have chunk 1"), "{refuted}");
 }
 

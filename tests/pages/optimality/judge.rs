@@ -10,14 +10,14 @@ use collsynth::certificate::{Bounds, check_volume};
 use collsynth::collective::Collective;
 #[cfg(feature = "z3")]
 use collsynth::plan::SmtBackend;
-use collsynth::plan::{Control, Minimise, Parts, Plan, PlanError, Refuted, SmtWish, Wish, synthesise};
+use collsynth::plan::{Control, Goal, Minimize, Parts, Plan, PlanError, Refutation, Smt, planner_named, synthesize};
 use collsynth::problem::Problem;
 use collsynth::schedule::{Schedule, Solution};
 use collsynth::verify::{Options, Verified};
 
 use super::machines::Case;
 
-/// How long either wish of a case may take where bounds tell the answer anyway.
+/// How long either goal of a case may take where bounds tell the answer anyway.
 const SHORT: Duration = Duration::from_secs(3);
 
 /// Steps and total width.
@@ -91,8 +91,12 @@ pub fn least(case: &Case) -> Figures {
 
 /// What a planner reaches, verified; `None` if it does not apply.
 pub fn planned(case: &Case, planner: Option<&str>) -> Option<(&'static str, Figures)> {
-    let wish = Wish { planner: planner.map(str::to_owned), parts: Parts::Fixed(case.parts), ..Wish::default() };
-    match plan(case, &wish, &Control::unlimited()) {
+    let goal = Goal {
+        planner: planner.map(|name| planner_named(name).unwrap()),
+        parts: Parts::Fixed(case.parts),
+        ..Goal::default()
+    };
+    match plan(case, &goal, &Control::unlimited()) {
         Ok(plan) => Some((plan.planner, Figures::of(&plan.schedule))),
         Err(PlanError::NotApplicable { .. }) => None,
         Err(error) => panic!("{case}, planner {planner:?}: {error}"),
@@ -106,7 +110,7 @@ pub fn judge(case: &Case, time: Duration) -> Facts {
     let met = planned(case, None).is_some_and(|(_, figures)| figures == bound);
     let time = if met { SHORT } else { time };
     let mut facts = Facts::default();
-    facts.least = wished(case, Minimise::Volume, time, &mut facts);
+    facts.least = best_of(case, Minimize::Volume, time, &mut facts);
     if met {
         assert!(
             facts.least.is_none_or(|least| least == bound) && !facts.exclude(bound, case.moves()),
@@ -116,7 +120,7 @@ pub fn judge(case: &Case, time: Duration) -> Facts {
     }
     facts.fewest = match facts.least {
         Some(least) if least.steps == bound.steps => Some(least),
-        _ => wished(case, Minimise::Steps, time, &mut facts),
+        _ => best_of(case, Minimize::Steps, time, &mut facts),
     };
     facts.refuted.sort_unstable();
     facts.refuted.dedup();
@@ -126,20 +130,20 @@ pub fn judge(case: &Case, time: Duration) -> Facts {
     facts
 }
 
-/// The best by this wish, if it is proven in time.
-fn wished(case: &Case, minimise: Minimise, time: Duration, facts: &mut Facts) -> Option<Figures> {
-    let smt = SmtWish { minimise, ..SmtWish::default() };
-    let wish = Wish { planner: Some("smt".to_owned()), parts: Parts::Fixed(case.parts), smt, ..Wish::default() };
-    let (refuted, best) = match plan(case, &wish, &Control::unlimited().with_deadline(Instant::now() + time)) {
-        Ok(plan) if plan.proven => (plan.refuted, Some(Figures::of(&plan.schedule))),
+/// The best by this goal, if it is proven in time.
+fn best_of(case: &Case, minimize: Minimize, time: Duration, facts: &mut Facts) -> Option<Figures> {
+    let smt = Smt { minimize, ..Smt::new() };
+    let goal = Goal { planner: Some(&smt), parts: Parts::Fixed(case.parts), ..Goal::default() };
+    let (refuted, best) = match plan(case, &goal, &Control::unlimited().with_deadline(Instant::now() + time)) {
+        Ok(plan) if plan.account.is_proven() => (plan.account.refuted().to_vec(), Some(Figures::of(&plan.schedule))),
         Ok(plan) => {
             facts.found.push(Figures::of(&plan.schedule));
-            (plan.refuted, None)
+            (plan.account.refuted().to_vec(), None)
         }
         Err(PlanError::Undecided { refuted, .. }) => (refuted, None),
         Err(error) => panic!("{case}: {error}"),
     };
-    facts.refuted.extend(refuted.into_iter().map(|Refuted { steps, width, .. }| Figures { steps, width }));
+    facts.refuted.extend(refuted.into_iter().map(|Refutation { steps, width, .. }| Figures { steps, width }));
     best
 }
 
@@ -147,10 +151,10 @@ fn wished(case: &Case, minimise: Minimise, time: Duration, facts: &mut Facts) ->
 /// since is not asked: the bound has a certificate.
 #[cfg(feature = "z3")]
 pub fn asked_of_z3(case: &Case, figures: Figures, time: Duration) -> Option<bool> {
-    let smt = SmtWish { backend: SmtBackend::Z3, width: Some(figures.width), ..SmtWish::default() };
+    let smt = Smt { backend: SmtBackend::Z3, width: Some(figures.width), ..Smt::new() };
     let parts = Parts::Fixed(case.parts);
-    let wish = Wish { planner: Some("smt".to_owned()), parts, steps: Some(figures.steps), smt, ..Wish::default() };
-    match plan(case, &wish, &Control::unlimited().with_deadline(Instant::now() + time)) {
+    let goal = Goal { planner: Some(&smt), parts, steps: Some(figures.steps), ..Goal::default() };
+    match plan(case, &goal, &Control::unlimited().with_deadline(Instant::now() + time)) {
         Ok(_) => Some(true),
         Err(PlanError::Refuted { .. } | PlanError::TooNarrow { .. }) => Some(false),
         Err(PlanError::Undecided { .. }) => None,
@@ -159,10 +163,10 @@ pub fn asked_of_z3(case: &Case, figures: Figures, time: Duration) -> Option<bool
 }
 
 /// Plans and verifies.
-fn plan(case: &Case, wish: &Wish, control: &Control) -> Result<Plan, PlanError> {
-    let plan = synthesise(&case.machine.topology(), &case.kind, wish, control)?;
+fn plan(case: &Case, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
+    let plan = synthesize(&case.machine.topology(), &case.kind, goal, control)?;
     if let Err(rejected) = Verified::<Solution>::new(plan.clone().into(), &Options::default()) {
-        panic!("{case}: {wish:?}: {:?}", rejected.report.violations.first());
+        panic!("{case}: {goal:?}: {:?}", rejected.report.violations.first());
     }
     Ok(plan)
 }

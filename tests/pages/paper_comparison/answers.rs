@@ -3,7 +3,7 @@
 use collsynth::certificate::Rational;
 use collsynth::collective::{Collective, Kind};
 use collsynth::cost::{Stretch, fastest};
-use collsynth::plan::MateE;
+use collsynth::plan::Phased;
 use collsynth::problem::Problem;
 use collsynth::topology::{Torus, dim_name};
 
@@ -43,7 +43,7 @@ const MEASURED: &[Measured] = &[
 
 fn programs(extents: &[u32], cables: &[Cable]) -> Vec<collsynth_lp::Allocation> {
     let collective = Collective { kind: Kind::AllToAll, parts: 1 };
-    MateE::SHARED.allocations(&Problem::new(torus(extents, cables), collective).unwrap()).unwrap()
+    Phased::MATE_E.allocations(&Problem::new(torus(extents, cables), collective).unwrap()).unwrap()
 }
 
 fn allocation(page: &mut Page) {

@@ -5,11 +5,11 @@ mod machine;
 mod page;
 
 use collsynth::collective::Kind;
-use collsynth::plan::{Phase, PlanError, Wish};
+use collsynth::plan::{Goal, Phase, PlanError};
 use collsynth::topology::{RankId, Topology, Torus};
 use num_rational::Ratio;
 
-use crate::support::plans::{plan_for, ratio, wish, without};
+use crate::support::plans::{goal, plan_for, ratio, without};
 use machine::{closed_form, figures, plan, sound, torus};
 
 #[test]
@@ -81,15 +81,15 @@ fn ring_pipeline_meets_its_closed_form() {
 fn steps_and_prices_choose_the_grain() {
     let topology = torus(&[4, 4], &[(0, 0)]);
     let finest = plan("mate_e", &topology, 24).unwrap().schedule;
-    let planned = |wish: Wish| plan_for(&topology, &Kind::AllToAll, &wish);
+    let planned = |goal: Goal<'_>| plan_for(&topology, &Kind::AllToAll, &goal);
     let half = finest.step_count() as u32 / 2;
-    let coarser = planned(Wish { max_steps: Some(half), ..wish("mate_e", 24) }).unwrap().schedule;
+    let coarser = planned(Goal { max_steps: Some(half), ..goal("mate_e", 24) }).unwrap().schedule;
     assert!(coarser.step_count() <= half as usize && coarser.total_width() >= finest.total_width());
     let price = |message_bytes| Some(collsynth::cost::Price { message_bytes, alpha: 1e-6, bandwidth: 50e9 });
     let [small, large] =
-        [1, 1 << 30].map(|bytes| planned(Wish { price: price(bytes), ..wish("mate_e", 24) }).unwrap().schedule);
+        [1, 1 << 30].map(|bytes| planned(Goal { price: price(bytes), ..goal("mate_e", 24) }).unwrap().schedule);
     assert!(small.step_count() < large.step_count() && small.total_width() >= large.total_width());
-    let error = planned(Wish { max_steps: Some(5), ..wish("mate_e", 24) }).unwrap_err();
+    let error = planned(Goal { max_steps: Some(5), ..goal("mate_e", 24) }).unwrap_err();
     assert!(matches!(error, PlanError::NotFound { .. }), "{error}");
 }
 

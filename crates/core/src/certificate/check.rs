@@ -23,7 +23,7 @@
 
 use super::search::{INFINITE, Search, Way};
 use super::{CertificateError, Evidence, JointBound, Rational, StepsBound, VolumeBound, over_time, stepped_value};
-use crate::collective::Kind;
+use crate::collective::{Pattern, Who};
 use crate::problem::Problem;
 use crate::topology::{Link, RankId, Topology};
 
@@ -98,15 +98,14 @@ pub fn value(problem: &Problem, evidence: &Evidence) -> Result<Rational, Certifi
 
 fn metric(problem: &Problem, weights: &[(RankId, RankId, u32)]) -> Result<Rational, CertificateError> {
     let topology = problem.topology();
-    let (way, centre) = match &problem.collective().kind {
-        Kind::AllToAll | Kind::AllToAllV(_) => (Way::Out, None),
-        Kind::Scatter(root) => (Way::Out, Some(*root)),
-        Kind::Gather(root) => (Way::In, Some(*root)),
-        kind => return Err(wrong_evidence("a metric", kind)),
-    };
+    let kind = &problem.collective().kind;
+    if kind.pattern() != Pattern::OneToOne {
+        return Err(CertificateError::wrong_evidence("a metric", kind));
+    }
+    let (way, centre) = (if kind.is_to_root() { Way::In } else { Way::Out }, kind.root());
     let weight = link_weights(topology, weights)?;
     let scale: i128 =
-        topology.live_links().map(|id| i128::from(weight[id.index()]) * capacity(topology.link(id))).sum();
+        topology.live_links().map(|id| i128::from(weight[id.index()]) * i128::from(topology.link(id).capacity)).sum();
     if scale == 0 {
         return Err(CertificateError::NoWeight);
     }
@@ -116,7 +115,7 @@ fn metric(problem: &Problem, weights: &[(RankId, RankId, u32)]) -> Result<Ration
         let distance = search.from(near);
         for far in topology.live_ranks() {
             let (origin, dest) = if way == Way::Out { (near, far) } else { (far, near) };
-            let chunks = chunks_between(problem, origin, dest);
+            let chunks = problem.owed(origin, dest);
             if chunks > 0 && distance[far.index()] == INFINITE {
                 let (from, to) = (topology.rank_label(origin), topology.rank_label(dest));
                 return Err(CertificateError::Unreachable { from, to });
@@ -135,13 +134,15 @@ fn cut(problem: &Problem, ranks: &[RankId]) -> Result<Rational, CertificateError
     let inside = |rank: RankId| block[rank.index()].is_some();
     let outside = (topology.live_rank_count() - ranks.len()) as i128;
     let kind = &problem.collective().kind;
-    let (outwards, messages) = match kind {
-        Kind::AllGather | Kind::AllReduceGathered => (false, outside),
-        Kind::Broadcast(root) => (false, i128::from(!inside(*root))),
-        Kind::AllReduce => (false, outside.min(1)),
-        Kind::ReduceScatter => (true, outside),
-        Kind::Reduce(root) => (true, i128::from(!inside(*root))),
-        _ => return Err(wrong_evidence("a cut", kind)),
+    let messages = |who: Who| match who {
+        Who::Owner => outside,
+        Who::Root(root) => i128::from(!inside(root)),
+        Who::Every => outside.min(1),
+    };
+    let (outwards, messages) = match kind.pattern() {
+        Pattern::EveryToOne => (true, messages(kind.after())),
+        Pattern::OneToEvery | Pattern::EveryToEvery if kind.has_volume() => (false, messages(kind.before())),
+        _ => return Err(CertificateError::wrong_evidence("a cut", kind)),
     };
     if messages == 0 || ranks.is_empty() {
         return Ok(Rational::from(0));
@@ -154,8 +155,8 @@ fn cut(problem: &Problem, ranks: &[RankId]) -> Result<Rational, CertificateError
 fn partition(problem: &Problem, blocks: &[Vec<RankId>]) -> Result<Rational, CertificateError> {
     let topology = problem.topology();
     let kind = &problem.collective().kind;
-    if *kind != Kind::AllReduce {
-        return Err(wrong_evidence("a partition", kind));
+    if kind.pattern() != Pattern::EveryToEvery || !kind.has_volume() {
+        return Err(CertificateError::wrong_evidence("a partition", kind));
     }
     if blocks.len() < 2 || blocks.iter().any(Vec::is_empty) {
         return Err(CertificateError::TooFewBlocks { blocks: blocks.iter().filter(|block| !block.is_empty()).count() });
@@ -176,7 +177,7 @@ fn over_capacity(
     between: &'static str,
 ) -> Result<Rational, CertificateError> {
     let links = topology.live_links().map(|id| topology.link(id));
-    match links.filter(|link| crosses(link)).map(capacity).sum() {
+    match links.filter(|link| crosses(link)).map(|link| i128::from(link.capacity)).sum() {
         0 => Err(CertificateError::NoCapacity { between }),
         room => Ok(Rational::new(messages, room)),
     }
@@ -224,28 +225,4 @@ fn block_of(
         }
     }
     Ok(block)
-}
-
-/// Chunks that must go from one live rank to another, for the kinds that a metric is for.
-pub(super) fn chunks_between(problem: &Problem, origin: RankId, dest: RankId) -> u32 {
-    match &problem.collective().kind {
-        Kind::AllToAllV(demand) if origin != dest => demand.chunks(origin, dest).len() as u32,
-        _ if origin != dest => problem.parts(),
-        _ => 0,
-    }
-}
-
-pub(super) fn capacity(link: &Link) -> i128 {
-    i128::from(link.capacity)
-}
-
-pub(super) fn wrong_evidence(evidence: &'static str, kind: &Kind) -> CertificateError {
-    let instead = match kind {
-        Kind::AllToAll | Kind::AllToAllV(_) | Kind::Scatter(_) | Kind::Gather(_) => "a metric",
-        Kind::AllGather | Kind::AllReduceGathered | Kind::Broadcast(_) => "a cut",
-        Kind::ReduceScatter | Kind::Reduce(_) => "a cut",
-        Kind::AllReduce => "a partition, or a cut",
-        Kind::Barrier => "a bound on its steps; its volume has no certificate",
-    };
-    CertificateError::WrongEvidence { evidence, kind: kind.name(), instead }
 }

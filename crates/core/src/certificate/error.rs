@@ -3,10 +3,12 @@
 use thiserror::Error;
 
 use super::Rational;
+use crate::collective::{Kind, Pattern};
 
 /// What is wrong with a certificate, in words for the person who wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+#[non_exhaustive]
 pub enum CertificateError {
     #[error("{claimed} steps are claimed, but the distance from rank {from} to rank {to} is {distance}")]
     TooManySteps { claimed: u32, distance: u64, from: String, to: String },
@@ -46,4 +48,17 @@ pub enum CertificateError {
     TooFewBlocks { blocks: usize },
     #[error("no live link {between}, so no schedule exists and no bound has a meaning")]
     NoCapacity { between: &'static str },
+}
+
+impl CertificateError {
+    /// What to claim instead of evidence that is for other kinds.
+    pub(super) fn wrong_evidence(evidence: &'static str, kind: &Kind) -> Self {
+        let instead = match kind.pattern() {
+            Pattern::OneToOne => "a metric",
+            Pattern::OneToEvery | Pattern::EveryToOne => "a cut",
+            Pattern::EveryToEvery if kind.has_volume() => "a partition, or a cut",
+            Pattern::EveryToEvery => "a bound on its steps; its volume has no certificate",
+        };
+        Self::WrongEvidence { evidence, kind: kind.name(), instead }
+    }
 }

@@ -53,10 +53,9 @@
 //! Ford and Fulkerson, "Constructing maximal dynamic flows from static flows", Operations Research 6, 1958: for one
 //! origin and destination some lengths 0 and 1, a cut over time, prove the best such bound.
 
-use super::check::{capacity, chunks_between, wrong_evidence};
 use super::search::{INFINITE, Search, Way};
 use super::{CertificateError, Rational, Window};
-use crate::collective::Kind;
+use crate::collective::Pattern;
 use crate::problem::Problem;
 use crate::topology::{LinkId, RankId, Topology};
 
@@ -115,26 +114,25 @@ impl Journeys {
             _ if wanted != rank.is_some() => Err(CertificateError::OneRank { kind: kind.name(), wanted }),
             _ => Ok(rank.into_iter().collect()),
         };
-        let (way, centres, other_end) = match kind {
-            Kind::AllToAll | Kind::AllToAllV(_) => {
-                one(false)?;
-                (Way::Out, topology.live_ranks().collect(), None)
-            }
-            Kind::Scatter(root) | Kind::Gather(root) => {
-                one(false)?;
-                (if matches!(kind, Kind::Scatter(_)) { Way::Out } else { Way::In }, vec![*root], None)
-            }
-            Kind::Broadcast(root) => (Way::Out, one(true)?, Some(*root)),
-            Kind::Reduce(root) => (Way::In, one(true)?, Some(*root)),
-            Kind::AllGather | Kind::AllReduceGathered | Kind::AllReduce => (Way::In, one(true)?, None),
-            Kind::ReduceScatter => (Way::Out, one(true)?, None),
-            Kind::Barrier => return Err(wrong_evidence("a metric over time", kind)),
+        if !kind.has_volume() {
+            return Err(CertificateError::wrong_evidence("a metric over time", kind));
+        }
+        let pattern = kind.pattern();
+        let named = one(pattern != Pattern::OneToOne)?;
+        let inwards = match kind.root() {
+            Some(_) => kind.is_to_root(),
+            None => matches!(pattern, Pattern::OneToEvery | Pattern::EveryToEvery),
         };
-        let only_the_longest = *kind == Kind::AllReduce;
-        Ok(match other_end {
-            // One chunk for each part, between two ranks: the search may begin at the root.
-            Some(root) => Self { way, centres: vec![root], other_end: rank, only_the_longest },
-            None => Self { way, centres, other_end: None, only_the_longest },
+        Ok(Self {
+            way: if inwards { Way::In } else { Way::Out },
+            centres: match (kind.root(), pattern) {
+                // Of a rank that is named, too: one chunk for each part, between two ranks.
+                (Some(root), _) => vec![root],
+                (None, Pattern::OneToOne) => topology.live_ranks().collect(),
+                (None, _) => named,
+            },
+            other_end: rank.filter(|_| kind.root().is_some()),
+            only_the_longest: pattern == Pattern::EveryToEvery,
         })
     }
 
@@ -172,7 +170,7 @@ impl Journeys {
     fn chunks(&self, problem: &Problem, centre: RankId, far: RankId) -> u32 {
         let (origin, dest) = self.ends(centre, far);
         match self.other_end.is_none_or(|only| only == far) {
-            true => chunks_between(problem, origin, dest),
+            true => problem.owed(origin, dest),
             false => 0,
         }
     }
@@ -203,7 +201,7 @@ impl Lengths {
                 let link = topology.link(id);
                 known = true;
                 if link.alive {
-                    room += span * capacity(link);
+                    room += span * i128::from(link.capacity);
                     changes.push((window.first, id, i64::from(window.weight)));
                     changes.push((window.last.saturating_add(1), id, -i64::from(window.weight)));
                 }
@@ -225,7 +223,10 @@ impl Lengths {
     pub(super) fn greatest_room(&self, topology: &Topology) -> i128 {
         let (mut room, mut greatest) = (0, 0);
         for changes in self.changes.chunk_by(|a, b| a.0 == b.0) {
-            room += changes.iter().map(|&(_, link, by)| i128::from(by) * capacity(topology.link(link))).sum::<i128>();
+            room += changes
+                .iter()
+                .map(|&(_, link, by)| i128::from(by) * i128::from(topology.link(link).capacity))
+                .sum::<i128>();
             greatest = room.max(greatest);
         }
         greatest

@@ -13,7 +13,7 @@
 
 use super::over_time::{Journeys, Lengths};
 use super::{CertificateError, Rational, Window};
-use crate::collective::Kind;
+use crate::collective::Pattern;
 use crate::problem::Problem;
 
 /// The volume, in messages, below which no schedule of `steps` steps or fewer can go, exactly. Windows are counted in
@@ -29,7 +29,7 @@ use crate::problem::Problem;
 pub fn stepped_value(problem: &Problem, steps: u32, weights: &[Window]) -> Result<Rational, CertificateError> {
     let topology = problem.topology();
     let kind = &problem.collective().kind;
-    if !matches!(kind, Kind::AllToAll | Kind::AllToAllV(_) | Kind::Scatter(_) | Kind::Gather(_)) {
+    if kind.pattern() != Pattern::OneToOne {
         return Err(CertificateError::NoJointEvidence { kind: kind.name() });
     }
     let journeys = Journeys::new(problem, None)?;

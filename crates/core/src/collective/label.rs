@@ -2,12 +2,13 @@
 
 use thiserror::Error;
 
-use super::{ChunkId, Collective, Kind};
+use super::{ChunkId, Collective};
 use crate::topology::RankId;
 
 /// Why a text names no chunk.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+#[non_exhaustive]
 pub enum ChunkLabelError {
     #[error("`{text}` is no chunk of {kind}: write {expected}")]
     Form { text: String, kind: &'static str, expected: &'static str },
@@ -32,8 +33,8 @@ impl Collective {
         let with_part =
             |label: String, part: u32, parts: u32| if parts > 1 { format!("{label}/{part}") } else { label };
         let (owner, part) = (chunk.0 / self.parts, chunk.0 % self.parts);
-        match (&self.kind, self.form()) {
-            (Kind::AllToAllV(demand), _) => {
+        match (self.kind.demand(), self.form()) {
+            (Some(demand), _) => {
                 let (origin, dest) = demand.pair(chunk);
                 let chunks = demand.chunks(origin, dest);
                 with_part(format!("{origin}>{dest}"), chunk.0 - chunks.start, chunks.len() as u32)
@@ -84,12 +85,12 @@ impl Collective {
             (Form::Pair, Some((origin, dest))) => {
                 let origin = within("rank", number(origin)?, ranks)?;
                 let dest = within("rank", number(dest)?, ranks)?;
-                match &self.kind {
-                    Kind::AllToAllV(demand) => {
+                match self.kind.demand() {
+                    Some(demand) => {
                         let chunks = demand.chunks(RankId(origin), RankId(dest));
                         chunks.start + within("part", part, chunks.len() as u32)?
                     }
-                    _ => (origin * ranks + dest) * self.parts + within("part", part, self.parts)?,
+                    None => (origin * ranks + dest) * self.parts + within("part", part, self.parts)?,
                 }
             }
             (Form::Rank, None) => {
@@ -102,12 +103,10 @@ impl Collective {
     }
 
     fn form(&self) -> Form {
-        match self.kind {
-            Kind::AllToAll | Kind::AllToAllV(_) => Form::Pair,
-            Kind::AllGather | Kind::ReduceScatter | Kind::Scatter(_) | Kind::Gather(_) | Kind::AllReduceGathered => {
-                Form::Rank
-            }
-            Kind::AllReduce | Kind::Broadcast(_) | Kind::Reduce(_) | Kind::Barrier => Form::Part,
+        match self.kind.owners() {
+            0 => Form::Part,
+            1 => Form::Rank,
+            _ => Form::Pair,
         }
     }
 }

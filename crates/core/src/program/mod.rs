@@ -9,37 +9,15 @@
 //! what its collective asks, however the workers' operations fall in time.
 
 mod builder;
-mod layout;
 
-use std::fmt;
 use std::ops::Range;
 
 use crate::problem::Problem;
 use crate::schedule::Origin;
 use crate::topology::{Direction, RankId};
 
+pub use crate::layout::{Alias, Block, Buffer, Layout, Slot};
 pub use builder::ProgramBuilder;
-pub use layout::{Alias, Layout};
-
-/// The buffers of a rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Buffer {
-    /// What the rank brings; in place, a part of the output (or the output a part of it).
-    Input,
-    /// What the rank is to have in the end.
-    Output,
-    /// Room for what is on its way.
-    Scratch,
-}
-
-/// A place for one chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Slot {
-    /// In which buffer.
-    pub buffer: Buffer,
-    /// Its number there, from 0.
-    pub offset: u32,
-}
 
 /// A one-way connection between two ranks, first in, first out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -215,48 +193,12 @@ impl Program {
 
     /// The layout of a rank's buffers.
     pub fn layout(&self, rank: RankId) -> Layout<'_> {
-        Layout::new(&self.problem, self.in_place, rank, self.scratch[rank.index()])
+        Layout::of_program(&self.problem, self.in_place, rank, self.scratch[rank.index()])
     }
 
     /// The most slots of scratch that a rank has.
     pub fn peak_scratch(&self) -> u32 {
         self.scratch.iter().copied().max().unwrap_or(0)
-    }
-}
-
-impl Slot {
-    /// A slot of the input.
-    pub fn input(offset: u32) -> Self {
-        Self { buffer: Buffer::Input, offset }
-    }
-
-    /// A slot of the output.
-    pub fn output(offset: u32) -> Self {
-        Self { buffer: Buffer::Output, offset }
-    }
-
-    /// A slot of the scratch.
-    pub fn scratch(offset: u32) -> Self {
-        Self { buffer: Buffer::Scratch, offset }
-    }
-
-    /// The slot so many further on, if there is such a number.
-    pub fn plus(self, offset: u32) -> Option<Self> {
-        Some(Self { offset: self.offset.checked_add(offset)?, ..self })
-    }
-}
-
-impl Buffer {
-    /// All of them, as they are numbered.
-    pub const ALL: [Self; 3] = [Self::Input, Self::Output, Self::Scratch];
-
-    /// The name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Input => "input",
-            Self::Output => "output",
-            Self::Scratch => "scratch",
-        }
     }
 }
 
@@ -293,11 +235,5 @@ impl Operation {
             Self::Copy { dst, count, .. } | Self::Reduce { dst, count, .. } => Some((dst, count)),
             Self::Send { .. } | Self::Wait { .. } => None,
         }
-    }
-}
-
-impl fmt::Display for Slot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.buffer.name(), self.offset)
     }
 }

@@ -10,6 +10,13 @@ pub struct ScheduleBuilder {
     schedule: Schedule,
 }
 
+impl Schedule {
+    /// Begins an empty schedule.
+    pub fn builder() -> ScheduleBuilder {
+        ScheduleBuilder::default()
+    }
+}
+
 impl ScheduleBuilder {
     /// Begins the next step.
     pub fn step(&mut self, width: u32) -> &mut Self {

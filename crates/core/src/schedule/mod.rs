@@ -69,11 +69,6 @@ pub struct Step<'a> {
 }
 
 impl Schedule {
-    /// Begins an empty schedule.
-    pub fn builder() -> ScheduleBuilder {
-        ScheduleBuilder::default()
-    }
-
     /// The number of steps S.
     pub fn step_count(&self) -> usize {
         self.steps.len()

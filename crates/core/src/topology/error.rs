@@ -7,6 +7,7 @@ use super::{MAX_RANKS, RankId};
 /// Why a statement makes no machine, in words for the person who wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+#[non_exhaustive]
 pub enum TopologyError {
     #[error("a torus needs between 1 and 255 dimensions")]
     NoDimension,

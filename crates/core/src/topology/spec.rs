@@ -100,9 +100,9 @@ impl TopologySpec {
     }
 
     /// Fills in the defaults of a torus, sorts the links of a graph, and refuses what makes no machine.
-    pub(super) fn normalise_shape(&mut self) -> Result<(), TopologyError> {
+    pub(super) fn normalize_shape(&mut self) -> Result<(), TopologyError> {
         match &mut self.shape {
-            Shape::Torus(torus) => torus.normalise(),
+            Shape::Torus(torus) => torus.normalize(),
             Shape::Graph { ranks, links } => {
                 links.sort_unstable_by_key(|link| (link.from, link.to));
                 for (i, link) in links.iter().enumerate() {
@@ -176,7 +176,7 @@ impl Torus {
         rank.0 / self.stride(dim) % self.extents[dim]
     }
 
-    fn normalise(&mut self) -> Result<(), TopologyError> {
+    fn normalize(&mut self) -> Result<(), TopologyError> {
         let dims = self.extents.len();
         if dims == 0 || dims > usize::from(u8::MAX) {
             return Err(TopologyError::NoDimension);

@@ -18,6 +18,7 @@
 
 mod read;
 mod split;
+mod steps;
 mod write;
 
 use thiserror::Error;

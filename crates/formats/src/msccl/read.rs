@@ -6,14 +6,14 @@
 use std::collections::HashMap;
 
 use super::{Dialect, MAX_BLOCKS, MAX_BLOCKS_PER_CHANNEL, MAX_CHANNELS, MAX_COUNT, MAX_NAME, MAX_STEPS, Unsaid};
+use crate::names;
 use crate::xml::{self, Element, Fault};
-use collsynth_core::collective::{Collective, Kind};
+use collsynth_core::collective::{Collective, Who};
 use collsynth_core::problem::Problem;
 use collsynth_core::program::{Barriers, Buffer, Channel, Operation, Program, ProgramBuilder, Slot};
 use collsynth_core::schedule::Origin;
 use collsynth_core::topology::{RankId, Shape, Topology, TopologySpec};
-use collsynth_verify::json::ParseError;
-use collsynth_verify::verify::Code;
+use collsynth_verify::json::{FormatCode, ParseError};
 
 /// Reads an algorithm. The machine is not known.
 ///
@@ -49,7 +49,7 @@ pub fn parse_located(text: &str, unsaid: &Unsaid) -> Result<Located, ParseError>
 fn program(algo: &Element, unsaid: &Unsaid, starts: &mut Vec<usize>) -> Result<Program, Fault> {
     if algo.name != "algo" {
         return Err(Fault::new(
-            Code::F004,
+            FormatCode::F004,
             algo.at,
             format!("<{}> is no MSCCL algorithm: that is an <algo>", algo.name),
         ));
@@ -77,13 +77,21 @@ fn program(algo: &Element, unsaid: &Unsaid, starts: &mut Vec<usize>) -> Result<P
     }
     let proto: String = algo.value("proto")?;
     if !["Simple", "LL", "LL128"].contains(&proto.as_str()) {
-        return Err(Fault::new(Code::F003, algo.at, format!("`proto` is \"{proto}\": Simple, LL or LL128 are known")));
+        return Err(Fault::new(
+            FormatCode::F003,
+            algo.at,
+            format!("`proto` is \"{proto}\": Simple, LL or LL128 are known"),
+        ));
     }
     if algo.value::<u32>("nchannels")? > MAX_CHANNELS {
-        return Err(Fault::new(Code::F003, algo.at, format!("more than {MAX_CHANNELS} channels")));
+        return Err(Fault::new(FormatCode::F003, algo.at, format!("more than {MAX_CHANNELS} channels")));
     }
     if let Some(name) = algo.text("name").filter(|name| name.chars().count() > MAX_NAME) {
-        return Err(Fault::new(Code::F003, algo.at, format!("the name \"{name}\" has more than {MAX_NAME} letters")));
+        return Err(Fault::new(
+            FormatCode::F003,
+            algo.at,
+            format!("the name \"{name}\" has more than {MAX_NAME} letters"),
+        ));
     }
     let problem = problem(algo, unsaid)?;
     let gpus = algo.children_named("gpu")?;
@@ -93,14 +101,16 @@ fn program(algo: &Element, unsaid: &Unsaid, starts: &mut Vec<usize>) -> Result<P
         let id: usize = gpu.value("id")?;
         match by_id.get_mut(id) {
             Some(place @ None) => *place = Some(gpu),
-            Some(Some(_)) => return Err(Fault::new(Code::F002, gpu.at, format!("gpu {id} is there twice"))),
-            None => return Err(Fault::new(Code::F003, gpu.at, format!("gpu {id}, but `ngpus` is {}", by_id.len()))),
+            Some(Some(_)) => return Err(Fault::new(FormatCode::F002, gpu.at, format!("gpu {id} is there twice"))),
+            None => {
+                return Err(Fault::new(FormatCode::F003, gpu.at, format!("gpu {id}, but `ngpus` is {}", by_id.len())));
+            }
         }
     }
     let mut builder = ProgramBuilder::new(problem.clone(), false, in_place);
     let mut channels = HashMap::new();
     for (rank, gpu) in by_id.iter().enumerate() {
-        let gpu = gpu.ok_or_else(|| Fault::new(Code::F002, algo.at, format!("gpu {rank} is missing")))?;
+        let gpu = gpu.ok_or_else(|| Fault::new(FormatCode::F002, algo.at, format!("gpu {rank} is missing")))?;
         check_chunks(gpu, algo.value("nchunksperloop")?, &problem)?;
         builder.rank(gpu.value("s_chunks")?);
         Gpu::new(rank as u32, gpu, unsaid.slots)?.add(&mut builder, &mut channels, starts)?;
@@ -118,7 +128,7 @@ fn flag(element: &Element, key: &str) -> Result<bool, Fault> {
     match element.value::<u32>(key)? {
         0 => Ok(false),
         1 => Ok(true),
-        other => Err(Fault::new(Code::F003, element.at, format!("`{key}` is {other}, but 0 or 1 is meant"))),
+        other => Err(Fault::new(FormatCode::F003, element.at, format!("`{key}` is {other}, but 0 or 1 is meant"))),
     }
 }
 
@@ -131,49 +141,39 @@ fn problem(algo: &Element, unsaid: &Unsaid) -> Result<Problem, Fault> {
         ("custom", Some(meant)) => meant,
         ("custom", None) => {
             let message = "`coll` \"custom\" does not say what must become true: say which collective is meant";
-            return Err(fault(Code::F003, message.to_owned()));
+            return Err(fault(FormatCode::F003, message.to_owned()));
         }
         (other, None) => other,
         (other, Some(meant)) => {
             let message = format!("`coll` is \"{other}\": only what \"custom\" means can be said, not \"{meant}\"");
-            return Err(fault(Code::F003, message));
+            return Err(fault(FormatCode::F003, message));
         }
     };
-    let root = RankId(unsaid.root);
-    let (kind, each) = match coll {
-        "allgather" => (Kind::AllGather, true),
-        "reduce_scatter" | "reducescatter" => (Kind::ReduceScatter, true),
-        "alltoall" => (Kind::AllToAll, true),
-        "allreduce" => (Kind::AllReduce, false),
-        "broadcast" => (Kind::Broadcast(root), false),
-        "reduce" => (Kind::Reduce(root), false),
-        "gather" => (Kind::Gather(root), true),
-        "scatter" => (Kind::Scatter(root), true),
-        "alltoallv" => {
-            let message = "`coll` \"alltoallv\" is not read: its counts come with the call, not with the file";
-            return Err(fault(Code::F003, message.to_owned()));
-        }
-        "send" | "recv" => {
-            let message = format!("`coll` \"{coll}\" is not read: a single message is no collective");
-            return Err(fault(Code::F003, message));
-        }
-        other => return Err(fault(Code::F003, format!("`coll` \"{other}\" is not known"))),
-    };
+    let kind = names::kind(coll, RankId(unsaid.root)).ok_or_else(|| {
+        let why = match coll {
+            "alltoallv" => "not read: its counts come with the call, not with the file",
+            "send" | "recv" => "not read: a single message is no collective",
+            _ => "not known",
+        };
+        fault(FormatCode::F003, format!("`coll` \"{coll}\" is {why}"))
+    })?;
+    let each = kind.owners() > 0;
     if each && (ranks == 0 || !chunks.is_multiple_of(ranks)) {
-        return Err(fault(Code::F003, format!("`nchunksperloop` is {chunks}, no multiple of the {ranks} gpus")));
+        return Err(fault(FormatCode::F003, format!("`nchunksperloop` is {chunks}, no multiple of the {ranks} gpus")));
     }
     let parts = if each { chunks / ranks } else { chunks };
     let topology = Topology::new(TopologySpec::new(Shape::Graph { ranks, links: Vec::new() }));
-    let topology = topology.map_err(|error| fault(Code::F008, error.to_string()))?;
-    Problem::new(topology, Collective { kind, parts }).map_err(|error| fault(Code::F009, error.to_string()))
+    let topology = topology.map_err(|error| fault(FormatCode::F008, error.to_string()))?;
+    Problem::new(topology, Collective { kind, parts }).map_err(|error| fault(FormatCode::F009, error.to_string()))
 }
 
 /// A buffer that is used has the size that the collective gives it.
 fn check_chunks(gpu: &Element, per_loop: u32, problem: &Problem) -> Result<(), Fault> {
     let ranks = problem.topology().rank_count() as u32;
-    let (input, output) = match problem.collective().kind {
-        Kind::AllGather | Kind::Gather(_) => (ranks, 1),
-        Kind::ReduceScatter | Kind::Scatter(_) => (1, ranks),
+    let kind = &problem.collective().kind;
+    let (input, output) = match (kind.before() == Who::Owner, kind.after() == Who::Owner) {
+        (true, false) => (ranks, 1),
+        (false, true) => (1, ranks),
         _ => (1, 1),
     };
     for (key, times) in [("i_chunks", input), ("o_chunks", output)] {
@@ -181,7 +181,7 @@ fn check_chunks(gpu: &Element, per_loop: u32, problem: &Problem) -> Result<(), F
         // In place, either name may stand for all of it.
         if stated != 0 && stated.checked_mul(times) != Some(per_loop) && stated != per_loop {
             let message = format!("`{key}` is {stated}, which does not fit the {per_loop} chunks of a loop");
-            return Err(Fault::new(Code::F003, gpu.at, message));
+            return Err(Fault::new(FormatCode::F003, gpu.at, message));
         }
     }
     Ok(())
@@ -211,7 +211,7 @@ impl<'a> Gpu<'a> {
         let (mut blocks, mut steps, mut ids) = (Vec::new(), Vec::new(), HashMap::new());
         let children = gpu.children_named("tb")?;
         if children.len() > MAX_BLOCKS {
-            return Err(Fault::new(Code::F003, gpu.at, format!("more than {MAX_BLOCKS} thread blocks at a gpu")));
+            return Err(Fault::new(FormatCode::F003, gpu.at, format!("more than {MAX_BLOCKS} thread blocks at a gpu")));
         }
         // Senders and receivers on each channel.
         let mut users: HashMap<(u32, &str), u32> = HashMap::new();
@@ -219,7 +219,7 @@ impl<'a> Gpu<'a> {
             block.only(&["id", "send", "recv", "chan"])?;
             let id = block.value("id")?;
             if ids.insert(id, blocks.len()).is_some() {
-                return Err(Fault::new(Code::F002, block.at, format!("thread block {id} is there twice")));
+                return Err(Fault::new(FormatCode::F002, block.at, format!("thread block {id} is there twice")));
             }
             for end in ["send", "recv"] {
                 let count = users.entry((block.value("chan")?, end)).or_default();
@@ -227,12 +227,16 @@ impl<'a> Gpu<'a> {
                 if *count > MAX_BLOCKS_PER_CHANNEL {
                     let message =
                         format!("more than {MAX_BLOCKS_PER_CHANNEL} thread blocks on a channel `{end}` something");
-                    return Err(Fault::new(Code::F003, block.at, message));
+                    return Err(Fault::new(FormatCode::F003, block.at, message));
                 }
             }
             let elements = block.children_named("step")?;
             if elements.len() > MAX_STEPS {
-                return Err(Fault::new(Code::F003, block.at, format!("more than {MAX_STEPS} steps in a thread block")));
+                return Err(Fault::new(
+                    FormatCode::F003,
+                    block.at,
+                    format!("more than {MAX_STEPS} steps in a thread block"),
+                ));
             }
             let mut own = Vec::new();
             let mut operations = 0;
@@ -261,7 +265,7 @@ impl<'a> Gpu<'a> {
                 -1 => Ok(None),
                 peer => u32::try_from(peer)
                     .map(Some)
-                    .map_err(|_| Fault::new(Code::F003, block.at, format!("`{key}` is {peer}, no gpu"))),
+                    .map_err(|_| Fault::new(FormatCode::F003, block.at, format!("`{key}` is {peer}, no gpu"))),
             };
             let mut connect = |from, to| {
                 *connections.entry((from, to, chan)).or_insert_with(|| {
@@ -289,12 +293,12 @@ impl<'a> Gpu<'a> {
         };
         let wanted: u32 = step.value("deps")?;
         let Some(&block) = id.and_then(|id| self.ids.get(&id)) else {
-            return Err(Fault::new(Code::F003, step.at, "`depid` names no thread block of this gpu"));
+            return Err(Fault::new(FormatCode::F003, step.at, "`depid` names no thread block of this gpu"));
         };
         let Some(found) = self.steps[block].iter().find(|other| other.flagged && other.number >= wanted) else {
             let message =
                 format!("waits for ever: from step {wanted} on, the thread block it depends on has no `hasdep`");
-            return Err(Fault::new(Code::F003, step.at, message));
+            return Err(Fault::new(FormatCode::F003, step.at, message));
         };
         Ok(Some(Operation::Wait { worker: block as u32, operation: found.operation }))
     }
@@ -308,7 +312,7 @@ fn operation(step: &Element, send: Option<u32>, receive: Option<u32>) -> Result<
         return Ok(nothing);
     }
     if count == 0 || count > MAX_COUNT {
-        return Err(Fault::new(Code::F003, step.at, format!("`cnt` is {count}; 1 to {MAX_COUNT} are allowed")));
+        return Err(Fault::new(FormatCode::F003, step.at, format!("`cnt` is {count}; 1 to {MAX_COUNT} are allowed")));
     }
     let slot = |buffer: &str, offset| -> Result<Slot, Fault> {
         let name: String = step.value(buffer)?;
@@ -316,14 +320,20 @@ fn operation(step: &Element, send: Option<u32>, receive: Option<u32>) -> Result<
             "i" => Buffer::Input,
             "o" => Buffer::Output,
             "s" => Buffer::Scratch,
-            _ => return Err(Fault::new(Code::F003, step.at, format!("`{buffer}` is \"{name}\": i, o or s is meant"))),
+            _ => {
+                return Err(Fault::new(
+                    FormatCode::F003,
+                    step.at,
+                    format!("`{buffer}` is \"{name}\": i, o or s is meant"),
+                ));
+            }
         };
         Ok(Slot { buffer, offset: step.value(offset)? })
     };
     let (src, dst) = (|| slot("srcbuf", "srcoff"), || slot("dstbuf", "dstoff"));
     let peer = |peer: Option<u32>, what| {
         let message = format!("a step `{kind}` in a thread block that {what} nobody");
-        peer.ok_or_else(|| Fault::new(Code::F003, step.at, message))
+        peer.ok_or_else(|| Fault::new(FormatCode::F003, step.at, message))
     };
     let (to, from) = (|| peer(send, "sends to"), || peer(receive, "receives from"));
     Ok(match kind.as_str() {
@@ -337,6 +347,12 @@ fn operation(step: &Element, send: Option<u32>, receive: Option<u32>) -> Result<
         }
         "cpy" => Operation::Copy { src: src()?, dst: dst()?, count },
         "re" => Operation::Reduce { src: src()?, dst: dst()?, count },
-        other => return Err(Fault::new(Code::F003, step.at, format!("steps of type \"{other}\" are not carried out"))),
+        other => {
+            return Err(Fault::new(
+                FormatCode::F003,
+                step.at,
+                format!("steps of type \"{other}\" are not carried out"),
+            ));
+        }
     })
 }

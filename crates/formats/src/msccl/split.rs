@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::write::{Step, Steps};
+use super::steps::{Step, Steps};
 use super::{ExportError, MAX_BLOCKS_PER_CHANNEL, MAX_STEPS};
 use collsynth_core::program::{Program, Slot};
 use collsynth_core::topology::RankId;

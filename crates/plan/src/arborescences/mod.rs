@@ -3,8 +3,8 @@
 //! # Idea
 //!
 //! As many arborescences (directed spanning trees) as the least cut from the root allows lead from the root to all
-//! ranks, no link in two of them. The parts of the message are dealt out to them, and follow each other through every
-//! one like cars of a train: a link carries a new part in every step.
+//! ranks, no link in two of them. The parts of the message are dealt out to them and follow each other through each tree:
+//! a link carries a new part in every step.
 //!
 //! ```text
 //!   root -> a -> b      parts 0, 2, 4, ...        step    1    2    3    4
@@ -12,57 +12,53 @@
 //!                                                 a->b         0    2    4
 //! ```
 //!
-//! For a reduce, all of it is read backwards in time over links turned round.
+//! A reduce is read backward in time over reversed links.
 //!
-//! # When it applies
+//! # Applies
 //!
-//! Broadcast and reduce on any topology, with any failures. Capacities are counted in their greatest common divisor, or
-//! in coarser units where more than 64 arborescences would come of it.
+//! Broadcast and reduce on any topology, with any failures. Capacities are counted in units of their greatest common
+//! divisor, or in coarser units where that would give more than 64 arborescences.
 //!
-//! # Volume and steps
+//! # Steps and volume
 //!
-//! Through `k` arborescences of depth `d`, `n` parts take `S = ceil(n / k) + d - 1` steps of width 1: `V = S / n`,
-//! which tends to the bound `1 / k` as the parts grow. `w` times wider steps are about `w` times fewer, and cost
+//! Through `k` arborescences of depth `d`, `n` parts take `S = ceil(n / k) + d - 1` steps of width 1: `V = S / n`, which
+//! tends to the bound `1 / k` as the parts grow. Steps `w` times as wide are about `w` times fewer, and cost
 //! `(w - 1) (d - 1)` more width; the price of time decides. On a 4x4x4 torus, `k = 6` and `d = 7`: the last rank on the
-//! tree that begins with `x+` is a neighbour of the antipode, seven hops away that way.
+//! tree that begins with `x+` is a neighbor of the antipode, seven hops away along that tree.
 //!
 //! # Complexity
 //!
-//! Growing them takes O(k * links) searches for up to `k` paths; most are short. Making them shallow takes a fixed
+//! Growing the trees takes O(k * links) searches for up to `k` paths; most are short. Making them shallow takes a fixed
 //! number of moves of O(N) each at most.
 //!
-//! # References
+//! # Reference
 //!
 //! Edmonds, "Edge-disjoint branchings", 1973; Lovasz, "On two minimax theorems in graph", JCTB 1976, whose proof is the
 //! construction; Johnsson and Ho, "Optimum broadcasting and personalized communication in hypercubes", IEEE ToC 1989,
 //! for the pipeline through several trees.
 
-mod arborescence;
 mod packing;
-mod pipeline;
 mod shallow;
 
 use fastrand::Rng;
 
 use crate::error::check_kind;
-use crate::negotiation::Network;
+use crate::network::Network;
+use crate::pipeline::{Arborescence, pipelined};
 use crate::{Control, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
 use packing::{MOST, Packing};
 use shallow::Shallow;
 
-pub(super) use arborescence::{Arborescence, Parents};
-pub(super) use pipeline::pipelined;
-
 /// The planner of pipelined arborescences.
 ///
 /// ```
-/// use collsynth_plan::{Control, Parts, Wish, synthesise};
-/// use synth::{collective::Kind, topology::{RankId, Topology}};
+/// use collsynth_plan::{Arborescences, Control, Goal, Parts, synthesize};
+/// use collsynth_core::{collective::Kind, topology::{RankId, Topology}};
 ///
-/// let wish = Wish { planner: Some("arborescences".to_owned()), parts: Parts::Fixed(40), ..Wish::default() };
+/// let goal = Goal { planner: Some(&Arborescences), parts: Parts::Fixed(40), ..Goal::default() };
 /// let kind = Kind::Broadcast(RankId(0));
-/// let schedule = synthesise(&Topology::torus(&[4, 4])?, &kind, &wish, &Control::unlimited())?.schedule;
+/// let schedule = synthesize(&Topology::torus(&[4, 4])?, &kind, &goal, &Control::unlimited())?.schedule;
 /// // Four arborescences of depth 5 and 10 parts for each.
 /// assert_eq!((schedule.step_count(), schedule.total_width()), (14, 14));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -88,13 +84,13 @@ impl Planner for Arborescences {
     }
 }
 
-/// As many as parts can use, as shallow as can be found, with the unit in which capacities are counted.
+/// As many as the parts can use, as shallow as the search finds them, with the unit in which capacities are counted.
 fn arborescences(task: &Task<'_>, network: &Network, root: u32, control: &Control) -> (u32, Vec<Arborescence>) {
-    let divisor = network.capacity.iter().copied().fold(0, greatest_common_divisor).max(1);
+    let divisor = network.capacity.iter().copied().fold(0, num_integer::gcd).max(1);
     let in_units = |unit: u32| -> Vec<u32> { network.capacity.iter().map(|capacity| capacity / unit).collect() };
     let packing = |unit| Packing::new(network, root, &in_units(unit), task.problem.parts().min(MOST));
     let (mut unit, mut best) = (divisor, packing(divisor));
-    // Where there are as many as there may be, there may be more to be had in coarser units.
+    // At the limit, coarser units may carry more.
     while best.count() == MOST
         && let Some(coarser) = unit.checked_mul(2)
     {
@@ -109,8 +105,4 @@ fn arborescences(task: &Task<'_>, network: &Network, root: u32, control: &Contro
     let mut shallow = Shallow::new(network, root, in_units(unit), trees, rng);
     shallow.improve(control);
     (unit, shallow.into_arborescences())
-}
-
-fn greatest_common_divisor(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }

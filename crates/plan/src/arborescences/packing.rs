@@ -7,16 +7,16 @@
 //!   links left that enter X  >=  arborescences that have not reached X yet        for every set X of ranks
 //! ```
 //!
-//! any arborescence that is not finished can take some link without breaking this. Whether a link from `u` to `v` is
-//! such a one is a question of flow: there must still be, for every arborescence without `v`, a path of its own to `v`
-//! over links that are left. A link once refused stays refused, so each is asked for once per arborescence.
+//! any unfinished arborescence can take some link without violating this. Whether a given link from `u` to `v` qualifies is
+//! a question of flow: every arborescence without `v` must still have a path of its own to `v` over links that are left.
+//! A link once refused stays refused, so each is tried once per arborescence.
 //!
-//! Here they grow side by side, level by level, so that none has to make do with what the others left.
+//! Here the trees grow side by side, level by level, so that none is left with what the others did not want.
 
 use fastrand::Rng;
 
-use super::{Arborescence, Parents};
-use crate::negotiation::Network;
+use crate::network::Network;
+use crate::pipeline::{Arborescence, Parents};
 
 /// The most arborescences: a set of them is a word.
 pub(super) const MOST: u32 = u64::BITS;
@@ -111,7 +111,7 @@ impl<'a> Packing<'a> {
         trees
     }
 
-    /// Gives a link to an arborescence if all can still be finished then.
+    /// Gives a link to an arborescence if all can still be finished afterward.
     fn take(&mut self, tree: u32, link: u32) -> bool {
         let (to, tree) = (self.network.to[link as usize], 1 << tree);
         if self.left[link as usize] == 0 || self.reached_by[to as usize] & tree != 0 {

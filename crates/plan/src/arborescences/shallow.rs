@@ -1,18 +1,18 @@
 //! Making edge-disjoint arborescences shallow.
 //!
-//! Two arborescences may exchange the links by which they reach a rank, or one may take a link that none uses, as long
-//! as none bites its own tail. Which exchanges are made is decided by simulated annealing (Kirkpatrick, Gelatt and
-//! Vecchi 1983): what is too deep is to become less, and now and then more, the less often the longer it goes on.
+//! Two arborescences may exchange the links by which they reach a rank, or one may take an unused link, as long as no
+//! cycle arises. Simulated annealing (Kirkpatrick, Gelatt and Vecchi 1983) decides which exchanges to make: it reduces
+//! excess depth, and accepts an increase now and then, less often as it goes on.
 
 use fastrand::Rng;
 
-use super::{Arborescence, Parents};
 use crate::Control;
-use crate::negotiation::Network;
+use crate::network::Network;
+use crate::pipeline::{Arborescence, Parents};
 
-/// Exchanges tried, for every rank of every arborescence.
+/// Exchanges tried for every rank of every arborescence.
 const MOVES: u64 = 500;
-/// Ranks looked at, all exchanges together: fewer exchanges are tried on large networks.
+/// Ranks visited in all exchanges together: large networks get fewer exchanges.
 const WORK: u64 = 200_000_000;
 /// Temperature at the beginning and at the end, in units of what one rank too deep by one hop costs.
 const TEMPERATURE: (f64, f64) = (2.0, 0.1);
@@ -63,7 +63,7 @@ impl<'a> Shallow<'a> {
         self.trees
     }
 
-    /// Exchanges links until nothing is too deep, the work is done, or it is told to stop; then goes back to the best
+    /// Exchanges links until nothing is too deep, the work is done, or `control` says stop; then returns to the best
     /// state seen.
     pub fn improve(&mut self, control: &Control) {
         if self.ranks.is_empty() || self.trees.is_empty() {
@@ -93,7 +93,7 @@ impl<'a> Shallow<'a> {
     /// Tries one exchange, and takes it back if it costs more than is allowed. Returns what it costs.
     fn exchange(&mut self, allowed: f64) -> i64 {
         let one = self.rng.usize(..self.trees.len());
-        // A rank that is too deep, or one on the way to it.
+        // A rank that is too deep, or one on the path to it.
         let mut rank = self.ranks[self.rng.usize(..self.ranks.len())];
         if self.trees[one].depth_of(rank) > self.target {
             for _ in 0..self.rng.u32(..self.trees[one].depth_of(rank)) {
@@ -144,8 +144,8 @@ impl<'a> Shallow<'a> {
     }
 }
 
-/// What the deepest of so many arborescences cannot be below. Where there is one for each link of the root, each begins
-/// with one of them, and has all the way from there before it.
+/// A lower bound on the depth of the deepest of `count` arborescences. Where there is one for each link of the root, each
+/// begins with one of these links, and has the whole path from there ahead.
 fn least_depth(network: &Network, root: u32, ranks: &[u32], multiplicity: &[u32], count: usize) -> u32 {
     let farthest = |from: u32| ranks.iter().map(|&rank| network.distance(from, rank)).max().unwrap_or(0);
     let begin = || network.out(root).iter().filter(|&&link| multiplicity[link as usize] > 0);

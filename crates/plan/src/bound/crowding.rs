@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use collsynth_core::collective::Kind;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{LinkId, RankId};
 
@@ -37,11 +36,7 @@ impl Crowding {
             into[link.to.index()].push(index);
         }
         let pair = |pair: usize| (RankId((pair / ranks) as u32), RankId((pair % ranks) as u32));
-        let amount = |(origin, dest)| match &problem.collective().kind {
-            _ if !problem.needs(origin, dest) => 0.0,
-            Kind::AllToAllV(demand) => demand.chunks(origin, dest).len() as f64 / f64::from(problem.parts()),
-            _ => 1.0,
-        };
+        let amount = |(origin, dest)| f64::from(problem.owed(origin, dest)) / f64::from(problem.parts());
         Self {
             capacity: links.iter().map(|link| f64::from(link.capacity)).collect(),
             load: vec![0.0; links.len()],

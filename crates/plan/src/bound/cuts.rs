@@ -9,7 +9,6 @@
 use std::collections::VecDeque;
 
 use super::region::{Crossing, Region};
-use collsynth_core::collective::Kind;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::RankId;
 
@@ -151,7 +150,7 @@ fn best_ball(region: &mut Region<'_>) -> Option<Cut> {
     let mut centres: Vec<RankId> = topology.live_ranks().collect();
     centres.sort_by_cached_key(|&rank| capacity(rank));
     let mut work_each = 2 * topology.links().len() + 1;
-    if matches!(region.problem().collective().kind, Kind::AllToAllV(_)) {
+    if region.problem().collective().kind.demand().is_some() {
         work_each += topology.rank_count() * topology.rank_count();
     }
     centres.truncate((BALL_WORK / work_each).max(1));
@@ -180,7 +179,7 @@ fn best_improved(region: &mut Region<'_>, mut starts: Vec<Cut>) -> Option<Cut> {
     starts.sort_by(|a, b| b.crossing.cmp(&a.crossing));
     let topology = region.problem().topology();
     let mut work_each = 2 * topology.links().len() / topology.rank_count() + 1;
-    if matches!(region.problem().collective().kind, Kind::AllToAllV(_)) {
+    if region.problem().collective().kind.demand().is_some() {
         work_each += topology.rank_count();
     }
     let mut trials_left = IMPROVEMENT_WORK / work_each;

@@ -3,7 +3,7 @@
 use super::cuts::Cut;
 use super::region::Side;
 use collsynth_core::certificate::Evidence;
-use collsynth_core::collective::Kind;
+use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::RankId;
 
@@ -13,19 +13,18 @@ pub(super) fn of_cut(problem: &Problem, cut: &Cut) -> Option<Evidence> {
     let mut inside = vec![false; topology.rank_count()];
     cut.ranks.iter().for_each(|rank| inside[rank.index()] = true);
     let set = |within: bool| topology.live_ranks().filter(|rank| inside[rank.index()] == within).collect();
-    Some(match &problem.collective().kind {
-        Kind::AllToAll | Kind::AllToAllV(_) | Kind::Scatter(_) | Kind::Gather(_) => {
+    let kind = &problem.collective().kind;
+    Some(match kind.pattern() {
+        _ if !kind.has_volume() => return None,
+        Pattern::OneToOne => {
             let crosses = |from: RankId, to: RankId| match cut.crossing.side {
                 Side::Out => inside[from.index()] && !inside[to.index()],
                 Side::Into => !inside[from.index()] && inside[to.index()],
             };
             Evidence::Metric { weights: unit_weights(problem, crosses) }
         }
-        Kind::AllGather | Kind::AllReduceGathered | Kind::Broadcast(_) | Kind::AllReduce => {
-            Evidence::Cut { ranks: set(cut.crossing.side == Side::Into) }
-        }
-        Kind::ReduceScatter | Kind::Reduce(_) => Evidence::Cut { ranks: set(cut.crossing.side == Side::Out) },
-        Kind::Barrier => return None,
+        Pattern::OneToEvery | Pattern::EveryToEvery => Evidence::Cut { ranks: set(cut.crossing.side == Side::Into) },
+        Pattern::EveryToOne => Evidence::Cut { ranks: set(cut.crossing.side == Side::Out) },
     })
 }
 

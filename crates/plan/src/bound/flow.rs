@@ -12,11 +12,12 @@
 use collsynth_lp::{Arc, Limit, LpError, Network, Symmetry};
 use thiserror::Error;
 
+use super::finding::{Claim, Finding};
 use super::rounding::{FINE, Rounding, Weights, joined_pairs, weights};
-use super::{Claim, Finding, words};
+use super::words;
 use crate::symmetry::{Automorphism, symmetries};
 use collsynth_core::certificate::{self, Evidence, Rational, VolumeBound};
-use collsynth_core::collective::Kind;
+use collsynth_core::collective::Pattern;
 use collsynth_core::problem::{Disconnected, Problem};
 use collsynth_core::topology::{Distances, RankId};
 
@@ -30,6 +31,9 @@ pub struct FlowLimit {
 }
 
 impl FlowLimit {
+    /// Variables of the largest program that planning solves unasked: it takes about a second.
+    pub const UNASKED: usize = 16_000;
+
     /// Programs of so many variables at most, for as long as they take.
     pub const fn of_size(variables: usize) -> Self {
         Self { variables, solver: Limit::NONE }
@@ -130,11 +134,11 @@ impl FlowNetwork {
     pub fn new(problem: &Problem) -> Result<Self, FlowError> {
         let topology = problem.topology();
         let kind = &problem.collective().kind;
-        if !matches!(kind, Kind::AllToAll | Kind::AllToAllV(_) | Kind::Scatter(_) | Kind::Gather(_)) {
+        if kind.pattern() != Pattern::OneToOne {
             return Err(FlowError::WrongKind(kind.name()));
         }
         problem.check_connected(&Distances::new(topology))?;
-        let reversed = matches!(kind, Kind::Gather(_));
+        let reversed = kind.is_to_root();
         let pairs = joined_pairs(problem);
         let arcs = pairs.iter().map(|&(from, to)| {
             let links = topology.links_between(from, to).map(|id| topology.link(id)).filter(|link| link.alive);
@@ -146,11 +150,7 @@ impl FlowNetwork {
         let demand = (0..ranks * ranks).map(|pair| {
             let (origin, dest) = (RankId((pair / ranks) as u32), RankId((pair % ranks) as u32));
             let (origin, dest) = if reversed { (dest, origin) } else { (origin, dest) };
-            match kind {
-                _ if !problem.needs(origin, dest) => 0.0,
-                Kind::AllToAllV(demand) => demand.chunks(origin, dest).len() as f64 / f64::from(problem.parts()),
-                _ => 1.0,
-            }
+            f64::from(problem.owed(origin, dest)) / f64::from(problem.parts())
         });
         let network = Network::new(ranks, arcs.collect(), demand.collect())?;
         let found = symmetries(topology, |image| keeps_demand(problem, image));
@@ -168,14 +168,15 @@ impl FlowNetwork {
 
 /// Does a map of the ranks carry what must be done into itself?
 pub(crate) fn keeps_demand(problem: &Problem, image: &dyn Fn(RankId) -> RankId) -> bool {
-    match &problem.collective().kind {
-        Kind::AllToAllV(demand) => {
+    let kind = &problem.collective().kind;
+    match kind.demand() {
+        Some(demand) => {
             let ranks = || (0..problem.topology().rank_count() as u32).map(RankId);
             ranks().all(|origin| {
                 ranks().all(|dest| demand.chunks(origin, dest).len() == demand.chunks(image(origin), image(dest)).len())
             })
         }
-        kind => kind.root().is_none_or(|root| image(root) == root),
+        None => kind.root().is_none_or(|root| image(root) == root),
     }
 }
 

@@ -1,8 +1,9 @@
 //! The hop count: every live link weighs 1, so the volume is at least all hops of all messages over all capacity.
 
+use super::count::Count;
 use super::evidence::unit_weights;
 use collsynth_core::certificate::{Evidence, Rational};
-use collsynth_core::collective::Kind;
+use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::Distances;
 
@@ -21,17 +22,14 @@ impl HopCount {
     pub fn new(problem: &Problem, distances: &Distances) -> Option<Self> {
         let topology = problem.topology();
         let kind = &problem.collective().kind;
-        if !matches!(kind, Kind::AllToAll | Kind::AllToAllV(_) | Kind::Scatter(_) | Kind::Gather(_)) {
+        if kind.pattern() != Pattern::OneToOne {
             return None;
         }
         let mut hops = 0;
         for from in topology.live_ranks() {
             for to in topology.live_ranks().filter(|&to| problem.needs(from, to)) {
-                let amount = match kind {
-                    Kind::AllToAllV(demand) => demand.chunks(from, to).len() as u64,
-                    _ => 1,
-                };
-                hops += u64::from(distances.get(from, to)) * amount;
+                let amount = problem.owed(from, to) / Count::of(problem).chunks;
+                hops += u64::from(distances.get(from, to)) * u64::from(amount);
             }
         }
         let links = topology.live_links().count() as u64;
@@ -41,11 +39,7 @@ impl HopCount {
 
     /// The volume below which the hops do not fit, in messages.
     pub fn volume(&self, problem: &Problem) -> Rational {
-        let unit = match problem.collective().kind {
-            Kind::AllToAllV(_) => problem.parts(),
-            _ => 1,
-        };
-        Rational::new(self.hops.into(), i128::from(self.capacity) * i128::from(unit))
+        Rational::new(self.hops.into(), i128::from(self.capacity) * Count::of(problem).a_message)
     }
 
     /// The metric with weight 1 on every live link.

@@ -11,9 +11,11 @@
 //!
 //! A barrier has no volume to speak of: it gets a bound for its steps alone.
 
+mod count;
 mod crowding;
 mod cuts;
 mod evidence;
+mod finding;
 mod flow;
 mod hops;
 mod over_time;
@@ -26,12 +28,13 @@ mod weighted;
 mod words;
 
 use collsynth_core::certificate::{Bounds, Evidence, Rational, StepsBound, VolumeBound};
-use collsynth_core::collective::Kind;
+use collsynth_core::collective::Pattern;
 use collsynth_core::problem::{Disconnected, Problem};
 use collsynth_core::topology::Distances;
 
 pub use collsynth_lp::{Limit, LpError};
 
+pub use finding::{Claim, Finding};
 pub(crate) use flow::keeps_demand;
 pub use flow::{FlowBound, FlowError, FlowLimit, FlowNetwork, flow_bound};
 pub use over_time::over_time;
@@ -41,26 +44,6 @@ use hops::HopCount;
 
 /// The most bounds on the volume that are shown.
 const MOST_VOLUMES: usize = 11;
-
-/// One bound, and why it holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// The family of evidence: "distance", "arc cut", "hop count", ...
-    pub name: &'static str,
-    /// What it proves.
-    pub claim: Claim,
-    /// The evidence in words, with coordinates.
-    pub words: String,
-}
-
-/// What a bound says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Claim {
-    /// At least so many steps.
-    Steps(StepsBound),
-    /// At least so much volume.
-    Volume(VolumeBound),
-}
 
 /// The best bound on the steps and the best on the volume; none where nothing must move.
 ///
@@ -72,7 +55,8 @@ pub enum Claim {
 ///
 /// ```
 /// use collsynth_core::collective::{Collective, Kind};
-/// use synth::{bound, problem::Problem, topology::Topology};
+/// use collsynth_core::{problem::Problem, topology::Topology};
+/// use collsynth_plan::bound;
 ///
 /// let problem = Problem::new(Topology::torus(&[4, 4, 4])?, Collective::new(Kind::AllToAll))?;
 /// let bounds = bound::find(&problem)?;
@@ -151,7 +135,8 @@ fn farthest_pair(problem: &Problem, distances: &Distances) -> Option<StepsBound>
 }
 
 fn volume_findings(problem: &Problem, distances: &Distances) -> Vec<Ranked> {
-    if problem.collective().kind == Kind::Barrier {
+    let kind = &problem.collective().kind;
+    if !kind.has_volume() {
         return Vec::new();
     }
     let mut ranked = Vec::new();
@@ -173,7 +158,7 @@ fn volume_findings(problem: &Problem, distances: &Distances) -> Vec<Ranked> {
             words::hop_count(problem, &found),
         );
     }
-    if problem.collective().kind == Kind::AllReduce {
+    if kind.pattern() == Pattern::EveryToEvery {
         for found in partition::best_partitions(problem) {
             let (volume, links, words) = (found.volume(), found.links, words::partition(&found));
             add("partition", volume, links, Evidence::Partition { blocks: found.blocks }, words);

@@ -30,12 +30,13 @@ use petgraph::algo::dinics;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
+use super::finding::{Claim, Finding};
 use super::flow::{FlowLimit, FlowNetwork};
 use super::repeated::{TooFew, too_few_units};
 use super::rounding::{FINE, Rounding, joined_pairs, windows};
-use super::{Claim, Finding, words};
+use super::words;
 use collsynth_core::certificate::{self, Bounds, Evidence, Rational, VolumeBound, Window};
-use collsynth_core::collective::Kind;
+use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{Distances, RankId};
 
@@ -54,7 +55,7 @@ pub fn over_time(problem: &Problem, known: &Bounds, limit: &FlowLimit) -> Option
     let mut stars = stars(problem, &distances);
     stars.sort_by_key(|star| Reverse(star.estimate));
     // Of a demand the ranks that have most to do are slow; of others, it may be any rank.
-    let any = !matches!(problem.collective().kind, Kind::AllToAllV(_));
+    let any = problem.collective().kind.demand().is_none();
     for star in &stars {
         if limit.solver.check().is_err() {
             break;
@@ -65,9 +66,7 @@ pub fn over_time(problem: &Problem, known: &Bounds, limit: &FlowLimit) -> Option
             best.add(evidence);
         }
     }
-    if matches!(problem.collective().kind, Kind::AllToAllV(_))
-        && let Some(evidence) = of_all(problem, best.least, limit)
-    {
+    if !any && let Some(evidence) = of_all(problem, best.least, limit) {
         best.add(evidence);
     }
     let (at_least, evidence) = best.evidence?;
@@ -121,11 +120,7 @@ fn stars(problem: &Problem, distances: &Distances) -> Vec<Star> {
         let others = topology.live_ranks().filter(|&rank| only.is_none_or(|only| only == rank));
         let chunks = |far: RankId| {
             let (origin, dest) = if inwards { (far, centre) } else { (centre, far) };
-            match &problem.collective().kind {
-                _ if origin == dest => 0,
-                Kind::AllToAllV(demand) => demand.chunks(origin, dest).len() as u32,
-                _ => problem.parts(),
-            }
+            problem.owed(origin, dest)
         };
         let amounts: Vec<(RankId, u32)> =
             others.map(|far| (far, chunks(far))).filter(|&(_, amount)| amount > 0).collect();
@@ -137,24 +132,24 @@ fn stars(problem: &Problem, distances: &Distances) -> Vec<Star> {
         Star { centre, inwards, amounts, named, estimate }
     };
     let each = |make: &dyn Fn(RankId) -> Star| topology.live_ranks().map(make).collect::<Vec<_>>();
-    match problem.collective().kind {
-        Kind::Scatter(root) => vec![star(root, false, None, None)],
-        Kind::Gather(root) => vec![star(root, true, None, None)],
-        Kind::Broadcast(root) => each(&|rank| star(root, false, Some(rank), Some(rank))),
-        Kind::Reduce(root) => each(&|rank| star(root, true, Some(rank), Some(rank))),
-        Kind::AllGather | Kind::AllReduceGathered => each(&|rank| star(rank, true, None, Some(rank))),
-        Kind::ReduceScatter => each(&|rank| star(rank, false, None, Some(rank))),
-        Kind::AllReduce => each(&|rank| {
+    let kind = &problem.collective().kind;
+    match (kind.pattern(), kind.root()) {
+        _ if !kind.has_volume() => Vec::new(),
+        (Pattern::OneToOne, Some(root)) => vec![star(root, kind.is_to_root(), None, None)],
+        (_, Some(root)) => each(&|rank| star(root, kind.is_to_root(), Some(rank), Some(rank))),
+        (Pattern::OneToEvery, None) => each(&|rank| star(rank, true, None, Some(rank))),
+        (Pattern::EveryToOne, None) => each(&|rank| star(rank, false, None, Some(rank))),
+        (Pattern::EveryToEvery, None) => each(&|rank| {
             let pair = |far: RankId| star(rank, true, Some(far), Some(rank));
             // Among equals, the first.
             let slower = |a: Star, b: Star| if b.estimate > a.estimate { b } else { a };
             topology.live_ranks().map(pair).reduce(slower).unwrap_or_else(|| pair(rank))
         }),
-        Kind::AllToAllV(_) => {
+        (Pattern::OneToOne, None) if kind.demand().is_some() => {
             let both = |inwards: bool| each(&|rank| star(rank, inwards, None, None));
             both(false).into_iter().chain(both(true)).collect()
         }
-        Kind::AllToAll | Kind::Barrier => Vec::new(),
+        (Pattern::OneToOne, None) => Vec::new(),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
+use super::count::Count;
 use collsynth_core::certificate::Rational;
-use collsynth_core::collective::Kind;
+use collsynth_core::collective::{Demand, Who};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{LinkId, RankId};
 
@@ -54,11 +55,7 @@ struct Border {
 impl Crossing {
     /// The volume below which this cannot cross, in messages.
     pub fn volume(&self, problem: &Problem) -> Rational {
-        let unit = match problem.collective().kind {
-            Kind::AllToAllV(_) => problem.parts(),
-            _ => 1,
-        };
-        Rational::new(self.amount.into(), i128::from(self.capacity) * i128::from(unit))
+        Rational::new(self.amount.into(), i128::from(self.capacity) * Count::of(problem).a_message)
     }
 
     /// The more demand on the less capacity is the greater; among equals, the fewer links.
@@ -75,10 +72,7 @@ impl<'a> Region<'a> {
     /// The empty set.
     pub fn new(problem: &'a Problem) -> Self {
         let topology = problem.topology();
-        let counts = match &problem.collective().kind {
-            Kind::AllToAllV(demand) => demand.counts().collect(),
-            _ => Vec::new(),
-        };
+        let counts = problem.collective().kind.demand().into_iter().flat_map(Demand::counts).collect();
         Self {
             problem,
             counts,
@@ -165,17 +159,16 @@ impl<'a> Region<'a> {
             Side::Out => (within, beyond, self.holds_root),
             Side::Into => (beyond, within, !self.holds_root),
         };
-        match &self.problem.collective().kind {
-            Kind::AllToAll => before * after,
-            Kind::AllToAllV(_) => self.border(side).chunks,
-            Kind::AllGather | Kind::AllReduceGathered => before,
-            Kind::ReduceScatter => after,
-            Kind::AllReduce => 1,
-            Kind::Broadcast(_) => u64::from(root_before),
-            Kind::Reduce(_) => u64::from(!root_before),
-            Kind::Scatter(_) => u64::from(root_before) * after,
-            Kind::Gather(_) => u64::from(!root_before) * before,
-            Kind::Barrier => 0,
+        let kind = &self.problem.collective().kind;
+        let count = |who: Who, owners: u64, root: bool| match who {
+            Who::Owner => owners,
+            Who::Root(_) => u64::from(root),
+            Who::Every => 1,
+        };
+        match kind.demand() {
+            Some(_) => self.border(side).chunks,
+            None if !kind.has_volume() => 0,
+            None => count(kind.before(), before, root_before) * count(kind.after(), after, !root_before),
         }
     }
 

@@ -11,7 +11,6 @@
 use super::crowding::Crowding;
 use super::rounding::{Rounding, Weights, joined_pairs, weights};
 use collsynth_core::certificate::{self, Evidence, Rational};
-use collsynth_core::collective::Kind;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::LinkId;
 
@@ -32,7 +31,7 @@ const GREATEST: [u32; 2] = [2, 3];
 pub(super) fn best_metric(problem: &Problem) -> Option<(Rational, Weights)> {
     let links: Vec<LinkId> = problem.topology().live_links().collect();
     let size = problem.topology().rank_count() * links.len();
-    if !matches!(problem.collective().kind, Kind::AllToAll | Kind::AllToAllV(_)) || size == 0 || size > LARGEST {
+    if problem.collective().kind.owners() != 2 || size == 0 || size > LARGEST {
         return None;
     }
     // Two links that join the same ranks are one pair; both count with the length of the first.

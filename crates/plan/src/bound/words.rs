@@ -1,11 +1,12 @@
 //! Bounds in words, with coordinates.
 
+use super::count::Count;
 use super::cuts::{Cut, Family};
 use super::hops::HopCount;
 use super::partition::Partition;
 use super::region::{Crossing, Side};
 use collsynth_core::certificate::{Evidence, Rational, StepsBound};
-use collsynth_core::collective::Kind;
+use collsynth_core::collective::{Combining, Pattern, Unit};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{RankId, dim_name};
 
@@ -26,12 +27,8 @@ pub(super) fn distance(problem: &Problem, bound: &StepsBound) -> String {
 
 /// "all messages together make 8064 hops over 382 links: 21.10".
 pub(super) fn hop_count(problem: &Problem, found: &HopCount) -> String {
-    let what = match problem.collective().kind {
-        Kind::AllToAllV(_) => "chunks",
-        _ => "messages",
-    };
-    let over = over(found.links, found.capacity);
-    format!("all {what} together make {} hops {over}: {}", found.hops, decimal(found.volume(problem)))
+    let (what, over) = (Count::of(problem).word, over(found.links, found.capacity));
+    format!("all {what}s together make {} hops {over}: {}", found.hops, decimal(found.volume(problem)))
 }
 
 /// "in 13 steps of width 1, not all of it can come to rank 5 (1,1)".
@@ -40,7 +37,7 @@ pub(super) fn over_time(problem: &Problem, evidence: &Evidence) -> String {
     let in_steps = format!("in {width} steps of width 1, ");
     match rank {
         Some(rank) => {
-            let outwards = matches!(problem.collective().kind, Kind::Reduce(_) | Kind::ReduceScatter);
+            let outwards = problem.collective().kind.pattern() == Pattern::EveryToOne;
             let way = if outwards { "go out from" } else { "come to" };
             format!("{in_steps}not all of it can {way} rank {}", problem.topology().rank_label(*rank))
         }
@@ -61,17 +58,14 @@ pub(super) fn metric(problem: &Problem, weights: &[(RankId, RankId, u32)], volum
             capacity += i128::from(weight) * i128::from(link.capacity);
         }
     }
-    let (what, unit) = match problem.collective().kind {
-        Kind::AllToAllV(_) => ("chunks", problem.parts()),
-        _ => ("messages", 1),
-    };
-    let crossings = volume * capacity * i128::from(unit);
+    let Count { word, a_message, .. } = Count::of(problem);
+    let crossings = volume * capacity * a_message;
     let counted = match weights.iter().map(|&(.., weight)| weight).max() {
         Some(greatest @ 2..) => format!(", counted 1 to {greatest}-fold"),
         _ => String::new(),
     };
     format!(
-        "all {what} together must cross {links} chosen links {crossings} times{counted}, over a capacity of {capacity}: {}",
+        "all {word}s together must cross {links} chosen links {crossings} times{counted}, over a capacity of {capacity}: {}",
         decimal(volume)
     )
 }
@@ -80,12 +74,11 @@ pub(super) fn metric(problem: &Problem, weights: &[(RankId, RankId, u32)], volum
 pub(super) fn cut(problem: &Problem, cut: &Cut) -> String {
     let one = cut.ranks.len() == 1;
     let Crossing { side, amount, capacity, links } = cut.crossing;
-    let what = match (&problem.collective().kind, side) {
-        (Kind::AllToAllV(_), _) => "chunk",
-        (Kind::AllToAll | Kind::Broadcast(_) | Kind::Scatter(_) | Kind::Gather(_), _) => "message",
-        (Kind::AllGather | Kind::AllReduceGathered, _) => "shard",
-        (Kind::ReduceScatter, _) => "partial sum",
-        (Kind::AllReduce | Kind::Reduce(_) | Kind::Barrier, _) => "vector",
+    let kind = &problem.collective().kind;
+    let what = match kind.unit() {
+        Unit::Message => Count::of(problem).word,
+        Unit::Shard if kind.combining() == Combining::Sum => "partial sum",
+        unit => unit.name(),
     };
     let verb = match (side, one) {
         (Side::Out, true) => "sends",

@@ -1,11 +1,11 @@
-//! A maximal flow through the time-expanded network, and the cut that limits it.
+//! A maximum flow through the time-expanded network, and the cut that limits it.
 //!
 //! Nodes are ranks at times `0 ..= S`. In a step, links lead from every rank to its neighbours one time later, with
-//! room for `width * capacity` chunks; to wait at a rank costs no room. At the last time each rank passes on what it is
-//! to get. The flow is found along shortest augmenting paths, a whole level graph at a time (Dinitz 1970); widening a
-//! step keeps what flows already.
+//! room for `width * capacity` chunks; waiting at a rank takes no room. At the last time each rank delivers what it is to
+//! get. The flow is found along shortest augmenting paths, one level graph at a time (Dinitz 1970); widening a step keeps
+//! what already flows.
 
-use crate::negotiation::Network;
+use crate::network::Network;
 
 /// As good as unlimited.
 const AMPLE: u32 = 1 << 30;
@@ -15,7 +15,7 @@ pub(super) struct Flow<'a> {
     network: &'a Network,
     root: u32,
     widths: Vec<u32>,
-    /// Where each arc leads; arc `2i + 1` is arc `2i` backwards.
+    /// Where each arc leads; arc `2i + 1` is arc `2i` reversed.
     to: Vec<u32>,
     /// How much more an arc can carry.
     room: Vec<u32>,
@@ -26,7 +26,7 @@ pub(super) struct Flow<'a> {
     missing: u64,
 }
 
-/// A cut: whatever the widths are, `sum of weights[t] * widths[t]` must be at least `need`.
+/// A cut: whatever the widths, `sum of weights[t] * widths[t]` must be at least `need`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
     /// Per step, the capacity of its links that cross.
@@ -48,27 +48,27 @@ impl<'a> Flow<'a> {
     pub fn new(network: &'a Network, root: u32, demand: &[u32], widths: Vec<u32>) -> Self {
         let (ranks, links, steps) = (network.rank_count(), network.link_count(), widths.len());
         let node = |rank: u32, time: usize| (time * ranks) as u32 + rank;
-        let mut ends = Vec::with_capacity(steps * (links + ranks) + ranks);
-        let mut room = Vec::with_capacity(2 * ends.capacity());
+        let mut joined = Vec::with_capacity(steps * (links + ranks) + ranks);
+        let mut room = Vec::with_capacity(2 * joined.capacity());
         for (time, &width) in widths.iter().enumerate() {
             for link in 0..links {
-                ends.push((node(network.from[link], time), node(network.to[link], time + 1)));
+                joined.push((node(network.from[link], time), node(network.to[link], time + 1)));
                 room.extend([width.saturating_mul(network.capacity[link]).min(AMPLE), 0]);
             }
         }
         for time in 0..steps {
             for rank in 0..ranks as u32 {
-                ends.push((node(rank, time), node(rank, time + 1)));
+                joined.push((node(rank, time), node(rank, time + 1)));
                 room.extend([AMPLE, 0]);
             }
         }
         let sink = node(0, steps + 1);
         for rank in 0..ranks as u32 {
-            ends.push((node(rank, steps), sink));
+            joined.push((node(rank, steps), sink));
             room.extend([demand[rank as usize], 0]);
         }
         let mut first = vec![0; sink as usize + 2];
-        for &(from, to) in &ends {
+        for &(from, to) in &joined {
             first[from as usize + 1] += 1;
             first[to as usize + 1] += 1;
         }
@@ -77,7 +77,7 @@ impl<'a> Flow<'a> {
         }
         let mut next = first.clone();
         let (mut to, mut arcs) = (Vec::with_capacity(room.len()), vec![0; room.len()]);
-        for (arc, &(from, end)) in ends.iter().enumerate() {
+        for (arc, &(from, end)) in joined.iter().enumerate() {
             to.extend([end, from]);
             for (node, arc) in [(from, 2 * arc), (end, 2 * arc + 1)] {
                 arcs[next[node as usize] as usize] = arc as u32;
@@ -210,8 +210,8 @@ impl<'a> Flow<'a> {
         Cut { weights: (0..steps).map(weight).collect(), need }
     }
 
-    /// Takes the flow apart into paths: the rank at the end, how many chunks, and the link taken in each step, if any.
-    /// No path comes to a rank twice.
+    /// Decomposes the flow into paths: the rank at the end, how many chunks, and the link taken in each step, if any. No
+    /// path visits a rank twice.
     pub fn into_paths(mut self) -> Vec<(u32, u32, Vec<Option<u32>>)> {
         let (ranks, links, steps) = (self.network.rank_count(), self.network.link_count(), self.widths.len());
         let mut paths = Vec::new();

@@ -2,38 +2,38 @@
 //!
 //! # Idea
 //!
-//! What one rank sends to all others is a single commodity: a chunk that arrives anywhere may be called whichever is
-//! wanted there. So for steps of given widths, whether everything can be sent is a question of maximal flow through the
-//! time-expanded network, and the flow, taken apart into paths, is the schedule. Nothing has to be negotiated.
+//! What one rank sends to all others is a single commodity: a chunk that arrives at a rank may be any of those wanted
+//! there. So for steps of given widths, whether everything can be sent is a question of maximum flow through the
+//! time-expanded network, and the flow, decomposed into paths, is the schedule. Nothing has to be negotiated.
 //!
 //! ```text
 //!   time 0    1    2    3        the flow may wait at a rank, or cross a link in a step,
-//!   root o----o----o----o        as much of it as the step is wide
+//!   root o----o----o----o        up to the width of the step
 //!          \    \    \
 //!      a    o----o----o----> what a is to get
 //! ```
 //!
 //! What remains is to find widths; the cuts that limit a flow say which steps are too narrow (see `narrow`). Where all
-//! go to one rank, all is read backwards in time over links turned round.
+//! send to one rank, the schedule is read backward in time over reversed links.
 //!
-//! # When it applies
+//! # Applies
 //!
 //! Scatter and gather on any topology, with any failures; all_to_all or all_to_allv if one rank sends, or one rank
 //! receives, everything.
 //!
-//! # Volume and steps
+//! # Steps and volume
 //!
-//! Least steps first, then more as long as they make it narrower. On tori the volume is the cut of the root,
-//! `(N-1) / (live links of the root)`, in diameter steps. Where another cut is as tight as that of the root, steps
-//! in which nothing has come there yet are lost: the least width is then that of the quickest flow in steps of width 1,
-//! which a metric over time certifies.
+//! The least steps first, then more as long as they reduce the width. On tori the volume is the cut of the root,
+//! `(N-1) / (live links of the root)`, in diameter steps. Where another cut is as tight as that of the root, steps before
+//! anything has reached it are lost: the least width is then that of the quickest flow in steps of width 1, which a
+//! metric over time certifies.
 //!
 //! # Complexity
 //!
-//! A flow takes some passes over `S * links` arcs, whatever the number of parts; some hundred flows are tried for each
+//! A flow takes a few passes over `S * links` arcs, whatever the number of parts; a few hundred flows are tried for each
 //! number of steps.
 //!
-//! # References
+//! # Reference
 //!
 //! Ford and Fulkerson, "Constructing maximal dynamic flows from static flows", 1958; Dinitz 1970; Benders 1962 for cuts
 //! as demands.
@@ -43,7 +43,8 @@ mod narrow;
 
 use std::ops::RangeInclusive;
 
-use crate::negotiation::{Message, Network, messages};
+use crate::moves::Moves;
+use crate::network::{Message, Network, messages};
 use crate::{Control, Outcome, PlanError, Planner, StopReason, Task};
 use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::ChunkId;
@@ -52,17 +53,17 @@ use collsynth_core::schedule::{Op, Schedule};
 use flow::Flow;
 use narrow::{Narrow, total};
 
-/// More steps are tried until so many in a row were of no use.
+/// The planner stops adding steps after this number in a row without gain.
 const VAIN_STEPS: u32 = 3;
 
 /// The planner of flows over time.
 ///
 /// ```
-/// use collsynth_plan::{Control, Wish, synthesise};
-/// use synth::{collective::Kind, topology::{RankId, Topology}};
+/// use collsynth_plan::{Control, Goal, synthesize};
+/// use collsynth_core::{collective::Kind, topology::{RankId, Topology}};
 ///
 /// let kind = Kind::Scatter(RankId(0));
-/// let plan = synthesise(&Topology::torus(&[4, 4])?, &kind, &Wish::default(), &Control::unlimited())?;
+/// let plan = synthesize(&Topology::torus(&[4, 4])?, &kind, &Goal::default(), &Control::unlimited())?;
 /// // 15 messages over 4 links, in as many steps as the farthest rank is away.
 /// assert_eq!((plan.planner, plan.schedule.step_count(), plan.schedule.total_width()), ("flow_over_time", 4, 4));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -113,7 +114,7 @@ impl Planner for FlowOverTime {
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
-        let least_steps = task.step_count(task.bounds.least_steps())?;
+        let least_steps = task.steps_or(task.bounds.least_steps())?;
         let Some(star) = Star::new(task.problem) else {
             return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
         };
@@ -136,7 +137,7 @@ impl Planner for FlowOverTime {
                 break;
             };
             let narrowest = total(flow.widths()) == least_width.max(steps);
-            let schedule = write_down(task, &network, &star, flow);
+            let schedule = write(task, &network, &star, flow);
             let better = best.as_ref().is_none_or(|best| task.prefers(&schedule, best));
             vain = if better { 0 } else { vain + 1 };
             best = if better { Some(schedule) } else { best };
@@ -156,8 +157,8 @@ impl Planner for FlowOverTime {
     }
 }
 
-/// The schedule of so little width as a metric over time allows, in the fewest steps. That width always does in steps
-/// of width 1, and the more steps there may be, the more likely it is to do.
+/// The schedule of the least width that a metric over time allows, in the fewest steps. That width always suffices in
+/// steps of width 1, and the more steps, the more likely it is to suffice.
 fn narrowest(
     task: &Task<'_>,
     network: &Network,
@@ -178,13 +179,12 @@ fn narrowest(
             None => fewest = middle + 1,
         }
     }
-    Some(write_down(task, network, star, found))
+    Some(write(task, network, star, found))
 }
 
 /// The schedule that a flow is.
-fn write_down(task: &Task<'_>, network: &Network, star: &Star, flow: Flow<'_>) -> Schedule {
-    let links = network.link_count();
-    let mut steps: Vec<Vec<Vec<ChunkId>>> = vec![vec![Vec::new(); links]; flow.widths().len()];
+fn write(task: &Task<'_>, network: &Network, star: &Star, flow: Flow<'_>) -> Schedule {
+    let mut moves = Moves::new(flow.widths().len());
     let mut chunks: Vec<Vec<ChunkId>> = vec![Vec::new(); network.rank_count()];
     for message in star.messages.iter().rev() {
         chunks[star.other_end(message) as usize].push(message.chunk);
@@ -192,27 +192,13 @@ fn write_down(task: &Task<'_>, network: &Network, star: &Star, flow: Flow<'_>) -
     for (rank, amount, hops) in flow.into_paths() {
         let left = &mut chunks[rank as usize];
         let on_path = left.split_off(left.len() - amount as usize);
-        for (carried, link) in steps.iter_mut().zip(hops) {
-            if let Some(link) = link {
-                carried[link as usize].extend(on_path.iter().rev());
-            }
+        for (step, link) in hops.into_iter().enumerate().filter_map(|(step, link)| Some((step, link?))) {
+            moves.add(step, network.ids[link as usize], Op::Copy, on_path.iter().copied());
         }
     }
     if star.collected {
-        steps.reverse();
+        moves.reverse();
     }
-    let mut builder = Schedule::builder();
-    for carried in &mut steps {
-        let needed = carried.iter().zip(&network.capacity).map(|(chunks, &c)| (chunks.len() as u32).div_ceil(c)).max();
-        let width = needed.unwrap_or(0);
-        if width == 0 && task.steps.is_none() {
-            continue;
-        }
-        builder.step(width.max(1));
-        for (link, chunks) in carried.iter_mut().enumerate().filter(|(_, chunks)| !chunks.is_empty()) {
-            chunks.sort_unstable();
-            builder.transfer_over(task.problem.topology(), network.ids[link], Op::Copy, std::mem::take(chunks));
-        }
-    }
-    builder.finish()
+    let keeps_idle = task.steps.is_some();
+    moves.write(task.problem.topology(), |_, needed| (needed > 0 || keeps_idle).then_some(needed.max(1)))
 }

@@ -1,15 +1,15 @@
 //! The narrowest steps through which everything flows.
 //!
-//! Every cut of the time-expanded network is a demand on the widths: so much must cross over these links in these
-//! steps. Cuts are collected as flows run into them, and widths are sought that satisfy all of them: units of width are
-//! moved from step to step as long as that makes less be missing (min-conflicts: Minton et al. 1992). What satisfies
-//! all cuts known is tried, and either everything flows or there are new cuts. The total width is found by bisection,
-//! between the bound and what widening the most contended steps leads to.
+//! Every cut of the time-expanded network is a demand on the widths: this amount must cross these links in these steps.
+//! Cuts are collected as flows run into them, and the search moves units of width from step to step as long as that
+//! reduces what is missing over all of them (min-conflicts: Minton et al. 1992). Widths that satisfy all known cuts are
+//! tried: either everything flows, or there are new cuts. Bisection finds the total width, between the bound and the
+//! result of widening the most contended steps.
 
 use fastrand::Rng;
 
 use super::flow::{Cut, Flow};
-use crate::negotiation::Network;
+use crate::network::Network;
 use crate::{Control, even_widths};
 
 /// Units moved before a total width is given up.
@@ -26,13 +26,12 @@ pub(super) struct Narrow<'a> {
 }
 
 impl<'a> Narrow<'a> {
-    /// Of chunks from a root, `demand[rank]` to each rank, in so many steps.
+    /// For chunks from a root, `demand[rank]` to each rank, in this number of steps.
     pub fn new(network: &'a Network, root: u32, demand: &'a [u32], steps: u32, seed: u64) -> Self {
         Self { network, root, demand, steps: steps as usize, cuts: Vec::new(), rng: Rng::with_seed(seed) }
     }
 
-    /// The flow through the least total width found, which is `least` at the least; `None` if it is told to stop before
-    /// there is any.
+    /// The flow through the least total width found, at least `least`; `None` if `control` says stop before there is any.
     pub fn run(mut self, least: u32, control: &Control) -> Option<Flow<'a>> {
         let mut best = self.widened(control)?;
         let mut least = least.max(self.steps as u32);
@@ -46,7 +45,7 @@ impl<'a> Narrow<'a> {
         Some(best)
     }
 
-    /// Steps of width 1, each widened as long as it is the one with most links in the cuts.
+    /// Steps of width 1, each widened while it has the most links in the cuts.
     fn widened(&mut self, control: &Control) -> Option<Flow<'a>> {
         let mut flow = self.flow(vec![1; self.steps]);
         while !flow.fill() {
@@ -83,7 +82,7 @@ impl<'a> Narrow<'a> {
         None
     }
 
-    /// Moves width from one step to another so that least is missing; `None` if nothing can be moved.
+    /// Moves width from one step to another so that the least is missing; `None` if nothing can be moved.
     fn shift(&mut self, widths: &mut [u32]) -> Option<()> {
         let worst = self.cuts.iter().max_by_key(|cut| cut.violation(widths))?.clone();
         let missing = worst.violation(widths);
@@ -133,7 +132,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{Flow, Narrow, total};
-    use crate::negotiation::Network;
+    use crate::network::Network;
     use crate::{Control, even_widths};
     use collsynth_core::collective::{Collective, Kind};
     use collsynth_core::problem::Problem;

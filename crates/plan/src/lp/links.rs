@@ -1,7 +1,7 @@
 //! What the live links carry so far, step by step.
 
 use crate::bound::FlowNetwork;
-use crate::negotiation::{LiveLink, Network, WAIT};
+use crate::network::{LiveLink, Network, WAIT};
 use collsynth_core::topology::RankId;
 
 /// The live links of each arc; where there are two, the emptier one is taken.
@@ -35,8 +35,8 @@ impl Links {
         link
     }
 
-    /// A chunk crosses arcs one after another, in the steps in which they are emptiest: of all ways to place the hops,
-    /// that of the least sum. O(hops * steps).
+    /// A chunk crosses arcs one after another, in the steps in which they are emptiest: of all placements of the hops,
+    /// the one of least sum. O(hops * steps).
     pub fn spread(&mut self, arcs: &[usize], path: &mut [LiveLink]) {
         let steps = path.len();
         // `best[hop * (steps + 1) + step]`: the least sum of the first hops, done before this step.

@@ -1,44 +1,54 @@
 //! The time-stepped flow, rounded: messages on the paths of a linear program, repaired by negotiation.
 //!
-//! The linear program splits every message over any paths through the time-expanded network, so that the sum of the
-//! widths is the least there is in so many steps. Rounded to whole chunks, its paths crowd here and there by a chunk or
-//! two; negotiation moves those away.
+//! # Idea
+//!
+//! The linear program splits every message over any paths through the time-expanded network and minimizes the sum of the
+//! widths in a given number of steps. Rounded to whole chunks, its paths exceed a slot here and there by a chunk or two;
+//! negotiation moves those away.
 //!
 //! ```text
-//!   flow      0.6 ----------,      0.4 ----,            of a message in 2 parts: one part takes each way
+//!   flow      0.6 ----------,      0.4 ----,            of a message in 2 parts: one part takes each path
 //!   0 -> 3    0 -> 1 -> 3    `>    0 -> 2 -> 3          (1.2 and 0.8 chunks, rounded)
 //! ```
 //!
-//! * **Applies** to all_to_all, all_to_allv, scatter and gather on any topology, while the program is small: what
-//!   counts is `N * links * steps` over the number of symmetries. Where that is too large, the flow without steps is
-//!   taken, and its paths are spread over the steps; where `N * links` is too large as well, it does not apply.
-//! * **Steps and volume**: the program's optimum, if the parts make that whole and the rounding can be repaired. Its
-//!   widths are advice too: narrow steps where a schedule of so few steps wants them.
-//! * **Complexity**: that of the program (see `collsynth_lp`), then of a short negotiation.
+//! # Applies
 //!
-//! Source of the flow: Basu et al., HPDC 2024, who turn it into schedules of the same form; the repair is ours.
+//! All_to_all, all_to_allv, scatter and gather on any topology, while the program is small: its size is
+//! `N * links * steps` over the number of symmetries. Where that is too large, the planner solves the flow without steps
+//! and spreads its paths over the steps; where `N * links` is too large as well, it does not apply.
+//!
+//! # Steps and volume
+//!
+//! The optimum of the program, if the parts make it whole and negotiation can repair the rounding. The widths of the
+//! program serve as advice too: narrow steps where a schedule in these steps wants them.
+//!
+//! # Complexity
+//!
+//! That of the program (see `collsynth_lp`), then of a short negotiation.
+//!
+//! # Reference
+//!
+//! Basu et al., "Efficient all-to-all collective communication schedules for direct-connect topologies", HPDC 2024, for
+//! the flow, which they turn into schedules of the same form; the repair is new here.
 
 mod links;
 mod rounding;
 mod spreading;
+mod tracing;
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use collsynth_lp::{Flow, SteppedFlow, least_load, least_load_size, least_widths, least_widths_size};
 
 use crate::bound::FlowNetwork;
-use crate::negotiated::{Guide, plan_from};
-use crate::negotiation::{LiveLink, Message, Network, WAIT};
-use crate::{Asked, Control, Outcome, PlanError, Planner, Task};
+use crate::network::{LiveLink, Message, Network, WAIT};
+use crate::path_routing::{Guide, plan_from};
+use crate::{AutoUse, Control, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
 
-/// Variables of the largest program that is solved: some tens of seconds.
+/// Variables of the largest program that is solved: it takes some tens of seconds.
 const MOST_VARIABLES: usize = 60_000;
-
-/// How much less a way is worth where a link would carry more than the flow over it.
-const CROWDED: f64 = 1.0;
 
 /// The planner by linear programming.
 pub struct Lp;
@@ -62,9 +72,9 @@ impl Planner for Lp {
         "all_to_all(v), scatter, gather on small or symmetric networks: a flow LP, rounded and repaired"
     }
 
-    /// [`crate::Negotiated`] mostly reaches the same, sooner.
-    fn asked(&self) -> Asked {
-        Asked::ByName
+    /// [`crate::Negotiated`] mostly reaches the same figures sooner.
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::Never
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
@@ -84,21 +94,7 @@ impl Planner for Lp {
     }
 }
 
-/// Origin and destination in the network of the flow, which may be turned round.
-fn ends(flow: &FlowNetwork, message: &Message) -> (usize, usize) {
-    let (origin, dest) = (message.origin as usize, message.dest as usize);
-    if flow.reversed { (dest, origin) } else { (origin, dest) }
-}
-
-/// Source by source, the messages that have farthest to go first.
-fn tracing_order(flow: &FlowNetwork, network: &Network, messages: &[Message]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..messages.len()).collect();
-    let hops = |message: &Message| network.distance(message.origin, message.dest);
-    order.sort_by_key(|&number| (ends(flow, &messages[number]).0, Reverse(hops(&messages[number])), number));
-    order
-}
-
-/// Solves the program of each number of steps once, when first asked; that without steps where those are too large.
+/// Solves the program of each number of steps once, on demand; the program without steps where those are too large.
 struct FlowGuide<'a> {
     flow: FlowNetwork,
     control: &'a Control,
@@ -111,7 +107,7 @@ impl<'a> FlowGuide<'a> {
         Self { flow, control, stepped: Mutex::default(), unstepped: OnceLock::new() }
     }
 
-    /// The flow in so many steps; `None` where the program is too large or the time too short.
+    /// The flow in this number of steps; `None` where the program is too large or the time too short.
     fn stepped(&self, steps: usize) -> Option<Arc<SteppedFlow>> {
         let mut solved = self.stepped.lock().unwrap_or_else(PoisonError::into_inner);
         let solve = || {
@@ -140,7 +136,7 @@ impl Guide for FlowGuide<'_> {
         }
     }
 
-    /// The widths of the flow, brought to this sum: rounded down, what is left goes to the largest remainders.
+    /// The widths of the flow scaled to this sum: rounded down, with the rest added to the largest remainders.
     fn widths(&self, steps: u32, width: u32) -> Option<Vec<u32>> {
         let flow = self.stepped(steps as usize)?;
         let spare = f64::from(width.checked_sub(steps)?);

@@ -1,15 +1,15 @@
 //! From a flow in steps to a path for every chunk.
 //!
-//! The flow of one source through the time-expanded network is taken apart backwards: from the destination after the
-//! last step, always to where most of the flow came from that no path was given yet, until the source is reached. Every
-//! path takes a chunk's worth away. Paths that come by a rank twice are cut short.
+//! The flow of one source through the time-expanded network is decomposed backward: from the destination after the last
+//! step, always to where most of the flow came from that no path has claimed yet, until the source is reached. Every path
+//! claims one chunk of flow. Paths that visit a rank twice are cut short.
 
 use collsynth_lp::SteppedFlow;
 
 use super::links::Links;
-use super::{CROWDED, ends, tracing_order};
+use super::tracing::{CROWDED, joined_nodes, tracing_order};
 use crate::bound::FlowNetwork;
-use crate::negotiation::{LiveLink, Message, Network, WAIT};
+use crate::network::{LiveLink, Message, Network, WAIT};
 use collsynth_core::problem::Problem;
 
 /// A path for every message, `[message * steps + step]`.
@@ -26,7 +26,7 @@ pub(super) fn paths(
     let mut links = Links::new(flow, network, steps);
     let mut source = None;
     for number in tracing_order(flow, network, messages) {
-        let (from, to) = ends(flow, &messages[number]);
+        let (from, to) = joined_nodes(flow, &messages[number]);
         if source.replace(from) != Some(from) {
             left.load(from);
         }
@@ -39,9 +39,9 @@ pub(super) fn paths(
     paths
 }
 
-/// Waits at a rank instead of going round and coming back to it.
+/// Waits at a rank instead of leaving it and coming back.
 fn cut_loops(network: &Network, origin: u32, path: &mut [LiveLink]) {
-    // The ranks on the way, each with the step before which it is reached.
+    // The ranks on the path, each with the step before which it is reached.
     let mut visited = vec![(origin, 0)];
     for step in 0..path.len() {
         if path[step] == WAIT {
@@ -57,7 +57,7 @@ fn cut_loops(network: &Network, origin: u32, path: &mut [LiveLink]) {
     }
 }
 
-/// What no path was given yet, in chunks: of one source, and of all.
+/// The flow that no path has claimed yet, in chunks: of one source, and of all.
 struct Left<'a> {
     flow: &'a FlowNetwork,
     solved: &'a SteppedFlow,
@@ -111,12 +111,12 @@ impl<'a> Left<'a> {
         }
     }
 
-    /// Takes one chunk's path to a node away; `visit` is told the arcs and their steps, the last first.
+    /// Claims one chunk's path to a node; `visit` gets the steps and their arcs, the last first.
     fn trace(&mut self, dest: usize, mut visit: impl FnMut(usize, usize)) {
         let (nodes, arcs) = (self.flow.network.nodes(), self.flow.network.arcs());
         let mut node = dest;
         for step in (0..self.steps).rev() {
-            // Only what can have been reached by then comes into question.
+            // Only nodes that can be reached by then are candidates.
             let reached = |node: usize| self.hops[node] as usize <= step;
             let mut best = reached(node).then(|| (self.waits[step * nodes + node], None));
             for &arc in self.into[node].iter().filter(|&&arc| reached(arcs[arc].from) && node != self.source) {

@@ -1,15 +1,15 @@
 //! From a flow without steps to a path for every chunk, and its hops spread over the steps.
 //!
-//! The flow of one source is taken apart backwards: from the destination always over the link with most of the flow
-//! that no path was given yet, among those from which the source is near enough. Then each path is given the steps in
-//! which its links are emptiest so far: dynamic programming over its hops and the steps.
+//! The flow of one source is decomposed backward: from the destination always over the link with most of the flow that no
+//! path has claimed yet, among those from which the source is near enough. Then each path takes the steps in which its
+//! links are emptiest so far: dynamic programming over its hops and the steps.
 
 use collsynth_lp::Flow;
 
 use super::links::Links;
-use super::{CROWDED, ends, tracing_order};
+use super::tracing::{CROWDED, joined_nodes, tracing_order};
 use crate::bound::FlowNetwork;
-use crate::negotiation::{LiveLink, Message, Network, WAIT};
+use crate::network::{LiveLink, Message, Network, WAIT};
 use collsynth_core::problem::Problem;
 
 /// Hops beyond the distance that a path may take.
@@ -36,7 +36,7 @@ pub(super) fn paths(
     let mut links = Links::new(flow, network, steps);
     let mut paths = vec![WAIT; messages.len() * steps];
     for number in tracing_order(flow, network, messages) {
-        let (from, to) = ends(flow, &messages[number]);
+        let (from, to) = joined_nodes(flow, &messages[number]);
         if source.replace(from) != Some(from) {
             hops = flow.network.hops(from);
             left = (0..arcs.len()).map(|arc| solved.on(from, arc) * parts).collect();
@@ -52,12 +52,12 @@ pub(super) fn paths(
             all[arc] -= 1.0;
             path.push(arc);
             node = arcs[arc].from;
-            // Having come by before, the way since then was for nothing.
+            // Back at a node it has left, it drops the loop.
             if let Some(place) = path.iter().position(|&arc| arcs[arc].to == node) {
                 path.truncate(place);
             }
         }
-        // A path found backwards runs forwards as it is where all links are turned round.
+        // Where all links are reversed, a path found backward runs forward as it is.
         if !flow.reversed {
             path.reverse();
         }

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::{Aim, Negotiation, Strategy};
+use super::strategy::{Aim, Negotiation, Start, Strategy};
 use crate::{Control, Progress, StopReason, Task};
 
 /// Tries of a point while climbing: as many as fit in so much work, within the range.
@@ -55,21 +55,6 @@ impl Patience {
     fn usual(routing: u64) -> Self {
         Self { rounds: PATIENCE_ROUNDS, progress: PATIENCE_ROUTINGS * routing, work: TRY_ROUTINGS * routing }
     }
-}
-
-/// How a try begins.
-#[derive(Clone, Debug)]
-pub(crate) struct Start {
-    /// The width of each step.
-    pub widths: Vec<u32>,
-    /// The number of the try, from 0.
-    pub number: u64,
-    /// How far the pressure may rise.
-    pub pressure_cap: f64,
-    /// Is there time for routes that are found slowly?
-    pub patient: bool,
-    /// Seed of random choices.
-    pub seed: u64,
 }
 
 /// A schedule found.
@@ -239,7 +224,7 @@ impl<'a, S: Strategy> Search<'a, S> {
             return false;
         }
         // Once told to stop, one try is still made if there is nothing to keep.
-        if self.control.stop().is_none() && !self.strategy.hopeful(steps, width) {
+        if self.control.stop().is_none() && !self.strategy.may_fit(steps, width) {
             return false;
         }
         let tried = self.tried.get(&(steps, width)).copied().unwrap_or(0);

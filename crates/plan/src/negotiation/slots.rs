@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use itertools::Itertools;
+
 /// What a hop costs in an empty slot without history.
 const HOP_PRICE: u32 = 1;
-/// What a chunk too many adds to the history of a slot, each round.
+/// What each chunk over the room adds to the history of a slot in a round.
 const HISTORY: u32 = 1;
 /// Pressure begins at 1 and rises by this factor a round, up to a cap that differs from try to try.
 const PRESSURE_GROWTH: f64 = 1.1;
@@ -23,11 +25,11 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// Empty slots of these widths, one per step, and capacities, one per column. A high cap of the pressure settles
-    /// conflicts fast; a low one lets overfull slots be crossed for longer, which frees jams.
+    /// Empty slots of these widths, one per step, and capacities, one per column. A high cap on the pressure settles
+    /// conflicts fast; a low one lets routes cross overfull slots for longer, which resolves jams.
     pub fn new(widths: Vec<u32>, capacity: Vec<u32>, pressure_cap: f64) -> Self {
-        let room: Vec<u32> =
-            widths.iter().flat_map(|&width| capacity.iter().map(move |&c| width.saturating_mul(c))).collect();
+        let room = widths.iter().cartesian_product(&capacity).map(|(width, &c)| width.saturating_mul(c));
+        let room: Vec<u32> = room.collect();
         let mut slots = Self {
             used: vec![0; room.len()],
             history: vec![HOP_PRICE; room.len()],
@@ -52,7 +54,7 @@ impl Slots {
         &self.widths
     }
 
-    /// What one chunk more would cost, slot by slot.
+    /// What one more chunk would cost, slot by slot.
     pub fn prices(&self) -> &[u32] {
         &self.price
     }
@@ -84,12 +86,12 @@ impl Slots {
         self.used[slot] >= self.room[slot]
     }
 
-    /// Chunks too many, summed over all slots; 0: done.
+    /// Chunks over the room, summed over all slots; 0 when done.
     pub fn overfull(&self) -> u64 {
         self.used.iter().zip(&self.room).map(|(&used, &room)| u64::from(used.saturating_sub(room))).sum()
     }
 
-    /// The end of a round: what is overfull becomes dearer for good, and overfilling dearer altogether.
+    /// The end of a round: overfull slots become more expensive for good, and so does overfilling.
     pub fn raise(&mut self) {
         for (history, (&used, &room)) in self.history.iter_mut().zip(self.used.iter().zip(&self.room)) {
             *history = history.saturating_add(used.saturating_sub(room) * HISTORY);
@@ -98,9 +100,8 @@ impl Slots {
         self.reprice_all();
     }
 
-    /// Takes one unit of width from the step, of these, that is contended least and gives it to the one contended most;
-    /// not from a step of width 1, nor to a step narrower than `narrowest`. Contention is history: chunks too many,
-    /// summed over the columns and over all rounds.
+    /// Moves one unit of width from the least to the most contended of these steps; not from a step of width 1, nor to a
+    /// step narrower than `narrowest`. Contention is history: chunks over the room, summed over the columns and all rounds.
     pub fn shift_width(&mut self, steps: Range<usize>, narrowest: u32) {
         let columns = self.columns();
         let contention =

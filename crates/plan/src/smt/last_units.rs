@@ -15,14 +15,17 @@
 //! * **Volume**: the bound, in as many steps of width 1.
 //! * **Complexity**: bounded by the size and the conflicts; seconds at most.
 
-use super::Smt;
 use super::ask::{Asking, Effort, Known};
+use super::options::Smt;
 use crate::{Control, Outcome, Planner, StopReason, Task};
-use collsynth_core::collective::Kind;
+use collsynth_core::collective::Pattern;
 use collsynth_core::schedule::Schedule;
 
 /// The largest `chunks * links * width` that is asked for.
 const MOST_MOVES: u64 = 40_000;
+
+/// Who is asked.
+const SMT: Smt = Smt::new();
 
 /// What came of it.
 pub(crate) enum LastUnits {
@@ -43,9 +46,9 @@ pub(crate) fn last_units(task: &Task<'_>, known: &Schedule, control: &Control) -
     let moves = u64::from(problem.chunk_count()) * problem.topology().live_links().count() as u64 * u64::from(width);
     let asked = known.total_width() > u64::from(width)
         && moves <= MOST_MOVES
-        && !matches!(problem.collective().kind, Kind::AllReduce | Kind::Barrier)
-        && Smt.applies(problem).is_ok();
-    let Some(mut asking) = asked.then(|| Asking::new(task, control).ok()).flatten() else {
+        && problem.collective().kind.pattern() != Pattern::EveryToEvery
+        && SMT.applies(problem).is_ok();
+    let Some(mut asking) = asked.then(|| Asking::new(&SMT, task, control).ok()).flatten() else {
         return LastUnits::Unknown;
     };
     match asking.ask(width, width, Effort::Seconds) {
@@ -60,8 +63,8 @@ mod tests {
 
     use super::*;
     use crate::bound;
-    use crate::{SharperBounds, SmtWish, Trees};
-    use collsynth_core::collective::Collective;
+    use crate::{SharperBounds, Trees};
+    use collsynth_core::collective::{Collective, Kind};
     use collsynth_core::problem::Problem;
     use collsynth_core::topology::{RankId, Topology};
 
@@ -72,16 +75,7 @@ mod tests {
         let problem = Problem::new(Topology::torus(&[4, 4]).unwrap(), Collective { kind, parts: 12 }).unwrap();
         let (bounds, unlimited) = (bound::find(&problem).unwrap(), Control::unlimited());
         let sharper = SharperBounds::new(&problem, &bounds, &unlimited);
-        let task = Task {
-            problem: &problem,
-            bounds: &bounds,
-            sharper: Some(&sharper),
-            steps: None,
-            max_steps: None,
-            price: None,
-            seed: 0,
-            smt: SmtWish::default(),
-        };
+        let task = Task { sharper: Some(&sharper), ..Task::new(&problem, &bounds) };
         let trees = Trees.plan(&task, &unlimited).unwrap().schedule;
         assert_eq!(trees.total_width(), 7);
         let LastUnits::Found(found) = last_units(&task, &trees, &unlimited) else { panic!("6 units are enough") };

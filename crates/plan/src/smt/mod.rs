@@ -27,55 +27,34 @@
 
 mod ask;
 mod last_units;
+mod options;
 mod polish;
 mod proof;
 mod search;
 mod translation;
 
-pub use ask::{Refuted, SmtBackend};
 pub use collsynth_smt::{Proof, ProofForm};
 pub(super) use last_units::{LastUnits, last_units};
-pub use polish::polish;
-pub use proof::prove;
-pub use search::Minimise;
+pub use options::{Minimize, Smt, SmtBackend};
 
-use crate::{Asked, Control, Flood, Outcome, PlanError, Planner, StopReason, Task};
+use crate::{Account, AutoUse, Control, Flood, Outcome, PlanError, Planner, StopReason, Task};
 use ask::Asking;
-use collsynth_core::collective::Kind;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
 use collsynth_core::topology::Distances;
 
+/// The name of the planner.
+pub(super) const NAME: &str = "smt";
+
 /// The most live ranks that are tried.
 const MOST_RANKS: usize = 64;
 
-/// What is wished of the SMT planner alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SmtWish {
-    /// Who solves the formulas.
-    pub backend: SmtBackend,
-    /// What counts first.
-    pub minimise: Minimise,
-    /// At most so much total width, if stated.
-    pub width: Option<u32>,
-}
-
-/// The SMT planner.
-///
-/// ```
-/// use collsynth_plan::{Control, Wish, synthesise};
-/// use synth::{collective::Kind, topology::Topology};
-///
-/// let wish = Wish { planner: Some("smt".to_owned()), ..Wish::default() };
-/// let plan = synthesise(&Topology::torus(&[3, 3])?, &Kind::AllToAll, &wish, &Control::unlimited())?;
-/// assert_eq!((plan.schedule.step_count(), plan.schedule.total_width()), (2, 3));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub struct Smt;
+/// Optimal without a question to a solver.
+const PROVEN: Account = Account::Search { refuted: Vec::new(), proven: true };
 
 impl Planner for Smt {
     fn name(&self) -> &'static str {
-        "smt"
+        NAME
     }
 
     fn summary(&self) -> &'static str {
@@ -83,8 +62,8 @@ impl Planner for Smt {
     }
 
     /// It takes its time, and proves what nobody may have asked for.
-    fn asked(&self) -> Asked {
-        Asked::ByName
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::Never
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
@@ -98,15 +77,15 @@ impl Planner for Smt {
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
-        if task.problem.collective().kind == Kind::Barrier {
-            return Flood.plan(task, control).map(|outcome| Outcome { proven: true, ..outcome });
+        if !task.problem.collective().kind.has_volume() {
+            return Flood.plan(task, control).map(|outcome| Outcome { account: PROVEN, ..outcome });
         }
-        task.step_count(0)?;
+        task.steps_or(0)?;
         task.problem.check_connected(&Distances::new(task.problem.topology()))?;
         if task.problem.is_trivial() {
             let nothing = Outcome::new(Schedule::default(), StopReason::Finished);
-            return Ok(Outcome { proven: true, ..nothing });
+            return Ok(Outcome { account: PROVEN, ..nothing });
         }
-        search::search(&mut Asking::new(task, control)?)
+        search::search(&mut Asking::new(self, task, control)?)
     }
 }

@@ -2,27 +2,30 @@
 
 use collsynth_smt::{Limits, Proof, ProofForm, Question};
 
+use super::options::Smt;
 use super::translation::Translation;
 use crate::{Control, PlanError, Task};
 
-/// The formula "there is a schedule of the task's steps and width", and CaDiCaL's proof that it has no model; none if
-/// it has one, or if it was stopped before.
-///
-/// # Errors
-///
-/// [`PlanError::NotApplicable`] if the task does not say both steps and width, if the formula would be too large, or if
-/// there is no room for a temporary file.
-pub fn prove(task: &Task<'_>, form: ProofForm, control: &Control) -> Result<Option<Proof>, PlanError> {
-    let refuse = |reason: String| PlanError::NotApplicable { planner: "smt", reason };
-    let (Some(steps), Some(width)) = (task.steps, task.smt.width) else {
-        return Err(refuse("a proof is about a number of steps and a total width".to_owned()));
-    };
-    if width < steps {
-        return Err(refuse("every step is at least 1 wide".to_owned()));
+impl Smt {
+    /// The formula "there is a schedule of the task's steps and this planner's width", and CaDiCaL's proof that it has no model; none if
+    /// it has one, or if it was stopped before.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError::NotApplicable`] if the task does not say both steps and width, if the formula would be too large, or if
+    /// there is no room for a temporary file.
+    pub fn prove(&self, task: &Task<'_>, form: ProofForm, control: &Control) -> Result<Option<Proof>, PlanError> {
+        let refuse = |reason: String| PlanError::NotApplicable { planner: "smt", reason };
+        let (Some(steps), Some(width)) = (task.steps, self.width) else {
+            return Err(refuse("a proof is about a number of steps and a total width".to_owned()));
+        };
+        if width < steps {
+            return Err(refuse("every step is at least 1 wide".to_owned()));
+        }
+        let stop = || control.stop().is_some();
+        let limits = Limits { stop: &stop, conflicts: None };
+        let translation = Translation::new(task);
+        collsynth_smt::prove(&translation.instance, Question { steps, width }, form, &limits)
+            .map_err(|error| refuse(format!("no proof can be written: {error}")))
     }
-    let stop = || control.stop().is_some();
-    let limits = Limits { stop: &stop, conflicts: None };
-    let translation = Translation::new(task);
-    collsynth_smt::prove(&translation.instance, Question { steps, width }, form, &limits)
-        .map_err(|error| refuse(format!("no proof can be written: {error}")))
 }

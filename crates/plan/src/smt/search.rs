@@ -3,44 +3,13 @@
 //! First quickly, from the best pair of steps and width on, until there is a schedule; then, with all the time there
 //! is, those better pairs that were left open. What is refuted answers many a question that is then not asked.
 
-use std::fmt;
 use std::ops::RangeInclusive;
-use std::str::FromStr;
 
 use super::ask::{Asking, Effort, Known};
-use crate::{Asked, Outcome, PlanError, StopReason, Task, planners};
+use super::options::{Minimize, Smt};
+use crate::searchers::SEARCHERS;
+use crate::{Account, Outcome, PlanError, StopReason, Task};
 use collsynth_core::schedule::Schedule;
-
-/// What counts first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Minimise {
-    /// The least volume, then the fewest steps that allow it.
-    #[default]
-    Volume,
-    /// The fewest steps, then the least volume that they allow.
-    Steps,
-}
-
-impl fmt::Display for Minimise {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Volume => "volume",
-            Self::Steps => "steps",
-        })
-    }
-}
-
-impl FromStr for Minimise {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "volume" => Ok(Self::Volume),
-            "steps" => Ok(Self::Steps),
-            _ => Err("write steps or volume".to_owned()),
-        }
-    }
-}
 
 /// Answers the wish of the task.
 pub(super) fn search(asking: &mut Asking<'_>) -> Result<Outcome, PlanError> {
@@ -48,17 +17,17 @@ pub(super) fn search(asking: &mut Asking<'_>) -> Result<Outcome, PlanError> {
     let first = asking.task.steps.unwrap_or(asking.least_steps).max(1);
     // Up to twice the distance, everything can be added up at one rank and sent back.
     let last = asking.task.steps.or(asking.task.max_steps);
-    match (asking.task.smt, asking.task.steps) {
+    match (*asking.smt, asking.task.steps) {
         // Any schedule will do.
-        (super::SmtWish { width: Some(width), .. }, Some(steps)) => {
+        (Smt { width: Some(width), .. }, Some(steps)) => {
             let found = match asking.ask(steps, width.min(asking.widest(steps)), Effort::Full)? {
                 Known::Found(schedule) => schedule,
                 _ => return Err(nothing(asking, steps..=steps)),
             };
-            Ok(Outcome { proven: false, ..outcome(asking, found) })
+            Ok(outcome(asking, found, false))
         }
-        (wish, _) if wish.minimise == Minimise::Steps => {
-            let last = last.or(wish.width).unwrap_or(2 * first);
+        (smt, _) if smt.minimize == Minimize::Steps => {
+            let last = last.or(smt.width).unwrap_or(2 * first);
             for steps in first..=last {
                 match asking.ask(steps, asking.widest(steps), Effort::Full)? {
                     Known::Found(schedule) => {
@@ -72,8 +41,8 @@ pub(super) fn search(asking: &mut Asking<'_>) -> Result<Outcome, PlanError> {
             }
             Err(nothing(asking, first..=last))
         }
-        (wish, _) => {
-            let last = last.or(wish.width).unwrap_or(u32::MAX).max(first);
+        (smt, _) => {
+            let last = last.or(smt.width).unwrap_or(u32::MAX).max(first);
             least_volume(asking, first..=last, None)
         }
     }
@@ -115,19 +84,19 @@ fn least_volume(
     while let Some(better) = better(asking, &best, first, last)? {
         best = better;
     }
-    Ok(outcome(asking, best))
+    Ok(outcome(asking, best, true))
 }
 
 /// The best schedule that the planners find that are always asked, as far as it fits the wish.
 fn by_others(asking: &Asking<'_>, first: u32, last: u32) -> Option<Schedule> {
     let fits = |schedule: &Schedule| {
         let steps = schedule.step_count() as u32;
-        (first..=last).contains(&steps) && asking.task.smt.width.is_none_or(|most| width(schedule) <= most)
+        (first..=last).contains(&steps) && asking.smt.width.is_none_or(|most| width(schedule) <= most)
     };
     let max_steps = Some(last).filter(|&last| last < u32::MAX && first < last);
     let task = Task { steps: Some(first).filter(|_| first == last), max_steps, price: None, ..asking.task.clone() };
-    let others = planners().iter().filter(|planner| planner.asked() == Asked::Always);
-    let found = others.filter_map(|planner| planner.plan(&task, asking.control).ok()).map(|outcome| outcome.schedule);
+    let found =
+        SEARCHERS.iter().filter_map(|planner| planner.plan(&task, asking.control).ok()).map(|outcome| outcome.schedule);
     found.filter(fits).min_by_key(|schedule| (schedule.total_width(), schedule.step_count()))
 }
 
@@ -151,16 +120,16 @@ fn width(schedule: &Schedule) -> u32 {
     u32::try_from(schedule.total_width()).unwrap_or(u32::MAX)
 }
 
-/// What came of it: proven, unless it was stopped.
-pub(super) fn outcome(asking: &mut Asking<'_>, schedule: Schedule) -> Outcome {
+/// The answer; a search for the best proves it, unless it was stopped.
+pub(super) fn outcome(asking: &mut Asking<'_>, schedule: Schedule, for_the_best: bool) -> Outcome {
     let stopped = asking.stopped();
-    let (refuted, proven) = (std::mem::take(&mut asking.refuted), stopped == StopReason::Finished);
-    Outcome { refuted, proven, ..Outcome::new(schedule, stopped) }
+    let (refuted, proven) = (std::mem::take(&mut asking.refuted), for_the_best && stopped == StopReason::Finished);
+    Outcome { schedule, stopped, account: Account::Search { refuted, proven } }
 }
 
 /// Less width than a bound, or than there are steps, needs no solver.
 fn check_width(asking: &Asking<'_>) -> Result<(), PlanError> {
-    let Some(width) = asking.task.smt.width else { return Ok(()) };
+    let Some(width) = asking.smt.width else { return Ok(()) };
     if let Some(steps) = asking.task.steps.filter(|&steps| width < steps) {
         return Err(PlanError::TooNarrow { width, why: format!("each of {steps} steps is at least 1 wide") });
     }
@@ -183,12 +152,12 @@ fn nothing(asking: &Asking<'_>, steps: RangeInclusive<u32>) -> PlanError {
         (true, _) => format!(" in {last} steps"),
         (false, _) => format!(" in {first} to {last} steps"),
     };
-    let limits = match asking.task.smt.width {
+    let limits = match asking.smt.width {
         Some(width) => format!("{in_steps} of total width {width}"),
         None => in_steps,
     };
     match asking.control.stop() {
         Some(stopped) => PlanError::Undecided { limits, refuted: asking.refuted.clone(), stopped },
-        None => PlanError::Refuted { limits, backend: asking.task.smt.backend, refuted: asking.refuted.clone() },
+        None => PlanError::Refuted { limits, by: asking.smt.backend.name(), refuted: asking.refuted.clone() },
     }
 }

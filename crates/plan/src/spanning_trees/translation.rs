@@ -1,4 +1,4 @@
-//! Symmetry: on a torus without failures, what rank 0 does every other rank can do from where it is.
+//! Translation: on an intact symmetric torus, every rank can use the trees of rank 0, shifted to its position.
 
 use crate::template::{is_symmetric, link_towards};
 use collsynth_core::problem::Problem;
@@ -6,7 +6,7 @@ use collsynth_core::topology::{Direction, LinkId, RankId, Topology};
 
 /// How the pairs of rank 0 become the pairs of all ranks.
 pub(super) struct Translation {
-    /// The direction class of each link: the links it is translated to.
+    /// The class of each link: its direction, which translation keeps.
     pub column: Vec<u32>,
     /// The capacity of each class.
     pub capacity: Vec<u32>,
@@ -15,7 +15,7 @@ pub(super) struct Translation {
 }
 
 impl Translation {
-    /// `None` unless the machine looks the same from every rank and every rank gets the same number of parts.
+    /// `None` unless the torus is intact and symmetric and its number of ranks divides the parts.
     pub fn new(problem: &Problem) -> Option<Self> {
         let topology = problem.topology();
         let torus = topology.as_torus().filter(|torus| is_symmetric(torus))?;
@@ -37,7 +37,7 @@ impl Translation {
         Some(Self { column, capacity, pairs: pairs / ranks })
     }
 
-    /// A link as used by this pair of rank 0, translated to every rank, with the chunk that uses it there.
+    /// The translations to all ranks of a link that this pair of rank 0 uses, each with the chunk that uses it there.
     pub fn images<'a>(
         &'a self,
         topology: &'a Topology,

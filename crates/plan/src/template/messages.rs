@@ -1,11 +1,14 @@
 //! The template of an all-to-all: a step for every hop of every message of rank 0.
 //!
-//! An offset is covered the shorter way round in every dimension, in any order of the hops, so offsets and directions
+//! An offset is covered in the shorter direction of every dimension, in any order of the hops, so offsets and directions
 //! are the jobs and machines of an open shop (see `open_shop`).
 
+use itertools::Itertools;
+
+use super::offsets::{block_parts, directions, link_towards};
 use super::open_shop::{Shop, Visit};
-use super::{block_parts, directions, link_towards};
 use crate::even_widths;
+use crate::moves::Moves;
 use collsynth_core::collective::ChunkId;
 use collsynth_core::schedule::{Op, Schedule};
 use collsynth_core::topology::{Direction, LinkId, RankId, Topology, Torus};
@@ -46,7 +49,7 @@ impl TemplateSchedule {
     }
 
     fn add_block(&mut self, torus: &Torus, ranks: u32, parts: u32, copies: u32) -> Option<()> {
-        let offsets: Vec<u32> = (1..ranks).flat_map(|offset| (0..parts).map(move |_| offset)).collect();
+        let offsets: Vec<u32> = (1..ranks).flat_map(|offset| std::iter::repeat_n(offset, parts as usize)).collect();
         let capacity = self.directions.iter().map(|direction| torus.capacity[usize::from(direction.dim)]).collect();
         let shop = Shop { visits: visits(torus, &self.directions, &offsets)?, capacity };
         let busiest = (0..self.directions.len()).map(|m| shop.load(m).div_ceil(u64::from(shop.capacity[m]))).max();
@@ -87,29 +90,19 @@ impl TemplateSchedule {
         })
     }
 
-    /// Writes the template out for every rank.
+    /// Translates the template to every rank.
     pub fn translate(&self, topology: &Topology, parts: u32) -> Schedule {
         let ranks = topology.rank_count() as u32;
-        let links = topology.links().len();
-        let mut carried: Vec<Vec<ChunkId>> = vec![Vec::new(); links * self.widths.len()];
-        for (origin, dest) in (0..ranks).flat_map(|origin| (0..ranks).map(move |dest| (origin, dest))) {
-            for part in 0..if origin == dest { 0 } else { parts } {
+        let mut moves = Moves::new(self.widths.len());
+        for (origin, dest) in (0..ranks).cartesian_product(0..ranks).filter(|(origin, dest)| origin != dest) {
+            for part in 0..parts {
                 let chunk = ChunkId((origin * ranks + dest) * parts + part);
                 for (step, link) in self.path(topology, RankId(origin), RankId(dest), part) {
-                    carried[step * links + link.index()].push(chunk);
+                    moves.add(step, link, Op::Copy, [chunk]);
                 }
             }
         }
-        let mut builder = Schedule::builder();
-        for (step, &width) in self.widths.iter().enumerate() {
-            builder.step(width);
-            for (link, chunks) in carried[step * links..][..links].iter_mut().enumerate() {
-                if !chunks.is_empty() {
-                    builder.transfer_over(topology, LinkId(link as u32), Op::Copy, std::mem::take(chunks));
-                }
-            }
-        }
-        builder.finish()
+        moves.write(topology, |step, _| Some(self.widths[step]))
     }
 }
 
@@ -119,7 +112,7 @@ fn offset(torus: &Torus, origin: RankId, dest: RankId) -> u32 {
     (0..torus.extents.len()).map(|dim| apart(dim) % torus.extents[dim] * torus.stride(dim)).sum()
 }
 
-/// How often each job moves in each direction, `[job * directions + direction]`; ties are shared out evenly.
+/// How often each job moves in each direction, `[job * directions + direction]`; ties are split evenly.
 fn visits(torus: &Torus, directions: &[Direction], offsets: &[u32]) -> Option<Vec<u8>> {
     let mut visits = vec![0_u8; offsets.len() * directions.len()];
     let mut ties = vec![0_u32; torus.extents.len()];

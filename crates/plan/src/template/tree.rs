@@ -2,31 +2,33 @@
 //!
 //! An offset is reached once, in one direction, from an offset reached in an earlier step; in a step, each direction
 //! takes as many offsets as its width and capacity allow. So this is a shop again: offsets are unit jobs that any of
-//! several machines can do, and each waits for one of its neighbours. Steps are filled one after another:
+//! several machines can do, and each waits for one of its neighbors. Steps are filled one after another:
 //!
 //! ```text
-//!   reached o o o . . . .        the nearest reached offset of every other is looked up; whoever has the longest chain
-//!                 ^ 4 left       behind it goes first, for it must advance in this step or be late
+//!   reached o o o . . . .        every other offset has a nearest reached one; the one with the longest chain behind it
+//!                 ^ 4 left       goes first, for it must advance in this step or be late
 //! ```
 //!
 //! * **The rule** that the job with the longest chain behind it goes first is that of Hu (Operations Research 9, 1961).
-//!   Here chains are not given: they are shortest ways from what is reached, and are looked up anew in every step.
-//! * **Directions** are given out by augmenting paths (Koenig), the offsets in the order of the rule: of all sets of
+//!   Here chains are not given: they are shortest paths from what is reached, found again in every step.
+//! * **Directions** are assigned by augmenting paths (Koenig), to the offsets in the order of the rule: of all sets of
 //!   offsets that fit in the step, that finds the first in this order.
-//! * **Widths** come out as even as the first steps allow, in which few offsets are near: a step is narrower where more
-//!   of its room would be left empty than the total width can spare.
+//! * **Widths** are as even as the first steps allow, in which few offsets are near: a step is narrower where it would
+//!   leave more of its room empty than the total width can spare.
 //!
-//! Ties are broken by chance; should a total width not do, others of the same are tried, and then larger ones.
+//! Ties are broken at random. If a try fails, further tries of the same total width follow, then larger widths.
 
 use std::ops::RangeInclusive;
 
 use fastrand::Rng;
+use itertools::Itertools;
 
-use super::{at_offset, block_parts, directions, link_towards};
+use super::offsets::{at_offset, block_parts, directions, link_towards};
 use crate::Task;
+use crate::moves::Moves;
 use collsynth_core::collective::ChunkId;
 use collsynth_core::schedule::{Op, Schedule};
-use collsynth_core::topology::{Direction, LinkId, RankId, Topology, Torus};
+use collsynth_core::topology::{Direction, RankId, Topology, Torus};
 
 /// Tries of a total width.
 const TRIES: u32 = 16;
@@ -76,18 +78,18 @@ impl TemplateTrees {
         best
     }
 
-    /// Grows the trees, in so many steps; `None` if these are fewer than the diameter.
+    /// Grows the trees in this number of steps; `None` if it is less than the diameter.
     fn new(task: &Task<'_>, torus: &Torus, steps: u32) -> Option<Self> {
         let parts = task.problem.parts();
-        let ground = Ground::new(torus);
-        let room: u32 = ground.capacity.iter().sum();
-        // In multiples of so many parts, the room of whole steps is filled.
-        let whole = room / greatest_common_divisor(room, ground.ranks - 1).max(1);
-        let (block, copies) = block_parts(Some(whole.max(1)), parts, ground.ranks);
+        let offsets = Offsets::new(torus);
+        let room: u32 = offsets.capacity.iter().sum();
+        // Multiples of this number of parts fill the room of whole steps.
+        let whole = room / num_integer::gcd(room, offsets.ranks - 1).max(1);
+        let (block, copies) = block_parts(Some(whole.max(1)), parts, offsets.ranks);
         let mut this = Self { widths: vec![0; steps as usize], blocks: Vec::new() };
         for (parts, copies) in [(block, copies), (parts - block * copies, 1)] {
             if parts > 0 {
-                let (widths, hops) = ground.grow(parts, steps, task)?;
+                let (widths, hops) = offsets.grow(parts, steps, task)?;
                 for (total, width) in this.widths.iter_mut().zip(widths) {
                     *total = width.checked_mul(copies)?.checked_add(*total)?;
                 }
@@ -97,43 +99,34 @@ impl TemplateTrees {
         Some(this)
     }
 
-    /// Writes the trees out for every rank; backwards in time, with sums in place of copies, if they collect.
+    /// Translates the trees to every rank; backward in time, with sums in place of copies, if they collect.
     pub fn translate(&self, topology: &Topology, parts: u32, collected: bool) -> Schedule {
         let torus = topology.as_torus().expect("templates are of tori");
-        let (links, steps) = (topology.links().len(), self.widths.len());
-        let mut carried: Vec<Vec<ChunkId>> = vec![Vec::new(); links * steps];
+        let op = if collected { Op::Reduce } else { Op::Copy };
+        let mut moves = Moves::new(self.widths.len());
         let mut first = 0;
         for block in &self.blocks {
-            for hop in &block.hops {
-                for origin in (0..topology.rank_count() as u32).map(RankId) {
-                    let link = link_towards(topology, at_offset(torus, origin, hop.from), hop.direction);
-                    let slot = match collected {
-                        false => hop.step as usize * links + link.index(),
-                        true => {
-                            let back = topology.opposite(link).expect("a cable has two links");
-                            (steps - 1 - hop.step as usize) * links + back.index()
-                        }
-                    };
-                    let chunk = |copy: u32| ChunkId(origin.0 * parts + first + copy * block.parts + hop.part);
-                    carried[slot].extend((0..block.copies).map(chunk));
-                }
+            let origins = (0..topology.rank_count() as u32).map(RankId);
+            for (hop, origin) in block.hops.iter().cartesian_product(origins) {
+                let link = link_towards(topology, at_offset(torus, origin, hop.from), hop.direction);
+                let back = || topology.opposite(link).expect("a cable has two links");
+                let chunk = |copy: u32| ChunkId(origin.0 * parts + first + copy * block.parts + hop.part);
+                let link = if collected { back() } else { link };
+                moves.add(hop.step as usize, link, op, (0..block.copies).map(chunk));
             }
             first += block.parts * block.copies;
         }
-        let op = if collected { Op::Reduce } else { Op::Copy };
-        let mut builder = Schedule::builder();
-        for (step, transfers) in carried.chunks_mut(links.max(1)).enumerate() {
-            builder.step(self.widths[if collected { steps - 1 - step } else { step }]);
-            for (link, chunks) in transfers.iter_mut().enumerate().filter(|(_, chunks)| !chunks.is_empty()) {
-                builder.transfer_over(topology, LinkId(link as u32), op, std::mem::take(chunks));
-            }
+        let mut widths = self.widths.clone();
+        if collected {
+            moves.reverse();
+            widths.reverse();
         }
-        builder.finish()
+        moves.write(topology, |step, _| Some(widths[step]))
     }
 }
 
-/// The offsets and their neighbours.
-struct Ground {
+/// The offsets and their neighbors.
+struct Offsets {
     ranks: u32,
     directions: Vec<Direction>,
     /// What each direction carries in a step of width 1.
@@ -157,7 +150,7 @@ struct Candidate {
 /// Widths of the steps, and the hops of all trees.
 type Grown = (Vec<u32>, Vec<Hop>);
 
-impl Ground {
+impl Offsets {
     fn new(torus: &Torus) -> Self {
         let directions = directions(torus);
         let ranks: u32 = torus.extents.iter().product();
@@ -176,12 +169,12 @@ impl Ground {
         Self { ranks, directions, capacity, from, to }
     }
 
-    fn of<'a>(&self, neighbours: &'a [u32], offset: u32) -> &'a [u32] {
+    fn of<'a>(&self, neighbors: &'a [u32], offset: u32) -> &'a [u32] {
         let count = self.directions.len();
-        &neighbours[offset as usize * count..][..count]
+        &neighbors[offset as usize * count..][..count]
     }
 
-    /// Trees of so many parts, in the least total width that is found.
+    /// Trees of this number of parts, in the least total width found.
     fn grow(&self, parts: u32, steps: u32, task: &Task<'_>) -> Option<Grown> {
         let bound =
             task.bounds.volume.as_ref().map_or(0, |bound| (bound.at_least * i128::from(parts)).ceil().to_integer());
@@ -215,7 +208,7 @@ impl Ground {
                 self.candidates(part, reached, &mut rng, &mut candidates);
             }
             rng.shuffle(&mut candidates);
-            // The longest chains first; among equals, what has the fewest ways.
+            // The longest chains first; among equals, those with the fewest directions.
             candidates.sort_by_key(|c| (std::cmp::Reverse(c.chain), c.ways.count_ones()));
             if candidates.first().is_some_and(|first| first.chain > after + 1) {
                 return None;
@@ -259,7 +252,7 @@ impl Ground {
             }
             next += 1;
         }
-        // From the farthest inwards, every offset joins the neighbour with the longest chain already.
+        // From the farthest inward, every offset joins the neighbor with the longest chain so far.
         let mut chain: Vec<u32> = vec![1; self.ranks as usize];
         for &offset in order[first..].iter().rev() {
             let nearer = |&&from: &&u32| distance[from as usize] + 1 == distance[offset as usize];
@@ -295,9 +288,9 @@ impl Ground {
     }
 }
 
-/// Gives a candidate a direction, by moving others if need be; false if it cannot have any.
+/// Gives a candidate a direction, moving others if necessary; false if it cannot have any.
 fn augment(candidates: &[Candidate], room: &[usize], held: &mut [Vec<usize>], index: usize) -> bool {
-    // By direction: who would come to it, and from where.
+    // By direction: the candidate that would take it, and the direction that candidate leaves.
     let mut comes: Vec<Option<(usize, Option<usize>)>> = vec![None; room.len()];
     let mut order = Vec::with_capacity(room.len());
     let mut visit = |candidate: usize, from: Option<usize>, order: &mut Vec<usize>| {
@@ -326,8 +319,4 @@ fn augment(candidates: &[Candidate], room: &[usize], held: &mut [Vec<usize>], in
         way = before;
     }
     true
-}
-
-fn greatest_common_divisor(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }

@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::ops::{Draft, Link};
-use super::{LowerError, channels};
+use super::ops::{Draft, Link, channels};
+use super::target::LowerError;
 use collsynth_core::problem::Problem;
 use collsynth_core::program::{Barriers, Slot};
 use collsynth_core::schedule::Schedule;

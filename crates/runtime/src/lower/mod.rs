@@ -26,59 +26,37 @@ mod barrier;
 mod lifetimes;
 mod ops;
 mod scratch;
+mod target;
 
-use std::collections::{BTreeSet, HashMap};
-
-use thiserror::Error;
+use std::collections::HashMap;
 
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
-use collsynth_core::program::{Barriers, Buffer, Layout, Program, Slot};
+use collsynth_core::program::{Buffer, Layout, Program, Slot};
 use collsynth_core::schedule::{Op, Schedule, Solution, Transfer};
-use collsynth_core::topology::{Direction, RankId};
+use collsynth_core::topology::RankId;
 use collsynth_verify::verify::Verified;
 
 use barrier::Barrier;
 use lifetimes::Lifetimes;
-use ops::Draft;
+use ops::{Draft, channels};
 use scratch::Scratch;
 
-/// What a program is to be like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Wish {
-    /// What keeps steps apart.
-    pub barriers: Barriers,
-    /// Input and output share their room.
-    pub in_place: bool,
-    /// The slots of every channel; left out: as many as its busiest step has packets.
-    pub slots: Option<u32>,
-}
-
-/// Why there is no such program.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
-pub enum LowerError {
-    #[error("{kind} is not lowered in place: arrivals would overwrite what is still to be sent")]
-    NotInPlace { kind: &'static str },
-    #[error("a neighbour barrier needs links in both directions, but rank {to} has no link back to rank {from}")]
-    OneWay { from: RankId, to: RankId },
-    #[error("a global barrier needs every rank to reach every other, but the live network is not connected so")]
-    NotConnected,
-}
+pub use target::{LowerError, Target};
 
 /// Lowers a schedule.
 ///
 /// # Errors
 ///
-/// A [`LowerError`] if the wish cannot be met. With few slots, the program may get stuck: the audit says so.
-pub fn lower(solution: &Verified<Solution>, wish: &Wish) -> Result<Program, LowerError> {
+/// A [`LowerError`] if the target cannot be met. With few slots, the program may get stuck: the audit says so.
+pub fn lower(solution: &Verified<Solution>, target: &Target) -> Result<Program, LowerError> {
     let (problem, schedule) = (&solution.problem, &solution.schedule);
     let kind = &problem.collective().kind;
-    if wish.in_place && (!Layout::has_in_place(kind) || kind.name() == "all_to_all") {
+    if target.in_place && (!Layout::has_in_place(kind) || kind.name() == "all_to_all") {
         return Err(LowerError::NotInPlace { kind: kind.name() });
     }
-    let barrier = Barrier::new(problem, schedule, wish.barriers)?;
-    let mut lowering = Lowering::new(problem, schedule, *wish, &barrier);
+    let barrier = Barrier::new(problem, schedule, target.barriers)?;
+    let mut lowering = Lowering::new(problem, schedule, *target, &barrier);
     lowering.own_chunks();
     for step in schedule.steps() {
         lowering.step(step.transfers);
@@ -87,14 +65,14 @@ pub fn lower(solution: &Verified<Solution>, wish: &Wish) -> Result<Program, Lowe
         }
     }
     let scratch = lowering.scratch.iter().map(Scratch::peak).collect();
-    Ok(lowering.draft.finish(problem, wish, scratch, solution.origin.clone()))
+    Ok(lowering.draft.finish(problem, target, scratch, solution.origin.clone()))
 }
 
 /// Where the chunks are while the schedule is gone through.
 struct Lowering<'a> {
     problem: &'a Problem,
     schedule: &'a Schedule,
-    wish: Wish,
+    target: Target,
     layouts: Vec<Layout<'a>>,
     lifetimes: Lifetimes,
     /// Where each rank has a chunk that was moved; else it is where it was before.
@@ -119,16 +97,17 @@ struct Carried {
 }
 
 impl<'a> Lowering<'a> {
-    fn new(problem: &'a Problem, schedule: &'a Schedule, wish: Wish, barrier: &Barrier) -> Self {
+    fn new(problem: &'a Problem, schedule: &'a Schedule, target: Target, barrier: &Barrier) -> Self {
         let ranks = || (0..problem.topology().rank_count() as u32).map(RankId);
         // Scratch is allotted without an end; how much there is is known at last.
-        let layouts: Vec<Layout<'_>> = ranks().map(|rank| Layout::new(problem, wish.in_place, rank, 0)).collect();
+        let layouts: Vec<Layout<'_>> =
+            ranks().map(|rank| Layout::of_program(problem, target.in_place, rank, 0)).collect();
         let mut channels = channels(schedule);
         channels.extend(barrier.channels());
         Self {
             problem,
             schedule,
-            wish,
+            target,
             draft: Draft::new(&channels, &layouts),
             layouts,
             lifetimes: Lifetimes::new(problem, schedule),
@@ -202,7 +181,7 @@ impl<'a> Lowering<'a> {
         for (index, one) in list.iter_mut().enumerate() {
             let held = self.place(to, one.chunk);
             one.add = held.filter(|_| transfer.op == Op::Reduce);
-            let stays = self.wish.in_place && one.add.is_some_and(|slot| slot.buffer == Buffer::Input);
+            let stays = self.target.in_place && one.add.is_some_and(|slot| slot.buffer == Buffer::Input);
             match (self.layouts[to.index()].after(one.chunk), one.add) {
                 (Some(output), _) => one.dst = output,
                 (None, Some(slot)) if stays || slot.buffer == Buffer::Scratch => one.dst = slot,
@@ -239,9 +218,4 @@ fn runs(list: &[Carried]) -> impl Iterator<Item = &[Carried]> {
         };
         added && follows(one.src, other.src) && follows(one.dst, other.dst)
     })
-}
-
-/// The links that a schedule uses, in order.
-fn channels(schedule: &Schedule) -> BTreeSet<(RankId, RankId, Option<Direction>)> {
-    schedule.transfers().iter().map(|transfer| (transfer.from, transfer.to, transfer.via)).collect()
 }

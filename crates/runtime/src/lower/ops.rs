@@ -2,14 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Wish;
+use super::target::Target;
 use collsynth_core::problem::Problem;
 use collsynth_core::program::{Barriers, Channel, Layout, Operation, Program, ProgramBuilder, Slot};
-use collsynth_core::schedule::Origin;
+use collsynth_core::schedule::{Origin, Schedule};
 use collsynth_core::topology::{Direction, RankId};
 
 /// A link that is used.
 pub(super) type Link = (RankId, RankId, Option<Direction>);
+
+/// The links that a schedule uses, in order.
+pub(super) fn channels(schedule: &Schedule) -> BTreeSet<Link> {
+    schedule.transfers().iter().map(|transfer| (transfer.from, transfer.to, transfer.via)).collect()
+}
 
 /// The worker of every rank that has no channel.
 const LOCAL: u32 = 0;
@@ -33,14 +38,8 @@ struct Rank {
     known: Vec<Vec<u32>>,
     /// Who touched each place last.
     touched: Vec<Touched>,
-    base: PlaceOf,
-}
-
-/// Places of slots, scratch without an end.
-struct PlaceOf {
-    input: usize,
-    output: usize,
-    scratch: usize,
+    /// Where the places of each buffer begin; those of scratch have no end.
+    first_places: [usize; 3],
 }
 
 /// A worker and one of its operations.
@@ -68,11 +67,7 @@ impl Draft {
             workers: vec![Vec::new(); workers as usize],
             known: vec![vec![0; workers as usize]; workers as usize],
             touched: Vec::new(),
-            base: PlaceOf {
-                input: layout.place(Slot::input(0)),
-                output: layout.place(Slot::output(0)),
-                scratch: layout.place(Slot::scratch(0)),
-            },
+            first_places: layout.first_places(),
         };
         let ranks = layouts.iter().zip(&counts).map(rank).collect();
         Self {
@@ -155,10 +150,16 @@ impl Draft {
         (0..).zip(self.links.clone())
     }
 
-    pub(super) fn finish(self, problem: &Problem, wish: &Wish, scratch: Vec<u32>, origin: Option<Origin>) -> Program {
-        let mut builder = ProgramBuilder::new(problem.clone(), true, wish.in_place);
+    pub(super) fn finish(
+        self,
+        problem: &Problem,
+        target: &Target,
+        scratch: Vec<u32>,
+        origin: Option<Origin>,
+    ) -> Program {
+        let mut builder = ProgramBuilder::new(problem.clone(), true, target.in_place);
         for (&(from, to, via), &(_, most)) in self.links.iter().zip(&self.on_their_way) {
-            builder.channel(Channel { from, to, via, slots: wish.slots.unwrap_or(most.max(1)) });
+            builder.channel(Channel { from, to, via, slots: target.slots.unwrap_or(most.max(1)) });
         }
         for (rank, scratch) in self.ranks.into_iter().zip(scratch) {
             builder.rank(scratch);
@@ -169,11 +170,11 @@ impl Draft {
                 }
             }
         }
-        if wish.barriers != Barriers::None {
+        if target.barriers != Barriers::None {
             let shown = |packets: Vec<u32>| if packets.iter().all(|&count| count == 1) { Vec::new() } else { packets };
             builder.contention_free(self.transfers.into_iter().map(shown).collect());
         }
-        let mut program = builder.finish(wish.barriers);
+        let mut program = builder.finish(target.barriers);
         program.origin = origin;
         program
     }
@@ -189,12 +190,12 @@ impl Rank {
             }
         };
         for (slot, count) in operation.reads() {
-            for place in self.base.places(slot, count) {
+            for place in self.places(slot, count) {
                 after(self.touched.get(place).and_then(|touched| touched.written));
             }
         }
         if let Some((slot, count)) = operation.writes() {
-            for touched in self.base.places(slot, count).filter_map(|place| self.touched.get(place)) {
+            for touched in self.places(slot, count).filter_map(|place| self.touched.get(place)) {
                 after(touched.written);
                 touched.read.iter().for_each(|&stamp| after(Some(stamp)));
             }
@@ -222,7 +223,7 @@ impl Rank {
     /// Notes what an operation touches.
     fn note<const N: usize>(&mut self, stamp: Stamp, reads: [Option<Slot>; N], write: Option<Slot>, count: u32) {
         for slot in reads.into_iter().flatten() {
-            for place in self.base.places(slot, count) {
+            for place in self.places(slot, count) {
                 let touched = self.touched(place);
                 match touched.read.iter_mut().find(|(worker, _)| *worker == stamp.0) {
                     Some(read) => *read = stamp,
@@ -231,7 +232,7 @@ impl Rank {
             }
         }
         if let Some(slot) = write {
-            for place in self.base.places(slot, count) {
+            for place in self.places(slot, count) {
                 let touched = self.touched(place);
                 touched.written = Some(stamp);
                 touched.read.clear();
@@ -239,22 +240,15 @@ impl Rank {
         }
     }
 
+    fn places(&self, slot: Slot, count: u32) -> std::ops::Range<usize> {
+        let first = self.first_places[slot.buffer as usize] + slot.offset as usize;
+        first..first + count as usize
+    }
+
     fn touched(&mut self, place: usize) -> &mut Touched {
         if self.touched.len() <= place {
             self.touched.resize(place + 1, Touched::default());
         }
         &mut self.touched[place]
-    }
-}
-
-impl PlaceOf {
-    fn places(&self, slot: Slot, count: u32) -> std::ops::Range<usize> {
-        use collsynth_core::program::Buffer::{Input, Output, Scratch};
-        let base = match slot.buffer {
-            Input => self.input,
-            Output => self.output,
-            Scratch => self.scratch,
-        };
-        base + slot.offset as usize..base + (slot.offset + count) as usize
     }
 }

@@ -16,7 +16,7 @@ mod rounds;
 
 use std::ops::Range;
 
-use super::layout::{Block, Layout};
+use collsynth_core::program::{Block, Layout};
 use collsynth_core::topology::RankId;
 
 pub(super) use of_program::of_program;

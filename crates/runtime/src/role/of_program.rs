@@ -11,11 +11,10 @@
 
 use std::collections::HashMap;
 
-use super::super::layout::{Block, Layout as Blocks};
 use super::rounds::{Event, Round, rounds};
 use super::{Delivery, Kept, LastRead, Origin, Place, Received, Role, Sent, Step, note_read};
 use collsynth_core::collective::ChunkId;
-use collsynth_core::program::{Layout, Operation, Program, Slot};
+use collsynth_core::program::{Block, Layout, Operation, Program, Slot};
 use collsynth_core::topology::RankId;
 
 /// Works out a rank's part of a program that was audited.
@@ -48,7 +47,7 @@ struct OutputReads {
 struct Compiler<'a> {
     program: &'a Program,
     rank: RankId,
-    blocks: Blocks<'a>,
+    blocks: Layout<'a>,
     layouts: Vec<Layout<'a>>,
     /// For each rank, where its places begin in `chunks`.
     first_place: Vec<usize>,
@@ -79,7 +78,7 @@ impl<'a> Compiler<'a> {
         for layout in &layouts {
             first_place.push(first_place[first_place.len() - 1] + layout.place_count());
         }
-        let blocks = Blocks::new(problem, rank);
+        let blocks = Layout::of_call(problem, rank);
         let mut chunks = vec![None; first_place[layouts.len()]];
         let mut values = vec![None; layouts[rank.index()].place_count()];
         for chunk in (0..problem.chunk_count()).map(ChunkId) {
@@ -88,7 +87,7 @@ impl<'a> Compiler<'a> {
                 let place = layouts[holder.index()].place(slot);
                 chunks[first_place[holder.index()] + place] = Some(chunk);
                 if holder == rank {
-                    values[place] = blocks.before(chunk).map(Place::Own);
+                    values[place] = blocks.block_before(chunk).map(Place::Own);
                 }
             }
         }
@@ -339,7 +338,8 @@ impl<'a> Compiler<'a> {
         // When, from 1; 0: before the first step.
         let mut late: Vec<(usize, Delivery)> = Vec::new();
         for chunk in (0..problem.chunk_count()).map(ChunkId) {
-            let (Some(slot), Some(block)) = (self.layouts[self.rank.index()].after(chunk), self.blocks.after(chunk))
+            let (Some(slot), Some(block)) =
+                (self.layouts[self.rank.index()].after(chunk), self.blocks.block_after(chunk))
             else {
                 continue;
             };

@@ -6,17 +6,17 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::super::layout::{Block, Layout};
 use super::{Delivery, Kept, LastRead, Origin, Place, Received, Role, Sent, Step};
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
+use collsynth_core::program::{Block, Layout};
 use collsynth_core::schedule::{Op, Schedule, Transfer};
 use collsynth_core::topology::RankId;
 
 /// Works out a rank's part of a schedule that was verified for the problem. O(transfers + the rank's moves).
 pub(in super::super) fn of_schedule(problem: &Problem, schedule: &Schedule, rank: RankId) -> Role {
     let mut compiler = Compiler {
-        layout: Layout::new(problem, rank),
+        layout: Layout::of_call(problem, rank),
         schedule,
         rank,
         places: HashMap::new(),
@@ -55,8 +55,8 @@ impl Compiler<'_> {
         if let Some((from, to)) = self.layout.own_blocks() {
             for (block, to) in from.zip(to..) {
                 for part in 0..self.layout.parts() as u32 {
-                    let from = Place::Own(Block::Input(block as u32));
-                    self.role.deliveries.push(Delivery { part, from, block: to as u32 });
+                    let from = Place::Own(Block::Input(block));
+                    self.role.deliveries.push(Delivery { part, from, block: to });
                 }
             }
         }
@@ -116,14 +116,14 @@ impl Compiler<'_> {
     /// Where the rank has a chunk now.
     fn place(&mut self, chunk: ChunkId) -> Option<Place> {
         let layout = &self.layout;
-        *self.places.entry(chunk).or_insert_with(|| layout.before(chunk).map(Place::Own))
+        *self.places.entry(chunk).or_insert_with(|| layout.block_before(chunk).map(Place::Own))
     }
 
     /// Adds what is known only at the end: which arrivals are results, and when packets can go.
     fn finish(self) -> Role {
         let mut role = self.role;
         for (&chunk, &at) in &self.last_arrival {
-            role.received[at].deliver = self.layout.after(chunk);
+            role.received[at].deliver = self.layout.block_after(chunk);
         }
         role.release(&self.last_read);
         role

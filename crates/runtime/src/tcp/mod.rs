@@ -21,13 +21,12 @@ pub use table::{RankTable, RankTableError};
 
 use super::communicator::Communicator;
 use super::error::RunError;
-use super::packet::{Packet, Pool};
+use super::packet::Pool;
 use super::runnable::Runnable;
 use super::threads::spread;
-use super::transport::{Incoming, Outgoing, PACKETS_A_STEP, Transport, TransportError};
+use super::transport::{Envelope, Incoming, Outgoing, PACKETS_A_STEP, Transport, TransportError};
 use collsynth_core::topology::RankId;
 
-const PACKETS_ON_THEIR_WAY: usize = PACKETS_A_STEP + 1;
 /// Long enough for the latency of a network not to matter.
 const PACKET_BYTES: usize = 1 << 22;
 /// A small packet and its head leave together.
@@ -50,12 +49,6 @@ struct Peer {
     /// What the writing thread is to write. Dropped, it ends the thread.
     queue: Option<Sender<Envelope>>,
     writer: Option<JoinHandle<()>>,
-}
-
-#[derive(Debug)]
-struct Envelope {
-    tag: u64,
-    packet: Arc<Packet>,
 }
 
 impl TcpTransport {
@@ -95,7 +88,8 @@ impl TcpTransport {
         for (peer, stream) in connect::to_all(listener, table, rank, peers, timeout)? {
             let broken = |source| TransportError::Broken { peer, source };
             stream.set_nodelay(true).map_err(broken)?;
-            let (queue, envelopes) = bounded(PACKETS_ON_THEIR_WAY);
+            // A step's, behind the one that is being written; the network keeps more.
+            let (queue, envelopes) = bounded(PACKETS_A_STEP + 1);
             let (out, pool) = (stream.try_clone().map_err(broken)?, transport.pool.clone());
             let writer = thread::Builder::new()
                 .name(format!("rank {rank} to {peer}"))

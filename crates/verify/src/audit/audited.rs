@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Deref;
 
-use super::{Options, Report, audit};
+use super::{AuditOptions, AuditReport, audit};
 use collsynth_core::program::Program;
 
 /// A rank program that the audit has found to hold. It can be read, but not changed; only the audit makes one, so
@@ -15,11 +15,11 @@ pub struct AuditedProgram {
 
 /// A program with violations, given back with the report.
 #[derive(Clone, Debug)]
-pub struct Refuted {
+pub struct RefutedProgram {
     /// What was judged.
     pub program: Program,
     /// What is wrong with it.
-    pub report: Report,
+    pub report: AuditReport,
 }
 
 impl AuditedProgram {
@@ -27,12 +27,12 @@ impl AuditedProgram {
     ///
     /// # Errors
     ///
-    /// [`Refuted`] if it does not hold.
-    pub fn new(program: Program, options: &Options<'_>) -> Result<Self, Box<Refuted>> {
+    /// [`RefutedProgram`] if it does not hold.
+    pub fn new(program: Program, options: &AuditOptions<'_>) -> Result<Self, Box<RefutedProgram>> {
         let report = audit(&program, options);
         match report.holds() {
             true => Ok(Self { program }),
-            false => Err(Box::new(Refuted { program, report })),
+            false => Err(Box::new(RefutedProgram { program, report })),
         }
     }
 }
@@ -45,7 +45,7 @@ impl Deref for AuditedProgram {
     }
 }
 
-impl fmt::Display for Refuted {
+impl fmt::Display for RefutedProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the program has {} violation(s)", self.report.violation_count())?;
         match self.report.violations.first() {
@@ -55,4 +55,4 @@ impl fmt::Display for Refuted {
     }
 }
 
-impl std::error::Error for Refuted {}
+impl std::error::Error for RefutedProgram {}

@@ -20,11 +20,14 @@
 
 use std::collections::BTreeMap;
 
-use super::hub::{Hub, Places, chain};
-use super::run::Outcome;
+use super::fact::Fact;
+use super::hub::{Hub, chain};
+use super::ledger::Ledger;
+use super::order::Order;
+use super::run::Interleaving;
 use super::structure::NOBODY;
-use super::words::describe;
-use super::{Code, Machine, Report};
+use super::{Machine, ProgramCode};
+
 use collsynth_core::program::{Operation, Program};
 use collsynth_core::topology::{Direction, RankId};
 
@@ -35,19 +38,24 @@ const TRIES: usize = 8;
 const WORKERS: usize = 12;
 
 /// Reports transfers that may be on a link together.
-pub(super) fn check(program: &Program, machine: Option<Machine<'_>>, outcome: &Outcome<'_>, report: &mut Report) {
-    let Some(transfers) = transfers(program, outcome, report) else { return };
-    let places = Places::new(program, outcome);
+pub(super) fn check(
+    program: &Program,
+    machine: Option<Machine<'_>>,
+    run: &Interleaving<'_>,
+    order: &Order,
+    ledger: &mut Ledger,
+) {
+    let Some(transfers) = transfers(program, run, ledger) else { return };
     let mut claims = vec![Vec::new(); program.channels.len()];
     for mut row in by_link(program, machine, transfers).into_values() {
-        row.sort_by_key(|transfer| places.position[transfer.first_send]);
+        row.sort_by_key(|transfer| order.position[transfer.first_send]);
         for pair in row.windows(2) {
             let (one, next) = (&pair[0], &pair[1]);
             claims[one.channel].push(Claim { received: one.received, last: one.last_receive, send: next.first_send });
         }
     }
     let operations = program.operations().len();
-    let mut near = Counts { program, outcome, places: &places, channels: vec![0], counts: vec![0; operations] };
+    let mut near = Counts { program, run, order, channels: vec![0], counts: vec![0; operations] };
     let mut open = Vec::new();
     for (channel, claims) in (0..).zip(claims).filter(|(_, claims)| !claims.is_empty()) {
         near.channels[0] = channel;
@@ -55,11 +63,11 @@ pub(super) fn check(program: &Program, machine: Option<Machine<'_>>, outcome: &O
         let left: Vec<Claim> = claims.into_iter().filter(|claim| !near.proves(claim, 0)).collect();
         open.extend(left.into_iter().map(|claim| (channel, claim)));
     }
-    let (open, mut wrong) = try_hubs(program, outcome, &places, open);
+    let (open, mut wrong) = try_hubs(program, run, order, open);
     for batch in open.chunk_by(|one, other| one.0 == other.0).collect::<Vec<_>>().chunks(AT_A_TIME) {
         let channels: Vec<u32> = batch.iter().map(|claims| claims[0].0).collect();
         let counts = vec![0; operations * channels.len()];
-        let mut far = Counts { program, outcome, places: &places, channels, counts };
+        let mut far = Counts { program, run, order, channels, counts };
         far.pass_everywhere();
         for (place, claims) in batch.iter().enumerate() {
             wrong.extend(claims.iter().filter(|(_, claim)| !far.proves(claim, place)));
@@ -67,17 +75,21 @@ pub(super) fn check(program: &Program, machine: Option<Machine<'_>>, outcome: &O
     }
     wrong.sort_by_key(|(channel, claim)| (*channel, claim.received));
     for (channel, claim) in wrong {
-        report.add(Code::P008, Some(claim.send), || words(program, channel, &claim));
+        ledger.add(ProgramCode::P008, Some(claim.send), || Fact::SharedLink {
+            channel,
+            send: claim.send,
+            receive: claim.last,
+        });
     }
 }
 
 /// Proves what leads through a few workers, in the same order what is left, and what is known to be wrong.
-fn try_hubs(program: &Program, outcome: &Outcome<'_>, places: &Places, mut open: Vec<Open>) -> (Vec<Open>, Vec<Open>) {
+fn try_hubs(program: &Program, run: &Interleaving<'_>, order: &Order, mut open: Vec<Open>) -> (Vec<Open>, Vec<Open>) {
     let mut wrong = Vec::new();
     // A barrier of all ranks most often leads through the first of them.
     let first = (0..program.worker_count()).find(|&worker| !program.range(worker).is_empty());
     if let Some(worker) = first.filter(|_| !open.is_empty()) {
-        let hub = Hub::new(program, outcome, places, worker);
+        let hub = Hub::new(program, run, order, worker);
         open.retain(|(_, claim)| !hub.joins(claim.last, claim.send));
     }
     for turn in 1..=TRIES {
@@ -86,13 +98,13 @@ fn try_hubs(program: &Program, outcome: &Outcome<'_>, places: &Places, mut open:
         }
         let sample = open.len() * turn / (TRIES + 1);
         let claim = open[sample].1;
-        let Some(workers) = chain(program, outcome, places, claim.last, claim.send) else {
+        let Some(workers) = chain(program, run, order, claim.last, claim.send) else {
             wrong.push(open.remove(sample));
             continue;
         };
         // The chain leads through each of its workers: each proves this claim at least.
         for worker in workers.into_iter().take(WORKERS) {
-            let hub = Hub::new(program, outcome, places, worker);
+            let hub = Hub::new(program, run, order, worker);
             let before = open.len();
             open.retain(|(_, claim)| !hub.joins(claim.last, claim.send));
             if open.len() * 2 < before {
@@ -101,15 +113,6 @@ fn try_hubs(program: &Program, outcome: &Outcome<'_>, places: &Places, mut open:
         }
     }
     (open, wrong)
-}
-
-fn words(program: &Program, channel: u32, claim: &Claim) -> String {
-    let ends = program.channels[channel as usize];
-    let (send, receive) = (describe(program, claim.send), describe(program, claim.last));
-    let (from, to) = (ends.from, ends.to);
-    format!(
-        "two transfers may be on the link from rank {from} to rank {to} at a time: {send} does not come after {receive}"
-    )
 }
 
 /// Packets that are one transfer.
@@ -133,23 +136,20 @@ struct Claim {
 }
 
 /// The transfers of all channels. `None` if the program does not count its packets right.
-fn transfers(program: &Program, outcome: &Outcome<'_>, report: &mut Report) -> Option<Vec<Transfer>> {
+fn transfers(program: &Program, run: &Interleaving<'_>, ledger: &mut Ledger) -> Option<Vec<Transfer>> {
     let mut received_by = vec![NOBODY; program.operations().len()];
-    for (number, &sender) in outcome.sent_by.iter().enumerate().filter(|&(_, &sender)| sender != NOBODY) {
+    for (number, &sender) in run.sent_by.iter().enumerate().filter(|&(_, &sender)| sender != NOBODY) {
         received_by[sender as usize] = number as u32;
     }
-    let before = report.violation_count();
+    let before = ledger.count();
     let mut transfers = Vec::new();
     for (channel, sends) in program.sends().into_iter().enumerate() {
         let stated = program.transfers.get(channel).map_or(&[][..], Vec::as_slice);
         let total: u64 = stated.iter().map(|&count| u64::from(count)).sum();
         if !stated.is_empty() && total != sends.len() as u64 {
-            report.add(Code::P008, sends.first().copied(), || {
-                let count = sends.len();
-                format!(
-                    "channel {channel} has {count} packet(s) with slots, but {total} are said to make up its transfers"
-                )
-            });
+            let packets = sends.len();
+            let fact = || Fact::PacketCount { channel, packets, stated: total };
+            ledger.add(ProgramCode::P008, sends.first().copied(), fact);
             continue;
         }
         let mut begin = 0;
@@ -159,7 +159,7 @@ fn transfers(program: &Program, outcome: &Outcome<'_>, report: &mut Report) -> O
             begin = end;
         }
     }
-    (report.violation_count() == before).then_some(transfers)
+    (ledger.count() == before).then_some(transfers)
 }
 
 /// The link of a channel: its ends on the machine, and the direction where all channels between them state one.
@@ -192,8 +192,8 @@ fn by_link(program: &Program, machine: Option<Machine<'_>>, transfers: Vec<Trans
 /// How many packets of some channels were received before or by each operation, carried from one operation to the next.
 struct Counts<'a> {
     program: &'a Program,
-    outcome: &'a Outcome<'a>,
-    places: &'a Places,
+    run: &'a Interleaving<'a>,
+    order: &'a Order,
     channels: Vec<u32>,
     /// For each operation that was gone through, a count for each of the channels.
     counts: Vec<u32>,
@@ -202,7 +202,7 @@ struct Counts<'a> {
 impl Counts<'_> {
     /// Goes through all operations.
     fn pass_everywhere(&mut self) {
-        for &number in &self.outcome.order {
+        for &number in &self.run.order {
             self.pass(number as usize, |_| true);
         }
     }
@@ -210,25 +210,12 @@ impl Counts<'_> {
     /// Goes through the operations at the ends of the one channel, and follows packets between these alone.
     fn pass_nearby(&mut self) {
         let ends = self.program.channels[self.channels[0] as usize];
-        let places = self.places;
-        let of = |rank: RankId| places.by_rank[rank.index()].as_slice();
-        let (mut one, mut other) = (of(ends.from), if ends.from == ends.to { &[] } else { of(ends.to) });
-        while let Some(&number) = one.first().or(other.first()) {
-            let is_later = |first: &u32| places.position[*first as usize] < places.position[number as usize];
-            let number = match other.first().filter(|first| is_later(first)) {
-                Some(&number) => {
-                    other = &other[1..];
-                    number
-                }
-                None if one.is_empty() => {
-                    other = &other[1..];
-                    number
-                }
-                None => {
-                    one = &one[1..];
-                    number
-                }
-            };
+        let mut numbers = self.order.by_rank[ends.from.index()].clone();
+        if ends.to != ends.from {
+            numbers.extend(&self.order.by_rank[ends.to.index()]);
+            numbers.sort_by_key(|&number| self.order.position[number as usize]);
+        }
+        for number in numbers {
             self.pass(number as usize, |rank| rank == ends.from || rank == ends.to);
         }
     }
@@ -237,8 +224,8 @@ impl Counts<'_> {
     fn pass(&mut self, number: usize, follow: impl Fn(RankId) -> bool) {
         let width = self.channels.len();
         self.counts[number * width..(number + 1) * width].fill(0);
-        for earlier in self.places.before(self.program, self.outcome, number).into_iter().flatten() {
-            if follow(self.places.rank[earlier]) {
+        for earlier in self.order.before(self.program, self.run, number).into_iter().flatten() {
+            if follow(self.order.rank[earlier]) {
                 self.join(number, earlier);
             }
         }

@@ -7,53 +7,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::run::Outcome;
-use super::structure::NOBODY;
-use collsynth_core::program::{Operation, Program};
-use collsynth_core::topology::RankId;
-
-/// Where operations stand.
-pub(super) struct Places {
-    /// For each operation its worker and its rank, and its place in the order in which they ran.
-    pub(super) worker: Vec<u32>,
-    pub(super) rank: Vec<RankId>,
-    pub(super) position: Vec<usize>,
-    /// The operations of each rank in the order in which they ran.
-    pub(super) by_rank: Vec<Vec<u32>>,
-}
-
-impl Places {
-    pub(super) fn new(program: &Program, outcome: &Outcome<'_>) -> Self {
-        let count = program.operations().len();
-        let (mut worker, mut rank, mut position) = (vec![0; count], vec![RankId(0); count], vec![0; count]);
-        for own in (0..program.rank_count() as u32).map(RankId) {
-            for number in program.workers(own) {
-                worker[program.range(number)].fill(number as u32);
-                rank[program.range(number)].fill(own);
-            }
-        }
-        let mut by_rank = vec![Vec::new(); program.rank_count()];
-        for (at, &number) in outcome.order.iter().enumerate() {
-            by_rank[rank[number as usize].index()].push(number);
-            position[number as usize] = at;
-        }
-        Self { worker, rank, position, by_rank }
-    }
-
-    /// The operations that come directly before one: in its worker, what it waits for, what sent its packet.
-    pub(super) fn before(&self, program: &Program, outcome: &Outcome<'_>, number: usize) -> [Option<usize>; 3] {
-        let in_worker = (number > program.range(self.worker[number] as usize).start).then(|| number - 1);
-        let awaited = match program.operations()[number] {
-            Operation::Wait { worker, operation } => {
-                let target = program.workers(self.rank[number]).start + worker as usize;
-                Some(program.range(target).start + operation as usize)
-            }
-            _ => None,
-        };
-        let sender = outcome.sent_by[number];
-        [in_worker, awaited, (sender != NOBODY).then_some(sender as usize)]
-    }
-}
+use super::order::Order;
+use super::run::Interleaving;
+use collsynth_core::program::Program;
 
 /// The orders that lead through one worker.
 pub(super) struct Hub {
@@ -65,19 +21,19 @@ pub(super) struct Hub {
 
 impl Hub {
     /// O(operations).
-    pub(super) fn new(program: &Program, outcome: &Outcome<'_>, places: &Places, worker: usize) -> Self {
+    pub(super) fn new(program: &Program, run: &Interleaving<'_>, order: &Order, worker: usize) -> Self {
         let count = program.operations().len();
         let (mut after, mut before) = (vec![u32::MAX; count], vec![0; count]);
         for (index, number) in (0..).zip(program.range(worker)) {
             (after[number], before[number]) = (index, index + 1);
         }
-        for &number in &outcome.order {
-            for earlier in places.before(program, outcome, number as usize).into_iter().flatten() {
+        for &number in &run.order {
+            for earlier in order.before(program, run, number as usize).into_iter().flatten() {
                 before[number as usize] = before[number as usize].max(before[earlier]);
             }
         }
-        for &number in outcome.order.iter().rev() {
-            for earlier in places.before(program, outcome, number as usize).into_iter().flatten() {
+        for &number in run.order.iter().rev() {
+            for earlier in order.before(program, run, number as usize).into_iter().flatten() {
                 after[earlier] = after[earlier].min(after[number as usize]);
             }
         }
@@ -94,8 +50,8 @@ impl Hub {
 /// chain. O(operations that ran between the two).
 pub(super) fn chain(
     program: &Program,
-    outcome: &Outcome<'_>,
-    places: &Places,
+    run: &Interleaving<'_>,
+    order: &Order,
     from: usize,
     to: usize,
 ) -> Option<Vec<usize>> {
@@ -103,8 +59,8 @@ pub(super) fn chain(
     let mut next: HashMap<usize, usize> = HashMap::new();
     let mut queue = VecDeque::from([to]);
     while let Some(number) = queue.pop_front() {
-        for earlier in places.before(program, outcome, number).into_iter().flatten() {
-            if places.position[earlier] >= places.position[from] && !next.contains_key(&earlier) {
+        for earlier in order.before(program, run, number).into_iter().flatten() {
+            if order.position[earlier] >= order.position[from] && !next.contains_key(&earlier) {
                 next.insert(earlier, number);
                 queue.push_back(earlier);
             }
@@ -113,16 +69,16 @@ pub(super) fn chain(
             break;
         }
     }
-    let (mut workers, mut at) = (vec![places.worker[from] as usize], from);
+    let (mut workers, mut at) = (vec![order.worker[from] as usize], from);
     while at != to {
         at = *next.get(&at)?;
-        let worker = places.worker[at] as usize;
+        let worker = order.worker[at] as usize;
         if workers.last() != Some(&worker) {
             workers.push(worker);
         }
     }
     let middle = workers.len() / 2;
-    let mut order: Vec<usize> = (0..workers.len()).collect();
-    order.sort_by_key(|&place| place.abs_diff(middle));
-    Some(order.into_iter().map(|place| workers[place]).collect())
+    let mut nearest: Vec<usize> = (0..workers.len()).collect();
+    nearest.sort_by_key(|&place| place.abs_diff(middle));
+    Some(nearest.into_iter().map(|place| workers[place]).collect())
 }

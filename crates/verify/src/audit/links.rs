@@ -1,17 +1,19 @@
 //! Do the channels that are used lie on links of the machine?
 
-use super::{Code, Machine, Report};
+use super::fact::{Fact, NoLink};
+use super::ledger::Ledger;
+use super::{Machine, ProgramCode};
 use collsynth_core::program::{Operation, Program};
 use collsynth_core::topology::{RankId, Topology};
 
 /// Checks the ranks that do something, and the channels that are used: the machine's own links, or those of the machine
 /// that is given, must carry them.
-pub(super) fn check(program: &Program, machine: Option<Machine<'_>>, report: &mut Report) {
+pub(super) fn check(program: &Program, machine: Option<Machine<'_>>, ledger: &mut Ledger) {
     let own = program.problem.topology();
     for rank in (0..program.rank_count() as u32).map(RankId).filter(|&rank| !own.is_alive(rank)) {
         if let Some(worker) = program.workers(rank).find(|&worker| !program.range(worker).is_empty()) {
             let operation = program.range(worker).start;
-            report.add(Code::T001, Some(operation), || format!("rank {rank} failed, but has operations"));
+            ledger.add(ProgramCode::T001, Some(operation), || Fact::FailedRankWorks(rank));
         }
     }
     let (topology, map): (&Topology, &dyn Fn(RankId) -> Option<RankId>) = match &machine {
@@ -29,8 +31,8 @@ pub(super) fn check(program: &Program, machine: Option<Machine<'_>>, report: &mu
         let Some(channel) = used.map(|channel| channel as usize) else { continue };
         let Some(seen) = seen.get_mut(channel).filter(|seen| !**seen) else { continue };
         *seen = true;
-        if let Some((code, words)) = trouble(program, topology, map, channel) {
-            report.add(code, Some(number), || words);
+        if let Some((code, fact)) = trouble(program, topology, map, channel) {
+            ledger.add(code, Some(number), || fact);
         }
     }
 }
@@ -41,19 +43,15 @@ fn trouble(
     topology: &Topology,
     map: &dyn Fn(RankId) -> Option<RankId>,
     channel: usize,
-) -> Option<(Code, String)> {
+) -> Option<(ProgramCode, Fact)> {
     let ends = program.channels[channel];
     let end = |rank: RankId| map(rank).filter(|rank| rank.index() < topology.rank_count());
     let (Some(from), Some(to)) = (end(ends.from), end(ends.to)) else {
-        let words = format!("channel {channel} joins rank {} to rank {}, not both on the machine", ends.from, ends.to);
-        return Some((Code::T001, words));
+        return Some((ProgramCode::T001, Fact::NotOnMachine { channel }));
     };
-    let words = |what: &str| {
-        let (from, to) = (topology.rank_label(from), topology.rank_label(to));
-        format!("channel {channel} leads from rank {from} to rank {to}: {what}")
-    };
+    let trouble = |code, why| Some((code, Fact::NoLink { channel, from, to, why }));
     if let Some(failed) = [from, to].into_iter().find(|&rank| !topology.is_alive(rank)) {
-        return Some((Code::T001, words(&format!("rank {failed} failed"))));
+        return trouble(ProgramCode::T001, NoLink::Failed(failed));
     }
     let mut fitting = topology
         .links_between(from, to)
@@ -61,10 +59,10 @@ fn trouble(
         .filter(|link| ends.via.is_none() || link.direction == ends.via)
         .peekable();
     if fitting.peek().is_none() {
-        return Some((Code::T002, words("there is no such link")));
+        return trouble(ProgramCode::T002, NoLink::Missing);
     }
     if !fitting.any(|link| link.alive) {
-        return Some((Code::T003, words("the link failed")));
+        return trouble(ProgramCode::T003, NoLink::Dead);
     }
     None
 }

@@ -15,70 +15,57 @@
 //!    (`contention`), by the same orders.
 //!
 //! What has to be believed is here, in `program`, in the language of problems and in the reader; planners and the
-//! lowering are not.
+//! lowering are not. What decides records facts (`fact`); `diagnosis` makes sentences of them afterwards.
 
 mod audited;
 mod code;
 mod contention;
-mod explain;
+mod diagnosis;
+mod fact;
 mod hub;
+mod ledger;
 mod links;
+mod options;
+mod order;
 mod outcome;
 mod races;
 mod report;
 mod run;
 mod structure;
 mod values;
-mod words;
+
+use diagnosis::sentence;
+use ledger::Ledger;
+use order::Order;
 
 use collsynth_core::program::Program;
-use collsynth_core::topology::{RankId, Topology};
 
-pub use audited::{AuditedProgram, Refuted};
-pub use code::Code;
-pub use report::{Finding, Report};
-
-/// The machine a program is to run on, where it is not the one it names.
-#[derive(Clone, Copy, Debug)]
-pub struct Machine<'a> {
-    /// The machine.
-    pub topology: &'a Topology,
-    /// For each rank of the program, the rank of the machine that it is.
-    pub rank_map: &'a [RankId],
-}
-
-/// How a program is to be judged.
-#[derive(Clone, Copy, Debug)]
-pub struct Options<'a> {
-    /// List so many violations; the totals are always complete.
-    pub max_errors: usize,
-    /// Check links against this machine instead of the program's own.
-    pub machine: Option<Machine<'a>>,
-    /// Refuse transfers that may be on a link together even if the program does not claim that there are none.
-    pub contention_free: bool,
-}
-
-impl Default for Options<'_> {
-    fn default() -> Self {
-        Self { max_errors: 20, machine: None, contention_free: false }
-    }
-}
+pub use audited::{AuditedProgram, RefutedProgram};
+pub use code::ProgramCode;
+pub use options::{AuditOptions, Machine};
+pub use report::{AuditReport, ProgramViolation};
 
 /// Judges a program. Takes time in the number of slots moved, and where ranks order each other's operations by packets
 /// alone, in the number of operations times the workers of each such rank. Freedom from contention takes time in the
 /// operations at the ends of each channel; where only other ranks keep its transfers apart, in all operations.
-pub fn audit(program: &Program, options: &Options<'_>) -> Report {
-    let mut report = Report::new(options.max_errors);
-    links::check(program, options.machine, &mut report);
-    let Some(ends) = structure::check(program, &mut report) else { return report };
-    let Some(outcome) = run::run(program, &ends, &mut report) else { return report };
-    let before = report.violation_count();
-    races::check(program, &outcome, &mut report);
-    if report.violation_count() == before {
-        outcome::check(program, &outcome, &mut report);
+pub fn audit(program: &Program, options: &AuditOptions<'_>) -> AuditReport {
+    let mut ledger = Ledger::new(options.max_errors);
+    decide(program, options, &mut ledger);
+    ledger.into_report(|operation, fact| sentence(program, options.machine, operation, fact))
+}
+
+/// Records all violations. A program that makes no sense, or gets stuck, is looked at no further.
+fn decide(program: &Program, options: &AuditOptions<'_>, ledger: &mut Ledger) {
+    links::check(program, options.machine, ledger);
+    let Some(ends) = structure::check(program, ledger) else { return };
+    let Some(run) = run::run(program, &ends, ledger) else { return };
+    let before = ledger.count();
+    let order = Order::new(program, &run);
+    races::check(program, &run, &order, ledger);
+    if ledger.count() == before {
+        outcome::check(program, &run, ledger);
     }
     if program.contention_free || options.contention_free {
-        contention::check(program, options.machine, &outcome, &mut report);
+        contention::check(program, options.machine, &run, &order, ledger);
     }
-    report
 }

@@ -1,16 +1,16 @@
 //! Does the output of every rank hold what the collective asks for?
 
-use super::run::Outcome;
+use super::ProgramCode;
+use super::fact::{Fact, Output, Wrong};
+use super::ledger::Ledger;
+use super::run::Interleaving;
 use super::structure::NOBODY;
-use super::values::{FaultKind, Value};
-use super::words::describe;
-use super::{Code, Report};
+use super::values::{FaultKind, SlotValue};
 use collsynth_core::collective::{ChunkId, Combining, Holders};
-use collsynth_core::program::{Program, Slot};
-use collsynth_core::topology::RankId;
+use collsynth_core::program::Program;
 
 /// Compares the output of every rank with what the collective asks for.
-pub(super) fn check(program: &Program, outcome: &Outcome<'_>, report: &mut Report) {
+pub(super) fn check(program: &Program, run: &Interleaving<'_>, ledger: &mut Ledger) {
     let problem = &program.problem;
     for chunk in (0..problem.chunk_count()).map(ChunkId) {
         let rule = problem.rule(chunk);
@@ -20,91 +20,52 @@ pub(super) fn check(program: &Program, outcome: &Outcome<'_>, report: &mut Repor
             Holders::Every => problem.topology().live_rank_count() as u32,
         };
         for rank in problem.holders(rule.after) {
-            let layout = &outcome.layouts[rank.index()];
+            let layout = &run.layouts[rank.index()];
             let Some(slot) = layout.after(chunk) else { continue };
-            let place = outcome.first_place[rank.index()] + layout.place(slot);
-            let value = outcome.places[place];
-            let end = End { program, outcome, chunk, rank, slot, writer: outcome.written_by[place] };
-            end.check(value, contributions, rule.combining, report);
+            let place = run.first_place[rank.index()] + layout.place(slot);
+            let writer = Some(run.written_by[place]).filter(|&writer| writer != NOBODY).map(|writer| writer as usize);
+            let output = Output { chunk, rank, slot, writer };
+            check_output(program, run, output, run.places[place], contributions, rule.combining, ledger);
         }
     }
 }
 
-/// A slot of the output, and who wrote it last.
-struct End<'a> {
-    program: &'a Program,
-    outcome: &'a Outcome<'a>,
-    chunk: ChunkId,
-    rank: RankId,
-    slot: Slot,
-    writer: u32,
-}
-
-impl End<'_> {
-    fn check(&self, value: Value, contributions: u32, combining: Combining, report: &mut Report) {
-        let values = &self.outcome.values;
-        let writer = (self.writer != NOBODY).then_some(self.writer as usize);
-        if let Some(fault) = values.fault(value) {
-            let program = self.program;
-            let (code, what) = match fault.kind {
-                FaultKind::Unset => (Code::D002, "added to or from a slot that was never written".to_owned()),
-                FaultKind::Mixed(a, b) => {
-                    let (a, b) = (program.problem.chunk_label(a), program.problem.chunk_label(b));
-                    (Code::P007, format!("added chunks {a} and {b}"))
-                }
-                FaultKind::Uncombinable(chunk) => {
-                    let chunk = program.problem.chunk_label(chunk);
-                    (Code::R003, format!("added values of chunk {chunk}, which cannot be combined"))
-                }
-            };
-            report.add(code, Some(fault.operation), || {
-                format!("{}: {} {what}", self.demand(), describe(program, fault.operation))
-            });
-        } else if let Some(chunk) = values.chunk(value) {
-            if chunk != self.chunk {
-                report.add(Code::P007, writer, || {
-                    let other = self.program.problem.chunk_label(chunk);
-                    format!("{}, but it holds chunk {other}{}", self.demand(), self.written(writer))
-                });
-            } else if let Some((operation, counts)) = values.repeats(value).filter(|_| combining == Combining::Sum) {
-                report.add(Code::R001, Some(operation), || {
-                    let mut counts: Vec<_> = counts.iter().collect();
-                    counts.sort_unstable();
-                    let shown: Vec<String> =
-                        counts.iter().take(8).map(|(rank, count)| format!("rank {rank}'s {count} times")).collect();
-                    let more =
-                        if counts.len() > 8 { format!(", and {} more", counts.len() - 8) } else { String::new() };
-                    let first = describe(self.program, operation);
-                    format!("{}, but counts {}{more}; first at {first}", self.demand(), shown.join(", "))
-                });
-            } else if combining != Combining::Never && values.rank_count(value) < contributions {
-                report.add(Code::R002, writer, || {
-                    let live = self.program.problem.topology().live_ranks();
-                    let missing: Vec<String> =
-                        live.filter(|&rank| values.count(value, rank) == 0).map(|rank| rank.to_string()).collect();
-                    let shown = missing.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
-                    let more =
-                        if missing.len() > 8 { format!(" and {} more", missing.len() - 8) } else { String::new() };
-                    let written = self.written(writer);
-                    format!("{}, but lacks what ranks {shown}{more} contribute{written}", self.demand())
-                });
-            }
-        } else {
-            report.add(Code::D002, writer, || match writer {
-                None => format!("{}, but is never written", self.demand()),
-                Some(_) => format!("{}, but holds what was never written{}", self.demand(), self.written(writer)),
-            });
-        }
+fn check_output(
+    program: &Program,
+    run: &Interleaving<'_>,
+    output: Output,
+    value: SlotValue,
+    contributions: u32,
+    combining: Combining,
+    ledger: &mut Ledger,
+) {
+    let values = &run.values;
+    let mut add = |code, operation, wrong: &dyn Fn() -> Wrong| {
+        ledger.add(code, operation, || Fact::Output { output, wrong: wrong() });
+    };
+    if let Some(fault) = values.fault(value) {
+        let code = match fault.kind {
+            FaultKind::Unset => ProgramCode::D002,
+            FaultKind::Mixed(..) => ProgramCode::P007,
+            FaultKind::Uncombinable(_) => ProgramCode::R003,
+        };
+        return add(code, Some(fault.operation), &|| Wrong::Fault(fault.operation, fault.kind));
     }
-
-    /// `rank 3 must have chunk 17 in output 4`.
-    fn demand(&self) -> String {
-        let chunk = self.program.problem.chunk_label(self.chunk);
-        format!("rank {} must have chunk {chunk} in {}", self.rank, self.slot)
-    }
-
-    /// `; written last by ...`.
-    fn written(&self, writer: Option<usize>) -> String {
-        writer.map(|writer| format!("; written last by {}", describe(self.program, writer))).unwrap_or_default()
+    let Some(chunk) = values.chunk(value) else {
+        return add(ProgramCode::D002, output.writer, &|| Wrong::Unset);
+    };
+    if chunk != output.chunk {
+        add(ProgramCode::P007, output.writer, &|| Wrong::OtherChunk(chunk));
+    } else if let Some((operation, counts)) = values.repeats(value).filter(|_| combining == Combining::Sum) {
+        add(ProgramCode::R001, Some(operation), &|| {
+            let mut counts: Vec<_> = counts.iter().map(|(&rank, &count)| (rank, count)).collect();
+            counts.sort_unstable();
+            Wrong::Repeated(operation, counts)
+        });
+    } else if combining != Combining::Never && values.rank_count(value) < contributions {
+        add(ProgramCode::R002, output.writer, &|| {
+            let live = program.problem.topology().live_ranks();
+            Wrong::Lacks(live.filter(|&rank| values.count(value, rank) == 0).collect())
+        });
     }
 }

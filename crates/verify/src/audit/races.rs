@@ -9,29 +9,36 @@
 //! other ranks still may: then the clocks of this rank's workers are carried through the whole program. So the answer
 //! is exact, and cheap for programs that order their ranks' slots by waits.
 
-use super::run::Outcome;
+use super::ProgramCode;
+use super::fact::{Access, Fact};
+use super::ledger::Ledger;
+use super::order::Order;
+use super::run::Interleaving;
 use super::structure::NOBODY;
-use super::words::describe;
-use super::{Code, Report};
+
 use collsynth_core::program::{Operation, Program};
 use collsynth_core::topology::RankId;
 
 /// Reports the races of a program that comes to its end.
-pub(super) fn check(program: &Program, outcome: &Outcome<'_>, report: &mut Report) {
-    let by_rank = by_rank(program, &outcome.order);
+pub(super) fn check(program: &Program, run: &Interleaving<'_>, order: &Order, ledger: &mut Ledger) {
     for rank in (0..program.rank_count() as u32).map(RankId) {
-        let mine = &by_rank[rank.index()];
-        let suspects = Rank::new(program, outcome, rank).suspects(mine);
+        let mine = &order.by_rank[rank.index()];
+        let suspects = Rank::new(program, run, rank).suspects(mine);
         if suspects.is_empty() {
             continue;
         }
-        let clocks = clocks_through_all(program, outcome, rank);
+        let clocks = clocks_through_all(program, run, order, rank);
         let workers = program.workers(rank);
         for suspect in suspects {
             let worker = program.worker_of(suspect.earlier as usize);
             let entry = suspect.later as usize * workers.len() + (worker - workers.start);
             if clocks[entry] as usize <= suspect.earlier as usize - program.range(worker).start {
-                report.add(Code::P004, Some(suspect.later as usize), || words(program, &suspect, rank));
+                ledger.add(ProgramCode::P004, Some(suspect.later as usize), || Fact::Race {
+                    rank,
+                    place: suspect.place,
+                    earlier: (suspect.earlier as usize, suspect.what.0),
+                    later: (suspect.later as usize, suspect.what.1),
+                });
             }
         }
     }
@@ -43,57 +50,21 @@ struct Suspect {
     later: u32,
     /// The place, and what the two do there.
     place: usize,
-    what: (&'static str, &'static str),
-}
-
-fn words(program: &Program, suspect: &Suspect, rank: RankId) -> String {
-    let (earlier, later) = (describe(program, suspect.earlier as usize), describe(program, suspect.later as usize));
-    let layout = program.layout(rank);
-    let slot = collsynth_core::program::Buffer::ALL
-        .into_iter()
-        .flat_map(|buffer| (0..layout.len(buffer)).map(move |offset| collsynth_core::program::Slot { buffer, offset }))
-        .find(|&slot| layout.place(slot) == suspect.place);
-    let slot = slot.map(|slot| slot.to_string()).unwrap_or_default();
-    let (one, other) = suspect.what;
-    format!("race on {slot}: {earlier} {one} it, {later} {other} it, and nothing orders them")
-}
-
-/// The operations of each rank in the order in which they ran.
-fn by_rank(program: &Program, order: &[u32]) -> Vec<Vec<u32>> {
-    let mut rank_of = vec![0_u32; program.operations().len()];
-    for rank in (0..program.rank_count() as u32).map(RankId) {
-        for worker in program.workers(rank) {
-            rank_of[program.range(worker)].fill(rank.0);
-        }
-    }
-    let mut by_rank = vec![Vec::new(); program.rank_count()];
-    for &number in order {
-        by_rank[rank_of[number as usize] as usize].push(number);
-    }
-    by_rank
+    what: (Access, Access),
 }
 
 /// For each operation of the program, how many operations of each worker of a rank come before it or are it.
-fn clocks_through_all(program: &Program, outcome: &Outcome<'_>, rank: RankId) -> Vec<u32> {
+fn clocks_through_all(program: &Program, run: &Interleaving<'_>, order: &Order, rank: RankId) -> Vec<u32> {
     let own = program.workers(rank);
     let width = own.len();
     let mut clocks = vec![0; program.operations().len() * width];
-    for &number in &outcome.order {
-        let number = number as usize;
-        let worker = program.worker_of(number);
-        let range = program.range(worker);
-        if number > range.start {
-            join(&mut clocks, width, number, number - 1);
+    for number in run.order.iter().map(|&number| number as usize) {
+        for earlier in order.before(program, run, number).into_iter().flatten() {
+            join(&mut clocks, width, number, earlier);
         }
-        if let Operation::Wait { worker: other, operation } = program.operations()[number] {
-            let target = program.workers(program.rank_of(worker)).start + other as usize;
-            join(&mut clocks, width, number, program.range(target).start + operation as usize);
-        }
-        if outcome.sent_by[number] != NOBODY {
-            join(&mut clocks, width, number, outcome.sent_by[number] as usize);
-        }
+        let worker = order.worker[number] as usize;
         if own.contains(&worker) {
-            clocks[number * width + worker - own.start] = (number - range.start) as u32 + 1;
+            clocks[number * width + worker - own.start] = (number - program.range(worker).start) as u32 + 1;
         }
     }
     clocks
@@ -109,7 +80,7 @@ fn join(clocks: &mut [u32], width: usize, to: usize, from: usize) {
 /// The accesses of one rank, ordered by its own waits.
 struct Rank<'a> {
     program: &'a Program,
-    outcome: &'a Outcome<'a>,
+    run: &'a Interleaving<'a>,
     rank: RankId,
     first_worker: usize,
     width: usize,
@@ -123,14 +94,14 @@ struct Rank<'a> {
 }
 
 impl<'a> Rank<'a> {
-    fn new(program: &'a Program, outcome: &'a Outcome<'a>, rank: RankId) -> Self {
+    fn new(program: &'a Program, run: &'a Interleaving<'a>, rank: RankId) -> Self {
         let workers = program.workers(rank);
         let first_operation = if workers.is_empty() { 0 } else { program.range(workers.start).start };
         let last = if workers.is_empty() { 0 } else { program.range(workers.end - 1).end };
-        let places = outcome.layouts[rank.index()].place_count();
+        let places = run.layouts[rank.index()].place_count();
         Self {
             program,
-            outcome,
+            run,
             rank,
             first_worker: workers.start,
             width: workers.len(),
@@ -143,7 +114,7 @@ impl<'a> Rank<'a> {
     }
 
     fn suspects(mut self, mine: &[u32]) -> Vec<Suspect> {
-        let layout = &self.outcome.layouts[self.rank.index()];
+        let layout = &self.run.layouts[self.rank.index()];
         for &number in mine {
             self.tick(number as usize);
             let operation = &self.program.operations()[number as usize];
@@ -174,7 +145,7 @@ impl<'a> Rank<'a> {
     }
 
     fn reads(&mut self, number: u32, place: usize) {
-        self.compare(self.written[place], number, place, ("writes", "reads"));
+        self.compare(self.written[place], number, place, (Access::Write, Access::Read));
         let worker = self.program.worker_of(number as usize);
         let range = self.program.range(worker);
         let same = self.read[place].iter_mut().find(|earlier| range.contains(&(**earlier as usize)));
@@ -185,10 +156,10 @@ impl<'a> Rank<'a> {
     }
 
     fn writes(&mut self, number: u32, place: usize) {
-        self.compare(self.written[place], number, place, ("writes", "writes"));
+        self.compare(self.written[place], number, place, (Access::Write, Access::Write));
         let mut read = std::mem::take(&mut self.read[place]);
         for &earlier in &read {
-            self.compare(earlier, number, place, ("reads", "writes"));
+            self.compare(earlier, number, place, (Access::Read, Access::Write));
         }
         read.clear();
         self.read[place] = read;
@@ -196,7 +167,7 @@ impl<'a> Rank<'a> {
     }
 
     /// Notes the two accesses unless the rank's own waits order them.
-    fn compare(&mut self, earlier: u32, later: u32, place: usize, what: (&'static str, &'static str)) {
+    fn compare(&mut self, earlier: u32, later: u32, place: usize, what: (Access, Access)) {
         if earlier == NOBODY || earlier == later {
             return;
         }

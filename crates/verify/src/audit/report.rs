@@ -1,15 +1,15 @@
-//! What the audit found.
+//! What the audit found: violations in words, and complete totals, which alone decide.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::Code;
+use super::ProgramCode;
 
 /// A violation and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct ProgramViolation {
     /// What kind of violation.
-    pub code: Code,
+    pub code: ProgramCode,
     /// The operation it is about, among all operations of the program, if it is about one.
     pub operation: Option<usize>,
     /// What is wrong, in words.
@@ -17,7 +17,7 @@ pub struct Finding {
 }
 
 /// The code and the sentence.
-impl fmt::Display for Finding {
+impl fmt::Display for ProgramViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.code, self.message)
     }
@@ -25,24 +25,15 @@ impl fmt::Display for Finding {
 
 /// What the audit says of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct AuditReport {
     /// The first violations.
-    pub violations: Vec<Finding>,
-    totals: BTreeMap<Code, u64>,
-    max_errors: usize,
+    pub violations: Vec<ProgramViolation>,
+    totals: BTreeMap<ProgramCode, u64>,
 }
 
-impl Report {
-    pub(super) fn new(max_errors: usize) -> Self {
-        Self { violations: Vec::new(), totals: BTreeMap::new(), max_errors }
-    }
-
-    /// Adds a violation; the words are made only if it is listed.
-    pub(super) fn add(&mut self, code: Code, operation: Option<usize>, words: impl FnOnce() -> String) {
-        *self.totals.entry(code).or_default() += 1;
-        if self.violations.len() < self.max_errors {
-            self.violations.push(Finding { code, operation, message: words() });
-        }
+impl AuditReport {
+    pub(super) fn new(violations: Vec<ProgramViolation>, totals: BTreeMap<ProgramCode, u64>) -> Self {
+        Self { violations, totals }
     }
 
     /// True if the program does what its collective asks.
@@ -51,7 +42,7 @@ impl Report {
     }
 
     /// How many violations of each code there are, listed or not.
-    pub fn totals(&self) -> impl Iterator<Item = (Code, u64)> + '_ {
+    pub fn totals(&self) -> impl Iterator<Item = (ProgramCode, u64)> + '_ {
         self.totals.iter().map(|(&code, &total)| (code, total))
     }
 

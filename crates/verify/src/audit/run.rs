@@ -6,16 +6,18 @@
 
 use std::collections::VecDeque;
 
+use super::ProgramCode;
+use super::fact::{Fact, Obstacle, Waiting};
+use super::ledger::Ledger;
 use super::structure::{Ends, NOBODY};
-use super::values::{Value, Values};
-use super::words::{describe, name};
-use super::{Code, Report};
+use super::values::{SlotValue, SlotValues};
+
 use collsynth_core::collective::ChunkId;
 use collsynth_core::program::{Layout, Operation, Program, Slot};
 use collsynth_core::topology::RankId;
 
 /// How the interleaving went.
-pub(super) struct Outcome<'a> {
+pub(super) struct Interleaving<'a> {
     /// The operations in the order in which they ran.
     pub(super) order: Vec<u32>,
     /// For each operation that received a packet, the one that sent it; else [`NOBODY`].
@@ -24,24 +26,24 @@ pub(super) struct Outcome<'a> {
     /// For each rank, where its places begin in `places`.
     pub(super) first_place: Vec<usize>,
     /// What each place holds in the end.
-    pub(super) places: Vec<Value>,
+    pub(super) places: Vec<SlotValue>,
     /// For each place, the operation that wrote it last; [`NOBODY`]: none.
     pub(super) written_by: Vec<u32>,
-    pub(super) values: Values,
+    pub(super) values: SlotValues,
 }
 
 /// Runs a program. `None` if it gets stuck, or leaves packets behind. O(slots moved).
-pub(super) fn run<'a>(program: &'a Program, ends: &Ends, report: &mut Report) -> Option<Outcome<'a>> {
+pub(super) fn run<'a>(program: &'a Program, ends: &Ends, ledger: &mut Ledger) -> Option<Interleaving<'a>> {
     let mut run = Run::new(program, ends);
     for worker in (0..program.worker_count() as u32).rev() {
         run.ready.push(worker);
     }
     while let Some(worker) = run.ready.pop() {
-        if !run.advance(worker as usize, report) {
+        if !run.advance(worker as usize, ledger) {
             return None;
         }
     }
-    run.complain(report).then_some(run.outcome)
+    run.complain(ledger).then_some(run.interleaving)
 }
 
 /// The packets on their way in a channel.
@@ -49,7 +51,7 @@ pub(super) fn run<'a>(program: &'a Program, ends: &Ends, report: &mut Report) ->
 struct Queue {
     /// The operations that sent them.
     packets: VecDeque<u32>,
-    values: VecDeque<Value>,
+    values: VecDeque<SlotValue>,
     /// The sender waits for room, or the receiver for a packet.
     sender_waits: bool,
     receiver_waits: bool,
@@ -65,15 +67,8 @@ struct Run<'a, 'e> {
     waiting: Vec<Vec<(usize, u32)>>,
     ready: Vec<u32>,
     rank_of: Vec<RankId>,
-    held: Vec<Value>,
-    outcome: Outcome<'a>,
-}
-
-/// What a worker waits for.
-enum Obstacle {
-    Packet(u32),
-    Room(u32),
-    Operation(usize),
+    held: Vec<SlotValue>,
+    interleaving: Interleaving<'a>,
 }
 
 impl<'a, 'e> Run<'a, 'e> {
@@ -85,12 +80,12 @@ impl<'a, 'e> Run<'a, 'e> {
         for layout in &layouts {
             first_place.push(first_place[first_place.len() - 1] + layout.place_count());
         }
-        let mut places = vec![Value::Unset; first_place[layouts.len()]];
+        let mut places = vec![SlotValue::Unset; first_place[layouts.len()]];
         for chunk in (0..problem.chunk_count()).map(ChunkId) {
             for rank in problem.holders(problem.rule(chunk).before) {
                 let layout = &layouts[rank.index()];
                 if let Some(slot) = layout.before(chunk) {
-                    places[first_place[rank.index()] + layout.place(slot)] = Value::Own(chunk, rank);
+                    places[first_place[rank.index()] + layout.place(slot)] = SlotValue::Own(chunk, rank);
                 }
             }
         }
@@ -106,20 +101,20 @@ impl<'a, 'e> Run<'a, 'e> {
             ready: Vec::new(),
             rank_of: ranks().flat_map(|rank| program.workers(rank).map(move |_| rank)).collect(),
             held: Vec::new(),
-            outcome: Outcome {
+            interleaving: Interleaving {
                 order: Vec::with_capacity(count),
                 sent_by: vec![NOBODY; count],
                 first_place,
                 written_by: vec![NOBODY; places.len()],
                 places,
-                values: Values::new(program.rank_count(), combining),
+                values: SlotValues::new(program.rank_count(), combining),
                 layouts,
             },
         }
     }
 
     /// Lets a worker go on until it must wait. False if a packet had another length than its receive.
-    fn advance(&mut self, worker: usize, report: &mut Report) -> bool {
+    fn advance(&mut self, worker: usize, ledger: &mut Ledger) -> bool {
         let end = self.program.range(worker).end;
         while self.next[worker] < end {
             let number = self.next[worker];
@@ -139,10 +134,10 @@ impl<'a, 'e> Run<'a, 'e> {
                     return true;
                 }
             }
-            if !self.carry_out(worker, number, report) {
+            if !self.carry_out(worker, number, ledger) {
                 return false;
             }
-            self.outcome.order.push(number as u32);
+            self.interleaving.order.push(number as u32);
             self.next[worker] += 1;
             if !self.waiting[worker].is_empty() {
                 let next = self.next[worker];
@@ -191,7 +186,7 @@ impl<'a, 'e> Run<'a, 'e> {
         self.program.workers(self.rank_of[worker]).start + other as usize
     }
 
-    fn carry_out(&mut self, worker: usize, number: usize, report: &mut Report) -> bool {
+    fn carry_out(&mut self, worker: usize, number: usize, ledger: &mut Ledger) -> bool {
         let rank = self.rank_of[worker];
         match self.program.operations()[number] {
             Operation::Send { channel, src, count } => {
@@ -206,11 +201,8 @@ impl<'a, 'e> Run<'a, 'e> {
                     _ => 0,
                 };
                 if sent != count {
-                    let program = self.program;
-                    report.add(Code::P002, Some(number), || {
-                        let (one, other) = (describe(program, number), describe(program, sender as usize));
-                        format!("{one} takes {count} slot(s), but the packet has {sent}, from {other}")
-                    });
+                    let sender = sender as usize;
+                    ledger.add(ProgramCode::P002, Some(number), || Fact::OtherLength { sender, sent, count });
                     return false;
                 }
                 self.held.clear();
@@ -218,7 +210,7 @@ impl<'a, 'e> Run<'a, 'e> {
                 if std::mem::take(&mut queue.sender_waits) {
                     self.ready.push(self.ends.sender[channel as usize]);
                 }
-                self.outcome.sent_by[number] = sender;
+                self.interleaving.sent_by[number] = sender;
                 if let Some(add) = add {
                     self.add_held(rank, add, count, number);
                 }
@@ -247,27 +239,27 @@ impl<'a, 'e> Run<'a, 'e> {
         if count == 0 {
             return 0..0;
         }
-        let start = self.outcome.first_place[rank.index()] + self.outcome.layouts[rank.index()].place(slot);
+        let start = self.interleaving.first_place[rank.index()] + self.interleaving.layouts[rank.index()].place(slot);
         start..start + count as usize
     }
 
     fn load(&mut self, rank: RankId, slot: Slot, count: u32) {
         let places = self.places(rank, slot, count);
         self.held.clear();
-        self.held.extend_from_slice(&self.outcome.places[places]);
+        self.held.extend_from_slice(&self.interleaving.places[places]);
     }
 
     fn add_held(&mut self, rank: RankId, slot: Slot, count: u32, number: usize) {
         let places = self.places(rank, slot, count);
         for (held, place) in self.held.iter_mut().zip(places) {
-            *held = self.outcome.values.add(self.outcome.places[place], *held, number);
+            *held = self.interleaving.values.add(self.interleaving.places[place], *held, number);
         }
     }
 
     fn store(&mut self, rank: RankId, slot: Slot, count: u32, number: usize) {
         let places = self.places(rank, slot, count);
-        self.outcome.places[places.clone()].copy_from_slice(&self.held);
-        self.outcome.written_by[places].fill(number as u32);
+        self.interleaving.places[places.clone()].copy_from_slice(&self.held);
+        self.interleaving.written_by[places].fill(number as u32);
     }
 
     fn post(&mut self, channel: u32, number: usize) {
@@ -281,19 +273,19 @@ impl<'a, 'e> Run<'a, 'e> {
 
     /// Reports what is left over: circles of waiting workers, receives without packets, packets without receives.
     /// True if there is nothing.
-    fn complain(&self, report: &mut Report) -> bool {
-        let before = report.violation_count();
+    fn complain(&self, ledger: &mut Ledger) -> bool {
+        let before = ledger.count();
         let mut colour = vec![0_u32; self.next.len()];
         for start in 0..self.next.len() {
             let (mut path, mut at) = (Vec::new(), start);
             loop {
                 if self.is_done(at) {
-                    self.complain_alone(path.last().copied(), report);
+                    self.complain_alone(path.last().copied(), ledger);
                     break;
                 }
                 if colour[at] != 0 {
                     if let Some(from) = path.iter().position(|&worker| worker == at) {
-                        self.complain_circle(&path[from..], report);
+                        self.complain_circle(&path[from..], ledger);
                     }
                     break;
                 }
@@ -302,23 +294,21 @@ impl<'a, 'e> Run<'a, 'e> {
                 match self.waits_for(at) {
                     Some(next) => at = next,
                     None => {
-                        self.complain_alone(Some(at), report);
+                        self.complain_alone(Some(at), ledger);
                         break;
                     }
                 }
             }
         }
-        if report.violation_count() == before {
+        if ledger.count() == before {
             for (channel, queue) in self.queues.iter().enumerate() {
                 if let Some(&packet) = queue.packets.front() {
-                    report.add(Code::P001, Some(packet as usize), || {
-                        let (left, first) = (queue.packets.len(), describe(self.program, packet as usize));
-                        format!("{left} packet(s) on channel {channel} are never received, the first from {first}")
-                    });
+                    let packets = queue.packets.len();
+                    ledger.add(ProgramCode::P001, Some(packet as usize), || Fact::NeverReceived { channel, packets });
                 }
             }
         }
-        report.violation_count() == before
+        ledger.count() == before
     }
 
     fn is_done(&self, worker: usize) -> bool {
@@ -336,39 +326,19 @@ impl<'a, 'e> Run<'a, 'e> {
     }
 
     /// A worker waits for one that has finished, or that is not there.
-    fn complain_alone(&self, worker: Option<usize>, report: &mut Report) {
+    fn complain_alone(&self, worker: Option<usize>, ledger: &mut Ledger) {
         let Some(worker) = worker else { return };
         let number = self.next[worker];
-        report.add(Code::P001, Some(number), || {
-            let why = match self.obstacle(worker, number) {
-                Some(Obstacle::Packet(channel)) => format!("nobody sends on channel {channel} any more"),
-                Some(Obstacle::Room(channel)) => {
-                    format!("channel {channel} is full, and nobody receives from it any more")
-                }
-                Some(Obstacle::Operation(_)) | None => "what it waits for never comes".to_owned(),
-            };
-            format!("{} waits for ever: {why}", describe(self.program, number))
-        });
+        ledger.add(ProgramCode::P001, Some(number), || Fact::WaitsForever(self.obstacle(worker, number)));
     }
 
-    fn complain_circle(&self, circle: &[usize], report: &mut Report) {
-        let number = self.next[circle[0]];
-        report.add(Code::P003, Some(number), || {
-            let one = |&worker: &usize| {
-                let number = self.next[worker];
-                let (what, other) = (describe(self.program, number), self.waits_for(worker).unwrap_or(worker));
-                let why = match self.obstacle(worker, number) {
-                    Some(Obstacle::Packet(_)) => "waits for a packet from".to_owned(),
-                    Some(Obstacle::Room(channel)) => {
-                        let slots = self.program.channels[channel as usize].slots;
-                        format!("waits for room in channel {channel} ({slots} slot(s), all full) to be made by")
-                    }
-                    Some(Obstacle::Operation(_)) | None => "waits for".to_owned(),
-                };
-                format!("{what} {why} {}", name(self.program, other))
-            };
-            let circle: Vec<String> = circle.iter().map(one).collect();
-            format!("deadlock: {}", circle.join("; "))
-        });
+    fn complain_circle(&self, circle: &[usize], ledger: &mut Ledger) {
+        let waiting = |&worker: &usize| {
+            let operation = self.next[worker];
+            let obstacle = self.obstacle(worker, operation);
+            Waiting { operation, obstacle, worker: self.waits_for(worker).unwrap_or(worker) }
+        };
+        let first = self.next[circle[0]];
+        ledger.add(ProgramCode::P003, Some(first), || Fact::Deadlock(circle.iter().map(waiting).collect()));
     }
 }

@@ -1,8 +1,9 @@
 //! Does every operation name what exists, and has every channel one worker at each end?
 
-use super::words::describe;
-use super::{Code, Report};
-use collsynth_core::program::{Buffer, Layout, Operation, Program, Slot};
+use super::ProgramCode;
+use super::fact::{BadOperation, End, Fact};
+use super::ledger::Ledger;
+use collsynth_core::program::{Layout, Operation, Program, Slot};
 use collsynth_core::topology::RankId;
 
 /// The workers at the ends of the channels; [`NOBODY`] where no operation uses one.
@@ -18,48 +19,44 @@ const MOST_SCRATCH: u64 = 1 << 27;
 pub(super) const NOBODY: u32 = u32::MAX;
 
 /// Checks all operations. `None` if something is wrong: the program has then no meaning.
-pub(super) fn check(program: &Program, report: &mut Report) -> Option<Ends> {
-    let before = report.violation_count();
+pub(super) fn check(program: &Program, ledger: &mut Ledger) -> Option<Ends> {
+    let before = ledger.count();
     let channels = program.channels.len();
     let mut ends = Ends { sender: vec![NOBODY; channels], receiver: vec![NOBODY; channels] };
     let scratch: u64 = program.scratch.iter().map(|&slots| u64::from(slots)).sum();
     if scratch > MOST_SCRATCH {
-        report
-            .add(Code::P006, None, || format!("{scratch} slots of scratch in all; at most {MOST_SCRATCH} are judged"));
+        ledger.add(ProgramCode::P006, None, || Fact::TooMuchScratch { slots: scratch, most: MOST_SCRATCH });
     }
-    for (number, channel) in program.channels.iter().enumerate() {
+    for (channel, stated) in program.channels.iter().enumerate() {
         let known = |rank: RankId| rank.index() < program.rank_count();
-        if !known(channel.from) || !known(channel.to) || channel.slots == 0 {
-            report.add(Code::P006, None, || match channel.slots {
-                0 => format!("channel {number} has no slots: no packet ever fits"),
-                _ => format!("channel {number} joins rank {} to rank {}, not both there", channel.from, channel.to),
-            });
+        if !known(stated.from) || !known(stated.to) || stated.slots == 0 {
+            ledger.add(ProgramCode::P006, None, || Fact::BadChannel { channel });
         }
     }
     for rank in (0..program.rank_count() as u32).map(RankId) {
         let layout = program.layout(rank);
         for worker in program.workers(rank) {
             for number in program.range(worker) {
-                let mut place = Place { program, rank, worker: worker as u32, number, ends: &mut ends, report };
-                place.check(&layout);
+                let mut check = Check { program, rank, worker: worker as u32, number, ends: &mut ends, ledger };
+                check.operation(&layout);
             }
         }
     }
-    (report.violation_count() == before).then_some(ends)
+    (ledger.count() == before).then_some(ends)
 }
 
 /// The operation that is looked at.
-struct Place<'a> {
+struct Check<'a> {
     program: &'a Program,
     rank: RankId,
     worker: u32,
     number: usize,
     ends: &'a mut Ends,
-    report: &'a mut Report,
+    ledger: &'a mut Ledger,
 }
 
-impl Place<'_> {
-    fn check(&mut self, layout: &Layout<'_>) {
+impl Check<'_> {
+    fn operation(&mut self, layout: &Layout<'_>) {
         let program = self.program;
         let operation = program.operations()[self.number];
         match operation {
@@ -74,9 +71,9 @@ impl Place<'_> {
                 let workers = program.workers(self.rank);
                 let target = workers.start + worker as usize;
                 if worker as usize >= workers.len() {
-                    self.wrong(&format!("the rank has {} worker(s)", workers.len()));
+                    self.wrong(BadOperation::NoWorker);
                 } else if operation as usize >= program.range(target).len() {
-                    self.wrong(&format!("worker {worker} has {} operation(s)", program.range(target).len()));
+                    self.wrong(BadOperation::NoOperation { worker, target });
                 }
             }
             Operation::Copy { .. } | Operation::Reduce { .. } => {}
@@ -84,7 +81,7 @@ impl Place<'_> {
         let written = operation.writes();
         for (slot, count) in operation.reads().chain(written) {
             if u64::from(slot.offset) + u64::from(count) > u64::from(layout.len(slot.buffer)) {
-                self.beyond(slot.buffer, layout.len(slot.buffer));
+                self.wrong(BadOperation::Beyond { buffer: slot.buffer, len: layout.len(slot.buffer) });
                 return;
             }
         }
@@ -99,59 +96,46 @@ impl Place<'_> {
         if count > 0 {
             let distance = layout.place(src).abs_diff(layout.place(dst));
             if distance > 0 && distance < count as usize {
-                self.wrong("the slots it writes overlap in part those it reads");
+                self.wrong(BadOperation::Overlap);
             }
         }
     }
 
     fn sends_on(&mut self, channel: u32) {
         let from = self.program.channels.get(channel as usize).map(|ends| ends.from);
-        if self.is_own(channel, from, "sends") {
+        if self.is_own(channel, from, End::Sender) {
             let sender = &mut self.ends.sender[channel as usize];
             let other = std::mem::replace(sender, self.worker);
-            self.check_alone(channel, other, "send on");
+            self.check_alone(channel, other, End::Sender);
         }
     }
 
     fn receives_from(&mut self, channel: u32) {
         let to = self.program.channels.get(channel as usize).map(|ends| ends.to);
-        if self.is_own(channel, to, "receives") {
+        if self.is_own(channel, to, End::Receiver) {
             let receiver = &mut self.ends.receiver[channel as usize];
             let other = std::mem::replace(receiver, self.worker);
-            self.check_alone(channel, other, "receive from");
+            self.check_alone(channel, other, End::Receiver);
         }
     }
 
-    fn is_own(&mut self, channel: u32, end: Option<RankId>, what: &str) -> bool {
-        match end {
-            Some(end) if end == self.rank => return true,
-            Some(end) => self.wrong(&format!("on channel {channel}, rank {end} {what}")),
-            None => self.wrong(&format!("there are {} channel(s)", self.program.channels.len())),
+    fn is_own(&mut self, channel: u32, rank: Option<RankId>, end: End) -> bool {
+        match rank {
+            Some(rank) if rank == self.rank => return true,
+            Some(rank) => self.wrong(BadOperation::OtherRank { channel, rank, end }),
+            None => self.wrong(BadOperation::NoChannel),
         }
         false
     }
 
-    fn check_alone(&mut self, channel: u32, other: u32, what: &str) {
-        let (program, worker) = (self.program, self.worker);
-        if other != NOBODY && other != worker {
-            self.report.add(Code::P005, Some(self.number), || {
-                let first = program.workers(program.rank_of(other as usize)).start as u32;
-                format!(
-                    "{}: workers {} and {} both {what} channel {channel}",
-                    describe(program, self.number),
-                    other - first,
-                    worker - first
-                )
-            });
+    fn check_alone(&mut self, channel: u32, other: u32, end: End) {
+        if other != NOBODY && other != self.worker {
+            let workers = [other, self.worker];
+            self.ledger.add(ProgramCode::P005, Some(self.number), || Fact::SharedEnd { channel, end, workers });
         }
     }
 
-    fn beyond(&mut self, buffer: Buffer, len: u32) {
-        self.wrong(&format!("the {} of rank {} has {len} slot(s)", buffer.name(), self.rank));
-    }
-
-    fn wrong(&mut self, what: &str) {
-        let (program, number) = (self.program, self.number);
-        self.report.add(Code::P006, Some(number), || format!("{}: {what}", describe(program, number)));
+    fn wrong(&mut self, what: BadOperation) {
+        self.ledger.add(ProgramCode::P006, Some(self.number), || Fact::BadOperation(what));
     }
 }

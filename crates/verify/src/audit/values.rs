@@ -5,22 +5,22 @@ use std::collections::HashMap;
 use collsynth_core::collective::{ChunkId, Combining};
 use collsynth_core::topology::RankId;
 
-/// What a slot holds. Only meaningful with the [`Values`] it came from.
+/// What a slot holds. Only meaningful with the [`SlotValues`] it came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum SlotValue {
     /// Nothing was ever written.
     Unset,
     /// The contribution of one rank to a chunk; of a chunk that is only moved, the chunk.
     Own(ChunkId, RankId),
     /// A sum of contributions to a chunk.
     Sum(u32),
-    /// What makes no sense; see [`Values::fault`].
+    /// What makes no sense; see [`SlotValues::fault`].
     Odd(u32),
 }
 
 /// An operation that made no sense of what it read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fault {
+pub(super) struct BadSum {
     pub(super) operation: usize,
     pub(super) kind: FaultKind,
 }
@@ -36,7 +36,7 @@ pub(super) enum FaultKind {
 }
 
 /// The sums made so far. A value never changes.
-pub(super) struct Values {
+pub(super) struct SlotValues {
     words: usize,
     combining: Combining,
     sums: Vec<ChunkId>,
@@ -44,10 +44,10 @@ pub(super) struct Values {
     bits: Vec<u64>,
     /// For sums with contributions counted more than once: the operation that did it first, and the counts of these.
     repeated: HashMap<u32, (usize, HashMap<RankId, u64>)>,
-    faults: Vec<Fault>,
+    faults: Vec<BadSum>,
 }
 
-impl Values {
+impl SlotValues {
     pub(super) fn new(ranks: usize, combining: Combining) -> Self {
         Self {
             words: ranks.div_ceil(64),
@@ -60,11 +60,11 @@ impl Values {
     }
 
     /// What an operation makes of two values. O(ranks / 64), and where contributions repeat, O(ranks).
-    pub(super) fn add(&mut self, one: Value, other: Value, operation: usize) -> Value {
+    pub(super) fn add(&mut self, one: SlotValue, other: SlotValue, operation: usize) -> SlotValue {
         let (a, b) = match (self.chunk(one), self.chunk(other)) {
             (Some(a), Some(b)) => (a, b),
-            _ if matches!(one, Value::Odd(_)) => return one,
-            _ if matches!(other, Value::Odd(_)) => return other,
+            _ if matches!(one, SlotValue::Odd(_)) => return one,
+            _ if matches!(other, SlotValue::Odd(_)) => return other,
             _ => return self.odd(operation, FaultKind::Unset),
         };
         if a != b {
@@ -84,10 +84,10 @@ impl Values {
         if self.combining == Combining::Sum && (twice || self.repeats(one).or(self.repeats(other)).is_some()) {
             self.count_repeated(id, one, other, operation);
         }
-        Value::Sum(id)
+        SlotValue::Sum(id)
     }
 
-    fn count_repeated(&mut self, id: u32, one: Value, other: Value, operation: usize) {
+    fn count_repeated(&mut self, id: u32, one: SlotValue, other: SlotValue, operation: usize) {
         let first = self.repeats(one).or(self.repeats(other)).map_or(operation, |(first, _)| first);
         let ranks = (0..self.words * 64).map(|rank| RankId(rank as u32));
         let counts = ranks.map(|rank| (rank, self.count(one, rank).saturating_add(self.count(other, rank))));
@@ -96,50 +96,50 @@ impl Values {
     }
 
     /// How often a rank's contribution is in a value.
-    pub(super) fn count(&self, value: Value, rank: RankId) -> u64 {
+    pub(super) fn count(&self, value: SlotValue, rank: RankId) -> u64 {
         let more = self.repeats(value).and_then(|(_, counts)| counts.get(&rank).copied());
         more.unwrap_or_else(|| self.word(value, rank.index() / 64) >> (rank.index() % 64) & 1)
     }
 
     /// The operation that first counted a contribution more than once, and which are counted so.
-    pub(super) fn repeats(&self, value: Value) -> Option<(usize, &HashMap<RankId, u64>)> {
+    pub(super) fn repeats(&self, value: SlotValue) -> Option<(usize, &HashMap<RankId, u64>)> {
         match value {
-            Value::Sum(id) => self.repeated.get(&id).map(|(operation, counts)| (*operation, counts)),
+            SlotValue::Sum(id) => self.repeated.get(&id).map(|(operation, counts)| (*operation, counts)),
             _ => None,
         }
     }
 
     /// The number of ranks whose contributions are in a value.
-    pub(super) fn rank_count(&self, value: Value) -> u32 {
+    pub(super) fn rank_count(&self, value: SlotValue) -> u32 {
         (0..self.words).map(|word| self.word(value, word).count_ones()).sum()
     }
 
     /// The chunk a value is of.
-    pub(super) fn chunk(&self, value: Value) -> Option<ChunkId> {
+    pub(super) fn chunk(&self, value: SlotValue) -> Option<ChunkId> {
         match value {
-            Value::Own(chunk, _) => Some(chunk),
-            Value::Sum(id) => Some(self.sums[id as usize]),
-            Value::Unset | Value::Odd(_) => None,
+            SlotValue::Own(chunk, _) => Some(chunk),
+            SlotValue::Sum(id) => Some(self.sums[id as usize]),
+            SlotValue::Unset | SlotValue::Odd(_) => None,
         }
     }
 
     /// Why a value makes no sense.
-    pub(super) fn fault(&self, value: Value) -> Option<Fault> {
+    pub(super) fn fault(&self, value: SlotValue) -> Option<BadSum> {
         match value {
-            Value::Odd(id) => Some(self.faults[id as usize]),
+            SlotValue::Odd(id) => Some(self.faults[id as usize]),
             _ => None,
         }
     }
 
-    fn odd(&mut self, operation: usize, kind: FaultKind) -> Value {
-        self.faults.push(Fault { operation, kind });
-        Value::Odd(self.faults.len() as u32 - 1)
+    fn odd(&mut self, operation: usize, kind: FaultKind) -> SlotValue {
+        self.faults.push(BadSum { operation, kind });
+        SlotValue::Odd(self.faults.len() as u32 - 1)
     }
 
-    fn word(&self, value: Value, word: usize) -> u64 {
+    fn word(&self, value: SlotValue, word: usize) -> u64 {
         match value {
-            Value::Own(_, rank) if rank.index() / 64 == word => 1 << (rank.index() % 64),
-            Value::Sum(id) => self.bits[id as usize * self.words + word],
+            SlotValue::Own(_, rank) if rank.index() / 64 == word => 1 << (rank.index() % 64),
+            SlotValue::Sum(id) => self.bits[id as usize * self.words + word],
             _ => 0,
         }
     }

@@ -16,6 +16,7 @@ pub use write::{write_all_atomic, write_atomic};
 /// Why a file cannot be read or written.
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+#[non_exhaustive]
 pub enum FileError {
     #[error("cannot read {}: {source}", name(path, "standard input"))]
     Read { path: PathBuf, source: io::Error },

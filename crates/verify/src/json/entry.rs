@@ -37,7 +37,7 @@ pub(super) struct ScheduleFile {
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", schemars(rename = "Topology", transform = super::schema::either_torus_or_links))]
+#[cfg_attr(feature = "schema", schemars(rename = "Topology", transform = either_torus_or_links))]
 pub(super) struct TopologyFile {
     /// Extents of a torus, mesh, ring or line; the dimension that runs fastest in the rank numbers first.
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
@@ -65,6 +65,14 @@ pub(super) struct TopologyFile {
     /// Ranks that failed; they leave the collective, the others keep their numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_ranks: Vec<RankEntry>,
+}
+
+/// Says in the schema that a machine is a torus or an explicit graph, and which keys belong to which.
+#[cfg(feature = "schema")]
+fn either_torus_or_links(schema: &mut schemars::Schema) {
+    schema.insert("oneOf".to_owned(), serde_json::json!([{"required": ["torus"]}, {"required": ["links"]}]));
+    let belongs = serde_json::json!({"wrap": ["torus"], "capacity": ["torus"], "ranks": ["links"]});
+    schema.insert("dependentRequired".to_owned(), belongs);
 }
 
 /// One directed link of an explicit graph.

@@ -2,15 +2,15 @@
 
 use thiserror::Error;
 
+use super::FormatCode;
 use super::locate::{PathItem, locate};
-use crate::verify::Code;
 
 /// Why a text is no schedule (or topology) file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {message} [{code}]")]
 pub struct ParseError {
     /// One of the `F` codes.
-    pub code: Code,
+    pub code: FormatCode,
     /// The line, from 1.
     pub line: usize,
     /// The column, from 1.
@@ -22,7 +22,7 @@ pub struct ParseError {
 /// Something wrong with the meaning of a value, found after the text was read.
 #[derive(Debug)]
 pub(super) struct Fault {
-    pub code: Code,
+    pub code: FormatCode,
     /// From the root of the text to the value, in reverse.
     path: Vec<PathItem<'static>>,
     pub message: String,
@@ -30,7 +30,7 @@ pub(super) struct Fault {
 
 impl Fault {
     /// A fault of the value at hand.
-    pub fn new(code: Code, message: impl ToString) -> Self {
+    pub fn new(code: FormatCode, message: impl ToString) -> Self {
         Self { code, path: Vec::new(), message: message.to_string() }
     }
 
@@ -71,9 +71,11 @@ impl From<serde_json::Error> for ParseError {
         // Serde has no other way to tell a wrong key from a wrong value than the words it always uses.
         let about_key = ["unknown field `", "missing field `", "duplicate field `"];
         let code = match error.classify() {
-            serde_json::error::Category::Data if about_key.iter().any(|words| message.starts_with(words)) => Code::F002,
-            serde_json::error::Category::Data => Code::F003,
-            _ => Code::F001,
+            serde_json::error::Category::Data if about_key.iter().any(|words| message.starts_with(words)) => {
+                FormatCode::F002
+            }
+            serde_json::error::Category::Data => FormatCode::F003,
+            _ => FormatCode::F001,
         };
         Self { code, line: line.max(1), column: column.max(1), message }
     }

@@ -1,11 +1,11 @@
 //! From a stated machine to a topology.
 
+use super::FormatCode;
 use super::entry::{FailedLinkEntry, GraphLinkEntry, TopologyFile};
 use super::error::Fault;
 use super::locate::PathItem;
 use super::object::Object;
 use super::scalar::RankEntry;
-use crate::verify::Code;
 use collsynth_core::topology::{FailedLink, GraphLink, RankId, Shape, Topology, TopologyError, TopologySpec, Torus};
 
 /// Builds the topology: first the machine as built, then its failures, so that whoever stated something wrong is told
@@ -19,14 +19,14 @@ pub(super) fn machine(mut file: TopologyFile) -> Result<Topology, Fault> {
 
     for (index, entry) in file.failed_ranks.iter().enumerate() {
         let at = |fault: Fault| fault.within(PathItem::Index(index)).at("failed_ranks");
-        spec.failed_ranks.push(rank(&built, entry, Code::F008).map_err(at)?);
+        spec.failed_ranks.push(rank(&built, entry, FormatCode::F008).map_err(at)?);
     }
     let with_ranks = |count: usize| TopologySpec { failed_ranks: spec.failed_ranks[..count].to_vec(), ..spec.clone() };
     check_failures(spec.failed_ranks.len(), "failed_ranks", with_ranks)?;
 
     for (index, Object(FailedLinkEntry { from, to, dim, both })) in file.failed_links.iter().enumerate() {
         let at = |fault: Fault| fault.within(PathItem::Index(index)).at("failed_links");
-        let end = |entry, key| rank(&built, entry, Code::F008).map_err(|fault| at(fault.at(key)));
+        let end = |entry, key| rank(&built, entry, FormatCode::F008).map_err(|fault| at(fault.at(key)));
         let dim = dim.as_ref().map(|entry| entry.0);
         let failed = FailedLink { from: end(from, "from")?, to: end(to, "to")?, dim, both: *both };
         spec.failed_links.push(failed);
@@ -36,7 +36,7 @@ pub(super) fn machine(mut file: TopologyFile) -> Result<Topology, Fault> {
 }
 
 /// The rank an entry names. A number is taken as it is, in range or not; coordinates must be a rank's.
-pub(super) fn rank(topology: &Topology, entry: &RankEntry, code: Code) -> Result<RankId, Fault> {
+pub(super) fn rank(topology: &Topology, entry: &RankEntry, code: FormatCode) -> Result<RankId, Fault> {
     match entry {
         RankEntry::Number(rank) => Ok(RankId(*rank)),
         RankEntry::Text(text) => topology.parse_rank(text).map_err(|error| Fault::new(code, error)),
@@ -47,18 +47,18 @@ fn shape(file: &mut TopologyFile) -> Result<Shape, Fault> {
     match (file.torus.take(), file.links.take()) {
         (Some(_), Some(_)) => {
             let message = "`torus` and `links` exclude each other: a machine is a torus or an explicit graph";
-            Err(Fault::new(Code::F002, message).at("links"))
+            Err(Fault::new(FormatCode::F002, message).at("links"))
         }
-        (None, None) => Err(Fault::new(Code::F002, "missing field: a machine has `torus` or `links`")),
+        (None, None) => Err(Fault::new(FormatCode::F002, "missing field: a machine has `torus` or `links`")),
         (Some(_), None) if file.ranks.is_some() => {
-            Err(Fault::new(Code::F002, "`ranks` belongs to `links`; a torus has as many as its extents say")
+            Err(Fault::new(FormatCode::F002, "`ranks` belongs to `links`; a torus has as many as its extents say")
                 .at("ranks"))
         }
         (Some(extents), None) => {
             let empty = |what, length: Option<usize>| match length {
                 Some(0) => {
                     let error = TopologyError::WrongLength { what, length: 0, dims: extents.len() };
-                    Err(Fault::new(Code::F008, error).at(what))
+                    Err(Fault::new(FormatCode::F008, error).at(what))
                 }
                 _ => Ok(()),
             };
@@ -68,11 +68,11 @@ fn shape(file: &mut TopologyFile) -> Result<Shape, Fault> {
             Ok(Shape::Torus(Torus { extents, wrap, capacity }))
         }
         (None, Some(_)) if file.wrap.is_some() => {
-            Err(Fault::new(Code::F002, "`wrap` belongs to `torus`, not to `links`").at("wrap"))
+            Err(Fault::new(FormatCode::F002, "`wrap` belongs to `torus`, not to `links`").at("wrap"))
         }
         (None, Some(_)) if file.capacity.is_some() => {
             let message = "`capacity` belongs to `torus`; with `links`, each link states its own";
-            Err(Fault::new(Code::F002, message).at("capacity"))
+            Err(Fault::new(FormatCode::F002, message).at("capacity"))
         }
         (None, Some(links)) => graph(file.ranks.map(|ranks| ranks.get()), &links),
     }
@@ -85,7 +85,7 @@ fn graph(ranks: Option<u32>, entries: &[Object<GraphLinkEntry>]) -> Result<Shape
             RankEntry::Number(rank) => Ok(RankId(*rank)),
             RankEntry::Text(text) => {
                 let error = TopologyError::NoCoordinates { text: text.clone() };
-                Err(Fault::new(Code::F008, error).at(key).within(PathItem::Index(index)).at("links"))
+                Err(Fault::new(FormatCode::F008, error).at(key).within(PathItem::Index(index)).at("links"))
             }
         };
         links.push(GraphLink { from: end(from, "from")?, to: end(to, "to")?, capacity: *capacity });
@@ -104,7 +104,7 @@ fn shape_fault(shape: &Shape, error: TopologyError) -> Fault {
         (TopologyError::TooManyRanks | TopologyError::NoRankLeft, Shape::Graph { .. }) => "ranks",
         (_, Shape::Graph { .. }) => "links",
     };
-    Fault::new(Code::F008, error).at(key)
+    Fault::new(FormatCode::F008, error).at(key)
 }
 
 /// Builds the machine with all of its `count` failures; if that cannot be, finds the first of them at fault.
@@ -126,5 +126,5 @@ fn check_failures(
             Err(_) => bad = middle,
         }
     }
-    Err(Fault::new(Code::F008, error).within(PathItem::Index(bad.saturating_sub(1))).at(key))
+    Err(Fault::new(FormatCode::F008, error).within(PathItem::Index(bad.saturating_sub(1))).at(key))
 }

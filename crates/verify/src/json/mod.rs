@@ -7,6 +7,7 @@
 //!
 //! The JSON Schemas are generated from the same statements that the reader uses.
 
+mod code;
 mod entry;
 mod error;
 mod locate;
@@ -19,6 +20,7 @@ mod scalar;
 mod schema;
 mod write;
 
+pub use code::FormatCode;
 pub use error::ParseError;
 pub use locate::{PathItem, locate};
 #[cfg(feature = "schema")]

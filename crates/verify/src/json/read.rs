@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::FORMAT;
+use super::FormatCode;
 use super::entry::{
     BoundsEntry, CollectiveEntry, OriginEntry, ScheduleFile, StepEntry, TopologyFile, VolumeBoundEntry, WindowEntry,
 };
@@ -12,7 +13,6 @@ use super::locate::{PathItem, locate};
 use super::machine::{machine, rank};
 use super::object::Object;
 use super::scalar::{ChunkList, NO_CHUNK, RankEntry};
-use crate::verify::Code;
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, StepsBound, VolumeBound, Window};
 use collsynth_core::collective::{ChunkId, Collective, Demand, Kind};
 use collsynth_core::problem::{Problem, ProblemError};
@@ -59,7 +59,7 @@ fn format_fault(text: &str) -> Option<ParseError> {
         other => format!("`format` is {other}, but only \"{FORMAT}\" is understood here"),
     };
     let (line, column) = locate(text, &[PathItem::Key("format")]).or_else(|| locate(text, &[]))?;
-    Some(ParseError { code: Code::F004, line, column, message })
+    Some(ParseError { code: FormatCode::F004, line, column, message })
 }
 
 fn solution(file: ScheduleFile) -> Result<Solution, Fault> {
@@ -73,7 +73,7 @@ fn solution(file: ScheduleFile) -> Result<Solution, Fault> {
 }
 
 pub(super) fn problem(topology: Topology, entry: CollectiveEntry) -> Result<Problem, Fault> {
-    let root = |entry: &RankEntry| rank(&topology, entry, Code::F009).map_err(|fault| fault.at("root"));
+    let root = |entry: &RankEntry| rank(&topology, entry, FormatCode::F009).map_err(|fault| fault.at("root"));
     let (kind, parts) = match &entry {
         CollectiveEntry::AllToAll { parts } => (Kind::AllToAll, parts),
         CollectiveEntry::AllToAllV { parts, demand: rows } => {
@@ -94,9 +94,9 @@ pub(super) fn problem(topology: Topology, entry: CollectiveEntry) -> Result<Prob
         let key = match error {
             ProblemError::RootOutOfRange { .. } | ProblemError::RootFailed { .. } => "root",
             ProblemError::DemandSize { .. } => "demand",
-            ProblemError::NoParts | ProblemError::TooManyChunks | ProblemError::TooManyHoldings => "parts",
+            _ => "parts",
         };
-        Fault::new(Code::F009, error).at(key)
+        Fault::new(FormatCode::F009, error).at(key)
     })
 }
 
@@ -105,13 +105,13 @@ fn demand(topology: &Topology, rows: &[Vec<u32>]) -> Result<Demand, Fault> {
     if rows.len() != ranks {
         let message =
             format!("`demand` has {} rows, but the topology has {ranks} ranks: give one per rank", rows.len());
-        return Err(Fault::new(Code::F009, message));
+        return Err(Fault::new(FormatCode::F009, message));
     }
     if let Some(row) = rows.iter().position(|row| row.len() != ranks) {
         let message = format!("row {row} of `demand` has {} entries instead of {ranks}", rows[row].len());
-        return Err(Fault::new(Code::F009, message).within(PathItem::Index(row)));
+        return Err(Fault::new(FormatCode::F009, message).within(PathItem::Index(row)));
     }
-    Demand::new(ranks as u32, &rows.concat()).ok_or_else(|| Fault::new(Code::F009, ProblemError::TooManyChunks))
+    Demand::new(ranks as u32, &rows.concat()).ok_or_else(|| Fault::new(FormatCode::F009, ProblemError::TooManyChunks))
 }
 
 fn schedule(problem: &Problem, steps: Vec<Object<StepEntry>>) -> Result<Schedule, Fault> {
@@ -123,7 +123,7 @@ fn schedule(problem: &Problem, steps: Vec<Object<StepEntry>>) -> Result<Schedule
         };
         for (number, Object(transfer)) in step.transfers.into_iter().enumerate() {
             let end = |entry: &RankEntry, key| {
-                rank(problem.topology(), entry, Code::F003).map_err(|fault| within(fault, number, key))
+                rank(problem.topology(), entry, FormatCode::F003).map_err(|fault| within(fault, number, key))
             };
             let (from, to) = (end(&transfer.from, "from")?, end(&transfer.to, "to")?);
             let ids = chunk_ids(problem, transfer.chunks).map_err(|fault| within(fault, number, "chunks"))?;
@@ -139,7 +139,7 @@ fn chunk_ids(problem: &Problem, list: ChunkList) -> Result<Vec<u32>, Fault> {
     let ranks = problem.topology().rank_count() as u32;
     for (index, text) in labels {
         let chunk = problem.collective().parse_chunk(ranks, &text);
-        ids[index] = chunk.map_err(|error| Fault::new(Code::F005, error).within(PathItem::Index(index)))?.0;
+        ids[index] = chunk.map_err(|error| Fault::new(FormatCode::F005, error).within(PathItem::Index(index)))?.0;
     }
     let count = problem.chunk_count();
     match ids.iter().position(|&id| id >= count) {
@@ -154,13 +154,13 @@ fn chunk_ids(problem: &Problem, list: ChunkList) -> Result<Vec<u32>, Fault> {
                 0 => format!("{number} is out of range: this {kind} has no chunks"),
                 _ => format!("{number} is out of range: the chunks of this {kind} are 0 to {}", count - 1),
             };
-            Err(Fault::new(Code::F005, message).within(PathItem::Index(index)))
+            Err(Fault::new(FormatCode::F005, message).within(PathItem::Index(index)))
         }
     }
 }
 
 fn bounds(topology: &Topology, entry: BoundsEntry) -> Result<Bounds, Fault> {
-    let one = |entry: &RankEntry| rank(topology, entry, Code::F003);
+    let one = |entry: &RankEntry| rank(topology, entry, FormatCode::F003);
     let several = |entries: &[RankEntry]| {
         let ranks = entries.iter().enumerate();
         ranks.map(|(index, entry)| one(entry).map_err(|fault| fault.within(PathItem::Index(index)))).collect()

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::FORMAT;
 use super::entry::{ScheduleFile, TopologyFile};
@@ -26,13 +26,6 @@ pub(super) fn schema_of<T: JsonSchema>(title: &str) -> Value {
     let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
     schema.insert("title".to_owned(), title.into());
     schema.to_value()
-}
-
-/// Says in the schema that a machine is a torus or an explicit graph, and which keys belong to which.
-pub(super) fn either_torus_or_links(schema: &mut Schema) {
-    schema.insert("oneOf".to_owned(), json!([{"required": ["torus"]}, {"required": ["links"]}]));
-    let belongs = json!({"wrap": ["torus"], "capacity": ["torus"], "ranks": ["links"]});
-    schema.insert("dependentRequired".to_owned(), belongs);
 }
 
 /// The schema says of a `T` what this enforces: it is an object.

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
+use super::FormatCode;
 use super::{PathItem, locate, parse_solution, parse_topology, solution_to_string, topology_to_string};
-use crate::verify::Code;
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, Rational, StepsBound, VolumeBound, Window};
 use collsynth_core::collective::{ChunkId, Collective, Demand, Kind};
 use collsynth_core::problem::Problem;
@@ -41,7 +41,7 @@ fn with_bounds(bounds: &str) -> String {
 
 /// Checks the code, the words, and that the place told is where the text goes on with `place`.
 #[track_caller]
-fn refused(text: &str, code: Code, place: &str, words: &str) {
+fn refused(text: &str, code: FormatCode, place: &str, words: &str) {
     let error = parse_solution(text).expect_err("the text is wrong");
     let line = text.lines().nth(error.line - 1).unwrap_or_default();
     let rest: String = line.chars().skip(error.column - 1).collect();
@@ -63,11 +63,11 @@ fn ranks_and_chunks_are_read_in_either_form() {
 
 #[test]
 fn broken_json_is_told_with_its_place() {
-    refused("", Code::F001, "", "EOF");
-    refused("{\"format\": \"collective-schedule/1\",\n", Code::F001, "", "EOF");
-    refused(&(with_steps("[]") + "\n}"), Code::F001, "}", "trailing");
-    refused(&with_steps(&"[".repeat(100_000)), Code::F003, "[[[[[[[[", "an object");
-    refused(&with_steps("[{\"width\": 1 \"transfers\": []}]"), Code::F001, "\"transfe", "expected `,` or `}`");
+    refused("", FormatCode::F001, "", "EOF");
+    refused("{\"format\": \"collective-schedule/1\",\n", FormatCode::F001, "", "EOF");
+    refused(&(with_steps("[]") + "\n}"), FormatCode::F001, "}", "trailing");
+    refused(&with_steps(&"[".repeat(100_000)), FormatCode::F003, "[[[[[[[[", "an object");
+    refused(&with_steps("[{\"width\": 1 \"transfers\": []}]"), FormatCode::F001, "\"transfe", "expected `,` or `}`");
 }
 
 #[test]
@@ -75,63 +75,68 @@ fn wrong_keys_are_told_with_the_right_ones() {
     let unknown = with_steps("[{\"transfers\": [{\"from\": 0, \"to\": 1, \"chunk\": [1]}]}]");
     refused(
         &unknown,
-        Code::F002,
+        FormatCode::F002,
         "\": [1]}]",
         "unknown field `chunk`, expected one of `from`, `to`, `via`, `op`, `chunks`",
     );
-    refused(&with_steps("[{\"width\": 1}]"), Code::F002, "}], \"for", "missing field `transfers`");
-    refused(&with_steps("[{\"width\": 1, \"width\": 2}]"), Code::F002, "\": 2}], ", "duplicate field `width`");
-    refused(&with_topology("{}"), Code::F002, "{}}", "`torus` or `links`");
-    refused(&with_topology("{\"torus\": [2], \"links\": []}"), Code::F002, "[]}}", "exclude each other");
-    refused(&with_topology("{\"torus\": [2], \"ranks\": 2}"), Code::F002, "2}}", "belongs to `links`");
-    refused(&with_topology("{\"links\": [], \"wrap\": [true]}"), Code::F002, "[true]}}", "belongs to `torus`");
-    refused(&with_collective("{\"kind\": \"reduce\"}"), Code::F002, "}}", "missing field `root`");
-    refused(&with_collective("{\"kind\": \"barrier\", \"root\": 0}"), Code::F002, "}}", "unknown field `root`");
-    refused(&with_bounds("{\"volume\": {\"kind\": \"cut\", \"at_least\": 1}}"), Code::F002, "}}}", "`ranks`");
+    refused(&with_steps("[{\"width\": 1}]"), FormatCode::F002, "}], \"for", "missing field `transfers`");
+    refused(&with_steps("[{\"width\": 1, \"width\": 2}]"), FormatCode::F002, "\": 2}], ", "duplicate field `width`");
+    refused(&with_topology("{}"), FormatCode::F002, "{}}", "`torus` or `links`");
+    refused(&with_topology("{\"torus\": [2], \"links\": []}"), FormatCode::F002, "[]}}", "exclude each other");
+    refused(&with_topology("{\"torus\": [2], \"ranks\": 2}"), FormatCode::F002, "2}}", "belongs to `links`");
+    refused(&with_topology("{\"links\": [], \"wrap\": [true]}"), FormatCode::F002, "[true]}}", "belongs to `torus`");
+    refused(&with_collective("{\"kind\": \"reduce\"}"), FormatCode::F002, "}}", "missing field `root`");
+    refused(&with_collective("{\"kind\": \"barrier\", \"root\": 0}"), FormatCode::F002, "}}", "unknown field `root`");
+    refused(&with_bounds("{\"volume\": {\"kind\": \"cut\", \"at_least\": 1}}"), FormatCode::F002, "}}}", "`ranks`");
 }
 
 #[test]
 fn wrong_values_are_told_with_their_place() {
-    refused(&with_steps("[{\"width\": 0, \"transfers\": []}]"), Code::F003, "0, \"tran", "at least 1");
-    refused(&with_steps("[[1, []]]"), Code::F003, "[[1, []]", "an object");
-    refused(&with_steps("null"), Code::F003, "l, \"form", "null");
+    refused(&with_steps("[{\"width\": 0, \"transfers\": []}]"), FormatCode::F003, "0, \"tran", "at least 1");
+    refused(&with_steps("[[1, []]]"), FormatCode::F003, "[[1, []]", "an object");
+    refused(&with_steps("null"), FormatCode::F003, "l, \"form", "null");
     let transfer = |keys: &str| with_steps(&format!("[{{\"transfers\": [{{\"from\": 0, \"to\": 1, {keys}}}]}}]"));
-    refused(&transfer("\"op\": \"add\", \"chunks\": []"), Code::F003, "\", \"chun", "`copy` or `reduce`");
-    refused(&transfer("\"via\": \"x\", \"chunks\": []"), Code::F003, "\", \"chun", "directions are x+ and x-");
-    refused(&transfer("\"via\": null, \"chunks\": []"), Code::F003, "l, \"chun", "null");
-    refused(&transfer("\"chunks\": [-1]"), Code::F003, "1]}]}], ", "its label");
-    refused(&transfer("\"chunks\": [1.0]"), Code::F003, "0]}]}], ", "its label");
+    refused(&transfer("\"op\": \"add\", \"chunks\": []"), FormatCode::F003, "\", \"chun", "`copy` or `reduce`");
+    refused(&transfer("\"via\": \"x\", \"chunks\": []"), FormatCode::F003, "\", \"chun", "directions are x+ and x-");
+    refused(&transfer("\"via\": null, \"chunks\": []"), FormatCode::F003, "l, \"chun", "null");
+    refused(&transfer("\"chunks\": [-1]"), FormatCode::F003, "1]}]}], ", "its label");
+    refused(&transfer("\"chunks\": [1.0]"), FormatCode::F003, "0]}]}], ", "its label");
     refused(
         &with_steps("[{\"transfers\": [{\"from\": \"4.0\", \"to\": 0, \"chunks\": []}]}]"),
-        Code::F003,
+        FormatCode::F003,
         "\"4.0\", \"",
         "4x4",
     );
     refused(
         &with_steps("[{\"transfers\": [{\"from\": \"a\", \"to\": 0, \"chunks\": []}]}]"),
-        Code::F003,
+        FormatCode::F003,
         "\", \"to\":",
         "a rank",
     );
-    refused(&with_collective("{\"kind\": \"broadcast\", \"root\": 0, \"parts\": 0}"), Code::F003, "}}", "at least 1");
-    refused(&with_collective("{\"kind\": \"alltoall\"}"), Code::F003, "\"}}", "`all_to_all`");
+    refused(
+        &with_collective("{\"kind\": \"broadcast\", \"root\": 0, \"parts\": 0}"),
+        FormatCode::F003,
+        "}}",
+        "at least 1",
+    );
+    refused(&with_collective("{\"kind\": \"alltoall\"}"), FormatCode::F003, "\"}}", "`all_to_all`");
     for at_least in ["-1", "\"1/0\"", "\"+1\"", "1.5", "\"1/2/3\"", "\"\"", &format!("\"{}\"", "9".repeat(40))] {
         let text =
             with_bounds(&format!("{{\"volume\": {{\"kind\": \"cut\", \"ranks\": [], \"at_least\": {at_least}}}}}"));
-        assert_eq!(parse_solution(&text).unwrap_err().code, Code::F003, "{at_least}");
+        assert_eq!(parse_solution(&text).unwrap_err().code, FormatCode::F003, "{at_least}");
     }
 }
 
 #[test]
 fn another_version_is_told_before_anything_else() {
-    refused("{}", Code::F004, "{}", "missing");
+    refused("{}", FormatCode::F004, "{}", "missing");
     refused(
         "{\"rounds\": [],\n \"format\": \"collective-schedule/2\"}",
-        Code::F004,
+        FormatCode::F004,
         "\"collect",
         "collective-schedule/1",
     );
-    refused("{\"format\": 1}", Code::F004, "1}", "`format` is 1");
+    refused("{\"format\": 1}", FormatCode::F004, "1}", "`format` is 1");
 }
 
 #[test]
@@ -143,44 +148,59 @@ fn chunks_out_of_range_are_found_in_the_text() {
     };
     refused(
         &steps("[511, 512]"),
-        Code::F005,
+        FormatCode::F005,
         "512]}]}]",
         "chunk 512 is out of range: the chunks of this all_to_all are 0 to 511",
     );
-    refused(&steps("[99999999999]"), Code::F005, "99999999", "0 to 511");
-    refused(&steps("[0, \"3>16\"]"), Code::F005, "\"3>16\"]}", "rank 16");
-    refused(&steps("[\"3>5/2\"]"), Code::F005, "\"3>5/2\"]", "part 2");
-    refused(&steps("[\"3\"]"), Code::F005, "\"3\"]}]}]", "origin>dest");
+    refused(&steps("[99999999999]"), FormatCode::F005, "99999999", "0 to 511");
+    refused(&steps("[0, \"3>16\"]"), FormatCode::F005, "\"3>16\"]}", "rank 16");
+    refused(&steps("[\"3>5/2\"]"), FormatCode::F005, "\"3>5/2\"]", "part 2");
+    refused(&steps("[\"3\"]"), FormatCode::F005, "\"3\"]}]}]", "origin>dest");
 }
 
 #[test]
 fn what_makes_no_machine_is_found_in_the_text() {
-    refused(&with_topology("{\"torus\": [4, 0]}"), Code::F008, "[4, 0]}}", "extent 0");
-    refused(&with_topology("{\"torus\": []}"), Code::F008, "[]}}", "dimensions");
-    refused(&with_topology("{\"torus\": [4, 4], \"wrap\": [true]}"), Code::F008, "[true]}}", "`wrap` has 1 entries");
-    refused(&with_topology("{\"torus\": [4], \"wrap\": []}"), Code::F008, "[]}}", "`wrap` has 0 entries");
-    refused(&with_topology("{\"torus\": [4], \"capacity\": [0]}"), Code::F008, "[0]}}", "capacity 0");
-    refused(&with_topology("{\"torus\": [4000000000, 4000000000]}"), Code::F008, "[4000000", "ranks");
-    refused(&with_topology("{\"torus\": [4], \"failed_ranks\": [1, 2, 2]}"), Code::F008, "2]}}", "twice");
-    refused(&with_topology("{\"torus\": [4], \"failed_ranks\": [1, 9]}"), Code::F008, "9]}}", "0 to 3");
-    refused(&with_topology("{\"torus\": [4], \"failed_ranks\": [\"0.0\"]}"), Code::F008, "\"0.0\"]}}", "4 torus");
+    refused(&with_topology("{\"torus\": [4, 0]}"), FormatCode::F008, "[4, 0]}}", "extent 0");
+    refused(&with_topology("{\"torus\": []}"), FormatCode::F008, "[]}}", "dimensions");
+    refused(
+        &with_topology("{\"torus\": [4, 4], \"wrap\": [true]}"),
+        FormatCode::F008,
+        "[true]}}",
+        "`wrap` has 1 entries",
+    );
+    refused(&with_topology("{\"torus\": [4], \"wrap\": []}"), FormatCode::F008, "[]}}", "`wrap` has 0 entries");
+    refused(&with_topology("{\"torus\": [4], \"capacity\": [0]}"), FormatCode::F008, "[0]}}", "capacity 0");
+    refused(&with_topology("{\"torus\": [4000000000, 4000000000]}"), FormatCode::F008, "[4000000", "ranks");
+    refused(&with_topology("{\"torus\": [4], \"failed_ranks\": [1, 2, 2]}"), FormatCode::F008, "2]}}", "twice");
+    refused(&with_topology("{\"torus\": [4], \"failed_ranks\": [1, 9]}"), FormatCode::F008, "9]}}", "0 to 3");
+    refused(&with_topology("{\"torus\": [4], \"failed_ranks\": [\"0.0\"]}"), FormatCode::F008, "\"0.0\"]}}", "4 torus");
     let links = "{\"torus\": [4, 4], \"failed_links\": [{\"from\": 0, \"to\": 1},\n{\"from\": 2, \"to\": 4}, {\"from\": 3, \"to\": 2}]}";
-    refused(&with_topology(links), Code::F008, "{\"from\":", "not neighbours");
-    refused(&with_topology("{\"links\": []}"), Code::F008, "{\"links\"", "no rank");
-    refused(&with_topology("{\"links\": [], \"ranks\": 4000000000}"), Code::F008, "40000000", "ranks");
-    refused(&with_topology("{\"links\": [{\"from\": 0, \"to\": 4294967295}]}"), Code::F008, "[{\"from\"", "ranks");
-    refused(&with_topology("{\"links\": [{\"from\": \"0.0\", \"to\": 1}]}"), Code::F008, "\"0.0\", \"", "no");
+    refused(&with_topology(links), FormatCode::F008, "{\"from\":", "not neighbours");
+    refused(&with_topology("{\"links\": []}"), FormatCode::F008, "{\"links\"", "no rank");
+    refused(&with_topology("{\"links\": [], \"ranks\": 4000000000}"), FormatCode::F008, "40000000", "ranks");
+    refused(
+        &with_topology("{\"links\": [{\"from\": 0, \"to\": 4294967295}]}"),
+        FormatCode::F008,
+        "[{\"from\"",
+        "ranks",
+    );
+    refused(&with_topology("{\"links\": [{\"from\": \"0.0\", \"to\": 1}]}"), FormatCode::F008, "\"0.0\", \"", "no");
 }
 
 #[test]
 fn a_collective_that_does_not_fit_is_found_in_the_text() {
-    refused(&with_collective("{\"kind\": \"broadcast\", \"root\": 3}"), Code::F009, "3}}", "out of range");
-    refused(&with_collective("{\"kind\": \"broadcast\", \"root\": 2}"), Code::F009, "2}}", "failed");
-    refused(&with_collective("{\"kind\": \"broadcast\", \"root\": \"0.1\"}"), Code::F009, "\"0.1\"}}", "torus");
-    refused(&with_collective("{\"kind\": \"all_to_all\", \"parts\": 4000000000}"), Code::F009, "40000000", "chunks");
-    refused(&with_collective("{\"kind\": \"all_to_allv\", \"demand\": [[1]]}"), Code::F009, "[[1]]}}", "1 rows");
+    refused(&with_collective("{\"kind\": \"broadcast\", \"root\": 3}"), FormatCode::F009, "3}}", "out of range");
+    refused(&with_collective("{\"kind\": \"broadcast\", \"root\": 2}"), FormatCode::F009, "2}}", "failed");
+    refused(&with_collective("{\"kind\": \"broadcast\", \"root\": \"0.1\"}"), FormatCode::F009, "\"0.1\"}}", "torus");
+    refused(
+        &with_collective("{\"kind\": \"all_to_all\", \"parts\": 4000000000}"),
+        FormatCode::F009,
+        "40000000",
+        "chunks",
+    );
+    refused(&with_collective("{\"kind\": \"all_to_allv\", \"demand\": [[1]]}"), FormatCode::F009, "[[1]]}}", "1 rows");
     let uneven = "{\"kind\": \"all_to_allv\", \"demand\": [[1, 1, 1], [1, 1], [1]]}";
-    refused(&with_collective(uneven), Code::F009, "[1, 1], ", "2 entries");
+    refused(&with_collective(uneven), FormatCode::F009, "[1, 1], ", "2 entries");
 }
 
 #[test]
@@ -191,7 +211,7 @@ fn topology_files_are_read_in_normal_form() {
     let written =
         "{\n  \"torus\": [4, 2],\n  \"failed_links\": [\n    {\"from\": 2, \"to\": 3, \"dim\": \"x\"}\n  ]\n}\n";
     assert_eq!(topology_to_string(&spec), written);
-    assert_eq!(parse_topology("{\"format\": 1}").unwrap_err().code, Code::F002);
+    assert_eq!(parse_topology("{\"format\": 1}").unwrap_err().code, FormatCode::F002);
 }
 
 #[test]

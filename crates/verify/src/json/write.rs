@@ -9,7 +9,7 @@ use std::fmt::{self, Write};
 
 use super::FORMAT;
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, Rational, StepsBound, VolumeBound, Window};
-use collsynth_core::collective::{ChunkId, Collective, Kind};
+use collsynth_core::collective::{ChunkId, Collective};
 use collsynth_core::schedule::{Op, Origin, Schedule, Solution, Step, Transfer};
 use collsynth_core::topology::{FailedLink, GraphLink, RankId, Shape, TopologySpec};
 
@@ -116,7 +116,7 @@ pub(super) fn write_collective(out: &mut String, collective: &Collective) -> fmt
     if let Some(root) = collective.kind.root() {
         write!(out, ", \"root\": {root}")?;
     }
-    if let Kind::AllToAllV(demand) = &collective.kind {
+    if let Some(demand) = collective.kind.demand() {
         out.push_str(", \"demand\": ");
         let counts: Vec<u32> = demand.counts().collect();
         let rows: Vec<&[u32]> = counts.chunks(demand.ranks() as usize).collect();

@@ -8,7 +8,7 @@ use super::collective::name_collective;
 use super::excerpt::{excerpt, marked};
 use super::figures::count;
 use super::table::Table;
-use crate::audit::{Finding, Report};
+use crate::audit::{AuditReport, ProgramViolation};
 use crate::json::{PathItem, locate};
 use collsynth_core::program::{Operation, Program};
 
@@ -22,7 +22,7 @@ pub struct Audited<'a> {
     /// What was read from it.
     pub program: &'a Program,
     /// What the audit says.
-    pub report: &'a Report,
+    pub report: &'a AuditReport,
 }
 
 /// Where operations stand in a file.
@@ -148,7 +148,7 @@ impl Audited<'_> {
 
     /// The verdict as a JSON object.
     pub fn to_json(&self) -> Value {
-        let finding = |finding: &Finding| {
+        let finding = |finding: &ProgramViolation| {
             let place = self.place(finding);
             let at = finding.operation.map(|number| self.address(number));
             json!({
@@ -180,7 +180,7 @@ impl Audited<'_> {
         (rank.index(), worker - self.program.workers(rank).start, number - self.program.range(worker).start)
     }
 
-    fn place(&self, finding: &Finding) -> Option<(usize, usize)> {
+    fn place(&self, finding: &ProgramViolation) -> Option<(usize, usize)> {
         use PathItem::{Index, Key};
         let number = finding.operation?;
         match self.source {

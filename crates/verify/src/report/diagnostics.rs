@@ -8,8 +8,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use crate::audit;
-use crate::verify::Code;
+use crate::explain::explanation;
 
 /// A finding of a verdict.
 struct Found<'a> {
@@ -108,7 +107,5 @@ fn read<'a>(file: &'a str, value: &'a Value, level: &'static str) -> Found<'a> {
 
 /// What a code means, in a line.
 fn title(code: &str) -> &'static str {
-    let of_schedule = code.parse::<Code>().ok().map(Code::title);
-    let of_program = || audit::Code::ALL.iter().find(|one| one.to_string() == code).map(|one| one.title());
-    of_schedule.or_else(of_program).unwrap_or_default()
+    explanation(code).map_or("", |found| found.title)
 }

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::collective::{cut, name_collective, unit};
+use super::collective::{cut, name_collective};
 use super::figures::{exact_and_decimal, percent};
 use super::machine::describe;
-use super::quality::{Quality, Standing};
+use super::quality::{Quality, Standing, volume};
 use super::table::Table;
-use collsynth_core::certificate::{Bounds, Rational};
+use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Schedule, Statistics};
 
@@ -18,11 +18,6 @@ pub fn headline(problem: &Problem) -> String {
         _ => format!(", {}", cut(problem)),
     };
     format!("{} on a {}{parts}", name_collective(problem), describe(problem.topology()))
-}
-
-/// The volume of a schedule, exactly: the sum of its widths over the parts.
-pub fn volume(problem: &Problem, schedule: &Schedule) -> Rational {
-    Rational::new(i128::from(schedule.total_width()), i128::from(problem.parts()))
 }
 
 /// Rows for steps, volume and link use; with bounds that hold, also how the figures stand to them.
@@ -71,7 +66,7 @@ pub fn figures_to_json(problem: &Problem, schedule: &Schedule, bounds: &Bounds) 
     json!({
         "collective": problem.collective().kind.name(),
         "root": problem.collective().kind.root().map(|root| root.0),
-        "unit": unit(&problem.collective().kind),
+        "unit": problem.collective().kind.unit().name(),
         "machine": describe(problem.topology()),
         "ranks": problem.topology().rank_count(),
         "parts": problem.parts(),

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::collective::cut;
 use super::figures::{decimal, exact, fine_percent, times};
-use super::overview::volume;
 use collsynth_core::certificate::{Bounds, Rational};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
@@ -82,6 +81,11 @@ impl Standing {
             Self::Unknown => None,
         }
     }
+}
+
+/// The volume of a schedule, exactly: the sum of its widths over the parts.
+pub fn volume(problem: &Problem, schedule: &Schedule) -> Rational {
+    Rational::new(i128::from(schedule.total_width()), i128::from(problem.parts()))
 }
 
 impl Quality {

@@ -2,7 +2,7 @@
 //! one end only is a violation of its own, behind which the others cannot be seen.)
 
 use super::{Shrunk, Whole, ddmin};
-use crate::audit::{Code, Finding, Options, audit};
+use crate::audit::{AuditOptions, ProgramCode, ProgramViolation, audit};
 use collsynth_core::program::{Operation, Program, ProgramBuilder};
 use collsynth_core::topology::RankId;
 
@@ -15,15 +15,15 @@ use collsynth_core::topology::RankId;
 /// [`Whole::Holds`] if nothing is violated.
 pub fn shrink_program(
     program: &Program,
-    options: &Options<'_>,
+    options: &AuditOptions<'_>,
     stop: &dyn Fn() -> bool,
-) -> Result<Shrunk<Program, Finding>, Whole<Finding>> {
-    let target = audit(program, &Options { max_errors: 1, ..*options }).violations.into_iter().next();
+) -> Result<Shrunk<Program, ProgramViolation>, Whole<ProgramViolation>> {
+    let target = audit(program, &AuditOptions { max_errors: 1, ..*options }).violations.into_iter().next();
     let target = target.ok_or(Whole::Holds)?;
     let count = program.operations().len();
     let find = |kept: &[usize]| {
         let part = of(program, kept);
-        let report = audit(&part, &Options { max_errors: usize::MAX, ..*options });
+        let report = audit(&part, &AuditOptions { max_errors: usize::MAX, ..*options });
         let found = report.violations.into_iter().find(|found| is_same(found, kept, &target))?;
         Some((part, found))
     };
@@ -82,9 +82,9 @@ fn packets(program: &Program) -> Vec<Vec<usize>> {
 }
 
 /// True if a finding of a part is like the one looked for. A circle of waiting workers has no first operation.
-fn is_same(found: &Finding, kept: &[usize], target: &Finding) -> bool {
+fn is_same(found: &ProgramViolation, kept: &[usize], target: &ProgramViolation) -> bool {
     let place = match (found.operation, target.operation) {
-        (Some(number), Some(wanted)) => kept[number] == wanted || target.code == Code::P003,
+        (Some(number), Some(wanted)) => kept[number] == wanted || target.code == ProgramCode::P003,
         (None, None) => found.message == target.message,
         _ => false,
     };

@@ -8,39 +8,39 @@
 
 use std::ops::Range;
 
+use super::Code;
+use super::fact::{Data, Fact, Place};
 use super::holdings::{Holdings, Stay};
+use super::ledger::Ledger;
+use super::moves::Move;
 use super::orders::OrderId;
-use super::report::{Ledger, Observed, Place};
+use super::report::Observed;
 use super::routes::{Passage, Route};
 use super::values::{ValueId, Values};
-use super::words::Scene;
-use super::{Code, Finding};
 use collsynth_core::collective::{ChunkId, ChunkRule, Combining, Holders};
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{Op, Schedule};
+use collsynth_core::schedule::Op;
 use collsynth_core::topology::RankId;
 
-/// What a run brings to light besides findings.
-pub(super) struct Outcome {
+/// What a run brings to light besides facts.
+pub(super) struct Shown {
     /// For each transfer, the consequences of its having no link.
     pub(super) spoilt: Vec<u64>,
     /// Of use if there is no violation.
     pub(super) observed: Option<Observed>,
 }
 
-/// Runs these chunks and reports what is wrong.
-///
-/// O(moves * log(moves)) for the sorting; a move costs O(1), and O(ranks / 64) where values are added.
+/// Runs these chunks, of which `moves` has every move, sorted, and records what is wrong. A move costs O(1), and
+/// O(ranks / 64) where values are added.
 pub(super) fn run(
     problem: &Problem,
-    schedule: &Schedule,
     routes: &[Route],
+    moves: &[Move],
     chunks: Range<u32>,
     ledger: &mut Ledger,
-) -> Outcome {
-    let moves = moves_by_chunk(schedule, &chunks);
-    let mut execution = Execution::new(problem, schedule, routes, ledger);
-    let mut rest = &moves[..];
+) -> Shown {
+    let mut execution = Execution::new(problem, routes, ledger);
+    let mut rest = moves;
     for chunk in chunks.map(ChunkId) {
         let length = rest.iter().take_while(|one| one.chunk() == chunk).count();
         let (mine, others) = rest.split_at(length);
@@ -49,42 +49,12 @@ pub(super) fn run(
     }
     let held = execution.holdings.peak(problem);
     let sums = execution.values.orders().sums();
-    Outcome { spoilt: execution.spoilt_by_transfer, observed: held.map(|held| Observed { held, sums }) }
-}
-
-/// A chunk in a transfer. Sorts by chunk, then in the order of the schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Move(u64);
-
-impl Move {
-    fn new(chunk: ChunkId, transfer: usize) -> Self {
-        Self(u64::from(chunk.0) << 32 | transfer as u64)
-    }
-
-    fn chunk(self) -> ChunkId {
-        ChunkId((self.0 >> 32) as u32)
-    }
-
-    /// Counted through the whole schedule.
-    pub(super) fn transfer(self) -> usize {
-        self.0 as u32 as usize
-    }
-}
-
-/// Every move of these chunks, sorted.
-fn moves_by_chunk(schedule: &Schedule, chunks: &Range<u32>) -> Vec<Move> {
-    let mut moves = Vec::with_capacity(schedule.move_count());
-    for (index, transfer) in schedule.transfers().iter().enumerate() {
-        let known = schedule.chunks(transfer).iter().filter(|chunk| chunks.contains(&chunk.0));
-        moves.extend(known.map(|&chunk| Move::new(chunk, index)));
-    }
-    moves.sort_unstable();
-    moves
+    Shown { spoilt: execution.spoilt_by_transfer, observed: held.map(|held| Observed { held, sums }) }
 }
 
 /// What a rank holds of the chunk that is being run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Held {
+enum Held {
     Nothing,
     Value(ValueId),
     /// Something a violation delivered.
@@ -93,13 +63,13 @@ pub(super) enum Held {
 
 /// A number among the causes of the chunk that is being run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct CauseId(u32);
+struct CauseId(u32);
 
 #[derive(Clone, Copy)]
-pub(super) struct Cell {
-    pub(super) held: Held,
+struct Cell {
+    held: Held,
     /// The move that brought it, if it was not there from the start.
-    pub(super) brought_by: Option<Move>,
+    brought_by: Option<Move>,
     /// The first arrival since the rank last sent the chunk.
     unsent: Option<Move>,
     stay: Stay,
@@ -122,15 +92,14 @@ struct Cause {
 }
 
 enum CauseKind {
-    /// This transfer has no link; it is reported already.
+    /// This transfer has no link; it is recorded already.
     Transfer(usize),
-    /// A violation at this place; `None` if it is not among the first.
-    Violation(Place, Option<Box<Finding>>),
+    /// A violation; `None` if it is not among the first.
+    Violation(Option<Fact>),
 }
 
 struct Execution<'a> {
     problem: &'a Problem,
-    scene: Scene<'a>,
     routes: &'a [Route],
     ledger: &'a mut Ledger,
     spoilt_by_transfer: Vec<u64>,
@@ -149,18 +118,17 @@ struct Execution<'a> {
 
 /// The chunk that is being run, its rule, and all its moves.
 #[derive(Clone, Copy)]
-struct Run<'m> {
+struct ChunkRun<'m> {
     chunk: ChunkId,
     rule: ChunkRule,
     moves: &'m [Move],
 }
 
 impl<'a> Execution<'a> {
-    fn new(problem: &'a Problem, schedule: &'a Schedule, routes: &'a [Route], ledger: &'a mut Ledger) -> Self {
+    fn new(problem: &'a Problem, routes: &'a [Route], ledger: &'a mut Ledger) -> Self {
         let ranks = problem.topology().rank_count();
         Self {
             problem,
-            scene: Scene { problem, schedule, routes },
             routes,
             ledger,
             spoilt_by_transfer: vec![0; routes.len()],
@@ -176,7 +144,7 @@ impl<'a> Execution<'a> {
     }
 
     fn run_chunk(&mut self, chunk: ChunkId, moves: &[Move]) {
-        let run = Run { chunk, rule: self.problem.rule(chunk), moves };
+        let run = ChunkRun { chunk, rule: self.problem.rule(chunk), moves };
         for rank in self.problem.holders(run.rule.before) {
             let (held, stay) = (Held::Value(self.values.contribution(rank)), self.holdings.begin(rank));
             self.cells[rank.index()] = Cell { held, stay, ..EMPTY };
@@ -191,11 +159,11 @@ impl<'a> Execution<'a> {
     }
 
     /// Reads what the senders of a step hold at its beginning.
-    fn send(&mut self, run: Run<'_>, step: &[Move]) {
+    fn send(&mut self, run: ChunkRun<'_>, step: &[Move]) {
         for same in step.chunk_by(|a, b| a == b) {
             let one = same[0];
             if same.len() > 1 {
-                self.report(Code::F006, run, one, |scene| scene.repeated_chunk(run.chunk, same.len()));
+                self.note(Code::F006, run, one, Data::Times(same.len()));
             }
             let Route { from, to, op, passage, .. } = self.routes[one.transfer()];
             let held = match passage {
@@ -211,7 +179,7 @@ impl<'a> Execution<'a> {
     }
 
     /// What an open transfer takes along.
-    fn sent_from(&mut self, run: Run<'_>, one: Move, from: RankId, op: Op) -> Held {
+    fn sent_from(&mut self, run: ChunkRun<'_>, one: Move, from: RankId, op: Op) -> Held {
         let cell = &mut self.cells[from.index()];
         cell.unsent = None;
         self.holdings.send(&mut cell.stay, one.transfer());
@@ -220,17 +188,17 @@ impl<'a> Execution<'a> {
             Held::Value(_) => {}
             Held::Spoilt(cause) => self.causes[cause.0 as usize].spoilt += 1,
             Held::Nothing => {
-                held = self.violation(Code::D001, run, one, |scene| scene.not_held(run.chunk, one, run.moves));
+                held = self.violation(Code::D001, run, one, Data::None);
             }
         }
         if run.rule.combining == Combining::Never && op == Op::Reduce {
-            held = self.violation(Code::R003, run, one, |scene| scene.not_combinable(run.chunk, one));
+            held = self.violation(Code::R003, run, one, Data::None);
         }
         held
     }
 
     /// Delivers what was sent, in the order of the schedule at each receiver.
-    fn receive(&mut self, run: Run<'_>) {
+    fn receive(&mut self, run: ChunkRun<'_>) {
         let mut arrivals = std::mem::take(&mut self.arrivals);
         if arrivals.len() > 1 {
             arrivals.sort_unstable_by_key(|arrival| (arrival.to, arrival.one));
@@ -251,10 +219,10 @@ impl<'a> Execution<'a> {
     }
 
     /// Several arrivals, not all of them to be added: what stays is undefined, unless the chunk has one value only.
-    fn receive_conflicting(&mut self, run: Run<'_>, group: &[Arrival]) {
-        let senders: Vec<Move> = group.iter().map(|arrival| arrival.one).collect();
-        let one = senders[1];
-        let spoilt = self.violation(Code::D003, run, one, |scene| scene.several_arrivals(run.chunk, &senders));
+    fn receive_conflicting(&mut self, run: ChunkRun<'_>, group: &[Arrival]) {
+        let one = group[1].one;
+        let arrivals = group.iter().map(|arrival| arrival.one.transfer()).collect();
+        let spoilt = self.violation(Code::D003, run, one, Data::Arrivals(arrivals));
         let cell = &mut self.cells[group[0].to.index()];
         let fixed = |held: Held| run.rule.combining == Combining::Never && matches!(held, Held::Value(_));
         let good = std::iter::once(cell.held).chain(group.iter().map(|arrival| arrival.held)).find(|&held| fixed(held));
@@ -262,7 +230,7 @@ impl<'a> Execution<'a> {
         cell.brought_by = Some(one);
     }
 
-    fn receive_one(&mut self, run: Run<'_>, arrival: &Arrival) {
+    fn receive_one(&mut self, run: ChunkRun<'_>, arrival: &Arrival) {
         let Arrival { to, one, held: new } = *arrival;
         let Cell { held: old, stay, .. } = &mut self.cells[to.index()];
         let old = *old;
@@ -278,7 +246,7 @@ impl<'a> Execution<'a> {
             (Held::Value(old), Held::Value(new)) if reduce => self.reduced(run, one, old, new),
             (Held::Value(old), Held::Value(new)) => {
                 if self.values.same(old, new) {
-                    self.report(Code::W001, run, one, |scene| scene.nothing_new(run.chunk, one));
+                    self.note(Code::W001, run, one, Data::None);
                     return;
                 }
                 Held::Value(new)
@@ -293,39 +261,40 @@ impl<'a> Execution<'a> {
     }
 
     /// What a rank that held `old` holds when `new` has been reduced into it.
-    fn reduced(&mut self, run: Run<'_>, one: Move, old: ValueId, new: ValueId) -> Held {
+    fn reduced(&mut self, run: ChunkRun<'_>, one: Move, old: ValueId, new: ValueId) -> Held {
         if run.rule.combining == Combining::Union && self.values.includes(old, new) {
-            self.report(Code::W001, run, one, |scene| scene.nothing_new(run.chunk, one));
+            self.note(Code::W001, run, one, Data::None);
             return Held::Value(old);
         }
         if run.rule.combining == Combining::Sum && self.values.overlap(old, new) {
-            let shared: Vec<RankId> = self.values.shared(old, new).collect();
-            return self.violation(Code::R001, run, one, |scene| scene.counted_twice(run.chunk, one, &shared));
+            let shared = self.values.shared(old, new).collect();
+            return self.violation(Code::R001, run, one, Data::Ranks(shared));
         }
         Held::Value(self.values.join(old, new))
     }
 
     /// Checks what ranks hold after the last step.
-    fn check_end(&mut self, run: Run<'_>) {
-        let Run { chunk, rule, .. } = run;
+    fn check_end(&mut self, run: ChunkRun<'_>) {
+        let ChunkRun { chunk, rule, .. } = run;
         let contributions = match rule.before {
             Holders::One(origin) if !self.problem.is_holder(rule.before, origin) => return,
             Holders::One(_) => 1,
             Holders::Every => self.live_ranks,
         };
-        let (problem, scene) = (self.problem, self.scene);
+        let problem = self.problem;
         let mut first: Option<(RankId, OrderId)> = None;
         let mut reordered = None;
         for rank in problem.holders(rule.after) {
             match self.cells[rank.index()].held {
                 Held::Spoilt(cause) => self.causes[cause.0 as usize].spoilt += 1,
-                Held::Nothing => self.ledger.add(Code::D002, Place::AtEnd { chunk, rank }, || {
-                    scene.missing_chunk(chunk, rank, &self.cells, run.moves)
-                }),
+                Held::Nothing => {
+                    let data = || Data::LastArrival(last_arrival(self.routes, &self.cells, run.moves));
+                    self.ledger.add(Code::D002, Place::AtEnd { chunk, rank }, data);
+                }
                 Held::Value(value) if self.values.count(value) < contributions => {
                     self.ledger.add(Code::R002, Place::AtEnd { chunk, rank }, || {
                         let missing = problem.topology().live_ranks().filter(|&other| !self.values.holds(value, other));
-                        scene.missing_contributions(chunk, rank, &missing.collect::<Vec<_>>())
+                        Data::Ranks(missing.collect())
                     });
                 }
                 Held::Value(value) if rule.combining == Combining::Sum => {
@@ -342,8 +311,7 @@ impl<'a> Execution<'a> {
         self.values.orders().finish(&self.final_orders);
         self.final_orders.clear();
         if let Some((one, other)) = reordered {
-            self.ledger
-                .add(Code::W003, Place::AtEnd { chunk, rank: other }, || scene.different_orders(chunk, one, other));
+            self.ledger.add(Code::W003, Place::AtEnd { chunk, rank: other }, || Data::Other(one));
         }
         if let Holders::One(needed) = rule.after {
             self.warn_of_dead_ends(run, needed);
@@ -351,26 +319,24 @@ impl<'a> Execution<'a> {
     }
 
     /// Arrivals at ranks that neither need the chunk nor sent it on.
-    fn warn_of_dead_ends(&mut self, run: Run<'_>, needed: RankId) {
+    fn warn_of_dead_ends(&mut self, run: ChunkRun<'_>, needed: RankId) {
         let touched = std::mem::take(&mut self.touched);
         for &rank in touched.iter().filter(|&&rank| rank != needed) {
             let cell = &mut self.cells[rank.index()];
             if let (Some(one), Held::Value(_)) = (cell.unsent.take(), cell.held) {
-                self.report(Code::W002, run, one, |scene| scene.dead_end(run.chunk, one));
+                self.note(Code::W002, run, one, Data::None);
             }
         }
         self.touched = touched;
     }
 
     /// Hands over the violations of this chunk with their consequences, and makes ready for the next.
-    fn clear(&mut self, run: Run<'_>) {
+    fn clear(&mut self, run: ChunkRun<'_>) {
         for cause in self.causes.drain(..) {
             match cause.kind {
                 CauseKind::Transfer(transfer) => self.spoilt_by_transfer[transfer] += cause.spoilt,
-                CauseKind::Violation(place, Some(finding)) => {
-                    self.ledger.keep(place, Finding { consequences: cause.spoilt, ..*finding });
-                }
-                CauseKind::Violation(_, None) => {}
+                CauseKind::Violation(Some(fact)) => self.ledger.keep(Fact { consequences: cause.spoilt, ..fact }),
+                CauseKind::Violation(None) => {}
             }
         }
         for rank in self.touched.drain(..) {
@@ -381,28 +347,21 @@ impl<'a> Execution<'a> {
         self.values.clear();
     }
 
-    /// Reports a violation that spoils what the move delivers.
-    fn violation(&mut self, code: Code, run: Run<'_>, one: Move, words: impl FnOnce(Scene<'a>) -> String) -> Held {
+    /// Records a violation that spoils what the move delivers.
+    fn violation(&mut self, code: Code, run: ChunkRun<'_>, one: Move, data: Data) -> Held {
         let place = self.place(run, one);
-        let kept = self.ledger.count(code, place);
-        let finding = kept.then(|| {
-            let mut finding = Box::new(self.scene.finding(code, run.chunk, one, words(self.scene)));
-            if code == Code::D001 {
-                finding.trace = Some(self.scene.trace_of_send(run.chunk, one, run.moves));
-            }
-            finding
-        });
-        self.causes.push(Cause { spoilt: 0, kind: CauseKind::Violation(place, finding) });
+        let fact = self.ledger.count(code, place).then_some(Fact { code, place, data, consequences: 0 });
+        self.causes.push(Cause { spoilt: 0, kind: CauseKind::Violation(fact) });
         self.last_cause()
     }
 
-    /// Reports something that spoils nothing.
-    fn report(&mut self, code: Code, run: Run<'_>, one: Move, words: impl FnOnce(Scene<'a>) -> String) {
-        let (place, scene) = (self.place(run, one), self.scene);
-        self.ledger.add(code, place, || scene.finding(code, run.chunk, one, words(scene)));
+    /// Records something that spoils nothing.
+    fn note(&mut self, code: Code, run: ChunkRun<'_>, one: Move, data: Data) {
+        let place = self.place(run, one);
+        self.ledger.add(code, place, || data);
     }
 
-    fn place(&self, run: Run<'_>, one: Move) -> Place {
+    fn place(&self, run: ChunkRun<'_>, one: Move) -> Place {
         let step = self.routes[one.transfer()].step;
         Place::InStep { step, transfer: Some(one.transfer()), chunk: Some(run.chunk) }
     }
@@ -410,4 +369,13 @@ impl<'a> Execution<'a> {
     fn last_cause(&self) -> Held {
         Held::Spoilt(CauseId(self.causes.len() as u32 - 1))
     }
+}
+
+/// The last of a chunk's moves whose delivery is still where it went; the number of its transfer.
+fn last_arrival(routes: &[Route], cells: &[Cell], moves: &[Move]) -> Option<usize> {
+    let stayed = |one: &&Move| {
+        let cell = cells.get(routes[one.transfer()].to.index());
+        cell.is_some_and(|cell| matches!(cell.held, Held::Value(_)) && cell.brought_by == Some(**one))
+    };
+    moves.iter().rev().find(stayed).map(|one| one.transfer())
 }

@@ -25,47 +25,41 @@
 //!
 //! Only the first cause is reported of what goes wrong; what fails because of it is counted in
 //! [`Finding::consequences`]. Where a rank lacks a chunk, [`Finding::trace`] tells how far it came.
+//!
+//! What decides records facts (`fact`): a code, a place, data. `diagnosis` makes sentences of them afterwards; the
+//! verdict does not depend on it.
 
 mod code;
+mod decide;
+mod diagnosis;
 mod execute;
-mod explanation;
+mod fact;
+mod finding;
 mod holdings;
+mod ledger;
+mod moves;
+mod options;
 mod orders;
-mod provenance;
 mod report;
 mod routes;
 mod values;
 mod verified;
-mod words;
 
-pub use code::{Code, UnknownCode};
+pub use code::Code;
+pub use finding::{Finding, Hop, Trace};
 pub use holdings::Peak;
+pub use options::Options;
 pub use orders::Sums;
-pub use provenance::{Hop, Trace};
-pub use report::{Finding, Observed, Report};
+pub use report::{Observed, Report};
 pub use verified::{Rejected, Verified};
 
 use std::ops::Range;
 
-use execute::Outcome;
-use report::{Ledger, Place};
+use decide::decide;
+use diagnosis::Scene;
+use ledger::Ledger;
 
-use collsynth_core::certificate::{self, Bounds};
-use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Solution;
-
-/// What to report.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// How many violations, and how many warnings, are kept; all are counted.
-    pub max_errors: usize,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { max_errors: 20 }
-    }
-}
 
 /// Executes a solution and reports every violation.
 ///
@@ -86,7 +80,8 @@ impl Default for Options {
 ///
 /// let report = verify(&solution, &Options::default());
 /// assert_eq!(report.violations[0].code, Code::D002);
-/// assert_eq!(report.violations[0].message, "at the end rank 2 (2) lacks chunk 0: it got as far as rank 1 (1) in step 1");
+/// let words = "at the end rank 2 (2) lacks chunk 0: it got as far as rank 1 (1) in step 1";
+/// assert_eq!(report.violations[0].message, words);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn verify(solution: &Solution, options: &Options) -> Report {
@@ -100,64 +95,12 @@ pub fn violations_of(solution: &Solution, chunks: Range<u32>) -> Vec<Finding> {
     judge(solution, &Options { max_errors: usize::MAX }, chunks).violations
 }
 
+/// Decides, then puts what was found into sentences.
 fn judge(solution: &Solution, options: &Options, chunks: Range<u32>) -> Report {
-    let Solution { problem, schedule, bounds, .. } = solution;
     let mut ledger = Ledger::new(options.max_errors);
-    let routes = routes::resolve(problem, schedule, &mut ledger);
-    let mut outcome = Outcome { spoilt: Vec::new(), observed: None };
-    if schedule.move_count() == 0 && !problem.is_trivial() {
-        ledger.add(Code::F007, Place::Overall { order: 0 }, || empty_schedule(problem));
-    } else {
-        outcome = execute::run(problem, schedule, &routes, chunks, &mut ledger);
-    }
-    check_bounds(problem, bounds, &mut ledger);
-    let Outcome { spoilt, observed } = outcome;
-    ledger.into_report(|transfer| spoilt.get(transfer).copied().unwrap_or(0), observed)
-}
-
-fn check_bounds(problem: &Problem, bounds: &Bounds, ledger: &mut Ledger) {
-    let steps = bounds.steps.as_ref().map(|bound| certificate::check_steps(problem, bound));
-    let volume = bounds.volume.as_ref().map(|bound| certificate::check_volume(problem, bound));
-    let alone = [(1, "steps".to_owned(), steps), (2, "volume".to_owned(), volume)];
-    let joint = bounds.joint.iter().map(|bound| {
-        let what = format!("volume in {} steps", bound.steps);
-        (3, what, Some(certificate::check_joint(problem, bound)))
-    });
-    for (order, what, checked) in alone.into_iter().chain(joint) {
-        if let Some(Err(error)) = checked {
-            ledger.add(Code::C001, Place::Overall { order }, || {
-                overall(Code::C001, format!("the bound on the {what}: {error}"))
-            });
-        }
-    }
-}
-
-fn empty_schedule(problem: &Problem) -> Finding {
-    let topology = problem.topology();
-    let mut pairs = topology.live_ranks().flat_map(|from| topology.live_ranks().map(move |to| (from, to)));
-    let example = match pairs.find(|&(from, to)| problem.needs(from, to)) {
-        Some((from, to)) => {
-            format!(": rank {} needs data of rank {}", topology.rank_label(to), topology.rank_label(from))
-        }
-        None => String::new(),
-    };
-    let kind = problem.collective().kind.name();
-    overall(Code::F007, format!("the schedule moves no chunk, but {kind} must{example}"))
-}
-
-fn overall(code: Code, message: String) -> Finding {
-    Finding {
-        code,
-        step: None,
-        transfer: None,
-        chunk_index: None,
-        from: None,
-        to: None,
-        chunk: None,
-        message,
-        consequences: 0,
-        trace: None,
-    }
+    let decided = decide(solution, chunks, &mut ledger);
+    let scene = Scene::new(solution, &decided.routes, &decided.moves);
+    ledger.into_report(&decided.shown.spoilt, decided.shown.observed, |fact| scene.finding(fact))
 }
 
 #[cfg(test)]

@@ -93,14 +93,9 @@ fn complete_schedules_hold_for_every_kind() {
 }
 
 #[test]
-fn codes_read_back_and_explain_themselves() {
-    for &code in Code::ALL {
-        assert_eq!(code.to_string().to_lowercase().parse(), Ok(code));
-        assert_eq!(code.is_warning(), code.to_string().starts_with('W'));
-        assert!(!code.title().ends_with('.') && code.explanation().ends_with('.'), "{code}");
-    }
-    assert!(Code::ALL.windows(2).all(|pair| pair[0] < pair[1]) && Code::ALL.len() == Code::W004 as usize + 1);
-    assert!("X001".parse::<Code>().unwrap_err().to_string().starts_with("`X001` is no code: codes are F001 F002"));
+fn warnings_are_the_last_codes() {
+    assert!(Code::ALL.iter().all(|code| code.is_warning() == code.to_string().starts_with('W')));
+    assert!(Code::ALL.iter().enumerate().all(|(index, &code)| code as usize == index));
 }
 
 #[test]

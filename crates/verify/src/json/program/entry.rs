@@ -100,7 +100,7 @@ pub(super) struct RankEntry {
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", schemars(rename = "Operation", transform = super::schema::keys_by_op))]
+#[cfg_attr(feature = "schema", schemars(rename = "Operation", transform = keys_by_op))]
 pub(super) struct OperationEntry {
     /// What it does.
     pub op: OpName,
@@ -132,6 +132,25 @@ pub(super) struct OperationEntry {
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "u32"))]
     pub operation: Option<u32>,
+}
+
+/// Says in the schema which keys belong to which operation.
+#[cfg(feature = "schema")]
+fn keys_by_op(schema: &mut schemars::Schema) {
+    use OpName::{Copy, Recv, RecvReduce, Reduce, Send, Wait};
+    use serde_json::{Value, json};
+    let one = |op: OpName| {
+        let (must, may) = op.keys();
+        let mut keys: Vec<&str> = vec!["op"];
+        keys.extend(must.iter().chain(may));
+        let mut required = vec!["op"];
+        required.extend(must);
+        let mut properties: serde_json::Map<String, Value> =
+            keys.iter().map(|&key| (key.to_owned(), json!(true))).collect();
+        properties.insert("op".to_owned(), json!({"const": op.name()}));
+        json!({"properties": properties, "required": required, "additionalProperties": false})
+    };
+    schema.insert("oneOf".to_owned(), [Send, Recv, RecvReduce, Copy, Reduce, Wait].map(one).to_vec().into());
 }
 
 /// What an operation does.
@@ -183,8 +202,6 @@ impl OpName {
             Self::Wait => (&["worker", "operation"], &[]),
         }
     }
-
-    pub(super) const ALL: [Self; 6] = [Self::Send, Self::Recv, Self::RecvReduce, Self::Copy, Self::Reduce, Self::Wait];
 }
 
 impl From<BufferEntry> for Buffer {

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::PROGRAM_FORMAT;
 use super::entry::{BufferEntry, ChannelEntry, OpName, OperationEntry, ProgramFile};
+use crate::json::FormatCode;
 use crate::json::ParseError;
 use crate::json::entry::OriginEntry;
 use crate::json::error::Fault;
@@ -13,7 +14,6 @@ use crate::json::locate::PathItem;
 use crate::json::machine::machine;
 use crate::json::object::Object;
 use crate::json::read::problem;
-use crate::verify::Code;
 use collsynth_core::program::{Barriers, Channel, Layout, Operation, Program, ProgramBuilder, Slot};
 use collsynth_core::schedule::Origin;
 use collsynth_core::topology::{RankId, Shape, Topology, TopologySpec};
@@ -49,37 +49,37 @@ pub fn parse_program(text: &str) -> Result<Program, ParseError> {
 fn program(file: ProgramFile) -> Result<Program, Fault> {
     if file.format != PROGRAM_FORMAT {
         let message = format!("`format` is \"{}\", but only \"{PROGRAM_FORMAT}\" is understood here", file.format);
-        return Err(Fault::new(Code::F004, message).at("format"));
+        return Err(Fault::new(FormatCode::F004, message).at("format"));
     }
     let has_links = file.topology.is_some();
     let topology = match (file.topology, file.ranks) {
         (Some(_), Some(_)) => {
-            return Err(Fault::new(Code::F002, "`ranks` is for programs without `topology`").at("ranks"));
+            return Err(Fault::new(FormatCode::F002, "`ranks` is for programs without `topology`").at("ranks"));
         }
-        (None, None) => return Err(Fault::new(Code::F002, "missing field: a program has `topology` or `ranks`")),
+        (None, None) => return Err(Fault::new(FormatCode::F002, "missing field: a program has `topology` or `ranks`")),
         (Some(entry), None) => machine(entry.0).map_err(|fault| fault.at("topology"))?,
         (None, Some(ranks)) => {
             let shape = Shape::Graph { ranks: ranks.get(), links: Vec::new() };
-            Topology::new(TopologySpec::new(shape)).map_err(|error| Fault::new(Code::F008, error).at("ranks"))?
+            Topology::new(TopologySpec::new(shape)).map_err(|error| Fault::new(FormatCode::F008, error).at("ranks"))?
         }
     };
     let problem = problem(topology, file.collective.0).map_err(|fault| fault.at("collective"))?;
     if file.in_place && !Layout::has_in_place(&problem.collective().kind) {
         let message = format!("{} has no form in place", problem.collective().kind.name());
-        return Err(Fault::new(Code::F009, message).at("in_place"));
+        return Err(Fault::new(FormatCode::F009, message).at("in_place"));
     }
     let barriers = Barriers::from(file.barriers);
     let ranks = problem.topology().rank_count();
     if file.programs.len() != ranks {
         let message = format!("there are {} programs for {ranks} ranks: give one for each", file.programs.len());
-        return Err(Fault::new(Code::F003, message).at("programs"));
+        return Err(Fault::new(FormatCode::F003, message).at("programs"));
     }
     let mut builder = ProgramBuilder::new(problem, has_links, file.in_place);
     let mut transfers = Vec::new();
     for (number, Object(entry)) in file.channels.into_iter().enumerate() {
         let ChannelEntry { from, to, via, slots, transfers: counts } = entry;
         if counts.is_some() && !file.contention_free {
-            let fault = Fault::new(Code::F002, "`transfers` is for programs with `contention_free`");
+            let fault = Fault::new(FormatCode::F002, "`transfers` is for programs with `contention_free`");
             return Err(fault.at("transfers").within(PathItem::Index(number)).at("channels"));
         }
         let via = via.map(|entry| entry.0);
@@ -122,13 +122,13 @@ fn operation(entry: &OperationEntry) -> Result<Operation, Fault> {
     let name = entry.op.name();
     for (key, there) in stated {
         if there && !must.contains(&key) && !may.contains(&key) {
-            return Err(Fault::new(Code::F002, format!("`{name}` has no key `{key}`")).at(key));
+            return Err(Fault::new(FormatCode::F002, format!("`{name}` has no key `{key}`")).at(key));
         }
         if !there && must.contains(&key) {
-            return Err(Fault::new(Code::F002, format!("missing field `{key}` of `{name}`")));
+            return Err(Fault::new(FormatCode::F002, format!("missing field `{key}` of `{name}`")));
         }
     }
-    let missing = |key| Fault::new(Code::F002, format!("missing field `{key}` of `{name}`"));
+    let missing = |key| Fault::new(FormatCode::F002, format!("missing field `{key}` of `{name}`"));
     let slot = |entry: Option<(BufferEntry, u32)>| entry.map(|(buffer, offset)| Slot { buffer: buffer.into(), offset });
     let count = entry.count.unwrap_or(1);
     let channel = entry.channel.unwrap_or_default();

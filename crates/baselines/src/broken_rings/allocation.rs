@@ -1,0 +1,150 @@
+//! The offline bandwidth allocation: which share of a broken ring's data takes which way.
+//!
+//! A normal phase and the acceleration phases after it are decided together, by a linear program:
+//!
+//! ```text
+//!   minimise  T[normal] + T[acceleration 1] + ...
+//!   for every broken ring      sum over its ways of share = 1,   all shares >= 0
+//!   for every link and phase   sum of share * load of the way on the link <= capacity * T[phase]
+//!   T[normal] >= load of the intact rings
+//! ```
+//!
+//! On a torus of equal extents `k` with one broken ring it comes to the closed forms of the paper: with `r = k / (4
+//! (k-1))` for even `k` and `(k+1) / (4k)` for odd `k`, the speed of a folded ring relative to an intact one, each of
+//! the `D-1` virtual rings takes the share `1 / (D-1+r)` and the folded ring `r / (D-1+r)` of what is left for the
+//! acceleration phase, and the normal phase takes `r` if broken rings work in it. Nothing else is assumed of the
+//! machine: extents and capacities may differ, ways may share links, some may be missing.
+//!
+//! The program has a variable for each way of each broken ring and for each phase, and a row for each link that the
+//! ways use in a phase. Of `m` broken rings of extent `k` in `D` dimensions with one acceleration phase that is up to
+//! `m (D+1)` variables and about `2 m D k` rows with `O(k)` entries a way: it grows with the failures, the dimensions
+//! and the extents, not with the number of ranks.
+
+use std::collections::BTreeMap;
+
+use collsynth_lp::{Allocation, Choice, LpError, Resource, Share};
+
+use super::machine::{Errand, Machine};
+use super::ways::{BrokenRing, Way};
+use collsynth_core::problem::Problem;
+use collsynth_core::topology::LinkId;
+use collsynth_plan::phased::Walks;
+use collsynth_plan::{Control, PlanError, StopReason};
+
+/// Shares below this are zero up to the precision of the solver.
+const NOTHING: f64 = 1e-7;
+
+/// What share of a broken ring's data takes each of its ways.
+pub(super) type Shares<'a> = Vec<Portion<'a>>;
+
+/// A way in a phase, and the share that takes it.
+pub(super) struct Portion<'a> {
+    /// The phase: 0 is the normal one.
+    pub phase: usize,
+    pub way: &'a Way,
+    /// From 0 to 1; all of a ring add up to 1.
+    pub share: f64,
+}
+
+impl Machine<'_> {
+    /// Decides, given the walks over intact rings in the normal phase and what each broken ring has to move.
+    ///
+    /// # Errors
+    ///
+    /// If time runs out, or the solver fails.
+    pub(super) fn allocate(
+        &self,
+        planner: &'static str,
+        problem: &Problem,
+        control: &Control,
+        intact: &Walks,
+        errands: &[Vec<Errand>],
+    ) -> Result<Vec<Shares<'_>>, PlanError> {
+        let mut all = self.all_portions();
+        let Some(program) = self.program(problem, intact, errands, &all) else {
+            return Ok(all);
+        };
+        let decided = program.solve(&control.limit()).map_err(|error| match error {
+            LpError::TimeLimit => PlanError::Stopped { stopped: StopReason::TimeLimit },
+            LpError::Interrupted => PlanError::Stopped { stopped: StopReason::Interrupted },
+            error => PlanError::NotFound { planner, limit: format!("the offline bandwidth allocation: {error}") },
+        })?;
+        for (portions, shares) in all.iter_mut().zip(decided.shares) {
+            let taken: f64 = shares.iter().filter(|&&share| share > NOTHING).sum();
+            for (portion, share) in portions.iter_mut().zip(shares) {
+                portion.share = if share > NOTHING { share / taken } else { 0.0 };
+            }
+        }
+        Ok(all)
+    }
+
+    /// The linear program of a normal phase and the acceleration phases after it; none where there is no choice.
+    pub(super) fn program(
+        &self,
+        problem: &Problem,
+        intact: &Walks,
+        errands: &[Vec<Errand>],
+        all: &[Shares<'_>],
+    ) -> Option<Allocation> {
+        if all.iter().all(|portions| portions.len() == 1) {
+            return None;
+        }
+        let phases = 1 + self.groups.iter().map(|group| group + 1).max().unwrap_or(0);
+        let base = intact.fullest_in_messages(problem);
+        let mut rows = Rows { machine: self, numbers: BTreeMap::new(), resources: Vec::new() };
+        rows.resources.push(Resource { phase: 0, capacity: 1.0, base });
+        let choices = all.iter().zip(errands).map(|(portions, errands)| {
+            let amount = if errands.is_empty() { 0.0 } else { 1.0 };
+            let load = |portion: &Portion<'_>| rows.loads(portion, errands, problem.parts());
+            Choice { amount, ways: portions.iter().map(load).collect() }
+        });
+        let choices = choices.collect();
+        Some(Allocation { phases, resources: rows.resources, choices })
+    }
+
+    /// The ways of all broken rings, nothing decided as yet.
+    pub(super) fn all_portions(&self) -> Vec<Shares<'_>> {
+        (0..self.broken.len()).map(|ring| self.portions(ring)).collect()
+    }
+
+    /// The ways of a broken ring in all phases, with all of its data on the first as yet.
+    fn portions(&self, number: usize) -> Shares<'_> {
+        let ring: &BrokenRing = &self.broken[number];
+        let normal = ring.own.iter().filter(|_| self.normal).map(|way| (0, way));
+        let accelerated = self.groups.get(number).map(|group| ring.ways().map(move |way| (group + 1, way)));
+        let ways = normal.chain(accelerated.into_iter().flatten()).enumerate();
+        ways.map(|(index, (phase, way))| Portion { phase, way, share: if index == 0 { 1.0 } else { 0.0 } }).collect()
+    }
+}
+
+/// The rows of the program: a link in a phase each.
+struct Rows<'a> {
+    machine: &'a Machine<'a>,
+    numbers: BTreeMap<(usize, LinkId), usize>,
+    resources: Vec<Resource>,
+}
+
+impl Rows<'_> {
+    /// What all of a ring's data would load each link with, in messages, if it took this way.
+    fn loads(&mut self, portion: &Portion<'_>, errands: &[Errand], parts: u32) -> Share {
+        let mut loads: BTreeMap<LinkId, f64> = BTreeMap::new();
+        for errand in errands {
+            let routes = portion.way.routes(errand.from, errand.to);
+            let load = errand.chunks.len() as f64 / f64::from(parts) / routes.len() as f64;
+            for &link in routes.iter().flatten() {
+                *loads.entry(link).or_default() += load;
+            }
+        }
+        let phase = portion.phase;
+        let numbered = loads.into_iter().map(|(link, load)| {
+            let capacity = self.machine.topology.link(link).capacity.into();
+            let new = self.resources.len();
+            let number = *self.numbers.entry((phase, link)).or_insert(new);
+            if number == new {
+                self.resources.push(Resource { phase, capacity, base: 0.0 });
+            }
+            (number, load)
+        });
+        Share { loads: numbered.collect() }
+    }
+}

@@ -1,0 +1,143 @@
+//! The machine that a scheme works with: its broken rings and their ways, and what each phase moves.
+
+use std::collections::BTreeMap;
+
+use super::scheme::{Acceleration, Scheme};
+use super::ways::{self, BrokenRing, Rings};
+use collsynth_core::collective::ChunkId;
+use collsynth_core::problem::Problem;
+use collsynth_core::topology::{LinkId, RankId, Topology, Torus};
+use collsynth_plan::PlanError;
+use collsynth_plan::link_table::LinkTable;
+use collsynth_plan::phased::{Block, Traveler, Walks, active_dims, check_torus, half_ring_split, rotation_class};
+
+/// A torus with broken rings.
+pub(super) struct Machine<'a> {
+    pub topology: &'a Topology,
+    torus: &'a Torus,
+    links: LinkTable,
+    /// The dimensions of more than one position.
+    pub dims: Vec<usize>,
+    pub broken: Vec<BrokenRing>,
+    /// By broken ring: the acceleration phase it works in; empty if there are none.
+    pub groups: Vec<usize>,
+    /// The broken rings by dimension and first rank.
+    number_of: BTreeMap<(usize, RankId), usize>,
+    /// Whether broken rings work in the normal phases.
+    pub normal: bool,
+}
+
+/// Chunks that a broken ring has to bring from one position to another.
+pub(super) struct Errand {
+    pub from: u32,
+    pub to: u32,
+    pub chunks: Vec<ChunkId>,
+}
+
+impl<'a> Machine<'a> {
+    /// A problem's machine with its broken rings, each with the ways it has.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError::NotApplicable`] if the scheme does not apply.
+    pub fn new(planner: &'static str, problem: &'a Problem, scheme: Scheme) -> Result<Self, PlanError> {
+        let refuse = |reason: String| Err(PlanError::NotApplicable { planner, reason });
+        let torus = check_torus(planner, problem)?;
+        let topology = problem.topology();
+        let accelerated = scheme.acceleration != Acceleration::None;
+        let dims = active_dims(problem);
+        if topology.live_links().count() == topology.links().len() {
+            return refuse("no cable failed: dim_rotation is what it would come to".to_owned());
+        }
+        if accelerated && dims.len() == 1 {
+            return refuse("there is one dimension only, and none to accelerate it: try folded_ring".to_owned());
+        }
+        let links = LinkTable::live(topology);
+        let rings = Rings { topology, torus, dims: &dims, links: &links };
+        let mut broken = Vec::new();
+        for mut ring in rings.broken(scheme.remains) {
+            let (dead, label) = (ring.dead.len(), rings.label(&ring));
+            let mut missing = Vec::new();
+            if accelerated {
+                missing = rings.add_virtual(&mut ring);
+            }
+            if ring.own.is_none() && ring.virtual_rings.is_empty() {
+                let cables = if dead == 1 { "a dead cable".to_owned() } else { format!("{dead} dead cables") };
+                let rest = if dead == 1 { "no cable is left" } else { "what is left is in pieces" };
+                return refuse(format!("{label} has {cables}, so that {rest}{}", missing.join("")));
+            }
+            broken.push(ring);
+        }
+        if accelerated && scheme.normal && broken.iter().all(|ring| ring.own.is_none()) {
+            let label = rings.label(&broken[0]);
+            return refuse(format!("{label} has nothing to run in the normal phases: it is in pieces; try mate"));
+        }
+        let groups = match scheme.acceleration {
+            Acceleration::None => Vec::new(),
+            Acceleration::Shared => vec![0; broken.len()],
+            Acceleration::Each => ways::groups(&broken),
+        };
+        let number_of = broken.iter().zip(0..).map(|(ring, number)| ((ring.dim, ring.ranks[0]), number)).collect();
+        Ok(Self { topology, torus, links, dims, broken, groups, number_of, normal: scheme.normal })
+    }
+
+    /// The walks over intact rings in a phase, and by broken ring what it has to move. Takes the travelers there.
+    pub fn normal_phase(&self, phase: usize, travelers: &mut [Traveler]) -> (Walks, Vec<Vec<Errand>>) {
+        let mut intact = Walks::default();
+        let mut errands: Vec<Vec<Errand>> = self.broken.iter().map(|_| Vec::new()).collect();
+        let place = |traveler: &Traveler| {
+            let dim = self.dims[(rotation_class(self.torus, &self.dims, traveler) + phase) % self.dims.len()];
+            (traveler.at, dim, traveler.offset(self.torus, dim))
+        };
+        // Stable: within a block the chunks stay in ascending order.
+        travelers.sort_by_cached_key(place);
+        for block in travelers.chunk_by_mut(|a, b| place(a) == place(b)) {
+            let (at, dim, offset) = place(&block[0]);
+            if offset == 0 {
+                continue;
+            }
+            let (extent, stride) = (self.torus.extents[dim], self.torus.stride(dim));
+            let from = self.torus.position(at, dim);
+            let to = (from + offset) % extent;
+            let first = RankId(at.0 - from * stride);
+            let chunks: Vec<ChunkId> = block.iter().map(|traveler| traveler.id).collect();
+            match self.number_of.get(&(dim, first)) {
+                Some(&ring) => errands[ring].push(Errand { from, to, chunks }),
+                None => {
+                    let up = match extent == 2 && !self.torus.wrap[dim] {
+                        true if from == 0 => chunks.len(),
+                        true => 0,
+                        // Of what goes half way around, even positions send the larger half up, odd ones down.
+                        false if from.is_multiple_of(2) => {
+                            half_ring_split(Block { extent, offset, chunks: chunks.len() })
+                        }
+                        false => {
+                            chunks.len()
+                                - half_ring_split(Block { extent, offset: extent - offset, chunks: chunks.len() })
+                        }
+                    };
+                    let (upwards, downwards) = chunks.split_at(up);
+                    for (chunks, up, hops) in [(upwards, true, offset), (downwards, false, extent - offset)] {
+                        if !chunks.is_empty() {
+                            intact.send(&self.along(at, dim, up, hops), chunks.iter().copied());
+                        }
+                    }
+                }
+            }
+            let dest = RankId(first.0 + to * stride);
+            block.iter_mut().for_each(|traveler| traveler.at = dest);
+        }
+        (intact, errands)
+    }
+
+    /// The links along an intact ring.
+    fn along(&self, from: RankId, dim: usize, up: bool, hops: u32) -> Vec<LinkId> {
+        let mut at = from;
+        let next = |_| {
+            let link = self.links.get(at, dim, up).expect("the ring was found to be intact");
+            at = self.topology.link(link).to;
+            link
+        };
+        (0..hops).map(next).collect()
+    }
+}

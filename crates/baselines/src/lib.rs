@@ -1,0 +1,31 @@
+//! Published all-to-all schemes on tori with failed links, planned for comparison: [`planners`] lists them.
+//!
+//! Planning never uses them unasked; who names one gets it. They are built from the machinery of phased algorithms in
+//! [`collsynth_plan::phased`].
+
+mod broken_rings;
+mod dor;
+mod phased;
+mod router;
+mod wfr;
+
+pub use dor::Dor;
+pub use phased::Phased;
+pub use wfr::Wfr;
+
+use collsynth_plan::Planner;
+
+/// The planners of this crate.
+pub fn planners() -> &'static [&'static dyn Planner] {
+    &[
+        &Phased::FOLDED_RING,
+        &Phased::OPEN_RING,
+        &Phased::MATE,
+        &Phased::MATE_OPEN,
+        &Phased::MATE_E,
+        &Phased::MATE_E2,
+        &Phased::MATE_E_OPEN,
+        &Dor,
+        &Wfr,
+    ]
+}

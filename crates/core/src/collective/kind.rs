@@ -1,0 +1,239 @@
+//! What a kind of collective is, as data: everything else in this workspace reads the line of a kind in
+//! [`Kind::data`], so no kind has code of its own elsewhere.
+
+use super::Demand;
+use crate::topology::RankId;
+
+/// A kind of collective, with what belongs to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Every rank has a message for every rank.
+    AllToAll,
+    /// As all-to-all, with a number of chunks of its own for each pair: `demand[origin][dest]`.
+    AllToAllV(Demand),
+    /// Every rank's shard reaches every rank.
+    AllGather,
+    /// The sum over all ranks of shard `d` reaches rank `d`.
+    ReduceScatter,
+    /// The sum over all ranks of the vector reaches every rank.
+    AllReduce,
+    /// The root's message reaches every rank.
+    Broadcast(RankId),
+    /// The sum over all ranks of the vector reaches the root.
+    Reduce(RankId),
+    /// The root's message for each rank reaches it.
+    Scatter(RankId),
+    /// Every rank's message reaches the root.
+    Gather(RankId),
+    /// Every rank learns that every rank has arrived.
+    Barrier,
+    /// As all-gather, of values that cannot be added in flight; each rank reduces them afterwards.
+    AllReduceGathered,
+}
+
+/// Who holds a chunk at one end of a collective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// The rank that the chunk is numbered by: its origin before, its destination after.
+    Owner,
+    /// The root, every chunk.
+    Root(RankId),
+    /// Every rank, every chunk.
+    Every,
+}
+
+/// What may be done with two values of the same chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combining {
+    /// Nothing: the chunk is moved as it is, `reduce` is an error.
+    Never,
+    /// `reduce` adds them; a contribution that is in both is counted twice, which is an error.
+    Sum,
+    /// `reduce` joins them; a contribution that is in both is no harm (a barrier's arrivals).
+    Union,
+}
+
+/// At how many ranks each chunk is before and after. Evidence for bounds depends on no more than this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// From one rank to one rank.
+    OneToOne,
+    /// From one rank to every rank.
+    OneToEvery,
+    /// From every rank to one rank.
+    EveryToOne,
+    /// From every rank to every rank.
+    EveryToEvery,
+}
+
+/// What a volume of 1 is, and what is cut in parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// What one rank owes another, or all others.
+    Message,
+    /// A rank's share of what all ranks have together.
+    Shard,
+    /// All that is summed.
+    Vector,
+}
+
+/// The line of a kind.
+struct Data {
+    name: &'static str,
+    before: Who,
+    after: Who,
+    combining: Combining,
+    unit: Unit,
+}
+
+impl Kind {
+    fn data(&self) -> Data {
+        use Combining::{Never, Sum, Union};
+        use Unit::{Message, Shard, Vector};
+        use Who::{Every, Owner, Root};
+        let (name, before, after, combining, unit) = match *self {
+            Self::AllToAll => ("all_to_all", Owner, Owner, Never, Message),
+            Self::AllToAllV(_) => ("all_to_allv", Owner, Owner, Never, Message),
+            Self::AllGather => ("all_gather", Owner, Every, Never, Shard),
+            Self::ReduceScatter => ("reduce_scatter", Every, Owner, Sum, Shard),
+            Self::AllReduce => ("all_reduce", Every, Every, Sum, Vector),
+            Self::Broadcast(root) => ("broadcast", Root(root), Every, Never, Message),
+            Self::Reduce(root) => ("reduce", Every, Root(root), Sum, Vector),
+            Self::Scatter(root) => ("scatter", Root(root), Owner, Never, Message),
+            Self::Gather(root) => ("gather", Owner, Root(root), Never, Message),
+            Self::Barrier => ("barrier", Every, Every, Union, Vector),
+            Self::AllReduceGathered => return Data { name: "all_reduce_gathered", ..Self::AllGather.data() },
+        };
+        Data { name, before, after, combining, unit }
+    }
+
+    /// A collective of each kind, in the order of their definition: rooted ones at `root`, all-to-allv with `demand`.
+    pub fn every(root: RankId, demand: Demand) -> [Self; 11] {
+        [
+            Self::AllToAll,
+            Self::AllToAllV(demand),
+            Self::AllGather,
+            Self::ReduceScatter,
+            Self::AllReduce,
+            Self::Broadcast(root),
+            Self::Reduce(root),
+            Self::Scatter(root),
+            Self::Gather(root),
+            Self::Barrier,
+            Self::AllReduceGathered,
+        ]
+    }
+
+    /// The kind of this name, if there is one: a rooted one at `root`, all-to-allv with `demand`.
+    ///
+    /// ```
+    /// # use collsynth_core::{collective::{Demand, Kind}, topology::RankId};
+    /// assert_eq!(Kind::named("gather", RankId(3), Demand::default()), Some(Kind::Gather(RankId(3))));
+    /// ```
+    pub fn named(name: &str, root: RankId, demand: Demand) -> Option<Self> {
+        Self::every(root, demand).into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// The name in files and on the command line.
+    pub fn name(&self) -> &'static str {
+        self.data().name
+    }
+
+    /// Who holds a chunk before.
+    pub fn before(&self) -> Who {
+        self.data().before
+    }
+
+    /// Who must hold a chunk after.
+    pub fn after(&self) -> Who {
+        self.data().after
+    }
+
+    /// What `reduce` does.
+    pub fn combining(&self) -> Combining {
+        self.data().combining
+    }
+
+    /// What a volume of 1 is.
+    pub fn unit(&self) -> Unit {
+        self.data().unit
+    }
+
+    /// At how many ranks each chunk is before and after.
+    pub fn pattern(&self) -> Pattern {
+        match (self.before(), self.after()) {
+            (Who::Every, Who::Every) => Pattern::EveryToEvery,
+            (Who::Every, _) => Pattern::EveryToOne,
+            (_, Who::Every) => Pattern::OneToEvery,
+            _ => Pattern::OneToOne,
+        }
+    }
+
+    /// How many ranks number a chunk: origin and destination, the owner alone, or none.
+    pub fn owners(&self) -> u32 {
+        [self.before(), self.after()].into_iter().filter(|&who| who == Who::Owner).count() as u32
+    }
+
+    /// The root, for the kinds that have one.
+    pub fn root(&self) -> Option<RankId> {
+        match (self.before(), self.after()) {
+            (Who::Root(root), _) | (_, Who::Root(root)) => Some(root),
+            _ => None,
+        }
+    }
+
+    /// True if what moves goes to the root: reduce and gather.
+    pub fn is_to_root(&self) -> bool {
+        matches!(self.after(), Who::Root(_))
+    }
+
+    /// The chunk counts of an all-to-allv.
+    pub fn demand(&self) -> Option<&Demand> {
+        match self {
+            Self::AllToAllV(demand) => Some(demand),
+            _ => None,
+        }
+    }
+
+    /// True unless all that is asked for is that every rank has arrived. A barrier has steps, but no volume.
+    pub fn has_volume(&self) -> bool {
+        self.combining() != Combining::Union
+    }
+
+    /// True if messages can be cut in any number of parts: a barrier has one chunk, and a demand says its chunks
+    /// itself.
+    pub fn can_be_cut(&self) -> bool {
+        self.has_volume() && self.demand().is_none()
+    }
+
+    /// True if each rank reduces what it has gathered.
+    pub fn reduces_afterwards(&self) -> bool {
+        *self == Self::AllReduceGathered
+    }
+
+    /// The kind as those who make the call see it: where each rank reduces afterwards, an all-reduce.
+    pub fn called(&self) -> &Self {
+        if self.reduces_afterwards() { &Self::AllReduce } else { self }
+    }
+}
+
+impl Who {
+    /// True if the rank may hold chunks.
+    pub fn includes(self, rank: RankId) -> bool {
+        match self {
+            Self::Root(root) => root == rank,
+            Self::Owner | Self::Every => true,
+        }
+    }
+}
+
+impl Unit {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Message => "message",
+            Self::Shard => "shard",
+            Self::Vector => "vector",
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Where chunks stand in a rank's buffers.
+//!
+//! A buffer is a row of *blocks* of equal length: a block is a message, a shard or the vector. It is a row of *slots*,
+//! one for each part, so slot `b*P + p` is part `p` of block `b` where a message has `P` parts.
+//!
+//! * The input has a block for each rank where each is to have one of its own, else one.
+//! * The output has a block for each rank where each brings one of its own, else one.
+//! * At a rank that is not the root, what only the root brings or is to have has no blocks.
+//! * Of a demand, each chunk is a block: in the input ascending by (destination, part), in the output by (origin, part).
+//! * Failed ranks have their blocks, too; nothing is read from them or written to them.
+//!
+//! Input and output may share their room, by the rules of NCCL: the smaller is the larger's block of the rank itself.
+//! `docs/rank-program.md` has the table of all kinds.
+
+use std::fmt;
+
+use crate::collective::{ChunkId, Demand, Holders, Kind, Who};
+use crate::problem::Problem;
+use crate::topology::RankId;
+
+/// The buffers of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Buffer {
+    /// What the rank brings; in place, a part of the output (or the output a part of it).
+    Input,
+    /// What the rank is to have in the end.
+    Output,
+    /// Room for what is on its way.
+    Scratch,
+}
+
+/// A place for one chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot {
+    /// In which buffer.
+    pub buffer: Buffer,
+    /// Its number there, from 0.
+    pub offset: u32,
+}
+
+/// A block of the input or of the output, by its number there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Block {
+    /// Of the input.
+    Input(u32),
+    /// Of the output.
+    Output(u32),
+}
+
+/// How input and output share their room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alias {
+    /// Not at all.
+    Apart,
+    /// Input slot `k` is output slot `k` plus this.
+    InputInOutput(u32),
+    /// Output slot `k` is input slot `k` plus this.
+    OutputInInput(u32),
+}
+
+/// The buffers of one rank.
+#[derive(Clone, Debug)]
+pub struct Layout<'a> {
+    problem: &'a Problem,
+    rank: RankId,
+    alias: Alias,
+    /// Blocks of the input and of the output.
+    input: u32,
+    output: u32,
+    /// Slots of a block.
+    parts: u32,
+    scratch: u32,
+    /// Of a demand: where the blocks from each rank begin in the output; at the end, how many there are.
+    output_start: Vec<u32>,
+}
+
+impl<'a> Layout<'a> {
+    /// The buffers of a rank program, with so many slots of scratch. Of a vector, every rank has both buffers and may
+    /// use them, whether or not it brings or is to have anything.
+    pub fn of_program(problem: &'a Problem, in_place: bool, rank: RankId, scratch: u32) -> Self {
+        let kind = &problem.collective().kind;
+        let ranks = problem.topology().rank_count() as u32;
+        let parts = if kind.can_be_cut() { problem.parts() } else { 1 };
+        let (mine, theirs) = (kind.before() == Who::Owner, kind.after() == Who::Owner);
+        let blocks = |who: Who, one_each: bool| match who.includes(rank) || kind.owners() == 0 {
+            true if one_each => ranks,
+            held => u32::from(held),
+        };
+        let (mut input, mut output) = (blocks(kind.before(), theirs), blocks(kind.after(), mine));
+        let mut output_start = Vec::new();
+        if let Some(demand) = kind.demand() {
+            output_start = starts(demand, rank);
+            (input, output) = (row(demand, rank).len() as u32, output_start[output_start.len() - 1]);
+        }
+        let alias = match (mine, theirs) {
+            _ if !in_place || !Self::has_in_place(kind) || input == 0 || output == 0 => Alias::Apart,
+            (true, false) => Alias::InputInOutput(rank.0 * parts),
+            (false, true) => Alias::OutputInInput(rank.0 * parts),
+            _ => Alias::InputInOutput(0),
+        };
+        Self { problem, rank, alias, input, output, parts, scratch, output_start }
+    }
+
+    /// The buffers of a call: where every rank is to have the vector it is in place, and at a rank that is not the root,
+    /// what only the root is to have has no blocks.
+    pub fn of_call(problem: &'a Problem, rank: RankId) -> Self {
+        let kind = &problem.collective().kind;
+        let in_place = kind.owners() == 0 && kind.after() == Who::Every;
+        let layout = Self::of_program(problem, in_place, rank, 0);
+        let output = if kind.after().includes(rank) { layout.output } else { 0 };
+        Self { output, ..layout }
+    }
+
+    /// True if the kind can be carried out in place at all.
+    pub fn has_in_place(kind: &Kind) -> bool {
+        kind.demand().is_none()
+    }
+
+    /// Blocks of the input and of the output; an input within the output has none of its own.
+    pub fn blocks(&self) -> (usize, usize) {
+        let input = if matches!(self.alias, Alias::InputInOutput(_)) { 0 } else { self.input };
+        (input as usize, self.output as usize)
+    }
+
+    /// The slots of a block.
+    pub fn parts(&self) -> usize {
+        self.parts as usize
+    }
+
+    /// The part of its block that a chunk is.
+    pub fn part(&self, chunk: ChunkId) -> u32 {
+        chunk.0 % self.parts
+    }
+
+    /// The block in which the rank has a chunk before; `None` if it does not hold it then.
+    pub fn block_before(&self, chunk: ChunkId) -> Option<Block> {
+        let number = self.input_block(chunk)?;
+        Some(match self.alias {
+            Alias::InputInOutput(from) => Block::Output(number + from / self.parts),
+            Alias::Apart | Alias::OutputInInput(_) => Block::Input(number),
+        })
+    }
+
+    /// The block of the output in which the rank must have a chunk in the end; `None` if it need not hold it then.
+    pub fn block_after(&self, chunk: ChunkId) -> Option<u32> {
+        let rule = self.problem.rule(chunk);
+        if !self.problem.is_holder(rule.after, self.rank) {
+            return None;
+        }
+        Some(match (self.problem.collective().kind.demand(), rule.before) {
+            (Some(demand), Holders::One(origin)) => {
+                self.output_start[origin.index()] + (chunk.0 - demand.chunks(origin, self.rank).start)
+            }
+            (None, Holders::One(origin)) if self.problem.collective().kind.before() == Who::Owner => origin.0,
+            _ => 0,
+        })
+    }
+
+    /// The slot of the input in which the rank has a chunk before; `None` if it does not hold it then.
+    pub fn before(&self, chunk: ChunkId) -> Option<Slot> {
+        self.input_block(chunk).map(|block| Slot::input(block * self.parts + self.part(chunk)))
+    }
+
+    /// The slot of the output in which the rank must have a chunk in the end; `None` if it need not hold it then.
+    pub fn after(&self, chunk: ChunkId) -> Option<Slot> {
+        self.block_after(chunk).map(|block| Slot::output(block * self.parts + self.part(chunk)))
+    }
+
+    /// What the output is made of, in the order of its blocks: whose inputs, from which block on, and how many blocks.
+    /// What comes from every rank is combined.
+    pub fn sources(&self) -> Vec<(Holders, u32, u32)> {
+        let kind = &self.problem.collective().kind;
+        let first = if kind.after() == Who::Owner { self.rank.0 } else { 0 };
+        let ranks = (0..self.problem.topology().rank_count() as u32).map(RankId);
+        match (kind.demand(), kind.before()) {
+            _ if self.output == 0 => Vec::new(),
+            (Some(demand), _) => {
+                let source = |origin| {
+                    let chunks = demand.chunks(origin, self.rank);
+                    (Holders::One(origin), chunks.start - row(demand, origin).start, chunks.len() as u32)
+                };
+                ranks.map(source).collect()
+            }
+            (None, Who::Owner) => ranks.map(|origin| (Holders::One(origin), first, 1)).collect(),
+            (None, Who::Root(root)) => vec![(Holders::One(root), first, 1)],
+            (None, Who::Every) => vec![(Holders::Every, first, 1)],
+        }
+    }
+
+    /// What a rank owes itself: blocks of the input that belong in the output as they are, and where the first of them
+    /// goes. For sums, that is so only for a rank that is alone; in place, nothing has to move.
+    pub fn own_blocks(&self) -> Option<(std::ops::Range<u32>, u32)> {
+        let alone = self.problem.topology().live_rank_count() == 1;
+        let mut place = 0;
+        for (holders, first, count) in self.sources() {
+            if holders == Holders::One(self.rank) || holders == Holders::Every && alone {
+                return (self.alias == Alias::Apart).then_some((first..first + count, place));
+            }
+            place += count;
+        }
+        None
+    }
+
+    /// The slots of a buffer.
+    pub fn len(&self, buffer: Buffer) -> u32 {
+        match buffer {
+            Buffer::Input => self.input * self.parts,
+            Buffer::Output => self.output * self.parts,
+            Buffer::Scratch => self.scratch,
+        }
+    }
+
+    /// How input and output share their room.
+    pub fn alias(&self) -> Alias {
+        self.alias
+    }
+
+    /// The number of places: slots that are one and the same count once. O(1), as the rest.
+    pub fn place_count(&self) -> usize {
+        self.place(Slot::scratch(self.scratch))
+    }
+
+    /// The place of a slot, the same for slots that are one and the same; slots that follow one another in a buffer do
+    /// so as places, scratch at the end. Only meaningful for a slot within its buffer.
+    pub fn place(&self, slot: Slot) -> usize {
+        self.first_places()[slot.buffer as usize] + slot.offset as usize
+    }
+
+    /// The places of the first slots of input, output and scratch.
+    pub fn first_places(&self) -> [usize; 3] {
+        let [input, output] = [Buffer::Input, Buffer::Output].map(|buffer| self.len(buffer) as usize);
+        match self.alias {
+            Alias::Apart => [0, input, input + output],
+            Alias::InputInOutput(from) => [from as usize, 0, output],
+            Alias::OutputInInput(from) => [0, from as usize, input],
+        }
+    }
+
+    /// The block of the input in which the rank has a chunk before.
+    fn input_block(&self, chunk: ChunkId) -> Option<u32> {
+        let rule = self.problem.rule(chunk);
+        if !self.problem.is_holder(rule.before, self.rank) {
+            return None;
+        }
+        Some(match (self.problem.collective().kind.demand(), rule.after) {
+            (Some(demand), _) => chunk.0 - row(demand, self.rank).start,
+            (None, Holders::One(dest)) if self.problem.collective().kind.after() == Who::Owner => dest.0,
+            _ => 0,
+        })
+    }
+}
+
+impl Slot {
+    /// A slot of the input.
+    pub fn input(offset: u32) -> Self {
+        Self { buffer: Buffer::Input, offset }
+    }
+
+    /// A slot of the output.
+    pub fn output(offset: u32) -> Self {
+        Self { buffer: Buffer::Output, offset }
+    }
+
+    /// A slot of the scratch.
+    pub fn scratch(offset: u32) -> Self {
+        Self { buffer: Buffer::Scratch, offset }
+    }
+
+    /// The slot so many further on, if there is such a number.
+    pub fn plus(self, offset: u32) -> Option<Self> {
+        Some(Self { offset: self.offset.checked_add(offset)?, ..self })
+    }
+}
+
+impl Buffer {
+    /// All of them, as they are numbered.
+    pub const ALL: [Self; 3] = [Self::Input, Self::Output, Self::Scratch];
+
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::Output => "output",
+            Self::Scratch => "scratch",
+        }
+    }
+}
+
+impl fmt::Display for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.buffer.name(), self.offset)
+    }
+}
+
+/// The chunks that a rank has for others.
+fn row(demand: &Demand, rank: RankId) -> std::ops::Range<u32> {
+    demand.chunks(rank, RankId(0)).start..demand.chunks(rank, RankId(demand.ranks() - 1)).end
+}
+
+/// Where what comes from each rank begins in the output; at the end, how much there is.
+fn starts(demand: &Demand, rank: RankId) -> Vec<u32> {
+    let mut starts = vec![0];
+    for origin in 0..demand.ranks() {
+        starts.push(starts[origin as usize] + demand.chunks(RankId(origin), rank).len() as u32);
+    }
+    starts
+}

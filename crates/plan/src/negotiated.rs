@@ -1,0 +1,124 @@
+//! Negotiated congestion: all-to-all on any network with any failures.
+//!
+//! # Idea
+//!
+//! Route every message along its cheapest path through the time-expanded network, then let the messages that share
+//! overfull slots negotiate which of them moves (see `negotiation`).
+//!
+//! ```text
+//!   step      1        2        3
+//!   rank 0  o-------+--------+--------      a message from rank 0 to rank 2 waits, then crosses 0 -> 1 in step 2
+//!   rank 1  --------+--\-----+---\----      and 1 -> 2 in step 3, or takes the slots of another path, whichever
+//!   rank 2  --------+--------+--------o     is cheaper now
+//! ```
+//!
+//! On a torus, negotiation starts from the [template](super::Template) of the intact machine, so that only messages that
+//! the failures touch have to move.
+//!
+//! # Applies
+//!
+//! All_to_all and all_to_allv on any topology. Scatter and gather need no negotiation: see
+//! [`FlowOverTime`](super::FlowOverTime).
+//!
+//! # Steps and volume
+//!
+//! The first try takes the least number of steps (the distance bound) and the least total width (the volume bound,
+//! rounded up to whole chunks); later tries go slightly above. On tori with failed cables the first try nearly always
+//! succeeds, so that both figures are certified optimal. Sparse demands leave busy ranks hardly an idle link: the search
+//! looks for their last unit of width in steps that are all 1 wide, to which every schedule can be stretched, with more
+//! patience; then it reduces the steps again.
+//!
+//! # Complexity
+//!
+//! A round takes O(messages moved * steps * links near their shortest paths); tens of rounds are usual.
+//!
+//! # Reference
+//!
+//! McMurchie and Ebeling, "PathFinder: a negotiation-based performance-driven router for FPGAs", FPGA 1995.
+
+use crate::error::check_kind;
+use crate::network::{LiveLink, Message, Network, WAIT};
+use crate::path_routing::{Guide, plan_from};
+use crate::template::{TemplateSchedule, is_symmetric};
+use crate::{Control, Outcome, PlanError, Planner, Task};
+use collsynth_core::problem::Problem;
+use collsynth_core::topology::{RankId, Topology, TopologySpec};
+
+/// The negotiated planner.
+///
+/// ```
+/// use collsynth_plan::{Control, Goal, synthesize};
+/// use collsynth_core::collective::Kind;
+/// use collsynth_core::topology::{Topology, TopologySpec};
+///
+/// let torus = Topology::new(TopologySpec::torus(&[4, 4, 4]).without_cables(&[(2, 3)]))?;
+/// let plan = synthesize(&torus, &Kind::AllToAll, &Goal::default(), &Control::unlimited())?;
+/// assert_eq!((plan.planner, plan.schedule.step_count(), plan.schedule.total_width()), ("negotiated", 6, 34));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Negotiated;
+
+impl Planner for Negotiated {
+    fn name(&self) -> &'static str {
+        "negotiated"
+    }
+
+    fn summary(&self) -> &'static str {
+        "all_to_all(v) on any network with any failures: negotiated congestion"
+    }
+
+    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
+        check_kind(self.name(), problem, &["all_to_all", "all_to_allv"])
+    }
+
+    fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
+        self.applies(task.problem)?;
+        plan_from(self.name(), task, &TemplateGuide, control)
+    }
+}
+
+/// Starts from the template of the torus before anything failed: messages keep their template path where it is intact,
+/// the others have none. No paths at all where there is no template.
+struct TemplateGuide;
+
+impl Guide for TemplateGuide {
+    fn paths(&self, problem: &Problem, network: &Network, messages: &[Message], steps: usize) -> Vec<LiveLink> {
+        let mut paths = vec![WAIT; messages.len() * steps];
+        let Some((intact, template)) = template(problem, steps) else {
+            return paths;
+        };
+        let mut live = vec![WAIT; intact.links().len()];
+        for (index, &id) in network.ids.iter().enumerate() {
+            // A topology numbers the links it was built with, so failures do not change the numbers.
+            live[id.index()] = index as LiveLink;
+        }
+        let (ranks, parts) = (intact.rank_count() as u32, problem.parts());
+        for (message, path) in messages.iter().zip(paths.chunks_mut(steps)) {
+            let (origin, dest) = (RankId(message.origin), RankId(message.dest));
+            let part = message.chunk.0 - (message.origin * ranks + message.dest) * parts;
+            for (step, link) in template.path(&intact, origin, dest, part) {
+                path[step] = live[link.index()];
+                if path[step] == WAIT {
+                    path.fill(WAIT);
+                    break;
+                }
+            }
+        }
+        paths
+    }
+
+    fn widths(&self, _: u32, _: u32) -> Option<Vec<u32>> {
+        None
+    }
+}
+
+fn template(problem: &Problem, steps: usize) -> Option<(Topology, TemplateSchedule)> {
+    let topology = problem.topology();
+    let torus = topology.as_torus().filter(|torus| is_symmetric(torus))?;
+    if problem.collective().kind.demand().is_some() {
+        return None;
+    }
+    let template = TemplateSchedule::new(torus, problem.parts(), u32::try_from(steps).ok()?)?;
+    let intact = Topology::new(TopologySpec::new(topology.spec().shape.clone())).ok()?;
+    Some((intact, template))
+}

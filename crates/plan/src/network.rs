@@ -1,0 +1,122 @@
+//! The live network in flat arrays, and the messages to be routed through it.
+
+use collsynth_core::collective::{ChunkId, Holders};
+use collsynth_core::problem::Problem;
+use collsynth_core::topology::{Distances, LinkId, RankId};
+
+/// The number of a live link.
+pub(crate) type LiveLink = u32;
+
+/// In place of a live link: none.
+pub(crate) const WAIT: LiveLink = LiveLink::MAX;
+
+/// Live links numbered `0..len`, with those that leave each rank.
+#[derive(Debug)]
+pub(crate) struct Network {
+    /// The id in the topology of each live link.
+    pub ids: Vec<LinkId>,
+    pub from: Vec<u32>,
+    pub to: Vec<u32>,
+    pub capacity: Vec<u32>,
+    /// `out[out_start[r]..out_start[r + 1]]` are the live links that leave rank `r`.
+    out_start: Vec<u32>,
+    out: Vec<u32>,
+    pub distances: Distances,
+}
+
+/// A chunk that must go from one rank to another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Message {
+    pub origin: u32,
+    pub dest: u32,
+    pub chunk: ChunkId,
+}
+
+impl Network {
+    /// The live links of a problem's topology.
+    pub fn new(problem: &Problem) -> Self {
+        let topology = problem.topology();
+        let joins = |id| (topology.link(id).from.0, topology.link(id).to.0);
+        Self::joining(problem, joins, Distances::new(topology))
+    }
+
+    /// The same with every link reversed: what leads away from a root here leads toward it on the machine.
+    pub fn reversed(problem: &Problem) -> Self {
+        let topology = problem.topology();
+        let joins = |id| (topology.link(id).to.0, topology.link(id).from.0);
+        Self::joining(problem, joins, Distances::new(topology).transposed())
+    }
+
+    fn joining(problem: &Problem, joins: impl Fn(LinkId) -> (u32, u32), distances: Distances) -> Self {
+        let topology = problem.topology();
+        let ids: Vec<LinkId> = topology.live_links().collect();
+        let (from, to): (Vec<u32>, Vec<u32>) = ids.iter().map(|&id| joins(id)).unzip();
+        let mut out: Vec<u32> = (0..ids.len() as u32).collect();
+        out.sort_by_key(|&link| from[link as usize]);
+        let start = |rank| out.partition_point(|&link| from[link as usize] < rank) as u32;
+        let out_start = (0..=topology.rank_count() as u32).map(start).collect();
+        let capacity = ids.iter().map(|&id| topology.link(id).capacity).collect();
+        Self { ids, from, to, capacity, out_start, out, distances }
+    }
+
+    pub fn link_count(&self) -> usize {
+        self.ids.len()
+    }
+
+    pub fn rank_count(&self) -> usize {
+        self.out_start.len() - 1
+    }
+
+    /// The live links that leave a rank.
+    pub fn out(&self, rank: u32) -> &[u32] {
+        &self.out[self.out_start[rank as usize] as usize..self.out_start[rank as usize + 1] as usize]
+    }
+
+    /// Chunks that can leave a rank in a step of width 1.
+    pub fn capacity_out_of(&self, rank: u32) -> u32 {
+        self.out(rank).iter().map(|&link| self.capacity[link as usize]).sum()
+    }
+
+    /// Chunks that can come to a rank in a step of width 1.
+    pub fn capacity_into(&self, rank: u32) -> u32 {
+        let links = self.to.iter().zip(&self.capacity);
+        links.filter(|&(&to, _)| to == rank).map(|(_, &capacity)| capacity).sum()
+    }
+
+    pub fn distance(&self, from: u32, to: u32) -> u32 {
+        u32::from(self.distances.get(RankId(from), RankId(to)))
+    }
+}
+
+/// For a rank that receives chunks, each from this number of hops away, over links of this total capacity: per step, the
+/// sum of widths up to it that its links can fill. Beyond that they idle, because nothing more can have arrived.
+pub(crate) fn most_useful(hops: impl Iterator<Item = u32>, capacity: u32) -> Vec<u32> {
+    let mut arriving: Vec<u32> = Vec::new();
+    for hops in hops.map(|hops| hops as usize).filter(|&hops| hops > 0) {
+        arriving.resize(arriving.len().max(hops), 0);
+        arriving[hops - 1] += 1;
+    }
+    let mut held = 0;
+    let mut until = |arriving: u32| {
+        held += arriving;
+        held.div_ceil(capacity.max(1))
+    };
+    arriving.into_iter().map(&mut until).collect()
+}
+
+/// The messages of a problem in which every chunk goes from one rank to one rank, by ascending chunk; `None` for other
+/// collectives. Chunks already at their destination, and those of failed ranks, are left out.
+pub(crate) fn messages(problem: &Problem) -> Option<Vec<Message>> {
+    let mut messages = Vec::new();
+    for chunk in (0..problem.chunk_count()).map(ChunkId) {
+        let rule = problem.rule(chunk);
+        let (Holders::One(origin), Holders::One(dest)) = (rule.before, rule.after) else {
+            return None;
+        };
+        let alive = problem.topology().is_alive(origin) && problem.topology().is_alive(dest);
+        if alive && origin != dest {
+            messages.push(Message { origin: origin.0, dest: dest.0, chunk });
+        }
+    }
+    Some(messages)
+}

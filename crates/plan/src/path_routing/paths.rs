@@ -1,0 +1,140 @@
+//! Paths of messages, and the rounds that reroute those that cross overfull slots.
+
+use fastrand::Rng;
+
+use super::router::Router;
+use crate::Control;
+use crate::negotiation::{Negotiation, Slots, Start};
+use crate::network::{LiveLink, Message, Network, WAIT};
+
+/// Hops beyond the distance that a message may take when its shortest paths are full.
+const DETOUR: u32 = 2;
+/// The same in every other patient try.
+const LONG_DETOUR: u32 = 4;
+
+/// Paths of all messages through the slots of a try; a column is a live link.
+pub(super) struct Paths<'a> {
+    network: &'a Network,
+    messages: &'a [Message],
+    steps: usize,
+    router: Router,
+    rng: Rng,
+    /// The order in which messages are looked at; shuffled every round.
+    order: Vec<u32>,
+    /// `paths[message * steps + step]` is a live link or [`WAIT`].
+    paths: Vec<LiveLink>,
+    slots: Slots,
+    /// Hops beyond the distance that a message may take.
+    detour: u32,
+    scanned: u64,
+}
+
+impl<'a> Paths<'a> {
+    /// Begins with the given paths; a message without a hop is routed at once.
+    pub fn new(network: &'a Network, messages: &'a [Message], start: Start, paths: Vec<LiveLink>) -> Self {
+        let mut rng = Rng::with_seed(start.seed);
+        let mut order: Vec<u32> = (0..messages.len() as u32).collect();
+        rng.shuffle(&mut order);
+        order.sort_by_key(|&m| {
+            let message = messages[m as usize];
+            std::cmp::Reverse(network.distance(message.origin, message.dest))
+        });
+        let mut this = Self {
+            network,
+            messages,
+            steps: start.widths.len(),
+            router: Router::new(network),
+            rng,
+            order,
+            paths,
+            slots: Slots::new(start.widths, network.capacity.clone(), start.pressure_cap),
+            detour: if start.patient && start.number % 2 == 1 { LONG_DETOUR } else { DETOUR },
+            scanned: 0,
+        };
+        this.place_all();
+        this
+    }
+
+    /// Occupies the slots of the given paths, then routes the messages that have none.
+    fn place_all(&mut self) {
+        let mut homeless = Vec::new();
+        for &m in &self.order {
+            let path = &self.paths[m as usize * self.steps..][..self.steps];
+            if path.iter().all(|&link| link == WAIT) {
+                homeless.push(m);
+            }
+            for slot in slots_of(path, self.network.link_count()) {
+                self.slots.add(slot);
+            }
+        }
+        for m in homeless {
+            self.route(m);
+        }
+    }
+
+    /// Takes a message off its path if the path crosses an overfull slot.
+    fn evict(&mut self, message: u32) -> bool {
+        let path = &self.paths[message as usize * self.steps..][..self.steps];
+        let slots = || slots_of(path, self.network.link_count());
+        if !slots().any(|slot| self.slots.is_overfull(slot)) {
+            return false;
+        }
+        for slot in slots() {
+            self.slots.take(slot);
+        }
+        true
+    }
+
+    /// Gives a message without a path the cheapest one: among the shortest if they have room, else with a detour.
+    fn route(&mut self, message: u32) {
+        let links = self.network.link_count();
+        let path = &mut self.paths[message as usize * self.steps..][..self.steps];
+        let what = self.messages[message as usize];
+        self.router.route(self.network, what, 0, self.slots.prices(), path);
+        if slots_of(path, links).any(|slot| self.slots.is_full(slot)) {
+            self.router.route(self.network, what, self.detour, self.slots.prices(), path);
+        }
+        for slot in slots_of(path, links) {
+            self.slots.add(slot);
+        }
+    }
+}
+
+impl Negotiation for Paths<'_> {
+    type Routes = Vec<LiveLink>;
+
+    fn slots(&mut self) -> &mut Slots {
+        &mut self.slots
+    }
+
+    fn round(&mut self, control: &Control) {
+        let mut order = std::mem::take(&mut self.order);
+        self.rng.shuffle(&mut order);
+        for (index, &message) in order.iter().enumerate() {
+            if index % 4096 == 0 && control.stop().is_some() {
+                break;
+            }
+            if self.evict(message) {
+                self.route(message);
+            }
+        }
+        self.order = order;
+        self.scanned += self.paths.len() as u64;
+    }
+
+    /// Links examined by the router, and hops examined by the rounds.
+    fn work(&self) -> u64 {
+        self.router.work() + self.scanned
+    }
+
+    /// `[message * steps + step]`: a live link or [`WAIT`].
+    fn into_routes(self) -> Vec<LiveLink> {
+        self.paths
+    }
+}
+
+/// The slots a path crosses, in the order of the steps.
+fn slots_of(path: &[LiveLink], links: usize) -> impl Iterator<Item = usize> {
+    let hops = path.iter().enumerate().filter(|&(_, &link)| link != WAIT);
+    hops.map(move |(step, &link)| step * links + link as usize)
+}

@@ -1,0 +1,68 @@
+//! Phases: the stretches of a schedule that its algorithm counts as one.
+//!
+//! Papers on phased algorithms charge a start-up for each phase, and the load of its fullest link as volume; a schedule of
+//! store-and-forward steps pays a start-up for each step, and for filling pipelines. Both follow from a schedule and its
+//! phases. Where an edge of a logical ring is a walk over several links, the paper charges a start-up for each of them (Qin et al., MICRO 2025, table 1: FoldedRing's `(N-1) alpha`).
+
+use std::ops::Range;
+
+use collsynth_core::certificate::Rational;
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::{LinkLoads, Schedule};
+
+/// A stretch of a schedule that its algorithm counts as one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Phase {
+    /// What happens in it: `rotation 1`, `acceleration 2`.
+    pub name: String,
+    /// Its steps, counted from 0: the first, and the one after the last.
+    pub steps: Range<usize>,
+    /// What its fullest link carries, for each unit of its capacity, in messages.
+    pub load: Rational,
+    /// The links of its longest logical edge, each charged a start-up: 1 where neighbors send to neighbors.
+    pub startups: u32,
+}
+
+/// What an algorithm states about a phase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatedPhase {
+    /// What happens in it.
+    pub name: String,
+    /// The start-ups it is charged.
+    pub startups: u32,
+}
+
+impl Phase {
+    /// The sum of the loads of phases: the volume that papers state.
+    pub fn total_load(phases: &[Self]) -> Rational {
+        phases.iter().map(|phase| phase.load).sum()
+    }
+
+    /// The start-ups of phases, added up.
+    pub fn total_startups(phases: &[Self]) -> u32 {
+        phases.iter().map(|phase| phase.startups).sum()
+    }
+
+    /// Measures consecutive phases of a schedule, given what is stated about each and its number of steps; phases without
+    /// a step are left out. O(moves + steps * links).
+    pub fn measure(
+        problem: &Problem,
+        schedule: &Schedule,
+        lengths: impl IntoIterator<Item = (StatedPhase, usize)>,
+    ) -> Vec<Self> {
+        let loads = LinkLoads::new(problem, schedule);
+        let topology = problem.topology();
+        let mut begin = 0;
+        let measured = lengths.into_iter().map(|(StatedPhase { name, startups }, length)| {
+            let steps = begin..begin + length;
+            begin = steps.end;
+            let load = topology.live_links().map(|id| {
+                let carried: u64 = steps.clone().map(|step| loads.get(step as u32 + 1, id)).sum();
+                Rational::new(carried.into(), topology.link(id).capacity.into())
+            });
+            let load = load.max().unwrap_or_default() / i128::from(problem.parts());
+            Self { name, steps, load, startups }
+        });
+        measured.filter(|phase| !phase.steps.is_empty()).collect()
+    }
+}

@@ -1,0 +1,43 @@
+//! A schedule with all that is known of it.
+
+use super::{Account, Control, Progress, StopReason};
+use crate::bound::{self, FlowLimit};
+use collsynth_core::certificate::Bounds;
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::{Schedule, Solution};
+
+/// A schedule with the problem it was made for.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The problem, with the number of parts chosen.
+    pub problem: Problem,
+    /// The schedule, not yet verified.
+    pub schedule: Schedule,
+    /// Who made it.
+    pub planner: &'static str,
+    /// What no schedule can beat.
+    pub bounds: Bounds,
+    /// Why planning stopped.
+    pub stopped: StopReason,
+    /// What the planner tells beside the schedule.
+    pub account: Account,
+}
+
+impl Plan {
+    /// Looks for joint bounds on steps and volume where the bounds on each alone leave a gap. Solves linear programs of
+    /// at most [`FlowLimit::UNASKED`] variables: seconds, or until `control` says stop.
+    pub fn prove_jointly(&mut self, control: &Control) {
+        let (steps, width) = (self.schedule.step_count(), self.schedule.total_width());
+        let (Ok(steps), Ok(width)) = (u32::try_from(steps), u32::try_from(width)) else { return };
+        control.report(Progress { planner: self.planner, attempt: "joint bounds", round: 0, remaining: 0 });
+        let limit = FlowLimit { variables: FlowLimit::UNASKED, solver: control.limit() };
+        self.bounds.joint = bound::joint_bounds(&self.problem, &self.bounds, steps, width, &limit);
+    }
+}
+
+/// For the verifier; who made the schedule is dropped.
+impl From<Plan> for Solution {
+    fn from(plan: Plan) -> Self {
+        Self { problem: plan.problem, schedule: plan.schedule, bounds: plan.bounds, origin: None }
+    }
+}

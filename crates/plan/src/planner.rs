@@ -1,0 +1,139 @@
+//! What a planner is, and what it answers.
+
+use std::fmt;
+
+use super::{Control, Phase, PlanError, StopReason, Task};
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::Schedule;
+
+/// When planning without a stated planner uses one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AutoUse {
+    /// Whenever it applies.
+    Always,
+    /// Where time has a price: baselines, which plan at once and may be fastest for small messages.
+    WithPrice,
+    /// Never.
+    Never,
+}
+
+/// An algorithm that makes schedules.
+pub trait Planner: Sync {
+    /// The name on the command line and in `origin`.
+    fn name(&self) -> &'static str;
+
+    /// One line for people: what it does and when it applies.
+    fn summary(&self) -> &'static str;
+
+    /// When planning without a stated planner uses this one.
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::Always
+    }
+
+    /// Whether it can plan this problem at all.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError::NotApplicable`] with the reason.
+    fn applies(&self, problem: &Problem) -> Result<(), PlanError>;
+
+    /// The number of parts at which it reaches its best volume, if a closed form says so: there its shares are whole.
+    fn natural_parts(&self, _problem: &Problem) -> Option<u32> {
+        None
+    }
+
+    /// Plans. Polls `control` between pieces of work and then returns early, with the best schedule so far.
+    ///
+    /// # Errors
+    ///
+    /// A [`PlanError`] if it does not apply, if the task cannot be met, or if it was stopped before it had a schedule.
+    fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError>;
+}
+
+impl fmt::Debug for dyn Planner + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A planner's answer.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The schedule, not yet verified.
+    pub schedule: Schedule,
+    /// Why the planner stopped.
+    pub stopped: StopReason,
+    /// What it tells beside the schedule.
+    pub account: Account,
+}
+
+/// What a planner tells beside its schedule: for people. No claim of a schedule file rests on it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Account {
+    /// Nothing.
+    #[default]
+    None,
+    /// The phases of its algorithm, in order; together they have all steps.
+    Phases(Vec<Phase>),
+    /// The course of an exhaustive search.
+    Search {
+        /// What was refuted.
+        refuted: Vec<Refutation>,
+        /// Do refutations and bounds together prove that nothing better exists with these parts?
+        proven: bool,
+    },
+}
+
+/// There is no schedule of this many steps and this total width, or less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refutation {
+    /// The number of steps.
+    pub steps: u32,
+    /// The total width.
+    pub width: u32,
+    /// The size of the formula that has no model: variables and clauses.
+    pub formula: (u32, usize),
+}
+
+impl Outcome {
+    /// A schedule and nothing else to tell.
+    pub fn new(schedule: Schedule, stopped: StopReason) -> Self {
+        Self { schedule, stopped, account: Account::None }
+    }
+
+    /// The same with the phases of the algorithm.
+    pub fn with_phases(self, phases: Vec<Phase>) -> Self {
+        Self { account: Account::Phases(phases), ..self }
+    }
+}
+
+impl Account {
+    /// The phases of the algorithm, if it has some.
+    pub fn phases(&self) -> &[Phase] {
+        match self {
+            Self::Phases(phases) => phases,
+            _ => &[],
+        }
+    }
+
+    /// What was refuted.
+    pub fn refuted(&self) -> &[Refutation] {
+        match self {
+            Self::Search { refuted, .. } => refuted,
+            _ => &[],
+        }
+    }
+
+    /// Did a search prove that nothing better exists with these parts?
+    pub fn is_proven(&self) -> bool {
+        matches!(self, Self::Search { proven: true, .. })
+    }
+}
+
+impl fmt::Display for Refutation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.steps == 1 { "" } else { "s" };
+        write!(f, "{} step{plural} of total width {}", self.steps, self.width)
+    }
+}

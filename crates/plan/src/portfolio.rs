@@ -1,0 +1,66 @@
+//! The planners that apply, one after the other, on one problem.
+
+use super::registry::planners;
+use super::smt::{LastUnits, NAME as SMT, last_units};
+use super::{AutoUse, Control, Goal, Outcome, Plan, PlanError, Planner, SharperBounds, Task};
+use collsynth_core::certificate::Bounds;
+use collsynth_core::problem::Problem;
+
+/// Plans a problem whose parts are fixed and whose bounds are known.
+pub(crate) fn plan_bounded(
+    problem: Problem,
+    bounds: Bounds,
+    goal: &Goal<'_>,
+    control: &Control,
+) -> Result<Plan, PlanError> {
+    let sharper = SharperBounds::new(&problem, &bounds, control);
+    let task = Task {
+        problem: &problem,
+        bounds: &bounds,
+        sharper: Some(&sharper),
+        steps: goal.steps,
+        max_steps: goal.max_steps,
+        price: goal.price,
+        seed: goal.seed,
+    };
+    // A goal that no planner can meet is refused before any planner runs.
+    task.steps_or(bounds.least_steps())?;
+    let candidates: Vec<&dyn Planner> = match goal.planner {
+        Some(planner) => vec![planner],
+        None => {
+            let used = |planner: &&dyn Planner| match planner.auto_use() {
+                AutoUse::Always => true,
+                AutoUse::WithPrice => goal.price.is_some(),
+                AutoUse::Never => false,
+            };
+            planners().iter().copied().filter(used).collect()
+        }
+    };
+    let mut best: Option<(&'static str, Outcome)> = None;
+    let mut failures = Vec::new();
+    for planner in candidates {
+        match planner.plan(&task, control) {
+            Ok(outcome) => {
+                if best.as_ref().is_none_or(|(_, other)| task.prefers(&outcome.schedule, &other.schedule)) {
+                    best = Some((planner.name(), outcome));
+                }
+            }
+            Err(error) => failures.push(error),
+        }
+        if best.as_ref().is_some_and(|(_, outcome)| task.is_optimal(&outcome.schedule)) {
+            break;
+        }
+    }
+    let (mut planner, mut outcome) = best.ok_or_else(|| PlanError::of_all(failures))?;
+    if goal.planner.is_none() && outcome.schedule.total_width() > u64::from(bounds.least_width(problem.parts())) {
+        match last_units(&task, &outcome.schedule, control) {
+            LastUnits::Found(found) => (planner, outcome) = (SMT, found),
+            LastUnits::Stopped(reason) => outcome.stopped = reason,
+            LastUnits::Unknown => {}
+        }
+    }
+    let Outcome { schedule, stopped, account } = outcome;
+    let gap = schedule.total_width() > u64::from(bounds.least_width(problem.parts()));
+    let bounds = if gap { sharper.sharp().clone() } else { bounds };
+    Ok(Plan { problem, schedule, planner, bounds, stopped, account })
+}

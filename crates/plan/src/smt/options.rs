@@ -1,0 +1,102 @@
+//! The SMT planner with its options.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The SMT planner.
+///
+/// ```
+/// use collsynth_plan::{Control, Goal, Smt, synthesize};
+/// use collsynth_core::{collective::Kind, topology::Topology};
+///
+/// let smt = Smt::new();
+/// let goal = Goal { planner: Some(&smt), ..Goal::default() };
+/// let plan = synthesize(&Topology::torus(&[3, 3])?, &Kind::AllToAll, &goal, &Control::unlimited())?;
+/// assert_eq!((plan.schedule.step_count(), plan.schedule.total_width()), (2, 3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Smt {
+    /// Who solves the formulas.
+    pub backend: SmtBackend,
+    /// What counts first.
+    pub minimize: Minimize,
+    /// At most this total width, if stated.
+    pub width: Option<u32>,
+}
+
+/// Who solves the formulas.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SmtBackend {
+    /// CaDiCaL, a SAT solver that is part of the program.
+    #[default]
+    Cadical,
+    /// z3.
+    Z3,
+}
+
+/// What counts first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Minimize {
+    /// The least volume, then the fewest steps that allow it.
+    #[default]
+    Volume,
+    /// The fewest steps, then the least volume that they allow.
+    Steps,
+}
+
+impl fmt::Display for Minimize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Volume => "volume",
+            Self::Steps => "steps",
+        })
+    }
+}
+
+impl FromStr for Minimize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "volume" => Ok(Self::Volume),
+            "steps" => Ok(Self::Steps),
+            _ => Err("write steps or volume".to_owned()),
+        }
+    }
+}
+
+impl Smt {
+    /// CaDiCaL, the least volume, any width.
+    pub const fn new() -> Self {
+        Self { backend: SmtBackend::Cadical, minimize: Minimize::Volume, width: None }
+    }
+}
+
+impl SmtBackend {
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cadical => "cadical",
+            Self::Z3 => "z3",
+        }
+    }
+}
+
+impl fmt::Display for SmtBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for SmtBackend {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "cadical" => Ok(Self::Cadical),
+            "z3" => Ok(Self::Z3),
+            _ => Err("write cadical or z3".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What a planner is given.
+
+use super::{PlanError, SharperBounds};
+use crate::cost::Price;
+use collsynth_core::certificate::Bounds;
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::Schedule;
+
+/// What a planner is asked for.
+#[derive(Clone)]
+pub struct Task<'a> {
+    /// The problem; its parts are fixed.
+    pub problem: &'a Problem,
+    /// Lower bounds already proven for it, as targets.
+    pub bounds: &'a Bounds,
+    /// Costlier bounds, computed only if the cheap ones are not met.
+    pub sharper: Option<&'a SharperBounds<'a>>,
+    /// Exactly this many steps, if stated.
+    pub steps: Option<u32>,
+    /// At most this many steps, if stated.
+    pub max_steps: Option<u32>,
+    /// What time costs, if stated; otherwise the least volume counts, then the fewest steps.
+    pub price: Option<Price>,
+    /// Breaks ties and drives random choices: same task and seed, same schedule.
+    pub seed: u64,
+}
+
+impl<'a> Task<'a> {
+    /// A task without limits, prices or costlier bounds.
+    pub fn new(problem: &'a Problem, bounds: &'a Bounds) -> Self {
+        Self { problem, bounds, sharper: None, steps: None, max_steps: None, price: None, seed: 0 }
+    }
+
+    /// The number of steps to plan for: the number stated, or else `least`.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError::TooFewSteps`] if the number stated is below the distance bound.
+    pub fn steps_or(&self, least: u32) -> Result<u32, PlanError> {
+        let label = |rank| self.problem.topology().rank_label(rank);
+        for wanted in self.steps.into_iter().chain(self.max_steps) {
+            if let Some(bound) = self.bounds.steps.as_ref().filter(|bound| wanted < bound.at_least) {
+                return Err(PlanError::TooFewSteps {
+                    wanted,
+                    distance: bound.at_least,
+                    from: label(bound.from),
+                    to: label(bound.to),
+                });
+            }
+        }
+        Ok(self.steps.unwrap_or(least))
+    }
+
+    /// Checks a number of steps that a planner cannot change against the number, or the most, stated.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError::NotFound`] if it does not fit.
+    pub fn check_steps(&self, planner: &'static str, steps: usize) -> Result<(), PlanError> {
+        let refuse = |limit: String| Err(PlanError::NotFound { planner, limit: format!("{limit} (it takes {steps})") });
+        match (self.steps, self.max_steps) {
+            (Some(wanted), _) if wanted as usize != steps => refuse(format!("exactly {wanted} steps")),
+            (_, Some(most)) if steps > most as usize => refuse(format!("{most} steps")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Is the first schedule the better one: cheaper if there are prices, else of less volume, then of fewer steps?
+    pub fn prefers(&self, first: &Schedule, second: &Schedule) -> bool {
+        match self.price {
+            Some(price) => price.seconds(self.problem, first) < price.seconds(self.problem, second),
+            None => (first.total_width(), first.step_count()) < (second.total_width(), second.step_count()),
+        }
+    }
+
+    /// Does the schedule stand on both bounds, in the steps asked for?
+    pub fn is_optimal(&self, schedule: &Schedule) -> bool {
+        let bounds = self.sharper.map_or(self.bounds, SharperBounds::known);
+        let least_steps = self.steps.unwrap_or(bounds.least_steps());
+        schedule.step_count() as u64 == u64::from(least_steps)
+            && schedule.total_width() == u64::from(bounds.least_width(self.problem.parts()).max(least_steps))
+    }
+}

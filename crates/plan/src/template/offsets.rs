@@ -1,0 +1,57 @@
+//! Offsets and directions on a torus that looks the same from every rank.
+
+use collsynth_core::topology::{Direction, LinkId, RankId, Topology, Torus};
+
+/// Does the intact torus look the same from every rank?
+pub(crate) fn is_symmetric(torus: &Torus) -> bool {
+    torus.extents.iter().zip(&torus.wrap).all(|(&extent, &wrap)| wrap || extent <= 2)
+}
+
+/// Hops between the ranks farthest apart on a symmetric torus without failures.
+pub(super) fn diameter(torus: &Torus) -> u32 {
+    torus.extents.iter().map(|extent| extent / 2).sum()
+}
+
+/// Beyond this number of jobs (parts of rank 0 times offsets) a template is assembled from smaller ones.
+const BLOCK_JOBS: u32 = 8192;
+
+/// How many parts to plan at once, and how often to repeat them: all of them once, unless that makes too many jobs.
+/// Repeating loses nothing where loads are whole, which they are for multiples of `whole` parts.
+pub(super) fn block_parts(whole: Option<u32>, parts: u32, ranks: u32) -> (u32, u32) {
+    let most = (BLOCK_JOBS / ranks).max(1);
+    if parts <= 2 * most {
+        return (parts, 1);
+    }
+    let block = match whole {
+        Some(unit) if unit < most => most - most % unit,
+        Some(unit) if unit <= parts => unit,
+        _ => parts,
+    };
+    (block, parts / block)
+}
+
+/// The rank at an offset, the number of a rank as seen from rank 0, from another rank.
+pub(super) fn at_offset(torus: &Torus, rank: RankId, offset: RankId) -> RankId {
+    let moved =
+        |dim| (torus.position(rank, dim) + torus.position(offset, dim)) % torus.extents[dim] * torus.stride(dim);
+    RankId((0..torus.extents.len()).map(moved).sum())
+}
+
+/// The link that leaves a rank in a direction. The single cable of an extent of 2 serves both directions: `x+` leaves
+/// the first position, `x-` the second.
+pub(crate) fn link_towards(topology: &Topology, rank: RankId, direction: Direction) -> LinkId {
+    let leaves = |wanted: Direction| topology.links_from(rank).find(|&id| topology.link(id).direction == Some(wanted));
+    leaves(direction).or_else(|| leaves(direction.opposite())).expect("a symmetric torus has a link in each dimension")
+}
+
+/// The directions of a template: both of a wrapped dimension, one for a single cable.
+pub(super) fn directions(torus: &Torus) -> Vec<Direction> {
+    let mut directions = Vec::new();
+    for (dim, (&extent, &wrap)) in (0..).zip(torus.extents.iter().zip(&torus.wrap)) {
+        let both: &[bool] = if wrap { &[true, false] } else { &[true] };
+        if extent > 1 {
+            directions.extend(both.iter().map(|&positive| Direction { dim, positive }));
+        }
+    }
+    directions
+}

@@ -1,0 +1,30 @@
+//! Have the buffers of a call the lengths that its layout asks for?
+
+use super::error::RunError;
+use collsynth_core::program::Layout;
+
+/// The elements of a block, as the lengths of buffers tell. A rank that has no blocks at all knows none: 0.
+pub(super) fn block_length(layout: &Layout<'_>, input: usize, output: usize) -> Result<usize, RunError> {
+    let (inputs, outputs) = layout.blocks();
+    let (buffer, found, blocks) = if outputs == 0 { ("input", input, inputs) } else { ("output", output, outputs) };
+    match found.checked_rem(blocks) {
+        None => Ok(0),
+        Some(0) => Ok(found / blocks),
+        Some(_) => {
+            let rule = format!("it must be a multiple of {blocks}, a block for each rank");
+            Err(RunError::Length { buffer, found, rule })
+        }
+    }
+}
+
+/// Have buffers of these lengths their blocks, of so many elements each?
+pub(super) fn check(layout: &Layout<'_>, block: usize, input: usize, output: usize) -> Result<(), RunError> {
+    let (inputs, outputs) = layout.blocks();
+    for (buffer, found, blocks) in [("input", input, inputs), ("output", output, outputs)] {
+        if blocks.checked_mul(block) != Some(found) {
+            let rule = format!("it must have {} ({blocks} blocks of {block})", blocks.saturating_mul(block));
+            return Err(RunError::Length { buffer, found, rule });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,179 @@
+//! From facts to sentences.
+
+use super::super::Machine;
+use super::super::fact::{Access, BadOperation, End, Fact, NoLink, Obstacle, Output, Waiting, Wrong};
+use super::super::values::FaultKind;
+use super::operation::{describe, name};
+use collsynth_core::program::{Buffer, Program, Slot};
+use collsynth_core::topology::RankId;
+
+/// How many ranks a sentence lists before it breaks off.
+const LISTED: usize = 8;
+
+/// What is wrong, in words.
+pub(in super::super) fn sentence(
+    program: &Program,
+    machine: Option<Machine<'_>>,
+    operation: Option<usize>,
+    fact: &Fact,
+) -> String {
+    let one = |operation: usize| describe(program, operation);
+    let this = || operation.map(one).unwrap_or_default();
+    let ends = |channel: usize| (program.channels[channel].from, program.channels[channel].to);
+    match *fact {
+        Fact::FailedRankWorks(rank) => format!("rank {rank} failed, but has operations"),
+        Fact::NotOnMachine { channel } => {
+            let (from, to) = ends(channel);
+            format!("channel {channel} joins rank {from} to rank {to}, not both on the machine")
+        }
+        Fact::NoLink { channel, from, to, why } => {
+            let topology = machine.map_or(program.problem.topology(), |machine| machine.topology);
+            let (from, to) = (topology.rank_label(from), topology.rank_label(to));
+            let why = match why {
+                NoLink::Failed(rank) => format!("rank {rank} failed"),
+                NoLink::Missing => "there is no such link".to_owned(),
+                NoLink::Dead => "the link failed".to_owned(),
+            };
+            format!("channel {channel} leads from rank {from} to rank {to}: {why}")
+        }
+        Fact::TooMuchScratch { slots, most } => format!("{slots} slots of scratch in all; at most {most} are judged"),
+        Fact::BadChannel { channel } if program.channels[channel].slots == 0 => {
+            format!("channel {channel} has no slots: no packet ever fits")
+        }
+        Fact::BadChannel { channel } => {
+            let (from, to) = ends(channel);
+            format!("channel {channel} joins rank {from} to rank {to}, not both there")
+        }
+        Fact::BadOperation(what) => {
+            let rank = operation.map(|number| program.rank_of(program.worker_of(number))).unwrap_or(RankId(0));
+            format!("{}: {}", this(), bad_operation(program, rank, what))
+        }
+        Fact::SharedEnd { channel, end, workers: [one, other] } => {
+            let first = program.workers(program.rank_of(one as usize)).start as u32;
+            let what = match end {
+                End::Sender => "send on",
+                End::Receiver => "receive from",
+            };
+            format!("{}: workers {} and {} both {what} channel {channel}", this(), one - first, other - first)
+        }
+        Fact::OtherLength { sender, sent, count } => {
+            format!("{} takes {count} slot(s), but the packet has {sent}, from {}", this(), one(sender))
+        }
+        Fact::WaitsForever(obstacle) => {
+            let why = match obstacle {
+                Some(Obstacle::Packet(channel)) => format!("nobody sends on channel {channel} any more"),
+                Some(Obstacle::Room(channel)) => {
+                    format!("channel {channel} is full, and nobody receives from it any more")
+                }
+                Some(Obstacle::Operation(_)) | None => "what it waits for never comes".to_owned(),
+            };
+            format!("{} waits for ever: {why}", this())
+        }
+        Fact::NeverReceived { channel, packets } => {
+            format!("{packets} packet(s) on channel {channel} are never received, the first from {}", this())
+        }
+        Fact::Deadlock(ref circle) => {
+            let circle: Vec<String> = circle.iter().map(|&one| waiting(program, one)).collect();
+            format!("deadlock: {}", circle.join("; "))
+        }
+        Fact::Race { rank, place, earlier, later } => {
+            let does = |access: Access| if access == Access::Read { "reads" } else { "writes" };
+            let ((earlier, did), (later, does_later)) =
+                ((one(earlier.0), does(earlier.1)), (one(later.0), does(later.1)));
+            let slot = slot_at(program, rank, place);
+            format!("race on {slot}: {earlier} {did} it, {later} {does_later} it, and nothing orders them")
+        }
+        Fact::Output { output, ref wrong } => wrong_output(program, output, wrong),
+        Fact::PacketCount { channel, packets, stated } => format!(
+            "channel {channel} has {packets} packet(s) with slots, but {stated} are said to make up its transfers"
+        ),
+        Fact::SharedLink { channel, send, receive } => {
+            let ((from, to), send, receive) = (ends(channel as usize), one(send), one(receive));
+            format!(
+                "two transfers may be on the link from rank {from} to rank {to} at a time: {send} does not come after \
+                 {receive}"
+            )
+        }
+    }
+}
+
+fn bad_operation(program: &Program, rank: RankId, what: BadOperation) -> String {
+    match what {
+        BadOperation::NoWorker => format!("the rank has {} worker(s)", program.workers(rank).len()),
+        BadOperation::NoOperation { worker, target } => {
+            format!("worker {worker} has {} operation(s)", program.range(target).len())
+        }
+        BadOperation::NoChannel => format!("there are {} channel(s)", program.channels.len()),
+        BadOperation::OtherRank { channel, rank, end } => {
+            let does = match end {
+                End::Sender => "sends",
+                End::Receiver => "receives",
+            };
+            format!("on channel {channel}, rank {rank} {does}")
+        }
+        BadOperation::Beyond { buffer, len } => format!("the {} of rank {rank} has {len} slot(s)", buffer.name()),
+        BadOperation::Overlap => "the slots it writes overlap in part those it reads".to_owned(),
+    }
+}
+
+fn waiting(program: &Program, waiting: Waiting) -> String {
+    let why = match waiting.obstacle {
+        Some(Obstacle::Packet(_)) => "waits for a packet from".to_owned(),
+        Some(Obstacle::Room(channel)) => {
+            let slots = program.channels[channel as usize].slots;
+            format!("waits for room in channel {channel} ({slots} slot(s), all full) to be made by")
+        }
+        Some(Obstacle::Operation(_)) | None => "waits for".to_owned(),
+    };
+    format!("{} {why} {}", describe(program, waiting.operation), name(program, waiting.worker))
+}
+
+/// The slot at a place of a rank.
+fn slot_at(program: &Program, rank: RankId, place: usize) -> String {
+    let layout = program.layout(rank);
+    let slots = |buffer| (0..layout.len(buffer)).map(move |offset| Slot { buffer, offset });
+    let slot = Buffer::ALL.into_iter().flat_map(slots).find(|&slot| layout.place(slot) == place);
+    slot.map(|slot| slot.to_string()).unwrap_or_default()
+}
+
+fn wrong_output(program: &Program, output: Output, wrong: &Wrong) -> String {
+    let label = |chunk| program.problem.chunk_label(chunk);
+    let demand = format!("rank {} must have chunk {} in {}", output.rank, label(output.chunk), output.slot);
+    let written = output.writer.map(|writer| format!("; written last by {}", describe(program, writer)));
+    match wrong {
+        Wrong::Unset => match written {
+            None => format!("{demand}, but is never written"),
+            Some(written) => format!("{demand}, but holds what was never written{written}"),
+        },
+        Wrong::Fault(operation, kind) => {
+            let what = match *kind {
+                FaultKind::Unset => "added to or from a slot that was never written".to_owned(),
+                FaultKind::Mixed(a, b) => format!("added chunks {} and {}", label(a), label(b)),
+                FaultKind::Uncombinable(chunk) => {
+                    format!("added values of chunk {}, which cannot be combined", label(chunk))
+                }
+            };
+            format!("{demand}: {} {what}", describe(program, *operation))
+        }
+        Wrong::OtherChunk(chunk) => {
+            format!("{demand}, but it holds chunk {}{}", label(*chunk), written.unwrap_or_default())
+        }
+        Wrong::Repeated(operation, counts) => {
+            let times = counts.iter().map(|(rank, count)| format!("rank {rank}'s {count} times"));
+            let (shown, more) = listed(times);
+            let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+            format!("{demand}, but counts {shown}{more}; first at {}", describe(program, *operation))
+        }
+        Wrong::Lacks(missing) => {
+            let (shown, more) = listed(missing.iter().map(RankId::to_string));
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("{demand}, but lacks what ranks {shown}{more} contribute{}", written.unwrap_or_default())
+        }
+    }
+}
+
+/// The first names, and how many are left out.
+fn listed(names: impl ExactSizeIterator<Item = String>) -> (String, usize) {
+    let more = names.len().saturating_sub(LISTED);
+    (names.take(LISTED).collect::<Vec<_>>().join(", "), more)
+}

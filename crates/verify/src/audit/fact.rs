@@ -1,0 +1,133 @@
+//! What the audit records of a violation: data for the sentence that is made afterwards. Operations, workers and
+//! channels are numbered through the whole program.
+
+use super::values::FaultKind;
+use collsynth_core::collective::ChunkId;
+use collsynth_core::program::{Buffer, Slot};
+use collsynth_core::topology::RankId;
+
+/// What is wrong.
+#[derive(Debug)]
+pub(super) enum Fact {
+    /// T001: a rank that failed has operations.
+    FailedRankWorks(RankId),
+    /// T001: an end of the channel is not on the machine.
+    NotOnMachine { channel: usize },
+    /// T001 to T003: between these ranks of the machine there is no live link for the channel.
+    NoLink { channel: usize, from: RankId, to: RankId, why: NoLink },
+    /// P006: more slots of scratch than are judged.
+    TooMuchScratch { slots: u64, most: u64 },
+    /// P006: the channel has no slots, or an end that is not there.
+    BadChannel { channel: usize },
+    /// P006: what the operation names is not there, or overlaps.
+    BadOperation(BadOperation),
+    /// P005: two workers are at this end of a channel.
+    SharedEnd { channel: u32, end: End, workers: [u32; 2] },
+    /// P002: the packet that the operation received has another length.
+    OtherLength { sender: usize, sent: u32, count: u32 },
+    /// P001: what the operation waits for never comes.
+    WaitsForever(Option<Obstacle>),
+    /// P001: packets that are left over, the first from the operation.
+    NeverReceived { channel: usize, packets: usize },
+    /// P003: each waits for the next, and the last for the first.
+    Deadlock(Vec<Waiting>),
+    /// P004: two accesses of a place of a rank that nothing orders.
+    Race { rank: RankId, place: usize, earlier: (usize, Access), later: (usize, Access) },
+    /// D002, R001 to R003, P007: a slot of the output holds the wrong value.
+    Output { output: Output, wrong: Wrong },
+    /// P008: the packets of the channel are not as many as those of its transfers.
+    PacketCount { channel: usize, packets: usize, stated: u64 },
+    /// P008: the send does not come after the receive.
+    SharedLink { channel: u32, send: usize, receive: usize },
+}
+
+/// Why a channel lies on no live link.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum NoLink {
+    Failed(RankId),
+    Missing,
+    Dead,
+}
+
+/// Why an operation makes no sense.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum BadOperation {
+    /// Its rank has no such worker.
+    NoWorker,
+    /// The worker waited for has no such operation.
+    NoOperation {
+        worker: u32,
+        target: usize,
+    },
+    NoChannel,
+    /// This end of the channel is at another rank.
+    OtherRank {
+        channel: u32,
+        rank: RankId,
+        end: End,
+    },
+    /// The buffer is shorter.
+    Beyond {
+        buffer: Buffer,
+        len: u32,
+    },
+    /// It writes some of what it reads.
+    Overlap,
+}
+
+/// An end of a channel.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum End {
+    Sender,
+    Receiver,
+}
+
+/// What a worker waits for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Obstacle {
+    /// A packet of this channel.
+    Packet(u32),
+    /// Room in this channel.
+    Room(u32),
+    /// An operation of this worker.
+    Operation(usize),
+}
+
+/// An operation that waits, what for, and for which worker.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    pub(super) operation: usize,
+    pub(super) obstacle: Option<Obstacle>,
+    pub(super) worker: usize,
+}
+
+/// What an operation does to a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    Read,
+    Write,
+}
+
+/// A slot of the output: the chunk it must hold, and the operation that wrote it last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Output {
+    pub(super) chunk: ChunkId,
+    pub(super) rank: RankId,
+    pub(super) slot: Slot,
+    pub(super) writer: Option<usize>,
+}
+
+/// What a slot of the output holds instead.
+#[derive(Debug)]
+pub(super) enum Wrong {
+    /// D002: what was never written.
+    Unset,
+    /// D002, P007, R003: what this operation made no sense of.
+    Fault(usize, FaultKind),
+    /// P007
+    OtherChunk(ChunkId),
+    /// R001: contributions counted more than once, how often, ascending, and the operation that did it first.
+    Repeated(usize, Vec<(RankId, u64)>),
+    /// R002: a sum without these ranks' contributions.
+    Lacks(Vec<RankId>),
+}

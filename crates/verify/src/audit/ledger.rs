@@ -1,0 +1,42 @@
+//! The first facts, and complete totals.
+
+use std::collections::BTreeMap;
+
+use super::ProgramCode;
+use super::fact::Fact;
+use super::report::{AuditReport, ProgramViolation};
+
+/// Collects facts in the order in which they are found, keeps the first ones and counts them all.
+pub(super) struct Ledger {
+    limit: usize,
+    kept: Vec<(ProgramCode, Option<usize>, Fact)>,
+    totals: BTreeMap<ProgramCode, u64>,
+}
+
+impl Ledger {
+    pub(super) fn new(limit: usize) -> Self {
+        Self { limit, kept: Vec::new(), totals: BTreeMap::new() }
+    }
+
+    /// Adds a violation of an operation, if it is about one; its data are only made if it is kept.
+    pub(super) fn add(&mut self, code: ProgramCode, operation: Option<usize>, fact: impl FnOnce() -> Fact) {
+        *self.totals.entry(code).or_default() += 1;
+        if self.kept.len() < self.limit {
+            self.kept.push((code, operation, fact()));
+        }
+    }
+
+    /// How many violations there are so far.
+    pub(super) fn count(&self) -> u64 {
+        self.totals.values().sum()
+    }
+
+    /// The report. `sentence` puts facts into words; it does not change what is counted.
+    pub(super) fn into_report(self, sentence: impl Fn(Option<usize>, &Fact) -> String) -> AuditReport {
+        let violation = |(code, operation, fact)| {
+            let message = sentence(operation, &fact);
+            ProgramViolation { code, operation, message }
+        };
+        AuditReport::new(self.kept.into_iter().map(violation).collect(), self.totals)
+    }
+}

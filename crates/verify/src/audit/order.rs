@@ -1,0 +1,49 @@
+//! The orders between operations: worker orders, waits and packets.
+
+use super::run::Interleaving;
+use super::structure::NOBODY;
+use collsynth_core::program::{Operation, Program};
+use collsynth_core::topology::RankId;
+
+/// Where operations stand, and what comes directly before them.
+pub(super) struct Order {
+    /// For each operation its worker and its rank, and its place in the order in which they ran.
+    pub(super) worker: Vec<u32>,
+    pub(super) rank: Vec<RankId>,
+    pub(super) position: Vec<usize>,
+    /// The operations of each rank in the order in which they ran.
+    pub(super) by_rank: Vec<Vec<u32>>,
+}
+
+impl Order {
+    pub(super) fn new(program: &Program, run: &Interleaving<'_>) -> Self {
+        let count = program.operations().len();
+        let (mut worker, mut rank, mut position) = (vec![0; count], vec![RankId(0); count], vec![0; count]);
+        for own in (0..program.rank_count() as u32).map(RankId) {
+            for number in program.workers(own) {
+                worker[program.range(number)].fill(number as u32);
+                rank[program.range(number)].fill(own);
+            }
+        }
+        let mut by_rank = vec![Vec::new(); program.rank_count()];
+        for (at, &number) in run.order.iter().enumerate() {
+            by_rank[rank[number as usize].index()].push(number);
+            position[number as usize] = at;
+        }
+        Self { worker, rank, position, by_rank }
+    }
+
+    /// The operations that come directly before one: in its worker, what it waits for, what sent its packet.
+    pub(super) fn before(&self, program: &Program, run: &Interleaving<'_>, number: usize) -> [Option<usize>; 3] {
+        let in_worker = (number > program.range(self.worker[number] as usize).start).then(|| number - 1);
+        let awaited = match program.operations()[number] {
+            Operation::Wait { worker, operation } => {
+                let target = program.workers(self.rank[number]).start + worker as usize;
+                Some(program.range(target).start + operation as usize)
+            }
+            _ => None,
+        };
+        let sender = run.sent_by[number];
+        [in_worker, awaited, (sender != NOBODY).then_some(sender as usize)]
+    }
+}

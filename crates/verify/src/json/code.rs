@@ -1,0 +1,9 @@
+//! The codes of files that cannot be read.
+
+use crate::code::codes;
+
+codes! {
+    /// Why a text is not read. Codes never change their meaning. F005 is a code of schedules
+    /// too: a file with a chunk id that is out of range is not read, a schedule in memory with one is refuted.
+    FormatCode: F001 F002 F003 F004 F005 F008 F009
+}

@@ -1,0 +1,82 @@
+//! From facts to findings.
+
+use super::super::fact::{Data, Fact, Place};
+use super::super::{Code, Finding};
+use super::Scene;
+use collsynth_core::collective::ChunkId;
+
+impl Scene<'_> {
+    /// The finding that says what is recorded.
+    pub(in super::super) fn finding(&self, fact: Fact) -> Finding {
+        let Fact { code, place, data, consequences } = fact;
+        let message = self.message(code, place, &data);
+        let mut finding = Finding {
+            code,
+            step: None,
+            transfer: None,
+            chunk_index: None,
+            from: None,
+            to: None,
+            chunk: None,
+            message,
+            consequences,
+            trace: None,
+        };
+        match place {
+            Place::InStep { step, transfer, chunk } => {
+                finding.step = Some(step);
+                finding.chunk = chunk;
+                if let Some(transfer) = transfer {
+                    let route = self.routes[transfer];
+                    finding.transfer = Some(route.number as usize);
+                    (finding.from, finding.to) = (Some(route.from), Some(route.to));
+                    finding.chunk_index = chunk.and_then(|chunk| self.chunk_index(code, transfer, chunk, &data));
+                    finding.trace = chunk
+                        .filter(|_| code == Code::D001)
+                        .map(|chunk| self.trace_of_send(chunk, route, self.moves(chunk)));
+                }
+            }
+            Place::AtEnd { chunk, rank } => {
+                (finding.to, finding.chunk) = (Some(rank), Some(chunk));
+                finding.trace = (code == Code::D002).then(|| self.trace_of_lack(chunk, rank, self.moves(chunk)));
+            }
+            Place::Schedule | Place::StepsBound | Place::VolumeBound | Place::JointBounds => {}
+        }
+        finding
+    }
+
+    fn message(&self, code: Code, place: Place, data: &Data) -> String {
+        match place {
+            Place::InStep { step, transfer: None, .. } => {
+                format!("step {step} has no transfer, but costs a start-up and its width")
+            }
+            Place::InStep { transfer: Some(transfer), chunk: None, .. } => self.of_transfer(code, transfer, data),
+            Place::InStep { transfer: Some(transfer), chunk: Some(chunk), .. } => {
+                self.of_move(code, transfer, chunk, data)
+            }
+            Place::AtEnd { chunk, rank } => self.of_end(chunk, rank, data),
+            Place::Schedule => self.moves_nothing(),
+            Place::StepsBound => unproven("steps", data),
+            Place::VolumeBound | Place::JointBounds => unproven("volume", data),
+        }
+    }
+
+    /// Where in the transfer the chunk is at fault: of a repetition the second time, else the first.
+    fn chunk_index(&self, code: Code, transfer: usize, chunk: ChunkId, data: &Data) -> Option<usize> {
+        if let Data::Index(index) = data {
+            return Some(*index);
+        }
+        let chunks = self.schedule.chunks(&self.schedule.transfers()[transfer]);
+        let mut places = (0..chunks.len()).filter(|&index| chunks[index] == chunk);
+        places.nth(usize::from(code == Code::F006))
+    }
+}
+
+/// C001
+fn unproven(what: &str, data: &Data) -> String {
+    match data {
+        Data::Unproven(error) => format!("the bound on the {what}: {error}"),
+        Data::UnprovenIn(steps, error) => format!("the bound on the {what} in {steps} steps: {error}"),
+        _ => String::new(),
+    }
+}

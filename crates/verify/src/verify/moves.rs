@@ -1,0 +1,36 @@
+//! What each transfer does to each of its chunks, sorted by chunk.
+
+use std::ops::Range;
+
+use collsynth_core::collective::ChunkId;
+use collsynth_core::schedule::Schedule;
+
+/// A chunk in a transfer. Sorts by chunk, then in the order of the schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Move(u64);
+
+impl Move {
+    fn new(chunk: ChunkId, transfer: usize) -> Self {
+        Self(u64::from(chunk.0) << 32 | transfer as u64)
+    }
+
+    pub(super) fn chunk(self) -> ChunkId {
+        ChunkId((self.0 >> 32) as u32)
+    }
+
+    /// Counted through the whole schedule.
+    pub(super) fn transfer(self) -> usize {
+        self.0 as u32 as usize
+    }
+}
+
+/// Every move of these chunks, sorted. O(moves * log(moves)).
+pub(super) fn moves_by_chunk(schedule: &Schedule, chunks: &Range<u32>) -> Vec<Move> {
+    let mut moves = Vec::with_capacity(schedule.move_count());
+    for (index, transfer) in schedule.transfers().iter().enumerate() {
+        let known = schedule.chunks(transfer).iter().filter(|chunk| chunks.contains(&chunk.0));
+        moves.extend(known.map(|&chunk| Move::new(chunk, index)));
+    }
+    moves.sort_unstable();
+    moves
+}

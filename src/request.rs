@@ -1,0 +1,140 @@
+//! Planning in a few lines: a request, its plan, and the way to a schedule that is known to hold.
+
+use std::ops::Deref;
+use std::time::{Duration, Instant};
+
+use collsynth_core::collective::Kind;
+use collsynth_core::schedule::Solution;
+use collsynth_core::topology::Topology;
+use collsynth_plan::cost::Price;
+use collsynth_plan::{Control, Goal, Parts, Plan, PlanError, Planner, synthesize};
+use collsynth_verify::verify::{Options, Rejected, Verified};
+
+/// A planning request: a collective on a topology, and what is asked of its schedule.
+///
+/// Unless stated otherwise: whole messages, whichever planner does best, the least volume in the fewest steps that
+/// reach it, and no time limit.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use collsynth::{Kind, Parts, Request, Topology};
+///
+/// let torus = Topology::torus(&[4, 4])?.fail_cable(2, 3)?;
+/// let plan = Request::new(&torus, Kind::AllToAll).parts(Parts::Auto).time_limit(Duration::from_secs(5)).run()?;
+/// let schedule = plan.verify()?;
+/// assert_eq!(schedule.schedule.step_count(), 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Request<'a> {
+    topology: &'a Topology,
+    kind: Kind,
+    goal: Goal<'a>,
+    control: Control,
+    time_limit: Option<Duration>,
+}
+
+/// A plan that has not been verified: [`PlannedSchedule::verify`] is the only way to something that can be written,
+/// lowered or run. Its fields are those of [`Plan`].
+#[derive(Clone, Debug)]
+pub struct PlannedSchedule(Plan);
+
+impl<'a> Request<'a> {
+    /// A request without limits.
+    pub fn new(topology: &'a Topology, kind: Kind) -> Self {
+        let (goal, control) = (Goal::default(), Control::unlimited());
+        Self { topology, kind, goal, control, time_limit: None }
+    }
+
+    /// Replaces everything that is asked of the schedule.
+    pub fn goal(self, goal: Goal<'a>) -> Self {
+        Self { goal, ..self }
+    }
+
+    /// Uses this planner and no other; anyone may implement [`Planner`].
+    pub fn planner(mut self, planner: &'a dyn Planner) -> Self {
+        self.goal.planner = Some(planner);
+        self
+    }
+
+    /// The number of parts each message is cut in.
+    pub fn parts(mut self, parts: Parts) -> Self {
+        self.goal.parts = parts;
+        self
+    }
+
+    /// Exactly this many steps.
+    pub fn steps(mut self, steps: u32) -> Self {
+        self.goal.steps = Some(steps);
+        self
+    }
+
+    /// At most this many steps.
+    pub fn max_steps(mut self, steps: u32) -> Self {
+        self.goal.max_steps = Some(steps);
+        self
+    }
+
+    /// The least time at this price, instead of the least volume.
+    pub fn price(mut self, price: Price) -> Self {
+        self.goal.price = Some(price);
+        self
+    }
+
+    /// The same request and seed give the same schedule.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.goal.seed = seed;
+        self
+    }
+
+    /// Wall time from [`Request::run`] on after which the best schedule found is taken.
+    pub fn time_limit(self, limit: Duration) -> Self {
+        Self { time_limit: Some(limit), ..self }
+    }
+
+    /// How to interrupt planning and to follow its progress.
+    pub fn control(self, control: Control) -> Self {
+        Self { control, ..self }
+    }
+
+    /// Plans, and looks for certificates of what the schedule leaves to its bounds, jointly in steps and volume where
+    /// that says more.
+    ///
+    /// # Errors
+    ///
+    /// As [`synthesize`].
+    pub fn run(&self) -> Result<PlannedSchedule, PlanError> {
+        let control = match self.time_limit.and_then(|limit| Instant::now().checked_add(limit)) {
+            Some(deadline) => self.control.clone().with_deadline(deadline),
+            None => self.control.clone(),
+        };
+        let mut plan = synthesize(self.topology, &self.kind, &self.goal, &control)?;
+        plan.prove_jointly(&control);
+        Ok(PlannedSchedule(plan))
+    }
+}
+
+impl PlannedSchedule {
+    /// Has the schedule executed and its bounds checked by the judge.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`] if it does not hold: the planner has a bug.
+    pub fn verify(self) -> Result<Verified<Solution>, Box<Rejected>> {
+        Verified::<Solution>::new(self.0.into(), &Options::default())
+    }
+
+    /// The plan itself.
+    pub fn into_inner(self) -> Plan {
+        self.0
+    }
+}
+
+impl Deref for PlannedSchedule {
+    type Target = Plan;
+
+    fn deref(&self) -> &Plan {
+        &self.0
+    }
+}

@@ -1,0 +1,130 @@
+//! `synth verify` and `synth-verify` are one judge: same bytes, same exit code, for every file there is and for
+//! mutations of schedules and rank programs.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use collsynth::format::json::{program_to_string, solution_to_string};
+use collsynth::lower::{Target, lower};
+use collsynth::program::Barriers;
+use collsynth::verify::{Options, Verified};
+
+use super::dice::Dice;
+use super::{generate, mutated};
+
+/// Files that one process judges.
+const AT_A_TIME: usize = 250;
+
+#[test]
+fn both_commands_say_the_same_of_every_file_in_the_project() {
+    let folders = ["schedules", "tests/outside/formats/foreign"];
+    let mut files: Vec<PathBuf> = folders.iter().flat_map(|folder| files_below(&root().join(folder))).collect();
+    files.sort();
+    files.push(root().join("schedules/no-such-file.json"));
+    let rulings = compare(&files, &[]);
+    assert_eq!(rulings, [true; 3], "files that hold, are refuted and cannot be read");
+    // One at a time, so that each exit code is seen alone.
+    for file in files.iter().filter(|file| file.iter().any(|part| part == "rejected")) {
+        compare(std::slice::from_ref(file), &[]);
+    }
+}
+
+#[test]
+fn both_commands_say_the_same_of_mutations() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut texts: Vec<String> =
+        (0..600).map(|seed| solution_to_string(&mutated(seed, &[seed; 2][..seed as usize % 3]).solution())).collect();
+    let programs = programs();
+    texts.extend(programs.iter().cloned());
+    for seed in 0..400 {
+        let mut dice = Dice::new(seed);
+        let text = if dice.once_in(4) { dice.pick(&texts[..600]) } else { dice.pick(&programs) };
+        texts.push(with_other_digit(text, &mut dice));
+    }
+    let files: Vec<PathBuf> = (0..texts.len()).map(|index| folder.path().join(format!("{index}.json"))).collect();
+    for (file, text) in files.iter().zip(&texts) {
+        fs::write(file, text).expect("a file");
+    }
+    assert_eq!(compare(&files, &[]), [true; 3]);
+    compare(&files[..100], &["--max-errors", "1"]);
+    compare(&files[600..], &["--contention-free"]);
+}
+
+/// Generated schedules as rank programs.
+fn programs() -> Vec<String> {
+    let of = |seed: u64| {
+        let solution = generate::random_case(&mut Dice::new(seed)).solution();
+        let verified = Verified::new(solution, &Options::default()).expect("it holds");
+        let barriers = Barriers::ALL[seed as usize % Barriers::ALL.len()];
+        let program = lower(&verified, &Target { barriers, ..Target::default() }).ok()?;
+        Some(program_to_string(&program))
+    };
+    (0..60).filter_map(of).collect()
+}
+
+/// One digit of a text replaced.
+fn with_other_digit(text: &str, dice: &mut Dice) -> String {
+    let digits: Vec<usize> = text.match_indices(|letter: char| letter.is_ascii_digit()).map(|(at, _)| at).collect();
+    let mut text = text.to_owned();
+    let at = *dice.pick(&digits);
+    text.replace_range(at..=at, &dice.roll(10).to_string());
+    text
+}
+
+/// Runs both commands, in both forms. Whether files hold, are refuted, cannot be read.
+fn compare(files: &[PathBuf], options: &[&str]) -> [bool; 3] {
+    let mut rulings = [false; 3];
+    for files in files.chunks(AT_A_TIME) {
+        for form in ["text", "json"] {
+            let run = |program: &OsStr, command: &[&str]| -> Output {
+                let mut run = Command::new(program);
+                run.args(command).args(["--format", form]).args(options).args(files);
+                run.output().expect("the command runs")
+            };
+            let one = run(env!("CARGO_BIN_EXE_synth").as_ref(), &["verify"]);
+            let other = run(judge().as_os_str(), &[]);
+            let text = String::from_utf8(one.stdout).expect("text");
+            assert_eq!(text, String::from_utf8_lossy(&other.stdout));
+            assert_eq!((one.status.code(), one.stderr), (other.status.code(), other.stderr));
+            let found = ["\"verdict\": \"holds\"", "\"verdict\": \"refuted\"", "\"verdict\": \"unreadable\""];
+            if form == "json" {
+                let found = found.map(|verdict| text.contains(verdict));
+                let worst = found.iter().rposition(|&one| one).map(|code| code as i32);
+                assert_eq!(other.status.code(), worst, "the exit code is that of the worst file");
+                rulings = [0, 1, 2].map(|ruling| rulings[ruling] || found[ruling]);
+            }
+        }
+    }
+    rulings
+}
+
+/// The command `synth-verify`, built beside `synth` if it is not there or old: cargo builds the commands of the package
+/// under test alone.
+fn judge() -> &'static Path {
+    static JUDGE: OnceLock<PathBuf> = OnceLock::new();
+    JUDGE.get_or_init(|| {
+        let synth = Path::new(env!("CARGO_BIN_EXE_synth"));
+        let folder = synth.parent().expect("a folder");
+        let target = folder.parent().expect("the target folder");
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "--quiet", "--package", "collsynth-verify", "--bin", "synth-verify", "--target-dir"]);
+        build.arg(target).current_dir(root());
+        if folder.ends_with("release") {
+            build.arg("--release");
+        }
+        assert!(build.status().expect("cargo runs").success(), "synth-verify is built");
+        synth.with_file_name(format!("synth-verify{}", std::env::consts::EXE_SUFFIX))
+    })
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
