@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use collsynth_core::certificate::{Bounds, Rational};
 use collsynth_core::problem::Problem;
-use collsynth_plan::bound::{Claim, Finding, FlowBound};
+use collsynth_plan::bound::{BoundFinding, Claim, FlowBound};
 use collsynth_verify::report::collective::cut;
 use collsynth_verify::report::figures::{decimal, exact, exact_and_decimal};
 use collsynth_verify::report::overview::headline;
@@ -12,7 +12,7 @@ use collsynth_verify::report::table::Table;
 
 /// The bounds in lines for people: each with its evidence, then what they mean for whole widths, and what the linear
 /// program said if there was one.
-pub fn to_text(problem: &Problem, findings: &[Finding], flow: Option<&FlowBound>) -> String {
+pub fn to_text(problem: &Problem, findings: &[BoundFinding], flow: Option<&FlowBound>) -> String {
     let mut text = format!("{}\n", headline(problem));
     if findings.is_empty() {
         text.push_str("  nothing must move: there is no bound\n");
@@ -45,8 +45,8 @@ pub fn to_text(problem: &Problem, findings: &[Finding], flow: Option<&FlowBound>
 }
 
 /// The bounds as a JSON object; `flow_lp` is null if no linear program was solved.
-pub fn to_json(problem: &Problem, findings: &[Finding], flow: Option<&FlowBound>) -> Value {
-    let entry = |finding: &Finding| match &finding.claim {
+pub fn to_json(problem: &Problem, findings: &[BoundFinding], flow: Option<&FlowBound>) -> Value {
+    let entry = |finding: &BoundFinding| match &finding.claim {
         Claim::Steps(bound) => json!({
             "figure": "steps",
             "at_least": bound.at_least,
@@ -81,7 +81,7 @@ pub fn to_json(problem: &Problem, findings: &[Finding], flow: Option<&FlowBound>
 }
 
 /// The best bound of each figure: the first, as they are sorted.
-pub fn best(findings: &[Finding]) -> Bounds {
+pub fn best(findings: &[BoundFinding]) -> Bounds {
     let mut best = Bounds::default();
     for finding in findings {
         match &finding.claim {

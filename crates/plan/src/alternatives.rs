@@ -1,7 +1,7 @@
-//! One planner at its best: the schedules of it that are worth comparing with those of others.
+//! One planner at its best: those of its schedules that are worth comparing with other planners'.
 //!
-//! A planner has no best number of parts: more parts mostly mean less volume and more steps, and which is faster
-//! depends on the size of the messages. So it is asked for several, and what is left is its front (see [`Front`]).
+//! No number of parts is best: more parts mostly mean less volume and more steps, and the message size decides which is
+//! faster. So the planner runs for several, and its [`Front`] is kept.
 
 use std::collections::BTreeSet;
 
@@ -16,12 +16,12 @@ use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::Topology;
 
-/// Plans with one planner: for each number of parts the least volume it finds and, where that takes more
-/// steps than there must be, what is fastest at the first of the prices. Gives the schedules of which none has both no
-/// more steps and no more volume than another, the fewest steps first, each with the goal that gives it again.
+/// Plans with one planner: for each number of parts, the least volume it finds and, if that takes more steps than the
+/// bound, the fastest schedule at the first of the prices. Returns the schedules on the front, the fewest steps first,
+/// each with the goal that reproduces it.
 ///
-/// Without stated `parts`: whole messages, and the parts at which the planner comes to its best volume, or else those
-/// at which whole chunks could meet the bounds best for some price.
+/// Without stated `parts`: whole messages, and the parts at which the planner reaches its best volume or, if those are
+/// unknown, the parts at which the bounds promise most, by volume and for each price.
 ///
 /// # Errors
 ///
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_are_given_back() {
+    fn refusals_are_returned() {
         let topology = Topology::torus(&[4]).unwrap();
         let plan = alternatives(&Rings::RING, &topology, &Kind::Barrier, None, &[], 0, &Control::unlimited());
         assert!(matches!(plan, Err(PlanError::NotApplicable { .. })));

@@ -1,4 +1,4 @@
-//! Time limits, interruption and progress: how the world talks to a planner at work.
+//! Time limits, interruption and progress of a running planner.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use collsynth_lp::Limit;
 /// Why a planner stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// It did all it knows to do.
+    /// It ran to its end.
     Finished,
     /// The time limit came first.
     TimeLimit,
@@ -18,7 +18,7 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// The reason in answers for programs.
+    /// The reason as JSON answers state it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Finished => "finished",
@@ -28,7 +28,7 @@ impl StopReason {
     }
 }
 
-/// What a planner tells of its work.
+/// A planner's progress report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress<'a> {
     /// The planner.
@@ -37,13 +37,13 @@ pub struct Progress<'a> {
     pub attempt: &'a str,
     /// Rounds done in this attempt.
     pub round: u64,
-    /// What is still wrong in this attempt (overfull slots, say); 0 means done.
+    /// Conflicts left in this attempt (overfull slots, say); 0 means done.
     pub remaining: u64,
 }
 
 type Listener = dyn Fn(Progress<'_>) + Send + Sync;
 
-/// Handed to a planner: when to stop, and where to tell how it goes.
+/// Tells a planner when to stop and where to report progress.
 #[derive(Clone, Default)]
 pub struct Control {
     deadline: Option<Instant>,
@@ -52,30 +52,30 @@ pub struct Control {
 }
 
 impl Control {
-    /// No limit, nobody listens.
+    /// No limit and no listener.
     pub fn unlimited() -> Self {
         Self::default()
     }
 
-    /// Stop at this time.
+    /// Stops at this time.
     pub fn with_deadline(mut self, deadline: Instant) -> Self {
         self.deadline = Some(deadline);
         self
     }
 
-    /// Stop when this becomes true (a Ctrl-C handler sets it).
+    /// Stops when this becomes true (a Ctrl-C handler sets it).
     pub fn with_interrupt(mut self, flag: Arc<AtomicBool>) -> Self {
         self.interrupted = flag;
         self
     }
 
-    /// Call this, from any thread, with what is going on.
+    /// Reports progress to this function, from any thread.
     pub fn with_listener(mut self, listener: impl Fn(Progress<'_>) + Send + Sync + 'static) -> Self {
         self.listener = Some(Arc::new(listener));
         self
     }
 
-    /// The reason to stop now, if there is one. Cheap; called between pieces of work.
+    /// The reason to stop now, if any. Cheap; polled between pieces of work.
     pub fn stop(&self) -> Option<StopReason> {
         if self.interrupted.load(Ordering::Relaxed) {
             Some(StopReason::Interrupted)
@@ -96,7 +96,7 @@ impl Control {
         }
     }
 
-    /// Tells the listener, if there is one.
+    /// Notifies the listener, if there is one.
     pub fn report(&self, progress: Progress<'_>) {
         if let Some(listener) = &self.listener {
             listener(progress);

@@ -1,8 +1,7 @@
-//! The trade of steps against volume: not one schedule but all those of which none is better in both.
+//! The trade-off between steps and volume: all the schedules found that no other beats in both.
 //!
-//! A schedule of `S` steps and volume `V` takes `alpha * S + V * bytes / bandwidth`; which one is fastest depends on
-//! the size of the messages. Those worth having form a curve that falls from few steps and much volume to many steps
-//! and little:
+//! A schedule of `S` steps and volume `V` takes `alpha * S + V * bytes / bandwidth`, so the message size decides which
+//! one is fastest. Those worth having form a curve that falls from few steps and much volume to many steps and little:
 //!
 //! ```text
 //!   V |  x                   x  on the front: nothing has fewer steps and no more volume,
@@ -11,9 +10,9 @@
 //!     +---------------- S
 //! ```
 //!
-//! For each number of parts, planning without stated steps gives the least volume it finds; fewer steps are then asked for
-//! again and again down to the distance bound, and more steps as long as they pay. What cannot get onto the front even
-//! if its volume bound is met is not planned at all.
+//! For each number of parts, planning without stated steps gives the least volume it finds. Fewer steps are then tried
+//! down to the distance bound, and more steps as long as they pay. A goal that would not reach the front even at its
+//! volume bound is not planned at all.
 
 use std::ops::RangeInclusive;
 
@@ -25,13 +24,13 @@ use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::Topology;
 
-/// More steps are asked for until they have been of no use so many times.
+/// Failures in a row to save volume after which no more steps are tried.
 const VAIN_TRIES: u32 = 2;
 
-/// Plans the curve of a collective on a topology for these numbers of parts. Every schedule that is on the front when
-/// it is found is given to `found`, with the goal that [`synthesize`](super::synthesize) meets with the very same
-/// schedule; some later ones may dominate it. The goal says the planner, the seed and the most steps; what it says of
-/// steps, parts and price is not used. The least parts come first.
+/// Plans the curve of a collective on a topology for these numbers of parts, the fewest first. Hands every schedule
+/// that is on the front when it is found to `found`, with the goal that makes [`synthesize`](super::synthesize) return
+/// the very same schedule; later ones may dominate it. Of `goal`, the planner, the seed and the most steps count; its
+/// steps, parts and price do not.
 ///
 /// # Errors
 ///
@@ -67,18 +66,18 @@ pub fn trace(
 
 /// Consumer of Pareto points.
 pub(super) trait Consumer {
-    /// Is there no use for schedules of at least so many steps and so much volume?
+    /// Are schedules of at least these steps and this volume useless?
     fn has_enough(&self, steps: usize, volume: Rational) -> bool;
 
-    /// Is there no use for schedules of so many steps? Their volume is at least `least`, and likely at least `seen`,
-    /// which is what more steps took.
+    /// Are schedules in this range of steps useless? Their volume is at least `least`, and likely at least `seen`, the
+    /// volume that more steps took.
     fn has_enough_below(&self, steps: RangeInclusive<usize>, least: Rational, seen: Rational) -> bool;
 
     /// A schedule, with the goal it was planned for.
     fn add(&mut self, goal: &Goal<'_>, plan: Plan);
 }
 
-/// Keeps the front, and hands on what is on it when it is found.
+/// Keeps the front, and hands on every plan that is on it when found.
 struct OnFront<F> {
     front: Front<()>,
     found: F,
@@ -101,7 +100,7 @@ impl<F: FnMut(&Goal<'_>, Plan)> Consumer for OnFront<F> {
     }
 }
 
-/// Plans the curve for one number of parts, as far as it is of use.
+/// Plans the curve for one number of parts, where it is useful.
 pub(super) fn trace_bounded(
     problem: &Problem,
     bounds: &Bounds,
@@ -113,7 +112,6 @@ pub(super) fn trace_bounded(
     Tracing { problem, bounds, goal, control, findings }.run()
 }
 
-/// The curve for one number of parts.
 struct Tracing<'a, F> {
     problem: &'a Problem,
     bounds: &'a Bounds,
@@ -140,7 +138,7 @@ impl<F: Consumer> Tracing<'_, F> {
                 _ => break,
             }
         }
-        // More steps are no use where it is proven that no schedule has less volume.
+        // More steps are useless once the volume is proven least.
         let (mut steps, mut vain) = (first, if least_of_all { VAIN_TRIES } else { 0 });
         while vain < VAIN_TRIES && !self.findings.has_enough(steps + 1, least) && self.control.stop().is_none() {
             steps += stride(steps);
@@ -155,7 +153,7 @@ impl<F: Consumer> Tracing<'_, F> {
         Ok(())
     }
 
-    /// Plans for these steps, and gives the steps and the volume of what comes of it, and whether it is proven optimal.
+    /// Plans for these steps; the steps and the volume found, and whether they are proven optimal.
     fn plan(&mut self, steps: Option<u32>, max_steps: Option<u32>) -> Result<(usize, Rational, bool), PlanError> {
         let goal = Goal { steps, max_steps, ..self.goal };
         let plan = plan_bounded(self.problem.clone(), self.bounds.clone(), &goal, self.control)?;
@@ -168,7 +166,7 @@ impl<F: Consumer> Tracing<'_, F> {
         Rational::new(i128::from(width), i128::from(self.problem.parts()))
     }
 
-    /// The least volume there can be with so many parts.
+    /// The least possible volume with these parts.
     fn least_volume(&self) -> Rational {
         self.volume(self.bounds.least_width(self.problem.parts()).into())
     }

@@ -1,4 +1,4 @@
-//! From a collective on a topology to a plan: chooses the number of parts.
+//! From a collective on a topology to a plan: the choice of the number of parts.
 
 use super::parts::best_parts;
 use super::portfolio::plan_bounded;
@@ -11,15 +11,15 @@ use collsynth_core::topology::Topology;
 
 /// Plans a collective on a topology.
 ///
-/// Where the best schedule is above the bound on the volume that cuts give, the flow LP is solved, if it has at most
-/// [`FlowLimit::UNASKED`](bound::FlowLimit::UNASKED) variables after symmetries and is done within the time limit: its
-/// bound may prove that the schedule is optimal, or narrow the gap. Where the problem is small and neither steps nor a
-/// price are stated, a SAT solver is then asked for the last units of width (see [`Smt`](super::Smt)).
+/// If the best schedule is above the volume bound that cuts give, the flow LP is solved, provided that it has at most
+/// [`FlowLimit::UNASKED`](bound::FlowLimit::UNASKED) variables after symmetries and finishes within the time limit: its
+/// bound may prove the schedule optimal or narrow the gap. If the problem is small and neither steps nor a price are
+/// stated, a SAT solver then tries to save the last units of width (see [`Smt`](super::Smt)).
 ///
 /// # Errors
 ///
 /// A [`PlanError`]: the collective does not fit, the network is not connected, no planner applies or the one named does
-/// not, the steps asked for are too few, or time ran out before there was a schedule.
+/// not, the steps stated are too few, or time ran out before there was a schedule.
 pub fn synthesize(topology: &Topology, kind: &Kind, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
     let problem = |parts| Problem::new(topology.clone(), Collective { kind: kind.clone(), parts });
     match (goal.price, goal.parts) {
@@ -33,20 +33,19 @@ pub fn synthesize(topology: &Topology, kind: &Kind, goal: &Goal<'_>, control: &C
             if parts == 1 || control.stop().is_some() {
                 return Ok(plan);
             }
-            // More parts are no use if planning them fell short of what whole messages reach.
+            // The search may do worse on more parts than on whole messages.
             let coarse = plan_problem(whole, goal, control)?;
             Ok(if better(&coarse, &plan) { coarse } else { plan })
         }
     }
 }
 
-/// Plans a problem whose parts are fixed.
 fn plan_problem(problem: Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
     let bounds = bound::find(&problem)?;
     plan_bounded(problem, bounds, goal, control)
 }
 
-/// Has the first plan less volume, or as much in fewer steps?
+/// Does the first plan have less volume, or the same volume in fewer steps?
 fn better(first: &Plan, second: &Plan) -> bool {
     let figures =
         |plan: &Plan| (plan.schedule.step_count(), plan.schedule.total_width(), u64::from(plan.problem.parts()));

@@ -34,7 +34,7 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    /// What to say when every planner that was asked failed: the first failure of one that applies, or all refusals.
+    /// The error when every planner failed: the first failure of one that applies, or all refusals.
     pub(super) fn of_all(failures: Vec<Self>) -> Self {
         let refused = |error: &&Self| matches!(error, Self::NotApplicable { .. });
         match failures.iter().find(|error| !refused(error)) {
@@ -45,7 +45,7 @@ impl PlanError {
     }
 }
 
-/// Refuses problems of other kinds than these.
+/// Refuses kinds other than these.
 pub(super) fn check_kind(planner: &'static str, problem: &Problem, kinds: &[&str]) -> Result<(), PlanError> {
     if kinds.contains(&problem.collective().kind.name()) {
         return Ok(());
@@ -61,7 +61,6 @@ fn listed(refusals: &[PlanError]) -> String {
     refusals.iter().map(|refusal| format!("\n  {refusal}")).collect()
 }
 
-/// What was refuted, in words.
 fn questions(refuted: &[Refutation]) -> String {
     let words: Vec<String> = refuted.iter().map(Refutation::to_string).collect();
     if words.is_empty() { "all that the bounds allow".to_owned() } else { words.join(", ") }
@@ -71,7 +70,6 @@ fn but(refuted: &[Refutation]) -> String {
     if refuted.is_empty() { String::new() } else { format!("; refuted: {}", questions(refuted)) }
 }
 
-/// The beginning of a sentence about a number of steps.
 fn counted(steps: u32) -> String {
     if steps == 1 { "1 step is".to_owned() } else { format!("{steps} steps are") }
 }

@@ -2,7 +2,7 @@
 
 use collsynth_core::certificate::Rational;
 
-/// Points of which none is at least as good as another in both steps and volume, by ascending steps.
+/// Points that do not dominate one another in steps and volume, by ascending steps.
 ///
 /// ```
 /// # use collsynth_plan::Front;
@@ -25,12 +25,12 @@ impl<T> Default for Front<T> {
 }
 
 impl<T> Front<T> {
-    /// True if some point has no more steps and no more volume.
+    /// True if some point has at most these steps and at most this volume.
     pub fn covers(&self, steps: usize, volume: Rational) -> bool {
         self.points.iter().any(|(other, by, _)| *other <= steps && *by <= volume)
     }
 
-    /// Adds a point, and drops those it makes needless. False if it is needless itself.
+    /// Adds a point and drops those it dominates. False if another point covers it.
     pub fn insert(&mut self, steps: usize, volume: Rational, what: T) -> bool {
         if self.covers(steps, volume) {
             return false;
@@ -46,7 +46,7 @@ impl<T> Front<T> {
         self.points.is_empty()
     }
 
-    /// The points: steps, volume, and what was given with them.
+    /// The points: steps, volume, and the value stored with them.
     pub fn into_points(self) -> Vec<(usize, Rational, T)> {
         self.points
     }

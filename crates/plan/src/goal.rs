@@ -1,4 +1,4 @@
-//! What is asked of a schedule.
+//! What the caller asks for.
 
 use super::Planner;
 use crate::cost::Price;
@@ -6,19 +6,18 @@ use crate::cost::Price;
 /// The number of parts a message is cut in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parts {
-    /// This many.
+    /// A stated number.
     Fixed(u32),
-    /// The fewest at which whole chunks can meet the volume bound, as far as that stays small; else in those that
-    /// come nearest. An all_reduce is cut finer, up to four parts a rank: where something failed, its trees come near
-    /// the bound only then. Where time has a price, several numbers of parts are planned, and the schedule of least
-    /// time is taken.
+    /// The fewest at which whole chunks can meet the volume bound; if those are too many, the number that comes closest
+    /// to it. An all_reduce is cut finer, up to four parts per rank: on a damaged machine its trees need that to
+    /// approach the bound. If time has a price, several numbers are planned and the fastest schedule wins.
     Auto,
 }
 
-/// What is asked of a schedule, and of the search for it.
+/// Requirements on a schedule and on the search for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Goal<'a> {
-    /// The planner; `None`: whichever does best.
+    /// The planner; `None`: the one that does best.
     pub planner: Option<&'a dyn Planner>,
     /// Parts per message.
     pub parts: Parts,
@@ -26,7 +25,7 @@ pub struct Goal<'a> {
     pub steps: Option<u32>,
     /// At most this many steps.
     pub max_steps: Option<u32>,
-    /// What time costs; `None`: the least volume, then the fewest steps.
+    /// Prices of time; `None`: the least volume, then the fewest steps.
     pub price: Option<Price>,
     /// Same goal and seed, same schedule.
     pub seed: u64,

@@ -1,8 +1,7 @@
-//! From a problem to a schedule: the planners, their registry, and how one is chosen.
+//! From a problem to a schedule: the planners, their registry, and the choice among them.
 //!
-//! Every planner is a [`Planner`]: one file (or folder) named as its algorithm, and one line in [`planners`]. A planner
-//! is given a [`Task`] and answers with a schedule that it believes in; nobody else needs to, since the verifier judges
-//! every schedule before it is used.
+//! Every algorithm is a [`Planner`]: one file or folder named after it, and one line in [`planners`]. It turns a
+//! [`Task`] into a schedule that need not be trusted: the verifier judges every schedule before it is used.
 
 mod alternatives;
 mod arborescences;

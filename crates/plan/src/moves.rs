@@ -1,7 +1,7 @@
-//! Moves of chunks over links, written down as a schedule.
+//! Moves of chunks over links, and the schedule they form.
 //!
 //! Paths, trees, flows and pipelines are all sets of moves: in this step, this link carries these chunks. Planners add
-//! their moves in any order; writing sorts them by step, link and chunk, so that equal sets give equal schedules.
+//! them in any order; writing sorts them by step, link and chunk, so equal sets give equal schedules.
 
 use collsynth_core::collective::ChunkId;
 use collsynth_core::schedule::{Op, Schedule};
@@ -14,12 +14,12 @@ pub struct Moves {
 }
 
 impl Moves {
-    /// No moves yet, in this number of steps.
+    /// An empty set of moves in this number of steps.
     pub fn new(steps: usize) -> Self {
         Self { steps: vec![Vec::new(); steps] }
     }
 
-    /// Moves chunks over a link in a step, counted from 0; a later step than the last adds steps.
+    /// Moves chunks over a link in a step, counted from 0; appends steps as needed.
     pub fn add(&mut self, step: usize, link: LinkId, op: Op, chunks: impl IntoIterator<Item = ChunkId>) {
         if step >= self.steps.len() {
             self.steps.resize_with(step + 1, Vec::new);
@@ -27,16 +27,16 @@ impl Moves {
         self.steps[step].extend(chunks.into_iter().map(|chunk| (link, op, chunk)));
     }
 
-    /// The same moves with the last step first.
+    /// Reverses the order of the steps.
     pub fn reverse(&mut self) {
         self.steps.reverse();
     }
 
-    /// The schedule. `width(step, needed)` gives the width of a step, where `needed` is what its fullest link needs; a
-    /// step without a width is left out.
+    /// The schedule. `width(step, needed)` gives the width of a step, where `needed` is the least that its fullest link
+    /// allows; a step without a width is omitted.
     ///
-    /// A link either copies or reduces in a step. Where some link does both, the step is written twice, first with all
-    /// that reduces, then with all that copies.
+    /// A link either copies or reduces in a step. If some link does both, the step is written twice: first the
+    /// reductions, then the copies.
     ///
     /// O(moves + steps * links), and sorting the chunks of each link in each step.
     pub fn write(self, topology: &Topology, mut width: impl FnMut(usize, u32) -> Option<u32>) -> Schedule {

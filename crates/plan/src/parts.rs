@@ -1,4 +1,4 @@
-//! Numbers of parts: which are worth planning, and what they could give at best.
+//! Numbers of parts: which are worth planning, and the best each could give.
 
 use super::PlanError;
 use crate::bound;
@@ -10,14 +10,14 @@ use collsynth_core::topology::Topology;
 
 /// The largest number of chunk hops that `Parts::Auto` plans for.
 const AUTO_HOPS: u64 = 4_000_000;
-/// The largest number of parts that `Parts::Auto` considers; for an all_reduce, so many for each rank if that is more,
-/// as far as its trees have no more than so many hops.
+/// The largest number of parts that `Parts::Auto` considers. An all_reduce gets `AUTO_PARTS_PER_RANK` for each rank if
+/// that is more, unless its trees would exceed `AUTO_TREE_HOPS`.
 const AUTO_PARTS: u32 = 128;
 const AUTO_PARTS_PER_RANK: u32 = 4;
 const AUTO_TREE_HOPS: u32 = 800_000;
 
-/// The numbers of parts worth trying when nobody says: powers of two up to those at which the volume bound can be met,
-/// then twice and four times as many; 1 where cutting changes nothing.
+/// The numbers of parts worth trying if none is stated: powers of two up to the number at which the volume bound can be
+/// met, then twice and four times that number; 1 where cutting changes nothing.
 ///
 /// # Errors
 ///
@@ -33,7 +33,7 @@ pub fn useful_parts(topology: &Topology, kind: &Kind) -> Result<Vec<u32>, PlanEr
     Ok(powers.chain([exact, 2 * exact, 4 * exact]).filter(|&parts| parts <= most).collect())
 }
 
-/// The fewest parts whose least whole width costs least, and the most that are within the limits.
+/// The fewest parts that could cost least, and the most within the limits.
 pub(crate) fn best_parts(whole: &Problem, bounds: &Bounds, price: Option<Price>) -> (u32, u32) {
     let hops = u64::from(whole.chunk_count()) * u64::from(bounds.least_steps().max(1));
     let most = if reduces_to_all(whole) {
@@ -42,28 +42,27 @@ pub(crate) fn best_parts(whole: &Problem, bounds: &Bounds, price: Option<Price>)
     } else {
         u32::try_from(AUTO_HOPS / hops.max(1)).unwrap_or(u32::MAX).clamp(1, AUTO_PARTS)
     };
-    // The first of equals.
     let cost = |parts: u32| least_cost(whole, bounds, parts, price);
     let best = (1..=most).min_by(|&a, &b| cost(a).total_cmp(&cost(b)));
     (best.unwrap_or(1), most)
 }
 
-/// The seconds of the best schedule that could be; without a price, its volume.
+/// The seconds that the best conceivable schedule takes; without a price, its volume.
 pub(crate) fn least_cost(whole: &Problem, bounds: &Bounds, parts: u32, price: Option<Price>) -> f64 {
     let (steps, width) = least_figures(whole, bounds, parts);
     let volume = f64::from(width) / f64::from(parts);
     price.map_or(volume, |price| price.seconds_for(steps as usize, volume))
 }
 
-/// Is it a sum that every rank needs?
+/// Does every rank need every sum?
 fn reduces_to_all(problem: &Problem) -> bool {
     let kind = &problem.collective().kind;
     kind.pattern() == Pattern::EveryToEvery && kind.has_volume()
 }
 
-/// Steps and width of the best schedule that could be. From, or to, one rank, a pipeline of steps of width 1 must first
-/// fill. An all_reduce goes up and comes down, both in whole widths; unless all ranks do alike, each half is about 1
-/// wider, since at its ends some links idle.
+/// Steps and width of the best conceivable schedule. From or to one rank, a pipeline of steps of width 1 must first
+/// fill. An all_reduce reduces, then broadcasts, each in whole widths; unless all ranks do the same, each half is about
+/// 1 wider, since some links idle at its ends.
 fn least_figures(whole: &Problem, bounds: &Bounds, parts: u32) -> (u32, u32) {
     let (steps, width) = (bounds.least_steps(), bounds.least_width(parts));
     if reduces_to_all(whole) {

@@ -1,4 +1,4 @@
-//! A schedule with all that is known of it.
+//! A schedule with everything known about it.
 
 use super::{Account, Control, Progress, StopReason};
 use crate::bound::{self, FlowLimit};
@@ -13,19 +13,19 @@ pub struct Plan {
     pub problem: Problem,
     /// The schedule, not yet verified.
     pub schedule: Schedule,
-    /// Who made it.
+    /// The name of the planner.
     pub planner: &'static str,
-    /// What no schedule can beat.
+    /// Lower bounds that no schedule can beat.
     pub bounds: Bounds,
     /// Why planning stopped.
     pub stopped: StopReason,
-    /// What the planner tells beside the schedule.
+    /// What the planner reports besides the schedule.
     pub account: Account,
 }
 
 impl Plan {
-    /// Looks for joint bounds on steps and volume where the bounds on each alone leave a gap. Solves linear programs of
-    /// at most [`FlowLimit::UNASKED`] variables: seconds, or until `control` says stop.
+    /// Looks for joint bounds on steps and volume where the separate bounds leave a gap. Solves linear programs of at
+    /// most [`FlowLimit::UNASKED`] variables: seconds, or until `control` stops it.
     pub fn prove_jointly(&mut self, control: &Control) {
         let (steps, width) = (self.schedule.step_count(), self.schedule.total_width());
         let (Ok(steps), Ok(width)) = (u32::try_from(steps), u32::try_from(width)) else { return };
@@ -35,7 +35,7 @@ impl Plan {
     }
 }
 
-/// For the verifier; who made the schedule is dropped.
+/// For the verifier; drops the name of the planner.
 impl From<Plan> for Solution {
     fn from(plan: Plan) -> Self {
         Self { problem: plan.problem, schedule: plan.schedule, bounds: plan.bounds, origin: None }

@@ -1,4 +1,4 @@
-//! What a planner is, and what it answers.
+//! The interface of a planner: its trait and its answer.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use super::{Control, Phase, PlanError, StopReason, Task};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
 
-/// When planning without a stated planner uses one.
+/// When planning without a stated planner tries this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AutoUse {
     /// Whenever it applies.
     Always,
-    /// Where time has a price: baselines, which plan at once and may be fastest for small messages.
+    /// If time has a price: baselines, which plan instantly and may be fastest for small messages.
     WithPrice,
     /// Never.
     Never,
@@ -25,7 +25,7 @@ pub trait Planner: Sync {
     /// One line for people: what it does and when it applies.
     fn summary(&self) -> &'static str;
 
-    /// When planning without a stated planner uses this one.
+    /// When planning without a stated planner tries this one.
     fn auto_use(&self) -> AutoUse {
         AutoUse::Always
     }
@@ -37,12 +37,12 @@ pub trait Planner: Sync {
     /// [`PlanError::NotApplicable`] with the reason.
     fn applies(&self, problem: &Problem) -> Result<(), PlanError>;
 
-    /// The number of parts at which it reaches its best volume, if a closed form says so: there its shares are whole.
+    /// The number of parts at which it reaches its best volume, if a closed form gives it: there its shares are whole.
     fn natural_parts(&self, _problem: &Problem) -> Option<u32> {
         None
     }
 
-    /// Plans. Polls `control` between pieces of work and then returns early, with the best schedule so far.
+    /// Plans. Polls `control` between pieces of work and, when stopped, returns early with the best schedule so far.
     ///
     /// # Errors
     ///
@@ -63,41 +63,41 @@ pub struct Outcome {
     pub schedule: Schedule,
     /// Why the planner stopped.
     pub stopped: StopReason,
-    /// What it tells beside the schedule.
+    /// What it reports besides the schedule.
     pub account: Account,
 }
 
-/// What a planner tells beside its schedule: for people. No claim of a schedule file rests on it.
+/// What a planner reports besides its schedule, for people: no claim of a schedule file rests on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Account {
     /// Nothing.
     #[default]
     None,
-    /// The phases of its algorithm, in order; together they have all steps.
+    /// The phases of its algorithm, in order; together they cover all steps.
     Phases(Vec<Phase>),
     /// The course of an exhaustive search.
     Search {
-        /// What was refuted.
+        /// The refuted pairs.
         refuted: Vec<Refutation>,
         /// Do refutations and bounds together prove that nothing better exists with these parts?
         proven: bool,
     },
 }
 
-/// There is no schedule of this many steps and this total width, or less.
+/// A pair that no schedule reaches: at most these steps and at most this total width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refutation {
     /// The number of steps.
     pub steps: u32,
     /// The total width.
     pub width: u32,
-    /// The size of the formula that has no model: variables and clauses.
+    /// The size of the unsatisfiable formula: variables and clauses.
     pub formula: (u32, usize),
 }
 
 impl Outcome {
-    /// A schedule and nothing else to tell.
+    /// A schedule without an account.
     pub fn new(schedule: Schedule, stopped: StopReason) -> Self {
         Self { schedule, stopped, account: Account::None }
     }
@@ -109,7 +109,7 @@ impl Outcome {
 }
 
 impl Account {
-    /// The phases of the algorithm, if it has some.
+    /// The phases of the algorithm, if it has any.
     pub fn phases(&self) -> &[Phase] {
         match self {
             Self::Phases(phases) => phases,
@@ -117,7 +117,7 @@ impl Account {
         }
     }
 
-    /// What was refuted.
+    /// The refuted pairs, if there was a search.
     pub fn refuted(&self) -> &[Refutation] {
         match self {
             Self::Search { refuted, .. } => refuted,

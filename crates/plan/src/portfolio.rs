@@ -1,4 +1,4 @@
-//! The planners that apply, one after the other, on one problem.
+//! Runs the planners that apply, one after another, on one problem.
 
 use super::registry::planners;
 use super::smt::{LastUnits, NAME as SMT, last_units};
@@ -23,7 +23,7 @@ pub(crate) fn plan_bounded(
         price: goal.price,
         seed: goal.seed,
     };
-    // A goal that no planner can meet is refused before any planner runs.
+    // Refuses a goal that no planner can meet before any planner runs.
     task.steps_or(bounds.least_steps())?;
     let candidates: Vec<&dyn Planner> = match goal.planner {
         Some(planner) => vec![planner],

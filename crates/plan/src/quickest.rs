@@ -1,17 +1,17 @@
-//! The schedule of least time, where steps and bytes have a price.
+//! The fastest schedule, where steps and bytes have a price.
 //!
-//! What is best depends on the size of the message: small ones take few steps, whatever the volume, large ones little
-//! volume, and only many parts allow that. No formula knows what planners reach, so several numbers of parts are
-//! planned: those of `synth pareto` and the one that would be best if all stood on its bounds. For each of them
-//! planners are asked for the least time, then for all schedules of the curve that may be faster than the best so far:
+//! Small messages want few steps at any volume, large ones little volume, which takes many parts. No formula predicts
+//! what planners reach, so several numbers of parts are planned: those of `synth pareto` and the one that would be best
+//! if its schedule met the bounds. For each, planners look for the least time, then for the schedules of the curve that
+//! may beat the best so far:
 //!
 //! ```text
-//!   seconds of the best  <=  alpha * steps + bytes / bandwidth * (least volume there can be)      not planned
+//!   seconds of the best  <=  alpha * steps + bytes / bandwidth * (least possible volume)      not planned
 //! ```
 //!
-//! So nothing that `synth pareto` finds is faster, unless planners needed over 3 % less volume in fewer steps than they
-//! did in more, which is not looked for. The numbers of parts come in the order of the time they might take: a time
-//! limit cuts off the least likely ones.
+//! So nothing that `synth pareto` finds is faster, unless fewer steps took over 3 % less volume than more steps did,
+//! which is not looked for. The numbers of parts come in the order of their least possible time, so that a time limit
+//! cuts off the least promising ones.
 
 use std::ops::RangeInclusive;
 
@@ -26,10 +26,10 @@ use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::Topology;
 
-/// Of the volume that more steps took, fewer steps are thought to take this part at least.
+/// The share of the volume of more steps that fewer steps are assumed to need at least.
 const LESS_IN_FEWER_STEPS: f64 = 0.97;
 
-/// The schedule of least time found.
+/// Finds the fastest schedule.
 ///
 /// # Errors
 ///
@@ -62,7 +62,7 @@ pub(super) fn quickest(
     Ok(Plan { stopped: stopped.unwrap_or(plan.stopped), ..plan })
 }
 
-/// The problem cut in the numbers of parts to be planned, those first that may take the least time.
+/// The problem in each number of parts to plan, the one with the least possible time first.
 fn candidates(
     topology: &Topology,
     kind: &Kind,
@@ -84,7 +84,7 @@ fn candidates(
     }
     numbers.sort_unstable();
     numbers.dedup();
-    // Stable: the fewest of equals first.
+    // Stable: among equals, the fewest parts first.
     let cost = |parts| least_cost(&whole, &bounds, parts, Some(price));
     numbers.sort_by(|&a, &b| cost(a).total_cmp(&cost(b)));
     numbers.into_iter().map(problem).collect()
@@ -98,7 +98,7 @@ fn as_float(volume: Rational) -> f64 {
     *volume.numer() as f64 / *volume.denom() as f64
 }
 
-/// Keeps the plan of least time, the first of equals.
+/// Keeps the fastest plan; among equals, the first.
 struct Quickest {
     price: Price,
     best: Option<(f64, Plan)>,

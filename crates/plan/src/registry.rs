@@ -8,7 +8,7 @@ use super::{
 /// The SMT planner with its default options.
 const SMT: &dyn Planner = &Smt::new();
 
-/// The planners of this crate, in the order in which planning tries them.
+/// The planners of this crate, in the order that planning tries them.
 pub fn planners() -> &'static [&'static dyn Planner] {
     &[
         &Template,

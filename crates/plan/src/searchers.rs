@@ -1,4 +1,4 @@
-//! The planners that planning always uses. Apart from the registry, so that a planner can ask the others.
+//! The planners that planning always uses, apart from the registry so that a planner can run the others.
 
 use super::{Arborescences, Exchange, Flood, FlowOverTime, Negotiated, Planner, SpanningTrees, Template, Trees};
 

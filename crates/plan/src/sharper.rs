@@ -1,7 +1,7 @@
-//! The bounds of the flow LP and of flows over time, looked for once a schedule stands above the bound that cuts give.
+//! The bounds of the flow LP and of flows over time, computed once a schedule is above the bound that cuts give.
 //!
-//! The LP costs up to a second where cuts cost milliseconds, and mostly cuts meet it. But where they do not, a search
-//! would work hard for a width that cannot be reached, and a schedule that is optimal would not be known to be.
+//! The LP takes up to a second, cuts milliseconds, and mostly both give the same bound. Where they differ, a search
+//! would chase an impossible width, and an optimal schedule would not be recognized.
 
 use std::sync::OnceLock;
 
@@ -10,7 +10,7 @@ use crate::bound::{self, Claim, FlowLimit};
 use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
 
-/// Bounds that get better when it matters.
+/// Bounds that are sharpened on demand.
 pub struct SharperBounds<'a> {
     problem: &'a Problem,
     cheap: &'a Bounds,
@@ -19,18 +19,18 @@ pub struct SharperBounds<'a> {
 }
 
 impl<'a> SharperBounds<'a> {
-    /// Nothing is computed yet.
+    /// The cheap bounds, with nothing computed yet.
     pub fn new(problem: &'a Problem, cheap: &'a Bounds, control: &'a Control) -> Self {
         Self { problem, cheap, control, sharp: OnceLock::new() }
     }
 
-    /// The best bounds known: the flow bound is among them if [`SharperBounds::sharp`] was called.
+    /// The best bounds so far: those of [`SharperBounds::sharp`] once it has run.
     pub fn known(&self) -> &Bounds {
         self.sharp.get().unwrap_or(self.cheap)
     }
 
-    /// The best bounds: the first call solves the flow LP, if it has at most [`FlowLimit::UNASKED`] variables
-    /// after symmetries, and if it is done within the time limit, and looks for metrics over time.
+    /// The best bounds: the first call looks for metrics over time and solves the flow LP, if that has at most
+    /// [`FlowLimit::UNASKED`] variables after symmetries and finishes within the time limit.
     pub fn sharp(&self) -> &Bounds {
         if self.control.stop().is_some() {
             return self.known();

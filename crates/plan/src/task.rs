@@ -1,4 +1,4 @@
-//! What a planner is given.
+//! The input of a planner.
 
 use super::{PlanError, SharperBounds};
 use crate::cost::Price;
@@ -6,27 +6,27 @@ use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
 
-/// What a planner is asked for.
+/// One planning job.
 #[derive(Clone)]
 pub struct Task<'a> {
     /// The problem; its parts are fixed.
     pub problem: &'a Problem,
-    /// Lower bounds already proven for it, as targets.
+    /// Lower bounds already proven for the problem, as targets.
     pub bounds: &'a Bounds,
-    /// Costlier bounds, computed only if the cheap ones are not met.
+    /// More costly bounds, computed only if the cheap ones are not met.
     pub sharper: Option<&'a SharperBounds<'a>>,
     /// Exactly this many steps, if stated.
     pub steps: Option<u32>,
     /// At most this many steps, if stated.
     pub max_steps: Option<u32>,
-    /// What time costs, if stated; otherwise the least volume counts, then the fewest steps.
+    /// Prices of time, if stated; otherwise the least volume counts, then the fewest steps.
     pub price: Option<Price>,
     /// Breaks ties and drives random choices: same task and seed, same schedule.
     pub seed: u64,
 }
 
 impl<'a> Task<'a> {
-    /// A task without limits, prices or costlier bounds.
+    /// A task without limits, prices or costly bounds.
     pub fn new(problem: &'a Problem, bounds: &'a Bounds) -> Self {
         Self { problem, bounds, sharper: None, steps: None, max_steps: None, price: None, seed: 0 }
     }
@@ -51,7 +51,7 @@ impl<'a> Task<'a> {
         Ok(self.steps.unwrap_or(least))
     }
 
-    /// Checks a number of steps that a planner cannot change against the number, or the most, stated.
+    /// Checks a number of steps that a planner cannot change against the stated number or maximum.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Is the first schedule the better one: cheaper if there are prices, else of less volume, then of fewer steps?
+    /// Is the first schedule better: cheaper if there are prices, else of less volume, then of fewer steps?
     pub fn prefers(&self, first: &Schedule, second: &Schedule) -> bool {
         match self.price {
             Some(price) => price.seconds(self.problem, first) < price.seconds(self.problem, second),
@@ -73,7 +73,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Does the schedule stand on both bounds, in the steps asked for?
+    /// Does the schedule meet both bounds, in the steps stated?
     pub fn is_optimal(&self, schedule: &Schedule) -> bool {
         let bounds = self.sharper.map_or(self.bounds, SharperBounds::known);
         let least_steps = self.steps.unwrap_or(bounds.least_steps());

@@ -1,7 +1,7 @@
-//! Sharing a total width out over steps.
+//! The distribution of a total width over steps.
 
-/// `total` shared out over `steps` as evenly as can be, the wider steps first; every step has at least width 1, so the
-/// sum is larger than `total` where there are more steps than that. None for 0 steps.
+/// Distributes `total` over `steps` as evenly as possible, the wider steps first; every step has at least width 1, so
+/// the sum exceeds `total` if that is less than `steps`. Empty for 0 steps.
 ///
 /// ```
 /// # use collsynth_plan::even_widths;
@@ -12,9 +12,9 @@ pub fn even_widths(total: u32, steps: u32) -> Vec<u32> {
     (0..steps).map(|step| (total / steps + u32::from(step < total % steps)).max(1)).collect()
 }
 
-/// `total` shared out over `steps` as evenly as the limits allow: no more than `early[t]` in the first `t + 1` steps,
-/// no more than `late[t]` in the last `t + 1` (both without limit beyond their ends), and at least 1 in every step,
-/// which comes first where it contradicts a limit. `total` must be at least `steps`.
+/// Distributes `total` over `steps` as evenly as the limits allow: at most `early[t]` in the first `t + 1` steps, at
+/// most `late[t]` in the last `t + 1` (no limit beyond their ends), and at least 1 in every step, which takes
+/// precedence over the limits. `total` must be at least `steps`.
 ///
 /// ```
 /// # use collsynth_plan::bounded_widths;

@@ -1,4 +1,4 @@
-//! Which links crowd when all messages take their shortest paths.
+//! The load of links when all messages take their shortest paths.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,14 +6,13 @@ use std::collections::BinaryHeap;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{LinkId, RankId};
 
-/// Paths as long as the shortest, up to this share, carry their part too.
+/// Paths longer than the shortest by at most this factor also carry a share.
 const AS_SHORT: f64 = 1.0 + 1e-6;
 
-/// Loads of links under lengths. Links are numbered as they were given.
+/// Loads of links under given lengths, in the order of the links passed in.
 pub(super) struct Crowding {
-    /// The capacity of each link.
     pub capacity: Vec<f64>,
-    /// Messages over each link, as routed last.
+    /// Messages over each link in the last routing.
     pub load: Vec<f64>,
     /// Sender and receiver of each link.
     ends: Vec<(usize, usize)>,
@@ -25,7 +24,6 @@ pub(super) struct Crowding {
 }
 
 impl Crowding {
-    /// Prepares the demand of a problem and these links.
     pub fn new(problem: &Problem, links: &[LinkId]) -> Self {
         let topology = problem.topology();
         let ranks = topology.rank_count();
@@ -47,8 +45,8 @@ impl Crowding {
         }
     }
 
-    /// Routes every message on its shortest paths, evenly where there are several; the sum of their lengths.
-    /// One Dijkstra search per rank.
+    /// Splits every message evenly over its shortest paths; returns the sum of their lengths. One Dijkstra search per
+    /// rank.
     pub fn route(&mut self, length: &[f64]) -> f64 {
         let ranks = self.from.len();
         self.load.fill(0.0);
@@ -57,7 +55,7 @@ impl Crowding {
         let mut settled = Vec::with_capacity(ranks);
         for origin in 0..ranks {
             self.search(origin, length, &mut distance, &mut settled);
-            // What comes through each rank, for itself and for those behind it; the farthest first.
+            // Traffic through each rank, for itself and for the ranks behind it; the farthest first.
             let mut passing = self.demand[origin * ranks..][..ranks].to_vec();
             for &rank in settled.iter().skip(1).rev() {
                 total += self.demand[origin * ranks + rank] * distance[rank];
@@ -73,12 +71,12 @@ impl Crowding {
         total
     }
 
-    /// Dijkstra's algorithm; `settled` lists the ranks reached in the order of their distance, the origin first.
+    /// Dijkstra's algorithm; `settled` lists the ranks reached by ascending distance, the origin first.
     fn search(&self, origin: usize, length: &[f64], distance: &mut [f64], settled: &mut Vec<usize>) {
         distance.fill(f64::INFINITY);
         settled.clear();
         distance[origin] = 0.0;
-        // Lengths are not negative, so their bits are in the order of their values.
+        // Nonnegative floats order like their bits.
         let mut reached = BinaryHeap::from([Reverse((0.0_f64.to_bits(), origin))]);
         while let Some(Reverse((bits, rank))) = reached.pop() {
             if f64::from_bits(bits) > distance[rank] {

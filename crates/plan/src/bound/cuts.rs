@@ -1,10 +1,10 @@
 //! Sets of ranks that are hard to leave or to enter.
 //!
-//! Every family below is a way to grow sets rank by rank, so that the demand and the capacity over the border of each
-//! new set cost one rank's links. Of a family only the best set is kept.
+//! Every family below grows sets rank by rank, so updating the demand and the capacity over the border costs one rank's
+//! links. Only the best set of a family is kept.
 //!
-//! It is enough to look at one way over a border at a time. Any path crosses it outwards and inwards in turn, so with
-//! both ways together demand and capacity merely add up, and `(a + b) / (c + d)` is never above both `a/c` and `b/d`.
+//! Each direction across a border can be checked on its own: together, demand and capacity merely add up, and `(a + b)
+//! / (c + d)` is never above both `a/c` and `b/d`.
 
 use std::collections::VecDeque;
 
@@ -16,58 +16,49 @@ use collsynth_core::topology::RankId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
     /// Every rank whose position along a dimension lies in `first..=last`.
-    Slab {
-        /// The dimension.
-        dim: usize,
-        /// The first position.
-        first: u32,
-        /// The last position.
-        last: u32,
-    },
+    Slab { dim: usize, first: u32, last: u32 },
     /// One rank.
     Rank,
-    /// Two neighbours.
-    Neighbours,
+    /// Two neighbors.
+    Neighbors,
     /// The ranks nearest to one rank.
     Ball(RankId),
-    /// Another set, improved by taking single ranks in and out.
+    /// Another set, improved by moving single ranks in and out.
     Improved,
 }
 
 impl Family {
-    /// The name of the family.
     pub fn name(self) -> &'static str {
         match self {
             Self::Slab { .. } => "arc cut",
             Self::Rank => "rank cut",
-            Self::Neighbours => "neighbour cut",
+            Self::Neighbors => "neighbour cut",
             Self::Ball(_) => "ball cut",
             Self::Improved => "improved cut",
         }
     }
 }
 
-/// A set of ranks and what must cross its border.
+/// A set of ranks and the traffic across its border.
 #[derive(Clone, Debug)]
 pub(super) struct Cut {
-    /// How it was found.
     pub family: Family,
     /// The set, ascending.
     pub ranks: Vec<RankId>,
-    /// The side of the border that is hardest to cross.
+    /// The direction that is harder to cross.
     pub crossing: Crossing,
 }
 
-/// Ranks taken in over all balls together, times the cost of taking one in: keeps 512 ranks in milliseconds.
+/// Ranks added to all balls together, times the cost of adding one: keeps 512 ranks in milliseconds.
 const BALL_WORK: usize = 2_000_000;
 
-/// The best slabs of a dimension that improvement starts from.
+/// The number of slabs of a dimension to improve.
 const SLABS: usize = 4;
 
-/// Ranks tried over all improvements together, times the cost of trying one.
+/// Ranks tried in all improvements together, times the cost of trying one.
 const IMPROVEMENT_WORK: usize = 4_000_000;
 
-/// The best slab of every dimension and the best rank; of the other families, what is better than all those.
+/// The best slab of every dimension and the best rank; of the other families, the sets better than all those.
 pub(super) fn best_cuts(problem: &Problem) -> Vec<Cut> {
     let mut region = Region::new(problem);
     let dims = problem.topology().as_torus().map_or(0, |torus| torus.extents.len());
@@ -76,7 +67,7 @@ pub(super) fn best_cuts(problem: &Problem) -> Vec<Cut> {
     found.extend(best_rank(&mut region));
     let others = slabs.into_iter().flat_map(|slabs| slabs.into_iter().skip(1));
     let mut starts: Vec<Cut> = found.iter().cloned().chain(others).collect();
-    for cut in best_neighbours(&mut region).into_iter().chain(best_ball(&mut region)) {
+    for cut in best_neighbors(&mut region).into_iter().chain(best_ball(&mut region)) {
         if found.iter().all(|simpler| cut.crossing.cmp(&simpler.crossing).is_gt()) {
             found.push(cut.clone());
         }
@@ -123,7 +114,7 @@ fn best_rank(region: &mut Region<'_>) -> Option<Cut> {
     best
 }
 
-fn best_neighbours(region: &mut Region<'_>) -> Option<Cut> {
+fn best_neighbors(region: &mut Region<'_>) -> Option<Cut> {
     let topology = region.problem().topology();
     let mut best = None;
     region.clear();
@@ -131,7 +122,7 @@ fn best_neighbours(region: &mut Region<'_>) -> Option<Cut> {
         if link.from < link.to || topology.links_between(link.to, link.from).next().is_none() {
             region.toggle(link.from);
             region.toggle(link.to);
-            keep_better(&mut best, region, Family::Neighbours);
+            keep_better(&mut best, region, Family::Neighbors);
             region.toggle(link.from);
             region.toggle(link.to);
         }
@@ -139,32 +130,32 @@ fn best_neighbours(region: &mut Region<'_>) -> Option<Cut> {
     best
 }
 
-/// Sets grown around a rank in the order of the distance from it. The ranks with the least capacity come first, and as
-/// many as are cheap: around the others the machine is as it was built.
+/// Sets grown around a rank by distance. Tries as many centers as are cheap, the ranks with the least capacity first:
+/// around the others nothing has failed.
 fn best_ball(region: &mut Region<'_>) -> Option<Cut> {
     let topology = region.problem().topology();
     let capacity = |rank: RankId| -> u64 {
         let touching = topology.links_from(rank).chain(topology.links_into(rank));
         touching.map(|id| topology.link(id)).filter(|link| link.alive).map(|link| u64::from(link.capacity)).sum()
     };
-    let mut centres: Vec<RankId> = topology.live_ranks().collect();
-    centres.sort_by_cached_key(|&rank| capacity(rank));
+    let mut centers: Vec<RankId> = topology.live_ranks().collect();
+    centers.sort_by_cached_key(|&rank| capacity(rank));
     let mut work_each = 2 * topology.links().len() + 1;
     if region.problem().collective().kind.demand().is_some() {
         work_each += topology.rank_count() * topology.rank_count();
     }
-    centres.truncate((BALL_WORK / work_each).max(1));
+    centers.truncate((BALL_WORK / work_each).max(1));
     let mut best = None;
-    for centre in centres {
+    for center in centers {
         region.clear();
-        let mut queue = VecDeque::from([centre]);
-        region.toggle(centre);
+        let mut queue = VecDeque::from([center]);
+        region.toggle(center);
         while let Some(rank) = queue.pop_front() {
             for link in topology.links_from(rank).map(|id| topology.link(id)) {
                 if link.alive && !region.holds(link.to) {
                     region.toggle(link.to);
                     queue.push_back(link.to);
-                    keep_better(&mut best, region, Family::Ball(centre));
+                    keep_better(&mut best, region, Family::Ball(center));
                 }
             }
         }
@@ -172,9 +163,9 @@ fn best_ball(region: &mut Region<'_>) -> Option<Cut> {
     best
 }
 
-/// Improves sets as Fiduccia and Mattheyses improve partitions: the rank on the border whose change is best changes
-/// sides, even if that is no gain, and stays there; of the sets passed on the way the best is where the next pass
-/// begins, until a pass brings nothing. The best set, if it is better than all there were.
+/// Improves sets as Fiduccia and Mattheyses improve partitions: the border rank with the best move changes sides, even
+/// at a loss, and stays there; the next pass starts from the best set of this one, until a pass gains nothing. Returns
+/// the best set if it is better than all the starts.
 fn best_improved(region: &mut Region<'_>, mut starts: Vec<Cut>) -> Option<Cut> {
     starts.sort_by(|a, b| b.crossing.cmp(&a.crossing));
     let topology = region.problem().topology();
@@ -195,7 +186,7 @@ fn best_improved(region: &mut Region<'_>, mut starts: Vec<Cut>) -> Option<Cut> {
     best
 }
 
-/// One pass: the best set on the way, if it is better than the one it begins with.
+/// One pass: the best set visited, if it is better than the start.
 fn pass(region: &mut Region<'_>, start: &Cut, trials_left: &mut usize) -> Option<Cut> {
     let topology = region.problem().topology();
     region.become_set(&start.ranks);

@@ -1,4 +1,4 @@
-//! From what was found to the evidence that certifies it.
+//! From a cut found to the evidence that certifies it.
 
 use super::cuts::Cut;
 use super::region::Side;
@@ -7,7 +7,7 @@ use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::RankId;
 
-/// The evidence for a cut, in the form the kind of collective asks for; `None` where it asks for none.
+/// The evidence for a cut, in the form that the kind of collective requires; `None` without volume.
 pub(super) fn of_cut(problem: &Problem, cut: &Cut) -> Option<Evidence> {
     let topology = problem.topology();
     let mut inside = vec![false; topology.rank_count()];
@@ -28,7 +28,7 @@ pub(super) fn of_cut(problem: &Problem, cut: &Cut) -> Option<Evidence> {
     })
 }
 
-/// Weight 1 on the live links between the pairs of ranks wanted.
+/// Weight 1 on the live links between the selected pairs of ranks.
 pub(super) fn unit_weights(problem: &Problem, wanted: impl Fn(RankId, RankId) -> bool) -> Vec<(RankId, RankId, u32)> {
     let topology = problem.topology();
     let ends = topology.live_links().map(|id| topology.link(id)).map(|link| (link.from, link.to, 1));

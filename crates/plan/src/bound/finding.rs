@@ -1,23 +1,23 @@
-//! A bound as it is found: what it claims, and why it holds.
+//! A bound as found: its claim, and why it holds.
 
 use collsynth_core::certificate::{StepsBound, VolumeBound};
 
-/// One bound, and why it holds.
+/// A bound, and why it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct BoundFinding {
     /// The family of evidence: "distance", "arc cut", "hop count", ...
     pub name: &'static str,
-    /// What it proves.
+    /// The claim proven.
     pub claim: Claim,
     /// The evidence in words, with coordinates.
     pub words: String,
 }
 
-/// What a bound says.
+/// The claim of a bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// At least so many steps.
+    /// A least number of steps.
     Steps(StepsBound),
-    /// At least so much volume.
+    /// A least volume.
     Volume(VolumeBound),
 }

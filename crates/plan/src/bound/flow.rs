@@ -1,56 +1,56 @@
-//! The flow bound: the least largest load of a multi-commodity flow, and a metric that proves it.
+//! The flow bound: the least maximum load of a multi-commodity flow, and a metric that proves it.
 //!
-//! No schedule has less volume than the flow that may split every message over any paths. Its value is that of a linear
-//! program; the dual solution is a length of each link. The lengths are rounded to integers in several ways, and what
-//! each rounding proves is computed exactly, so nothing hangs on the solver's last digit, or on the solver at all.
+//! No schedule has less volume than the flow that may split every message over any paths. A linear program gives its
+//! value; the dual solution is a length of each link. The lengths are rounded to integers in several ways, and the
+//! bound that each rounding proves is computed exactly, so nothing depends on the solver's accuracy or correctness.
 //!
-//! Symmetries of the damaged torus that keep the demand make the program smaller, not its value: `collsynth_lp` has
-//! why.
+//! Symmetries of the damaged torus that keep the demand shrink the program without changing its value; `collsynth_lp`
+//! explains why.
 //!
 //! Sources: Basu et al., HPDC 2024 (the flow of an all-to-all, aggregated by source).
 
 use collsynth_lp::{Arc, Limit, LpError, Network, Symmetry};
 use thiserror::Error;
 
-use super::finding::{Claim, Finding};
-use super::rounding::{FINE, Rounding, Weights, joined_pairs, weights};
+use super::finding::{BoundFinding, Claim};
+use super::rounding::{FINE, Rounding, joined_pairs, weights};
 use super::words;
 use crate::symmetry::{Automorphism, symmetries};
-use collsynth_core::certificate::{self, Evidence, Rational, VolumeBound};
+use collsynth_core::certificate::{self, Evidence, VolumeBound};
 use collsynth_core::collective::Pattern;
 use collsynth_core::problem::{Disconnected, Problem};
 use collsynth_core::topology::{Distances, RankId};
 
-/// How much work a flow bound may be.
+/// The effort that a flow bound may take.
 #[derive(Clone, Debug, Default)]
 pub struct FlowLimit {
-    /// Variables of the largest program that is solved.
+    /// Variables of the largest program to solve.
     pub variables: usize,
     /// When the solver gives up.
     pub solver: Limit,
 }
 
 impl FlowLimit {
-    /// Variables of the largest program that planning solves unasked: it takes about a second.
+    /// Variables of the largest program that planning solves by default: it takes about a second.
     pub const UNASKED: usize = 16_000;
 
-    /// Programs of so many variables at most, for as long as they take.
+    /// At most this many variables, without a time limit.
     pub const fn of_size(variables: usize) -> Self {
         Self { variables, solver: Limit::NONE }
     }
 }
 
-/// What the linear program says, and what is proven of it.
+/// The optimum of the linear program, and the bound proven from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowBound {
-    /// The solver's optimum, in messages: what the certificate could be at best.
+    /// The solver's optimum, in messages: the best that the certificate could prove.
     pub optimum: f64,
-    /// Variables of the program, and what they would be without symmetries.
+    /// Variables of the program, with and without the use of symmetries.
     pub variables: (usize, usize),
-    /// The symmetries used, with the identity.
+    /// The symmetries used, including the identity.
     pub symmetries: usize,
     /// The best rounding of the dual solution; none if nothing must move.
-    pub finding: Option<Finding>,
+    pub finding: Option<BoundFinding>,
 }
 
 /// Why there is no flow bound.
@@ -66,12 +66,12 @@ pub enum FlowError {
     /// Some rank cannot reach another.
     #[error(transparent)]
     Disconnected(#[from] Disconnected),
-    /// The solver did not get there.
+    /// The solver failed.
     #[error("flow LP: {0}")]
     Solver(#[from] LpError),
 }
 
-/// Solves the flow's linear program and proves what its dual solution is worth.
+/// Solves the flow's linear program and proves the bound that its dual solution gives.
 ///
 /// Deterministic. The program has `N * links` variables over the number of symmetries: 0.1 s for 1500 of them, seconds
 /// for 25 thousand, a minute for 100 thousand.
@@ -95,31 +95,24 @@ pub fn flow_bound(problem: &Problem, limit: &FlowLimit) -> Result<FlowBound, Flo
         optimum: flow.load,
         variables: (flow.variables, instance.network.nodes() * instance.network.arcs().len()),
         symmetries: instance.symmetries,
-        finding: rounding
-            .best
-            .map(|(at_least, rounded)| finding(problem, at_least, weights(&instance.pairs, &rounded))),
+        finding: rounding.best.map(|(at_least, rounded)| {
+            let weights = weights(&instance.pairs, &rounded);
+            let words = words::metric(problem, &weights, at_least);
+            let claim = Claim::Volume(VolumeBound { at_least, evidence: Evidence::Metric { weights } });
+            BoundFinding { name: "flow LP", claim, words }
+        }),
     })
-}
-
-fn finding(problem: &Problem, at_least: Rational, weights: Weights) -> Finding {
-    let words = words::metric(problem, &weights, at_least);
-    Finding {
-        name: "flow LP",
-        claim: Claim::Volume(VolumeBound { at_least, evidence: Evidence::Metric { weights } }),
-        words,
-    }
 }
 
 /// A problem as a network of plain numbers: an arc for every pair of ranks that live links join, in that order.
 pub struct FlowNetwork {
-    /// Ranks, links and demand, in messages. For gather all of it is turned round, so that the commodity is one: that
-    /// of the root.
+    /// Ranks, links and demand, in messages. A gather is reversed, which leaves one commodity: that of the root.
     pub network: Network,
-    /// Maps of the network that keep the demand, of which all the others are composed.
+    /// Generators of the maps of the network that keep the demand.
     pub generators: Vec<Symmetry>,
-    /// How many such maps there are, with the identity.
+    /// The number of such maps, including the identity.
     pub symmetries: usize,
-    /// Is all of it turned round?
+    /// Is the network reversed?
     pub reversed: bool,
     /// The ranks that each arc joins, as in the topology.
     pub pairs: Vec<(RankId, RankId)>,
@@ -166,7 +159,7 @@ impl FlowNetwork {
     }
 }
 
-/// Does a map of the ranks carry what must be done into itself?
+/// Does a map of the ranks keep the demand?
 pub(crate) fn keeps_demand(problem: &Problem, image: &dyn Fn(RankId) -> RankId) -> bool {
     let kind = &problem.collective().kind;
     match kind.demand() {
@@ -183,7 +176,7 @@ pub(crate) fn keeps_demand(problem: &Problem, image: &dyn Fn(RankId) -> RankId) 
 fn symmetry(map: &Automorphism, pairs: &[(RankId, RankId)]) -> Symmetry {
     let image = |&(from, to): &(RankId, RankId)| {
         let moved = (map.ranks[from.index()], map.ranks[to.index()]);
-        // Live links go to live links, so the pair is there; if not, the solver's crate refuses the symmetry.
+        // Live links map to live links, so the pair exists; if not, `collsynth_lp` refuses the symmetry.
         pairs.binary_search(&moved).map_or(u32::MAX, |index| index as u32)
     };
     Symmetry { nodes: map.ranks.iter().map(|rank| rank.0).collect(), arcs: pairs.iter().map(image).collect() }

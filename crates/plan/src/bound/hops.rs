@@ -7,18 +7,16 @@ use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::Distances;
 
-/// What all messages together need of all links together.
+/// All hops and all live links.
 pub(super) struct HopCount {
     /// Hops of all messages (chunks, for `all_to_allv`) on their shortest paths.
     pub hops: u64,
-    /// Live links.
     pub links: u64,
-    /// Their capacity.
     pub capacity: u64,
 }
 
 impl HopCount {
-    /// Counts; `None` for kinds whose chunks do not each go from one rank to one rank, or if nothing must move.
+    /// `None` for kinds whose chunks do not each go from one rank to one rank, or if nothing must move.
     pub fn new(problem: &Problem, distances: &Distances) -> Option<Self> {
         let topology = problem.topology();
         let kind = &problem.collective().kind;
@@ -37,12 +35,11 @@ impl HopCount {
         (hops > 0).then_some(Self { hops, links, capacity })
     }
 
-    /// The volume below which the hops do not fit, in messages.
+    /// The least volume that the hops fit in, in messages.
     pub fn volume(&self, problem: &Problem) -> Rational {
         Rational::new(self.hops.into(), i128::from(self.capacity) * Count::of(problem).a_message)
     }
 
-    /// The metric with weight 1 on every live link.
     pub fn evidence(&self, problem: &Problem) -> Evidence {
         Evidence::Metric { weights: unit_weights(problem, |_, _| true) }
     }

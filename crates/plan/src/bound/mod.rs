@@ -1,15 +1,15 @@
-//! Lower bounds: how few steps, and how little volume, any schedule can have.
+//! Lower bounds on the steps and the volume of any schedule.
 //!
-//! Finding a bound is a search; believing it is not: each comes with evidence that `certificate` checks exactly.
+//! Finding a bound takes a search; trusting it does not: each comes with evidence that `certificate` checks exactly.
 //!
-//! * **steps**: the farthest pair of ranks one of which needs data of the other.
-//! * **volume**: a set of ranks and what must cross its border, over the capacity there. On a torus with few failures
-//!   the best set is a slab of positions along one dimension (an *arc cut*); with many failures it may be a rank, its
-//!   neighbourhood, or a set of any form, found by improving those. Where each message goes from one rank to one rank,
-//!   also the *hop count*: all hops of all messages over all capacity, and, on small networks, metrics of any form. For
-//!   all-reduce, partitions. Where the way of the first chunks counts, [metrics over time](over_time()).
+//! * **steps**: the farthest pair of ranks of which one needs data of the other.
+//! * **volume**: a set of ranks and the traffic that must cross its border, over the capacity there. On a torus with
+//!   few failures the best set is a slab of positions along one dimension (an *arc cut*); with many failures it may be
+//!   a rank, its neighborhood, or any set found by improving those. If each message goes from one rank to one rank,
+//!   also the *hop count* (all hops of all messages over all capacity) and, on small networks, arbitrary metrics. For
+//!   all-reduce, partitions. If the latency of the first chunks counts, [metrics over time](over_time()).
 //!
-//! A barrier has no volume to speak of: it gets a bound for its steps alone.
+//! A barrier has no volume, so only its steps are bounded.
 
 mod count;
 mod crowding;
@@ -27,6 +27,8 @@ mod stepped;
 mod weighted;
 mod words;
 
+use std::cmp::Reverse;
+
 use collsynth_core::certificate::{Bounds, Evidence, Rational, StepsBound, VolumeBound};
 use collsynth_core::collective::Pattern;
 use collsynth_core::problem::{Disconnected, Problem};
@@ -34,7 +36,7 @@ use collsynth_core::topology::Distances;
 
 pub use collsynth_lp::{Limit, LpError};
 
-pub use finding::{Claim, Finding};
+pub use finding::{BoundFinding, Claim};
 pub(crate) use flow::keeps_demand;
 pub use flow::{FlowBound, FlowError, FlowLimit, FlowNetwork, flow_bound};
 pub use over_time::over_time;
@@ -42,16 +44,16 @@ pub use stepped::{SteppedBound, joint_bounds, stepped_bound};
 
 use hops::HopCount;
 
-/// The most bounds on the volume that are shown.
+/// The most bounds on the volume to show.
 const MOST_VOLUMES: usize = 11;
 
 /// The best bound on the steps and the best on the volume; none where nothing must move.
 ///
-/// Deterministic. Takes O(N * links) time, some tens of milliseconds for 512 ranks.
+/// Deterministic. Takes O(N * links) time, tens of milliseconds for 512 ranks.
 ///
 /// # Errors
 ///
-/// If a rank cannot reach another that needs its data: then there is no schedule at all.
+/// If a rank cannot reach another that needs its data: then there is no schedule.
 ///
 /// ```
 /// use collsynth_core::collective::{Collective, Kind};
@@ -75,30 +77,30 @@ pub fn find(problem: &Problem) -> Result<Bounds, Disconnected> {
     Ok(bounds)
 }
 
-/// The bound on the steps, then the best bound on the volume of every family that has something to say, the best first;
-/// a dozen at most.
+/// The bound on the steps, then the best bound on the volume of every family that applies, the best first; at most a
+/// dozen.
 ///
 /// # Errors
 ///
 /// As [`find`].
-pub fn findings(problem: &Problem) -> Result<Vec<Finding>, Disconnected> {
+pub fn findings(problem: &Problem) -> Result<Vec<BoundFinding>, Disconnected> {
     let distances = Distances::new(problem.topology());
     problem.check_connected(&distances)?;
     let mut volumes = volume_findings(problem, &distances);
-    // Stable: among equals, the fewer links, then the family that comes first.
-    volumes.sort_by(|a, b| b.at_least.cmp(&a.at_least).then(a.links.cmp(&b.links)));
+    // Stable: among equals, the fewest links, then the first family.
+    volumes.sort_by_key(|&(at_least, links, _)| (Reverse(at_least), links));
     volumes.truncate(MOST_VOLUMES);
-    let steps = farthest_pair(problem, &distances).map(|bound| Finding {
+    let steps = farthest_pair(problem, &distances).map(|bound| BoundFinding {
         name: "distance",
         words: words::distance(problem, &bound),
         claim: Claim::Steps(bound),
     });
-    Ok(steps.into_iter().chain(volumes.into_iter().map(|volume| volume.finding)).collect())
+    Ok(steps.into_iter().chain(volumes.into_iter().map(|(.., finding)| finding)).collect())
 }
 
-/// Puts a bound on the volume where it belongs among others sorted by [`findings`]: behind those as good.
-pub fn add(findings: &mut Vec<Finding>, finding: Finding) {
-    let value = |finding: &Finding| match &finding.claim {
+/// Inserts a bound on the volume among others sorted by [`findings`], behind its equals.
+pub fn add(findings: &mut Vec<BoundFinding>, finding: BoundFinding) {
+    let value = |finding: &BoundFinding| match &finding.claim {
         Claim::Steps(_) => None,
         Claim::Volume(bound) => Some(bound.at_least),
     };
@@ -106,21 +108,7 @@ pub fn add(findings: &mut Vec<Finding>, finding: Finding) {
     findings.insert(place.unwrap_or(findings.len()), finding);
 }
 
-/// A finding with what it is ranked by.
-struct Ranked {
-    at_least: Rational,
-    links: u64,
-    finding: Finding,
-}
-
-impl Ranked {
-    fn new(name: &'static str, at_least: Rational, links: u64, evidence: Evidence, words: String) -> Self {
-        let claim = Claim::Volume(VolumeBound { at_least, evidence });
-        Self { at_least, links, finding: Finding { name, claim, words } }
-    }
-}
-
-/// The first of the pairs that are farthest apart, among those where one needs data of the other.
+/// The first of the pairs farthest apart, among those where one needs data of the other.
 fn farthest_pair(problem: &Problem, distances: &Distances) -> Option<StepsBound> {
     let mut farthest: Option<StepsBound> = None;
     for from in problem.topology().live_ranks() {
@@ -134,41 +122,37 @@ fn farthest_pair(problem: &Problem, distances: &Distances) -> Option<StepsBound>
     farthest
 }
 
-fn volume_findings(problem: &Problem, distances: &Distances) -> Vec<Ranked> {
+/// Findings with their volume and their number of links, which rank them.
+fn volume_findings(problem: &Problem, distances: &Distances) -> Vec<(Rational, u64, BoundFinding)> {
     let kind = &problem.collective().kind;
     if !kind.has_volume() {
         return Vec::new();
     }
-    let mut ranked = Vec::new();
-    let mut add = |name, at_least, links, evidence, words| {
-        ranked.push(Ranked::new(name, at_least, links, evidence, words));
+    let ranked = |name, at_least, links, evidence, words| {
+        (at_least, links, BoundFinding { name, claim: Claim::Volume(VolumeBound { at_least, evidence }), words })
     };
+    let mut found = Vec::new();
     for cut in cuts::best_cuts(problem) {
         if let Some(evidence) = evidence::of_cut(problem, &cut) {
             let (volume, words) = (cut.crossing.volume(problem), words::cut(problem, &cut));
-            add(cut.family.name(), volume, cut.crossing.links, evidence, words);
+            found.push(ranked(cut.family.name(), volume, cut.crossing.links, evidence, words));
         }
     }
-    if let Some(found) = HopCount::new(problem, distances) {
-        add(
-            "hop count",
-            found.volume(problem),
-            found.links,
-            found.evidence(problem),
-            words::hop_count(problem, &found),
-        );
+    if let Some(count) = HopCount::new(problem, distances) {
+        let (volume, words) = (count.volume(problem), words::hop_count(problem, &count));
+        found.push(ranked("hop count", volume, count.links, count.evidence(problem), words));
     }
     if kind.pattern() == Pattern::EveryToEvery {
-        for found in partition::best_partitions(problem) {
-            let (volume, links, words) = (found.volume(), found.links, words::partition(&found));
-            add("partition", volume, links, Evidence::Partition { blocks: found.blocks }, words);
+        for best in partition::best_partitions(problem) {
+            let (volume, words) = (best.volume(), words::partition(&best));
+            found.push(ranked("partition", volume, best.links, Evidence::Partition { blocks: best.blocks }, words));
         }
     }
     if let Some((volume, weights)) = weighted::best_metric(problem)
-        && ranked.iter().all(|other| other.at_least < volume)
+        && found.iter().all(|&(other, ..)| other < volume)
     {
         let (links, words) = (weights.len() as u64, words::metric(problem, &weights, volume));
-        ranked.push(Ranked::new("weighted metric", volume, links, Evidence::Metric { weights }, words));
+        found.push(ranked("weighted metric", volume, links, Evidence::Metric { weights }, words));
     }
-    ranked
+    found
 }

@@ -1,8 +1,8 @@
-//! Metrics over time: bounds for demands whose first chunks have a long way before them.
+//! Metrics over time: bounds for demands whose first chunks have a long path ahead.
 //!
-//! Cuts and metrics count what links carry in all units of time; but in the first ones some have nothing to carry yet,
-//! and in the last ones what sets out now comes too late. Where few chunks go far, or all of them between few ranks,
-//! that is what decides.
+//! Cuts and metrics count the load of links over all units of time; but in the first units some links have nothing to
+//! carry yet, and in the last ones a chunk that sets out arrives too late. Where few chunks go far, or all of them
+//! between few ranks, this decides.
 //!
 //! ```text
 //!   unit             1    2    3    4    5         5 chunks from a to d over a -> b -> c -> d: 7 units, though
@@ -10,16 +10,15 @@
 //!   b -> c                x    x    x    x   ...
 //! ```
 //!
-//! * **Stars**: what goes from one rank to others, or from others to one rank, is a flow of one commodity. Its least
-//!   time is found exactly: between two ranks by a flow repeated in time, else by maximal flows through the network
-//!   expanded in time. The cut that stops the last flow that does not suffice is the metric. For broadcast and reduce:
-//!   the flow between the root and each rank. For all_reduce: the flow to each rank from the one whose parts take
-//!   longest, by what the links at both ends carry and the hops between. For all_to_allv: of all chunks, those of one
-//!   origin or one destination.
-//! * **Ends**: for an all_to_allv also the linear program of all commodities, in which the first and the last units are
-//!   looked at one by one (`collsynth_lp::least_time`). Its dual solution is rounded, and proven exactly.
+//! * **Stars**: traffic from one rank to others, or from others to one rank, is a flow of one commodity. Its least time
+//!   is found exactly: between two ranks by a flow repeated in time, else by maximal flows through the time-expanded
+//!   network. The minimum cut of the last flow that does not suffice is the metric. For broadcast and reduce: the flow
+//!   between the root and each rank. For all_reduce: the flow to each rank from the one whose parts take longest, given
+//!   the capacity at both ends and the hops between. For all_to_allv: the chunks of one origin or one destination.
+//! * **Ends**: for all_to_allv also the linear program of all commodities, which resolves the first and the last units
+//!   one by one (`collsynth_lp::least_time`). Its dual solution is rounded and proven exactly.
 //!
-//! These bounds hold for the parts of the problem at hand only: twice the parts have the same way before them.
+//! These bounds hold only for the number of parts at hand: twice the parts have the same latency.
 //!
 //! Source: Ford and Fulkerson, "Constructing maximal dynamic flows from static flows", 1958.
 
@@ -30,7 +29,7 @@ use petgraph::algo::dinics;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
-use super::finding::{Claim, Finding};
+use super::finding::{BoundFinding, Claim};
 use super::flow::{FlowLimit, FlowNetwork};
 use super::repeated::{TooFew, too_few_units};
 use super::rounding::{FINE, Rounding, joined_pairs, windows};
@@ -40,21 +39,21 @@ use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{Distances, RankId};
 
-/// Arcs of the networks expanded in time of all stars together.
+/// Arcs of the time-expanded networks of all stars together.
 const STAR_WORK: u64 = 2_000_000;
-/// Units looked at one by one at each end, the more the better.
+/// Units resolved one by one at each end; more are better.
 const ENDS: [usize; 2] = [2, 1];
 
-/// The best metric over time, if it proves a larger total width than what is known; of stars, and of the linear program
-/// where it has no more variables than the limit says. Deterministic but for the time the solver may take.
-pub fn over_time(problem: &Problem, known: &Bounds, limit: &FlowLimit) -> Option<Finding> {
+/// The best metric over time, of stars and of the linear program if it is within the limit, if it proves a larger total
+/// width than the known bounds. Deterministic unless the solver runs out of time.
+pub fn over_time(problem: &Problem, known: &Bounds, limit: &FlowLimit) -> Option<BoundFinding> {
     let distances = Distances::new(problem.topology());
     problem.check_connected(&distances).ok()?;
     let mut best = Best { problem, least: known.least_width(problem.parts()), evidence: None };
     let mut work = STAR_WORK;
     let mut stars = stars(problem, &distances);
     stars.sort_by_key(|star| Reverse(star.estimate));
-    // Of a demand the ranks that have most to do are slow; of others, it may be any rank.
+    // With a demand the busiest ranks are the slowest; otherwise any rank may be.
     let any = problem.collective().kind.demand().is_none();
     for star in &stars {
         if limit.solver.check().is_err() {
@@ -71,19 +70,18 @@ pub fn over_time(problem: &Problem, known: &Bounds, limit: &FlowLimit) -> Option
     }
     let (at_least, evidence) = best.evidence?;
     let words = words::over_time(problem, &evidence);
-    Some(Finding { name: "flow over time", claim: Claim::Volume(VolumeBound { at_least, evidence }), words })
+    Some(BoundFinding { name: "flow over time", claim: Claim::Volume(VolumeBound { at_least, evidence }), words })
 }
 
 /// The best evidence so far.
 struct Best<'a> {
     problem: &'a Problem,
-    /// The total width known to be needed.
+    /// The least total width proven.
     least: u32,
     evidence: Option<(Rational, Evidence)>,
 }
 
 impl Best<'_> {
-    /// Keeps what proves more than is known.
     fn add(&mut self, evidence: Evidence) {
         let parts = i128::from(self.problem.parts());
         if let Ok(proven) = certificate::value(self.problem, &evidence)
@@ -95,15 +93,15 @@ impl Best<'_> {
     }
 }
 
-/// What goes from one rank to others, or to it from others.
+/// The traffic from one rank to others, or to it from others.
 struct Star {
-    centre: RankId,
-    inwards: bool,
-    /// How many chunks, and to (or from) whom.
+    center: RankId,
+    inward: bool,
+    /// The other ranks, with their numbers of chunks.
     amounts: Vec<(RankId, u32)>,
     /// The rank that the evidence names.
     named: Option<RankId>,
-    /// The width it takes if the links at both ends decide.
+    /// The width needed if only the links at both ends limit it.
     estimate: u32,
 }
 
@@ -116,20 +114,20 @@ fn stars(problem: &Problem, distances: &Distances) -> Vec<Star> {
             if into { topology.links_into(rank).map(count).sum() } else { topology.links_from(rank).map(count).sum() };
         u32::max(sum, 1)
     };
-    let star = |centre: RankId, inwards: bool, only: Option<RankId>, named: Option<RankId>| {
+    let star = |center: RankId, inward: bool, only: Option<RankId>, named: Option<RankId>| {
         let others = topology.live_ranks().filter(|&rank| only.is_none_or(|only| only == rank));
         let chunks = |far: RankId| {
-            let (origin, dest) = if inwards { (far, centre) } else { (centre, far) };
+            let (origin, dest) = if inward { (far, center) } else { (center, far) };
             problem.owed(origin, dest)
         };
         let amounts: Vec<(RankId, u32)> =
             others.map(|far| (far, chunks(far))).filter(|&(_, amount)| amount > 0).collect();
         let all: u32 = amounts.iter().map(|&(_, amount)| amount).sum();
-        let far_end = only.map_or(u32::MAX, |only| capacity(only, !inwards));
-        let hops = |far: RankId| if inwards { distances.get(far, centre) } else { distances.get(centre, far) };
+        let far_end = only.map_or(u32::MAX, |only| capacity(only, !inward));
+        let hops = |far: RankId| if inward { distances.get(far, center) } else { distances.get(center, far) };
         let farthest = amounts.iter().map(|&(far, _)| u32::from(hops(far))).max().unwrap_or(0);
-        let estimate = all.div_ceil(capacity(centre, inwards).min(far_end)) + farthest;
-        Star { centre, inwards, amounts, named, estimate }
+        let estimate = all.div_ceil(capacity(center, inward).min(far_end)) + farthest;
+        Star { center, inward, amounts, named, estimate }
     };
     let each = |make: &dyn Fn(RankId) -> Star| topology.live_ranks().map(make).collect::<Vec<_>>();
     let kind = &problem.collective().kind;
@@ -146,7 +144,7 @@ fn stars(problem: &Problem, distances: &Distances) -> Vec<Star> {
             topology.live_ranks().map(pair).reduce(slower).unwrap_or_else(|| pair(rank))
         }),
         (Pattern::OneToOne, None) if kind.demand().is_some() => {
-            let both = |inwards: bool| each(&|rank| star(rank, inwards, None, None));
+            let both = |inward: bool| each(&|rank| star(rank, inward, None, None));
             both(false).into_iter().chain(both(true)).collect()
         }
         (Pattern::OneToOne, None) => Vec::new(),
@@ -154,7 +152,7 @@ fn stars(problem: &Problem, distances: &Distances) -> Vec<Star> {
 }
 
 impl Star {
-    /// Evidence for the largest width that is not enough, if that is `least` at the least and the work allows.
+    /// Evidence for the largest insufficient width, if that is at least `least` and the work allows.
     fn slowest(&self, problem: &Problem, least: u32, work: &mut u64) -> Option<Evidence> {
         match self.amounts[..] {
             [(far, amount)] => self.slowest_of_two(problem, far, amount, least),
@@ -162,20 +160,20 @@ impl Star {
         }
     }
 
-    /// The same where all goes between the centre and one rank.
+    /// The same where all traffic is between the center and one rank.
     fn slowest_of_two(&self, problem: &Problem, far: RankId, amount: u32, least: u32) -> Option<Evidence> {
         let topology = problem.topology();
         let links = topology.live_links().map(|id| topology.link(id)).map(|link| {
-            let (from, to) = self.turned((link.from, link.to));
+            let (from, to) = self.oriented((link.from, link.to));
             (from.0, to.0, link.capacity)
         });
-        let TooFew { units, since } = too_few_units(topology.rank_count(), links, (self.centre.0, far.0), amount)?;
+        let TooFew { units, since } = too_few_units(topology.rank_count(), links, (self.center.0, far.0), amount)?;
         (units >= least).then(|| self.evidence(problem, units, &since))
     }
 
-    /// A link as it is where time runs from the centre.
-    fn turned(&self, (from, to): (RankId, RankId)) -> (RankId, RankId) {
-        if self.inwards { (to, from) } else { (from, to) }
+    /// A link as seen if time runs from the center.
+    fn oriented(&self, (from, to): (RankId, RankId)) -> (RankId, RankId) {
+        if self.inward { (to, from) } else { (from, to) }
     }
 
     fn slowest_of_many(&self, problem: &Problem, least: u32, work: &mut u64) -> Option<Evidence> {
@@ -186,18 +184,18 @@ impl Star {
             *work = work.checked_sub(size * u64::from(width))?;
             let Some((missing, found)) = self.stopped(problem, width) else { return evidence };
             evidence = Some(found);
-            // A unit more brings what the links of the centre can carry at most.
-            let ids: Vec<_> = match self.inwards {
-                true => topology.links_into(self.centre).collect(),
-                false => topology.links_from(self.centre).collect(),
+            // One more unit adds at most the capacity of the center's links.
+            let ids: Vec<_> = match self.inward {
+                true => topology.links_into(self.center).collect(),
+                false => topology.links_from(self.center).collect(),
             };
             let room: u32 = ids.into_iter().map(|id| topology.link(id)).filter(|l| l.alive).map(|l| l.capacity).sum();
             width += missing.div_ceil(room.max(1)).saturating_sub(1).max(1);
         }
     }
 
-    /// How much does not get through in so many units, and the cut over time that stops it; `None` if all of it does.
-    /// For what goes inwards, links and time are turned round.
+    /// The amount that does not get through in `width` units, and the cut over time that stops it; `None` if all of it
+    /// does. For inward traffic, links and time are reversed.
     fn stopped(&self, problem: &Problem, width: u32) -> Option<(u32, Evidence)> {
         let topology = problem.topology();
         let ranks = topology.rank_count() as u32;
@@ -207,12 +205,12 @@ impl Star {
         for _ in 0..=ranks * (width + 1) {
             graph.add_node(());
         }
-        let (source, sink) = (self.centre.0, ranks * (width + 1));
+        let (source, sink) = (self.center.0, ranks * (width + 1));
         for unit in 0..width {
             for &pair in &pairs {
                 let links =
                     topology.links_between(pair.0, pair.1).map(|id| topology.link(id)).filter(|link| link.alive);
-                let (from, to) = self.turned(pair);
+                let (from, to) = self.oriented(pair);
                 let (from, to) = (unit * ranks + from.0, (unit + 1) * ranks + to.0);
                 graph.add_edge(from.into(), to.into(), links.map(|link| link.capacity.min(all)).sum());
             }
@@ -227,7 +225,7 @@ impl Star {
         if value >= all {
             return None;
         }
-        // From which time on the source still reaches a rank.
+        // The time from which the source still reaches a rank.
         let mut reached = vec![false; graph.node_count()];
         reached[source as usize] = true;
         let mut stack = vec![NodeIndex::from(source)];
@@ -250,14 +248,14 @@ impl Star {
         Some((all - value, self.evidence(problem, width, &since)))
     }
 
-    /// The cut over time behind which are, from a time on, the ranks that are reached.
+    /// The cut over time that has the ranks on its near side from the times in `since` on.
     fn evidence(&self, problem: &Problem, width: u32, since: &[u32]) -> Evidence {
         let window = |pair: (RankId, RankId)| {
-            let (from, to) = self.turned(pair);
-            // The links that lead from what is reached to what is not.
+            let (from, to) = self.oriented(pair);
+            // The units in which the link leads from a reached rank to an unreached one.
             let (first, last) = (since[from.index()] + 1, since[to.index()].saturating_sub(1).min(width));
             let (first, last) =
-                if self.inwards { (width + 1 - last, (width + 1).checked_sub(first)?) } else { (first, last) };
+                if self.inward { (width + 1 - last, (width + 1).checked_sub(first)?) } else { (first, last) };
             (first <= last).then_some(Window { from: pair.0, to: pair.1, first, last, weight: 1 })
         };
         let weights = joined_pairs(problem).into_iter().filter_map(window).collect();
@@ -265,7 +263,7 @@ impl Star {
     }
 }
 
-/// Evidence from the linear program of all commodities, for a width of `least` at the least.
+/// Evidence from the linear program of all commodities, for a width of at least `least`.
 fn of_all(problem: &Problem, least: u32, limit: &FlowLimit) -> Option<Evidence> {
     let instance = FlowNetwork::new(problem).ok()?;
     let (network, generators) = (&instance.network, &instance.generators);
@@ -275,13 +273,18 @@ fn of_all(problem: &Problem, least: u32, limit: &FlowLimit) -> Option<Evidence> 
     let ends = ENDS.into_iter().find(fits)?;
     let parts = f64::from(problem.parts());
     let flow = collsynth_lp::least_time(network, generators, ends, 1.0 / parts, &limit.solver).ok()?;
-    // The largest width below the optimum, which must be above it by more than the solver's last digits.
+    // The largest width below the optimum, by more than the solver's tolerance.
     let width = (flow.time * parts - 1e-4).ceil() - 1.0;
     if width < f64::from(least) || width < 2.0 * ends as f64 + 1.0 {
         return None;
     }
     let width = width as u32;
-    let layers = layers(ends as u32, width);
+    // One unit per layer at both ends, all others in one layer.
+    let last = width - ends as u32 + 1..=width;
+    let ends = 1..=ends as u32;
+    let middle = (ends.end() + 1, last.start() - 1);
+    let single = |unit: u32| (unit, unit);
+    let layers: Vec<(u32, u32)> = ends.map(single).chain([middle]).chain(last.map(single)).collect();
     let evidence = |rounded: &[u32]| Evidence::MetricOverTime {
         width,
         rank: None,
@@ -290,10 +293,4 @@ fn of_all(problem: &Problem, least: u32, limit: &FlowLimit) -> Option<Evidence> 
     let mut rounding = Rounding::new(|rounded: &[u32]| certificate::value(problem, &evidence(rounded)).ok());
     rounding.add(&flow.lengths.concat(), &FINE);
     rounding.best.map(|(_, rounded)| evidence(&rounded))
-}
-
-/// The units of each layer: one by one at both ends, all others in one layer.
-fn layers(ends: u32, width: u32) -> Vec<(u32, u32)> {
-    let last = (width - ends + 1..=width).map(|unit| (unit, unit));
-    (1..=ends).map(|unit| (unit, unit)).chain([(ends + 1, width - ends)]).chain(last).collect()
 }

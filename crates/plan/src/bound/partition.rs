@@ -1,16 +1,16 @@
 //! Partitions of the ranks that are hard to join: the bound of all-reduce.
 //!
-//! In whatever way sums are formed, each of `b` blocks but one must give its share away and get the result back:
-//! `2 (b - 1)` vectors cross between blocks. The tight partition of a sound torus is into single ranks.
+//! However the sums are formed, all but one of `b` blocks must give their share away and get the result back: `2 (b -
+//! 1)` vectors cross between blocks. The tight partition of an intact torus is into single ranks.
 
 use collsynth_core::certificate::Rational;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{Link, RankId};
 
-/// A partition and what must cross between its blocks.
+/// A partition and the traffic between its blocks.
 #[derive(Clone, Debug)]
 pub(super) struct Partition {
-    /// How it was found, as part of a sentence: "the live ranks one by one".
+    /// The blocks as part of a sentence: "the live ranks one by one".
     pub words: String,
     /// The blocks, each ascending.
     pub blocks: Vec<Vec<RankId>>,
@@ -21,7 +21,7 @@ pub(super) struct Partition {
 }
 
 impl Partition {
-    /// Vectors that cross between blocks at least.
+    /// The least number of vectors that cross between blocks.
     pub fn vectors(&self) -> u64 {
         2 * (self.blocks.len() as u64 - 1)
     }
@@ -32,8 +32,8 @@ impl Partition {
     }
 }
 
-/// The partition into single ranks, and into the slabs between some boundaries of every dimension; and, if that is
-/// better than all those, the weakest ranks singly and the rest.
+/// The partition into single ranks, the best slabs of every dimension and, if that is better than all those, the
+/// weakest ranks one by one and the rest.
 pub(super) fn best_partitions(problem: &Problem) -> Vec<Partition> {
     let topology = problem.topology();
     let dims = topology.as_torus().map_or(0, |torus| torus.extents.len());
@@ -44,15 +44,14 @@ pub(super) fn best_partitions(problem: &Problem) -> Vec<Partition> {
     found
 }
 
-/// A name, and the number of each rank's block.
+/// A description, and the number of each rank's block.
 type Family = (String, Vec<u32>);
 
 fn singly(problem: &Problem) -> Family {
     ("the live ranks one by one".to_owned(), (0..problem.topology().rank_count() as u32).collect())
 }
 
-/// The ranks in the order of the capacity of their links, as many as make the bound best, each a block; the rest is
-/// one more block.
+/// The ranks with the least link capacity, as many as make the bound best, are a block each; the rest is one more.
 fn weakest_singly(problem: &Problem) -> Family {
     let topology = problem.topology();
     let ranks = topology.rank_count();
@@ -60,7 +59,7 @@ fn weakest_singly(problem: &Problem) -> Family {
     weakest.sort_by_cached_key(|&rank| live_links_of(problem, rank).map(|link| u64::from(link.capacity)).sum::<u64>());
 
     let (mut taken, mut capacity) = (vec![false; ranks], 0_u64);
-    // Blocks beside the rest, and the capacity between blocks.
+    // Blocks besides the rest, and the capacity between blocks.
     let mut best = (0_u64, 1_u64);
     for (count, &rank) in weakest.iter().enumerate().take(weakest.len().saturating_sub(1)) {
         taken[rank.index()] = true;
@@ -82,7 +81,7 @@ fn live_links_of(problem: &Problem, rank: RankId) -> impl Iterator<Item = &Link>
     touching.map(|id| topology.link(id)).filter(|link| link.alive)
 }
 
-/// Cut a dimension at its weakest boundaries, as many as make the bound best. Boundary `b` is behind position `b`; the
+/// Cuts a dimension at its weakest boundaries, as many as make the bound best. Boundary `b` is behind position `b`; the
 /// one behind the last position of a mesh has no links and is cut first.
 fn slabs(problem: &Problem, dim: usize) -> Family {
     let topology = problem.topology();
@@ -107,7 +106,7 @@ fn slabs(problem: &Problem, dim: usize) -> Family {
     }
     let mut cut = vec![false; extent];
     weakest.iter().take(best.0).for_each(|&boundary| cut[boundary] = true);
-    // The slab of a position: the number of boundaries cut before it, counted round.
+    // The slab of a position: the number of boundaries cut before it, modulo the slabs.
     let mut slab_at = Vec::with_capacity(extent);
     let mut slab = 0;
     for &behind in &cut {
@@ -118,7 +117,7 @@ fn slabs(problem: &Problem, dim: usize) -> Family {
     (format!("{} slabs across {}", best.0, collsynth_core::topology::dim_name(dim as u8)), block_of)
 }
 
-/// Collects the blocks and counts what joins them; `None` for fewer than two blocks.
+/// Collects the blocks and counts the links between them; `None` for fewer than two blocks.
 fn measure(problem: &Problem, (words, block_of): Family) -> Option<Partition> {
     let topology = problem.topology();
     let mut members: Vec<(u32, RankId)> = topology.live_ranks().map(|rank| (block_of[rank.index()], rank)).collect();

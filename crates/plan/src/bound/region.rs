@@ -1,4 +1,4 @@
-//! A set of ranks that changes one rank at a time, and what must cross its border.
+//! A set of ranks that changes one rank at a time, and the traffic across its border.
 
 use std::cmp::Ordering;
 
@@ -6,9 +6,9 @@ use super::count::Count;
 use collsynth_core::certificate::Rational;
 use collsynth_core::collective::{Demand, Who};
 use collsynth_core::problem::Problem;
-use collsynth_core::topology::{LinkId, RankId};
+use collsynth_core::topology::RankId;
 
-/// Which links of a border are counted.
+/// The links of a border to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     /// Those that leave the set.
@@ -17,16 +17,15 @@ pub(super) enum Side {
     Into,
 }
 
-/// What must cross a border, and over what.
+/// The traffic that must cross a border in one direction, and the links that carry it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Crossing {
-    /// The links counted.
     pub side: Side,
-    /// What must cross them, in messages (chunks, for `all_to_allv`).
+    /// The traffic, in messages (chunks, for `all_to_allv`).
     pub amount: u64,
-    /// Their capacity; not 0.
+    /// The capacity of the links; not 0.
     pub capacity: u64,
-    /// Their number.
+    /// The number of links.
     pub links: u64,
 }
 
@@ -43,7 +42,7 @@ pub(super) struct Region<'a> {
     into: Border,
 }
 
-/// One way over the border.
+/// One direction across the border.
 #[derive(Clone, Copy, Default)]
 struct Border {
     capacity: u64,
@@ -53,12 +52,12 @@ struct Border {
 }
 
 impl Crossing {
-    /// The volume below which this cannot cross, in messages.
+    /// The least volume at which the traffic can cross, in messages.
     pub fn volume(&self, problem: &Problem) -> Rational {
         Rational::new(self.amount.into(), i128::from(self.capacity) * Count::of(problem).a_message)
     }
 
-    /// The more demand on the less capacity is the greater; among equals, the fewer links.
+    /// By traffic per capacity; among equals, fewer links are greater.
     pub fn cmp(&self, other: &Self) -> Ordering {
         let (left, right) = (
             u128::from(self.amount) * u128::from(other.capacity),
@@ -69,7 +68,6 @@ impl Crossing {
 }
 
 impl<'a> Region<'a> {
-    /// The empty set.
     pub fn new(problem: &'a Problem) -> Self {
         let topology = problem.topology();
         let counts = problem.collective().kind.demand().into_iter().flat_map(Demand::counts).collect();
@@ -85,12 +83,10 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// The problem it is about.
     pub fn problem(&self) -> &'a Problem {
         self.problem
     }
 
-    /// True if the rank is in the set.
     pub fn holds(&self, rank: RankId) -> bool {
         self.inside[rank.index()]
     }
@@ -100,26 +96,24 @@ impl<'a> Region<'a> {
         (0..self.inside.len() as u32).map(RankId).filter(|&rank| self.holds(rank)).collect()
     }
 
-    /// Makes this the set to work with. O(changes).
     pub fn become_set(&mut self, ranks: &[RankId]) {
         self.clear();
         ranks.iter().for_each(|&rank| self.toggle(rank));
     }
 
-    /// Empties the set.
     pub fn clear(&mut self) {
         self.inside.fill(false);
         (self.ranks, self.holds_root) = (0, false);
         (self.out, self.into) = (Border::default(), Border::default());
     }
 
-    /// Takes a rank in, or out if it is in; a failed rank never is. O(degree), O(N) for `all_to_allv`.
+    /// Adds a rank, or removes it if it is in the set; a failed rank never is. O(degree), O(N) for `all_to_allv`.
     pub fn toggle(&mut self, rank: RankId) {
         if !self.problem.topology().is_alive(rank) {
             return;
         }
-        // Whatever joins the rank to the inside is on the border exactly when the rank is not in the set, and whatever
-        // joins it to the outside exactly when it is.
+        // A link between the rank and the inside is on the border if and only if the rank is not in the set; a link to
+        // the outside, if and only if it is.
         let joins = !self.holds(rank);
         self.inside[rank.index()] = false;
         self.toggle_links(rank, joins);
@@ -133,7 +127,7 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// What must cross the border, on the side where that is hardest; `None` if nothing must.
+    /// The traffic in the harder direction; `None` if nothing must cross.
     pub fn hardest_crossing(&self) -> Option<Crossing> {
         match (self.crossing(Side::Out), self.crossing(Side::Into)) {
             (Some(out), Some(into)) if into.cmp(&out).is_gt() => Some(into),
@@ -147,14 +141,14 @@ impl<'a> Region<'a> {
         (amount > 0 && capacity > 0).then_some(Crossing { side, amount, capacity, links })
     }
 
-    /// What must cross: messages from inside to outside (or back) where each goes from one rank to one rank; shards
-    /// that are on one side only and needed on the other; partial sums of what is needed on the other.
+    /// The traffic that must cross: messages from inside to outside (or back) if each goes from one rank to one rank;
+    /// shards that are on one side only and needed on the other; partial sums of values needed on the other.
     fn amount(&self, side: Side) -> u64 {
         let (within, beyond) = (self.ranks, self.live - self.ranks);
         if within == 0 || beyond == 0 {
             return 0;
         }
-        // Seen along the links counted: how many ranks are before them, how many after, and on which side the root is.
+        // Along the links counted: the ranks before them, the ranks after, and whether the root is before.
         let (before, after, root_before) = match side {
             Side::Out => (within, beyond, self.holds_root),
             Side::Into => (beyond, within, !self.holds_root),
@@ -181,45 +175,31 @@ impl<'a> Region<'a> {
 
     fn toggle_links(&mut self, rank: RankId, joins: bool) {
         let topology = self.problem.topology();
-        let step = |border: &mut Border, id: LinkId, adds: bool| {
-            let capacity = u64::from(topology.link(id).capacity);
-            if adds {
-                border.capacity += capacity;
-                border.links += 1;
-            } else {
-                border.capacity -= capacity;
-                border.links -= 1;
+        for id in topology.links_from(rank).chain(topology.links_into(rank)) {
+            let link = topology.link(id);
+            if !link.alive {
+                continue;
             }
-        };
-        for id in topology.links_from(rank).filter(|&id| topology.link(id).alive) {
-            match self.inside[topology.link(id).to.index()] {
-                true => step(&mut self.into, id, !joins),
-                false => step(&mut self.out, id, joins),
-            }
-        }
-        for id in topology.links_into(rank).filter(|&id| topology.link(id).alive) {
-            match self.inside[topology.link(id).from.index()] {
-                true => step(&mut self.out, id, !joins),
-                false => step(&mut self.into, id, joins),
-            }
+            let leaves = link.from == rank;
+            let inside = self.inside[if leaves { link.to } else { link.from }.index()];
+            let border = if leaves == inside { &mut self.into } else { &mut self.out };
+            let capacity = u64::from(link.capacity);
+            (border.capacity, border.links) = match joins != inside {
+                true => (border.capacity + capacity, border.links + 1),
+                false => (border.capacity - capacity, border.links - 1),
+            };
         }
     }
 
     fn toggle_demand(&mut self, rank: RankId, joins: bool) {
         let ranks = self.inside.len();
-        let step = |total: &mut u64, count: u32, adds: bool| match adds {
-            true => *total += u64::from(count),
-            false => *total -= u64::from(count),
-        };
         for other in self.problem.topology().live_ranks().filter(|&other| other != rank) {
-            let sends = self.counts[rank.index() * ranks + other.index()];
-            let takes = self.counts[other.index() * ranks + rank.index()];
-            if self.inside[other.index()] {
-                step(&mut self.into.chunks, sends, !joins);
-                step(&mut self.out.chunks, takes, !joins);
-            } else {
-                step(&mut self.out.chunks, sends, joins);
-                step(&mut self.into.chunks, takes, joins);
+            let inside = self.inside[other.index()];
+            let (sent, received) =
+                if inside { (&mut self.into, &mut self.out) } else { (&mut self.out, &mut self.into) };
+            let of_pair = |from: RankId, to: RankId| u64::from(self.counts[from.index() * ranks + to.index()]);
+            for (border, chunks) in [(sent, of_pair(rank, other)), (received, of_pair(other, rank))] {
+                border.chunks = if joins != inside { border.chunks + chunks } else { border.chunks - chunks };
             }
         }
     }

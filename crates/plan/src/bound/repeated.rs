@@ -1,25 +1,23 @@
-//! How soon chunks get from one rank to another: flows repeated in time.
+//! The least time between two ranks: flows repeated in time.
 //!
-//! A flow of rate `k` through the links, taken apart into paths, is repeated unit after unit for as long as what sets
-//! out still arrives: a path of `l` links that begins anew in each of `W` units delivers `W - l + 1` chunks for each
-//! unit of its rate. Of all flows, those by successive shortest paths deliver most: for `W` units, those by all paths
-//! of at most `W` links.
+//! A flow through the links, decomposed into paths, is repeated in every unit while its chunks can still arrive: in `W`
+//! units, a path of `l` links delivers `W - l + 1` chunks for each unit of its rate. Flows along successive shortest
+//! paths deliver most: in `W` units, those along all paths of at most `W` links.
 //!
 //! ```text
 //!   paths of 1, 3 and 5 links:  units      1  2  3  4  5  6
 //!                               chunks by  1  2  4  6  9 12
 //! ```
 //!
-//! The distances that are left when these paths are filled say when the cut over time passes each rank: a rank as far
-//! as `d` is reached from time `d` on, and what would have to leave it earlier, or come to a rank later, is the
-//! evidence. The destination is reached a unit too late, and back from it, along filled paths, what no longer arrives
-//! in time.
+//! The residual distances once these paths are filled give the time at which the cut over time passes each rank: a rank
+//! at distance `d` is reached from time `d` on. The destination is reached a unit too late, and so are the ranks back
+//! along filled paths from which chunks no longer arrive in time.
 //!
-//! Takes time for one shortest path search for each path, whatever the number of chunks: O(paths * ranks * links).
+//! Takes one shortest-path search per path, whatever the number of chunks: O(paths * ranks * links).
 //!
 //! Source: Ford and Fulkerson, "Constructing maximal dynamic flows from static flows", Operations Research 6, 1958.
 
-/// A link that a flow may take, with what it already carries.
+/// A link with its load so far.
 struct Arc {
     from: u32,
     to: u32,
@@ -27,17 +25,17 @@ struct Arc {
     load: u32,
 }
 
-/// Too few units, and why.
+/// A number of units that does not suffice, and why.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooFew {
-    /// So many units are not enough, one more is.
+    /// One more unit suffices.
     pub units: u32,
-    /// For each rank, when the first of what does not get through is there; more than `units`: not in time.
+    /// For each rank, the time from which the cut has it on its near side; more than `units`: never.
     pub since: Vec<u32>,
 }
 
 /// The largest number of units in which `amount` chunks do not get from one rank to another through links `(from, to,
-/// capacity)`; `None` where none do in any number of units, or where the units are no longer numbers of 32 bits.
+/// capacity)`; `None` if they never do, or if the units exceed 32 bits.
 pub(super) fn too_few_units(
     ranks: usize,
     links: impl Iterator<Item = (u32, u32, u32)>,
@@ -63,11 +61,11 @@ pub(super) fn too_few_units(
     }
 }
 
-/// Shortest paths from some ranks, each with a start, through what links have left; over a link that carries something
-/// also back, at a gain of one. There are no cycles of gain while all paths filled so far were shortest.
+/// Shortest paths in the residual network from some ranks, each with a start time; a loaded link can be taken back at
+/// length -1. There are no negative cycles while all paths filled so far were shortest.
 struct Shortest {
     distance: Vec<Option<u32>>,
-    /// The arc by which a rank is reached, and whether forwards.
+    /// The arc by which a rank is reached, and whether it is taken forward.
     before: Vec<Option<(usize, bool)>>,
 }
 
@@ -83,13 +81,13 @@ impl Shortest {
             for (index, arc) in arcs.iter().enumerate() {
                 let ahead = distance[arc.from as usize].filter(|_| arc.load < arc.capacity).map(|d| d + 1);
                 let back = distance[arc.to as usize].filter(|&d| arc.load > 0 && d > 0).map(|d| d - 1);
-                for (there, candidate, forwards) in [(arc.to, ahead, true), (arc.from, back, false)] {
+                for (there, candidate, forward) in [(arc.to, ahead, true), (arc.from, back, false)] {
                     let known = &mut distance[there as usize];
                     if let Some(candidate) = candidate
                         && known.is_none_or(|known| candidate < known)
                     {
                         *known = Some(candidate);
-                        before[there as usize] = Some((index, forwards));
+                        before[there as usize] = Some((index, forward));
                         changed = true;
                     }
                 }
@@ -99,24 +97,24 @@ impl Shortest {
     }
 }
 
-/// Fills the path that leads to a rank, and says with how much.
+/// Fills the path to a rank; returns the rate added.
 fn fill(arcs: &mut [Arc], before: &[Option<(usize, bool)>], from: u32, to: u32) -> u32 {
     let mut path = Vec::new();
     let mut at = to;
     while at != from
-        && let Some((index, forwards)) = before[at as usize]
+        && let Some((index, forward)) = before[at as usize]
     {
-        path.push((index, forwards));
-        at = if forwards { arcs[index].from } else { arcs[index].to };
+        path.push((index, forward));
+        at = if forward { arcs[index].from } else { arcs[index].to };
     }
-    let left = |&(index, forwards): &(usize, bool)| {
+    let left = |&(index, forward): &(usize, bool)| {
         let Arc { capacity, load, .. } = arcs[index];
-        if forwards { capacity - load } else { load }
+        if forward { capacity - load } else { load }
     };
     let more = path.iter().map(left).min().unwrap_or(0);
-    for (index, forwards) in path {
+    for (index, forward) in path {
         let load = &mut arcs[index].load;
-        *load = if forwards { *load + more } else { *load - more };
+        *load = if forward { *load + more } else { *load - more };
     }
     more
 }
@@ -125,7 +123,6 @@ fn fill(arcs: &mut [Arc], before: &[Option<(usize, bool)>], from: u32, to: u32) 
 mod tests {
     use super::*;
 
-    /// Links both ways.
     fn both(cables: &[(u32, u32)]) -> impl Iterator<Item = (u32, u32, u32)> {
         cables.iter().flat_map(|&(a, b)| [(a, b, 1), (b, a, 1)])
     }
@@ -138,8 +135,8 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_was_filled_gives_way_to_two() {
-        // The shortest, 0 1 2 5, stands in the way of 0 1 4 5 and 0 3 2 5 until it is turned back.
+    fn a_filled_path_is_replaced_by_two() {
+        // The shortest path, 0 1 2 5, blocks 0 1 4 5 and 0 3 2 5 until it is taken back.
         let links = [(0, 1, 1), (1, 2, 1), (2, 5, 1), (1, 4, 1), (4, 6, 1), (6, 5, 1), (0, 7, 1), (7, 3, 1), (3, 2, 1)];
         let few = too_few_units(8, links.into_iter(), (0, 5), 10).unwrap();
         // Rate 2 by two paths of 4 links: 2 (W - 3) chunks; 10 need 8 units. By the shortest alone it would take 12.
@@ -148,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_get_there_has_no_number_of_units() {
+    fn unreachable_ranks_have_no_number_of_units() {
         assert_eq!(too_few_units(3, both(&[(0, 1)]), (0, 2), 4), None);
     }
 }

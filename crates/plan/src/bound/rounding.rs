@@ -1,4 +1,4 @@
-//! From lengths in floating point to integer weights, and what those prove exactly.
+//! From floating-point lengths to integer weights, and the bound those prove exactly.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use collsynth_core::certificate::{Rational, Window};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::RankId;
 
-/// Rounding to 0 and 1: from which share of the greatest length on a link counts.
+/// Rounding to 0 and 1: the least share of the greatest length that becomes 1.
 const THRESHOLDS: [f64; 4] = [0.5, 0.9, 0.7, 0.3];
 
-/// The greatest weights to round the solution of a linear program to, small ones first: a simple proof is the better.
+/// The greatest weights to round the solution of a linear program to, small ones first: simple proofs are better.
 pub(super) const FINE: [u32; 18] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 20, 24, 60, 1_000, 100_000, 10_000_000];
 
 /// A metric as evidence states it.
@@ -17,15 +17,14 @@ pub(super) type Weights = Vec<(RankId, RankId, u32)>;
 
 /// The best of several roundings of lengths to weights; among equals, the first.
 pub(super) struct Rounding<P> {
-    /// What weights prove, if anything.
+    /// The bound that weights prove, if any.
     prove: P,
     tried: BTreeSet<Vec<u32>>,
-    /// What the best weights so far prove.
+    /// The best weights so far, with the bound they prove.
     pub best: Option<(Rational, Vec<u32>)>,
 }
 
 impl<P: Fn(&[u32]) -> Option<Rational>> Rounding<P> {
-    /// No rounding yet.
     pub fn new(prove: P) -> Self {
         Self { prove, tried: BTreeSet::new(), best: None }
     }
@@ -69,14 +68,14 @@ pub(super) fn joined_pairs(problem: &Problem) -> Vec<(RankId, RankId)> {
     pairs
 }
 
-/// Weights as evidence states them: of the pairs that have any.
+/// Weights as evidence states them: the nonzero ones.
 pub(super) fn weights(pairs: &[(RankId, RankId)], rounded: &[u32]) -> Weights {
     let weighted = pairs.iter().zip(rounded).map(|(&(from, to), &weight)| (from, to, weight));
     weighted.filter(|&(.., weight)| weight > 0).collect()
 }
 
-/// Weights that change with time, `[layer * pairs + pair]`, as windows; `spans` has the first and the last unit of each
-/// layer, one after another.
+/// Time-varying weights, `[layer * pairs + pair]`, as windows; `spans` has the first and the last unit of each layer,
+/// in order.
 pub(super) fn windows(pairs: &[(RankId, RankId)], rounded: &[u32], spans: &[(u32, u32)]) -> Vec<Window> {
     let mut windows: Vec<Window> = Vec::new();
     for (index, &(from, to)) in pairs.iter().enumerate() {

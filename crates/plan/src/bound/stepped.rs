@@ -1,10 +1,10 @@
-//! Steps and volume jointly: the least volume of schedules of so many steps.
+//! Steps and volume jointly: the least volume in a given number of steps.
 //!
-//! The flow that may split every message over any paths, in a fixed number of steps, store and forward: a linear
-//! program again, `steps` times as large as that of the flow bound. Its dual solution is a length of each link in each
-//! step; it is rounded to integers, and what those prove is computed exactly.
+//! The flow that may split every message over any paths, in a fixed number of store-and-forward steps, is a linear
+//! program `steps` times as large as that of the flow bound. Its dual solution is a length of each link in each step;
+//! it is rounded to integers, and the bound those prove is computed exactly.
 //!
-//! Over all numbers of steps this is a frontier: what no planner can be better than, at any price of steps and volume.
+//! Over all numbers of steps this is a frontier that no planner can beat, at any price of steps and volume.
 //!
 //! Sources: Basu et al., HPDC 2024 (the time-stepped flow).
 
@@ -13,27 +13,27 @@ use super::rounding::{FINE, Rounding, windows};
 use collsynth_core::certificate::{self, Bounds, JointBound, Rational};
 use collsynth_core::problem::Problem;
 
-/// What the linear program of a number of steps says, and what is proven of it.
+/// The optimum of the linear program for a number of steps, and the bound proven from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SteppedBound {
-    /// What is proven.
+    /// The bound.
     pub proven: JointBound,
     /// The solver's optimum, in messages.
     pub optimum: f64,
-    /// The widths of the steps in the solver's solution, in messages.
+    /// The solver's widths of the steps, in messages.
     pub widths: Vec<f64>,
     /// Variables of the program.
     pub variables: usize,
 }
 
 impl SteppedBound {
-    /// The least sum of widths when a message has `parts` parts: every step is at least 1 wide.
+    /// The least total width for messages of `parts` parts: every step is at least 1 wide.
     pub fn least_width(&self, parts: u32) -> u32 {
         self.proven.least_width(parts).max(self.proven.steps)
     }
 }
 
-/// The least volume in so many steps. Deterministic; there are about `steps` times as many variables as in
+/// The least volume in a number of steps. Deterministic; about `steps` times as many variables as
 /// [`super::flow_bound`].
 ///
 /// # Errors
@@ -70,12 +70,10 @@ pub fn stepped_bound(problem: &Problem, steps: u32, limit: &FlowLimit) -> Result
     })
 }
 
-/// What proves of a schedule of so many steps and such a sum of widths that none of so many steps (or fewer) is
-/// narrower, and none of fewer steps as narrow, where the bounds on either alone do not: a bound each, if it can be
-/// proven.
+/// Joint bounds which prove that no schedule of at most `steps` steps is narrower than `width`, and none of fewer steps
+/// as narrow, where the separate bounds do not: one each, if it can be proven.
 ///
-/// Solves at most two linear programs; none for kinds without them, where they are too large, or once the limit has
-/// come.
+/// Solves at most two linear programs; none for kinds without them, if they are too large, or past the limit.
 pub fn joint_bounds(problem: &Problem, bounds: &Bounds, steps: u32, width: u32, limit: &FlowLimit) -> Vec<JointBound> {
     let parts = problem.parts();
     let mut joint = Vec::new();

@@ -10,19 +10,14 @@ use collsynth_core::collective::{Combining, Pattern, Unit};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{RankId, dim_name};
 
-/// Ranks listed one by one before the rest is only counted.
+/// Ranks listed one by one before the rest are only counted.
 const LISTED: usize = 4;
 
 /// "rank 42 (2,2,2) is 6 hops from rank 0 (0,0,0), whose data it needs".
 pub(super) fn distance(problem: &Problem, bound: &StepsBound) -> String {
     let label = |rank| problem.topology().rank_label(rank);
-    let hops = if bound.at_least == 1 { "hop" } else { "hops" };
-    format!(
-        "rank {} is {} {hops} from rank {}, whose data it needs",
-        label(bound.to),
-        bound.at_least,
-        label(bound.from)
-    )
+    let hops = counted(bound.at_least.into(), "hop");
+    format!("rank {} is {hops} from rank {}, whose data it needs", label(bound.to), label(bound.from))
 }
 
 /// "all messages together make 8064 hops over 382 links: 21.10".
@@ -37,9 +32,9 @@ pub(super) fn over_time(problem: &Problem, evidence: &Evidence) -> String {
     let in_steps = format!("in {width} steps of width 1, ");
     match rank {
         Some(rank) => {
-            let outwards = problem.collective().kind.pattern() == Pattern::EveryToOne;
-            let way = if outwards { "go out from" } else { "come to" };
-            format!("{in_steps}not all of it can {way} rank {}", problem.topology().rank_label(*rank))
+            let outward = problem.collective().kind.pattern() == Pattern::EveryToOne;
+            let verb = if outward { "go out from" } else { "come to" };
+            format!("{in_steps}not all of it can {verb} rank {}", problem.topology().rank_label(*rank))
         }
         None => format!(
             "{in_steps}the links chosen between {} pairs of ranks cannot carry all that must cross them",
@@ -80,34 +75,19 @@ pub(super) fn cut(problem: &Problem, cut: &Cut) -> String {
         Unit::Shard if kind.combining() == Combining::Sum => "partial sum",
         unit => unit.name(),
     };
-    let verb = match (side, one) {
-        (Side::Out, true) => "sends",
-        (Side::Out, false) => "send",
-        (Side::Into, true) => "takes",
-        (Side::Into, false) => "take",
+    let (verb, direction) = match side {
+        Side::Out => ("send", "out"),
+        Side::Into => ("take", "in"),
     };
-    let way = match side {
-        Side::Out => "out",
-        Side::Into => "in",
-    };
-    format!(
-        "{} {verb} {} {way} {}: {}",
-        set(problem, cut),
-        counted(amount, what),
-        over(links, capacity),
-        decimal(cut.crossing.volume(problem))
-    )
+    let verb = if one { format!("{verb}s") } else { verb.to_owned() };
+    let (what, over) = (counted(amount, what), over(links, capacity));
+    format!("{} {verb} {what} {direction} {over}: {}", set(problem, cut), decimal(cut.crossing.volume(problem)))
 }
 
 /// "between the live ranks one by one, 126 vectors cross 382 links: 0.32".
 pub(super) fn partition(partition: &Partition) -> String {
-    format!(
-        "between {}, {} cross {}: {}",
-        partition.words,
-        counted(partition.vectors(), "vector"),
-        over(partition.links, partition.capacity),
-        decimal(partition.volume())
-    )
+    let (vectors, over) = (counted(partition.vectors(), "vector"), over(partition.links, partition.capacity));
+    format!("between {}, {vectors} cross {over}: {}", partition.words, decimal(partition.volume()))
 }
 
 fn set(problem: &Problem, cut: &Cut) -> String {
@@ -120,8 +100,8 @@ fn set(problem: &Problem, cut: &Cut) -> String {
                 if first == last { format!("{name} = {first}") } else { format!("{name} in {first}..={last}") };
             Some(format!("with {positions}"))
         }
-        Family::Ball(centre) => Some(format!("nearest to {}", label(&centre))),
-        Family::Rank | Family::Neighbours | Family::Improved => None,
+        Family::Ball(center) => Some(format!("nearest to {}", label(&center))),
+        Family::Rank | Family::Neighbors | Family::Improved => None,
     };
     match named {
         Some(named) if count == 1 => format!("the rank {named}"),
@@ -146,7 +126,7 @@ fn over(links: u64, capacity: u64) -> String {
     if links == capacity { format!("over {links_text}") } else { format!("over {links_text} of capacity {capacity}") }
 }
 
-/// Whole numbers as they are, others with two digits, rounded to the nearest.
+/// Integers as they are, others rounded to two digits.
 fn decimal(value: Rational) -> String {
     if value.is_integer() {
         return value.to_integer().to_string();
