@@ -1,46 +1,46 @@
-//! Chakra execution traces, out: a file for each rank, as ASTRA-sim's custom collectives read them
-//! (mlcommons/chakra: schema/protobuf/et_def.proto; astra-sim: system/collective/ChakraImpl.cc).
+//! Writes Chakra execution traces, a file for each rank, for ASTRA-sim's custom collectives (mlcommons/chakra:
+//! schema/protobuf/et_def.proto; astra-sim: system/collective/ChakraImpl.cc).
 //!
-//! A file is a row of protobuf messages, each after its length as a varint: first `GlobalMetadata`, then a `Node` for
-//! each thing the rank does, none before those it depends on.
+//! A file is a sequence of protobuf messages, each preceded by its length as a varint: first `GlobalMetadata`, then the
+//! rank's `Node`s in an order that respects dependencies.
 //!
 //! | node | of | attributes |
 //! |---|---|---|
-//! | `COMM_SEND_NODE` (5) | a packet that is sent | `comm_type`, `comm_size` (int64, bytes), `comm_src`, `comm_dst`, `comm_tag` (int32) |
-//! | `COMM_RECV_NODE` (6) | a packet that is received | the same |
-//! | `COMP_NODE` (4) | a copy, an addition, a wait that is itself waited for | none; it takes no time |
+//! | `COMM_SEND_NODE` (5) | a packet sent | `comm_type`, `comm_size` (int64, bytes), `comm_src`, `comm_dst`, `comm_tag` (int32) |
+//! | `COMM_RECV_NODE` (6) | a packet received | the same |
+//! | `COMP_NODE` (4) | a copy, an addition, a wait that is itself awaited | none; it takes no time |
 //!
-//! Packets of a channel carry its number as tag and match in order. `data_deps` are the node before of the same worker
-//! and those that are waited for. A packet without slots has one byte. That a full channel holds its sender back has no
-//! counterpart.
+//! Packets of a channel carry its number as tag and match in order. `data_deps` are the same worker's previous node and
+//! the nodes waited for. A packet without slots has one byte. The format cannot express that a full channel blocks its
+//! sender.
 
 use std::collections::HashSet;
 
 use prost::{Message, Oneof};
 use thiserror::Error;
 
+use crate::awaited;
 use collsynth_core::program::{Operation, Program};
 use collsynth_core::topology::RankId;
 
-/// The schema that is written.
 const SCHEMA: &str = "1.0.2-chakra.0.0.4";
 
-/// Why a program has no trace: workers of a rank wait for each other for ever, so its nodes have no order.
+/// A program has no trace: workers of a rank wait for each other forever, so its nodes have no order.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("worker {worker} of rank {rank} waits for ever: a trace has no such node")]
+#[error("worker {worker} of rank {rank} waits forever: its nodes have no order")]
 pub struct NoOrder {
     /// The rank.
     pub rank: RankId,
-    /// The worker that never comes to its end.
+    /// The worker that never finishes.
     pub worker: usize,
 }
 
-/// The file of a rank, a slot being so many bytes. A rank that does nothing has a file without nodes. Takes time in the
-/// number of the rank's operations.
+/// The file of a rank with slots of `slot_bytes` bytes. An idle rank has a file without nodes. O(operations of the
+/// rank).
 ///
 /// # Errors
 ///
-/// [`NoOrder`] if workers of the rank wait for each other in a circle; a program that holds has none.
+/// [`NoOrder`] if workers of the rank wait for each other in a cycle; a program that passed the audit has none.
 ///
 /// # Panics
 ///
@@ -60,33 +60,21 @@ pub fn to_bytes(program: &Program, rank: RankId, slot_bytes: u64) -> Result<Vec<
     Ok(bytes)
 }
 
-/// The nodes of a rank, as its workers are gone through.
 struct Nodes<'a> {
     program: &'a Program,
     rank: RankId,
     slot_bytes: u64,
     nodes: Vec<Node>,
-    /// For each worker of the rank, the last node of each operation so far; a wait that nobody waits for has the node
-    /// before it, if there is one.
+    /// For each worker, the last node of each operation so far; for a wait that nobody awaits, the node before it.
     last: Vec<Vec<Option<u64>>>,
-    /// For each worker, what its next node depends on besides the one before.
+    /// For each worker, what its next node depends on besides the previous one.
     pending: Vec<Vec<u64>>,
-    /// Waits that are waited for.
     awaited: HashSet<(u32, u32)>,
 }
 
 impl<'a> Nodes<'a> {
     fn new(program: &'a Program, rank: RankId, slot_bytes: u64) -> Self {
-        let workers = program.workers(rank);
-        let awaited = workers
-            .clone()
-            .flat_map(|worker| &program.operations()[program.range(worker)])
-            .filter_map(|operation| match *operation {
-                Operation::Wait { worker, operation } => Some((worker, operation)),
-                _ => None,
-            })
-            .collect();
-        let count = workers.len();
+        let count = program.workers(rank).len();
         Self {
             program,
             rank,
@@ -94,11 +82,11 @@ impl<'a> Nodes<'a> {
             nodes: Vec::new(),
             last: vec![Vec::new(); count],
             pending: vec![Vec::new(); count],
-            awaited,
+            awaited: awaited(program, rank),
         }
     }
 
-    /// Lets every worker go as far as its waits allow, until all are at their end.
+    /// Advances every worker as far as its waits allow, until all have finished.
     fn all(mut self) -> Result<Vec<Node>, NoOrder> {
         let workers = self.program.workers(self.rank);
         loop {
@@ -128,43 +116,42 @@ impl<'a> Nodes<'a> {
         }
     }
 
-    /// Adds the nodes of an operation.
     fn add(&mut self, worker: usize, operation: &Operation) {
         let index = self.last[worker].len();
         let before = self.last[worker].last().copied().flatten();
         self.pending[worker].extend(before);
-        let name = |nodes: &mut Self, what: &str, kind: NodeType, attr: Vec<Attribute>| {
+        let push = |nodes: &mut Self, what: &str, kind: NodeType, attr: Vec<Attribute>| {
             let mut data_deps = std::mem::take(&mut nodes.pending[worker]);
             data_deps.sort_unstable();
             data_deps.dedup();
             let id = nodes.nodes.len() as u64;
             let name = format!("{what} worker {worker} operation {index}");
             nodes.nodes.push(Node { id, name, kind: kind as i32, data_deps, attr });
-            // What follows in the same operation depends on this.
+            // The operation's next node depends on this one.
             nodes.pending[worker].push(id);
             id
         };
         let node = match *operation {
             Operation::Send { channel, count, .. } => {
                 let attr = self.packet(channel, count, NodeType::CommSend);
-                Some(name(self, "send", NodeType::CommSend, attr))
+                Some(push(self, "send", NodeType::CommSend, attr))
             }
             Operation::Receive { channel, add, forward, count, .. } => {
                 let attr = self.packet(channel, count, NodeType::CommRecv);
-                let mut node = name(self, "receive", NodeType::CommRecv, attr);
+                let mut node = push(self, "receive", NodeType::CommRecv, attr);
                 if add.is_some() {
-                    node = name(self, "add", NodeType::Comp, Vec::new());
+                    node = push(self, "add", NodeType::Comp, Vec::new());
                 }
                 if let Some(forward) = forward {
                     let attr = self.packet(forward, count, NodeType::CommSend);
-                    node = name(self, "send on", NodeType::CommSend, attr);
+                    node = push(self, "send on", NodeType::CommSend, attr);
                 }
                 Some(node)
             }
-            Operation::Copy { .. } => Some(name(self, "copy", NodeType::Comp, Vec::new())),
-            Operation::Reduce { .. } => Some(name(self, "add", NodeType::Comp, Vec::new())),
+            Operation::Copy { .. } => Some(push(self, "copy", NodeType::Comp, Vec::new())),
+            Operation::Reduce { .. } => Some(push(self, "add", NodeType::Comp, Vec::new())),
             Operation::Wait { .. } if self.awaited.contains(&(worker as u32, index as u32)) => {
-                Some(name(self, "wait", NodeType::Comp, Vec::new()))
+                Some(push(self, "wait", NodeType::Comp, Vec::new()))
             }
             Operation::Wait { .. } => None,
         };
@@ -187,7 +174,7 @@ impl<'a> Nodes<'a> {
     }
 }
 
-/// The types of nodes that are written, as the schema numbers them.
+/// As the schema numbers them.
 #[derive(Clone, Copy)]
 enum NodeType {
     Comp = 4,

@@ -1,4 +1,4 @@
-//! CSV of transfers, out: a line for each chunk that moves, for spreadsheets and data frames.
+//! Writes transfers as CSV: a line for each chunk that moves, for spreadsheets and data frames.
 //!
 //! | column | meaning |
 //! |---|---|
@@ -6,9 +6,9 @@
 //! | `from`, `to` | ranks |
 //! | `via` | the direction of the link, `x+`; empty on machines without directions |
 //! | `op` | `copy` or `reduce` |
-//! | `chunk`, `label` | its number, and as people write it, `3>7/1` |
+//! | `chunk`, `label` | its number, and its readable name, `3>7/1` |
 //!
-//! Everything of a schedule but its widths and bounds is written.
+//! Widths and bounds are left out.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Demand matrices: how many chunks every rank has for every rank, as CSV or as a JSON list of lists.
+//! Demand matrices: how many chunks each rank has for each rank, as CSV or as a JSON list of lists.
 
 use serde_json::Value;
 use thiserror::Error;
@@ -6,7 +6,7 @@ use thiserror::Error;
 use collsynth_core::collective::Demand;
 use collsynth_verify::json::{PathItem, locate};
 
-/// Why a text is no demand of a machine, and where (line and column from 1, the column in characters).
+/// Why a text is not a machine's demand, and where (line and column from 1, the column in characters).
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{line}:{column}: {message}")]
 pub struct DemandError {
@@ -14,18 +14,18 @@ pub struct DemandError {
     pub line: usize,
     /// The column.
     pub column: usize,
-    /// What is wrong there: a complete sentence without its full stop.
+    /// A complete sentence without its full stop.
     pub message: String,
 }
 
-/// Reads the demand of a machine with so many ranks: a row for each origin, in it a number of chunks for each
-/// destination. A text that begins with `[` is JSON, any other CSV: a line for each row, commas between the numbers;
-/// blank lines are skipped.
+/// Reads the demand of a machine with `ranks` ranks: a row for each origin, with a chunk count for each destination. A
+/// text that begins with `[` is JSON, any other CSV: a line for each row, commas between the numbers; blank lines are
+/// skipped.
 ///
 /// # Errors
 ///
-/// A [`DemandError`] with the place: the text is neither, an entry is no number of chunks, or the matrix is not square,
-/// of another size than the machine, or of more than `u32::MAX` chunks.
+/// The text is neither, an entry is not a chunk count, or the matrix is not square, does not match the machine, or has
+/// more than `u32::MAX` chunks in total.
 ///
 /// ```
 /// use collsynth_formats::demand::parse_demand;
@@ -52,14 +52,14 @@ pub fn parse_demand(text: &str, ranks: u32) -> Result<Demand, DemandError> {
     }
 }
 
-/// The matrix of these rows; `place` finds a row, or an entry of it, in the text.
+/// `place` finds a row, or an entry of it, in the text.
 fn demand(
     rows: &[Vec<u32>],
     ranks: u32,
     place: impl Fn(usize, Option<usize>) -> (usize, usize),
 ) -> Result<Demand, DemandError> {
     if rows.is_empty() {
-        return Err(error((1, 1), "the demand is empty: it has a row for each rank".to_owned()));
+        return Err(error((1, 1), "the demand is empty: it needs a row for each rank".to_owned()));
     }
     let count = rows.len();
     if let Some((index, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != count) {
@@ -96,17 +96,17 @@ fn json_rows(text: &str) -> Result<Vec<Vec<u32>>, DemandError> {
     if let Ok(rows) = serde_json::from_str(text) {
         return Ok(rows);
     }
-    // Something is wrong: look more closely.
+    // Read it again, more slowly, to find the place.
     let wrong = |error: serde_json::Error| {
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or_default();
-        self::error((error.line(), error.column().max(1)), format!("this is no JSON list of lists: {message}"))
+        self::error((error.line(), error.column().max(1)), format!("not a JSON list of lists: {message}"))
     };
     let rows: Vec<Value> = serde_json::from_str(text).map_err(wrong)?;
     let at = |path: &[PathItem<'_>]| locate(text, path).unwrap_or((1, 1));
     let read_row = |(index, row): (usize, &Value)| {
         let Value::Array(entries) = row else {
-            return Err(error(at(&[PathItem::Index(index)]), "a row is a list of numbers".to_owned()));
+            return Err(error(at(&[PathItem::Index(index)]), "a row must be a list of numbers".to_owned()));
         };
         let read_entry = |(column, entry): (usize, &Value)| {
             let path = [PathItem::Index(index), PathItem::Index(column)];
@@ -125,12 +125,12 @@ fn csv_rows(text: &str) -> Result<Vec<Vec<u32>>, DemandError> {
     csv_lines(text).map(read_row).collect()
 }
 
-/// The lines that are not blank, with their numbers.
+/// The non-blank lines with their numbers.
 fn csv_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines().enumerate().map(|(index, line)| (index + 1, line)).filter(|(_, line)| !line.trim().is_empty())
 }
 
-/// The entries of a line without the space around them, with the columns at which they begin.
+/// The trimmed entries of a line with their columns.
 fn csv_entries(line: &str) -> impl Iterator<Item = (usize, &str)> {
     line.split(',').scan(1, |next, entry| {
         let space = entry.chars().take_while(|letter| letter.is_whitespace()).count();
@@ -140,7 +140,6 @@ fn csv_entries(line: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// A number of chunks.
 fn number(text: &str) -> Result<u32, String> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -149,11 +148,10 @@ fn number(text: &str) -> Result<u32, String> {
         _ if text.is_empty() => Err("an entry is missing: write 0 where nothing is sent".to_owned()),
         _ if whole && digits.len() < text.len() => Err(format!("{text} is negative: chunks are counted from 0")),
         _ if whole => Err(format!("{} is too large: at most {} chunks can be counted", shortened(text), u32::MAX)),
-        _ => Err(format!("`{}` is no number of chunks: write a whole number", shortened(text))),
+        _ => Err(format!("`{}` is not a number of chunks: write a whole number", shortened(text))),
     }
 }
 
-/// The beginning of a long text.
 fn shortened(text: &str) -> String {
     const LETTERS: usize = 24;
     if text.chars().count() <= LETTERS {
@@ -182,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn errors_name_their_place() {
         let cases = [
             ("", "1:1: the demand is empty"),
             ("[]", "1:1: the demand is empty"),
@@ -192,12 +190,12 @@ mod tests {
             ("0,1,2\n3,4,5\n6,7,8\n", "1:1: the demand is a 3x3 matrix, but the machine has 2 ranks"),
             ("0,1\n\n2, -3\n", "3:4: -3 is negative"),
             ("[[0,1],[2,-3]]", "1:11: -3 is negative"),
-            ("0,1\n2,many\n", "2:3: `many` is no number of chunks"),
-            ("0,+1\n2,3\n", "1:3: `+1` is no number of chunks"),
-            ("[[0,1],[2,\"3\"]]", "1:11: `\"3\"` is no number of chunks"),
-            ("[[0,1],[2,1.5]]", "1:11: `1.5` is no number of chunks"),
-            ("[[0,1],7]", "1:8: a row is a list of numbers"),
-            ("[[0,1],[2,3]", "1:12: this is no JSON list of lists: EOF"),
+            ("0,1\n2,many\n", "2:3: `many` is not a number of chunks"),
+            ("0,+1\n2,3\n", "1:3: `+1` is not a number of chunks"),
+            ("[[0,1],[2,\"3\"]]", "1:11: `\"3\"` is not a number of chunks"),
+            ("[[0,1],[2,1.5]]", "1:11: `1.5` is not a number of chunks"),
+            ("[[0,1],7]", "1:8: a row must be a list of numbers"),
+            ("[[0,1],[2,3]", "1:12: not a JSON list of lists: EOF"),
             ("0,1\n2,\n", "2:3: an entry is missing"),
             ("0,4294967296\n2,3\n", "1:3: 4294967296 is too large"),
             ("[[0,1],[4294967296,3]]", "1:9: 4294967296 is too large"),

@@ -1,4 +1,4 @@
-//! ForestColl trees, in: broadcast trees for an all-gather (liangyu-zhao/ForestColl).
+//! Reads ForestColl trees: broadcast trees for an all-gather (liangyu-zhao/ForestColl).
 //!
 //! | element | attributes |
 //! |---|---|
@@ -6,9 +6,8 @@
 //! | `tree` | `root`, `index`, `nchunks`: how many of the root's chunks it carries, `height` |
 //! | `send` | `src`, `dst`, `path`: the ranks between, ends included; only `src,dst` is read, no switches |
 //!
-//! Trees have no steps. They get some here: transfers are taken by their depth, then in the order of the file, and each
-//! is put in the first step in which its chunks are there and its link is free. The steps are as wide as the trees that
-//! have the most chunks.
+//! Trees have no steps. Transfers are assigned to steps here, by depth and then in file order: each goes in the first
+//! step in which its chunks are present and its link is free. A step is as wide as its tree with the most chunks.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -20,11 +19,11 @@ use collsynth_core::schedule::{Op, Origin, Schedule, Solution};
 use collsynth_core::topology::{RankId, Topology};
 use collsynth_verify::json::{FormatCode, ParseError};
 
-/// A tree: its chunks, and its sends, those near the root first.
 struct Tree {
     root: u32,
     first_part: u32,
     chunks: u32,
+    /// Source, destination and depth, by depth.
     sends: Vec<(u32, u32, usize)>,
 }
 
@@ -32,20 +31,20 @@ struct Tree {
 ///
 /// # Errors
 ///
-/// What is not well-formed, not known, or no tree, and where.
+/// The first place where the text is malformed, unknown, or not a tree.
 pub fn parse(text: &str, topology: Topology) -> Result<Solution, ParseError> {
     xml::parse(text).and_then(|algo| solution(&algo, topology)).map_err(|fault| fault.into_error(text))
 }
 
 fn solution(algo: &Element, topology: Topology) -> Result<Solution, Fault> {
     if algo.name != "Algo" {
-        return Err(Fault::new(FormatCode::F004, algo.at, format!("<{}>, but trees stand in an <Algo>", algo.name)));
+        return Err(algo.fault(FormatCode::F004, format!("<{}>: trees must be in an <Algo>", algo.name)));
     }
     algo.only(&["nchunkspernode"])?;
     let parts: u32 = algo.value("nchunkspernode")?;
     let ranks = topology.rank_count() as u32;
     let problem = Problem::new(topology, Collective { kind: Kind::AllGather, parts })
-        .map_err(|error| Fault::new(FormatCode::F009, algo.at, error))?;
+        .map_err(|error| algo.fault(FormatCode::F009, error))?;
     let mut next_part: HashMap<u32, u32> = HashMap::new();
     let mut trees = Vec::new();
     for element in algo.children_named("tree")? {
@@ -54,9 +53,9 @@ fn solution(algo: &Element, topology: Topology) -> Result<Solution, Fault> {
         let first_part = *next_part.get(&root).unwrap_or(&0);
         let end = first_part.checked_add(chunks).filter(|&end| chunks > 0 && end <= parts && root < ranks);
         let Some(end) = end else {
-            let message =
-                format!("{chunks} chunks of root {root}: none, more than its shard has left, or it is no rank");
-            return Err(Fault::new(FormatCode::F003, element.at, message));
+            return Err(element.wrong(format!(
+                "{chunks} chunks of root {root}: none, more than its shard has left, or no such rank"
+            )));
         };
         next_part.insert(root, end);
         trees.push(Tree { root, first_part, chunks, sends: sends(element, root)? });
@@ -66,7 +65,6 @@ fn solution(algo: &Element, topology: Topology) -> Result<Solution, Fault> {
     Ok(Solution { problem, schedule, bounds: Bounds::default(), origin })
 }
 
-/// The sends of a tree with their depth, by depth.
 fn sends(tree: &Element, root: u32) -> Result<Vec<(u32, u32, usize)>, Fault> {
     let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     let mut reached = HashSet::from([root]);
@@ -77,13 +75,13 @@ fn sends(tree: &Element, root: u32) -> Result<Vec<(u32, u32, usize)>, Fault> {
         if path != format!("{src},{dst}") {
             let is_between = path.starts_with(&format!("{src},")) && path.ends_with(&format!(",{dst}"));
             let message = match is_between {
-                true => format!("the path {path} leads over switches: a topology here has ranks and links alone"),
+                true => format!("the path {path} crosses switches: topologies here have only ranks and links"),
                 false => format!("the path {path} does not lead from {src} to {dst}"),
             };
-            return Err(Fault::new(FormatCode::F003, send.at, message));
+            return Err(send.wrong(message));
         }
         if !reached.insert(dst) {
-            return Err(Fault::new(FormatCode::F003, send.at, format!("rank {dst} is reached twice: this is no tree")));
+            return Err(send.wrong(format!("rank {dst} is reached twice: not a tree")));
         }
         children.entry(src).or_default().push(dst);
     }
@@ -102,15 +100,10 @@ fn sends(tree: &Element, root: u32) -> Result<Vec<(u32, u32, usize)>, Fault> {
         }
         level = next;
     }
-    match children.keys().next() {
-        None => Ok(sends),
-        Some(src) => {
-            Err(Fault::new(FormatCode::F003, tree.at, format!("rank {src} sends, but is not reached from the root")))
-        }
-    }
+    let unreached = |src| Err(tree.wrong(format!("rank {src} sends, but is not reached from the root")));
+    children.keys().next().map_or(Ok(sends), unreached)
 }
 
-/// The first step for each transfer in which its chunks are there and its link is free.
 fn schedule(trees: &[Tree], parts: u32) -> Schedule {
     let mut all: Vec<(usize, usize, u32, u32)> = Vec::new();
     for (number, tree) in trees.iter().enumerate() {

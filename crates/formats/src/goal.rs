@@ -1,17 +1,16 @@
-//! GOAL, out: the input of LogGOPSim (spcl/LogGOPSim; txt2bin.re is the grammar).
+//! Writes GOAL, the input of LogGOPSim (spcl/LogGOPSim; txt2bin.re is the grammar).
 //!
-//! Written are `num_ranks`, for each rank its operations `send Nb to R tag T`, `recv Nb from R tag T` and `calc N`, and
+//! The file has `num_ranks`, each rank's operations `send Nb to R tag T`, `recv Nb from R tag T` and `calc N`, and
 //! `requires` between them. Packets of a channel carry its number as tag and match in order. A worker's operations
-//! require one another in order; a wait requires the operation it waits for. Copies and reductions are `calc` of no
-//! length; a packet without slots has one byte. A full channel holding its sender back has no counterpart: LogGOPS has
-//! no such limit.
+//! require one another in order; a wait requires the operation it waits for. Copies and reductions are `calc 0`; a
+//! packet without slots has one byte. LogGOPS cannot express that a full channel blocks its sender.
 
 use std::fmt::Write;
 
 use collsynth_core::program::{Operation, Program};
 use collsynth_core::topology::RankId;
 
-/// The text of a program, a slot being so many bytes. O(operations).
+/// The text of a program with slots of `slot_bytes` bytes. O(operations).
 pub fn to_string(program: &Program, slot_bytes: u64) -> String {
     let mut out = format!("num_ranks {}\n", program.rank_count());
     for rank in (0..program.rank_count() as u32).map(RankId) {
@@ -21,7 +20,6 @@ pub fn to_string(program: &Program, slot_bytes: u64) -> String {
         let mut requires = String::new();
         for worker in program.workers(rank) {
             let own = worker - first;
-            // What the next operation requires, besides.
             let mut before: Option<String> = None;
             let mut pending = Vec::new();
             for (number, operation) in program.operations()[program.range(worker)].iter().enumerate() {
@@ -42,7 +40,7 @@ pub fn to_string(program: &Program, slot_bytes: u64) -> String {
     out
 }
 
-/// The label of what an operation begins with; that of the whole is the label itself.
+/// The label of an operation's first half, if it has two, else its own.
 fn first_label(operation: &Operation, label: &str) -> String {
     match operation {
         Operation::Receive { forward: Some(_), .. } => format!("{label}r"),

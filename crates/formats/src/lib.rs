@@ -1,9 +1,6 @@
-//! Files in and out: where text comes from and goes to ([`file`](mod@file)), the schedule and topology files
-//! ([`json`]), demand matrices ([`demand`]), and the formats of other tools: in and out ([`msccl`]), in ([`sccl`],
-//! [`teccl`], [`forestcoll`]), out ([`chakra`], [`mod@csv`], [`goal`], [`trace`]).
-//!
-//! The formats of the project are published in `docs/schedule-format.md` and `docs/rank-program.md`; what is read and
-//! written of the others in `docs/formats.md`.
+//! Demand matrices ([`demand`]) and the formats of other tools: read and written ([`msccl`]), read ([`sccl`],
+//! [`teccl`], [`forestcoll`]), written ([`chakra`], [`mod@csv`], [`goal`], [`trace`]). `docs/formats.md` lists what is
+//! supported of each. The project's own formats are in [`collsynth_verify::json`].
 
 pub mod chakra;
 pub mod csv;
@@ -16,3 +13,18 @@ pub mod sccl;
 pub mod teccl;
 pub mod trace;
 mod xml;
+
+use std::collections::HashSet;
+
+use collsynth_core::program::{Operation, Program};
+use collsynth_core::topology::RankId;
+
+/// The operations of a rank that a wait names, each as worker and number.
+fn awaited(program: &Program, rank: RankId) -> HashSet<(u32, u32)> {
+    let operations = program.workers(rank).flat_map(|worker| &program.operations()[program.range(worker)]);
+    let target = |operation: &Operation| match *operation {
+        Operation::Wait { worker, operation } => Some((worker, operation)),
+        _ => None,
+    };
+    operations.filter_map(target).collect()
+}

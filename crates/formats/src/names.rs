@@ -3,7 +3,7 @@
 use collsynth_core::collective::{Demand, Kind};
 use collsynth_core::topology::RankId;
 
-/// The name here, in MSCCL (and SCCL) and in RCCL; empty where there is none.
+/// The names here, in MSCCL (and SCCL) and in RCCL; empty where there is none.
 const NAMES: [[&str; 3]; 8] = [
     ["all_gather", "allgather", "allgather"],
     ["reduce_scatter", "reduce_scatter", "reducescatter"],
@@ -15,7 +15,7 @@ const NAMES: [[&str; 3]; 8] = [
     ["scatter", "", "scatter"],
 ];
 
-/// The kind that one of them names so.
+/// The kind that any of these tools gives this name.
 pub(super) fn kind(theirs: &str, root: RankId) -> Option<Kind> {
     let [ours, ..] = NAMES.iter().find(|names| names[1..].contains(&theirs) && !theirs.is_empty())?;
     Kind::named(ours, root, Demand::default())

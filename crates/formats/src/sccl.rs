@@ -1,18 +1,17 @@
-//! SCCL JSON, in: algorithms with synchronous steps (microsoft/msccl-tools, msccl/serialization.py).
+//! Reads SCCL JSON: algorithms with synchronous steps (microsoft/msccl-tools, msccl/serialization.py).
 //!
-//! | object (`msccl_type`) | keys that are read |
+//! | object (`msccl_type`) | keys |
 //! |---|---|
-//! | `algorithm` | `instance`, `steps`, `collective`, `topology`; `name` becomes the origin; `input_map`, `output_map` say again what `collective` says |
-//! | `instance` | `chunks` (C: an address in a step is `addr * C + i`); the rest says how it was searched for |
+//! | `algorithm` | `instance`, `steps`, `collective`, `topology`; `name` becomes the origin; `input_map` and `output_map` repeat `collective` |
+//! | `instance` | `chunks` (C: an address in a step is `addr * C + i`); the rest describes the search |
 //! | `step` | `rounds`, `sends`: `[address, source, destination]` |
 //! | `collective` | `nodes`, `chunks`, `runtime_name` (`allgather`, `alltoall`, `reduce_scatter`, `allreduce`); `triggers` must be empty |
 //! | `chunk` | `pre`, `post` (one rank each, or all), `addr` |
 //! | `topology` | `links[destination][source]`: chunks a link carries in a round; `switches` must be empty |
 //!
-//! A step of `r` rounds is a step of width `r`. An all-reduce states one address, but what is composed of a
-//! reduce-scatter and an all-gather uses more: the parts of its vector. Chunks of one address combine when they meet,
-//! and nothing in the format says "overwrite": where the collective combines, every send is a `reduce`, so what is
-//! counted twice is reported.
+//! A step of `r` rounds has width `r`. An all-reduce states one address, but one composed of a reduce-scatter and an
+//! all-gather uses more: the parts of its vector. Chunks of one address combine when they meet, and the format cannot
+//! express "overwrite": where the collective combines, every send is a `reduce`, so double counting is reported.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -30,15 +29,13 @@ use collsynth_verify::json::{FormatCode, ParseError, PathItem, locate};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "some keys must be present but are not used")]
 struct AlgorithmEntry {
-    #[serde(rename = "msccl_type")]
-    _type: String,
+    msccl_type: String,
     name: String,
     instance: InstanceEntry,
-    #[serde(rename = "input_map")]
-    _input_map: BTreeMap<String, Vec<u32>>,
-    #[serde(rename = "output_map")]
-    _output_map: BTreeMap<String, Vec<u32>>,
+    input_map: BTreeMap<String, Vec<u32>>,
+    output_map: BTreeMap<String, Vec<u32>>,
     steps: Vec<StepEntry>,
     collective: CollectiveEntry,
     topology: TopologyEntry,
@@ -46,38 +43,32 @@ struct AlgorithmEntry {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "some keys must be present but are not used")]
 struct InstanceEntry {
-    #[serde(rename = "msccl_type")]
-    _type: String,
-    #[serde(rename = "steps")]
-    _steps: u32,
-    #[serde(rename = "extra_rounds")]
-    _extra_rounds: u32,
+    msccl_type: String,
+    steps: u32,
+    extra_rounds: u32,
     chunks: u32,
-    #[serde(rename = "pipeline")]
-    _pipeline: Value,
-    #[serde(rename = "extra_memory")]
-    _extra_memory: Value,
-    #[serde(rename = "allow_exchange")]
-    _allow_exchange: bool,
+    pipeline: Value,
+    extra_memory: Value,
+    allow_exchange: bool,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "some keys must be present but are not used")]
 struct StepEntry {
-    #[serde(rename = "msccl_type")]
-    _type: String,
+    msccl_type: String,
     rounds: u32,
     sends: Vec<(u32, u32, u32)>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "some keys must be present but are not used")]
 struct CollectiveEntry {
-    #[serde(rename = "msccl_type")]
-    _type: String,
-    #[serde(rename = "name")]
-    _name: String,
+    msccl_type: String,
+    name: String,
     nodes: u32,
     chunks: Vec<ChunkEntry>,
     triggers: BTreeMap<String, Value>,
@@ -86,9 +77,9 @@ struct CollectiveEntry {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "some keys must be present but are not used")]
 struct ChunkEntry {
-    #[serde(rename = "msccl_type")]
-    _type: String,
+    msccl_type: String,
     pre: Vec<u32>,
     post: Vec<u32>,
     addr: u32,
@@ -96,27 +87,25 @@ struct ChunkEntry {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "some keys must be present but are not used")]
 struct TopologyEntry {
-    #[serde(rename = "msccl_type")]
-    _type: String,
-    #[serde(rename = "name")]
-    _name: String,
+    msccl_type: String,
+    name: String,
     switches: Vec<Value>,
     links: Vec<Vec<u32>>,
 }
 
-/// Why a topology with switches is refused.
-const SWITCHES: &str = "switches are not read: they limit what several links carry together, and a topology here has ranks and \
-                        links alone";
+const SWITCHES: &str = "switches are not read: they limit what several links carry together, and topologies here have \
+                        only ranks and links";
 
-/// Where in the file something is wrong, and what.
+/// A path in the file, and what is wrong there.
 type Wrong = (Vec<PathItem<'static>>, String);
 
 /// Reads an algorithm.
 ///
 /// # Errors
 ///
-/// What is not well-formed, not known, or contradicts itself, and where.
+/// The first place where the text is malformed, unknown, or contradicts itself.
 pub fn parse(text: &str) -> Result<Solution, ParseError> {
     #[derive(Deserialize)]
     struct Probe {
@@ -177,12 +166,12 @@ fn solution(file: &AlgorithmEntry) -> Result<Solution, Wrong> {
         for (index, &(address, from, to)) in step.sends.iter().enumerate() {
             let chunk = match chunks.get(&(address / per.max(1))) {
                 Some(first) => Some(first + address % per.max(1)),
-                // Whatever `addr` says, an address of an all-reduce is a part of the vector.
+                // In an all-reduce, an address is a part of the vector, whatever `addr` states.
                 None => Some(address).filter(|_| whole),
             };
             let Some(chunk) = chunk else {
                 let path = vec![Key("steps"), Index(number), Key("sends"), Index(index)];
-                return Err((path, format!("address {address} is no chunk's")));
+                return Err((path, format!("address {address} belongs to no chunk")));
             };
             links.entry((from, to)).or_default().push(ChunkId(chunk));
         }
@@ -221,7 +210,7 @@ fn topology(file: &AlgorithmEntry) -> Result<Topology, Wrong> {
         .map_err(|error| (vec![Key("topology"), Key("links")], error.to_string()))
 }
 
-/// The first chunk of each address: which it is follows from where its chunks begin and end.
+/// The first chunk of each address, as the ranks where its chunks begin and end imply.
 fn chunk_of_address(file: &AlgorithmEntry, problem: &Problem, each: u32) -> Result<HashMap<u32, u32>, Wrong> {
     use PathItem::{Index, Key};
     let (ranks, per) = (file.collective.nodes, file.instance.chunks);
@@ -229,7 +218,7 @@ fn chunk_of_address(file: &AlgorithmEntry, problem: &Problem, each: u32) -> Resu
     let mut chunks = HashMap::new();
     for (index, chunk) in file.collective.chunks.iter().enumerate() {
         let wrong = |what: &str| {
-            let message = format!("{what}: not as {} has it", problem.collective().kind.name());
+            let message = format!("{what}, unlike in {}", problem.collective().kind.name());
             (vec![Key("collective"), Key("chunks"), Index(index)], message)
         };
         let everywhere = chunk.post.len() == ranks as usize;

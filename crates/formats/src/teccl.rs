@@ -1,10 +1,9 @@
-//! TE-CCL JSON, in: flows in prose.
+//! Reads TE-CCL JSON: flows in prose.
 //!
-//! Keys begin with a number that differs between versions and is not looked at. Read is `Flows`: strings like
-//! `Chunk 0 from 6 traveled over 6->1 in epoch 0`, where `with volume 1.0` may stand before the epoch; a transfer in an
-//! epoch can be used in the next, so an epoch is a step. Not read: volumes other than 1, and `via switches`. The other
-//! known keys (`Epoch_Duration`, `Expected_Epoch_Duration`, `Epochs_Required`, `Collective_Finish_Time`,
-//! `Algo_Bandwidth`, `Demand_Met`, `Chunk paths`, `Solver_Time`) say again, or say how long; unknown keys are errors.
+//! Keys begin with a number that differs between versions and is ignored. `Flows` is read: strings like
+//! `Chunk 0 from 6 traveled over 6->1 in epoch 0`, optionally with `with volume 1.0` before the epoch. What arrives in
+//! an epoch can be sent on in the next, so an epoch is a step. Volumes other than 1 and `via switches` are not read. The
+//! other keys that TE-CCL writes repeat this or give durations; unknown keys are errors.
 //!
 //! The file does not name the machine and the collective. In an all-gather, chunk `c` from `s` is part `c` of the shard
 //! of `s`; in an all-to-all with `P` parts it is part `c mod P` of the message from `s` to `c div P`.
@@ -20,7 +19,6 @@ use collsynth_core::schedule::{Op, Origin, Schedule, Solution};
 use collsynth_core::topology::RankId;
 use collsynth_verify::json::{FormatCode, ParseError, PathItem, locate};
 
-/// The keys that may be there.
 const KNOWN: [&str; 9] = [
     "Epoch_Duration",
     "Expected_Epoch_Duration",
@@ -33,7 +31,6 @@ const KNOWN: [&str; 9] = [
     "Flows",
 ];
 
-/// A flow.
 #[derive(Debug, PartialEq)]
 struct Flow {
     chunk: u32,
@@ -47,7 +44,7 @@ struct Flow {
 ///
 /// # Errors
 ///
-/// What is not well-formed, not known, or does not fit the problem, and where.
+/// The first place where the text is malformed, unknown, or does not fit the problem.
 pub fn parse(text: &str, problem: Problem) -> Result<Solution, ParseError> {
     let file: serde_json::Map<String, Value> = serde_json::from_str(text).map_err(ParseError::from)?;
     let wrong = |path: &[PathItem<'_>], message: String| {
@@ -102,7 +99,7 @@ pub fn parse(text: &str, problem: Problem) -> Result<Solution, ParseError> {
 /// `Chunk c from s traveled over i->j [with volume v] in epoch k`.
 fn flow(text: &str) -> Result<Flow, String> {
     const SHAPE: &str = "a flow reads \"Chunk c from s traveled over i->j in epoch k\"";
-    /// An epoch beyond this is no schedule's.
+    /// Keeps a mistyped epoch from allocating without end.
     const LAST: usize = 1 << 20;
     let words: Vec<&str> = text.split_whitespace().collect();
     let (head, tail) = words.split_at_checked(7).ok_or(SHAPE)?;
@@ -112,16 +109,16 @@ fn flow(text: &str) -> Result<Flow, String> {
         ["in", "epoch", epoch] => epoch,
         ["with", "volume", volume, "in", "epoch", epoch] => {
             if volume.parse::<f64>() != Ok(1.0) {
-                return Err(format!("a volume of {volume}: only whole chunks are read"));
+                return Err(format!("a volume of {volume}: flows must carry whole chunks"));
             }
             epoch
         }
         _ if tail.contains(&"via") => {
-            return Err("flows via switches are not read: a topology here has ranks and links alone".to_owned());
+            return Err("flows via switches are not read: topologies here have only ranks and links".to_owned());
         }
         _ => return Err(SHAPE.to_owned()),
     };
-    let number = |text: &str| text.parse::<u32>().map_err(|_| format!("\"{text}\" is no number; {SHAPE}"));
+    let number = |text: &str| text.parse::<u32>().map_err(|_| format!("\"{text}\" is not a number; {SHAPE}"));
     let epoch = epoch.parse().ok().filter(|&epoch| epoch < LAST).ok_or_else(|| format!("epoch {epoch}; {SHAPE}"))?;
     Ok(Flow { chunk: number(chunk)?, origin: number(origin)?, from: number(from)?, to: number(to)?, epoch })
 }
@@ -152,7 +149,7 @@ mod tests {
             ("Chunk 2 from 1 traveled over 3->4 with volume 0.5 in epoch 5", "volume of 0.5"),
             ("Chunk 2 from 1 traveled over 3->4 in epoch 5 via switches 4->6", "switches"),
             ("Chunk 2 from 1 traveled over 3-4 in epoch 5", "a flow reads"),
-            ("Chunk 2 from x traveled over 3->4 in epoch 5", "\"x\" is no number"),
+            ("Chunk 2 from x traveled over 3->4 in epoch 5", "\"x\" is not a number"),
             ("", "a flow reads"),
         ] {
             assert!(flow(text).unwrap_err().contains(words), "{text}");

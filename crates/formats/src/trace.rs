@@ -1,9 +1,9 @@
-//! Chrome trace, out: what Perfetto (ui.perfetto.dev) and chrome://tracing show.
+//! Writes a Chrome trace, for Perfetto (ui.perfetto.dev) and chrome://tracing.
 //!
 //! A process is a rank, a track a link out of it, a slice a transfer; a step takes as many units of time as its width.
-//! Arrows follow each chunk from the transfer that brought it to those that carry it on, as long as there are not too
-//! many. A counter shows how many links are busy. Written are events of the types `M` (names), `X` (slices), `s` and
-//! `f` (arrows) and `C` (counters) of the Trace Event Format.
+//! Arrows follow each chunk from the transfer that brought it to those that carry it on, up to a limit. A counter shows
+//! the number of busy links. Event types of the Trace Event Format: `M` (names), `X` (slices), `s` and `f` (arrows),
+//! `C` (counters).
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -12,11 +12,11 @@ use collsynth_core::collective::ChunkId;
 use collsynth_core::schedule::Solution;
 use collsynth_core::topology::RankId;
 
-/// Microseconds of the picture that a width of 1 takes.
+/// Microseconds of trace time per unit of width.
 const UNIT: u64 = 1000;
-/// Arrows at the most: more make viewers slow and pictures black.
+/// More arrows make viewers slow and pictures black.
 const MOST_ARROWS: usize = 50_000;
-/// Chunks that are named in a slice.
+/// Chunks named in a slice.
 const MOST_NAMED: usize = 16;
 
 /// The text of a trace. O(chunk moves).
@@ -39,7 +39,7 @@ pub fn to_string(solution: &Solution) -> String {
     }
     let mut start = 0;
     let mut arrows = 0;
-    // Where each chunk was brought to each rank: process, track, time.
+    // Process, track and time of each chunk's last arrival at each rank.
     let mut brought: HashMap<(RankId, ChunkId), (RankId, usize, u64)> = HashMap::new();
     for step in schedule.steps() {
         let length = u64::from(step.width) * UNIT;

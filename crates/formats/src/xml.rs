@@ -8,17 +8,16 @@ use quick_xml::{Reader, XmlVersion};
 
 use collsynth_verify::json::{FormatCode, ParseError};
 
-/// An element and what is in it.
 #[derive(Debug)]
 pub(super) struct Element {
     pub(super) name: String,
     pub(super) children: Vec<Element>,
     attributes: Vec<(String, String)>,
-    /// Where it begins in the text, in bytes.
+    /// Byte offset in the text.
     pub(super) at: usize,
 }
 
-/// Something wrong with the text, or what it means.
+/// An error at a byte offset.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) code: FormatCode,
@@ -31,31 +30,25 @@ impl Fault {
         Self { code, at, message: message.to_string() }
     }
 
-    /// The same with line and column.
     pub(super) fn into_error(self, text: &str) -> ParseError {
-        let mut end = self.at.min(text.len());
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let before = &text[..end];
-        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
-        ParseError { code: self.code, line, column: before[start..].chars().count() + 1, message: self.message }
+        let (line, column) = places(text, &[self.at])[0];
+        ParseError { code: self.code, line, column, message: self.message }
     }
 }
 
-/// Line and column, both from 1, of places given in bytes. They need not be in order. O(text + places * log(lines)).
-pub(super) fn places(text: &str, starts: &[usize]) -> Vec<(usize, usize)> {
+/// Line and column, both from 1, of byte offsets in any order. O(text + offsets * log(lines)).
+pub(super) fn places(text: &str, offsets: &[usize]) -> Vec<(usize, usize)> {
     let mut lines = vec![0];
     lines.extend(text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at + 1));
     let place = |&at: &usize| {
-        let line = lines.partition_point(|&start| start <= at);
-        (line, text.get(lines[line - 1]..at).map_or(1, |before| before.chars().count() + 1))
+        let end = (0..=at.min(text.len())).rfind(|&end| text.is_char_boundary(end)).unwrap_or(0);
+        let line = lines.partition_point(|&start| start <= end);
+        (line, text[lines[line - 1]..end].chars().count() + 1)
     };
-    starts.iter().map(place).collect()
+    offsets.iter().map(place).collect()
 }
 
-/// Reads a text that is one element.
+/// Reads a text that consists of one element.
 pub(super) fn parse(text: &str) -> Result<Element, Fault> {
     let mut reader = Reader::from_str(text);
     let root = Element { name: String::new(), children: Vec::new(), attributes: Vec::new(), at: 0 };
@@ -80,7 +73,7 @@ pub(super) fn parse(text: &str) -> Result<Element, Fault> {
             Event::Text(text) if text.trim().is_empty() => {}
             Event::Comment(_) | Event::Decl(_) => {}
             Event::Eof => break,
-            _ => return Err(Fault::new(FormatCode::F001, at, "only elements and comments have a meaning here")),
+            _ => return Err(Fault::new(FormatCode::F001, at, "only elements and comments are allowed here")),
         }
     }
     let mut root = open.swap_remove(0);
@@ -104,40 +97,40 @@ fn element(start: &BytesStart<'_>, at: usize) -> Result<Element, Fault> {
 }
 
 impl Element {
-    /// The value of an attribute, if it is there.
+    pub(super) fn fault(&self, code: FormatCode, message: impl Display) -> Fault {
+        Fault::new(code, self.at, message)
+    }
+
+    /// A fault `F003`: a value that cannot be.
+    pub(super) fn wrong(&self, message: impl Display) -> Fault {
+        self.fault(FormatCode::F003, message)
+    }
+
+    /// The value of an attribute, if present.
     pub(super) fn text(&self, key: &str) -> Option<&str> {
         self.attributes.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
     }
 
-    /// The value of an attribute that must be there.
+    /// The value of a required attribute.
     pub(super) fn value<T: FromStr>(&self, key: &str) -> Result<T, Fault> {
-        let Some(text) = self.text(key) else {
-            return Err(Fault::new(FormatCode::F002, self.at, format!("<{}> has no attribute `{key}`", self.name)));
-        };
-        let wrong = || {
-            Fault::new(FormatCode::F003, self.at, format!("`{key}` of <{}> is \"{text}\", no such number", self.name))
-        };
-        text.parse().map_err(|_| wrong())
+        let missing = || self.fault(FormatCode::F002, format!("<{}> has no attribute `{key}`", self.name));
+        let text = self.text(key).ok_or_else(missing)?;
+        text.parse().map_err(|_| self.wrong(format!("`{key}` of <{}> is \"{text}\", no such number", self.name)))
     }
 
-    /// Refuses attributes that have no meaning.
+    /// Refuses all other attributes.
     pub(super) fn only(&self, keys: &[&str]) -> Result<(), Fault> {
-        match self.attributes.iter().find(|(name, _)| !keys.contains(&name.as_str())) {
-            None => Ok(()),
-            Some((name, _)) => {
-                Err(Fault::new(FormatCode::F002, self.at, format!("<{}> has an unknown attribute `{name}`", self.name)))
-            }
-        }
+        let unknown = self.attributes.iter().find(|(name, _)| !keys.contains(&name.as_str()));
+        unknown.map_or(Ok(()), |(name, _)| {
+            Err(self.fault(FormatCode::F002, format!("<{}> has an unknown attribute `{name}`", self.name)))
+        })
     }
 
-    /// The elements in it, all of this name.
+    /// All children, which must have this name.
     pub(super) fn children_named(&self, name: &str) -> Result<&[Self], Fault> {
-        match self.children.iter().find(|child| child.name != name) {
-            None => Ok(&self.children),
-            Some(child) => {
-                let message = format!("<{}> in <{}>, where only <{name}> has a meaning", child.name, self.name);
-                Err(Fault::new(FormatCode::F002, child.at, message))
-            }
-        }
+        self.children.iter().find(|child| child.name != name).map_or(Ok(&self.children), |child| {
+            let message = format!("<{}> in <{}>, where only <{name}> is allowed", child.name, self.name);
+            Err(child.fault(FormatCode::F002, message))
+        })
     }
 }

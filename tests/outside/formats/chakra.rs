@@ -213,6 +213,6 @@ fn forwards_waits_for_waits_and_failed_ranks() {
         "programs": [{"workers": [[{"op": "wait", "worker": 0, "operation": 0}]]}]}"#,
     )
     .unwrap();
-    let words = "worker 0 of rank 0 waits for ever: a trace has no such node";
+    let words = "worker 0 of rank 0 waits forever: its nodes have no order";
     assert_eq!(to_bytes(&circle, RankId(0), 1).unwrap_err().to_string(), words);
 }

@@ -172,9 +172,9 @@ fn a_dependency_waits_for_the_next_flag() {
 #[test]
 fn what_is_wrong_is_said_with_its_place() {
     for (right, wrong, line, words) in [
-        ("hasdep=\"1\"", "hasdep=\"0\"", 11, "waits for ever"),
+        ("hasdep=\"1\"", "hasdep=\"0\"", 11, "waits forever"),
         ("depid=\"7\"", "depid=\"8\"", 11, "no thread block"),
-        ("type=\"cpy\" srcbuf=\"s\"", "type=\"ra\" srcbuf=\"s\"", 11, "\"ra\" are not carried out"),
+        ("type=\"cpy\" srcbuf=\"s\"", "type=\"ra\" srcbuf=\"s\"", 11, "\"ra\" are not executed"),
         ("<gpu id=\"1\"", "<gpu id=\"2\"", 14, "gpu 2, but `ngpus` is 2"),
         ("dstbuf=\"s\"", "dstbuf=\"t\"", 7, "i, o or s"),
         ("send=\"1\" recv", "speed=\"1\" recv", 5, "unknown attribute `speed`"),

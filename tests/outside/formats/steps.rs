@@ -114,7 +114,7 @@ fn forestcoll_trees_get_steps() {
     let report = verify(&forestcoll::parse(&missing, torus()).unwrap(), &Options::default());
     assert_eq!(codes(&report), [Code::D002]);
     for (right, wrong, line, words) in [
-        ("path=\"0,2\"", "path=\"0,5,2\"", 4, "leads over switches"),
+        ("path=\"0,2\"", "path=\"0,5,2\"", 4, "crosses switches"),
         ("path=\"0,2\"", "path=\"0,1\"", 4, "does not lead from 0 to 2"),
         (
             "src=\"2\" dst=\"0\" path=\"2,0\"/>\n  </tree>\n  <tree root=\"2\"",

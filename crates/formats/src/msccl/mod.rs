@@ -1,8 +1,8 @@
 //! MSCCL XML, in both dialects: the algorithms that MSCCL (NVIDIA) and RCCL (AMD) run.
 //!
-//! The meaning is that of the runtimes (microsoft/msccl: src/graph/topo.cc, src/collectives/device/msccl_interpreter.h;
-//! ROCm/rccl: src/misc/msccl/msccl_parser.cc). A thread block is a worker, a connection (source, destination, channel)
-//! a channel. What is read:
+//! Semantics are those of the runtimes (microsoft/msccl: src/graph/topo.cc,
+//! src/collectives/device/msccl_interpreter.h; ROCm/rccl: src/misc/msccl/msccl_parser.cc). A thread block is a worker,
+//! a connection (source, destination, channel) a channel. Elements and attributes read:
 //!
 //! | element | attributes |
 //! |---|---|
@@ -12,9 +12,9 @@
 //! | `step` | `s`, `type`, `srcbuf`, `srcoff`, `dstbuf`, `dstoff`, `cnt`, `depid`, `deps`, `hasdep` |
 //!
 //! Step types `s r rcs rrs rrc rrcs cpy re nop`; collectives `allgather`, `reduce_scatter` (RCCL: `reducescatter`),
-//! `allreduce`, `alltoall`, `broadcast`, `reduce`, `gather`, `scatter`, and `custom` where it is said what is meant.
-//! Not read: `ra` (no runtime carries it out), `copy` under `gpu`, `alltoallv`, `send`, `recv`. What is written is what
-//! is read, without `rcs`, `rrs` and `rrcs` unless the program has such operations.
+//! `allreduce`, `alltoall`, `broadcast`, `reduce`, `gather`, `scatter`, and `custom` if the caller names its meaning.
+//! Not read: `ra` (no runtime executes it), `copy` under `gpu`, `alltoallv`, `send`, `recv`. The writer emits the same
+//! subset, with `rcs`, `rrs` and `rrcs` only where the program has such operations.
 
 mod read;
 mod split;
@@ -35,14 +35,14 @@ pub enum Dialect {
     Rccl,
 }
 
-/// What a file does not say.
+/// What a file leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unsaid {
     /// The root of a broadcast, reduce, gather or scatter.
     pub root: u32,
     /// The packets a connection holds: two in the protocol `Simple`.
     pub slots: u32,
-    /// What `custom` stands for, as another of the names of `coll`.
+    /// The meaning of `custom`: one of the other names of `coll`.
     pub custom: Option<&'static str>,
 }
 
@@ -78,15 +78,14 @@ pub enum ExportError {
     Channels { count: u32 },
 }
 
-/// Steps of a thread block at most.
+/// Steps per thread block.
 const MAX_STEPS: usize = 256;
-/// Thread blocks of a rank at most.
+/// Thread blocks per rank.
 const MAX_BLOCKS: usize = 216;
-/// Of these on one channel at most.
+/// Thread blocks per channel and rank.
 const MAX_BLOCKS_PER_CHANNEL: u32 = 32;
-/// Letters of a name at most.
+/// Letters of a name.
 const MAX_NAME: usize = 63;
-/// Channels at most.
 const MAX_CHANNELS: u32 = 32;
-/// Slots of a packet at most.
+/// Slots per packet.
 const MAX_COUNT: u32 = 71;

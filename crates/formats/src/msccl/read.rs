@@ -1,7 +1,7 @@
 //! From MSCCL XML to a rank program.
 //!
-//! A dependency waits for the flag of another block, which only steps with `hasdep` raise: so it waits for the first
-//! such step from the one it names on.
+//! A dependency waits for the flag of another block, which only steps with `hasdep` raise, so it waits for the first
+//! such step at or after the one it names.
 
 use std::collections::HashMap;
 
@@ -15,25 +15,25 @@ use collsynth_core::schedule::Origin;
 use collsynth_core::topology::{RankId, Shape, Topology, TopologySpec};
 use collsynth_verify::json::{FormatCode, ParseError};
 
-/// Reads an algorithm. The machine is not known.
+/// Reads an algorithm. The file does not name its machine.
 ///
 /// # Errors
 ///
-/// What is not well-formed, not known, or beyond the limits of the runtimes, and where.
+/// The first place where the text is malformed, unknown, or beyond the runtimes' limits.
 pub fn parse(text: &str, unsaid: &Unsaid) -> Result<Program, ParseError> {
     parse_located(text, unsaid).map(|located| located.program)
 }
 
-/// A program, and where in the text its operations stand.
+/// A program with the source locations of its operations.
 #[derive(Clone, Debug)]
 pub struct Located {
     /// The program.
     pub program: Program,
-    /// For each operation the line and the column of its step, both from 1.
+    /// Line and column of each operation's step, both from 1.
     pub places: Vec<(usize, usize)>,
 }
 
-/// As [`parse`], with the places of operations.
+/// As [`parse`], with source locations.
 ///
 /// # Errors
 ///
@@ -45,14 +45,10 @@ pub fn parse_located(text: &str, unsaid: &Unsaid) -> Result<Located, ParseError>
     Ok(Located { program, places: xml::places(text, &starts) })
 }
 
-/// Adds to `starts` where in the text each operation stands.
+/// Appends the byte offset of each operation to `starts`.
 fn program(algo: &Element, unsaid: &Unsaid, starts: &mut Vec<usize>) -> Result<Program, Fault> {
     if algo.name != "algo" {
-        return Err(Fault::new(
-            FormatCode::F004,
-            algo.at,
-            format!("<{}> is no MSCCL algorithm: that is an <algo>", algo.name),
-        ));
+        return Err(algo.fault(FormatCode::F004, format!("<{}> is not an MSCCL algorithm: expected <algo>", algo.name)));
     }
     algo.only(&[
         "name",
@@ -77,21 +73,13 @@ fn program(algo: &Element, unsaid: &Unsaid, starts: &mut Vec<usize>) -> Result<P
     }
     let proto: String = algo.value("proto")?;
     if !["Simple", "LL", "LL128"].contains(&proto.as_str()) {
-        return Err(Fault::new(
-            FormatCode::F003,
-            algo.at,
-            format!("`proto` is \"{proto}\": Simple, LL or LL128 are known"),
-        ));
+        return Err(algo.wrong(format!("`proto` is \"{proto}\": expected Simple, LL or LL128")));
     }
     if algo.value::<u32>("nchannels")? > MAX_CHANNELS {
-        return Err(Fault::new(FormatCode::F003, algo.at, format!("more than {MAX_CHANNELS} channels")));
+        return Err(algo.wrong(format!("more than {MAX_CHANNELS} channels")));
     }
     if let Some(name) = algo.text("name").filter(|name| name.chars().count() > MAX_NAME) {
-        return Err(Fault::new(
-            FormatCode::F003,
-            algo.at,
-            format!("the name \"{name}\" has more than {MAX_NAME} letters"),
-        ));
+        return Err(algo.wrong(format!("the name \"{name}\" has more than {MAX_NAME} letters")));
     }
     let problem = problem(algo, unsaid)?;
     let gpus = algo.children_named("gpu")?;
@@ -101,16 +89,16 @@ fn program(algo: &Element, unsaid: &Unsaid, starts: &mut Vec<usize>) -> Result<P
         let id: usize = gpu.value("id")?;
         match by_id.get_mut(id) {
             Some(place @ None) => *place = Some(gpu),
-            Some(Some(_)) => return Err(Fault::new(FormatCode::F002, gpu.at, format!("gpu {id} is there twice"))),
+            Some(Some(_)) => return Err(gpu.fault(FormatCode::F002, format!("gpu {id} appears twice"))),
             None => {
-                return Err(Fault::new(FormatCode::F003, gpu.at, format!("gpu {id}, but `ngpus` is {}", by_id.len())));
+                return Err(gpu.wrong(format!("gpu {id}, but `ngpus` is {}", by_id.len())));
             }
         }
     }
     let mut builder = ProgramBuilder::new(problem.clone(), false, in_place);
     let mut channels = HashMap::new();
     for (rank, gpu) in by_id.iter().enumerate() {
-        let gpu = gpu.ok_or_else(|| Fault::new(FormatCode::F002, algo.at, format!("gpu {rank} is missing")))?;
+        let gpu = gpu.ok_or_else(|| algo.fault(FormatCode::F002, format!("gpu {rank} is missing")))?;
         check_chunks(gpu, algo.value("nchunksperloop")?, &problem)?;
         builder.rank(gpu.value("s_chunks")?);
         Gpu::new(rank as u32, gpu, unsaid.slots)?.add(&mut builder, &mut channels, starts)?;
@@ -128,7 +116,7 @@ fn flag(element: &Element, key: &str) -> Result<bool, Fault> {
     match element.value::<u32>(key)? {
         0 => Ok(false),
         1 => Ok(true),
-        other => Err(Fault::new(FormatCode::F003, element.at, format!("`{key}` is {other}, but 0 or 1 is meant"))),
+        other => Err(element.wrong(format!("`{key}` is {other}: expected 0 or 1"))),
     }
 }
 
@@ -140,18 +128,18 @@ fn problem(algo: &Element, unsaid: &Unsaid) -> Result<Problem, Fault> {
     let coll = match (stated.as_str(), unsaid.custom) {
         ("custom", Some(meant)) => meant,
         ("custom", None) => {
-            let message = "`coll` \"custom\" does not say what must become true: say which collective is meant";
+            let message = "`coll` \"custom\" names no goal: say which collective is meant";
             return Err(fault(FormatCode::F003, message.to_owned()));
         }
         (other, None) => other,
         (other, Some(meant)) => {
-            let message = format!("`coll` is \"{other}\": only what \"custom\" means can be said, not \"{meant}\"");
+            let message = format!("`coll` is \"{other}\": only \"custom\" can be given a meaning, not as \"{meant}\"");
             return Err(fault(FormatCode::F003, message));
         }
     };
     let kind = names::kind(coll, RankId(unsaid.root)).ok_or_else(|| {
         let why = match coll {
-            "alltoallv" => "not read: its counts come with the call, not with the file",
+            "alltoallv" => "not read: its counts come with the call, not the file",
             "send" | "recv" => "not read: a single message is no collective",
             _ => "not known",
         };
@@ -167,7 +155,7 @@ fn problem(algo: &Element, unsaid: &Unsaid) -> Result<Problem, Fault> {
     Problem::new(topology, Collective { kind, parts }).map_err(|error| fault(FormatCode::F009, error.to_string()))
 }
 
-/// A buffer that is used has the size that the collective gives it.
+/// A buffer in use must have the size that the collective implies.
 fn check_chunks(gpu: &Element, per_loop: u32, problem: &Problem) -> Result<(), Fault> {
     let ranks = problem.topology().rank_count() as u32;
     let kind = &problem.collective().kind;
@@ -181,7 +169,7 @@ fn check_chunks(gpu: &Element, per_loop: u32, problem: &Problem) -> Result<(), F
         // In place, either name may stand for all of it.
         if stated != 0 && stated.checked_mul(times) != Some(per_loop) && stated != per_loop {
             let message = format!("`{key}` is {stated}, which does not fit the {per_loop} chunks of a loop");
-            return Err(Fault::new(FormatCode::F003, gpu.at, message));
+            return Err(gpu.wrong(message));
         }
     }
     Ok(())
@@ -189,20 +177,20 @@ fn check_chunks(gpu: &Element, per_loop: u32, problem: &Problem) -> Result<(), F
 
 type Connections = HashMap<(u32, u32, u32), u32>;
 
-/// The thread blocks of one GPU, read as far as dependencies need.
+/// The thread blocks of one GPU, read just enough to resolve dependencies.
 struct Gpu<'a> {
     rank: u32,
     slots: u32,
     blocks: Vec<(&'a Element, &'a [Element])>,
-    /// For each block the operation that stands for each of its steps, and whether the step raises the flag.
     steps: Vec<Vec<Step>>,
-    /// Blocks by their id.
+    /// Blocks by id.
     ids: HashMap<u32, usize>,
 }
 
 struct Step {
     number: u32,
     operation: u32,
+    /// Whether it raises the block's flag.
     flagged: bool,
 }
 
@@ -211,7 +199,7 @@ impl<'a> Gpu<'a> {
         let (mut blocks, mut steps, mut ids) = (Vec::new(), Vec::new(), HashMap::new());
         let children = gpu.children_named("tb")?;
         if children.len() > MAX_BLOCKS {
-            return Err(Fault::new(FormatCode::F003, gpu.at, format!("more than {MAX_BLOCKS} thread blocks at a gpu")));
+            return Err(gpu.wrong(format!("more than {MAX_BLOCKS} thread blocks at a gpu")));
         }
         // Senders and receivers on each channel.
         let mut users: HashMap<(u32, &str), u32> = HashMap::new();
@@ -219,30 +207,25 @@ impl<'a> Gpu<'a> {
             block.only(&["id", "send", "recv", "chan"])?;
             let id = block.value("id")?;
             if ids.insert(id, blocks.len()).is_some() {
-                return Err(Fault::new(FormatCode::F002, block.at, format!("thread block {id} is there twice")));
+                return Err(block.fault(FormatCode::F002, format!("thread block {id} appears twice")));
             }
             for end in ["send", "recv"] {
                 let count = users.entry((block.value("chan")?, end)).or_default();
                 *count += u32::from(block.value::<i64>(end)? >= 0);
                 if *count > MAX_BLOCKS_PER_CHANNEL {
-                    let message =
-                        format!("more than {MAX_BLOCKS_PER_CHANNEL} thread blocks on a channel `{end}` something");
-                    return Err(Fault::new(FormatCode::F003, block.at, message));
+                    let many = format!("more than {MAX_BLOCKS_PER_CHANNEL} thread blocks");
+                    return Err(block.wrong(format!("{many} on a channel have a `{end}`")));
                 }
             }
             let elements = block.children_named("step")?;
             if elements.len() > MAX_STEPS {
-                return Err(Fault::new(
-                    FormatCode::F003,
-                    block.at,
-                    format!("more than {MAX_STEPS} steps in a thread block"),
-                ));
+                return Err(block.wrong(format!("more than {MAX_STEPS} steps in a thread block")));
             }
             let mut own = Vec::new();
             let mut operations = 0;
             for step in elements {
                 step.only(&["s", "type", "srcbuf", "srcoff", "dstbuf", "dstoff", "cnt", "depid", "deps", "hasdep"])?;
-                // The wait, if there is one, and the step itself.
+                // The wait, if any, and the step itself.
                 operations += u32::from(step.value::<i64>("depid")? >= 0) + 1;
                 own.push(Step { number: step.value("s")?, operation: operations - 1, flagged: flag(step, "hasdep")? });
             }
@@ -263,9 +246,7 @@ impl<'a> Gpu<'a> {
             let chan: u32 = block.value("chan")?;
             let peer = |key| match block.value::<i64>(key)? {
                 -1 => Ok(None),
-                peer => u32::try_from(peer)
-                    .map(Some)
-                    .map_err(|_| Fault::new(FormatCode::F003, block.at, format!("`{key}` is {peer}, no gpu"))),
+                peer => u32::try_from(peer).map(Some).map_err(|_| block.wrong(format!("`{key}` is {peer}, not a gpu"))),
             };
             let mut connect = |from, to| {
                 *connections.entry((from, to, chan)).or_insert_with(|| {
@@ -293,12 +274,12 @@ impl<'a> Gpu<'a> {
         };
         let wanted: u32 = step.value("deps")?;
         let Some(&block) = id.and_then(|id| self.ids.get(&id)) else {
-            return Err(Fault::new(FormatCode::F003, step.at, "`depid` names no thread block of this gpu"));
+            return Err(step.wrong("`depid` names no thread block of this gpu"));
         };
         let Some(found) = self.steps[block].iter().find(|other| other.flagged && other.number >= wanted) else {
-            let message =
-                format!("waits for ever: from step {wanted} on, the thread block it depends on has no `hasdep`");
-            return Err(Fault::new(FormatCode::F003, step.at, message));
+            return Err(step.wrong(format!(
+                "waits forever: the thread block it depends on has no `hasdep` from step {wanted} on"
+            )));
         };
         Ok(Some(Operation::Wait { worker: block as u32, operation: found.operation }))
     }
@@ -312,7 +293,7 @@ fn operation(step: &Element, send: Option<u32>, receive: Option<u32>) -> Result<
         return Ok(nothing);
     }
     if count == 0 || count > MAX_COUNT {
-        return Err(Fault::new(FormatCode::F003, step.at, format!("`cnt` is {count}; 1 to {MAX_COUNT} are allowed")));
+        return Err(step.wrong(format!("`cnt` is {count}; 1 to {MAX_COUNT} are allowed")));
     }
     let slot = |buffer: &str, offset| -> Result<Slot, Fault> {
         let name: String = step.value(buffer)?;
@@ -321,11 +302,7 @@ fn operation(step: &Element, send: Option<u32>, receive: Option<u32>) -> Result<
             "o" => Buffer::Output,
             "s" => Buffer::Scratch,
             _ => {
-                return Err(Fault::new(
-                    FormatCode::F003,
-                    step.at,
-                    format!("`{buffer}` is \"{name}\": i, o or s is meant"),
-                ));
+                return Err(step.wrong(format!("`{buffer}` is \"{name}\": expected i, o or s")));
             }
         };
         Ok(Slot { buffer, offset: step.value(offset)? })
@@ -333,7 +310,7 @@ fn operation(step: &Element, send: Option<u32>, receive: Option<u32>) -> Result<
     let (src, dst) = (|| slot("srcbuf", "srcoff"), || slot("dstbuf", "dstoff"));
     let peer = |peer: Option<u32>, what| {
         let message = format!("a step `{kind}` in a thread block that {what} nobody");
-        peer.ok_or_else(|| Fault::new(FormatCode::F003, step.at, message))
+        peer.ok_or_else(|| step.wrong(message))
     };
     let (to, from) = (|| peer(send, "sends to"), || peer(receive, "receives from"));
     Ok(match kind.as_str() {
@@ -348,11 +325,7 @@ fn operation(step: &Element, send: Option<u32>, receive: Option<u32>) -> Result<
         "cpy" => Operation::Copy { src: src()?, dst: dst()?, count },
         "re" => Operation::Reduce { src: src()?, dst: dst()?, count },
         other => {
-            return Err(Fault::new(
-                FormatCode::F003,
-                step.at,
-                format!("steps of type \"{other}\" are not carried out"),
-            ));
+            return Err(step.wrong(format!("steps of type \"{other}\" are not executed")));
         }
     })
 }

@@ -1,6 +1,6 @@
-//! Workers of more steps than a thread block may have become several, one after the other: the first step of each
-//! depends on the last of the one before. A channel is split at the same packet at both ends, and what follows goes
-//! over a connection of its own.
+//! A worker with more steps than a thread block may have becomes several blocks in sequence: the first step of each
+//! depends on the last of its predecessor. A channel is split at the same packet at both ends, and the packets after
+//! the split use another connection.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -9,40 +9,36 @@ use super::{ExportError, MAX_BLOCKS_PER_CHANNEL, MAX_STEPS};
 use collsynth_core::program::{Program, Slot};
 use collsynth_core::topology::RankId;
 
-/// A thread block.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     pub(super) send: Option<RankId>,
     pub(super) receive: Option<RankId>,
     pub(super) chan: u32,
-    /// What they depend on is the block of the rank and its step.
+    /// Their dependencies name a block of the rank and its step.
     pub(super) steps: Vec<Step>,
 }
 
-/// All thread blocks.
 pub(super) struct Split {
+    /// By rank.
     pub(super) blocks: Vec<Vec<Block>>,
     /// One more than the highest channel.
     pub(super) channels: u32,
 }
 
-/// Leaves room for the step that waits for the block before.
+/// Leaves room for the step that waits for the previous block.
 const ROOM: usize = MAX_STEPS - 1;
 
-/// Splits the workers of all ranks where they must be.
+/// Splits the workers of all ranks where needed.
 pub(super) fn split(program: &Program, workers: Vec<Vec<Steps>>) -> Result<Split, ExportError> {
     let cuts = cuts(program, &workers)?;
     let chans = chans(program, &workers, &cuts)?;
-    let mut blocks = Vec::new();
-    for own in workers {
-        blocks.push(blocks_of_rank(program, own, &cuts, &chans));
-    }
+    let blocks: Vec<_> = workers.into_iter().map(|own| blocks_of_rank(program, own, &cuts, &chans)).collect();
     let channels = blocks.iter().flatten().map(|block: &Block| block.chan + 1).max().unwrap_or(0);
     Ok(Split { blocks, channels })
 }
 
-/// For each channel and each of its pieces, the number of its connection: another for each between the same ranks, and
-/// the same for the two channels of one block; the first with room for more blocks at the ranks.
+/// For each piece of each channel, its connection number: distinct between the same ranks, equal for the two channels
+/// of one block, and the lowest with room for the blocks at their ranks.
 fn chans(program: &Program, workers: &[Vec<Steps>], cuts: &[Vec<usize>]) -> Result<Vec<Vec<u32>>, ExportError> {
     // Channels that share a block belong together.
     let mut group: Vec<usize> = (0..program.channels.len()).collect();
@@ -58,7 +54,7 @@ fn chans(program: &Program, workers: &[Vec<Steps>], cuts: &[Vec<usize>]) -> Resu
     for (channel, &group) in group.iter().enumerate() {
         members[group].push(channel);
     }
-    // Where each group has blocks, once for each block. Those without channels are there before.
+    // The ranks of each group's blocks, with repetition. Blocks without channels are placed first.
     let mut block_ranks = vec![Vec::new(); program.channels.len()];
     let mut blocks_on: HashMap<(usize, u32), u32> = HashMap::new();
     for (rank, own) in workers.iter().enumerate() {
@@ -111,12 +107,12 @@ fn chans(program: &Program, workers: &[Vec<Steps>], cuts: &[Vec<usize>]) -> Resu
     Ok(chans)
 }
 
-/// The connection of the blocks of a rank without channels, by their number.
+/// The connection number of a rank's `block`-th block without channels.
 fn local_chan(block: u32) -> u32 {
     block / MAX_BLOCKS_PER_CHANNEL
 }
 
-/// For each channel, the packets before which it is cut.
+/// The packets before which each channel is cut.
 fn cuts(program: &Program, workers: &[Vec<Steps>]) -> Result<Vec<Vec<usize>>, ExportError> {
     // The steps that send, and that receive, on each channel.
     let mut sends = vec![Vec::new(); program.channels.len()];
@@ -172,18 +168,13 @@ fn too_long(rank: usize, worker: usize, steps: usize) -> ExportError {
 
 fn blocks_of_rank(program: &Program, workers: Vec<Steps>, cuts: &[Vec<usize>], chans: &[Vec<u32>]) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
-    // Where each step of each worker has gone.
+    // The block and step that each worker's steps became.
     let mut gone: Vec<Vec<(usize, usize)>> = Vec::new();
     let mut local = 0;
     for steps in workers {
         let channel = steps.send.or(steps.receive);
         let starts = starts(&steps, channel.map_or(&[], |channel| cuts[channel as usize].as_slice()));
-        let end = |channel: Option<u32>, to: bool| {
-            channel.map(|channel| {
-                let ends = program.channels[channel as usize];
-                if to { ends.to } else { ends.from }
-            })
-        };
+        let ends = |channel: u32| program.channels[channel as usize];
         let mut own = Vec::new();
         for (part, &start) in starts.iter().enumerate() {
             let stop = starts.get(part + 1).copied().unwrap_or(steps.steps.len());
@@ -191,8 +182,8 @@ fn blocks_of_rank(program: &Program, workers: Vec<Steps>, cuts: &[Vec<usize>], c
                 continue;
             }
             let mut block = Block {
-                send: end(steps.send, true),
-                receive: end(steps.receive, false),
+                send: steps.send.map(|channel| ends(channel).to),
+                receive: steps.receive.map(|channel| ends(channel).from),
                 chan: match channel {
                     Some(channel) => chans[channel as usize][part],
                     None => {
@@ -202,7 +193,7 @@ fn blocks_of_rank(program: &Program, workers: Vec<Steps>, cuts: &[Vec<usize>], c
                 },
                 steps: Vec::new(),
             };
-            // `gone` is not complete yet: what a step waits for is put in its new place at the end.
+            // `gone` is still incomplete, so dependencies are translated at the end.
             if part > 0 {
                 let any = Slot::input(0);
                 block.steps.push(Step { kind: "nop", src: any, dst: any, count: 0, after: None });
@@ -232,7 +223,7 @@ fn blocks_of_rank(program: &Program, workers: Vec<Steps>, cuts: &[Vec<usize>], c
     blocks
 }
 
-/// Where the blocks of a worker begin among its steps.
+/// The first step of each block of a worker.
 fn starts(steps: &Steps, cuts: &[usize]) -> Vec<usize> {
     if steps.send.is_none() && steps.receive.is_none() {
         return (0..steps.steps.len().max(1)).step_by(ROOM).collect();

@@ -1,12 +1,13 @@
-//! The steps of workers: what becomes of their operations.
+//! From a worker's operations to steps.
 //!
-//! A wait becomes the dependency of the operation after it; where there are several, all but the last ride on `nop`
-//! steps before it. Packets of more than 71 slots are sent in pieces. A packet without slots is one of a slot of
-//! scratch that nobody reads.
+//! A wait becomes the dependency of the operation after it; of several waits, all but the last get `nop` steps before
+//! it. Packets of more than 71 slots are sent in pieces. A packet without slots becomes one slot of scratch that nobody
+//! reads.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::{ExportError, MAX_COUNT};
+use crate::awaited;
 use collsynth_core::program::{Buffer, Operation, Program, Slot};
 use collsynth_core::topology::RankId;
 
@@ -17,20 +18,22 @@ pub(super) struct Step {
     pub(super) src: Slot,
     pub(super) dst: Slot,
     pub(super) count: u32,
-    /// The worker of the rank and its step, that it depends on.
+    /// The worker of the rank, and its step, that this one depends on.
     pub(super) after: Option<(usize, usize)>,
 }
 
-/// The steps of a worker, before workers are split.
+/// A worker, before workers are split.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Steps {
     pub(super) steps: Vec<Step>,
-    /// The channels it sends on and receives from.
+    /// The channel it sends on.
     pub(super) send: Option<u32>,
+    /// The channel it receives from.
     pub(super) receive: Option<u32>,
 }
 
-/// Scratch for packets without slots: one that is sent and never written, and one for each channel that brings them.
+/// Scratch for packets without slots: one slot that is sent and never written, and one for each channel that brings
+/// such packets.
 struct Room {
     next: u32,
     send: Option<u32>,
@@ -43,25 +46,17 @@ impl Room {
     }
 }
 
-/// The steps of a rank's workers, and the slots of scratch that they take.
+/// The steps of a rank's workers, and their slots of scratch.
 pub(super) fn steps_of_rank(program: &Program, rank: RankId) -> Result<(Vec<Steps>, u32), ExportError> {
     let mut room = Room { next: program.scratch[rank.index()], send: None };
-    let workers = program.workers(rank);
-    let awaited: HashSet<(u32, u32)> = workers
-        .clone()
-        .flat_map(|worker| &program.operations()[program.range(worker)])
-        .filter_map(|operation| match *operation {
-            Operation::Wait { worker, operation } => Some((worker, operation)),
-            _ => None,
-        })
-        .collect();
+    let awaited = awaited(program, rank);
     let mut all = Vec::new();
-    // For each operation that is waited for, the last of its steps.
+    // The last step of each awaited operation.
     let mut step_of = HashMap::new();
+    // For each worker, its dependent steps with the worker and operation they wait for.
     let mut waits: Vec<Vec<(usize, u32, u32)>> = Vec::new();
-    for (number, worker) in workers.enumerate() {
+    for (number, worker) in program.workers(rank).enumerate() {
         let mut own = Steps::default();
-        // Steps and what they depend on, as worker and operation.
         let mut after = Vec::new();
         let mut pending: Vec<(u32, u32)> = Vec::new();
         let mut token = None;
@@ -111,7 +106,7 @@ const NOP: Step = Step {
 };
 
 impl Steps {
-    /// Notes the channels of an operation; a block has one of each.
+    /// Records the channels of an operation; a block has at most one of each.
     fn connect(&mut self, operation: &Operation) -> Result<(), String> {
         let (send, receive) = match *operation {
             Operation::Send { channel, .. } => (Some(channel), None),
@@ -131,7 +126,7 @@ impl Steps {
     }
 }
 
-/// The steps of an operation: pieces of at most so many slots as MSCCL sends at a time.
+/// The steps of an operation, none of more slots than MSCCL sends at a time.
 fn pieces(operation: &Operation, room: &mut Room, token: &mut Option<u32>) -> Vec<Step> {
     let any = Slot::input(0);
     let (kind, src, dst, count) = match *operation {
@@ -139,10 +134,7 @@ fn pieces(operation: &Operation, room: &mut Room, token: &mut Option<u32>) -> Ve
             return vec![NOP];
         }
         Operation::Send { count: 0, .. } => {
-            let slot = match room.send {
-                Some(slot) => slot,
-                None => room.take(),
-            };
+            let slot = room.send.unwrap_or_else(|| room.take());
             room.send = Some(slot);
             ("s", Slot::scratch(slot), any, 1)
         }

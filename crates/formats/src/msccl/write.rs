@@ -1,6 +1,5 @@
-//! From a rank program to MSCCL XML.
-//!
-//! Operations become steps, see `steps`, and workers of too many steps are split, see `split`.
+//! From a rank program to MSCCL XML. Operations become steps (see `steps`); workers with too many are split (see
+//! `split`).
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -12,7 +11,7 @@ use crate::names;
 use collsynth_core::program::{Buffer, Program};
 use collsynth_core::topology::RankId;
 
-/// Bytes up to which RCCL uses the algorithm: a tebibyte.
+/// Up to this size, a tebibyte, RCCL uses the algorithm.
 const MAX_BYTES: u64 = 1 << 40;
 
 /// The text of an algorithm.
@@ -78,7 +77,7 @@ fn collective(program: &Program, dialect: Dialect) -> Result<(&'static str, u32)
     let name = names::theirs(kind)[dialect as usize];
     if name.is_empty() {
         let why = match kind.demand() {
-            Some(_) => "the counts of `alltoallv` come with the call, so a file cannot fix them",
+            Some(_) => "the counts of `alltoallv` come with the call, not the file",
             None if kind.root().is_some() => "only RCCL's dialect has it",
             None if kind.reduces_afterwards() => "export an all_gather",
             None => "it moves no data",
