@@ -1,7 +1,7 @@
 //! Proven collective schedules for tori with failed links.
 //!
 //! A [`Request`] names a topology, with what failed in it, and a collective; planners answer with a schedule; the judge
-//! executes it symbolically; *bounds* with certificates say how far from the best it is.
+//! executes it symbolically; *bounds* with certificates say how far it is from the best.
 //!
 //! ```
 //! use collsynth::{Kind, Request, Topology};
@@ -15,18 +15,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! This crate is the front of a family; cargo keeps its members from knowing more of each other than they may:
+//! This crate is the front of a family, whose members see no more of each other than their manifests allow:
 //!
 //! * the language, `collsynth-core`: [`topology`], [`collective`], [`problem`], [`schedule`], [`program`],
 //!   [`certificate`];
-//! * the judge, `collsynth-verify`: [`verify`], [`audit`], [`judge`], [`shrink`], and the reader of
-//!   [`format::json`];
+//! * the judge, `collsynth-verify`: [`verify`], [`audit`], [`judge`], [`shrink`], and the reader of [`format::json`];
 //! * the searchers, `collsynth-plan` and, for comparison, `collsynth-baselines`: [`plan`], [`bound`], [`cost`],
 //!   [`symmetry`];
 //! * the outside: `format` with `collsynth-formats`, `runtime` and `lower` with `collsynth-runtime`, `report`.
 //!
-//! The command `synth` and what only it needs stand behind the default feature `command`: a library user who plans and
-//! verifies turns the default features off, and on again one by one (`formats`, `runtime`).
+//! The command `synth` and its dependencies are behind the default feature `command`. A library user turns the default
+//! features off and enables others as needed (`formats`, `runtime`).
 
 pub mod plan;
 mod request;

@@ -1,4 +1,4 @@
-//! Planning in a few lines: a request, its plan, and the way to a schedule that is known to hold.
+//! Planning in a few lines: a request, its plan, and from there to a schedule that is known to hold.
 
 use std::ops::Deref;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use collsynth_plan::cost::Price;
 use collsynth_plan::{Control, Goal, Parts, Plan, PlanError, Planner, synthesize};
 use collsynth_verify::verify::{Options, Rejected, Verified};
 
-/// A planning request: a collective on a topology, and what is asked of its schedule.
+/// A planning request: a collective on a topology, and the goal of its schedule.
 ///
 /// Unless stated otherwise: whole messages, whichever planner does best, the least volume in the fewest steps that
 /// reach it, and no time limit.
@@ -47,7 +47,7 @@ impl<'a> Request<'a> {
         Self { topology, kind, goal, control, time_limit: None }
     }
 
-    /// Replaces everything that is asked of the schedule.
+    /// Replaces the whole goal.
     pub fn goal(self, goal: Goal<'a>) -> Self {
         Self { goal, ..self }
     }
@@ -58,7 +58,7 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// The number of parts each message is cut in.
+    /// The number of parts of each message.
     pub fn parts(mut self, parts: Parts) -> Self {
         self.goal.parts = parts;
         self
@@ -88,7 +88,7 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// Wall time from [`Request::run`] on after which the best schedule found is taken.
+    /// Wall time, from the start of [`Request::run`], after which the best schedule found is returned.
     pub fn time_limit(self, limit: Duration) -> Self {
         Self { time_limit: Some(limit), ..self }
     }
@@ -98,8 +98,7 @@ impl<'a> Request<'a> {
         Self { control, ..self }
     }
 
-    /// Plans, and looks for certificates of what the schedule leaves to its bounds, jointly in steps and volume where
-    /// that says more.
+    /// Plans, and searches for joint certificates in steps and volume if the schedule does not meet its bounds.
     ///
     /// # Errors
     ///

@@ -43,7 +43,6 @@ pub struct BoundCommand {
 }
 
 impl BoundCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
         let topology = self.topology.topology()?;
         size::check_ranks(&topology)?;

@@ -1,4 +1,4 @@
-//! The options that say what is to be done on the machine, shared by several commands.
+//! The options that name the collective, shared by several commands.
 
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,7 @@ fn names() -> PossibleValuesParser {
 }
 
 impl CollectiveOptions {
-    /// The kind of collective, its root or demand read as this machine's.
+    /// The kind of collective, with its root or demand on this machine.
     pub fn kind(&self, machine: &TopologyOptions, topology: &Topology) -> Result<Kind, Failure> {
         let named = |root, demand| Kind::named(&self.collective, root, demand).expect("one of the names it parses");
         let some = named(RankId(0), Demand::default());

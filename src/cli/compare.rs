@@ -25,27 +25,27 @@ use super::sweep::{Place, Sweep};
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, output, plan, size};
 
-/// Planners that are compared only where they are named: their search may not end.
+/// Planners that are compared only by name: their search may not end.
 const ONLY_NAMED: [&str; 1] = ["smt"];
 
 /// Compare planners: steps, volume, chunks held, and times by message size
 ///
-/// Every schedule is verified before it is shown. A planner is asked for several numbers of parts, unless --parts says
-/// them; shown are those schedules of it of which none has both fewer steps and less volume than another. Planners that
-/// give none say why. Exit codes as for planning.
+/// Every schedule is verified before it is shown. Each planner is asked for several numbers of parts, unless --parts
+/// states them; of its schedules, those are shown that no other equals or beats in both steps and volume. Planners
+/// without a schedule say why. Exit codes are as for planning.
 #[derive(Args)]
 pub struct CompareCommand {
     #[command(flatten)]
     topology: TopologyOptions,
-    /// Many tori instead of one: dims=4x4,5x5,8x8, and with faults=0,1,2 each with so many failed cables, drawn by the
+    /// Many tori instead of one: dims=4x4,5x5,8x8, with faults=0,1,2 each with that many failed cables, drawn by the
     /// seed
     #[arg(long, num_args = 1..=2, value_name = "dims=..|faults=..", help_heading = "Machine",
         conflicts_with_all = ["torus", "topology", "fail", "fail_link", "fail_rank", "wrap", "capacity"])]
     sweep: Vec<String>,
     #[command(flatten)]
     collective: CollectiveOptions,
-    /// The planners to compare (ring,negotiated) [default: all but smt, which can take for ever]; `synth planners`
-    /// lists them
+    /// The planners to compare (ring,negotiated) [default: all but smt, which may never finish]; `synth planners` lists
+    /// them
     #[arg(long, value_name = "NAME,..", value_delimiter = ',', help_heading = "Plan")]
     planners: Vec<String>,
     /// The planner that speed-ups are over [default: the slowest for the largest messages]
@@ -57,7 +57,7 @@ pub struct CompareCommand {
     /// Numbers of equal parts each message is cut in (1,2,6), or `auto`: those that suit the planner and the sizes
     #[arg(long, value_name = "N,..|auto", default_value = "auto", help_heading = "Plan")]
     parts: PartsList,
-    /// Stop after this time (30s) and show what was found; no planner takes more than its share of what is left
+    /// Stop after this time (30s) and show what was found; no planner takes more than its share of the time left
     #[arg(long, value_name = "TIME", help_heading = "Plan", value_parser = parse_duration)]
     time_limit: Option<Duration>,
     /// Drives random choices: the same seed gives the same schedules
@@ -71,7 +71,7 @@ pub struct CompareCommand {
     /// The form of the answer
     #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
     format: CompareFormat,
-    /// What --format svg draws over the size of a message
+    /// What --format svg plots against the message size
     #[arg(long, value_enum, default_value = "time", help_heading = "Output")]
     plot: PlotArgument,
     /// Write the answer to this file instead of standard output
@@ -103,19 +103,18 @@ enum PlotArgument {
     Speedup,
 }
 
-/// Planning for a comparison: what is the same for all machines and planners.
+/// Planning for a comparison: the state shared by all machines and planners.
 struct Run<'a> {
     command: &'a CompareCommand,
     ticker: Ticker,
     interrupted: Arc<AtomicBool>,
     deadline: Option<Instant>,
-    /// Planners still to be asked, on all machines.
+    /// Planners still to ask, over all machines.
     left: u32,
     stopped: StopReason,
 }
 
 impl CompareCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
         let names = self.names()?;
         let places = self.places()?;
@@ -257,7 +256,7 @@ impl Run<'_> {
         }
     }
 
-    /// The verified schedules of a planner, with the bounds they were planned with; or why there is none.
+    /// The verified schedules of a planner, with their bounds; or why there is none.
     fn ask(
         &mut self,
         name: &str,
@@ -293,7 +292,7 @@ impl Run<'_> {
         }
     }
 
-    /// What is left of the time, shared out over those still to be asked.
+    /// The time left, divided among the planners still to ask.
     fn control(&self) -> Control {
         let control =
             Control::unlimited().with_interrupt(self.interrupted.clone()).with_listener(self.ticker.listener());

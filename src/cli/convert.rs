@@ -11,22 +11,20 @@ use collsynth::problem::Problem;
 use collsynth::program::Program;
 use collsynth::report::audit::{Audited, Source};
 use collsynth::report::excerpt::marked;
-use collsynth::report::verdict::{Judged, findings};
-use collsynth::schedule::Solution;
+use collsynth::report::verdict::Judged;
 use collsynth::topology::{RankId, Topology};
-use collsynth::verify::{Options, Verified, verify};
+use collsynth::verify::{Options, verify};
 
-use super::lower::{LowerOptions, write};
+use super::lower::LowerOptions;
 use super::topology_options::read_machine;
 use super::{Ending, Failure, output, show};
 
 /// The length of a chunk unless stated.
 const CHUNK_BYTES: u64 = 4096;
 
-/// Write a schedule or a rank program in another tool's format
-///
-/// What is exported is verified first. Of a schedule, csv and trace show the steps; the others show the program that it
-/// is lowered to. What the formats can say is written in docs/formats.md.
+/// Write a schedule or a rank program in another tool's format The file is verified first. Of a schedule, csv and trace
+/// show the steps; the other formats hold the program that it is lowered to. docs/formats.md says what each format can
+/// express.
 #[derive(Args)]
 pub struct ExportCommand {
     /// The schedule or rank program file (- for standard input)
@@ -40,8 +38,8 @@ pub struct ExportCommand {
     /// For goal and chakra: bytes of a chunk (4096, unless stated)
     #[arg(long, value_name = "N")]
     chunk_bytes: Option<u64>,
-    /// Write to this file (.gz: compressed) instead of standard output. For chakra: a folder, or what the names of the
-    /// files begin with (NAME.0.et, NAME.1.et, ...)
+    /// Write to this file (.gz: compressed) instead of standard output. For chakra: a folder, or the prefix of the file
+    /// names (NAME.0.et, NAME.1.et, ...)
     #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
     output: PathBuf,
 }
@@ -126,7 +124,6 @@ enum ImportCollective {
 }
 
 impl ExportCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
         let (format, is_table) = (self.to, matches!(self.to, ExportFormat::Csv | ExportFormat::Trace));
         if self.chunk_bytes.is_some() && !matches!(format, ExportFormat::Goal | ExportFormat::Chakra) {
@@ -144,8 +141,8 @@ impl ExportCommand {
         }
         let solution = show::parse(&self.file, &text)?;
         match self.to {
-            ExportFormat::Csv => self.write(&csv::to_string(&*verified(solution)?)),
-            ExportFormat::Trace => self.write(&trace::to_string(&*verified(solution)?)),
+            ExportFormat::Csv => self.write(&csv::to_string(&*show::verified(solution, "exported")?)),
+            ExportFormat::Trace => self.write(&trace::to_string(&*show::verified(solution, "exported")?)),
             ExportFormat::Msccl | ExportFormat::Rccl | ExportFormat::Goal | ExportFormat::Chakra => {
                 self.of_program(&self.options.lower(solution)?)
             }
@@ -172,7 +169,7 @@ impl ExportCommand {
     }
 
     fn write(&self, text: &str) -> Result<Ending, Failure> {
-        write(&self.output, text.as_bytes())?;
+        output::deliver(&self.output, text)?;
         Ok(Ending::Success)
     }
 
@@ -212,7 +209,6 @@ impl ImportCollective {
 }
 
 impl ImportCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
         self.check_options()?;
         let text = file::read_text(&self.file)?;
@@ -223,14 +219,14 @@ impl ImportCommand {
             ImportFormat::Forestcoll => forestcoll::parse(&text, self.machine()?),
         };
         let solution = solution.map_err(|error| unreadable(&self.file, &text, &error))?;
-        write(&self.output, json::solution_to_string(&solution).as_bytes())?;
+        output::deliver(&self.output, &json::solution_to_string(&solution))?;
         let report = verify(&solution, &Options::default());
         let name = self.file.display().to_string();
         output::note(Judged { name: &name, text: "", solution: &solution, report: &report }.to_text().trim_end());
         Ok(if report.holds() { Ending::Success } else { Ending::Refuted })
     }
 
-    /// Refuses options that the format has no use for.
+    /// Refuses options that the format does not read.
     fn check_options(&self) -> Result<(), Failure> {
         use ImportFormat::{Forestcoll, Msccl, Teccl};
         let stated = [
@@ -259,7 +255,7 @@ impl ImportCommand {
         };
         let read = msccl::parse_located(text, &unsaid).map_err(|error| unreadable(&self.file, text, &error))?;
         let msccl::Located { program, places } = read;
-        write(&self.output, json::program_to_string(&program).as_bytes())?;
+        output::deliver(&self.output, &json::program_to_string(&program))?;
         let machine = self.topology.as_deref().map(read_machine).transpose()?;
         let rank_map: Vec<_> = (0..program.rank_count() as u32).map(RankId).collect();
         let machine = machine.as_ref().map(|topology| audit::Machine { topology, rank_map: &rank_map });
@@ -270,13 +266,13 @@ impl ImportCommand {
         Ok(if report.holds() { Ending::Success } else { Ending::Refuted })
     }
 
-    /// The machine that a file leaves unsaid.
+    /// The machine, which the file does not name.
     fn machine(&self) -> Result<Topology, Failure> {
         let unsaid = || Failure::usage("files of this format do not name the machine").hint("give --topology FILE");
         read_machine(self.topology.as_deref().ok_or_else(unsaid)?)
     }
 
-    /// The problem that a TE-CCL file leaves unsaid.
+    /// The problem, which a TE-CCL file does not name.
     fn problem(&self) -> Result<Problem, Failure> {
         let Some(collective) = self.collective else {
             return Err(Failure::usage("TE-CCL files do not name the collective")
@@ -294,14 +290,6 @@ impl ImportCommand {
         };
         Ok(Problem::new(topology, Collective { kind, parts: self.parts.unwrap_or(1) })?)
     }
-}
-
-fn verified(solution: Solution) -> Result<Verified<Solution>, Failure> {
-    Verified::<Solution>::new(solution, &Options::default()).map_err(|rejected| {
-        let found = findings(&rejected.report, |_| None);
-        Failure::new(Ending::Refuted, format!("the schedule does not hold and is not exported\n{found}"))
-            .hint("`synth verify` says more")
-    })
 }
 
 fn judged_program(path: &Path, text: &str) -> Result<Program, Failure> {

@@ -1,4 +1,4 @@
-//! How a command ends: the exit codes, and what is said when it fails.
+//! How a command ends: exit codes and errors.
 
 use std::fmt;
 use std::process::ExitCode;
@@ -12,19 +12,19 @@ use collsynth::topology::Topology;
 /// The exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Done; what was to be judged holds.
+    /// Done; for verdicts: everything holds.
     Success = 0,
     /// A schedule was refuted.
     Refuted = 1,
     /// Wrong usage, or a file that cannot be read or written.
     Usage = 2,
-    /// What was asked for cannot exist.
+    /// No such schedule can exist.
     Impossible = 3,
     /// The time limit or Ctrl-C came before the proven optimum.
     Stopped = 4,
 }
 
-/// Why a command failed, for people, and its exit code.
+/// Why a command failed, and its exit code.
 #[derive(Debug)]
 pub struct Failure {
     /// The exit code.
@@ -44,13 +44,13 @@ impl Failure {
         Self::new(Ending::Usage, message)
     }
 
-    /// Adds what to do about it.
+    /// Adds the remedy.
     pub fn hint(mut self, hint: impl fmt::Display) -> Self {
         self.hint = Some(hint.to_string());
         self
     }
 
-    /// No schedule exists, or none was found.
+    /// Planning failed.
     pub fn of_plan(error: &PlanError, topology: &Topology) -> Self {
         match error {
             PlanError::UnknownPlanner { .. } => Self::usage(error),
@@ -77,7 +77,7 @@ impl Failure {
         }
     }
 
-    /// The live network is not connected: the parts it falls into are named.
+    /// The live network is not connected; names the parts it falls into.
     pub fn of_disconnected(disconnected: &Disconnected, topology: &Topology) -> Self {
         let (from, to) = (topology.rank_label(disconnected.from), topology.rank_label(disconnected.to));
         let parts = describe_components(topology, &disconnected.components);

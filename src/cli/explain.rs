@@ -18,7 +18,6 @@ pub struct ExplainCommand {
 }
 
 impl ExplainCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
         let text = match &self.code {
             None => list(),

@@ -1,4 +1,4 @@
-//! Linear programs that are solved within limits.
+//! Limits of linear programs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,14 +24,14 @@ impl Limits {
         Ok(Self { variables, time, interrupted: interrupt_flag()? })
     }
 
-    /// The limit of a program that is solved now.
+    /// The limit of a program solved now.
     pub fn next(&self) -> FlowLimit {
         let flag = Arc::clone(&self.interrupted);
         let solver = Limit::NONE.unless(move || flag.load(Ordering::Relaxed));
         FlowLimit { variables: self.variables, solver: self.time.map_or(solver.clone(), |time| solver.within(time)) }
     }
 
-    /// The limit of a plan that is looked for now.
+    /// The limit of a plan searched for now.
     pub fn control(&self) -> Control {
         within(Control::unlimited().with_interrupt(Arc::clone(&self.interrupted)), self.time)
     }
@@ -42,7 +42,7 @@ pub fn is_stopped(error: &FlowError) -> bool {
     matches!(error, FlowError::Solver(LpError::TimeLimit | LpError::Interrupted))
 }
 
-/// There is no flow bound: what to do about it.
+/// There is no flow bound: the error, with its remedy.
 pub fn of_flow(error: &FlowError, problem: &Problem) -> Failure {
     match error {
         FlowError::Disconnected(disconnected) => Failure::of_disconnected(disconnected, problem.topology()),

@@ -13,7 +13,7 @@ use collsynth::verify::{Options, Verified};
 use super::flow_limits::{Limits, is_stopped, of_flow};
 use super::{Ending, Failure, output};
 
-/// More numbers of steps than this are not looked at.
+/// The most numbers of steps tried.
 const MOST_POINTS: u32 = 64;
 
 /// The points from the fewest steps there can be up to the first that allows the least volume there can be; fewer, and
@@ -36,7 +36,7 @@ pub fn points(problem: &Problem, variables: usize, time: Option<Duration>) -> Re
             // What is there is worth printing.
             Err(FlowError::TooLarge { .. }) if !points.is_empty() => break,
             Err(error) if is_stopped(&error) && !points.is_empty() => {
-                output::note(&format!("{error}; what is there up to {} steps is shown", steps - 1));
+                output::note(&format!("{error}; the points up to {} steps are shown", steps - 1));
                 return Ok((points, Ending::Stopped));
             }
             bound => bound.map_err(|error| of_flow(&error, problem))?,
@@ -54,7 +54,7 @@ pub fn points(problem: &Problem, variables: usize, time: Option<Duration>) -> Re
     Ok((points, Ending::Success))
 }
 
-/// The width of the best schedule of so many steps that was found, once it is verified.
+/// The width and planner of the best schedule found with this many steps, verified.
 fn planned(problem: &Problem, steps: u32, control: &Control) -> Result<Option<(u64, &'static str)>, Failure> {
     let goal = Goal { parts: Parts::Fixed(problem.parts()), steps: Some(steps), ..Goal::default() };
     let Ok(plan) = synthesize(problem.topology(), &problem.collective().kind, &goal, control) else {

@@ -1,23 +1,20 @@
 //! `synth lower`: a schedule as a program for ranks without a common clock.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use collsynth::audit::{self, audit};
-use collsynth::format::{file, json};
+use collsynth::format::json;
 use collsynth::lower::{Target, lower};
 use collsynth::program::{Barriers, Program};
 use collsynth::report::audit::{Audited, Source, headline, table};
-use collsynth::report::verdict::findings;
 use collsynth::schedule::Solution;
-use collsynth::verify::{Options, Verified};
 
 use super::{Ending, Failure, output, show};
 
-/// Lower a schedule to a rank program: what each rank's workers send, receive and wait for, without a step clock
-///
-/// The schedule is verified first, the program afterwards: it holds in every interleaving. Without barriers only the
-/// data is sure to be right; with them, transfers of different steps are never on a link at the same time, either.
+/// Lower a schedule to a rank program: what each rank's workers send, receive and wait for, without a step clock The
+/// schedule is verified first, then the program, in every interleaving. Without barriers only the data is sure to be
+/// right; with them, transfers of different steps never share a link either.
 #[derive(Args)]
 pub struct LowerCommand {
     /// The schedule file (- for standard input)
@@ -39,10 +36,10 @@ pub struct LowerOptions {
     /// What keeps the steps of the schedule apart (none, unless stated)
     #[arg(long, value_enum)]
     barriers: Option<BarrierName>,
-    /// Input and output share their room, as NCCL has it
+    /// Input and output share one buffer, as in NCCL
     #[arg(long)]
     in_place: bool,
-    /// Packets on their way in a channel at the most; left out: as many as its busiest step has
+    /// The most packets in flight in a channel [default: as many as its busiest step has]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     slots: Option<u32>,
 }
@@ -51,18 +48,16 @@ pub struct LowerOptions {
 enum BarrierName {
     /// Nothing but the data: values are right, links may be shared by transfers of different steps
     None,
-    /// A rank and those it is joined to finish a step before it begins the next
+    /// A rank and its neighbors finish a step before it begins the next
     Neighbour,
     /// All ranks finish a step before any begins the next
     Global,
 }
 
 impl LowerCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
         let program = self.options.lower(show::read(&self.file)?)?;
-        let text = json::program_to_string(&program);
-        write(&self.output, text.as_bytes())?;
+        output::deliver(&self.output, &json::program_to_string(&program))?;
         if !self.quiet {
             output::note(&format!("{}\n{}", headline(&program), table(&program)));
         }
@@ -71,7 +66,7 @@ impl LowerCommand {
 }
 
 impl LowerOptions {
-    /// One of the options that was stated, if any.
+    /// One of the stated options, if any.
     pub(super) fn stated(&self) -> Option<&'static str> {
         let stated =
             [("--barriers", self.barriers.is_some()), ("--in-place", self.in_place), ("--slots", self.slots.is_some())];
@@ -80,11 +75,7 @@ impl LowerOptions {
 
     /// Lowers a schedule that holds, and has the program judged.
     pub fn lower(&self, solution: Solution) -> Result<Program, Failure> {
-        let verified = Verified::<Solution>::new(solution, &Options::default()).map_err(|rejected| {
-            let found = findings(&rejected.report, |_| None);
-            Failure::new(Ending::Refuted, format!("the schedule does not hold and is not lowered\n{found}"))
-                .hint("`synth verify` says more")
-        })?;
+        let verified = show::verified(solution, "lowered")?;
         let barriers = match self.barriers {
             None | Some(BarrierName::None) => Barriers::None,
             Some(BarrierName::Neighbour) => Barriers::Neighbor,
@@ -102,9 +93,4 @@ impl LowerOptions {
             None => Failure::new(Ending::Refuted, format!("internal error: the program is wrong\n{found}")),
         })
     }
-}
-
-/// Writes a file, or standard output.
-pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    Ok(file::write_atomic(path, bytes)?)
 }

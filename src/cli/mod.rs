@@ -89,7 +89,7 @@ enum Command {
     Completions(completions::CompletionsCommand),
 }
 
-/// Reads the command line and does what it says.
+/// Reads the command line and runs it.
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
     let result = match &cli.command {

@@ -5,11 +5,13 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use collsynth::format::file;
+use collsynth::report::summary::Summary;
+use collsynth::schedule::Origin;
 use serde_json::Value;
 
 use super::Failure;
 
-/// For whom an answer is written.
+/// Who reads an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people
@@ -26,6 +28,20 @@ impl Format {
             Self::Json => format!("{:#}\n", json()),
         })
     }
+
+    /// Writes a summary in this form to standard error.
+    pub fn note(self, summary: &Summary<'_>) {
+        note(&match self {
+            Self::Text => summary.to_text(),
+            Self::Json => summary.to_json().to_string(),
+        });
+    }
+}
+
+/// This program in the `origin` of the files it writes.
+pub fn origin(planner: Option<&str>, command: Option<String>, seed: Option<u64>) -> Origin {
+    let tool = Some(concat!("synth ", env!("CARGO_PKG_VERSION")).to_owned());
+    Origin { tool, planner: planner.map(str::to_owned), command, seed }
 }
 
 /// Writes text to a file, whole or not at all; to standard output where the path is `-`.
@@ -36,7 +52,7 @@ pub fn deliver(path: &Path, text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Standard output. Once its reader is gone (`| head`), what is written is dropped.
+/// Standard output. Drops text once its reader is gone (`| head`).
 #[derive(Default)]
 pub struct Output {
     closed: bool,
@@ -59,7 +75,7 @@ impl Output {
         }
     }
 
-    /// True once nobody reads any more: what is still to be written can be left out.
+    /// True once the reader is gone: the rest need not be written.
     pub fn is_closed(&self) -> bool {
         self.closed
     }
@@ -70,7 +86,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
     Output::default().write(text)
 }
 
-/// Writes a line, or several, to standard error; if that fails there is nobody to tell.
+/// Writes lines to standard error; a failure to do so has nowhere to be reported.
 pub fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }

@@ -18,9 +18,8 @@ use super::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_se
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, Format, plan, size};
 
-/// Show the trade of steps against volume: every schedule found that no other beats in both
-///
-/// Each of them is verified before it is shown, with the options that plan it again. Exit codes as for planning.
+/// Show the trade of steps against volume: every schedule found that no other beats in both Each is verified before it
+/// is shown, with the options that plan it again. Exit codes are as for planning.
 #[derive(Args)]
 pub struct ParetoCommand {
     #[command(flatten)]
@@ -36,7 +35,7 @@ pub struct ParetoCommand {
     /// At most this many steps
     #[arg(long, value_name = "N", help_heading = "Plan", value_parser = clap::value_parser!(u32).range(1..=i64::from(u16::MAX)))]
     max_steps: Option<u32>,
-    /// Bytes of one message, one or more (64KiB,1MiB): the time of every schedule is told for each
+    /// Bytes of one message, one or more sizes (64KiB,1MiB): shows the time of every schedule for each
     #[arg(long, value_name = "SIZE,..", value_delimiter = ',', help_heading = "Plan", value_parser = parse_bytes,
         requires_all = ["alpha", "bandwidth"])]
     message_bytes: Vec<u64>,
@@ -95,7 +94,6 @@ impl FromStr for PartsList {
 }
 
 impl ParetoCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
         if self.smt_backend.is_some() && self.planner != "smt" {
             return Err(Failure::usage("--smt-backend is for the planner smt").hint("add --planner smt"));
@@ -154,7 +152,7 @@ impl ParetoCommand {
         Ok(Point::new(&verified, observed.as_ref(), planner, account, self.command(goal)))
     }
 
-    /// The options that give the schedule, and the command line they belong to.
+    /// The options that give the schedule, and the whole command line.
     fn command(&self, goal: &Goal<'_>) -> [String; 2] {
         let mut options = Vec::new();
         let mut add = |name: &str, value: Option<String>| {

@@ -1,4 +1,4 @@
-//! `synth` without a subcommand: plan, verify, write, summarise.
+//! `synth` without a subcommand: plan, verify, write, summarize.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -42,7 +42,6 @@ pub struct PlanCommand {
 }
 
 impl PlanCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
         self.options.check()?;
         let topology = self.topology.topology()?;
@@ -82,17 +81,14 @@ impl PlanCommand {
                 verifying,
                 price,
             };
-            match self.format {
-                Format::Text => output::note(&summary.to_text()),
-                Format::Json => output::note(&summary.to_json().to_string()),
-            }
+            self.format.note(&summary);
         }
         let steps_settled = quality.steps.is_certified() || self.options.steps.is_some();
         let proven = quality.volume.is_certified() && steps_settled;
         Ok(if stopped == StopReason::Finished || proven { Ending::Success } else { Ending::Stopped })
     }
 
-    /// Plans the problem; its parts are those asked for, or to be chosen.
+    /// Plans the problem, in the parts asked for, or in those it chooses.
     fn plan(&self, problem: &Problem, goal: &Goal<'_>, smt: &Smt, control: Control) -> Result<Plan, Failure> {
         let (topology, kind) = (problem.topology(), problem.collective().kind.clone());
         let planned = Request::new(topology, kind).goal(*goal).control(control.clone()).run();
@@ -105,18 +101,13 @@ impl PlanCommand {
         planned.map(PlannedSchedule::into_inner).map_err(|error| Failure::of_plan(&error, topology))
     }
 
-    /// Has the schedule judged. A planner's mistake ends here: nothing is written.
+    /// Has the schedule judged. A planner's bug ends here, and nothing is written.
     fn verify(&self, plan: Plan, goal: &Goal<'_>) -> Result<Verified<Solution>, Failure> {
-        let origin = Origin {
-            tool: Some(concat!("synth ", env!("CARGO_PKG_VERSION")).to_owned()),
-            planner: Some(plan.planner.to_owned()),
-            command: Some(self.command(goal)),
-            seed: Some(self.options.seed),
-        };
+        let origin = output::origin(Some(plan.planner), Some(self.command(goal)), Some(self.options.seed));
         verified(plan, Some(origin))
     }
 
-    /// The command line that gives the same schedule: without what only says where and how it is written.
+    /// The command line that gives the same schedule, without the options of its output.
     fn command(&self, goal: &Goal<'_>) -> String {
         let mut words = vec!["synth".to_owned()];
         words.extend(self.topology.words());

@@ -1,4 +1,4 @@
-//! The options that say what is wished of a schedule, and for how long to look for it.
+//! The options that set the goal of planning and the limits of its search.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use collsynth::plan::{Goal, Minimize, Parts, Planner, Smt, SmtBackend, planner_n
 use super::Failure;
 use super::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_seconds};
 
-/// The most steps that can be asked for: more than any two ranks are hops apart.
+/// The most steps that can be asked for: more than the largest distance, in hops.
 const MOST_STEPS: i64 = u16::MAX as i64;
 
 /// How to plan.
@@ -31,7 +31,7 @@ pub struct PlanOptions {
     /// At most this many steps
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_STEPS))]
     max_steps: Option<u32>,
-    /// Bytes of one message (64KiB); with --alpha and --bandwidth, the schedule of least time is looked for
+    /// Bytes of one message (64KiB); with --alpha and --bandwidth, plan for the least time
     #[arg(long, allow_negative_numbers = true, value_name = "SIZE", value_parser = parse_bytes, requires_all = ["alpha", "bandwidth"])]
     message_bytes: Option<u64>,
     /// The time a step takes to start (1us)
@@ -46,7 +46,7 @@ pub struct PlanOptions {
     /// Drives random choices: the same seed gives the same schedule
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Planner smt: at most so much total width, the sum of the widths of all steps
+    /// Planner smt: at most this total width, the sum of the widths of all steps
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     width: Option<u32>,
     /// Planner smt: what counts first, `volume` (unless stated) or `steps`
@@ -56,7 +56,7 @@ pub struct PlanOptions {
     #[arg(long, value_name = "NAME")]
     smt_backend: Option<SmtBackend>,
     /// Planner smt: where there is no schedule of these --steps and --width, write the proof to this file (LRAT if it
-    /// is named .lrat, else DRAT), and what it refutes to FILE.cnf
+    /// is named .lrat, else DRAT), and the refuted formula to FILE.cnf
     #[arg(long, value_name = "FILE", requires_all = ["steps", "width"])]
     pub proof: Option<PathBuf>,
     /// Threads to plan with [default: one per core]; their number does not change the schedule
@@ -72,7 +72,7 @@ enum PartsArgument {
 }
 
 impl PlanOptions {
-    /// What is asked of the schedule; `smt` is what [`PlanOptions::smt`] gives.
+    /// The goal; `smt` comes from [`PlanOptions::smt`].
     pub fn goal<'a>(&self, smt: &'a Smt) -> Result<Goal<'a>, Failure> {
         Ok(Goal {
             planner: planner_choice(&self.planner, smt)?,
@@ -88,7 +88,7 @@ impl PlanOptions {
         })
     }
 
-    /// The SMT planner as these options have it.
+    /// The SMT planner with these options.
     pub fn smt(&self) -> Smt {
         Smt {
             backend: self.smt_backend.unwrap_or_default(),
@@ -97,7 +97,7 @@ impl PlanOptions {
         }
     }
 
-    /// Options that only one planner reads are refused for the others.
+    /// Refuses options that the stated planner does not read.
     pub fn check(&self) -> Result<(), Failure> {
         let stated = [
             ("--width", self.width.is_some()),
@@ -117,7 +117,7 @@ impl PlanOptions {
         }
     }
 
-    /// The parts asked for; 1 if they are to be chosen.
+    /// The parts asked for; 1 for `auto`.
     pub fn least_parts(&self) -> u32 {
         match self.parts {
             Some(PartsArgument::Fixed(parts)) => parts,
@@ -143,7 +143,7 @@ impl PlanOptions {
     }
 }
 
-/// A goal in options, as they would be typed, without what only the SMT planner reads; defaults are left out.
+/// A goal as options, without those of the SMT planner and without defaults.
 pub fn goal_words(goal: &Goal<'_>) -> Vec<String> {
     let mut words = Vec::new();
     words.extend(goal.planner.iter().flat_map(|planner| word("--planner", planner.name())));
@@ -183,7 +183,7 @@ fn word(name: &str, value: impl ToString) -> [String; 2] {
     [name.to_owned(), value.to_string()]
 }
 
-/// Plans with so many threads from now on.
+/// Plans with this many threads from now on.
 pub fn use_threads(threads: Option<u16>) -> Result<(), Failure> {
     let Some(threads) = threads else { return Ok(()) };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads));

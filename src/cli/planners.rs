@@ -11,7 +11,6 @@ use super::{Ending, Failure, output};
 pub struct PlannersCommand {}
 
 impl PlannersCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
         let mut table = Table::new(&[]);
         for planner in planners() {

@@ -9,16 +9,15 @@ use collsynth::format::json;
 use collsynth::plan::{Control, Outcome, Plan, Planner, SharperBounds, Smt, SmtBackend, StopReason, Task};
 use collsynth::report::summary::Summary;
 use collsynth::report::verdict;
-use collsynth::schedule::{Origin, Solution};
+use collsynth::schedule::Solution;
 use collsynth::verify::{Options, Verified};
 
 use super::progress::{Ticker, control};
 use super::quantity::parse_duration;
 use super::{Ending, Failure, Format, output, show};
 
-/// Take a schedule and ask the SMT planner for one step, or one unit of width, less, until that is refuted
-///
-/// What comes of it is verified and written, also where nothing better was found. Exit codes as for planning.
+/// Improve a schedule: ask the SMT planner for one step, or one unit of width, less, until that is refuted The result
+/// is verified and written, even if nothing better was found. Exit codes are as for planning.
 #[derive(Args)]
 pub struct PolishCommand {
     /// The schedule file (- for standard input)
@@ -42,7 +41,6 @@ pub struct PolishCommand {
 }
 
 impl PolishCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
         let given = Verified::<Solution>::new(show::read(&self.file)?, &Options::default()).map_err(|rejected| {
             let findings = verdict::findings(&rejected.report, |_| None);
@@ -56,13 +54,7 @@ impl PolishCommand {
         let planning = started.elapsed();
         let (planner, stopped, account) = (plan.planner, plan.stopped, plan.account.clone());
         let started = Instant::now();
-        let origin = Origin {
-            tool: Some(concat!("synth ", env!("CARGO_PKG_VERSION")).to_owned()),
-            planner: Some(planner.to_owned()),
-            command: None,
-            seed: None,
-        };
-        let verified = super::plan::verified(plan, Some(origin))?;
+        let verified = super::plan::verified(plan, Some(output::origin(Some(planner), None, None)))?;
         let verifying = started.elapsed();
         ticker.finish();
         output::deliver(&self.output, &json::solution_to_string(&verified))?;
@@ -77,10 +69,7 @@ impl PolishCommand {
                 verifying,
                 price: None,
             };
-            match self.format {
-                Format::Text => output::note(&summary.to_text()),
-                Format::Json => output::note(&summary.to_json().to_string()),
-            }
+            self.format.note(&summary);
         }
         Ok(if stopped == StopReason::Finished { Ending::Success } else { Ending::Stopped })
     }

@@ -1,4 +1,4 @@
-//! What a planner is doing, on standard error while it is a terminal; and Ctrl-C.
+//! Progress on standard error, if it is a terminal; and Ctrl-C.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,11 +12,11 @@ use super::{Failure, output};
 /// The exit code of a program that a second Ctrl-C ended, as shells report it.
 const ABORTED: i32 = 130;
 
-/// A line that says what is being tried.
+/// A line that shows the current attempt.
 pub struct Ticker(ProgressBar);
 
 impl Ticker {
-    /// Draws on standard error if it is a terminal and `quiet` is not asked for.
+    /// Draws on standard error if it is a terminal, unless `quiet`.
     pub fn new(quiet: bool) -> Self {
         let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(None, target).with_style(ProgressStyle::default_spinner());
@@ -38,12 +38,12 @@ impl Ticker {
         }
     }
 
-    /// Says what is done next.
+    /// Shows the next task.
     pub fn say(&self, message: &'static str) {
         self.0.set_message(message);
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub fn finish(self) {
         self.0.finish_and_clear();
     }

@@ -9,7 +9,7 @@ use collsynth::problem::Problem;
 
 use super::{Ending, Failure, output};
 
-/// Writes the proof that there is no schedule as wished to a file, and the formula it refutes beside it.
+/// Writes the proof that the goal has no schedule to a file, and the formula it refutes to another.
 pub fn write(problem: &Problem, goal: &Goal<'_>, smt: &Smt, control: &Control, path: &Path) -> Result<(), Failure> {
     let bounds = bound::find(problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
     let sharper = SharperBounds::new(problem, &bounds, control);

@@ -1,4 +1,4 @@
-//! The options that say what time costs, for commands that tell times by message size.
+//! The options of the cost model, for commands that report times by message size.
 
 use std::str::FromStr;
 
@@ -13,7 +13,7 @@ use super::quantity::{parse_bandwidth, parse_bytes, parse_seconds};
 #[derive(Args)]
 #[command(next_help_heading = "Times")]
 pub struct RateOptions {
-    /// Bytes of one message: sizes (64KiB,1MiB), or a range in steps of four times (64KiB..64MiB)
+    /// Bytes of one message: sizes (64KiB,1MiB), or a range by factors of four (64KiB..64MiB)
     #[arg(long, allow_negative_numbers = true, value_name = "SIZE,..|FROM..TO", default_value = "4KiB..4MiB")]
     message_bytes: Sizes,
     /// The time a step takes to start
@@ -53,7 +53,7 @@ impl RateOptions {
         Ok(Rates { alpha: self.alpha, transfer_setup: self.transfer_setup, bandwidth })
     }
 
-    /// The price that planning minimises for each size: without set-ups, at the least bandwidth.
+    /// The price that planning minimizes for each size: without set-ups, at the least bandwidth.
     pub fn prices(&self, rates: &Rates) -> Vec<Price> {
         let (alpha, bandwidth) = (self.alpha, rates.bandwidth.least());
         self.message_bytes.0.iter().map(|&message_bytes| Price { message_bytes, alpha, bandwidth }).collect()

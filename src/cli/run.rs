@@ -1,4 +1,4 @@
-//! `synth run`: carries a schedule out on random data, and compares and times it.
+//! `synth run`: runs a schedule on random data, compares the results and times it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,12 +8,9 @@ use collsynth::audit::{self, AuditedProgram};
 use collsynth::format::{file, json};
 use collsynth::report::audit::{Audited, Source};
 use collsynth::report::run::{RunReport, block_for};
-use collsynth::report::verdict::findings;
 use collsynth::runtime::tcp::{self, RankTable, TcpTransport};
 use collsynth::runtime::{Communicator, Dtype, Group, ReduceOp, RunError, Runnable, Sample, Transport, Trial, threads};
-use collsynth::schedule::Solution;
 use collsynth::topology::RankId;
-use collsynth::verify::{Options, Verified};
 use half::{bf16, f16};
 
 use super::quantity::{parse_bytes_or_none, parse_duration};
@@ -22,14 +19,14 @@ use super::{Ending, Failure, Format, show};
 
 /// Memory that the buffers of all ranks of one process may take.
 const MOST_MEMORY: u64 = 1 << 34;
-/// Buffers of a rank while its result is compared: input, output, what was there before, what is expected.
+/// Buffers of a rank while its result is compared: input, output, output before, expected output.
 const BUFFERS: u64 = 4;
 
-/// Carry a schedule or a rank program out on random data: compare every element of the result, and time it
+/// Run a schedule or a rank program on random data: compare every element of the result, and time it
 ///
 /// The file is judged first; one that does not hold is not run. Ranks are threads or tasks of this process, or joined
-/// by TCP or MPI. Exit code 0 if every element is as plain arithmetic has it, 1 if one is not (or the file does not
-/// hold), 2 if ranks cannot reach each other.
+/// by TCP or MPI. Exit code 0 if every element equals the result of plain arithmetic, 1 if one does not (or the file
+/// does not hold), 2 if ranks cannot reach each other.
 #[derive(Args)]
 pub struct RunCommand {
     /// The schedule or rank program file (- for standard input)
@@ -47,13 +44,13 @@ pub struct RunCommand {
     /// How ranks are joined
     #[arg(long, value_enum, default_value = "threads")]
     transport: TransportName,
-    /// Time so many calls
+    /// The number of timed calls
     #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Drives the data: the same seed gives the same
+    /// Drives the data: the same seed gives the same data
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Give up when a rank has waited so long for another
+    /// Give up when a rank has waited this long for another
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     timeout: Duration,
     /// With tcp: run only this rank here, and the others elsewhere; without, all run here
@@ -72,7 +69,7 @@ pub struct RunCommand {
 enum TransportName {
     /// Each rank is a thread of this process
     Threads,
-    /// All ranks are in this process, as tasks of as many threads as there are cores
+    /// All ranks are tasks in this process, on one thread per core
     Group,
     /// Ranks are joined by TCP: processes on one or several hosts, or here over the loopback interface
     Tcp,
@@ -80,23 +77,17 @@ enum TransportName {
     Mpi,
 }
 
-/// A rank, and why it could not do its part.
+/// A rank, and why it failed.
 type Trouble = (RankId, RunError);
 
 impl RunCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
         let text = file::read_text(&self.file)?;
         if json::is_program(&text) {
             return self.run_typed(Runnable::from(&self.audited(&text)?));
         }
         let solution = show::parse(&self.file, &text)?;
-        let verified = Verified::<Solution>::new(solution, &Options::default()).map_err(|rejected| {
-            let found = findings(&rejected.report, |_| None);
-            Failure::new(Ending::Refuted, format!("the schedule does not hold and is not run\n{found}"))
-                .hint("`synth verify` says more")
-        })?;
-        self.run_typed(Runnable::from(&verified))
+        self.run_typed(Runnable::from(&show::verified(solution, "run")?))
     }
 
     /// The rank program in a text, if it holds.
@@ -158,7 +149,7 @@ impl RunCommand {
         self.print(&self.report(runnable, block, only, &outcomes))
     }
 
-    /// Plays the rank of this process of an MPI job.
+    /// Runs this process's rank of an MPI job.
     #[cfg(feature = "mpi")]
     fn in_job<E: Sample>(&self, runnable: Runnable<'_>, trial: &Trial<E>) -> Result<Ending, Failure> {
         let (problem, block) = (runnable.problem(), block_for(runnable.problem(), self.bytes, self.dtype));
@@ -218,7 +209,7 @@ impl RunCommand {
         Ok(if report.holds() { Ending::Success } else { Ending::Refuted })
     }
 
-    /// Plays one rank of many, joined to the others by TCP.
+    /// Runs one rank, joined to the others by TCP.
     fn one_rank<E: Sample>(
         &self,
         runnable: Runnable<'_>,
@@ -235,7 +226,7 @@ impl RunCommand {
         Ok(self.on_rank(trial, communicator.map_err(|error| broken(&[format!("rank {rank}: {error}")]))?))
     }
 
-    /// One rank's part.
+    /// Runs one rank.
     fn on_rank<E: Sample, T: Transport>(
         &self,
         trial: &Trial<E>,
@@ -249,7 +240,7 @@ impl RunCommand {
         Ok(outcomes?.remove(0))
     }
 
-    /// All ranks in this process, whose calls are made at once.
+    /// Runs all ranks in this process, in calls made together.
     fn in_group<E: Sample>(&self, runnable: Runnable<'_>, trial: &Trial<E>) -> Result<Vec<Outcome>, RunError> {
         let mut group = Group::new(runnable)?;
         let live: Vec<RankId> = runnable.problem().topology().live_ranks().collect();
@@ -260,7 +251,7 @@ impl RunCommand {
     }
 }
 
-/// Who did its part; and what the others say, those first who do not only say that somebody closed a connection.
+/// The ranks that succeeded, and the errors of the others: causes before closed connections.
 fn sorted(outcomes: Vec<Result<Outcome, Trouble>>) -> (Vec<Outcome>, Vec<String>) {
     let (mut good, mut causes, mut consequences) = (Vec::new(), Vec::new(), Vec::new());
     for outcome in outcomes {
@@ -276,7 +267,7 @@ fn sorted(outcomes: Vec<Result<Outcome, Trouble>>) -> (Vec<Outcome>, Vec<String>
     (good, causes)
 }
 
-/// Ranks could not do their part.
+/// Some ranks failed.
 fn broken(troubles: &[String]) -> Failure {
     let shown = troubles.iter().cloned();
     let text = collsynth::report::figures::shortened(shown, 5, "\n  ");

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use collsynth::runtime::{Buffers, Mismatch, Sample, Trial};
 use collsynth::topology::RankId;
 
-/// How it went on one rank.
+/// The outcome on one rank.
 pub struct Outcome {
     pub rank: RankId,
     pub time: Duration,
@@ -14,8 +14,8 @@ pub struct Outcome {
     pub repeated: bool,
 }
 
-/// Makes a call that is compared, one to warm up, `repeat` that are timed, and the first one again. A call gives the
-/// times of each rank's steps.
+/// Makes one call to compare, one to warm up, `repeat` timed ones, and the first one again. A call returns the times of
+/// each rank's steps.
 pub fn outcomes<E: Sample, F>(
     trial: &Trial<E>,
     ranks: &[RankId],

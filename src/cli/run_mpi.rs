@@ -1,4 +1,5 @@
-//! `synth run --transport mpi`: one rank, in a process of an MPI job, beside the MPI library's own collective.
+//! `synth run --transport mpi`: one rank, in a process of an MPI job, and the MPI library's own collective for
+//! comparison.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,13 +16,13 @@ use mpi::traits::Communicator as _;
 use super::Failure;
 use super::output;
 
-/// How long a rank that failed leaves the others to say so, too.
+/// How long a failed rank waits for the others to report their own errors.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// A call of MPI's own collective, with its buffers.
 type LibraryCall = Box<dyn FnMut(&SimpleCommunicator)>;
 
-/// What all ranks had to tell, made known to all.
+/// The results of all ranks, known to each.
 pub struct Shared {
     /// Whether every rank's result is right.
     pub holds: bool,
@@ -42,10 +43,10 @@ pub struct Job {
 }
 
 impl Job {
-    /// Takes part in the job that this process was started for.
+    /// Joins the job that this process was started for.
     pub fn join() -> Result<Self, Failure> {
         let started = mpi::initialize_with_threading(Threading::Serialized);
-        let (universe, _) = started.ok_or_else(|| Failure::usage("MPI cannot be initialised"))?;
+        let (universe, _) = started.ok_or_else(|| Failure::usage("MPI cannot be initialized"))?;
         Ok(Self { world: universe.world(), _universe: universe })
     }
 
@@ -65,16 +66,15 @@ impl Job {
         Communicator::new(transport, runnable).map_err(|error| self.end(&Failure::usage(error)))
     }
 
-    /// Ends the job after this rank failed. MPI ends all others with it, so they get time to say what they know; in
-    /// order it cannot end any more, because calls are pending.
+    /// Aborts the job after this rank failed: with calls pending, MPI cannot be finalized. The others end with it, so
+    /// they get time to report first.
     pub fn end(&self, failure: &Failure) -> ! {
         output::note(&failure.to_string());
         thread::sleep(LAST_WORDS);
         self.world.abort(failure.ending as i32)
     }
 
-    /// Makes known to all what each rank has to tell: its times and whether its result is right. MPI's own collective
-    /// is timed, too.
+    /// Shares each rank's times and whether its result is right with all ranks, and times MPI's own collective.
     pub fn share<E: Sample>(
         &self,
         problem: &Problem,
@@ -98,7 +98,7 @@ impl Job {
     /// The time of a call of MPI's own collective, on average, of the slowest rank; `None` without elements.
     fn library<E: Sample>(&self, problem: &Problem, block: usize, op: ReduceOp, repeat: u32) -> Option<Duration> {
         if block == 0 {
-            // Rust's pointer to an empty buffer is one that MPI gives a meaning of its own.
+            // Rust's pointer to an empty buffer has a meaning of its own to MPI.
             return None;
         }
         let mut call = self.library_call::<E>(&problem.collective().kind, block, op)?;

@@ -1,4 +1,4 @@
-//! `synth schema`: the file formats, and answers that have one, as JSON Schema.
+//! `synth schema`: JSON Schemas of the file formats, and of answers that have one.
 
 use clap::{Args, ValueEnum};
 use collsynth::format::json;
@@ -27,7 +27,6 @@ enum Files {
 }
 
 impl SchemaCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
         let schema = match self.files {
             Files::Schedule => json::schedule_schema(),

@@ -8,7 +8,9 @@ use collsynth::problem::Problem;
 use collsynth::program::Program;
 use collsynth::report::overview::{figures, headline};
 use collsynth::report::steps::{Selection, StepTables, chunks_named};
+use collsynth::report::verdict::findings;
 use collsynth::schedule::Solution;
+use collsynth::verify::{Options, Verified};
 
 use super::output::Output;
 use super::{Ending, Failure};
@@ -27,7 +29,7 @@ pub struct ShowCommand {
     /// Only transfers from or to this rank: 42 or 2.2.2
     #[arg(long, allow_negative_numbers = true, value_name = "RANK")]
     rank: Option<String>,
-    /// Only this chunk, as it is written in files: 3>7, or 3>7/1 for part 1 alone
+    /// Only this chunk, as in files: 3>7, or 3>7/1 for part 1 alone
     #[arg(long, allow_negative_numbers = true, value_name = "CHUNK")]
     chunk: Option<String>,
     /// List all chunks of a transfer
@@ -36,12 +38,11 @@ pub struct ShowCommand {
 }
 
 impl ShowCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
         let Solution { problem, schedule, .. } = &read(&self.file)?;
         let selection = self.selection(problem, schedule.step_count())?;
         let mut out = Output::default();
-        // The bounds in the file are left out: nobody has checked them here.
+        // Without the bounds in the file, which are not checked here.
         out.write(&format!("{}\n{}", headline(problem), figures(problem, schedule, None)))?;
         for text in StepTables::new(problem, schedule, &selection).texts() {
             out.write(&format!("\n{text}"))?;
@@ -72,12 +73,21 @@ pub(super) fn read(path: &Path) -> Result<Solution, Failure> {
     parse(path, &file::read_text(path)?)
 }
 
-/// Makes sense of a schedule that was read, without judging it.
+/// Parses a schedule, without judging it.
 pub(super) fn parse(path: &Path, text: &str) -> Result<Solution, Failure> {
     json::parse_solution(text).map_err(|error| unreadable(path, &error))
 }
 
-/// Makes sense of a rank program that was read, without judging it.
+/// Has a schedule judged before it is lowered, run or exported.
+pub(super) fn verified(solution: Solution, used: &str) -> Result<Verified<Solution>, Failure> {
+    Verified::<Solution>::new(solution, &Options::default()).map_err(|rejected| {
+        let found = findings(&rejected.report, |_| None);
+        Failure::new(Ending::Refuted, format!("the schedule does not hold and is not {used}\n{found}"))
+            .hint("`synth verify` says more")
+    })
+}
+
+/// Parses a rank program, without judging it.
 pub(super) fn parse_program(path: &Path, text: &str) -> Result<Program, Failure> {
     json::parse_program(text).map_err(|error| unreadable(path, &error))
 }

@@ -1,4 +1,4 @@
-//! `synth verify --shrink`: the least of a refuted file that is still refuted for the same reason.
+//! `synth verify --shrink`: a smallest part of a refuted file that is still refuted for the same reason.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -14,7 +14,7 @@ use collsynth::shrink::{Shrunk, Whole, shrink_program, shrink_solution};
 use super::progress::{Ticker, control};
 use super::{Ending, Failure, output, show};
 
-/// What is shrunk, where the rest goes, and how long it may take.
+/// The file to shrink, where its smallest part goes, and the time limit.
 #[derive(Clone, Copy)]
 pub(super) struct Shrinking<'a> {
     pub(super) path: &'a Path,
@@ -27,11 +27,7 @@ impl Shrinking<'_> {
     pub(super) fn run(&self, program: impl FnOnce(&Program) -> Result<Ending, Failure>) -> Result<Ending, Failure> {
         let text = file::read_text(self.path)?;
         if json::is_program(&text) {
-            let parsed = json::parse_program(&text).map_err(|error| {
-                let place = format!("{}:{}:{}", self.path.display(), error.line, error.column);
-                Failure::usage(format!("{place}: {}: {}", error.code, error.message))
-            })?;
-            return program(&parsed);
+            return program(&show::parse_program(self.path, &text)?);
         }
         let solution = show::parse(self.path, &text)?;
         let (control, ticker) = self.control()?;
@@ -68,12 +64,7 @@ impl Shrinking<'_> {
     }
 
     fn origin(&self) -> Origin {
-        Origin {
-            tool: Some(concat!("synth ", env!("CARGO_PKG_VERSION")).to_owned()),
-            planner: None,
-            command: Some(format!("synth verify --shrink {}", self.path.display())),
-            seed: None,
-        }
+        output::origin(None, Some(format!("synth verify --shrink {}", self.path.display())), None)
     }
 
     fn nothing(&self, whole: Whole<impl Display>) -> Result<Ending, Failure> {
@@ -84,7 +75,7 @@ impl Shrinking<'_> {
                 Ok(Ending::Success)
             }
             Whole::Elsewhere(finding) => Err(Failure::new(Ending::Refuted, format!("{name}: {finding}"))
-                .hint("this is no matter of transfers: there is nothing to leave out")),
+                .hint("no transfer causes this: there is nothing to leave out")),
         }
     }
 

@@ -1,13 +1,13 @@
-//! What is too large for this program is refused, before it fills the memory.
+//! Refuses what is too large, before it fills the memory.
 
 use collsynth::collective::{Kind, Pattern};
 use collsynth::topology::Topology;
 
 use super::Failure;
 
-/// Ranks of a machine whose bounds are looked for: all distances take 2 bytes for each pair, so 512 MB.
+/// The most ranks of a machine: all distances take 2 bytes for each pair, so 512 MB.
 const MOST_RANKS: usize = 1 << 14;
-/// Chunks to deliver in a plan: each is a route of some hops, about 100 bytes on a large torus, so some 3 GB.
+/// The most chunks to deliver in a plan: each takes about 100 bytes of route on a large torus, so some 3 GB.
 const MOST_CHUNKS: u64 = 1 << 25;
 
 /// Refuses machines with too many ranks.

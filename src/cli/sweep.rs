@@ -5,7 +5,7 @@ use collsynth::topology::{DimRef, FailedLink, Link, Topology, TopologySpec};
 use super::Failure;
 use super::topology_options::Extents;
 
-/// Draws of cables before a torus with so many failed is taken to fall apart.
+/// Draws of failed cables before a torus is taken to fall apart under any.
 const DRAWS: u32 = 1000;
 
 /// A machine to compare planners on.
@@ -14,7 +14,7 @@ pub struct Place {
     pub topology: Topology,
     /// The options that describe it.
     pub words: Vec<String>,
-    /// Those of them that say what failed.
+    /// Those of them that state failures.
     pub failures: String,
 }
 
@@ -64,7 +64,7 @@ impl Sweep {
     }
 }
 
-/// A torus with so many failed cables that is still connected. Which they are depends on the seed alone.
+/// A torus with this many failed cables, drawn by the seed alone, that is still connected.
 fn place(dims: &[u32], faults: usize, seed: u64) -> Result<Place, Failure> {
     let name = dims.iter().map(u32::to_string).collect::<Vec<_>>().join("x");
     let spec = TopologySpec::torus(dims);

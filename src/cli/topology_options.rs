@@ -19,11 +19,11 @@ pub struct TopologyOptions {
     /// Read the machine from a JSON file (- for standard input); `synth topology --format json` writes one
     #[arg(long, value_name = "FILE")]
     topology: Option<PathBuf>,
-    /// A failed cable, both directions: two neighbours and their dimension, 2,3,x or 2.0.0,3.0.0,x; the dimension can
-    /// be left out where one cable joins them. Repeatable
+    /// A failed cable, both directions: two neighbors and their dimension, 2,3,x or 2.0.0,3.0.0,x; the dimension can be
+    /// left out where one cable joins them. Repeatable
     #[arg(long, allow_negative_numbers = true, value_name = "U,V[,DIM]")]
     fail: Vec<Ends>,
-    /// As --fail, but only the link from U to V failed. Repeatable
+    /// Like --fail, but only the link from U to V failed. Repeatable
     #[arg(long, allow_negative_numbers = true, value_name = "U,V[,DIM]")]
     fail_link: Vec<Ends>,
     /// A failed rank: it leaves the collective, the others keep their numbers. Repeatable
@@ -91,7 +91,7 @@ impl TopologyOptions {
         self.topology.as_deref() == Some(Path::new("-"))
     }
 
-    /// The options as they would be typed again, without the program's name.
+    /// The options, as typed.
     pub fn words(&self) -> Vec<String> {
         let mut words = self.machine_words();
         for ends in &self.fail {
@@ -132,7 +132,7 @@ impl TopologyOptions {
         TopologySpec::new(Shape::Torus(Torus { extents: extents.clone(), wrap, capacity }))
     }
 
-    /// What is wrong with the machine, and how to look at it.
+    /// The error, and how to look at the machine.
     fn explain(&self, error: &TopologyError) -> Failure {
         let failure = Failure::usage(error);
         match error {

@@ -19,30 +19,31 @@ use super::{Ending, Failure};
 /// Judge schedules and rank programs, whoever made them
 ///
 /// Executes each schedule symbolically and recomputes the bounds it claims; of a rank program, judges every
-/// interleaving. Exit code 0 if all hold, 1 if one is refuted, 2 if one cannot be read (whatever the others are).
+/// interleaving. Exit code 0 if all hold, 1 if one is refuted, 2 if one cannot be read, whatever the verdict on the
+/// others.
 #[derive(Args)]
 pub struct VerifyCommand {
     /// Schedule files (- for standard input, .gz accepted)
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// List so many violations, and as many warnings, of each file; the totals are always complete
+    /// List at most this many violations, and as many warnings, per file; the totals are always complete
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = Options::default().max_errors)]
     max_errors: usize,
     /// For rank programs: check their links against this machine (a topology file) instead of the one they name
     #[arg(long, value_name = "FILE")]
     topology: Option<PathBuf>,
-    /// With --topology: the rank of the machine that each rank of the program is, in order; else they are the same
+    /// With --topology: the machine's rank for each rank of the program, in order [default: the same]
     #[arg(long, value_name = "RANKS", value_delimiter = ',', requires = "topology")]
     rank_map: Vec<u32>,
-    /// Refuse rank programs in which two transfers may be on one link at a time, even if they do not claim to be free
-    /// of contention (schedules always have to be)
+    /// Refuse rank programs in which two transfers may share a link at a time, even if they do not claim to be free of
+    /// contention (schedules always must be)
     #[arg(long)]
     contention_free: bool,
     /// The form of the verdicts
     #[arg(long, value_enum, default_value = "text")]
     format: VerdictFormat,
-    /// Of one file that is refuted: write a smallest part that still violates the first rule it violates; every chunk
-    /// move (of a program: every operation) that is left is needed for that
+    /// Write a smallest part of one refuted file that still violates the first rule it violates; every remaining chunk
+    /// move (of a program: every operation) is needed for that
     #[arg(long, conflicts_with_all = ["format", "max_errors"])]
     shrink: bool,
     /// With --shrink: write to this file (.gz: compressed) instead of standard output
@@ -53,7 +54,7 @@ pub struct VerifyCommand {
     time_limit: Option<Duration>,
 }
 
-/// For whom verdicts are written.
+/// Who reads the verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum VerdictFormat {
     /// For people
@@ -67,7 +68,6 @@ enum VerdictFormat {
 }
 
 impl VerifyCommand {
-    /// Runs the command.
     pub fn run(&self) -> Result<Ending, Failure> {
         let machine = self.machine()?;
         let options = self.options(machine.as_ref());

@@ -1,15 +1,15 @@
-//! Bandwidths as collective benchmarks print them.
+//! Bandwidths, as collective benchmarks print them.
 //!
 //! As in NVIDIA's nccl-tests (`doc/PERFORMANCE.md`): the size `S` is that of the larger of a rank's two buffers, the
-//! *algorithm bandwidth* is `S / time`, and the *bus bandwidth* multiplies it by what must cross a rank's links per
-//! byte of `S`, so that it can be compared with the speed of the hardware, whatever the collective and the number of
+//! *algorithm bandwidth* is `S / time`, and the *bus bandwidth* multiplies it by the bytes that must cross a rank's
+//! links per byte of `S`, so that it compares with the speed of the hardware, whatever the collective and the number of
 //! ranks `n`: `2(n-1)/n` for an all-reduce, `(n-1)/n` where every rank keeps one block of `n`, 1 for broadcast and
 //! reduce.
 
 use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
 
-/// Blocks in the larger of a rank's two buffers; of a demand, chunks. Blocks of failed ranks are not counted.
+/// Blocks in the larger of a rank's two buffers (chunks, for a demand), without those of failed ranks.
 pub(super) fn blocks(problem: &Problem) -> usize {
     let kind = problem.collective().kind.called();
     match kind.demand() {
@@ -25,7 +25,7 @@ pub(super) fn blocks(problem: &Problem) -> usize {
     }
 }
 
-/// Algorithm and bus bandwidth in bytes per second, for a buffer of so many bytes; `None` where no bytes are asked for.
+/// Algorithm and bus bandwidth in bytes per second, for a buffer of this many bytes; `None` if there are none.
 pub(super) fn bandwidths(problem: &Problem, bytes: f64, seconds: f64) -> Option<(f64, f64)> {
     let live = problem.topology().live_rank_count() as f64;
     let kept = (live - 1.0) / live;

@@ -23,7 +23,7 @@ pub struct Point {
     pub steps: usize,
     /// Its volume.
     pub volume: Rational,
-    /// How both stand to their bounds.
+    /// How close both are to their bounds.
     pub quality: Quality,
     parts: u32,
     total_width: u64,
@@ -42,15 +42,15 @@ pub struct Curve<'a> {
     pub problem: &'a Problem,
     /// By ascending steps.
     pub points: &'a [Point],
-    /// Message sizes for which times are told.
+    /// Message sizes to show times for.
     pub prices: &'a [Price],
     /// Why the search ended.
     pub stopped: StopReason,
 }
 
 impl Point {
-    /// The figures of a solution that was verified, who planned it and what it tells beside, the options of the
-    /// goal, and the whole command.
+    /// The figures of a verified solution, its planner's name and account, the options of the goal, and the whole
+    /// command.
     pub fn new(
         solution: &Solution,
         observed: Option<&Observed>,
@@ -89,7 +89,7 @@ impl Curve<'_> {
         let mut text = format!("{}\n", headline(self.problem));
         if let Some(bounds) = self.points.first().map(|point| &point.bounds) {
             let steps = bounds.steps.as_ref().map(|bound| format!("{} steps", bound.at_least));
-            // Not one that is proven for the parts of a point only.
+            // Not one proven only for the parts of a point.
             let volumes = self.points.iter().filter_map(|point| point.bounds.volume.as_ref());
             let least = volumes.into_iter().find(|bound| bound.is_for_any_parts());
             let least = least.map(|bound| format!("volume {}", exact_and_decimal(bound.at_least)));

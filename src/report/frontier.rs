@@ -1,4 +1,4 @@
-//! Steps against volume: what no schedule can beat at each number of steps, beside what planning reached.
+//! Steps against volume: what no schedule can beat at each number of steps, and what planning reached.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use collsynth_verify::report::table::Table;
 /// One number of steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// What no schedule of so many steps can beat.
+    /// What no schedule in this many steps can beat.
     pub bound: SteppedBound,
     /// The sum of the widths of the verified schedule found, and its planner.
     pub planned: Option<(u64, &'static str)>,
@@ -31,7 +31,7 @@ pub fn to_text(problem: &Problem, points: &[Point]) -> String {
         let planned = point.planned.map_or("none".to_owned(), |(width, _)| width.to_string());
         table.row([
             point.bound.proven.steps.to_string(),
-            // Rounded down: what is printed is proven.
+            // Rounded down, so that the printed figure is proven.
             format!("{:.4}", (decimal(point.bound.proven.at_least) * 1e4 + 1e-3).floor() / 1e4),
             point.bound.least_width(problem.parts()).to_string(),
             planned,

@@ -1,4 +1,4 @@
-//! Schedules, bounds, verdicts and machines as text for people, and as JSON for programs that read over their shoulder.
+//! Schedules, bounds, verdicts and machines as text for people and JSON for programs.
 //!
 //! Pure functions from data to text: nothing here prints. Percentages and decimals are for reading; every figure that
 //! decides something is also given exactly.

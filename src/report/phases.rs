@@ -1,4 +1,4 @@
-//! The phases of a schedule, with what the fullest link carries in each.
+//! The phases of a schedule, with the load of the fullest link in each.
 
 use serde_json::{Value, json};
 

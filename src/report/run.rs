@@ -1,4 +1,4 @@
-//! What came of carrying a schedule out: times, and bandwidths as [`super::bandwidth`] defines them.
+//! The results of a run: times, and bandwidths as [`super::bandwidth`] defines them.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use collsynth_verify::report::machine::describe;
 use collsynth_verify::report::overview::headline;
 use collsynth_verify::report::table::Table;
 
-/// What was run, and how it went.
+/// What was run, and its results.
 #[derive(Debug)]
 pub struct RunReport<'a> {
     /// The schedule or program.
@@ -46,7 +46,7 @@ pub struct RunReport<'a> {
 }
 
 impl RunReport<'_> {
-    /// True if every element was as it must be, every time.
+    /// True if every element was right, every time.
     pub fn holds(&self) -> bool {
         self.mismatches.is_empty() && self.unrepeated.is_empty()
     }
@@ -150,14 +150,14 @@ impl RunReport<'_> {
         (blocks(self.problem()) * self.block) as u64 * self.dtype.bytes() as u64
     }
 
-    /// Algorithm and bus bandwidth, in bytes per second; `None` where no bytes are asked for.
+    /// Algorithm and bus bandwidth, in bytes per second; `None` for no bytes.
     fn bandwidths(&self) -> Option<(f64, f64)> {
         bandwidths(self.problem(), self.bytes() as f64, self.time.as_secs_f64())
     }
 }
 
-/// The elements of a block with which the larger of a rank's two buffers has about so many bytes; at least 1, unless
-/// there are to be no bytes. Blocks of failed ranks are not counted.
+/// The elements of a block with which the larger of a rank's two buffers has about this many bytes; 0 only for 0 bytes.
+/// Blocks of failed ranks are not counted.
 pub fn block_for(problem: &Problem, bytes: u64, dtype: Dtype) -> usize {
     let elements = bytes / dtype.bytes() as u64;
     let block = usize::try_from(elements / blocks(problem).max(1) as u64).unwrap_or(usize::MAX);

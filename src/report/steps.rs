@@ -7,10 +7,10 @@ use collsynth_core::topology::{Direction, LinkId, RankId};
 use collsynth_verify::report::figures::{count, percent, shortened};
 use collsynth_verify::report::table::Table;
 
-/// Chunks listed of a transfer, unless all are asked for.
+/// The most chunks listed for a transfer, unless all are asked for.
 const CHUNKS_NAMED: usize = 12;
 
-/// What is to be shown of a schedule.
+/// The part of a schedule to show.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     /// Only these steps; empty: all.
@@ -148,8 +148,7 @@ impl<'a> StepTables<'a> {
 /// The chunks a label names: one of them, or, where the part is left out, every part of a message.
 ///
 /// # Errors
-///
-/// If the label has not the form this collective's chunks have, or a number in it is out of range.
+/// If the label does not have the form of this collective's chunks, or a number in it is out of range.
 pub fn chunks_named(problem: &Problem, label: &str) -> Result<Vec<bool>, ChunkLabelError> {
     let chunk = problem.collective().parse_chunk(problem.topology().rank_count() as u32, label)?;
     let mut wanted = vec![false; problem.chunk_count() as usize];

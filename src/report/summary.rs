@@ -1,4 +1,4 @@
-//! A schedule in a few lines: its figures, and how far from the best it is.
+//! A schedule in a few lines: its figures, and how far it is from the best.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use collsynth_verify::verify::Observed;
 
 use super::phases;
 
-/// So many refuted questions are shown.
+/// The most refuted questions shown.
 const MOST_REFUTED: usize = 3;
 
 /// Everything a summary says.
@@ -22,11 +22,11 @@ const MOST_REFUTED: usize = 3;
 pub struct Summary<'a> {
     /// The problem, its verified schedule and its bounds.
     pub solution: &'a Solution,
-    /// What the verifier saw when it ran the schedule.
+    /// What the verifier observed as it executed the schedule.
     pub observed: Option<&'a Observed>,
     /// The planner's name.
     pub planner: &'a str,
-    /// What the planner tells beside the schedule.
+    /// What the planner reports besides the schedule.
     pub account: &'a Account,
     /// Why it stopped.
     pub stopped: StopReason,
@@ -34,7 +34,7 @@ pub struct Summary<'a> {
     pub planning: Duration,
     /// How long verifying took.
     pub verifying: Duration,
-    /// What steps and volume cost, if that was stated.
+    /// The price of steps and volume, if stated.
     pub price: Option<Price>,
 }
 

@@ -128,7 +128,7 @@ fn what_is_refuted_is_shrunk() {
     wrong["steps"].as_array_mut().unwrap().rotate_right(1);
     bench.write("bound.json", &wrong.to_string());
     let output = bench.run("verify --shrink bound.json");
-    assert!(output.status.code() == Some(1) && text(&output.stderr).contains("no matter of transfers"));
+    assert!(output.status.code() == Some(1) && text(&output.stderr).contains("no transfer causes this"));
 
     bench.run("lower s.json -q -o p.json");
     let good = text(&bench.read("p.json"));

@@ -119,9 +119,8 @@ fn parts(topology: &Topology, kind: &Kind) -> u32 {
 
 /// The least total width of a broadcast or reduce, worked out without flows over time. All `P` chunks must cross from
 /// the ranks within `j` hops of the root to the rest, over `c` links: the first cannot before `j` steps are over, the
-/// last still has to go on to the farthest rank, `h` hops from the root, and a step is at least 1 wide. So
-/// `P / c + h - 1`, for any `j`. Likewise all must enter every rank: `P / c + (its hops) - 1`. A reduce is a broadcast
-/// backwards.
+/// last still has to reach the farthest rank, `h` hops from the root, in steps at least 1 wide. So `P / c + h - 1`, for
+/// any `j`. Likewise all must enter every rank: `P / c + (its hops) - 1`. A reduce is a broadcast backwards.
 fn pipeline_width(problem: &Problem) -> u64 {
     let topology = problem.topology();
     let distances = Distances::new(topology);

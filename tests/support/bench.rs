@@ -67,8 +67,8 @@ impl Bench {
     }
 }
 
-/// Where `synth-verify` and, in `examples/`, the examples are. A test has only the programs of its own package, so these
-/// are built here, unless `cargo test --workspace` has built them already.
+/// Where `synth-verify` and, in `examples/`, the examples are. A test has only the programs of its own package, so
+/// these are built here, unless `cargo test --workspace` has built them already.
 pub fn built() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {

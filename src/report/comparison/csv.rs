@@ -3,14 +3,14 @@
 //! | column | meaning |
 //! |---|---|
 //! | `machine`, `failures` | what it was planned for; the failures as they would be typed |
-//! | `planner`, `parts`, `steps` | who planned it, in how many parts, in how many steps |
+//! | `planner`, `parts`, `steps` | its planner, parts and steps |
 //! | `volume`, `ratio` | the volume in messages, exactly (`1024/31`), and over the best bound for as many parts |
 //! | `held` | the most chunks a rank holds at a time |
 //! | `message_bytes`, `seconds` | a size, and the time for it |
 //! | `algbw`, `busbw` | bytes per second |
 //! | `speedup` | over the baseline |
 //! | `phases`, `phase_seconds` | of algorithms of phases: their number, and the time by the rule of their papers |
-//! | `refusal` | why there is no schedule; all from `parts` on is empty then |
+//! | `refusal` | why there is no schedule; the columns from `parts` on are then empty |
 
 use std::fmt::Write;
 

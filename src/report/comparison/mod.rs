@@ -1,7 +1,7 @@
 //! Planners side by side: their schedules, the time of each by message size, and who is fastest when.
 //!
-//! Every schedule here was verified before it became an [`Entry`]. Of a planner that was asked for several numbers of
-//! parts there are several entries; for a given size the fastest of them speaks for it.
+//! Every schedule here was verified before it became an [`Entry`]. A planner that was asked for several numbers of
+//! parts has several entries; for a given size, the fastest counts.
 
 mod csv;
 mod json;
@@ -22,7 +22,7 @@ use collsynth_verify::report::quality::volume;
 pub use json::schema;
 pub use svg::{Plot, PlotError};
 
-/// A verified schedule, reduced to what is compared.
+/// A verified schedule, reduced to the figures compared.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// Who planned it.
@@ -33,13 +33,13 @@ pub struct Entry {
     pub steps: usize,
     /// The volume V, exactly.
     pub volume: Rational,
-    /// The best bound on the volume for as many parts: some bounds speak of no others.
+    /// The best bound on the volume for as many parts: some bounds hold for no others.
     bound: Option<Rational>,
     /// The most chunks a rank holds at a time.
     pub held: Option<Peak>,
     /// Its time.
     pub time: Line,
-    /// What its paper says of it, if its algorithm works in phases.
+    /// Its figures by the rule of its paper, if its algorithm works in phases.
     pub phased: Option<Phased>,
     /// The command that plans it again.
     pub command: String,
@@ -58,7 +58,7 @@ pub struct Phased {
     pub time: Line,
 }
 
-/// A planner that gives no schedule, and why.
+/// A planner without a schedule, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The planner.
@@ -114,7 +114,7 @@ impl Comparison {
 }
 
 impl Entry {
-    /// The figures of a verified solution, with the phases that its planner told.
+    /// The figures of a verified solution, with the phases that its planner reported.
     pub fn new(
         solution: &Verified<Solution>,
         planner: &'static str,
@@ -152,7 +152,7 @@ impl Machine {
         fastest(&self.entries.iter().map(|entry| entry.time).collect::<Vec<Line>>())
     }
 
-    /// What speed-ups are over: its name and its schedules. `None` where there is no schedule.
+    /// The name and the schedules that speed-ups are over; `None` without a schedule.
     fn base(&self, largest: u64) -> Option<(&str, Vec<&Entry>)> {
         let (name, entries): (&str, Vec<&Entry>) = match &self.baseline {
             Some(baseline) => (&baseline.name, baseline.entries.iter().collect()),
@@ -174,14 +174,14 @@ impl Machine {
 
     /// Algorithm and bus bandwidth of an entry, where the collective has one.
     fn bandwidths(&self, entry: &Entry, message_bytes: u64) -> Option<(f64, f64)> {
-        // Of a demand, blocks are chunks.
+        // For a demand, blocks are chunks.
         let blocks_a_message = self.problem.collective().kind.demand().map_or(1, |_| entry.parts);
         let per_block = message_bytes as f64 / f64::from(blocks_a_message);
         bandwidths(&self.problem, blocks(&self.problem) as f64 * per_block, entry.time.seconds(message_bytes))
     }
 }
 
-/// The time of the fastest of these, for messages of so many bytes.
+/// The time of the fastest of these, for messages of this many bytes.
 fn least_seconds<'a>(entries: impl IntoIterator<Item = &'a Entry>, bytes: u64) -> f64 {
     entries.into_iter().map(|entry| entry.time.seconds(bytes)).fold(f64::INFINITY, f64::min)
 }

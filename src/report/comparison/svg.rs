@@ -10,7 +10,7 @@ use super::{Comparison, Machine, least_seconds};
 use collsynth_verify::report::figures::{bytes, seconds};
 use collsynth_verify::report::overview::headline;
 
-/// What is drawn upwards.
+/// The vertical axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plot {
     /// Seconds.
@@ -39,12 +39,12 @@ const POINTS: u32 = 96;
 /// A line of the plot.
 struct Curve {
     name: &'static str,
-    /// Sizes, and what is drawn upwards.
+    /// Message sizes, and values on the vertical axis.
     points: Vec<(f64, f64)>,
 }
 
 impl Curve {
-    /// Does another begin and end where this one does?
+    /// Do both begin and end in the same points?
     fn runs_as(&self, other: &Self) -> bool {
         self.points.first() == other.points.first() && self.points.last() == other.points.last()
     }

@@ -10,8 +10,8 @@ use collsynth_verify::report::overview::headline;
 use collsynth_verify::report::table::Table;
 
 impl Comparison {
-    /// Of one machine a heading, a table of schedules with their times and speed-ups, who is fastest from which size
-    /// on, and who gave no schedule; of several, one table. The fastest time for each size has a star.
+    /// For one machine, a heading, a table of schedules with their times and speed-ups, the fastest from each size on,
+    /// and planners without a schedule; for several, one table. The fastest time for each size has a star.
     pub fn to_text(&self) -> String {
         let mut text = match &self.machines[..] {
             [machine] => self.one_to_text(machine),
@@ -73,10 +73,10 @@ impl Comparison {
         text
     }
 
-    /// What algorithms of phases take by the rule of their papers.
+    /// The times of phased algorithms by the rule of their papers.
     fn phases(&self, machine: &Machine) -> String {
         let mut phased: Vec<_> = machine.entries.iter().filter_map(|entry| Some((entry, entry.phased?))).collect();
-        // Schedules that differ in their steps alone are the same to papers.
+        // To papers, schedules that differ only in their steps are the same.
         phased.dedup_by_key(|(entry, phased)| (entry.planner, entry.parts, phased.load));
         if phased.is_empty() {
             return String::new();
@@ -144,7 +144,7 @@ fn fastest(machine: &Machine) -> String {
     if words.is_empty() { String::new() } else { format!("fastest: {}\n", words.join(", ")) }
 }
 
-/// The prices of time in words.
+/// The cost model in words.
 fn describe_rates(rates: &Rates) -> String {
     let rate = |bandwidth: f64| format!("{} GB/s", (bandwidth / 1e9 * 1e6).round() / 1e6);
     let mut words = vec![format!("{} a step", seconds(rates.alpha))];

@@ -2,8 +2,8 @@
 //! other planner is compared with them. What is proven is kept in `tests/data/optima.txt` and takes long only once; the
 //! comparison is made anew each time: docs/optimality.md sums up what `tests/data/optimality.txt` has case by case.
 //!
-//! `SYNTH_UPDATE_RESULTS=1 cargo test --test pages optimality` judges the cases that the file lacks, and writes the page.
-//! To have a case judged again, remove its line.
+//! `SYNTH_UPDATE_RESULTS=1 cargo test --test pages optimality` judges the cases that the file lacks, and writes the
+//! page. To have a case judged again, remove its line.
 
 mod judge;
 mod machines;

@@ -1,4 +1,5 @@
-//! docs/phased.md holds the figures of this build. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages phased` writes it anew.
+//! docs/phased.md holds the figures of this build. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages phased` writes it
+//! anew.
 
 use std::fmt::Write;
 
