@@ -153,10 +153,13 @@ fn place(options: Vec<Vec<Way>>, room: Vec<u32>, steps: usize) -> bool {
         return false;
     }
     for (link, room) in room.chunks(steps).enumerate() {
+        let span = |first: usize, last: usize| -> Way { (first..=last).map(|step| 1 << (link * steps + step)).sum() };
+        let tied_to = |span: Way| move |ways: &&Vec<Way>| ways.iter().all(|way| way & span != 0);
+        // What can do without the link is tied to no span of steps on it.
+        let on_link: Vec<&Vec<Way>> = options.iter().filter(tied_to(span(0, steps - 1))).collect();
         for first in 0..steps {
             for last in first..steps {
-                let span: Way = (first..=last).map(|step| 1 << (link * steps + step)).sum();
-                let tied = options.iter().filter(|ways| ways.iter().all(|way| way & span != 0)).count();
+                let tied = on_link.iter().copied().filter(tied_to(span(first, last))).count();
                 if tied as u32 > room[first..=last].iter().sum() {
                     return false;
                 }
