@@ -1,4 +1,4 @@
-//! Collectives on slices, one call for each kind.
+//! Collectives on slices.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,6 @@ use super::error::RunError;
 use super::execute::{self, Failed, Job, Workspace, pieces};
 use super::gathered::most_chunks;
 use super::lengths;
-use super::packet::Packet;
 use super::role::Role;
 use super::runnable::Runnable;
 use super::transport::{Incoming, Outgoing, Transport};
@@ -18,27 +17,26 @@ use collsynth_core::problem::Problem;
 use collsynth_core::program::Layout;
 use collsynth_core::topology::RankId;
 
-/// The tag of the packets with which ranks compare their schedules.
+/// The tag of the packets that compare schedules.
 const GREETING: u64 = u64::MAX;
 
-/// One rank's end of a collective: a transport, and a schedule that was verified or a rank program that was audited.
+/// One rank's end of a collective: a transport with a verified schedule or an audited rank program.
 ///
 /// Every live rank makes one with the same schedule or program, and all make the same calls with the same type,
-/// operation and number of elements. A call blocks until this rank's part is done. If it fails, the connections are
-/// ended, so that the other ranks fail as well instead of waiting, and every later call is refused. Calls without
-/// elements send nothing, so they cannot find out that others make another call.
+/// operation and number of elements. A call blocks until this rank's part is done. A failed call closes the
+/// connections, so that the other ranks fail too instead of waiting, and every later call is refused. Calls without
+/// elements send nothing, so they cannot detect that other ranks make a different call.
 ///
-/// `N` is the number of ranks, failed ones included: they have their places in buffers, which are neither read nor
-/// written. See the [module](super) for how buffers are laid out, and in which order values are added.
+/// `N` is the number of ranks, failed ones included: their blocks in buffers are neither read nor written. See the
+/// [module](super) for the layout of buffers and the order of additions.
 #[derive(Debug)]
 pub struct Communicator<T: Transport> {
-    transport: T,
+    pub(super) transport: T,
     problem: Problem,
-    /// The ranks it exchanges packets with, ascending.
     peers: Vec<RankId>,
-    role: Role,
+    pub(super) role: Role,
     /// For `all_reduce_gathered`, see [`most_chunks`].
-    gathered_chunks: [usize; 2],
+    pub(super) gathered_chunks: [usize; 2],
     work: Workspace,
     digest: u64,
     calls: u64,
@@ -46,15 +44,15 @@ pub struct Communicator<T: Transport> {
 }
 
 impl<T: Transport> Communicator<T> {
-    /// Works out this rank's part, and compares the digest of the schedule or program with that of every peer.
+    /// Compiles this rank's role and compares the digest of the schedule or program with every peer's.
     ///
     /// O(transfers + the rank's moves), for a program O(slots that all ranks move), and one packet to and from each
     /// peer.
     ///
     /// # Errors
     ///
-    /// The transport has another number of ranks ([`RunError::Size`]), this rank failed ([`RunError::NotLive`]), a peer
-    /// has another schedule ([`RunError::OtherSchedule`]) or cannot be reached ([`RunError::Start`]).
+    /// The transport's number of ranks differs ([`RunError::Size`]), this rank has failed ([`RunError::NotLive`]), or a
+    /// peer has a different schedule ([`RunError::OtherSchedule`]) or is unreachable ([`RunError::Start`]).
     pub fn new<'a>(transport: T, runnable: impl Into<Runnable<'a>>) -> Result<Self, RunError> {
         let runnable = runnable.into();
         let (problem, rank) = (runnable.problem(), transport.rank());
@@ -88,12 +86,12 @@ impl<T: Transport> Communicator<T> {
         self.transport.rank()
     }
 
-    /// The problem that is solved.
+    /// The problem solved.
     pub fn problem(&self) -> &Problem {
         &self.problem
     }
 
-    /// The time this rank spent in each step (of a program: in each round) of the last call, waiting included.
+    /// The time this rank spent in each step (of a program: each round) of the last call, waiting included.
     pub fn step_times(&self) -> &[Duration] {
         &self.work.step_times
     }
@@ -103,15 +101,14 @@ impl<T: Transport> Communicator<T> {
     ///
     /// # Errors
     ///
-    /// A [`RunError`]: another kind of schedule, buffers that do not fit, a transport that failed. So for all calls.
+    /// A [`RunError`]: wrong kind of schedule, buffers of the wrong length, or a failed transport. So for all calls.
     pub fn all_to_all<E: Element>(&mut self, input: &[E], output: &mut [E]) -> Result<(), RunError> {
         self.check_kind("all_to_all")?;
         self.run(input, output, ReduceOp::Sum)
     }
 
-    /// As all-to-all, with as many chunks for each pair as the schedule's demand says, each of `chunk` elements. The
-    /// input holds the chunks for rank 0, those for rank 1 and so on; the output those from rank 0, from rank 1 and so
-    /// on.
+    /// All-to-all with the number of chunks for each pair that the schedule's demand gives, each of `chunk` elements.
+    /// The input holds the chunks for rank 0, for rank 1 and so on; the output those from rank 0, from rank 1 and so on.
     ///
     /// # Errors
     ///
@@ -141,8 +138,8 @@ impl<T: Transport> Communicator<T> {
         self.run(input, output, op)
     }
 
-    /// The buffers of all ranks, combined, take the place of each. Every rank has the same bits, unless the verifier
-    /// warned (W003) that the schedule adds in different orders.
+    /// Replaces each rank's buffer by the combination of all. Every rank gets the same bits, unless the verifier warned
+    /// (W003) that the schedule adds in different orders.
     ///
     /// # Errors
     ///
@@ -152,7 +149,7 @@ impl<T: Transport> Communicator<T> {
         self.run(&[], buffer, op)
     }
 
-    /// The root's buffer takes the place of each rank's.
+    /// Replaces each rank's buffer by the root's.
     ///
     /// # Errors
     ///
@@ -162,7 +159,7 @@ impl<T: Transport> Communicator<T> {
         self.run(&[], buffer, ReduceOp::Sum)
     }
 
-    /// The inputs of all ranks, combined, are the output of the root. The output of the others is empty.
+    /// Combines the inputs of all ranks into the root's output. The other outputs are empty.
     ///
     /// # Errors
     ///
@@ -172,7 +169,7 @@ impl<T: Transport> Communicator<T> {
         self.run(input, output, op)
     }
 
-    /// Block `d` of the root's input is the output of rank `d`. The input of the others is empty.
+    /// Block `d` of the root's input is the output of rank `d`. The other inputs are empty.
     ///
     /// # Errors
     ///
@@ -182,7 +179,7 @@ impl<T: Transport> Communicator<T> {
         self.run(input, output, ReduceOp::Sum)
     }
 
-    /// Block `o` of the root's output is the input of rank `o`. The output of the others is empty.
+    /// Block `o` of the root's output is the input of rank `o`. The other outputs are empty.
     ///
     /// # Errors
     ///
@@ -192,7 +189,7 @@ impl<T: Transport> Communicator<T> {
         self.run(input, output, ReduceOp::Sum)
     }
 
-    /// Returns when every rank has called it. What travels is the list of arrivals, a byte for each rank.
+    /// Returns once every rank has called it. Packets carry the list of arrivals, a byte for each rank.
     ///
     /// # Errors
     ///
@@ -213,19 +210,17 @@ impl<T: Transport> Communicator<T> {
         self.transport.packet_bytes().max(1)
     }
 
-    /// Refuses a call that the schedule is not for.
     pub(super) fn check_kind(&self, called: &'static str) -> Result<(), RunError> {
         let scheduled = self.problem.collective().kind.name();
         if scheduled == called { Ok(()) } else { Err(RunError::OtherKind { scheduled, called }) }
     }
 
-    /// Runs the schedule on buffers whose lengths tell the length of a block.
+    /// Runs the schedule on buffers whose lengths imply the length of a block.
     fn run<E: Element>(&mut self, input: &[E], output: &mut [E], op: ReduceOp) -> Result<(), RunError> {
         let block = lengths::block_length(&self.layout(), input.len(), output.len())?;
         self.run_blocks(input, output, block, op)
     }
 
-    /// Runs the schedule on blocks of this length.
     fn run_blocks<E: Element>(
         &mut self,
         input: &[E],
@@ -240,7 +235,7 @@ impl<T: Transport> Communicator<T> {
         self.carry_out(&mut Slices { input, output, block }, block, 1, op)
     }
 
-    /// Plays this rank's role, on blocks of so many elements that are cut only between units.
+    /// Plays this rank's role on blocks of `block` elements, cut only at multiples of `unit`.
     pub(super) fn carry_out<E: Element, N: Ends<E>>(
         &mut self,
         ends: &mut N,
@@ -261,7 +256,6 @@ impl<T: Transport> Communicator<T> {
             .map_err(|Failed { step, error }| self.end(RunError::Step { step, source: error }))
     }
 
-    /// The parts a block is cut in.
     pub(super) fn parts(&self) -> usize {
         self.layout().parts()
     }
@@ -270,32 +264,7 @@ impl<T: Transport> Communicator<T> {
         Layout::of_call(&self.problem, self.rank())
     }
 
-    /// The ranks that take part, ascending.
-    pub(super) fn live_ranks(&self) -> Vec<RankId> {
-        self.problem.topology().live_ranks().collect()
-    }
-
-    /// The most chunks that any rank holds at a time while it gathers, by order.
-    pub(super) fn gathered_chunks(&self) -> [usize; 2] {
-        self.gathered_chunks
-    }
-
-    /// What this rank has to do.
-    pub(super) fn role(&self) -> &Role {
-        &self.role
-    }
-
-    /// A packet of so many bytes, whatever they are.
-    pub(super) fn new_packet(&self, bytes: usize) -> Packet {
-        self.transport.pool().packet(bytes)
-    }
-
-    /// Takes a packet back.
-    pub(super) fn recycle(&self, packet: Arc<Packet>) {
-        self.transport.pool().recycle(packet);
-    }
-
-    /// Tells every peer the digest of the schedule, and compares theirs.
+    /// Exchanges digests with all peers and compares them.
     fn greet(&mut self) -> Result<(), RunError> {
         let pool = self.transport.pool();
         let mut greeting = pool.packet(size_of::<u64>());
@@ -304,8 +273,8 @@ impl<T: Transport> Communicator<T> {
         let peers = &self.peers;
         let mut outgoing: Vec<Outgoing> =
             peers.iter().map(|&to| Outgoing { to, tag: GREETING, packet: Arc::clone(&greeting) }).collect();
-        let due = |&from| Incoming { from, tag: GREETING, bytes: size_of::<u64>(), packet: None };
-        let mut incoming: Vec<Incoming> = peers.iter().map(due).collect();
+        let mut incoming: Vec<Incoming> =
+            peers.iter().map(|&from| Incoming { from, tag: GREETING, bytes: size_of::<u64>(), packet: None }).collect();
         self.transport.exchange(&mut outgoing, &mut incoming).map_err(|source| self.end(RunError::Start { source }))?;
         let other =
             |due: &&Incoming| due.packet.as_ref().is_none_or(|packet| packet.elements::<u64>() != [self.digest]);
@@ -315,7 +284,7 @@ impl<T: Transport> Communicator<T> {
         }
     }
 
-    /// Ends all connections because of an error.
+    /// Closes all connections because of an error.
     fn end(&mut self, error: RunError) -> RunError {
         self.ended = true;
         self.transport.close();

@@ -1,9 +1,9 @@
-//! All-reduce of values that are compressed and therefore cannot be added on the way: every rank gathers what all have,
-//! and adds it up itself.
+//! All-reduce of compressed values, which cannot be added on the way: every rank gathers all contributions and adds
+//! them itself.
 //!
-//! The buffer is worked through in pieces. Of a piece, a rank compresses its own elements; from then on the buffer is
-//! where the sum grows: compressed pieces go around by the schedule, each is added when it comes, and kept only until
-//! it has been sent on for the last time. No rank ever holds a dense buffer of another.
+//! The buffer is processed in pieces. A rank compresses its own elements of a piece; from then on the buffer
+//! accumulates the sum: compressed pieces circulate by the schedule, and each is added on arrival and kept only until
+//! it has been sent on for the last time. No rank ever holds another's dense buffer.
 //!
 //! ```text
 //!  a ring, rank 3:  step 1   its own piece leaves, rank 2's arrives and is added
@@ -29,19 +29,19 @@ use collsynth_core::topology::RankId;
 /// How compressed pieces are gathered and added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Gathering {
-    /// In which order.
+    /// The order of additions.
     pub order: Order,
-    /// The most bytes of compressed data that this rank may hold at a time, without what the transport has on its way;
-    /// `None`: as many as the transport's packets make.
+    /// The most bytes of compressed data that this rank may hold at a time, excluding data in the transport; `None`: as
+    /// many as packets of the transport's size take.
     pub memory_limit: Option<u64>,
 }
 
 impl<T: Transport> Communicator<T> {
-    /// The buffers of all ranks, compressed, gathered and combined, take the place of each.
+    /// Replaces each rank's buffer by the combination of all ranks' compressed buffers.
     ///
     /// # Errors
     ///
-    /// As every call; and [`RunError::Memory`] if a single group of elements at a time does not fit in the limit.
+    /// As every call; and [`RunError::Memory`] if even one group of elements at a time exceeds the limit.
     pub fn all_reduce_gathered<E: Element, C: Compressor<E>>(
         &mut self,
         buffer: &mut [E],
@@ -50,9 +50,9 @@ impl<T: Transport> Communicator<T> {
     ) -> Result<(), RunError> {
         self.check_kind("all_reduce_gathered")?;
         let (parts, group, most) = (self.parts(), compressor.group().max(1), self.packet_bytes() as u64);
-        let chunks = self.gathered_chunks()[gathering.order as usize];
-        let largest = self.role().largest_packet as u64;
-        // A chunk of so many elements takes at most so many bytes.
+        let chunks = self.gathered_chunks[gathering.order as usize];
+        let largest = self.role.largest_packet as u64;
+        // Upper bound on the bytes of a chunk, by the elements of a piece.
         let chunk = |elements: usize| {
             let groups = elements.div_ceil(group).div_ceil(parts);
             compressor.bytes(groups.saturating_mul(group).min(elements)) as u64
@@ -70,14 +70,13 @@ impl<T: Transport> Communicator<T> {
         while length > group && too_much(length) {
             length = (length / 2).next_multiple_of(group);
         }
-        let live = self.live_ranks();
+        let live: Vec<RankId> = self.problem().topology().live_ranks().collect();
+        let pool = self.transport.pool();
         for (number, piece) in buffer.chunks_mut(length.max(1)).enumerate() {
             let bytes = compressor.bytes(piece.len());
-            let mut own = self.new_packet(bytes);
+            let mut own = pool.packet(bytes);
             compressor.compress(number * length, piece, own.elements_mut());
             let unit = compressor.bytes(group.min(piece.len())).max(1);
-            let turns = vec![0; parts];
-            let early = vec![None; if gathering.order == Order::ByRank { live.len() * parts } else { 0 }];
             let mut sums = Sums {
                 own: Some(Arc::new(own)),
                 dense: piece,
@@ -85,37 +84,39 @@ impl<T: Transport> Communicator<T> {
                 live: &live,
                 parts: (0..parts).map(|part| part_range(bytes.div_ceil(unit), parts, part).start * unit).collect(),
                 unit,
-                turns,
-                early,
+                turns: vec![0; parts],
+                early: vec![None; if gathering.order == Order::ByRank { live.len() * parts } else { 0 }],
                 order: gathering.order,
             };
             self.carry_out(&mut sums, bytes, unit, ReduceOp::Sum)?;
-            sums.recycle(self);
+            if let Some(own) = sums.own {
+                pool.recycle(own);
+            }
         }
         Ok(())
     }
 }
 
-/// Where a piece of the sum grows. For the schedule, it is an all-gather of bytes.
+/// Accumulates a piece of the sum. To the schedule, it is an all-gather of bytes.
 struct Sums<'a, E, C> {
-    /// This rank's own compressed elements, until they have been sent for the last time.
+    /// This rank's compressed elements, until they have been sent for the last time.
     own: Option<Arc<Packet>>,
     dense: &'a mut [E],
     compressor: &'a C,
     live: &'a [RankId],
-    /// Where each part begins, in compressed bytes.
+    /// The first compressed byte of each part.
     parts: Vec<usize>,
     /// Bytes of a compressed group.
     unit: usize,
-    /// For each part, how many ranks' contributions it has.
+    /// For each part, the number of contributions added.
     turns: Vec<usize>,
-    /// By part and rank: what came before its turn.
+    /// By part and rank, contributions that arrived before their turn.
     early: Vec<Option<Vec<u8>>>,
     order: Order,
 }
 
 impl<E: Element, C: Compressor<E>> Sums<'_, E, C> {
-    /// Adds what a rank contributes to a range of compressed bytes, or keeps it until its turn.
+    /// Adds a rank's contribution to a range of compressed bytes, or keeps it until its turn.
     fn take(&mut self, from: u32, range: &Range<usize>, bytes: &[u8]) {
         if range.is_empty() {
             return;
@@ -147,13 +148,6 @@ impl<E: Element, C: Compressor<E>> Sums<'_, E, C> {
             _ => self.compressor.add(bytes, elements),
         }
         self.turns[part] += 1;
-    }
-
-    /// Gives the memory of what is left back.
-    fn recycle<T: Transport>(self, communicator: &Communicator<T>) {
-        if let Some(own) = self.own {
-            communicator.recycle(own);
-        }
     }
 }
 

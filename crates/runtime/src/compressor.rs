@@ -1,26 +1,32 @@
-//! Compressors: fewer bytes for elements, and elements for bytes.
+//! Compressors: elements to fewer bytes, and back.
 
 use super::element::{Element, ReduceOp};
 
 /// Turns elements into fewer bytes, and bytes back into elements.
 ///
-/// All ranks use the same kind with the same settings. A number of elements always becomes the same number of bytes,
-/// whatever the elements are: ranks that pass them on must know it.
-pub trait Compressor<E> {
-    /// How many elements are compressed together; a buffer is cut only between such groups. At least 1.
-    fn group(&self) -> usize;
+/// All ranks use the same kind with the same settings. The number of bytes depends only on the number of elements,
+/// never on their values, because ranks that pass them on must know it.
+pub trait Compressor<E: Element> {
+    /// How many elements are compressed together; a buffer is cut only between such groups. At least 1; 1024 unless
+    /// overridden.
+    fn group(&self) -> usize {
+        GROUP
+    }
 
-    /// The bytes that so many elements become, which are a whole number of groups or the end of a buffer. Every whole
-    /// group becomes as many; the groups stand one after the other.
+    /// The compressed size in bytes of `elements` elements, which are whole groups or the end of a buffer. All whole
+    /// groups have the same size, and are stored one after the other.
     fn bytes(&self, elements: usize) -> usize;
 
-    /// Compresses elements of a buffer, the first of which stands at `first`, into exactly [`Compressor::bytes`] bytes.
+    /// Compresses elements `first ..` of a buffer into exactly [`Compressor::bytes`] bytes.
     fn compress(&mut self, first: usize, elements: &[E], bytes: &mut [u8]);
 
-    /// Puts what the bytes stand for in the place of the elements.
-    fn decompress(&self, bytes: &[u8], elements: &mut [E]);
+    /// Replaces the elements by the decompressed ones; unless overridden, [adds](Compressor::add) them to zeros.
+    fn decompress(&self, bytes: &[u8], elements: &mut [E]) {
+        elements.fill(E::zeroed());
+        self.add(bytes, elements);
+    }
 
-    /// Adds what the bytes stand for to the elements.
+    /// Adds the decompressed elements.
     fn add(&self, bytes: &[u8], elements: &mut [E]);
 }
 
@@ -28,24 +34,24 @@ pub trait Compressor<E> {
 #[derive(Clone, Copy, Debug)]
 pub struct Uncompressed(pub ReduceOp);
 
-/// Eight bits for each number and a scale for each group, with error feedback: what rounding takes away is added to the
-/// same element of the next call's buffer, so that over many calls nothing is lost (Seide et al., Interspeech 2014;
+/// Eight bits for each number and a scale for each group of 1024, with error feedback: the rounding error is added to
+/// the same element of the next call's buffer, so that over many calls nothing is lost (Seide et al., Interspeech 2014;
 /// Karimireddy et al., ICML 2019).
 #[derive(Clone, Debug, Default)]
-pub struct Quantised {
+pub struct Quantized {
     residual: Residual,
 }
 
-/// The largest few numbers of each group of 1024, by their size without sign, as they are; with error feedback: what is
-/// left out is added to the same element of the next call's buffer (Stich, Cordonnier, Jaggi, NeurIPS 2018, section 2).
-/// Of equal ones, the first.
+/// The few numbers of largest magnitude in each group of 1024, exact, with error feedback: the others are added to the
+/// same elements of the next call's buffer (Stich, Cordonnier, Jaggi, NeurIPS 2018, section 2). Of equal ones, the
+/// first.
 ///
-/// A number that is sent takes 6 bytes: 2 for its place, 4 for itself. The residual takes as much memory as a buffer.
+/// A number sent takes 6 bytes: 2 for its place, 4 for itself. The residual takes as much memory as a buffer.
 #[derive(Clone, Debug)]
 pub struct TopK {
     kept: usize,
     residual: Residual,
-    /// The places of a group, by the size of their numbers.
+    /// The places of a group, by magnitude.
     order: Vec<u16>,
 }
 
@@ -53,14 +59,13 @@ pub struct TopK {
 #[derive(Clone, Debug, Default)]
 struct Residual(Vec<f32>);
 
-/// Elements that are compressed together.
 const GROUP: usize = 1024;
 const SCALE_BYTES: usize = size_of::<f32>();
 const PLACE_BYTES: usize = size_of::<u16>();
 const KEPT_BYTES: usize = PLACE_BYTES + size_of::<f32>();
 
 impl TopK {
-    /// Keeps so many numbers of each group of 1024, at least 1.
+    /// Keeps `kept` numbers of each group of 1024, at least 1.
     pub fn new(kept: usize) -> Self {
         Self { kept: kept.clamp(1, GROUP), residual: Residual::default(), order: Vec::new() }
     }
@@ -71,7 +76,7 @@ impl TopK {
 }
 
 impl Residual {
-    /// Adds these elements of a buffer to what is left of them, and gives it: what is now to be sent.
+    /// Adds these elements of a buffer to their residuals and returns the sums, which are to be sent now.
     fn wanted(&mut self, first: usize, elements: &[f32]) -> &mut [f32] {
         if self.0.len() < first + elements.len() {
             self.0.resize(first + elements.len(), 0.0);
@@ -85,10 +90,6 @@ impl Residual {
 }
 
 impl<E: Element> Compressor<E> for Uncompressed {
-    fn group(&self) -> usize {
-        GROUP
-    }
-
     fn bytes(&self, elements: usize) -> usize {
         elements * size_of::<E>()
     }
@@ -110,11 +111,7 @@ impl<E: Element> Compressor<E> for Uncompressed {
     }
 }
 
-impl Compressor<f32> for Quantised {
-    fn group(&self) -> usize {
-        GROUP
-    }
-
+impl Compressor<f32> for Quantized {
     fn bytes(&self, elements: usize) -> usize {
         elements + elements.div_ceil(GROUP) * SCALE_BYTES
     }
@@ -134,11 +131,6 @@ impl Compressor<f32> for Quantised {
         }
     }
 
-    fn decompress(&self, bytes: &[u8], elements: &mut [f32]) {
-        elements.fill(0.0);
-        self.add(bytes, elements);
-    }
-
     fn add(&self, bytes: &[u8], elements: &mut [f32]) {
         for (bytes, elements) in bytes.chunks(GROUP + SCALE_BYTES).zip(elements.chunks_mut(GROUP)) {
             let (head, codes) = bytes.split_at(SCALE_BYTES);
@@ -151,10 +143,6 @@ impl Compressor<f32> for Quantised {
 }
 
 impl Compressor<f32> for TopK {
-    fn group(&self) -> usize {
-        GROUP
-    }
-
     fn bytes(&self, elements: usize) -> usize {
         (elements / GROUP * self.kept(GROUP) + self.kept(elements % GROUP)) * KEPT_BYTES
     }
@@ -182,11 +170,6 @@ impl Compressor<f32> for TopK {
         }
     }
 
-    fn decompress(&self, bytes: &[u8], elements: &mut [f32]) {
-        elements.fill(0.0);
-        self.add(bytes, elements);
-    }
-
     fn add(&self, bytes: &[u8], elements: &mut [f32]) {
         for (bytes, elements) in bytes.chunks(self.kept * KEPT_BYTES).zip(elements.chunks_mut(GROUP)) {
             for bytes in bytes.chunks_exact(KEPT_BYTES) {
@@ -208,7 +191,7 @@ mod tests {
     #[test]
     fn what_rounding_takes_away_comes_back() {
         let numbers: Vec<f32> = (0..2500).map(|at| ((at * 37 % 1000) as f32 - 500.0) / 300.0).collect();
-        let mut compressor = Quantised::default();
+        let mut compressor = Quantized::default();
         let mut bytes = vec![0; Compressor::<f32>::bytes(&compressor, numbers.len())];
         assert_eq!(bytes.len(), 2512);
         let mut total = vec![0.0; numbers.len()];
@@ -224,7 +207,7 @@ mod tests {
 
     #[test]
     fn zeros_stay_zeros() {
-        let mut compressor = Quantised::default();
+        let mut compressor = Quantized::default();
         let mut bytes = vec![1; 14];
         compressor.compress(0, &[0.0; 10], &mut bytes);
         let mut elements = [1.0; 10];
@@ -234,7 +217,7 @@ mod tests {
 
     #[test]
     fn what_is_left_out_comes_back() {
-        // Constant numbers: over many rounds, every one of them is sent as much as it asks for.
+        // Over many rounds of constant numbers, each is sent in full.
         let numbers: Vec<f32> = (0..1500).map(|at| ((at * 37 % 100) as f32 - 50.0) / 10.0).collect();
         let mut compressor = TopK::new(100);
         let mut bytes = vec![0; Compressor::<f32>::bytes(&compressor, numbers.len())];

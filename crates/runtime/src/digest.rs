@@ -1,12 +1,10 @@
-//! Short numbers that differ where data differs: FNV-1a with 64 bits (Fowler, Noll, Vo; RFC 9923). They tell mistakes
-//! apart, not attacks.
+//! Digests by 64-bit FNV-1a (Fowler, Noll, Vo; RFC 9923), against mistakes, not attacks.
 
 use collsynth_core::collective::Demand;
 use collsynth_core::problem::Problem;
-use collsynth_core::program::{Buffer, Operation, Program, Slot};
+use collsynth_core::program::{Operation, Program, Slot};
 use collsynth_core::schedule::{Op, Solution};
 
-/// A digest in the making.
 pub(super) struct Digest(u64);
 
 impl Digest {
@@ -14,7 +12,6 @@ impl Digest {
         Self(0xcbf2_9ce4_8422_2325)
     }
 
-    /// Takes numbers in.
     pub(super) fn add(mut self, numbers: impl IntoIterator<Item = u64>) -> Self {
         for byte in numbers.into_iter().flat_map(u64::to_le_bytes) {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -26,13 +23,13 @@ impl Digest {
         self.0
     }
 
-    /// Both halves in one.
+    /// Both halves folded into one.
     pub(super) fn finish_short(self) -> u32 {
         (self.0 >> 32) as u32 ^ self.0 as u32
     }
 }
 
-/// The digest of all that decides what is sent when: two ranks with the same one play the same schedule.
+/// Covers everything that decides what is sent when: ranks with equal digests play the same schedule.
 pub(super) fn of_solution(solution: &Solution) -> u64 {
     let mut digest = of_problem(&solution.problem);
     for step in solution.schedule.steps() {
@@ -47,7 +44,7 @@ pub(super) fn of_solution(solution: &Solution) -> u64 {
     digest.finish()
 }
 
-/// The digest of all that decides what a rank program does.
+/// Covers everything that decides what a rank program does.
 pub(super) fn of_program(program: &Program) -> u64 {
     let mut digest = of_problem(&program.problem).add([u64::from(program.in_place)]);
     for channel in &program.channels {
@@ -71,16 +68,8 @@ fn of_problem(problem: &Problem) -> Digest {
     digest.add(collective.kind.demand().into_iter().flat_map(Demand::counts).map(u64::from))
 }
 
-/// An operation in numbers.
 fn numbers(operation: &Operation) -> [u64; 6] {
-    let slot = |slot: Slot| {
-        let buffer = match slot.buffer {
-            Buffer::Input => 0_u64,
-            Buffer::Output => 1,
-            Buffer::Scratch => 2,
-        };
-        buffer << 32 | u64::from(slot.offset)
-    };
+    let slot = |slot: Slot| (slot.buffer as u64) << 32 | u64::from(slot.offset);
     let some = |slot: Option<u64>| slot.unwrap_or(u64::MAX);
     match *operation {
         Operation::Send { channel, src, count } => [0, u64::from(channel), slot(src), u64::from(count), 0, 0],

@@ -1,4 +1,4 @@
-//! What buffers are made of, and how two values become one.
+//! The elements of buffers, and operations that combine them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,11 +9,11 @@ use thiserror::Error;
 
 use super::vector::{combine, combine_bf16, combine_f16};
 
-/// How values are combined where a schedule says `reduce`.
+/// How a `reduce` combines values.
 ///
 /// Integers wrap around (sums and products modulo 2^bits). Floating-point results are rounded after every operation;
-/// `f16` and `bf16` are computed in `f32` and rounded back. The least and the greatest leave NaN out where the other
-/// value is a number. Which bits a NaN has, and which sign the least or greatest of two zeros, depends on the machine.
+/// `f16` and `bf16` are computed in `f32` and rounded back. Minimum and maximum ignore a NaN if the other value is a
+/// number. The bits of a NaN, and the sign of the minimum or maximum of two zeros, depend on the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReduceOp {
     /// a + b
@@ -26,7 +26,7 @@ pub enum ReduceOp {
     Max,
 }
 
-/// The type of an element, as a name.
+/// The type of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names say all")]
 pub enum Dtype {
@@ -39,7 +39,7 @@ pub enum Dtype {
     U8,
 }
 
-/// No operation, or no type of elements, has this name.
+/// No operation or element type has this name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{name}` is none of {known}")]
 pub struct UnknownName {
@@ -47,7 +47,7 @@ pub struct UnknownName {
     known: String,
 }
 
-/// A type that collectives work on: `f32`, `f64`, `f16`, `bf16`, `i32`, `i64`, `u8`. Its bytes travel as they stand in
+/// A type that collectives work on: `f32`, `f64`, `f16`, `bf16`, `i32`, `i64`, `u8`. Its bytes travel as they are in
 /// memory.
 pub trait Element: Pod + PartialEq + fmt::Debug + Send + Sync {
     /// Its name.
@@ -57,38 +57,44 @@ pub trait Element: Pod + PartialEq + fmt::Debug + Send + Sync {
     fn combine(op: ReduceOp, own: &[Self], into: &mut [Self]);
 }
 
-impl ReduceOp {
-    /// All operations.
-    pub const ALL: [Self; 4] = [Self::Sum, Self::Product, Self::Min, Self::Max];
+macro_rules! names {
+    ($($type:ty, $count:literal: $($variant:ident => $name:literal),*;)*) => {$(
+        impl $type {
+            /// All values.
+            pub const ALL: [Self; $count] = [$(Self::$variant),*];
 
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sum => "sum",
-            Self::Product => "product",
-            Self::Min => "min",
-            Self::Max => "max",
+            /// The name on the command line.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
         }
-    }
+
+        impl FromStr for $type {
+            type Err = UnknownName;
+
+            fn from_str(text: &str) -> Result<Self, UnknownName> {
+                let known = || Self::ALL.map(Self::name).join(", ");
+                let found = Self::ALL.into_iter().find(|one| one.name() == text);
+                found.ok_or_else(|| UnknownName { name: text.to_owned(), known: known() })
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    )*};
+}
+
+names! {
+    ReduceOp, 4: Sum => "sum", Product => "product", Min => "min", Max => "max";
+    Dtype, 7: F32 => "f32", F64 => "f64", F16 => "f16", Bf16 => "bf16", I32 => "i32", I64 => "i64", U8 => "u8";
 }
 
 impl Dtype {
-    /// All types.
-    pub const ALL: [Self; 7] = [Self::F32, Self::F64, Self::F16, Self::Bf16, Self::I32, Self::I64, Self::U8];
-
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::F32 => "f32",
-            Self::F64 => "f64",
-            Self::F16 => "f16",
-            Self::Bf16 => "bf16",
-            Self::I32 => "i32",
-            Self::I64 => "i64",
-            Self::U8 => "u8",
-        }
-    }
-
     /// Bytes of one element.
     pub fn bytes(self) -> usize {
         match self {
@@ -98,40 +104,6 @@ impl Dtype {
             Self::F64 | Self::I64 => 8,
         }
     }
-}
-
-impl FromStr for ReduceOp {
-    type Err = UnknownName;
-
-    fn from_str(text: &str) -> Result<Self, UnknownName> {
-        named(text, &Self::ALL, Self::name)
-    }
-}
-
-impl FromStr for Dtype {
-    type Err = UnknownName;
-
-    fn from_str(text: &str) -> Result<Self, UnknownName> {
-        named(text, &Self::ALL, Self::name)
-    }
-}
-
-impl fmt::Display for ReduceOp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl fmt::Display for Dtype {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-fn named<T: Copy>(text: &str, all: &[T], name: fn(T) -> &'static str) -> Result<T, UnknownName> {
-    let known = || all.iter().map(|&one| name(one)).collect::<Vec<_>>().join(", ");
-    let found = all.iter().copied().find(|&one| name(one) == text);
-    found.ok_or_else(|| UnknownName { name: text.to_owned(), known: known() })
 }
 
 macro_rules! integers {
@@ -205,9 +177,8 @@ mod tests {
         assert_eq!(combined(ReduceOp::Min, f16::from_f32(-1.0), f16::NAN), f16::from_f32(-1.0));
     }
 
-    /// A loop over many numbers does what it does to one.
     #[test]
-    fn many_numbers_are_combined_as_single_ones() {
+    fn vectors_are_combined_as_single_numbers() {
         fn check<E: Element>(own: &[E], other: &[E]) {
             for op in ReduceOp::ALL {
                 let mut into = other.to_vec();
@@ -217,7 +188,7 @@ mod tests {
                 assert_eq!(bytes(&into), bytes(&singly.collect::<Vec<E>>()), "{op}, {:?}", E::DTYPE);
             }
         }
-        /// Some numbers replaced, one in so many.
+        /// Replaces every `step`-th number by a special one.
         fn with(mut numbers: Vec<f32>, special: &[f32], step: usize) -> Vec<f32> {
             numbers.iter_mut().step_by(step).zip(special.iter().cycle()).for_each(|(one, &other)| *one = other);
             numbers

@@ -1,4 +1,4 @@
-//! What a role is played on: where values come from, and where results go.
+//! The buffers that a role is played on.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use collsynth_core::program::Block;
 
 /// Where a rank's own values are, and where its results go. Ranges are of elements in a block.
 pub(super) trait Ends<E> {
-    /// What was there before the first step.
+    /// A value from before the first step.
     fn own(&self, block: Block, range: Range<usize>) -> &[E];
 
     /// The input as a packet, if it is one.
@@ -16,17 +16,17 @@ pub(super) trait Ends<E> {
         None
     }
 
-    /// Takes a result, for this block of the output.
+    /// Takes a result for a block of the output.
     fn deliver(&mut self, block: u32, range: Range<usize>, value: &[E]);
 
-    /// Takes a result that is the rank's own.
+    /// Takes a result that is one of the rank's own values.
     fn deliver_own(&mut self, from: Block, block: u32, range: Range<usize>);
 
     /// The input is not read any more.
     fn input_is_done(&mut self) {}
 }
 
-/// Input and output as they are given by the caller.
+/// The caller's input and output.
 pub(super) struct Slices<'a, E> {
     pub(super) input: &'a [E],
     pub(super) output: &'a mut [E],
@@ -55,7 +55,7 @@ impl<E: Copy> Ends<E> for Slices<'_, E> {
     }
 }
 
-/// Elements of a block, in a buffer of blocks of this length.
+/// A range of a block, in a buffer of blocks of this length.
 fn within(length: usize, block: u32, range: &Range<usize>) -> Range<usize> {
     let start = block as usize * length;
     start + range.start..start + range.end

@@ -1,4 +1,4 @@
-//! What can go wrong when a schedule is run.
+//! Errors of running a schedule.
 
 use thiserror::Error;
 
@@ -11,7 +11,7 @@ use collsynth_core::topology::RankId;
 pub enum RunError {
     #[error("the schedule or program is for {expected} ranks, the transport has {found}")]
     Size { expected: usize, found: usize },
-    #[error("rank {rank} failed, or is none of the machine's: it takes no part in the collective")]
+    #[error("rank {rank} has failed or does not exist: it takes no part in the collective")]
     NotLive { rank: RankId },
     #[error("rank {peer} has another schedule or program: start every rank with the same file")]
     OtherSchedule { peer: RankId },
@@ -22,7 +22,7 @@ pub enum RunError {
     #[error("the {buffer} has {found} elements; {rule}")]
     Length { buffer: &'static str, found: usize, rule: String },
     #[error(
-        "a group of elements at a time, {chunks} compressed chunks take {needed} bytes of memory; the limit is {limit}"
+        "even with one group of elements each, {chunks} compressed chunks take {needed} bytes; the limit is {limit}"
     )]
     Memory { chunks: usize, needed: u64, limit: u64 },
     #[error("step {step}: {source}; the output is undefined")]
@@ -33,12 +33,12 @@ pub enum RunError {
     OfRank { rank: RankId, source: Box<RunError> },
     #[error("a group has no calls for {kind}: give each rank a communicator")]
     NoGroup { kind: &'static str },
-    #[error("rank {rank} did not arrive at the barrier, though the schedule says so")]
+    #[error("rank {rank} did not arrive at the barrier, though the schedule delivered its arrival")]
     NotArrived { rank: RankId },
 }
 
 impl RunError {
-    /// True if the output may have been written to; otherwise it is as it was.
+    /// Whether the output may have been written to; otherwise it is unchanged.
     pub fn output_is_undefined(&self) -> bool {
         match self {
             Self::Step { .. } => true,
@@ -47,7 +47,7 @@ impl RunError {
         }
     }
 
-    /// True if all it says is that another rank ended a connection: the cause is to be looked for there.
+    /// Whether it only reports that another rank closed a connection, so that the cause lies there.
     pub fn is_consequence(&self) -> bool {
         match self {
             Self::Step { source, .. } | Self::Start { source } => {

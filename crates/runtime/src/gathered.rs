@@ -1,25 +1,25 @@
-//! What ranks hold at a time while they gather compressed pieces.
+//! The memory that gathering compressed pieces takes.
 
 use super::role::{Role, Send};
 use super::runnable::Runnable;
 use collsynth_core::program::Layout;
 use collsynth_core::topology::RankId;
 
-/// In which order the pieces of all ranks are added.
+/// The order in which the pieces of all ranks are added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Order {
-    /// By rank: all ranks get the same bits. Pieces that come before their turn are kept until then: at most one of
-    /// each rank.
+    /// By rank: all ranks get the same bits. Pieces that arrive before their turn, at most one of each rank, are kept
+    /// until then.
     #[default]
     ByRank,
-    /// As the schedule brings them, this rank's own first: the least memory. The same bits in every run, but
-    /// floating-point sums of different ranks can differ in their rounding.
+    /// On arrival, this rank's own first: the least memory. The same bits in every run, but floating-point sums of
+    /// different ranks can differ in their rounding.
     AsTheyCome,
 }
 
 /// The most chunks that any rank holds at a time while it gathers, by [`Order`]: its own until they have been sent for
-/// the last time, copies that are being sent, what arrives, what is kept to be sent on, and what waits for its turn.
-/// All ranks must come to the same, because they cut buffers by it. O(ranks * what a role takes).
+/// the last time, copies being sent, arrivals, chunks to be sent on, and chunks waiting for their turn. All ranks must
+/// arrive at the same number, because they cut buffers by it. O(ranks * the time for a role).
 pub(super) fn most_chunks(runnable: Runnable<'_>) -> [usize; 2] {
     let live: Vec<RankId> = runnable.problem().topology().live_ranks().collect();
     let mut most = [0; 2];
@@ -33,7 +33,6 @@ pub(super) fn most_chunks(runnable: Runnable<'_>) -> [usize; 2] {
     most
 }
 
-/// The most chunks that a rank holds at a time.
 fn chunks_held(role: &Role, live: &[RankId], parts: usize, order: Order) -> usize {
     let mut early = Early { live, turns: vec![0; parts], waiting: Vec::new(), order };
     let chunks = |packet: usize| role.packets[packet].chunks.len();
@@ -68,7 +67,7 @@ fn chunks_held(role: &Role, live: &[RankId], parts: usize, order: Order) -> usiz
     most
 }
 
-/// Counts what waits for its turn.
+/// Counts chunks that wait for their turn.
 struct Early<'a> {
     live: &'a [RankId],
     turns: Vec<usize>,

@@ -1,9 +1,9 @@
-//! Have the buffers of a call the lengths that its layout asks for?
+//! Checks that the buffers of a call have the lengths that its layout requires.
 
 use super::error::RunError;
 use collsynth_core::program::Layout;
 
-/// The elements of a block, as the lengths of buffers tell. A rank that has no blocks at all knows none: 0.
+/// The elements of a block, from the lengths of buffers; 0 for a rank without blocks.
 pub(super) fn block_length(layout: &Layout<'_>, input: usize, output: usize) -> Result<usize, RunError> {
     let (inputs, outputs) = layout.blocks();
     let (buffer, found, blocks) = if outputs == 0 { ("input", input, inputs) } else { ("output", output, outputs) };
@@ -17,7 +17,7 @@ pub(super) fn block_length(layout: &Layout<'_>, input: usize, output: usize) -> 
     }
 }
 
-/// Have buffers of these lengths their blocks, of so many elements each?
+/// Checks buffer lengths against blocks of `block` elements.
 pub(super) fn check(layout: &Layout<'_>, block: usize, input: usize, output: usize) -> Result<(), RunError> {
     let (inputs, outputs) = layout.blocks();
     for (buffer, found, blocks) in [("input", input, inputs), ("output", output, outputs)] {

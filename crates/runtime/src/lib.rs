@@ -1,25 +1,23 @@
-//! Carrying schedules out on real buffers.
+//! Executes schedules on real buffers.
 //!
-//! A [`Communicator`] joins a [`Transport`], which carries packets, to what is known to hold ([`Runnable`]): a schedule
-//! that the verifier has passed, or a rank program that the audit has. Nothing else is run. It offers one call for each
-//! kind of collective, on slices of [`Element`]s.
+//! A [`Communicator`] joins a [`Transport`], which carries packets, to a [`Runnable`]: a verified schedule or an audited
+//! rank program. Nothing else is run. It has one call for each kind of collective, on slices of [`Element`]s.
 //!
-//! Where all ranks are in one process, a [`Group`] makes the calls of all at once, without a thread for each.
+//! If all ranks are in one process, a [`Group`] makes the calls of all at once, without a thread for each.
 //!
-//! * **Buffers** are rows of blocks, one for each rank where a rank has something for, or from, every rank. Part `i` of
-//!   a block of `n` elements in `p` parts is the elements `i*n/p .. (i+1)*n/p`: any number of elements will do, and a
-//!   part without elements is not sent.
-//! * **Steps** are those of the schedule: what a rank sends is what it held when the step began; then it receives.
-//!   Ranks do not wait for each other in any other way. The operations of a rank program are put in rounds, which are
-//!   its steps.
-//! * **Reductions** happen in the order of the schedule: what arrives at a rank in a step is taken in in the order in
-//!   which the transfers stand in the step, each time `own op arrived`. So the same schedule, buffers and operation
-//!   give the same bits, whatever the transport, the timing and the length of packets. In a rank program, the order is
-//!   that of its packets and operations: a receive is `own op arrived`, a reduction `dst op src`.
-//! * **Long packets** are cut in pieces, and the schedule runs once for each, to keep what is on its way in the caches
-//!   and the memory small. This changes no result.
-//! * **Failures** end in an error on every rank: no wait is longer than the transport's limit, and a rank that fails
-//!   ends its connections.
+//! * **Buffers** are rows of blocks, one for each rank where a rank has data for, or from, every rank. Part `i` of a
+//!   block of `n` elements in `p` parts is the elements `i*n/p .. (i+1)*n/p`. Any number of elements is allowed; an
+//!   empty part is not sent.
+//! * **Steps** are those of the schedule: a rank sends what it held when the step began, then receives. Ranks do not
+//!   wait for each other otherwise. The operations of a rank program are grouped into rounds, which are its steps.
+//! * **Reductions** follow the order of the schedule: arrivals in a step are combined in the order of its transfers,
+//!   each as `own op arrived`. The same schedule, buffers and operation therefore give the same bits, regardless of
+//!   transport, timing and packet length. A rank program follows the order of its packets and operations: a receive is
+//!   `own op arrived`, a reduction `dst op src`.
+//! * **Long packets** are cut into pieces, and the schedule runs once for each, so that data in flight stays in the
+//!   caches and memory stays small. Results do not change.
+//! * **Failures** end in an error on every rank: no wait exceeds the transport's limit, and a rank that fails closes
+//!   its connections.
 //!
 //! ```
 //! use std::time::Duration;
@@ -69,7 +67,7 @@ mod vector;
 
 pub use communicator::Communicator;
 pub use compressed::Gathering;
-pub use compressor::{Compressor, Quantised, TopK, Uncompressed};
+pub use compressor::{Compressor, Quantized, TopK, Uncompressed};
 pub use element::{Dtype, Element, ReduceOp, UnknownName};
 pub use error::RunError;
 pub use gathered::Order;

@@ -1,31 +1,28 @@
-//! Where the packets for a member of a group are, until it takes them.
+//! The packets for a member of a group, until it takes them.
 
 use std::collections::VecDeque;
 
 use super::transport::{Envelope, Incoming};
 use collsynth_core::topology::RankId;
 
-/// What was sent to a member and is not taken yet.
 #[derive(Default)]
 pub(super) struct Mail {
     /// One for each sender, ascending.
     queues: Vec<Queue>,
-    /// How many packets the member waits for; 0: it does not wait.
+    /// The number of packets the member waits for; 0: it does not wait.
     missing: usize,
-    /// Members that wait for room.
+    /// Members waiting for room.
     pub(super) without_room: Vec<usize>,
 }
 
-/// The packets of one sender.
 pub(super) struct Queue {
     from: RankId,
     pub(super) packets: VecDeque<Envelope>,
-    /// How many of them the member's step is to receive.
+    /// How many of them the member's step receives.
     due: usize,
 }
 
 impl Mail {
-    /// What a sender's packets wait in.
     pub(super) fn queue(&mut self, from: RankId) -> &mut Queue {
         let at = self.queues.binary_search_by_key(&from, |queue| queue.from).unwrap_or_else(|at| {
             self.queues.insert(at, Queue { from, packets: VecDeque::new(), due: 0 });
@@ -34,7 +31,7 @@ impl Mail {
         &mut self.queues[at]
     }
 
-    /// Puts a packet in; true if it is the last one that the member waits for.
+    /// Adds a packet; true if it is the last one that the member waits for.
     pub(super) fn put(&mut self, from: RankId, envelope: Envelope) -> bool {
         let queue = self.queue(from);
         queue.packets.push_back(envelope);
@@ -44,7 +41,7 @@ impl Mail {
         waits && self.missing == 0
     }
 
-    /// Is all of this there? Else the member waits for what is missing.
+    /// Whether all of this has arrived; if not, the member waits for the rest.
     pub(super) fn has_all(&mut self, incoming: &[Incoming]) -> bool {
         self.queues.iter_mut().for_each(|queue| queue.due = 0);
         for due in incoming {

@@ -1,4 +1,4 @@
-//! Packets: what one transfer puts on its way. Bytes that are aligned for every type of element, and used again.
+//! Packets: bytes aligned for every element type, in recycled memory.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,7 +18,7 @@ impl Packet {
         self.bytes
     }
 
-    /// True if there are no bytes.
+    /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.bytes == 0
     }
@@ -27,12 +27,12 @@ impl Packet {
     ///
     /// # Panics
     ///
-    /// If the bytes are no whole number of elements, or elements are larger or more strictly aligned than 8 bytes.
+    /// If the bytes are not a whole number of elements, or elements are larger or more strictly aligned than 8 bytes.
     pub fn elements<E: Pod>(&self) -> &[E] {
         bytemuck::cast_slice(&bytemuck::cast_slice::<u64, u8>(&self.words)[..self.bytes])
     }
 
-    /// The elements, to be changed.
+    /// The elements, mutable.
     ///
     /// # Panics
     ///
@@ -47,24 +47,24 @@ impl Packet {
     }
 }
 
-/// Memory of packets that were used up, to be used again. Clones share it.
+/// Memory of discarded packets, for reuse. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
     free: Arc<Mutex<Vec<Vec<u64>>>>,
 }
 
 impl Pool {
-    /// A packet of so many bytes, whatever they are.
+    /// A packet of `bytes` bytes with arbitrary contents.
     pub fn packet(&self, bytes: usize) -> Packet {
         let needed = bytes.div_ceil(size_of::<u64>());
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        // The one that was used last is the likeliest to be in a cache still.
+        // The one used last is likeliest to still be in a cache.
         let words = free.iter().rposition(|words| words.len() >= needed).map(|at| free.remove(at));
         drop(free);
         Packet { words: words.unwrap_or_else(|| vec![0; needed]), bytes }
     }
 
-    /// Takes a packet back, unless somebody else still uses it.
+    /// Takes a packet back, unless it is still shared.
     pub fn recycle(&self, packet: Arc<Packet>) {
         if let Some(packet) = Arc::into_inner(packet) {
             self.free.lock().unwrap_or_else(PoisonError::into_inner).push(packet.words);
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_used_again_once_nobody_else_reads_it() {
+    fn memory_is_reused_once_unshared() {
         let pool = Pool::default();
         let mut packet = pool.packet(13);
         packet.elements_mut::<u8>().fill(7);

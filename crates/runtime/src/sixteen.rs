@@ -1,11 +1,10 @@
-//! Floating-point numbers of 16 bits as ones of 32, and back: without branches and tables, so that loops over them
-//! become vector instructions.
+//! Conversions between 16-bit and 32-bit floating-point numbers, without branches and tables, so that loops vectorize.
 //!
-//! `bf16` is the upper half of an `f32`. `f16` has 5 bits of exponent in place of 8, and 10 of fraction in place of 23:
-//! its bits, moved up by 13 places, are an `f32` that is 2^112 times too small, subnormal numbers among them.
+//! `bf16` is the upper half of an `f32`. `f16` has 5 bits of exponent instead of 8, and 10 of fraction instead of 23:
+//! its bits, shifted left by 13, are an `f32` that is 2^112 times too small, subnormal numbers included.
 //!
-//! On the way back, to the nearest, ties to even: adding half of what is cut off (less a bit, and the last bit that
-//! stays) carries into that bit where it must. The subnormal numbers of `f16` are the multiples of 2^-24, the spacing
+//! Narrowing rounds to nearest, ties to even: adding half of the dropped range (less one bit, plus the last bit kept)
+//! carries into that bit exactly when it must. The subnormal numbers of `f16` are the multiples of 2^-24, the spacing
 //! of `f32` between one half and one: adding one half makes the machine round to them.
 
 use half::{bf16, f16};
@@ -16,10 +15,10 @@ const INFINITE: u32 = 0x7f80_0000;
 const UP: f32 = f32::from_bits((127 + 112) << 23);
 /// 2^-14, the least normal `f16`, as the bits of an `f32`.
 const LEAST_NORMAL: u32 = (127 - 14) << 23;
-/// 2^16, which is infinite as `f16`, as is all that rounds to it.
+/// 2^16, infinite as `f16`, like everything that rounds to it.
 const TOO_LARGE: u32 = (127 + 16) << 23;
 
-/// As [`bf16::to_f32`], but that NaN stays the NaN it is.
+/// As [`bf16::to_f32`], but NaN keeps its bits.
 pub(super) fn bf16_to_f32(number: bf16) -> f32 {
     f32::from_bits(u32::from(number.to_bits()) << 16)
 }
@@ -33,7 +32,7 @@ pub(super) fn f32_to_bf16(number: f32) -> bf16 {
     bf16::from_bits((bits >> 16) as u16)
 }
 
-/// As [`f16::to_f32`], but that NaN stays the NaN it is.
+/// As [`f16::to_f32`], but NaN keeps its bits.
 pub(super) fn f16_to_f32(number: f16) -> f32 {
     let bits = i32::from(number.to_bits().cast_signed()).cast_unsigned();
     let moved = (bits & 0x7fff) << 13;

@@ -1,6 +1,6 @@
-//! Loops that combine two rows of elements, with the widest vector instructions that the machine has. Which they are is
-//! found out when the loop begins. The results are the same bits whichever they are, but for those of a NaN and the
-//! sign of a zero that is the least or greatest of zeros of both signs: there machines differ.
+//! Loops that combine two rows of elements with the machine's widest vector instructions, chosen at run time. Results
+//! have the same bits on all machines, except for the bits of a NaN and the sign of the minimum or maximum of zeros of
+//! both signs.
 
 use half::{bf16, f16};
 use pulp::Arch;
@@ -26,7 +26,7 @@ pub(super) fn combine_bf16(own: &[bf16], into: &mut [bf16], combined: impl Fn(f3
     combine(own, into, |own, other| f32_to_bf16(combined(bf16_to_f32(own), bf16_to_f32(other))));
 }
 
-/// As [`combine`], but computed in `f32` and rounded back: by the machine itself where it has AVX-512.
+/// As [`combine_bf16`], with AVX-512 conversions where the machine has them.
 pub(super) fn combine_f16(own: &[f16], into: &mut [f16], combined: impl Fn(f32, f32) -> f32) {
     let length = own.len().min(into.len());
     let (own, into) = (&own[..length], &mut into[..length]);
@@ -38,7 +38,7 @@ pub(super) fn combine_f16(own: &[f16], into: &mut [f16], combined: impl Fn(f32, 
     combine(own, into, |own, other| f32_to_f16(combined(f16_to_f32(own), f16_to_f32(other))));
 }
 
-/// Combines 16 numbers at a time; returns those that are left.
+/// Combines 16 numbers at a time; returns the rest.
 #[cfg(target_arch = "x86_64")]
 fn combine_whole<'a>(
     machine: V4,

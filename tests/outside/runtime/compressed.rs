@@ -3,7 +3,7 @@
 use collsynth::collective::Kind;
 use collsynth::plan::{Control, Goal, Parts, planner_named, synthesize};
 use collsynth::runtime::{
-    Compressor, Gathering, Order, Quantised, ReduceOp, RunError, TopK, Trial, Uncompressed, threads,
+    Compressor, Gathering, Order, Quantized, ReduceOp, RunError, TopK, Trial, Uncompressed, threads,
 };
 use collsynth::schedule::Solution;
 use collsynth::topology::{RankId, Topology};
@@ -54,11 +54,11 @@ fn sums_are_near_and_by_rank_the_same_everywhere() {
     let schedule = verified(&problem(&[2, 3], Kind::AllReduceGathered, 2));
     let rounding = 6.0 * 0.5 / 127.0 + 1e-5;
     for memory_limit in [None, Some(60_000), Some(40_000)] {
-        let by_rank = sums(&schedule, Gathering { order: Order::ByRank, memory_limit }, Quantised::default);
+        let by_rank = sums(&schedule, Gathering { order: Order::ByRank, memory_limit }, Quantized::default);
         near(&by_rank, rounding);
         let first = by_rank[0].as_ref().expect("it fits");
         assert!(by_rank.iter().all(|sum| sum.as_ref().is_ok_and(|sum| sum == first)), "limit {memory_limit:?}");
-        near(&sums(&schedule, Gathering { order: Order::AsTheyCome, memory_limit }, Quantised::default), rounding);
+        near(&sums(&schedule, Gathering { order: Order::AsTheyCome, memory_limit }, Quantized::default), rounding);
     }
 }
 
@@ -68,11 +68,11 @@ fn on_a_ring_two_compressed_pieces_are_held_at_a_time() {
         let schedule = ring(ranks, "ring_gather");
         let gathering = |limit| Gathering { order: Order::AsTheyCome, memory_limit: Some(limit) };
         // What is being sent on, and what arrives.
-        let error = sums(&schedule, gathering(1), Quantised::default).swap_remove(0).expect_err("too little memory");
+        let error = sums(&schedule, gathering(1), Quantized::default).swap_remove(0).expect_err("too little memory");
         let RunError::Memory { chunks, needed, limit } = error else { panic!("{error}") };
         assert_eq!((chunks, needed, limit), (2, 2 * GROUP, 1));
-        near(&sums(&schedule, gathering(needed), Quantised::default), ranks as f32 * 0.5 / 127.0 + 1e-5);
-        let refused = sums(&schedule, gathering(needed - 1), Quantised::default);
+        near(&sums(&schedule, gathering(needed), Quantized::default), ranks as f32 * 0.5 / 127.0 + 1e-5);
+        let refused = sums(&schedule, gathering(needed - 1), Quantized::default);
         assert!(refused.iter().any(|sum| matches!(sum, Err(RunError::Memory { .. }))));
     }
 }
