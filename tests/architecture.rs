@@ -1,5 +1,5 @@
-//! The rules of ARCHITECTURE.md that cargo does not hold: which rooms of one crate use which, where printing happens,
-//! how long files and lines are; and of the documents: links that lead somewhere, every page listed, no private paths.
+//! The rules of ARCHITECTURE.md that cargo does not enforce: which rooms of a crate use which, where printing happens,
+//! how long files and lines are; and of the documents: links lead somewhere, every page is listed, no private paths.
 
 use std::fmt::Write;
 use std::fs;
@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use collsynth::collective::{Demand, Kind};
 use collsynth::topology::RankId;
 
-/// Rooms that share a crate, each with the rooms of that crate it may use besides itself. Crates use each other as
-/// their manifests say.
+/// Rooms of the crates, each with the other rooms of its crate that it may use. Manifests rule between crates.
 const MAY_USE: &[(&str, &str, &[&str])] = &[
     ("crates/core", "topology", &[]),
     ("crates/core", "collective", &["topology"]),
@@ -33,7 +32,7 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
     ("crates/runtime", "lower", &[]),
 ];
 
-/// What has to be believed, part by part, each with the folders and files it consists of.
+/// The trusted base, part by part, each with its folders and files.
 const TRUSTED: &[(&str, &[&str])] = &[
     ("The language of problems, schedules and programs, and the check of bounds", &["crates/core/src"]),
     ("The reader of files", &["crates/verify/src/json", "crates/verify/src/file"]),
@@ -50,7 +49,7 @@ const TRUSTED: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What need not be believed, though it stands beside what must: it makes text, files and smaller examples.
+/// Files beside the trusted base that need not be believed: they make text, files and smaller examples.
 const UNTRUSTED: &[&str] = &[
     "crates/verify/src/audit/diagnosis",
     "crates/verify/src/verify/diagnosis",
@@ -64,7 +63,7 @@ const UNTRUSTED: &[&str] = &[
     "crates/verify/src/file/write.rs",
 ];
 
-/// Where facts are handed to diagnosis and verdicts to reports.
+/// Where facts go to diagnosis and verdicts to reports.
 const JOINTS: &[&str] =
     &["crates/verify/src/verify/mod.rs", "crates/verify/src/audit/mod.rs", "crates/verify/src/judge.rs"];
 
@@ -88,8 +87,8 @@ const LONGEST_FILE: usize = 600;
 /// The width of comments; tables keep a row to a line, and rustfmt sees to code.
 const LONGEST_LINE: usize = 120;
 
-/// Files that name a kind of collective: where kinds are defined, read from a file and called, and where one is planned
-/// by way of others. All else asks a kind what it is like.
+/// The most files that name a kind of collective: where kinds are defined, read and called, and where one is planned by
+/// means of others. All others ask a kind for its properties.
 const MOST_NAME_KINDS: usize = 10;
 
 struct Source {
@@ -134,7 +133,7 @@ fn rooms_use_only_what_they_may() {
 fn what_decides_uses_nothing_that_is_not_believed() {
     let mut broken = Vec::new();
     for source in sources().iter().filter(|source| is_trusted(source) && !JOINTS.contains(&source.name().as_str())) {
-        // A room says which files it has; that is no use of them.
+        // Declaring a file is not using it.
         let code = code(&source.text);
         let lines = code.lines().filter(|line| !line.starts_with("mod ") && !line.starts_with("pub use "));
         for line in lines {
@@ -406,7 +405,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).expect("a readable folder").map(|entry| entry.expect("a readable folder").path()).collect()
 }
 
-/// All files below a folder, without what was built or belongs to version control.
+/// All files below a folder, but for build output and version control.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).expect("a readable folder") {

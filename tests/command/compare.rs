@@ -1,4 +1,4 @@
-//! `synth compare`: what it shows is what planning and verifying give, in every form, and as documented.
+//! `synth compare`: shows what planning and verifying give, in every form, as documented.
 
 use collsynth::report::comparison;
 use serde_json::Value;
@@ -118,7 +118,7 @@ fn wrong_wishes_are_refused_with_a_hint() {
     insta::assert_snapshot!("errors", answers.join("\n"));
     assert_eq!(synth("compare --torus 4x4 --planners nobody").status.code(), Some(2));
     assert_eq!(synth("compare --torus 4 --fail 0,1 --fail 2,3").status.code(), Some(3));
-    // Nobody plans it: that is told, and is no success.
+    // No planner has a schedule: that is reported, and is not a success.
     let output = synth("compare --torus 4x4 --fail 0,1 --planners half_ring");
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stdout).contains("no schedule:\n  half_ring  a ring is broken"));

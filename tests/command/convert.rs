@@ -60,7 +60,7 @@ fn a_trace_for_each_rank() {
         let bytes = |name: String| fs::read(bench.folder.path().join(name)).unwrap();
         assert_eq!(bytes(format!("trace.{rank}.et")), bytes(format!("all/all_gather.{rank}.et")));
     }
-    // One name is a folder: nothing is written, and nothing is left beside.
+    // One name is a folder: nothing is written, and nothing left over.
     fs::create_dir_all(bench.folder.path().join("half/x.2.et")).unwrap();
     assert_eq!(code(&bench, "export s.json --to chakra -o half/x").0, Some(2));
     assert_eq!(fs::read_dir(bench.folder.path().join("half")).unwrap().count(), 1);

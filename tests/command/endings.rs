@@ -1,4 +1,4 @@
-//! How it ends: exit codes, files that stay whole, limits, signals, readers that leave.
+//! Exit codes, files that stay whole, limits, signals, readers that leave.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -78,7 +78,7 @@ fn a_limit_that_comes_too_soon_is_exit_code_4() {
     }
 }
 
-/// What needs no linear program is said all the same.
+/// Answers without the linear program are given all the same.
 #[test]
 fn bounds_that_were_not_stopped_are_printed() {
     let bench = Bench::new();

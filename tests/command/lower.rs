@@ -99,7 +99,7 @@ fn what_is_refuted_is_shrunk() {
     let bench = Bench::new();
     bench.run("--torus 4x4 --collective broadcast -q -o s.json");
     let good = text(&bench.read("s.json"));
-    // The first step comes last: nothing is where it is sent from.
+    // The first step comes last: no sender has what it sends.
     let mut wrong: Value = serde_json::from_str(&good).unwrap();
     wrong["steps"].as_array_mut().unwrap().rotate_left(1);
     wrong["bounds"] = serde_json::json!({});

@@ -1,5 +1,4 @@
-//! `synth pareto`: the curve is what its definition says, its commands plan its points again, and it looks as
-//! documented.
+//! `synth pareto`: the curve meets its definition, its commands plan its points again, and it looks as documented.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What the main command, and those beside it, print and write.
+//! What planning and the commands around it print and write.
 
 use assert_cmd::assert::OutputAssertExt;
 use serde_json::Value;
@@ -151,7 +151,7 @@ fn refutations_leave_proofs_and_better_schedules() {
     assert!(shown.contains("steps    2") && shown.contains("volume   2"), "{shown}");
 }
 
-/// Neither figure stands on its bound, but no schedule is better in one without being worse in the other.
+/// Neither figure meets its bound, but no schedule is better in one without being worse in the other.
 #[test]
 fn a_schedule_carries_the_proof_that_it_is_the_best_of_its_steps() {
     let bench = Bench::new();

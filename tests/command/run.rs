@@ -96,7 +96,7 @@ fn as_a_group() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("a group has no calls for barrier"));
 }
 
-/// The commands of docs/runtimes.md, but those that need several processes.
+/// The commands of docs/runtimes.md that need only one process.
 #[cfg(unix)]
 #[test]
 fn what_the_documentation_says_works() {
@@ -129,7 +129,7 @@ struct Processes {
     _folder: TempDir,
 }
 
-/// Ports that nobody listens at, below those that the system gives away by itself.
+/// Free ports, below those that the system assigns by itself.
 fn free_ports(count: usize) -> Vec<u16> {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let first = 10_000 + (std::process::id() % 1000 * 20) as u16;
@@ -200,7 +200,7 @@ fn rank_programs_are_run_too() {
     let text = fs::read_to_string(&program).expect("a program").replacen("\"recv_reduce\"", "\"recv\"", 1);
     fs::write(&wrong, text).expect("a file");
     let output = run(&format!("run {wrong}"));
-    // Without a source, a receive is either no such operation, or one that loses a contribution.
+    // Without a source, a receive is no valid operation, or loses a contribution.
     assert!(matches!(output.status.code(), Some(1 | 2)) && output.stdout.is_empty());
 }
 

@@ -1,5 +1,5 @@
 //! The transcripts in README.md and docs/tutorial.md: every `console` block is run and compared. After a wanted change,
-//! `SYNTH_UPDATE_README=1 cargo test --test command` writes the answers anew.
+//! `SYNTH_UPDATE_README=1 cargo test --test command` renews the answers.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -45,7 +45,7 @@ fn tells_the_truth(page: &str, least: usize) {
     }
 }
 
-/// What a person sees who types a command, `> FILE` included, without the times taken.
+/// What a terminal shows for a command, `> FILE` included, without the times taken.
 fn transcript(bench: &Bench, command: &str) -> String {
     let (command, file) = match command.split_once(" > ") {
         Some((command, file)) => (command, Some(file)),

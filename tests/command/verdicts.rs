@@ -19,7 +19,7 @@ fn verify_says_where_and_what() {
         "{verdict}"
     );
     assert!(verdict.contains("\n  bad.json:7:7: T003: "), "{verdict}");
-    // What cannot be read outweighs what is refuted, which outweighs what holds.
+    // An unreadable file outweighs a refuted one, which outweighs one that holds.
     bench.run("verify good.json").assert().code(0);
     bench.run("verify good.json bad.json").assert().code(1);
     bench.run("verify bad.json broken.json good.json").assert().code(2);

@@ -1,5 +1,5 @@
-//! The files in `schedules/`: examples hold, what is rejected is rejected for the reason its folder names, what is
-//! warned of is warned of; every one survives writing; the JSON Schemas agree with the reader.
+//! The files in `schedules/`: examples hold, rejected files and warnings have the code of their folder; all survive
+//! writing; the JSON Schemas agree with the reader.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -87,7 +87,7 @@ fn warned_files_hold_and_warn_of_what_their_folder_names() {
     assert_eq!(seen, warnings.collect(), "every warning has its folder");
 }
 
-/// A claim may be any fraction that fits: it holds, and is compared with the schedule, as any other.
+/// A claim may be any fraction that fits: it holds, and is compared with the schedule, like any other.
 #[test]
 fn fractions_may_be_as_long_as_the_format_allows() {
     let file = text(&root().join("schedules/all-gather-ring.json"));

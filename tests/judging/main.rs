@@ -1,4 +1,4 @@
-//! The judge: what it refuses and why, what it tells of what holds, and the files it reads.
+//! The judge: what it refuses and why, what it reports of what holds, and the files it reads.
 
 mod files;
 mod mutations;

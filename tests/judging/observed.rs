@@ -1,5 +1,5 @@
-//! What the verifier tells of a schedule that holds (chunks held at a time, orders of addition): hand-worked cases, and
-//! planned schedules against a second, naive working out of both definitions.
+//! What the verifier reports of a schedule that holds (chunks held at a time, orders of addition): hand-worked cases,
+//! and planned schedules against a second, naive implementation of both definitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,7 +53,7 @@ fn what_is_sent_for_the_last_time_is_dropped() {
 
 #[test]
 fn arrivals_count_beside_what_they_are_added_to() {
-    // Both neighbours of rank 0 add to it in one step: its own value and two arrivals.
+    // Both neighbors of rank 0 add to it in one step: its own value and two arrivals.
     let (problem, schedule) = ring(3, Kind::Reduce(RankId(0)), &[&[(1, 0, Reduce, 0), (2, 0, Reduce, 0)]]);
     let sums = Sums { chunks: 1, alike: 1, orders: 1, depth: 2, first: "0+1+2".to_owned() };
     assert_eq!(observe(&problem, &schedule), Observed { held: peak(3, 0, Some(1)), sums: Some(sums) });
@@ -113,10 +113,10 @@ fn planned_schedules_agree_with_the_definitions() {
     }
 }
 
-/// A value at a rank: in which steps it lies there, and the additions that made it.
+/// A value at a rank: the steps in which it is there, and the additions that made it.
 struct Value {
     rank: RankId,
-    /// The first step: 0 for what is there from the start, the step after that of the addition for sums.
+    /// The first step: 0 for initial values, the step after the addition for sums.
     since: usize,
     /// The last step in which it is sent or added to; for arrivals at least the step they arrive in.
     used: Option<usize>,
@@ -144,7 +144,7 @@ impl Tree {
 
 type NaiveSums = Option<(u32, u32, u32, u32)>;
 
-/// Step by step, with a list of all values there ever were.
+/// Step by step, with a list of all values ever held.
 fn naive(problem: &Problem, schedule: &Schedule) -> (Peak, NaiveSums) {
     let (mut values, mut at): (Vec<Value>, BTreeMap<(RankId, ChunkId), usize>) = Default::default();
     let live = |rank: &RankId| problem.topology().is_alive(*rank);

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::support::bench::built;
 
-/// Needs an MPI library and a job: `.ci/mpi` runs it.
+/// Needs an MPI job: `.ci/mpi` runs it.
 const ELSEWHERE: &str = "mpi";
 
 #[test]

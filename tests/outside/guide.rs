@@ -1,4 +1,4 @@
-//! docs/planner-guide.md adds a planner by a diff: it applies to these sources, and what comes of it passes its test.
+//! docs/planner-guide.md adds a planner by a diff: it applies to these sources, and the result passes its test.
 
 use std::fs;
 use std::path::Path;

@@ -25,20 +25,20 @@ const MARKERS: [&str; 2] = ["<!-- every collective -->\n", "<!-- end -->\n"];
 
 const MACHINES: [&[u32]; 9] = [&[3], &[4], &[5], &[8], &[2, 2], &[3, 3], &[4, 4], &[2, 3, 4], &[4, 4, 4]];
 const DAMAGES: [&str; 5] = ["none", "1 cable", "2 cables", "3 cables", "1 rank"];
-/// Up to so many ranks, every rank is a root; beyond, a few are.
+/// Up to this many ranks, every rank is a root; beyond, a few are.
 const ALL_ROOTS: usize = 9;
 
 const HEAD: &str = "# Every collective, with and without failures
 
-Every collective on nine machines with all sorts of failures, planned with default options, verified, and compared with
-its certified bounds, by a test (`tests/pages/collectives.rs`) that keeps this page current. Where there are roots, each
-figure is of the root with the largest gap: of every root up to 9 ranks, beyond of four. The gap is how far the volume
-lies above its bound. Every case, with its steps, volume and bounds, is in
-[tests/data/collectives.txt](../tests/data/collectives.txt).
+Every collective on nine machines with all sorts of failures. A test (`tests/pages/collectives.rs`) plans each with
+default options, verifies it, compares it with its certified bounds and keeps this page current. For collectives with a
+root, each figure is that of the root with the largest gap: of all roots up to 9 ranks, of four beyond. The gap is how
+far the volume lies above its bound. [tests/data/collectives.txt](../tests/data/collectives.txt) has every case, with its
+steps, volume and bounds.
 
 The failed cables: the first; one from the middle of the list; one more at a rank of the first. The failed rank is the
 one in the middle. Machines whose live ranks cannot all reach each other are left out: there the command ends with exit
-code 3 and says which parts there are.
+code 3 and names the parts.
 ";
 
 const ROWS_HEAD: &str = "\
@@ -47,7 +47,7 @@ const ROWS_HEAD: &str = "\
 # collective | machine | failed | root | parts | steps | bound | volume | bound | gap | which figures stand on the bound
 ";
 
-/// The machine with a damage; `None` if it has not as many cables.
+/// The machine with a damage; `None` if it has too few cables.
 fn machine(extents: &[u32], damage: &str) -> Option<Topology> {
     let mut spec = TopologySpec::torus(extents);
     let intact = Topology::new(spec.clone()).unwrap();
@@ -73,7 +73,7 @@ fn machine(extents: &[u32], damage: &str) -> Option<Topology> {
     Some(Topology::new(spec).unwrap())
 }
 
-/// The collectives, each with the roots to be tried.
+/// The collectives, each with the roots to try.
 fn kinds(topology: &Topology) -> Vec<Vec<Kind>> {
     let ranks = topology.rank_count() as u32;
     let counts: Vec<u32> =
@@ -99,8 +99,8 @@ fn kinds(topology: &Topology) -> Vec<Vec<Kind>> {
     ]
 }
 
-/// Few parts: for messages and shards the fewest with which the volume bound can nearly be met, more for vectors, which
-/// travel in a pipeline.
+/// Few parts: for messages and shards the fewest that allow nearly the volume bound, more for vectors, which travel in
+/// a pipeline.
 fn parts(topology: &Topology, kind: &Kind) -> u32 {
     let ranks = topology.live_rank_count() as u32;
     let most = match kind {
@@ -117,10 +117,10 @@ fn parts(topology: &Topology, kind: &Kind) -> u32 {
     most / fewest * fewest
 }
 
-/// The least total width of a broadcast or reduce, worked out without flows over time. All `P` chunks must cross from
-/// the ranks within `j` hops of the root to the rest, over `c` links: the first cannot before `j` steps are over, the
-/// last still has to reach the farthest rank, `h` hops from the root, in steps at least 1 wide. So `P / c + h - 1`, for
-/// any `j`. Likewise all must enter every rank: `P / c + (its hops) - 1`. A reduce is a broadcast backwards.
+/// The least total width of a broadcast or reduce, derived without flows over time. All `P` chunks must cross from the
+/// ranks within `j` hops of the root to the rest, over `c` links: the first cannot before `j` steps are over, the last
+/// still has to reach the farthest rank, `h` hops from the root, in steps at least 1 wide. So `P / c + h - 1`, for any
+/// `j`. Likewise all must enter every rank: `P / c + (its hops) - 1`. A reduce is a broadcast reversed.
 fn pipeline_width(problem: &Problem) -> u64 {
     let topology = problem.topology();
     let distances = Distances::new(topology);
@@ -148,7 +148,7 @@ fn pipeline_width(problem: &Problem) -> u64 {
     levels.chain(ranks).max().unwrap_or(0)
 }
 
-/// What became of a case.
+/// The figures of a case.
 struct Outcome {
     kind: Kind,
     parts: u32,
@@ -177,7 +177,7 @@ fn outcome(topology: &Topology, kind: Kind) -> Option<Outcome> {
     let (quality, steps) = (Quality::new(&problem, &schedule, &bounds), schedule.step_count());
     let (width, pipeline) = (schedule.total_width(), pipeline_width(&problem));
     assert!(width >= pipeline, "{}", what());
-    // What stands above its certified bound has the best one there is.
+    // A schedule above its certified bound has the best bound there is.
     let least_width = u64::from(bounds.least_width(parts));
     assert!(least_width >= width.min(pipeline), "{}: {least_width} certified, {pipeline} known", what());
     let volume = Rational::new(schedule.total_width().into(), parts.into());
@@ -224,7 +224,7 @@ fn machine_name(extents: &[u32]) -> String {
     }
 }
 
-/// Does it stand on its bound of the volume? Where there is none: of the steps.
+/// Does it meet its bound on the volume or, without one, on the steps?
 fn is_certified(outcome: &Outcome) -> bool {
     match outcome.quality.volume {
         Standing::Unknown => outcome.quality.steps.is_certified(),
@@ -270,15 +270,15 @@ fn rows(outcomes: &Outcomes) -> String {
 
 fn page(outcomes: &Outcomes) -> String {
     let mut page = HEAD.to_owned();
-    let explained = "How many stand on their bound of the volume (of the steps, where data has no volume), and the \
-                     largest gap of the others";
+    let explained = "How many meet their bound on the volume (on the steps, where data has no volume), and the largest \
+                     gap of the others";
     write!(page, "\n## By failures\n\n{explained}.\n\n{}", table(outcomes, &DAMAGES.map(String::from), |d, _| d))
         .unwrap();
     let machines = MACHINES.map(machine_name);
     write!(page, "\n## By machine\n\nThe same, over all failures.\n\n{}", table(outcomes, &machines, |_, m| m))
         .unwrap();
     page.push_str(
-        "\n## Above the bound\n\nEvery case that does not stand on its bound.\n\n\
+        "\n## Above the bound\n\nEvery case that does not meet its bound.\n\n\
          | collective | machine | failed | root | parts | steps | bound | volume | bound | gap |\n\
          |---|---|---|---|---|---|---|---|---|---|\n",
     );
@@ -295,8 +295,8 @@ fn kind_names() -> Vec<&'static str> {
     kinds(&machine(&[3], "none").unwrap()).iter().map(|kinds| kinds[0].name()).collect()
 }
 
-/// Per collective and column, which comes from damage and machine: of how many cases, how many stand on the bound, and
-/// the largest gap of the others.
+/// Per collective and column (from damage and machine): how many of how many cases meet the bound, and the largest gap
+/// of the others.
 fn table(outcomes: &Outcomes, columns: &[String], column: impl Fn(usize, usize) -> usize) -> String {
     let mut table = format!("| collective | {} |\n|---|{}\n", columns.join(" | "), "---|".repeat(columns.len()));
     for (k, name) in kind_names().into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Pages of docs/ that a build writes: each says what this build reaches.
+//! Generated pages of docs/: the figures of this build.
 
 mod collectives;
 mod optimality;

@@ -15,11 +15,11 @@ use crate::support::plans::{self, torus};
 const HEAD: &str = "# Results
 
 Every figure here comes from a schedule that the verifier accepts, together with its bounds; a test keeps this page
-current (`tests/pages/results.rs`). Volumes are in messages (shards) on one link of capacity 1, steps are store-and-forward
-steps. **Bold**: equal to the certified bound, for the parts given.
+current (`tests/pages/results.rs`). Volumes are in messages (shards) on one link of capacity 1; steps are
+store-and-forward steps. **Bold**: equal to the certified bound, for the parts given.
 ";
 
-/// Planned by a planner, or by the one that is chosen, and verified.
+/// A verified plan, by this planner or by the best one.
 fn plan_with<'a>(
     planner: impl Into<Option<&'a str>>,
     extents: &[u32],
@@ -36,7 +36,7 @@ fn plan(extents: &[u32], cables: &[(u32, u32)], kind: &Kind, parts: u32) -> Plan
     plan_with(None, extents, cables, kind, parts)
 }
 
-/// Steps and volume, bold where they stand on the bound.
+/// Steps and volume, bold where they meet the bound.
 fn figures(plan: &Plan) -> (String, String) {
     let parts = plan.problem.parts();
     let bold = |text: String, met: bool| if met { format!("**{text}**") } else { text };
@@ -52,7 +52,7 @@ fn bound_of(plan: &Plan) -> Rational {
     plan.bounds.volume.as_ref().unwrap().at_least
 }
 
-/// What one dead cable costs: ours beside the closed forms of MICRO 2025, on tori of equal extents.
+/// The cost of one dead cable, ours and by the closed forms of MICRO 2025, on tori of equal extents.
 fn one_cable(page: &mut String) {
     page.push_str(
         "\n## All-to-all, one dead cable\n\n\
@@ -101,13 +101,13 @@ fn one_cable(page: &mut String) {
     }
 }
 
-/// Steps against volume: the time-stepped flow beside what planning reaches, for each number of steps that pays.
+/// Steps against volume: the time-stepped flow and the plan, for each number of steps that pays.
 fn frontiers(page: &mut String) {
     page.push_str(
         "\n## All-to-all: fewer steps for more volume\n\n\
-         Whole messages. The flow in so many steps is a linear program whose dual solution, rounded and checked exactly,\n\
-         proves that no schedule of so many steps, or fewer, has less volume. **Bold**: equal to that, rounded up.\n\n\
-         | torus | dead cables | steps | flow in so many steps | volume |\n|---|---|---|---|---|\n",
+         Whole messages. The flow in a number of steps is a linear program whose dual solution, rounded and checked exactly,\n\
+         proves that no schedule in as many steps, or fewer, has less volume. **Bold**: equal to that, rounded up.\n\n\
+         | torus | dead cables | steps | flow in as many steps | volume |\n|---|---|---|---|---|\n",
     );
     let limit = FlowLimit::of_size(20_000);
     for (extents, cables) in [
@@ -167,8 +167,8 @@ fn gathers(page: &mut String) {
 fn broadcasts(page: &mut String) {
     page.push_str(
         "\n## Broadcast on 4x4x4\n\nFrom rank 0, with all its six links and without the cable to rank 1. The bound on the \
-         volume counts what must cross a cut,\nnot that the last chunk still has all the way before it: it is approached as \
-         the parts grow. Reduce is the same, backwards.\n\n\
+         volume counts the chunks that must\ncross a cut, not the journey of the last one: schedules approach it as the \
+         parts grow. Reduce is the same, reversed.\n\n\
          | dead cables | parts | bound | steps | volume |\n|---|---|---|---|---|\n",
     );
     for cables in [&[][..], &[(0, 1)]] {
@@ -182,7 +182,7 @@ fn broadcasts(page: &mut String) {
 
 fn scatters(page: &mut String) {
     page.push_str(
-        "\n## Scatter from rank 0\n\nGather is the same, backwards.\n\n\
+        "\n## Scatter from rank 0\n\nGather is the same, reversed.\n\n\
          | torus | dead cables | parts | bound | steps | volume |\n|---|---|---|---|---|---|\n",
     );
     for (extents, cables, parts) in [
@@ -197,7 +197,7 @@ fn scatters(page: &mut String) {
     }
 }
 
-/// What the classical algorithms take, beside what is planned without naming one.
+/// The figures of the classical algorithms, and of planning without naming one.
 fn baselines(page: &mut String) {
     page.push_str(
         "\n## Baselines on 4x4x4\n\nOn the whole torus. All but `half_ring` and `dim_rotation` also plan around failures.\n\n\
@@ -228,8 +228,8 @@ fn baselines(page: &mut String) {
 
 fn all_reduces(page: &mut String) {
     page.push_str(
-        "\n## All-reduce\n\nVolumes are in vectors. The bound counts what must cross between all ranks, or between blocks \
-         of them.\n\n| torus | dead cables | parts | bound | steps | volume |\n|---|---|---|---|---|---|\n",
+        "\n## All-reduce\n\nVolumes are in vectors. The bound counts the traffic between all ranks, or between blocks of \
+         them.\n\n| torus | dead cables | parts | bound | steps | volume |\n|---|---|---|---|---|---|\n",
     );
     for (extents, cables, parts) in [
         (&[4, 4][..], &[][..], 64),

@@ -1,4 +1,4 @@
-//! All-reduce: the planners against their closed forms and the figures to reach, on verified schedules.
+//! All-reduce: the planners against closed forms and target figures, on verified schedules.
 
 use collsynth::certificate::Rational;
 use collsynth::collective::Kind;
@@ -39,7 +39,7 @@ fn without_a_ring_there_is_a_reason() {
 /// The bound is that of single ranks or of a partition, worked out by hand: `2 (blocks - 1)` over the links between
 /// them. On a line all of an end has to go through every link to the other: `(parts + hops - 1) / parts`.
 #[test]
-fn spanning_trees_come_near_the_bound_on_whole_and_broken_machines() {
+fn spanning_trees_approach_the_bound_on_whole_and_broken_machines() {
     let cases = [
         // Extents, dead cables, dead ranks, parts, bound, most steps, most volume.
         (&[4, 4][..], &[][..], &[][..], 32, (15, 32), 16, (15, 32)),
@@ -95,15 +95,15 @@ fn any_number_of_steps_from_the_least_on_can_be_had() {
     assert!(error.contains("fewer than 8 steps"), "{error}");
 }
 
-/// Steps cost what they cost: small messages take few of them, large ones little volume.
+/// Small messages take few steps, large ones little volume.
 #[test]
 fn parts_are_chosen_and_the_message_size_decides() {
     let auto = |topology: &Topology, price| {
         let goal = Goal { parts: Parts::Auto, price, ..Goal::default() };
         plan_for(topology, &Kind::AllReduce, &goal).unwrap()
     };
-    let sound = auto(&torus(&[4, 4, 4], &[], &[]), None);
-    assert_eq!((sound.problem.parts(), figures(&sound)), (128, (12, Rational::new(21, 64))));
+    let whole = auto(&torus(&[4, 4, 4], &[], &[]), None);
+    assert_eq!((whole.problem.parts(), figures(&whole)), (128, (12, Rational::new(21, 64))));
 
     let broken = torus(&[4, 4], &[(0, 1)], &[]);
     let near = Rational::new(15, 31) * Rational::new(104, 100);
@@ -117,9 +117,9 @@ fn parts_are_chosen_and_the_message_size_decides() {
     assert!(steps > 8 && volume <= near * Rational::new(104, 100), "{steps} steps, {volume}");
 }
 
-/// The diameter, in which no other planner gets there; where all extents are 4, every part crosses one link a step.
+/// The diameter, which no other planner reaches; where all extents are 4, every part crosses one link a step.
 #[test]
-fn neighbours_swap_sums_in_as_many_steps_as_the_diameter() {
+fn neighbors_swap_sums_in_as_many_steps_as_the_diameter() {
     let cases = [
         // Extents, parts, steps, total width.
         (&[2][..], 1, 1, 1),

@@ -20,7 +20,7 @@ fn figures(planner: &str, topology: &Topology, kind: Kind, parts: u32) -> (u32, 
 }
 
 #[test]
-fn where_all_are_neighbours_a_binary_tree_is_as_deep_as_its_name_says() {
+fn where_all_are_neighbors_a_binary_tree_is_as_deep_as_its_name_says() {
     for ranks in 2_u32..17 {
         let depth = ranks.ilog2();
         for root in [0, ranks / 2, ranks - 1].map(RankId) {
@@ -46,7 +46,7 @@ fn on_a_line_a_binary_tree_is_the_line() {
 }
 
 #[test]
-fn rings_are_gone_round_once_or_twice() {
+fn rings_are_walked_once_or_twice() {
     let machines = [
         torus(&[3], &[], &[]),
         torus(&[8], &[], &[]),

@@ -37,7 +37,7 @@ fn steps(topology: Topology, kind: Kind) -> u32 {
 }
 
 #[test]
-fn a_sound_torus_is_bounded_by_its_bisection_and_its_diameter() {
+fn an_intact_torus_is_bounded_by_its_bisection_and_its_diameter() {
     let tori: &[&[u32]] = &[
         &[3],
         &[4],
@@ -193,19 +193,19 @@ fn single_directions_and_ranks_can_fail() {
 
 #[test]
 fn the_other_collectives_on_a_torus_with_a_dead_cable() {
-    let sound = || Topology::torus(&[4, 4, 4]).unwrap();
+    let whole = || Topology::torus(&[4, 4, 4]).unwrap();
     let broken = || torus_without(&[4, 4, 4], &[cable(2, 3)]);
     let root = RankId(2);
     for kind in [Kind::AllGather, Kind::ReduceScatter, Kind::AllReduceGathered, Kind::Scatter(root), Kind::Gather(root)]
     {
-        assert_eq!(volume(sound(), kind.clone()), ratio(63, 6), "{kind:?}");
+        assert_eq!(volume(whole(), kind.clone()), ratio(63, 6), "{kind:?}");
         assert_eq!(volume(broken(), kind.clone()), ratio(63, 5), "{kind:?}");
     }
     for kind in [Kind::Broadcast(root), Kind::Reduce(root)] {
-        assert_eq!(volume(sound(), kind.clone()), ratio(1, 6), "{kind:?}");
+        assert_eq!(volume(whole(), kind.clone()), ratio(1, 6), "{kind:?}");
         assert_eq!(volume(broken(), kind.clone()), ratio(1, 5), "{kind:?}");
     }
-    assert_eq!(volume(sound(), Kind::AllReduce), ratio(21, 64));
+    assert_eq!(volume(whole(), Kind::AllReduce), ratio(21, 64));
     assert_eq!(volume(broken(), Kind::AllReduce), ratio(63, 191));
 
     let barrier = bound::find(&problem(broken(), Kind::Barrier)).unwrap();
@@ -225,7 +225,7 @@ fn a_demand_matrix_counts_chunks_and_its_parts_make_a_message() {
     (counts[2], counts[3], counts[4]) = (6, 2, 5);
     let kind = Kind::AllToAllV(Demand::new(4, &counts).unwrap());
     let topology = Topology::torus(&[4]).unwrap();
-    // The 8 chunks of rank 0 over its two links and the 5 of rank 1 one way or the other, all three in balance.
+    // The 8 chunks of rank 0 over its two links and the 5 of rank 1 in either direction, all three in balance.
     assert_eq!(volume(topology.clone(), kind.clone()), ratio(13, 3));
     let halves = Problem::new(topology, Collective { kind, parts: 2 }).unwrap();
     let bounds = bound::find(&halves).unwrap();
@@ -246,14 +246,15 @@ fn least_width(topology: &Topology, kind: Kind, parts: u32) -> u32 {
     bounds.least_width(parts)
 }
 
-/// Over ways of `hops` hops without links in common, `chunks` chunks: one way delivers `w - hops + 1` in `w` units.
+/// The least units for `chunks` chunks over link-disjoint paths of `hops` hops: one delivers `w - hops + 1` in `w`
+/// units.
 fn quickest(hops: &[u32], chunks: u32) -> u32 {
     (1_u32..).find(|&width| hops.iter().map(|&h| (width + 1).saturating_sub(h)).sum::<u32>() >= chunks).unwrap()
 }
 
-/// Both ways round a ring, and the three ways to a neighbour or to the opposite corner of a small torus.
+/// Both directions of a ring, and the three paths to a neighbor or to the opposite corner of a small torus.
 #[test]
-fn what_goes_between_two_ranks_is_bounded_by_the_quickest_flow() {
+fn traffic_between_two_ranks_is_bounded_by_the_quickest_flow() {
     for ranks in 3..10_u32 {
         let ring = torus_without(&[ranks], &[]);
         for away in 1..=ranks / 2 {
@@ -265,13 +266,13 @@ fn what_goes_between_two_ranks_is_bounded_by_the_quickest_flow() {
                 assert_eq!(least_width(&ring, pair, 1), expected, "{chunks} chunks, {away} of {ranks}");
             }
         }
-        // A broadcast is as slow as to the farthest rank, and a reduce.
+        // A broadcast, like a reduce, is as slow as its farthest rank.
         for kind in [Kind::Broadcast(RankId(0)), Kind::Reduce(RankId(1))] {
             let (half, parts) = (ranks / 2, 12);
             assert_eq!(least_width(&ring, kind, parts), quickest(&[half, ranks - half], parts), "{ranks}");
         }
     }
-    // 4x4, from (0,0) to (2,2): four ways of 4 hops each, one over each link of either end.
+    // 4x4, from (0,0) to (2,2): four paths of 4 hops, one over each link of either end.
     let torus = torus_without(&[4, 4], &[]);
     for parts in [1, 4, 12, 100] {
         assert_eq!(
@@ -281,8 +282,8 @@ fn what_goes_between_two_ranks_is_bounded_by_the_quickest_flow() {
     }
 }
 
-/// Every part must come from the farthest rank over what links a rank has left: `P / c`, and one less than the hops
-/// until the pipeline is filled. On a line, sums that meet in the middle and go back reach it.
+/// Every part must come from the farthest rank over the rank's live links: `P / c`, plus the hops less one to fill the
+/// pipeline. On a line, sums that meet in the middle and return reach it.
 #[test]
 fn an_all_reduce_waits_until_its_pipeline_is_filled() {
     for ranks in 2..9_u32 {
@@ -304,7 +305,7 @@ fn an_all_reduce_waits_until_its_pipeline_is_filled() {
     assert_eq!(least_width(&torus_without(&[4, 4], &[]), Kind::AllReduce, 32), 15);
 }
 
-/// Where one link leads to a far part of the machine, what is to be scattered there waits for its first chunk.
+/// Where one link leads to a far part of the machine, a scatter to it waits for its first chunk.
 #[test]
 fn a_scatter_down_a_tail_waits_for_its_first_chunk() {
     // 0 -> 1 -> 2, and 2 -> 3, 4, 5: four chunks must cross 1 -> 2, from unit 2 on; the last is that of 2.
@@ -323,13 +324,13 @@ fn a_network_that_is_not_connected_has_no_bound() {
     let error = bound::find(&problem(broken, Kind::AllToAll)).unwrap_err();
     assert_eq!((error.from, error.to), (RankId(0), RankId(1)));
     assert_eq!(error.components, [[RankId(0), RankId(3)], [RankId(1), RankId(2)]]);
-    // What is not needed need not be reached.
+    // A rank that needs nothing need not be reached.
     let one_way_street = graph(2, &[(0, 1, 1)]);
     assert_eq!(volume(one_way_street.clone(), Kind::Broadcast(RankId(0))), ratio(1, 1));
     assert!(bound::find(&problem(one_way_street, Kind::Broadcast(RankId(1)))).is_err());
 }
 
-/// Every set of ranks is tried; what the search finds must not be below.
+/// Tries every set of ranks; the search must find no less.
 #[test]
 fn every_bound_holds_and_no_cut_is_missed_on_small_networks() {
     for (index, topology) in small_networks().into_iter().enumerate() {
@@ -404,7 +405,7 @@ fn kinds(topology: &Topology) -> Vec<Kind> {
     every.into_iter().filter(|kind| *kind != Kind::Barrier).collect()
 }
 
-/// The definition, over all sets: what must leave the set over the capacity out of it. (Entering it is leaving the
+/// The definition, over all sets: the chunks that must leave over the capacity out. (Entering is leaving the
 /// complement, which is also tried.)
 fn hardest_cut(topology: &Topology, kind: &Kind) -> Rational {
     let ranks = topology.rank_count() as u32;

@@ -19,7 +19,7 @@ fn figures(plan: &Plan) -> (Rational, u32) {
     (volume, steps)
 }
 
-/// What HalfRing takes for one dimension of `k` positions among `n` ranks.
+/// The volume of HalfRing along one dimension of `k` positions among `n` ranks.
 fn half_ring_volume(n: u32, k: u32) -> Rational {
     match k {
         2 => ratio(n, 2),
@@ -72,7 +72,7 @@ fn dim_rotation_meets_the_bisection_bound_on_equal_extents() {
 fn on_unequal_extents_a_step_of_dim_rotation_is_as_wide_as_its_busiest_dimension() {
     for extents in [&[2, 3, 4][..], &[3, 4], &[2, 4], &[6, 4]] {
         let (n, dims) = (extents.iter().product::<u32>(), extents.len() as u32);
-        // What a link of a dimension carries in step t of a phase, in messages, over all classes together.
+        // The load of a dimension's link in step t of a phase, in messages, over all classes together.
         let load = |k: u32, t: u32| match k {
             2 => ratio(u32::from(t == 1) * n, 2),
             _ => {
@@ -121,7 +121,7 @@ fn what_does_not_apply_is_refused_with_the_reason() {
         |topology: &Topology, kind: &Kind, goal: &Goal<'_>| plan_for(topology, kind, goal).unwrap_err().to_string();
     let broken = torus(&[4, 4], &[(0, 1)], &[]);
     let mesh = intact(Torus { wrap: vec![false, true], ..Torus::new(&[4, 4]) });
-    let sound = Topology::torus(&[4, 4]).unwrap();
+    let whole = Topology::torus(&[4, 4]).unwrap();
     for planner in CLASSICAL {
         let all_to_all = |topology| refusal(topology, &Kind::AllToAll, &goal(planner, 1));
         assert_eq!(
@@ -129,13 +129,13 @@ fn what_does_not_apply_is_refused_with_the_reason() {
             format!("planner `{planner}` does not apply: a ring is broken: link 0 (0,0) -> 1 (1,0) x+ failed")
         );
         assert!(all_to_all(&mesh).ends_with("dimension x does not wrap, and it needs closed rings"));
-        assert!(refusal(&sound, &Kind::AllGather, &goal(planner, 1)).contains("not all_gather"));
+        assert!(refusal(&whole, &Kind::AllGather, &goal(planner, 1)).contains("not all_gather"));
         let hurried = Goal { steps: Some(9), ..goal(planner, 1) };
-        assert!(matches!(plan_for(&sound, &Kind::AllToAll, &hurried), Err(PlanError::NotFound { .. })));
+        assert!(matches!(plan_for(&whole, &Kind::AllToAll, &hurried), Err(PlanError::NotFound { .. })));
     }
     let limited = Goal { max_steps: Some(5), ..goal("ring", 1) };
     assert_eq!(
-        refusal(&sound, &Kind::AllToAll, &limited),
+        refusal(&whole, &Kind::AllToAll, &limited),
         "planner `ring` found no schedule within 5 steps (it takes 6)"
     );
 }

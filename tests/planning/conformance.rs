@@ -1,19 +1,17 @@
-//! Every planner of the registry on small machines with all sorts of failures: what it plans verifies, never beats a
-//! bound and comes out the same again; what it does not plan it refuses with a type and a reason.
+//! Every planner of the registry on small machines with all sorts of failures: its plans verify, never beat a bound and
+//! repeat; its refusals have a type and a reason.
 
 use collsynth::bound;
 use collsynth::certificate::Bounds;
 use collsynth::collective::{Collective, Demand, Kind};
-use collsynth::plan::{Control, PlanError, Planner, planners};
+use collsynth::plan::{Control, PlanError, Planner, Task, planners};
 use collsynth::problem::Problem;
 use collsynth::schedule::{Schedule, Solution};
 use collsynth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
 use collsynth::verify::{Code, Finding, Options, verify};
 
-use crate::support::plans::task;
-
 #[test]
-fn sound_machines() {
+fn intact_machines() {
     check_all(|spec| vec![spec]);
 }
 
@@ -67,7 +65,7 @@ fn ranks(spec: &TopologySpec) -> u32 {
     Topology::new(spec.clone()).unwrap().rank_count() as u32
 }
 
-/// The machine without so many cables, spread over it; none if it has not as many.
+/// The machine without `count` cables, spread over it; none if it has fewer.
 fn without_cables(spec: TopologySpec, count: usize) -> Vec<TopologySpec> {
     let topology = Topology::new(spec.clone()).unwrap();
     let mut cables: Vec<FailedLink> = topology
@@ -89,10 +87,10 @@ fn kinds(ranks: u32) -> [Kind; 11] {
     Kind::every(RankId(0), Demand::new(ranks, &counts).unwrap())
 }
 
-/// Planners that take their time, and the largest machine they are tried on here.
+/// Slow planners, and the largest machine each is tried on here.
 const SLOW: &[(&str, usize)] = &[("lp", 12), ("smt", 4)];
 
-/// Planners that fold rings or go over their neighbours, so that chunks pass ranks that have them already.
+/// Planners that fold rings or route around them, so that chunks pass ranks that have them already.
 const ROUNDABOUT: &[&str] = &["folded_ring", "mate", "mate_e", "mate_e2", "mate_open", "mate_e_open", "wfr"];
 
 fn check_all(fail: impl Fn(TopologySpec) -> Vec<TopologySpec>) {
@@ -100,7 +98,7 @@ fn check_all(fail: impl Fn(TopologySpec) -> Vec<TopologySpec>) {
     for spec in machines().into_iter().flat_map(fail) {
         let topology = Topology::new(spec.clone()).unwrap();
         for kind in kinds(topology.rank_count() as u32) {
-            // The parts of a demand matrix are a unit and change nothing in what must be moved.
+            // The parts of a demand matrix are a unit: they do not change its chunks.
             let most_parts = if matches!(kind, Kind::AllToAllV(_)) { 1 } else { 3 };
             for parts in 1..=most_parts {
                 let problem = Problem::new(topology.clone(), Collective { kind: kind.clone(), parts }).unwrap();
@@ -145,7 +143,7 @@ fn check(planner: &dyn Planner, problem: &Problem, bounds: Option<&Bounds>) -> R
     let solution = Solution { problem: problem.clone(), schedule, bounds: bounds.clone(), origin: None };
     let report = verify(&solution, &Options::default());
     let detour = |finding: &Finding| finding.code == Code::W001 && ROUNDABOUT.contains(&planner.name());
-    // Only where sums are no trees may ranks add in different orders.
+    // Ranks may add in different orders only where sums are not trees.
     let no_tree = |finding: &Finding| finding.code == Code::W003 && planner.name() == "smt";
     let warning = report.warnings.iter().find(|warning| !detour(warning) && !no_tree(warning));
     match report.violations.first() {
@@ -156,5 +154,5 @@ fn check(planner: &dyn Planner, problem: &Problem, bounds: Option<&Bounds>) -> R
 }
 
 fn plan(planner: &dyn Planner, problem: &Problem, bounds: &Bounds) -> Result<Schedule, PlanError> {
-    planner.plan(&task(problem, bounds), &Control::unlimited()).map(|outcome| outcome.schedule)
+    planner.plan(&Task::new(problem, bounds), &Control::unlimited()).map(|outcome| outcome.schedule)
 }

@@ -1,5 +1,5 @@
-//! all_to_allv against the values of a linear program worked out elsewhere: random, skewed (a few ranks draw most),
-//! sparse, single-pair and zero demands on tori with dead cables and ranks.
+//! all_to_allv against the values of a linear program solved elsewhere: random, skewed (a few ranks draw most), sparse,
+//! single-pair and zero demands on tori with dead cables and ranks.
 
 use collsynth::certificate::Rational;
 use collsynth::collective::{Demand, Kind};
@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use crate::support::pages::float;
 use crate::support::plans::plan_for;
 
-/// So many chunks for one.
+/// Chunks for each chunk of the coarse demand.
 const FINER: u32 = 2;
 
 /// A line of the data.
@@ -70,9 +70,9 @@ fn width(case: &Case) -> (u64, f64) {
     (width, float(bound))
 }
 
-/// Where whole chunks are what keeps a schedule from the optimum, finer ones come near it.
+/// Where whole chunks keep a schedule from the optimum, finer ones approach it.
 #[test]
-fn finer_chunks_come_near_the_optimum() {
+fn finer_chunks_approach_the_optimum() {
     let sparse = cases("long").into_iter().find(|case| case.least == Some(26)).unwrap();
     let Kind::AllToAllV(demand) = &sparse.kind else { panic!("a demand is one of an all_to_allv") };
     let finer: Vec<u32> = demand.counts().map(|count| FINER * count).collect();
@@ -90,7 +90,7 @@ fn check(pace: &str) {
         assert!(width as f64 >= optimum - 1e-5, "{}: {width} beats the optimum", case.line);
         assert!(case.least.is_none_or(|least| width >= least), "{}: {width} beats the least width", case.line);
         let reached = match case.least {
-            // The linear program knows nothing of the first chunks' way; where that tells, it is certified.
+            // The linear program ignores the journey of the first chunks; where it matters, a certificate says so.
             Some(least) => width == least && bound == least as f64,
             None => width as f64 <= (optimum * 1.03).max(optimum + 1.0),
         };

@@ -19,7 +19,7 @@ use crate::support::plans::{problem, torus};
 const ROUNDING: f64 = 1e-6;
 const LIMIT: FlowLimit = FlowLimit::of_size(25_000);
 
-/// The bound, its certificate checked, and near enough to the solver's optimum.
+/// The bound, with its certificate checked, close to the solver's optimum.
 fn proven(problem: &Problem, flow: &FlowBound) -> VolumeBound {
     let Some(Claim::Volume(bound)) = flow.finding.as_ref().map(|finding| finding.claim.clone()) else {
         panic!("a bound on the volume");
@@ -75,7 +75,7 @@ fn recorded_sets_of_failures_are_proven_to_the_value_of_another_solver() {
         let problem = problem(torus(&extents, &cables, &[]), Kind::AllToAll);
         let (_, bound) = solve(&problem);
         let cuts = bound::find(&problem).unwrap().volume.unwrap().at_least;
-        // Nothing is above the linear program, and nothing below it is needed.
+        // No bound exceeds the linear program, and none falls short of it.
         assert!(decimal(bound.at_least) >= decimal(cuts) * (1.0 - ROUNDING), "{line}");
         assert_eq!((decimal(bound.at_least) - ROUNDING).ceil() as u32, fields[3].parse::<u32>().unwrap(), "{line}");
         better += u32::from(bound.at_least > cuts);
@@ -90,14 +90,14 @@ fn roots_demands_graphs_and_capacities() {
     for kind in [Kind::Scatter(RankId(0)), Kind::Gather(RankId(1))] {
         assert_eq!(solve(&problem(broken.clone(), kind)).1.at_least, 5.into());
     }
-    // One way only: 0 -> 1 -> 2 -> 0, and what a root owes goes over its one link.
+    // One direction only: 0 -> 1 -> 2 -> 0, and the root sends everything over its one link.
     let link = |(from, to, capacity)| GraphLink { from: RankId(from), to: RankId(to), capacity };
     let links = [(0, 1, 2), (1, 2, 1), (2, 0, 1)].map(link).to_vec();
     let graph = Topology::new(TopologySpec::new(Shape::Graph { ranks: 3, links })).unwrap();
     assert_eq!(solve(&problem(graph.clone(), Kind::Scatter(RankId(0)))).1.at_least, 1.into());
     assert_eq!(solve(&problem(graph.clone(), Kind::Gather(RankId(0)))).1.at_least, 2.into());
     assert_eq!(solve(&problem(graph, Kind::AllToAll)).1.at_least, 3.into());
-    // A demand: 6 chunks over a ring of 4, two ways round.
+    // A demand: 6 chunks over a ring of 4, in both directions.
     let mut counts = vec![0; 16];
     (counts[2], counts[7]) = (6, 2);
     let ring = Topology::torus(&[4]).unwrap();
@@ -143,7 +143,7 @@ fn a_program_that_is_interrupted_proves_nothing() {
         assert_eq!(bound::flow_bound(&problem, &limit()).unwrap_err(), interrupted);
         assert_eq!(bound::stepped_bound(&problem, 5, &limit()).unwrap_err(), interrupted);
     }
-    // While planning, the bounds stay as they are, and the planner gives up.
+    // During planning, the bounds stay, and the planner gives up.
     let cuts = bound::find(&problem).unwrap();
     let control = Control::unlimited().with_interrupt(Arc::new(AtomicBool::new(true)));
     assert_eq!(control.limit().check(), Err(LpError::Interrupted));
@@ -159,7 +159,7 @@ fn a_program_that_is_interrupted_proves_nothing() {
     );
 }
 
-/// Whole messages: the least width at each number of steps, as another solver of the same program says.
+/// Whole messages: the least width at each number of steps, by another solver of the same program.
 #[test]
 fn steps_and_volume_are_bounded_jointly() {
     type Row = (&'static [u32], &'static [(u32, u32)], &'static [(u32, f64)]);
@@ -186,7 +186,7 @@ fn steps_and_volume_are_bounded_jointly() {
         let few = bound::stepped_bound(&problem, frontier[0].0 - 1, &LIMIT);
         assert_eq!(few.unwrap_err(), FlowError::Solver(LpError::Infeasible));
     }
-    // From or to a root, in as many steps as the distance, and with room to wait.
+    // From or to a root, in as many steps as the distance, and with slack.
     let ring = || Topology::torus(&[5]).unwrap();
     for kind in [Kind::Scatter(RankId(0)), Kind::Gather(RankId(0))] {
         let problem = problem(ring(), kind);
@@ -194,7 +194,7 @@ fn steps_and_volume_are_bounded_jointly() {
     }
 }
 
-/// What a schedule that is the best of its steps, or has the fewest steps of its volume, can carry as proof.
+/// The proof of a schedule that has the least volume in its steps, or the fewest steps at its volume.
 #[test]
 fn schedules_are_proven_to_be_the_best_of_their_steps() {
     let cables = [(0, 1), (1, 2), (1, 5), (12, 13), (12, 15)];
@@ -207,7 +207,7 @@ fn schedules_are_proven_to_be_the_best_of_their_steps() {
         (6, 16, &[5, 6]),
         (6, 18, &[5]),
         (6, 19, &[]),
-        // Of the flow in 6 steps, 15.2 is all that is known.
+        // The flow in 6 steps proves no more than 15.2.
         (7, 15, &[6]),
         (8, 15, &[]),
     ] {
@@ -218,7 +218,7 @@ fn schedules_are_proven_to_be_the_best_of_their_steps() {
     assert_eq!(bound::joint_bounds(&problem, &bounds, 5, 19, &FlowLimit::of_size(9)), []);
 }
 
-/// With the same weights in every step, and steps enough, a metric proves what it proves without steps.
+/// With the same weights in every step, and enough steps, a metric proves as much as without steps.
 #[test]
 fn weights_that_do_not_change_prove_what_a_metric_proves() {
     let problem = problem(torus(&[4, 4], &[(0, 1), (5, 9)], &[]), Kind::AllToAll);

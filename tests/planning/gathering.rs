@@ -1,4 +1,4 @@
-//! all_gather and its reversal on tori without failures, by the template: the closed forms, on verified schedules.
+//! all_gather and its reversal on intact tori, by the template: closed forms, on verified schedules.
 
 use collsynth::collective::Kind;
 use collsynth::topology::Torus;
@@ -11,7 +11,7 @@ fn figures(torus: Torus, kind: Kind, parts: u32) -> (u32, u32) {
     plans::figures(&plans::plan("template", &intact(torus), kind, parts).unwrap())
 }
 
-/// The diameter, and what a rank must receive over the capacity of its links; at least 1 for every step.
+/// The diameter, and a rank's incoming chunks over the capacity of its links; at least 1 for every step.
 fn closed_form(torus: &Torus, parts: u32) -> (u32, u32) {
     let ranks: u32 = torus.extents.iter().product();
     let mut room = 0;
@@ -64,7 +64,7 @@ fn intact_tori_are_planned_in_diameter_steps_at_the_cut_of_a_rank() {
 
 /// 63 messages over 6 links: 6 steps and a volume of 10.5, both the least there can be.
 #[test]
-fn two_parts_of_a_cubic_torus_stand_on_both_bounds() {
+fn two_parts_of_a_cubic_torus_meet_both_bounds() {
     for kind in KINDS {
         assert_eq!(figures(Torus::new(&[4, 4, 4]), kind, 2), (6, 21));
     }
@@ -88,7 +88,7 @@ fn doubled_cables_and_capacities_are_all_used() {
             let (steps, width) = figures(torus.clone(), Kind::AllGather, parts);
             let (least_steps, least_width) = closed_form(&torus, parts);
             assert_eq!(width, least_width, "{torus:?}");
-            // Both cables of a pair lead to the same rank: at first there may be nothing for one of them to do.
+            // Both cables of a pair lead to the same rank: at first, one of them may have nothing to carry.
             assert!(steps <= least_steps + 1, "{torus:?}");
         }
     }

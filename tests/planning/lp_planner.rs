@@ -1,4 +1,4 @@
-//! The planner by linear programming: it stands on the program's value wherever the parts make that whole.
+//! The planner by linear programming meets the program's value wherever the parts make that whole.
 
 use collsynth::collective::{Demand, Kind};
 use collsynth::plan::{Goal, Lp, PlanError, Planner};

@@ -1,8 +1,8 @@
 //! Planners against an exhaustive search on machines small enough for one: never better, and never worse.
 //!
 //! The search shares nothing with the planners. For a number of steps and widths for each, it tries to give every
-//! message a path without repeated ranks and a step for each of its hops (a walk that comes back to a rank could as
-//! well have waited there), so that no link carries more in a step than the step is wide.
+//! message a path without repeated ranks and a step for each of its hops (a walk that returns to a rank could as well
+//! have waited there), so that no link carries more in a step than its width.
 
 use collsynth::bound;
 use collsynth::collective::Kind;
@@ -71,23 +71,23 @@ fn check(topology: Topology, name: &str) {
     );
 }
 
-/// The least sum of widths with which all-to-all of whole messages takes so many steps, each at least 1 wide.
+/// The least sum of widths of an all-to-all of whole messages in `steps` steps, each at least 1 wide.
 fn least_width(topology: &Topology, steps: u32) -> u32 {
     let options = options(topology, steps);
     (steps..).find(|&width| compositions(width, steps).any(|widths| fits(&options, &widths, topology))).unwrap()
 }
 
-/// A way for a message: the slots it takes, `link * steps + step`, as bits.
-type Way = u128;
+/// A route for a message: the slots it takes, `link * steps + step`, as bits.
+type Route = u128;
 
 /// For every message, every path without repeated ranks at all possible times.
-fn options(topology: &Topology, steps: u32) -> Vec<Vec<Way>> {
+fn options(topology: &Topology, steps: u32) -> Vec<Vec<Route>> {
     let mut all = Vec::new();
     for origin in topology.live_ranks() {
         for dest in topology.live_ranks().filter(|&dest| dest != origin) {
-            let mut ways = Vec::new();
-            extend(topology, steps, 0, &mut vec![origin], dest, 0, &mut ways);
-            all.push(ways);
+            let mut routes = Vec::new();
+            extend(topology, steps, 0, &mut vec![origin], dest, 0, &mut routes);
+            all.push(routes);
         }
     }
     all
@@ -99,12 +99,12 @@ fn extend(
     now: u32,
     path: &mut Vec<RankId>,
     dest: RankId,
-    way: Way,
-    ways: &mut Vec<Way>,
+    route: Route,
+    routes: &mut Vec<Route>,
 ) {
     let at = path[path.len() - 1];
     if at == dest {
-        ways.push(way);
+        routes.push(route);
         return;
     }
     for id in topology.links_from(at) {
@@ -114,7 +114,7 @@ fn extend(
         }
         path.push(link.to);
         for step in now..steps {
-            extend(topology, steps, step + 1, path, dest, way | 1 << (id.0 * steps + step), ways);
+            extend(topology, steps, step + 1, path, dest, route | 1 << (id.0 * steps + step), routes);
         }
         path.pop();
     }
@@ -133,8 +133,8 @@ fn compositions(total: u32, count: u32) -> Box<dyn Iterator<Item = Vec<u32>>> {
     }))
 }
 
-/// Is there a way for each message at once?
-fn fits(options: &[Vec<Way>], widths: &[u32], topology: &Topology) -> bool {
+/// Do routes for all messages fit together?
+fn fits(options: &[Vec<Route>], widths: &[u32], topology: &Topology) -> bool {
     let room: Vec<u32> = {
         let of_link =
             |link: &Link| widths.iter().map(|&width| if link.alive { width } else { 0 }).collect::<Vec<u32>>();
@@ -143,20 +143,21 @@ fn fits(options: &[Vec<Way>], widths: &[u32], topology: &Topology) -> bool {
     place(options.to_vec(), room, widths.len())
 }
 
-fn place(options: Vec<Vec<Way>>, room: Vec<u32>, steps: usize) -> bool {
+fn place(options: Vec<Vec<Route>>, room: Vec<u32>, steps: usize) -> bool {
     if options.is_empty() {
         return true;
     }
-    // What is needed at least must fit in the room left: in all, and on each link in each span of steps.
-    let needed: u32 = options.iter().map(|ways| ways.iter().map(|way| way.count_ones()).min().unwrap_or(0)).sum();
+    // The least need must fit in the room left: in all, and on each link in each span of steps.
+    let needed: u32 =
+        options.iter().map(|routes| routes.iter().map(|route| route.count_ones()).min().unwrap_or(0)).sum();
     if needed > room.iter().sum() {
         return false;
     }
     for (link, room) in room.chunks(steps).enumerate() {
-        let span = |first: usize, last: usize| -> Way { (first..=last).map(|step| 1 << (link * steps + step)).sum() };
-        let tied_to = |span: Way| move |ways: &&Vec<Way>| ways.iter().all(|way| way & span != 0);
+        let span = |first: usize, last: usize| -> Route { (first..=last).map(|step| 1 << (link * steps + step)).sum() };
+        let tied_to = |span: Route| move |routes: &&Vec<Route>| routes.iter().all(|route| route & span != 0);
         // What can do without the link is tied to no span of steps on it.
-        let on_link: Vec<&Vec<Way>> = options.iter().filter(tied_to(span(0, steps - 1))).collect();
+        let on_link: Vec<&Vec<Route>> = options.iter().filter(tied_to(span(0, steps - 1))).collect();
         for first in 0..steps {
             for last in first..steps {
                 let tied = on_link.iter().copied().filter(tied_to(span(first, last))).count();
@@ -167,14 +168,14 @@ fn place(options: Vec<Vec<Way>>, room: Vec<u32>, steps: usize) -> bool {
         }
     }
     let tightest = (0..options.len()).min_by_key(|&message| options[message].len()).unwrap();
-    for &way in &options[tightest] {
+    for &route in &options[tightest] {
         let mut room = room.clone();
-        let taken = |slot: &usize| way >> slot & 1 == 1;
+        let taken = |slot: &usize| route >> slot & 1 == 1;
         (0..room.len()).filter(taken).for_each(|slot| room[slot] -= 1);
-        let full: Way = (0..room.len()).filter(|&slot| room[slot] == 0).map(|slot| 1 << slot).sum();
+        let full: Route = (0..room.len()).filter(|&slot| room[slot] == 0).map(|slot| 1 << slot).sum();
         let others = options.iter().enumerate().filter(|&(message, _)| message != tightest);
-        let rest: Vec<Vec<Way>> =
-            others.map(|(_, ways)| ways.iter().copied().filter(|way| way & full == 0).collect()).collect();
+        let rest: Vec<Vec<Route>> =
+            others.map(|(_, routes)| routes.iter().copied().filter(|route| route & full == 0).collect()).collect();
         if place(rest, room, steps) {
             return true;
         }

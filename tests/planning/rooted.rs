@@ -9,7 +9,7 @@ use collsynth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec, Toru
 
 use crate::support::plans::{figures, plan, plan_for, torus};
 
-/// One over the volume bound: how many parts can leave the root in a step of width 1, and get everywhere.
+/// One over the volume bound: the parts that can leave the root in a step of width 1, and reach every rank.
 fn least_cut(plan: &Plan) -> u32 {
     let bound = bound::find(&plan.problem).unwrap().volume.unwrap().at_least;
     assert!(bound.numer() == &1, "{bound}");
@@ -20,7 +20,7 @@ fn both(root: u32) -> [Kind; 2] {
     [Kind::Broadcast(RankId(root)), Kind::Reduce(RankId(root))]
 }
 
-/// The seventh hop is to a neighbour of the antipode, from the far side of the root.
+/// The seventh hop is to a neighbor of the antipode, from the far side of the root.
 #[test]
 fn from_any_root_of_a_cubic_torus_six_steps_are_lost_and_no_more() {
     for (root, parts) in [(0, 6_u32), (1, 24), (21, 96), (42, 384), (63, 100)] {
@@ -44,7 +44,7 @@ fn a_root_with_a_dead_cable_sends_over_the_other_five() {
 }
 
 #[test]
-fn a_ring_is_gone_round_both_ways() {
+fn a_ring_is_used_in_both_directions() {
     for ranks in [3, 4, 5, 8] {
         for kind in both(1) {
             let plan = plan("arborescences", &torus(&[ranks], &[], &[]), kind, 20).unwrap();
@@ -55,17 +55,17 @@ fn a_ring_is_gone_round_both_ways() {
 
 const SMALL: [&[u32]; 8] = [&[3], &[4], &[5], &[8], &[2, 2], &[3, 3], &[4, 4], &[2, 3, 4]];
 
-/// The torus, the same without one, two and three cables, and without a rank, as far as they are connected.
+/// The torus, the same without one, two and three cables, and without a rank, if connected.
 fn with_failures(extents: &[u32]) -> Vec<Topology> {
-    let sound = torus(extents, &[], &[]);
-    let cables: Vec<(u32, u32)> = sound
+    let whole = torus(extents, &[], &[]);
+    let cables: Vec<(u32, u32)> = whole
         .links()
         .iter()
         .filter(|link| link.direction.is_some_and(|direction| direction.positive))
         .map(|link| (link.from.0, link.to.0))
         .collect();
     let dead: Vec<(u32, u32)> = cables.iter().copied().step_by(cables.len().div_ceil(3)).collect();
-    let mut topologies: Vec<Topology> = vec![sound];
+    let mut topologies: Vec<Topology> = vec![whole];
     topologies.extend((1..=dead.len()).map(|n| torus(extents, &dead[..n], &[])));
     topologies.push(torus(extents, &[], &[1]));
     topologies.retain(|topology| topology.components().len() == 1);
@@ -104,7 +104,7 @@ fn directed_graphs_and_capacities_reach_the_least_cut_too() {
         let mut links = Vec::new();
         for from in 0..ranks {
             for to in 0..ranks {
-                // A one-way ring keeps it connected.
+                // A directed ring keeps it connected.
                 if to == (from + 1) % ranks || (to != from && rng.u32(..3) == 0) {
                     let (from, to, capacity) = (RankId(from), RankId(to), rng.u32(1..5));
                     links.push(GraphLink { from, to, capacity });
@@ -116,14 +116,14 @@ fn directed_graphs_and_capacities_reach_the_least_cut_too() {
             let [few, many] = [60, 120].map(|parts| plan("arborescences", &topology, kind.clone(), parts).unwrap());
             let rate = least_cut(&many);
             let (few, many) = (figures(&few).1, figures(&many).1);
-            // Twice the parts take no more than at the rate of the least cut besides.
+            // Twice the parts add no more than at the rate of the least cut.
             assert!(many - few <= 60_u32.div_ceil(rate) + 1, "case {case}: {few}, {many}, rate {rate}");
         }
     }
 }
 
 #[test]
-fn what_time_costs_decides_how_wide_the_steps_are() {
+fn the_price_of_time_decides_the_widths() {
     let topology = torus(&[4, 4], &[(0, 1)], &[]);
     let shape = |goal: Goal<'_>| {
         let goal = Goal { planner: Some(planner_named("arborescences").unwrap()), parts: Parts::Fixed(120), ..goal };
@@ -134,8 +134,8 @@ fn what_time_costs_decides_how_wide_the_steps_are() {
     assert!(steps == width && fewer <= 12 && wider > width);
     assert_eq!(shape(Goal { steps: Some(9), ..Goal::default() }).0, 9);
     let price = |alpha| Some(Price { alpha, bandwidth: 1.0, message_bytes: 120 });
-    let [cheap, dear] = [0.01, 100.0].map(|alpha| shape(Goal { price: price(alpha), ..Goal::default() }));
-    assert!(cheap == (steps, width) && dear.0 < steps);
+    let [cheap, costly] = [0.01, 100.0].map(|alpha| shape(Goal { price: price(alpha), ..Goal::default() }));
+    assert!(cheap == (steps, width) && costly.0 < steps);
 }
 
 #[test]
@@ -147,17 +147,17 @@ fn the_price_of_time_decides_in_how_many_parts_a_broadcast_goes() {
         figures(&plan);
         plan.problem.parts()
     };
-    // Without a price the most that are considered and divisible by 6; with one, a message in one go, or in some.
+    // Without a price, the most parts considered that 6 divides; with one, one part, or some.
     assert_eq!(parts(None), 126);
     let price = |message_bytes| Some(Price { message_bytes, alpha: 1e-6, bandwidth: 1e9 });
     assert_eq!(parts(price(8)), 6);
     assert!((12..=30).contains(&parts(price(20_000))));
 }
 
-/// The last part leaves the root after `parts / links` units, and has all the way before it. A SAT solver finds such
-/// schedules where trees one after the other need a unit more.
+/// The last part leaves the root after `parts / links` units, and then travels to the farthest rank. A SAT solver finds
+/// such schedules where one tree after the other needs a unit more.
 #[test]
-fn few_parts_too_are_as_soon_everywhere_as_the_last_can_be() {
+fn few_parts_also_arrive_as_soon_as_the_last_can() {
     for (extents, links, diameter) in [(&[4, 4][..], 4, 4), (&[2, 3, 4], 5, 4), (&[4, 4, 4], 6, 6)] {
         for kind in [Kind::Broadcast(RankId(0)), Kind::Reduce(RankId(0))] {
             let (topology, parts) = (torus(extents, &[], &[]), 12_u32);
@@ -170,9 +170,9 @@ fn few_parts_too_are_as_soon_everywhere_as_the_last_can_be() {
     }
 }
 
-/// (N-1) messages over the live links of the root, in as many steps as the farthest rank is away.
+/// (N-1) messages over the live links of the root, in as many steps as its largest distance.
 #[test]
-fn scatter_and_gather_stand_on_the_cut_of_the_root() {
+fn scatter_and_gather_meet_the_cut_of_the_root() {
     let machines = [
         (torus(&[8], &[], &[]), 0),
         (torus(&[4, 4], &[], &[]), 5),

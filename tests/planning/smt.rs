@@ -1,4 +1,4 @@
-//! The SMT planner: figures to reach, refutations, and that no other planner is better.
+//! The SMT planner: target figures, refutations, and that no other planner is better.
 
 use collsynth::collective::Kind;
 use collsynth::plan::{Control, Goal, Minimize, Parts, PlanError, Smt, StopReason, synthesize};
@@ -23,13 +23,13 @@ fn goal(planner: &Smt, steps: Option<u32>) -> Goal<'_> {
     Goal { planner: Some(planner), steps, ..Goal::default() }
 }
 
-/// Steps and total width of what is planned, once it is verified.
+/// Steps and total width of a verified plan.
 fn figures(topology: &Topology, kind: &Kind, goal: &Goal<'_>) -> Result<(usize, u64), PlanError> {
     let plan = plan_for(topology, kind, goal)?;
     let figures = (plan.schedule.step_count(), plan.schedule.total_width());
     match Verified::<Solution>::new(plan.into(), &Options::default()) {
         Ok(verified) => {
-            // Where sums are no trees, ranks may add in different orders.
+            // Where sums are not trees, ranks may add in different orders.
             let warning = verified.report().warnings.iter().find(|warning| warning.code != Code::W003);
             assert_eq!(warning, None, "{kind:?}");
         }
@@ -56,7 +56,7 @@ fn what_was_asked_for_is_found() {
 
 #[test]
 fn what_no_bound_excludes_is_refuted() {
-    // Three chunks a link in two steps leave no room for the way back.
+    // Three chunks a link in two steps leave no room for the return.
     let ring = machine((&[4], &[]));
     let three = smt(Some(3));
     let narrow = Goal { parts: Parts::Fixed(3), ..goal(&three, Some(2)) };
@@ -130,10 +130,10 @@ fn no_planner_is_better() {
 fn a_time_limit_is_kept() {
     let machine = machine((&[4, 4], &[(0, 1), (5, 6)]));
     let control = Control::unlimited().with_deadline(std::time::Instant::now());
-    // What other planners found in time is kept, and nothing is claimed of it.
+    // The schedule that other planners found in time is kept, without a claim.
     let stopped = synthesize(&machine, &Kind::AllToAll, &goal(&smt(None), None), &control).unwrap();
     assert_eq!((stopped.stopped, stopped.account.is_proven()), (StopReason::TimeLimit, false));
-    // Of a question alone, nothing is known.
+    // A question by itself stays undecided.
     let unknown = synthesize(&machine, &Kind::AllToAll, &goal(&smt(Some(10)), Some(5)), &control);
     assert!(matches!(unknown, Err(PlanError::Undecided { .. })), "{:?}", unknown.err());
 }

@@ -1,7 +1,7 @@
-//! The figures the planner is to reach, each on a verified schedule: all-to-all on whole and on broken tori.
+//! Target figures of the planner, each on a verified schedule: all-to-all on intact and on broken tori.
 //!
-//! The oracles are closed forms of the literature and the values of a linear program, worked out elsewhere; the
-//! schedules are judged by the verifier.
+//! The oracles are closed forms of the literature and the values of a linear program, solved elsewhere; the verifier
+//! judges the schedules.
 
 use collsynth::collective::Kind;
 use collsynth::plan::{Goal, Parts, Plan};
@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::support::plans::{figures, plan_for, torus};
 
-/// Plans, has the schedule and its certificates verified, and gives back the plan.
+/// A plan whose schedule and certificates verify.
 fn plan(extents: &[u32], cables: &[(u32, u32)], parts: Parts) -> Plan {
     let goal = Goal { parts, ..Goal::default() };
     plan_for(&torus(extents, cables, &[]), &Kind::AllToAll, &goal).unwrap()
@@ -95,14 +95,14 @@ fn a_network_may_have_more_links_than_16_bits_count() {
     }
 }
 
-/// A set of failed cables with what a linear program says of it.
+/// A set of failed cables with the values of a linear program.
 struct Judged {
     diameter: u32,
     /// The flow LP's value rounded up.
     width: u32,
-    /// The fewest steps in which that width can be had, by the time-stepped flow LP.
+    /// The fewest steps that allow this width, by the time-stepped flow LP.
     steps: u32,
-    /// What the planner reached.
+    /// The planner's figures.
     reached: (u32, u32),
 }
 
@@ -135,7 +135,7 @@ fn random_failures_are_met_at_the_joint_optimum() {
     assert!(optimal * 50 >= sets.len() * 49, "{optimal} of {}", sets.len());
 }
 
-/// Where the diameter is too short for the least volume, no step more is taken than the linear program asks for.
+/// Where the diameter is too short for the least volume, the plan takes no more steps than the linear program.
 #[test]
 fn hard_failures_are_met_at_the_joint_optimum() {
     let sets = judged(include_str!("../data/hard_failures.txt"));

@@ -44,7 +44,7 @@ impl Bench {
         self.command(words).write_stdin(input).output().expect("the command runs")
     }
 
-    /// Runs it, expects success, and gives standard output.
+    /// Standard output of a successful run.
     pub fn stdout(&self, words: &str) -> String {
         text(&self.run(words).assert().success().get_output().stdout)
     }
@@ -91,12 +91,12 @@ pub fn synth(words: &str) -> Output {
     Bench::new().run(words)
 }
 
-/// Runs it, expects success, and gives standard output.
+/// Standard output of a successful run.
 pub fn stdout(words: &str) -> String {
     Bench::new().stdout(words)
 }
 
-/// Runs it, expects success, and reads standard output.
+/// Standard output of a successful run, as JSON.
 pub fn json(words: &str) -> Value {
     serde_json::from_str(&stdout(words)).expect("JSON")
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use collsynth::bound;
 use collsynth::collective::{Collective, Demand, Kind};
-use collsynth::plan::{Control, PlanError, planners};
+use collsynth::plan::{Control, PlanError, Task, planners};
 use collsynth::problem::Problem;
 use collsynth::runtime::Transport;
 use collsynth::runtime::threads::{self, ThreadTransport};
@@ -13,19 +13,19 @@ use collsynth::schedule::Solution;
 use collsynth::topology::{DimRef, FailedLink, RankId, Topology, TopologySpec};
 use collsynth::verify::{Options, Verified};
 
-use super::plans::{self, task};
+use super::plans;
 
 /// How long a rank waits for another before a test fails.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Small machines: sound, without a cable, without one direction of it, without a rank.
+/// Small machines: intact, without a cable, without one direction of it, without a rank.
 pub fn machines() -> Vec<Topology> {
     let tori: [&[u32]; 9] = [&[1], &[2], &[3], &[4], &[5], &[2, 2], &[2, 3], &[1, 4], &[3, 3]];
     let mut all = Vec::new();
     for extents in tori {
         let spec = TopologySpec::torus(extents);
-        let sound = Topology::new(spec.clone()).expect("a torus");
-        let cable = sound.links().iter().rfind(|link| link.direction.is_some_and(|direction| direction.positive));
+        let whole = Topology::new(spec.clone()).expect("a torus");
+        let cable = whole.links().iter().rfind(|link| link.direction.is_some_and(|direction| direction.positive));
         for both in [true, false] {
             all.extend(cable.and_then(|link| {
                 let dim = link.direction.map(DimRef::Direction);
@@ -33,14 +33,14 @@ pub fn machines() -> Vec<Topology> {
                 Topology::new(TopologySpec { failed_links, ..spec.clone() }).ok()
             }));
         }
-        let failed_ranks = vec![RankId(sound.rank_count() as u32 / 2)];
+        let failed_ranks = vec![RankId(whole.rank_count() as u32 / 2)];
         all.extend(Topology::new(TopologySpec { failed_ranks, ..spec }).ok());
-        all.push(sound);
+        all.push(whole);
     }
     all
 }
 
-/// Every kind of collective among so many ranks, rooted at the last one or at the first.
+/// Every kind of collective among `ranks` ranks, rooted at the last one or at the first.
 pub fn kinds(ranks: u32) -> Vec<Kind> {
     let counts: Vec<u32> =
         (0..ranks * ranks).map(|pair| ((pair * 5 + pair / ranks * 3) % 7).saturating_sub(3)).collect();
@@ -84,7 +84,7 @@ pub fn small_schedules() -> Vec<(String, Verified<Solution>)> {
             let Ok(problem) = Problem::new(topology.clone(), Collective { kind, parts }) else { continue };
             let Ok(bounds) = bound::find(&problem) else { continue };
             for planner in planners() {
-                let Ok(outcome) = planner.plan(&task(&problem, &bounds), &Control::unlimited()) else { continue };
+                let Ok(outcome) = planner.plan(&Task::new(&problem, &bounds), &Control::unlimited()) else { continue };
                 let solution = Solution {
                     problem: problem.clone(),
                     schedule: outcome.schedule,

@@ -1,4 +1,4 @@
-//! How pages of docs/ are written and kept.
+//! Generated pages of docs/ and their upkeep.
 
 use std::fs;
 use std::path::Path;

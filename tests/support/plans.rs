@@ -1,7 +1,7 @@
 //! Problems, plans for them, and the figures of plans that verify.
 
 use collsynth::bound;
-use collsynth::certificate::{Bounds, Rational};
+use collsynth::certificate::Rational;
 use collsynth::collective::{Collective, Kind};
 use collsynth::cost::Price;
 use collsynth::plan::{Control, Goal, Parts, Phase, Plan, PlanError, Task, planner_named, synthesize};
@@ -57,7 +57,7 @@ pub fn plan_for(topology: &Topology, kind: &Kind, goal: &Goal<'_>) -> Result<Pla
     synthesize(topology, kind, goal, &Control::unlimited())
 }
 
-/// Planned by a planner, or by the one that is chosen.
+/// Planned by this planner, or by the best one.
 pub fn plan<'a>(
     planner: impl Into<Option<&'a str>>,
     topology: &Topology,
@@ -68,15 +68,10 @@ pub fn plan<'a>(
     plan_for(topology, &kind, &Goal { planner, parts: Parts::Fixed(parts), ..Goal::default() })
 }
 
-/// What a planner is asked if nothing is asked of the schedule but to solve the problem.
-pub fn task<'a>(problem: &'a Problem, bounds: &'a Bounds) -> Task<'a> {
-    Task::new(problem, bounds)
-}
-
-/// What one planner makes of a problem by itself, for a price if there is one; and the phases of its algorithm.
+/// One planner's own solution of a problem, for a price if there is one; and the phases of its algorithm.
 pub fn planned_alone(name: &str, problem: Problem, price: Option<Price>) -> Result<(Solution, Vec<Phase>), PlanError> {
     let bounds = bound::find(&problem)?;
-    let task = Task { price, ..task(&problem, &bounds) };
+    let task = Task { price, ..Task::new(&problem, &bounds) };
     let outcome = planner_named(name)?.plan(&task, &Control::unlimited())?;
     Ok((Solution { problem, schedule: outcome.schedule, bounds, origin: None }, outcome.account.phases().to_vec()))
 }

@@ -1,11 +1,10 @@
-//! `synth verify` and `synth-verify` are one judge: same bytes, same exit code, for every file there is and for
+//! `synth verify` and `synth-verify` are one judge: same bytes, same exit code, for every file of the project and for
 //! mutations of schedules and rank programs.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
 
 use collsynth::format::json::{program_to_string, solution_to_string};
 use collsynth::lower::{Target, lower};
@@ -14,6 +13,7 @@ use collsynth::verify::{Options, Verified};
 
 use super::dice::Dice;
 use super::{generate, mutated};
+use crate::support::bench::built;
 
 /// Files that one process judges.
 const AT_A_TIME: usize = 250;
@@ -74,7 +74,7 @@ fn with_other_digit(text: &str, dice: &mut Dice) -> String {
     text
 }
 
-/// Runs both commands, in both forms. Whether files hold, are refuted, cannot be read.
+/// Runs both commands, in both forms; returns whether any file held, was refuted, could not be read.
 fn compare(files: &[PathBuf], options: &[&str]) -> [bool; 3] {
     let mut rulings = [false; 3];
     for files in files.chunks(AT_A_TIME) {
@@ -85,7 +85,7 @@ fn compare(files: &[PathBuf], options: &[&str]) -> [bool; 3] {
                 run.output().expect("the command runs")
             };
             let one = run(env!("CARGO_BIN_EXE_synth").as_ref(), &["verify"]);
-            let other = run(judge().as_os_str(), &[]);
+            let other = run(built().join("synth-verify").as_os_str(), &[]);
             let text = String::from_utf8(one.stdout).expect("text");
             assert_eq!(text, String::from_utf8_lossy(&other.stdout));
             assert_eq!((one.status.code(), one.stderr), (other.status.code(), other.stderr));
@@ -99,25 +99,6 @@ fn compare(files: &[PathBuf], options: &[&str]) -> [bool; 3] {
         }
     }
     rulings
-}
-
-/// The command `synth-verify`, built beside `synth` if it is not there or old: cargo builds the commands of the package
-/// under test alone.
-fn judge() -> &'static Path {
-    static JUDGE: OnceLock<PathBuf> = OnceLock::new();
-    JUDGE.get_or_init(|| {
-        let synth = Path::new(env!("CARGO_BIN_EXE_synth"));
-        let folder = synth.parent().expect("a folder");
-        let target = folder.parent().expect("the target folder");
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "--package", "collsynth-verify", "--bin", "synth-verify", "--target-dir"]);
-        build.arg(target).current_dir(root());
-        if folder.ends_with("release") {
-            build.arg("--release");
-        }
-        assert!(build.status().expect("cargo runs").success(), "synth-verify is built");
-        synth.with_file_name(format!("synth-verify{}", std::env::consts::EXE_SUFFIX))
-    })
 }
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {

@@ -15,7 +15,7 @@ impl Dice {
         ((z ^ (z >> 31)) % sides as u64) as usize
     }
 
-    /// True once in so many.
+    /// True once in `sides` times, on average.
     pub fn once_in(&mut self, sides: usize) -> bool {
         self.roll(sides) == 0
     }

@@ -115,7 +115,7 @@ impl Plan<'_> {
         }
     }
 
-    /// Every rank sends on when all that comes to it over the tree has come. Returns the hops into the root.
+    /// Every rank sends on once everything has arrived over the tree. Returns the hops into the root.
     fn collect_chunk(&mut self, chunk: u32, root: u32, dice: &mut Dice) -> Vec<usize> {
         let towards = tree(self.machine, root, false, dice);
         let mut into: Vec<Vec<usize>> = vec![Vec::new(); towards.len()];

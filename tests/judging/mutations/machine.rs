@@ -141,7 +141,7 @@ fn random_torus(dice: &mut Dice) -> Machine {
     Machine { spec: TopologySpec::new(Shape::Torus(torus)), ranks, alive: vec![true; ranks as usize], wires }
 }
 
-/// A one-way ring with random chords.
+/// A directed ring with random chords.
 fn random_graph(dice: &mut Dice) -> Machine {
     let ranks = 2 + dice.roll(4) as u32;
     let mut ends: Vec<(u32, u32)> = (0..ranks).map(|rank| (rank, (rank + 1) % ranks)).collect();

@@ -1,4 +1,4 @@
-//! Valid schedules made wrong in many ways: the verifier must say what an independent, naive one says.
+//! Random mutations of valid schedules: the verifier must agree with an independent, naive one.
 //!
 //! The schedules come from a generator of this test's own (trees and a greedy timetable, every kind of collective,
 //! random machines with failures), never from a planner.
@@ -23,7 +23,7 @@ use collsynth::verify::{Code, Options, verify};
 use dice::Dice;
 use plain::Case;
 
-/// Compares the verdicts; on a mistake says what differs.
+/// Compares the verdicts; an error describes the difference.
 fn compare(case: &Case) -> Result<reference::Verdict, String> {
     let solution = case.solution();
     let report = verify(&solution, &Options::default());
@@ -87,7 +87,7 @@ proptest! {
     }
 }
 
-/// A metric, a cut and a partition, most of which are of no use to the collective at hand.
+/// A metric, a cut and a partition; most do not apply to the collective.
 fn random_evidence(case: &Case, dice: &mut Dice) -> [Evidence; 3] {
     let mut weights: Vec<(RankId, RankId, u32)> = Vec::new();
     for wire in &case.machine.wires {

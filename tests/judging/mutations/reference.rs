@@ -1,7 +1,7 @@
 //! A second verifier, slow and simple, written from the description of the format alone.
 //!
 //! It keeps, for each rank and chunk, a multiset of contributions, stops at the first violation, and shares no code
-//! with the verifier: chunk ids, holders and links are worked out here anew.
+//! with the verifier: it derives chunk ids, holders and links anew.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use collsynth::verify::Code;
 
 use super::plain::{Case, PlainStep, PlainTransfer};
 
-/// Contributions by rank, with how often each is in.
+/// How often each rank's contribution is in.
 type Value = BTreeMap<u32, u32>;
 
 /// By rank and chunk.
@@ -20,7 +20,7 @@ type State = HashMap<(u32, u32), Value>;
 /// The first violation: its code, and its step unless it shows only at the end.
 pub type Verdict = Result<(), (Code, Option<u32>)>;
 
-/// What a chunk is: who has it, who must get it, whether it is moved, added or joined.
+/// A chunk: who has it, who must get it, whether it is moved, added or joined.
 struct Chunk {
     before: Vec<u32>,
     after: Vec<u32>,

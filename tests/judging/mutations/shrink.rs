@@ -1,4 +1,4 @@
-//! The smallest part of a wrong schedule: still wrong in the same way, and nothing of it can be left out.
+//! The smallest part of a wrong schedule is wrong for the same reason, and all of it is needed.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Freedom from contention: what barriers promise is proven, and what does not keep a promise is refused; against a
-//! naive search for paths from operation to operation.
+//! Freedom from contention: programs that keep the promise of their barriers are proven free of it, others refused;
+//! against a naive search for paths from operation to operation.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ use super::edit::Draft;
 use super::{codes, judge, program};
 use crate::support::machine;
 
-/// True if two transfers may be on one link at a time: every pair of them is looked at, and every operation that
-/// follows another is searched for.
+/// May two transfers be on one link at a time? Looks at every pair, and searches for every operation that follows
+/// another.
 fn is_shared(program: &Program) -> bool {
     let operations = program.operations();
     let mut after = vec![Vec::new(); operations.len()];
@@ -136,7 +136,7 @@ fn a_barrier_with_a_hole_is_found() {
                 }
                 let holed = draft.build();
                 let report = judge(&holed);
-                // What waited for the first operation of a worker now waits for the next one, perhaps for ever.
+                // Waits for the first operation of a worker now wait for the next one, perhaps forever.
                 if codes(&report) == [ProgramCode::P003] {
                     stuck += 1;
                     continue;
@@ -172,7 +172,7 @@ fn a_claim_is_held_to_its_words() {
     assert!(report.violations[0].message.contains("7 are said to make up its transfers"), "{report:#?}");
 }
 
-/// Two channels over one cable: told apart by an answer, or not.
+/// Two channels over one cable: kept apart by an answer, or not.
 #[test]
 fn channels_share_a_link() {
     let build = |answered: bool| {

@@ -1,4 +1,4 @@
-//! Programs run by throwing dice: any worker that can go on may be the next. Written plainly, to be compared with the
+//! Programs run by throwing dice: any worker that can go on may be next. Written plainly, for comparison with the
 //! audit.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -12,9 +12,9 @@ type Value = BTreeMap<(u32, u32), u32>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Every rank has what it must have.
+    /// Every rank has the chunks it needs.
     Right,
-    /// It came to its end, with something else.
+    /// It ended with other values.
     Wrong,
     /// No worker can go on, but not all have finished.
     Stuck,
@@ -118,7 +118,7 @@ pub fn throw(program: &Program, seed: u64) -> Ending {
     if right { Ending::Right } else { Ending::Wrong }
 }
 
-/// Never-written slots make anything they are added to worthless.
+/// A slot that was never written spoils every sum.
 fn sum(one: &Value, other: &Value) -> Value {
     const WORTHLESS: (u32, u32) = (u32::MAX, u32::MAX);
     if one.is_empty() || other.is_empty() {

@@ -1,4 +1,4 @@
-//! The table of docs/rank-program.md says where chunks stand in buffers; so does `Layout`, of every kind.
+//! The table of docs/rank-program.md and `Layout` agree on where chunks sit in buffers, for every kind.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ const RANKS: u32 = 3;
 const PARTS: u32 = 2;
 const ROOT: RankId = RankId(1);
 
-/// A row: input slot, output slot and, with `in_place`, what is where.
+/// A row: input slot, output slot and, with `in_place`, the shared places.
 fn row(kind: &Kind) -> [String; 3] {
     let page = include_str!("../../../docs/rank-program.md");
     let table =
@@ -22,7 +22,7 @@ fn row(kind: &Kind) -> [String; 3] {
     [cells[2], cells[3], cells[4]].map(str::to_owned)
 }
 
-/// The slot that a cell says a chunk is in; `None` where it is not for this rank.
+/// The slot of a chunk by a cell; `None` if this rank has none.
 fn slot(cell: &str, (origin, dest, part): (u32, u32, u32), rank: RankId) -> Option<u32> {
     let cell = match cell.strip_prefix("at the root ") {
         Some(_) if rank != ROOT => return None,

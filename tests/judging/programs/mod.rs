@@ -76,7 +76,7 @@ fn every_schedule_holds_when_lowered() {
 fn scratch_is_used_again() {
     let schedule = machine::verified(&machine::problem(&[16], Kind::AllToAll, 1));
     let program = lower(&schedule, &Target::default()).unwrap();
-    // Every rank of a ring passes on as many packets as every other; fewer slots than that do.
+    // Every rank of a ring passes on as many packets as every other; fewer slots suffice.
     let passed = schedule.schedule.move_count() / 16 - 15;
     assert!(
         program.peak_scratch() > 0 && (program.peak_scratch() as usize) < passed,
@@ -121,7 +121,7 @@ fn links_are_checked_against_the_machine_that_is_given() {
     assert_eq!(on(&Topology::new(spec).unwrap(), &same), [ProgramCode::T001]);
 }
 
-/// What the dice say of a program, thrown some times.
+/// The endings of some throws of the dice.
 fn thrown(program: &Program) -> Vec<Ending> {
     (0..12).map(|seed| dice::throw(program, seed)).collect()
 }
@@ -152,10 +152,10 @@ fn the_audit_agrees_with_dice() {
         let all = |wanted: &[Ending]| endings.iter().all(|ending| wanted.contains(ending));
         match found.as_slice() {
             [] => assert!(all(&[Ending::Right]), "{endings:?}"),
-            // The dice may have had luck, but no race gets a program stuck.
+            // The dice may have been lucky, but no race blocks a program.
             [ProgramCode::P004] => assert!(all(&[Ending::Right, Ending::Wrong]), "{endings:?}"),
             [ProgramCode::P001 | ProgramCode::P003, ..] => assert!(all(&[Ending::Stuck]), "{report:#?} {endings:?}"),
-            // Which of two things that are wrong with it is met first is luck.
+            // Which of its two faults comes first is luck.
             [ProgramCode::P002] => assert!(all(&[Ending::Torn, Ending::Stuck]), "{report:#?} {endings:?}"),
             _ => assert!(all(&[Ending::Wrong]), "{report:#?} {endings:?}"),
         }

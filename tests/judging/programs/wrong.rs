@@ -1,4 +1,4 @@
-//! Wrong programs, each with what is to be said of it; and random changes.
+//! Wrong programs, each with its verdict; and random changes.
 
 use collsynth::audit::{AuditOptions, ProgramCode};
 use collsynth::collective::{Collective, Kind};
@@ -174,8 +174,8 @@ fn lengths_must_agree() {
     assert_eq!(codes(&judge(&program)), [ProgramCode::P002]);
 }
 
-/// Every wait that a lowered program has is needed, or follows from the others; without it there is a race or nothing
-/// is lost.
+/// Every wait of a lowered program is needed, or follows from the others: without it there is a race, or nothing is
+/// lost.
 #[test]
 fn dropped_waits_are_races() {
     let program = program(&[5], Kind::AllToAll, 2, Target::default());
@@ -195,7 +195,7 @@ fn dropped_waits_are_races() {
     assert!(races > 5 && races > harmless, "{races} races, {harmless} harmless");
 }
 
-/// Rank 0 reads a slot in one worker and writes it in another; word that it may goes by way of rank 1.
+/// Rank 0 reads a slot in one worker and writes it in another; rank 1 passes on the permission.
 #[test]
 fn an_order_by_way_of_another_rank_counts() {
     let build = |told: bool| {
@@ -245,7 +245,7 @@ fn a_channel_has_one_worker_at_each_end() {
 fn what_is_left_of_a_wrong_program_is_needed() {
     let stuck = pair(1, |rank| vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 1)]);
     let shrunk = shrink_program(&stuck, &AuditOptions::default(), &|| false).unwrap();
-    // Two packets where one has room, and someone who would take the first, at both ends.
+    // Two packets where there is room for one, and a receiver of the first, at both ends.
     assert_eq!((shrunk.finding.code, shrunk.items, shrunk.is_minimal), (ProgramCode::P003, (8, 6), true));
     let sound = pair(2, |rank| vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 1)]);
     assert!(matches!(shrink_program(&sound, &AuditOptions::default(), &|| false), Err(Whole::Holds)));

@@ -36,7 +36,7 @@ fn take(bytes: &[u8], at: &mut usize) -> Vec<u8> {
     bytes[*at - length..*at].to_vec()
 }
 
-/// The fields of a message: varints and what has a length; the schema has nothing else that is written.
+/// The fields of a message: varints and length-delimited ones; exports have no others.
 fn fields(bytes: &[u8]) -> Vec<(u64, Field)> {
     let (mut at, mut all) = (0, Vec::new());
     while at < bytes.len() {
@@ -104,7 +104,7 @@ fn nodes(bytes: &[u8]) -> Vec<Node> {
     all
 }
 
-/// Everything of a program is in its traces: each packet once at each end, each order, nothing that waits for itself.
+/// The traces have the whole program: each packet once at each end, each order, and no cycle.
 fn check(name: &str, program: &Program) {
     let traces: Vec<Vec<Node>> =
         (0..program.rank_count() as u32).map(|rank| nodes(&to_bytes(program, RankId(rank), 64).unwrap())).collect();
@@ -139,7 +139,7 @@ fn check(name: &str, program: &Program) {
     }
 }
 
-/// Nodes stand after what they depend on, and what the program orders the trace orders.
+/// Nodes follow their dependencies, and the trace keeps every order of the program.
 fn check_orders(name: &str, program: &Program, rank: RankId, trace: &[Node]) {
     let mut before: Vec<HashSet<u64>> = Vec::new();
     // The first and the last node of each operation.

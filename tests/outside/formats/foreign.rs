@@ -1,4 +1,4 @@
-//! Files in formats of other tools, written by hand, right and wrong: `foreign/cases.txt` says what is said of each.
+//! Hand-written files in other tools' formats, right and wrong: `foreign/cases.txt` has the verdict on each.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -34,11 +34,11 @@ fn every_file_is_judged_as_listed() {
         };
         let words = if expected == 0 { "holds" } else { verdict };
         assert!(output.status.code() == Some(expected) && said.contains(words), "{case}\n{said}");
-        // A violation that is about something in an XML file shows it.
+        // A violation about part of an XML file shows that part.
         if expected == 2 || (name.ends_with(".xml") && (verdict.starts_with('P') || verdict.starts_with('R'))) {
             assert!(said.contains(&format!("{name}:")) && said.contains(" | "), "{case}\n{said}");
         }
-        // What was read is judged the same when it is read again.
+        // The file written after the import gets the same verdict.
         if expected < 2 && !case.contains("--topology line4.json") {
             let output = bench.run("verify out.json");
             let said = text(&output.stdout);

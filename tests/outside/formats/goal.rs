@@ -116,7 +116,7 @@ fn what_is_written_is_goal_and_comes_to_its_end() {
                 before.entry((number, label.clone())).or_default().push((number, other.clone()));
             }
         }
-        // Everything can be done in some order.
+        // Some order completes everything.
         let mut left: Vec<(usize, String)> = Vec::new();
         for (number, rank) in ranks.iter().enumerate() {
             left.extend(rank.order.iter().map(|label| (number, label.clone())));

@@ -1,4 +1,4 @@
-//! Other tools' formats: what is written is read again and holds; what is read means what those tools mean.
+//! Other tools' formats: exports are read again and hold; imports mean what those tools mean.
 
 mod chakra;
 mod foreign;

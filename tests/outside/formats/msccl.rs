@@ -223,7 +223,7 @@ fn operations_are_found_in_the_file() {
     let found = race.lines().nth(line - 1).unwrap();
     assert!(found.contains("hasdep=\"1\"") && found[column - 1..].starts_with("<step s=\"1\""), "{found}");
     assert!(report.violations[0].message.contains("worker 1, operation 1 (copy scratch 0"), "{report:#?}");
-    // A wait stands where the step does that it belongs to.
+    // A wait has the place of its step.
     let located = parse_located(FLAGGED, &Unsaid::default()).unwrap();
     let waits = located.program.operations().iter().zip(&located.places);
     let wait: Vec<usize> = waits.filter(|(one, _)| matches!(one, Operation::Wait { .. })).map(|(_, at)| at.0).collect();

@@ -16,9 +16,9 @@ use collsynth::verify::Verified;
 
 use crate::support::machine::{on_transports, problem, verified};
 
-/// How long a rank waits for another where nothing else tells it of a fault, and
+/// How long a rank waits for another where nothing else reveals the fault, and
 const SHORT: Duration = Duration::from_millis(200);
-/// where it need not wait, however busy the machine.
+/// where something does, however busy the machine.
 const LONG: Duration = Duration::from_secs(30);
 /// Long after every rank must have given up, on a busy machine, too.
 const MUST_END: Duration = Duration::from_secs(25);
@@ -41,7 +41,7 @@ enum Fault {
     Duplicate,
     /// The rank ends its connections.
     Die,
-    /// The rank does nothing any more, but keeps its connections.
+    /// The rank stops, but keeps its connections.
     Hang,
 }
 
@@ -189,7 +189,7 @@ fn every_fault_ends_in_the_right_result_or_an_error() {
 
 #[test]
 fn nobody_finishes_a_sum_without_a_rank_that_died() {
-    // Each rank's sum needs what is still to cross the rank that dies.
+    // Each rank's sum needs data that has yet to cross the dying rank.
     let schedule = verified(&problem(&[9], Kind::AllReduce, 9));
     for run in [on_threads, on_tcp] {
         let results = run(&schedule, Fault::Die);

@@ -1,4 +1,4 @@
-//! Schedules carried out on real buffers: whatever a planner plans gives what plain arithmetic gives.
+//! Schedules on real buffers: whatever a planner plans gives the results of plain arithmetic.
 
 mod compressed;
 mod faults;
@@ -18,7 +18,7 @@ use half::{bf16, f16};
 use proptest::prelude::{ProptestConfig, any, prop_assert, proptest};
 
 /// Runs a schedule on threads, once for each length of blocks, on one set of communicators; checks every rank's output
-/// and returns it. A group must come to the same bits.
+/// and returns it. A group must give the same bits.
 fn run<'a, E: Sample>(
     runnable: impl Into<Runnable<'a>>,
     blocks: &[usize],
@@ -58,7 +58,7 @@ fn grouped<E: Sample>(group: &mut Group, trial: &Trial<E>) -> Result<Vec<Buffers
     Ok(all)
 }
 
-/// Lengths that are awkward among so many ranks.
+/// Awkward lengths for this number of ranks.
 fn awkward(ranks: usize) -> [usize; 5] {
     [0, 1, ranks - 1, ranks, ranks + 1]
 }

@@ -1,4 +1,4 @@
-//! Rank programs carried out: whatever holds in every interleaving gives what plain arithmetic gives.
+//! Rank programs on real buffers: those that hold in every interleaving give the results of plain arithmetic.
 
 use collsynth::audit::{self, AuditedProgram};
 use collsynth::collective::Kind;
@@ -29,7 +29,7 @@ fn every_planner_on_every_small_machine_lowered() {
         ];
         for goal in wishes {
             let Ok(program) = lower(&schedule, &goal) else { continue };
-            // With few slots, a program may get stuck; it is not run then.
+            // With few slots, a program may deadlock; then it is not run.
             let Ok(program) = AuditedProgram::new(program, &audit::AuditOptions::default()) else { continue };
             let result = std::panic::catch_unwind(|| {
                 run::<i32>(&program, &[ranks - 1, ranks + 1], ReduceOp::Sum, 1);
@@ -94,10 +94,10 @@ fn what_was_written_for_msccl() {
     assert!(count > 5, "kinds that MSCCL XML can say");
 }
 
-/// Written by hand: what lowering never does.
+/// Written by hand: programs unlike those of lowering.
 const ODD: &[&str] = &[
-    // Local sums, a copy of what is about to be overwritten, slots that are never written, messages nobody needs, two
-    // channels between the same ranks that are received in another order than they are sent in.
+    // Local sums, a copy before an overwrite, slots never written, useless messages, two channels between the same
+    // ranks received in another order than sent.
     r#"{"format": "rank-program/1", "ranks": 2, "collective": {"kind": "all_reduce", "parts": 2},
         "channels": [{"from": 0, "to": 1, "slots": 1}, {"from": 0, "to": 1, "slots": 2}, {"from": 1, "to": 0, "slots": 2}],
         "programs": [

@@ -1,4 +1,4 @@
-//! What the SMT planner finds out about a case, and the file that keeps it (`tests/data/optima.txt`).
+//! The SMT planner's results on a case, and the file that keeps them (`tests/data/optima.txt`).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +17,7 @@ use collsynth::verify::{Options, Verified};
 
 use super::machines::Case;
 
-/// How long either goal of a case may take where bounds tell the answer anyway.
+/// The time limit of either goal of a case whose answer follows from bounds.
 const SHORT: Duration = Duration::from_secs(3);
 
 /// Steps and total width.
@@ -27,7 +27,7 @@ pub struct Figures {
     pub width: u32,
 }
 
-/// What is known of a case.
+/// The known facts of a case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// The least width, in the fewest steps that allow it.
@@ -89,7 +89,7 @@ pub fn least(case: &Case) -> Figures {
     Figures { steps, width: bounds.least_width(case.parts).max(steps) }
 }
 
-/// What a planner reaches, verified; `None` if it does not apply.
+/// A planner's verified figures; `None` if it does not apply.
 pub fn planned(case: &Case, planner: Option<&str>) -> Option<(&'static str, Figures)> {
     let goal = Goal {
         planner: planner.map(|name| planner_named(name).unwrap()),
@@ -103,10 +103,10 @@ pub fn planned(case: &Case, planner: Option<&str>) -> Option<(&'static str, Figu
     }
 }
 
-/// Asks the SMT planner for both ends of the front, each for so long.
+/// Asks the SMT planner for both ends of the front, within `time` each.
 pub fn judge(case: &Case, time: Duration) -> Facts {
     let bound = least(case);
-    // A verified schedule that stands on both bounds needs no solver; the solver has a short time to find one itself.
+    // A verified schedule that meets both bounds needs no solver; the solver has a short time to find one itself.
     let met = planned(case, None).is_some_and(|(_, figures)| figures == bound);
     let time = if met { SHORT } else { time };
     let mut facts = Facts::default();
@@ -147,8 +147,8 @@ fn best_of(case: &Case, minimize: Minimize, time: Duration, facts: &mut Facts) -
     best
 }
 
-/// Is there a schedule with these figures? `None` if z3 does not know in time. What lies below a bound that was found
-/// since is not asked: the bound has a certificate.
+/// Is there a schedule with these figures? `None` if z3 has no answer in time. Figures below a bound found since are
+/// not asked: the bound has a certificate.
 #[cfg(feature = "z3")]
 pub fn asked_of_z3(case: &Case, figures: Figures, time: Duration) -> Option<bool> {
     let smt = Smt { backend: SmtBackend::Z3, width: Some(figures.width), ..Smt::new() };

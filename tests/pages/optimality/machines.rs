@@ -1,4 +1,4 @@
-//! The cases of the table: small tori without up to two cables, one for each way up to symmetry, and every collective.
+//! The cases of the table: small tori without up to two cables, one of each symmetry class, and every collective.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::support::plans::torus;
 
 const TORI: [&[u32]; 11] = [&[3], &[4], &[5], &[6], &[7], &[8], &[2, 2], &[2, 3], &[3, 3], &[2, 2, 2], &[4, 4]];
 
-/// Of more ways than this to lose two cables, so many are taken, spread evenly.
+/// The most pairs of cables per torus, spread evenly over all.
 const MOST_PAIRS: usize = 5;
 
 /// A torus without these cables.
@@ -66,8 +66,8 @@ impl Machine {
 }
 
 impl Case {
-    /// The case whose optimum is this one's. With both directions of a cable dead, the reversed machine is the machine;
-    /// so a sum at a rank is a broadcast or an all-gather, and a gather is a scatter, with links and time turned round.
+    /// The case with the same optimum. With both directions of a cable dead, reversal maps the machine to itself; so a
+    /// sum at a rank is a broadcast or an all-gather, and a gather is a scatter, with links and time reversed.
     pub fn judged(&self) -> Self {
         let kind = match &self.kind {
             Kind::ReduceScatter | Kind::AllReduceGathered => Kind::AllGather,
@@ -78,7 +78,7 @@ impl Case {
         Self { kind, ..self.clone() }
     }
 
-    /// Is a schedule of chunks that move? Then a step of width 2 and more can be carried out as two.
+    /// Do chunks only move? Then a step of width 2 or more can be split in two.
     pub fn moves(&self) -> bool {
         self.kind != Kind::AllReduce
     }
@@ -112,7 +112,7 @@ fn machines() -> Vec<Machine> {
     machines
 }
 
-/// Every way to lose so many cables and stay connected; of those that are images of each other, the first.
+/// Every set of `count` cables whose loss leaves the torus connected; of symmetric sets, the first.
 fn damages(extents: &'static [u32], count: usize) -> Vec<Vec<(u32, u32)>> {
     let intact = Machine { extents, dead: Vec::new() }.topology();
     let positive = intact.links().iter().filter(|link| link.direction.is_some_and(|direction| direction.positive));
@@ -144,7 +144,7 @@ fn damages(extents: &'static [u32], count: usize) -> Vec<Vec<(u32, u32)>> {
     classes
 }
 
-/// Every set of so many, at most two, of the numbers below `of`, in order.
+/// Every set of `count` (at most two) numbers below `of`, in order.
 fn subsets(of: usize, count: usize) -> Vec<BTreeSet<usize>> {
     match count {
         0 => vec![BTreeSet::new()],

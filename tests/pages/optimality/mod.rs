@@ -1,6 +1,6 @@
-//! The judge of the fast planners: on small machines the SMT planner proves what the best schedules are, and every
-//! other planner is compared with them. What is proven is kept in `tests/data/optima.txt` and takes long only once; the
-//! comparison is made anew each time: docs/optimality.md sums up what `tests/data/optimality.txt` has case by case.
+//! The judge of the fast planners: on small machines the SMT planner proves the best schedules, and every other planner
+//! is compared with them. Proofs take long once, and are kept in `tests/data/optima.txt`; the comparison is made each
+//! time: docs/optimality.md sums up the cases of `tests/data/optimality.txt`.
 //!
 //! `SYNTH_UPDATE_RESULTS=1 cargo test --test pages optimality` judges the cases that the file lacks, and writes the
 //! page. To have a case judged again, remove its line.
@@ -32,10 +32,10 @@ const HEAD: &str = "\
 # Then what was found, where it was stopped, and what it refuted.
 ";
 
-/// Planners that judge, or take their time.
+/// The judge, and a slow planner.
 const NOT_FAST: [&str; 2] = ["smt", "lp"];
 
-/// Where a link once added one chunk and copied another in one step, which schedules cannot say.
+/// A link once added one chunk and copied another in one step here, which schedules cannot express.
 const ONCE_WRONG: &str = "2x2x2 0-1,0-2 all_reduce 2";
 
 /// How long either end of a case's front may take when the file is written; and where it takes moments, on any machine.
@@ -46,12 +46,12 @@ const AMPLE: Duration = Duration::from_secs(600);
 #[cfg(feature = "z3")]
 const Z3_TIME: Duration = AMPLE;
 
-/// A case, what is proven of it, and what the planners reach.
+/// A case, its proofs, and the planners' figures.
 pub struct Row {
     case: Case,
     facts: Facts,
     bound: Figures,
-    /// Planned without a named planner: by whom, and what.
+    /// The plan without a named planner: its planner and figures.
     unnamed: (&'static str, Figures),
     /// Every fast planner that applies.
     named: Vec<(&'static str, Figures)>,
@@ -91,8 +91,8 @@ fn row(case: Case, known: &BTreeMap<String, Facts>) -> Row {
     Row { case, facts, bound, unnamed, named }
 }
 
-/// Where the fewest steps need more width than the least: no linear program proves more than the solver has found
-/// there, and on most it proves just that.
+/// Where the fewest steps need more than the least width: no linear program proves more than the solver found, and most
+/// prove as much.
 #[test]
 fn joint_bounds_never_exceed_the_optimum() {
     let known = stored();
@@ -112,7 +112,7 @@ fn joint_bounds_never_exceed_the_optimum() {
     assert_eq!((met.len(), met.iter().filter(|&&met| met).count()), (24, 21));
 }
 
-/// What can be proven in no time is proven anew.
+/// Quick proofs are made again.
 #[test]
 fn what_is_easy_is_judged_anew() {
     let known = stored();
@@ -147,7 +147,7 @@ fn stored() -> BTreeMap<String, Facts> {
     judge::read(&fs::read_to_string(OPTIMA).unwrap_or_default())
 }
 
-/// Judges what the file lacks. It is written after every case.
+/// Judges the cases that the file lacks, and writes it after each.
 fn complete() -> BTreeMap<String, Facts> {
     let mut judged: Vec<Case> = cases().iter().map(Case::judged).collect();
     let mut seen = std::collections::HashSet::new();

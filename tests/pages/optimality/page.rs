@@ -9,23 +9,23 @@ use super::judge::Figures;
 const HEAD: &str = "\
 # The fast planners and the optimum
 
-On small machines the [SMT planner](smt.md) proves what the best schedules are: a schedule, and the refutation of every
-better one, by a bound or by the solver. Here every fast planner is compared with them; a test keeps this page current and
-fails if a planner is better than what is proven to be the best (`tests/pages/optimality`).
+On small machines the [SMT planner](smt.md) finds the best schedules and proves them so: a bound or the solver refutes
+every better one. Here every fast planner is compared with them; a test keeps this page current, and fails if a planner
+beats a proven optimum (`tests/pages/optimality`).
 
 The machines are rings of 3 to 8 and tori up to 4x4, intact, without one cable and without two, one for each case up to
-symmetry (of the many pairs of cables, five for each torus). A ring is not connected without two. Where there is a root
-it is rank 0, which the first failed cable nearly always touches. A schedule is written as *steps/total width*, for the
-parts given.
+symmetry (of the many pairs of cables, five for each torus). A ring without two cables is not connected. The root, if
+any, is rank 0, which the first failed cable nearly always touches. A schedule is written as *steps/total width*, for
+the parts given.
 
-The *optimum* is the least total width, in the fewest steps that allow it. Where fewer steps are possible for more width,
-either end of the front counts as optimal. *Decided*: the solver has an answer within 20 seconds. Reduce-scatter and
-all_reduce_gathered are judged as all-gathers, reduce as a broadcast and gather as a scatter, with links and time
+The *optimum* is the least total width, in the fewest steps that allow it. Where fewer steps are possible at a greater
+width, either end of the front counts as optimal. *Decided*: the solver has an answer within 20 seconds. Reduce-scatter
+and all_reduce_gathered are judged as all-gathers, reduce as a broadcast and gather as a scatter, with links and time
 reversed.
 
-Every case is in [tests/data/optimality.txt](../tests/data/optimality.txt): the optimum, what is planned without naming a
-planner, and what every planner reaches by name. What the solver has found and refuted is in
-[tests/data/optima.txt](../tests/data/optima.txt).
+[tests/data/optimality.txt](../tests/data/optimality.txt) has every case: the optimum, the schedule planned without
+naming a planner, and that of every planner by name. [tests/data/optima.txt](../tests/data/optima.txt) has what the
+solver found and refuted.
 ";
 
 const ROWS_HEAD: &str = "\
@@ -57,7 +57,7 @@ pub fn rows(rows: &[Row]) -> String {
     ROWS_HEAD.to_owned() + &lines.collect::<String>()
 }
 
-/// How far a schedule is from the best: at an end of the front, or so much wider, or as wide in more steps.
+/// How far a schedule is from the best: at an end of the front, wider by this much, or as wide in more steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
     Optimal,
@@ -114,7 +114,7 @@ fn by_machine(page: &mut String, rows: &[Row]) {
     }
 }
 
-/// How the schedules stand that are planned without naming a planner: cases, counts and gap, as cells.
+/// Schedules planned without naming a planner: cases, counts and gap, as cells.
 fn chosen(rows: &[&Row]) -> String {
     let (counts, gap) = counts(rows.iter().map(|row| (standing(row, row.unnamed.1), row.facts.least)));
     format!("{} | {counts} | {gap}", rows.len())
@@ -160,7 +160,7 @@ fn counts(of: impl Iterator<Item = (Standing, Option<Figures>)>) -> (String, Str
     (cells.map(|cell| cell.to_string()).join(" | "), format!("{:.0} %", 100.0 * gap))
 }
 
-/// The cases in which what is planned is farthest from the optimum.
+/// The cases whose plans are farthest from the optimum.
 fn largest_gaps(page: &mut String, rows: &[Row]) {
     let wider = |row: &Row| match (standing(row, row.unnamed.1), row.facts.least) {
         (Standing::Wider(by), Some(least)) => Some(f64::from(by) / f64::from(least.width)),
@@ -183,7 +183,7 @@ fn largest_gaps(page: &mut String, rows: &[Row]) {
     }
 }
 
-/// What is planned, and how far that is from the optimum.
+/// The plan, and how far it is from the optimum.
 fn planned(row: &Row) -> String {
     let figures = row.unnamed.1;
     match standing(row, figures) {
@@ -195,7 +195,7 @@ fn planned(row: &Row) -> String {
     }
 }
 
-/// The ends of the front, or what is proven of them.
+/// The ends of the front, or their bounds.
 fn optimum(row: &Row) -> (String, String) {
     let facts = &row.facts;
     let list = |figures: &[Figures]| figures.iter().map(Figures::to_string).collect::<Vec<_>>().join(", ");
@@ -220,7 +220,7 @@ fn optimum(row: &Row) -> (String, String) {
     (least, fewest)
 }
 
-/// What the planners reach by name, best first.
+/// The figures of the planners by name, best first.
 fn others(row: &Row) -> String {
     let mut by_figures: BTreeMap<(u32, u32), (Figures, Vec<&str>)> = BTreeMap::new();
     for &(name, figures) in &row.named {

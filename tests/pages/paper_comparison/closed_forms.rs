@@ -102,7 +102,7 @@ impl Torus {
         Charge { startups: self.d() * (1.0 + self.detour()), volume }
     }
 
-    /// The folded ring's start-ups are in the way of the normal phases only while messages are small.
+    /// The folded ring's start-ups delay the normal phases only while messages are small.
     pub fn mate_e(self, message_bytes: f64, alpha: f64, bandwidth: f64) -> f64 {
         let shared = self.d() - 1.0 + self.r();
         let seconds = |startups: f64, volume: f64| alpha * startups + volume * message_bytes / bandwidth;
@@ -112,8 +112,8 @@ impl Torus {
     }
 }
 
-/// The same as exact figures, with one dead cable along dimension `dim`: what the loads of the phases of a planner add
-/// up to. Extents may differ: `T0` is what the longest dimension takes, `own` what that of the dead cable takes.
+/// The same as exact figures, with one dead cable along dimension `dim`: the sum of the loads of a planner's phases.
+/// Extents may differ: `T0` is the volume of the longest dimension, `own` that of the dead cable's.
 pub fn load(planner: &str, extents: &[u32], dim: usize) -> Option<Rational> {
     let (n, others): (u32, u32) = (extents.iter().product(), extents.len() as u32 - 1);
     let half_ring = |k: u32| match k.is_multiple_of(2) {

@@ -1,4 +1,4 @@
-//! One dead cable on 4x4x4, open rings in place of folded ones, and the paper's three types of two dead cables.
+//! One dead cable on 4x4x4, open rings instead of folded ones, and the paper's three types of two dead cables.
 
 use collsynth::certificate::Rational;
 use collsynth::plan::PlanError;
@@ -52,7 +52,7 @@ fn one_cable(page: &mut Page) {
     }
 }
 
-/// The shortest way along what is left of the ring, in place of FoldedRing.
+/// The shortest path along the rest of the ring, instead of FoldedRing.
 fn open_rings(page: &mut Page) {
     page.text(
         "\n## Folded and open rings\n\n\

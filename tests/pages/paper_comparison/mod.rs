@@ -1,6 +1,6 @@
-//! docs/paper-comparison.md: the figures of Qin et al., MICRO 2025, beside those of verified schedules.
-//! `SYNTH_UPDATE_RESULTS=1 cargo test --test pages paper_comparison` writes it anew. What takes minutes to plan, and
-//! measured times, are constants here; ignored tests plan and measure them again.
+//! docs/paper-comparison.md: the figures of Qin et al., MICRO 2025, and those of verified schedules.
+//! `SYNTH_UPDATE_RESULTS=1 cargo test --test pages paper_comparison` renews it. Plans that take minutes, and measured
+//! times, are constants here; ignored tests plan and measure them again.
 
 mod answers;
 mod averages;

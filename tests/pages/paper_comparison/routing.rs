@@ -32,7 +32,7 @@ const CASES: &[Case] = &[
     Case { extents: &[8, 4, 4], dims: &[1], routing: "wfr", others: MATES },
 ];
 
-/// What the paper gives over the routing: the average, and for large messages.
+/// The paper's speed-up over the routing: on average, and for large messages.
 const PAPER: &[(&[u32], &str, Option<&str>, &str)] = &[
     (&[4, 4, 4], "dim_rotation", None, "1.57"),
     (&[4, 4, 4], "mate", Some("1.46"), "1.26"),
@@ -47,14 +47,14 @@ fn sizes() -> impl Iterator<Item = f64> {
     (16..=24).map(|power| f64::from(1_u32 << power))
 }
 
-/// Bytes a second that a rank sends of its data, by size, if the faster of two schedules counts.
+/// A rank's rate in bytes a second, by size, with the faster of two schedules.
 fn reached(lines: [Line; 2], ranks: u32) -> Vec<f64> {
     let seconds =
         |bytes: f64| lines.map(|line| at(line, bytes / f64::from(ranks))).into_iter().fold(f64::INFINITY, f64::min);
     sizes().map(|bytes| bytes / seconds(bytes)).collect()
 }
 
-/// What is reached on average, by size.
+/// The average rate, by size.
 fn mean(of: &[Vec<f64>]) -> Vec<f64> {
     (0..of[0].len()).map(|size| of.iter().map(|reached| reached[size]).sum::<f64>() / of.len() as f64).collect()
 }
@@ -65,7 +65,7 @@ fn charged(planned: &[Planned; 2], ranks: u32) -> [Vec<f64>; 2] {
     [reached([phases; 2], ranks), reached([0, 1].map(|grain| planned[grain].by_steps(BANDWIDTH)), ranks)]
 }
 
-/// The geometric mean of what one reaches over what another reaches.
+/// The geometric mean of one's rates over another's.
 fn over(one: &[f64], other: &[f64]) -> f64 {
     let logarithms: f64 = one.iter().zip(other).map(|(one, other)| (one / other).ln()).sum();
     (logarithms / one.len() as f64).exp()

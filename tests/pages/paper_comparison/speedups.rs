@@ -1,4 +1,4 @@
-//! Planned and verified schedules in the terms of the averages: the named algorithms, and what planning reaches.
+//! Verified schedules in the terms of the averages: the named algorithms, and planning without a name.
 
 use collsynth::certificate::Rational;
 use collsynth::cost::Line;
@@ -33,7 +33,7 @@ struct Recorded {
     /// Steps and volume of the finest grain, then of the grain for 8 KiB a rank.
     steps: [usize; 2],
     volume: [u32; 2],
-    /// What the loads of the phases add up to, and their start-ups; without phases, volume and steps.
+    /// The sum of the loads of the phases, and their start-ups; without phases, volume and steps.
     load: u32,
     startups: u32,
 }
@@ -137,7 +137,7 @@ pub fn write(page: &mut Page) {
     );
 }
 
-/// Figures that are not planned each time are at least possible ones: not below bounds, nor far from closed forms.
+/// Recorded figures are at least possible: not below bounds, nor far from closed forms.
 #[test]
 fn recorded_figures_are_possible() {
     let extents = [5; 4];

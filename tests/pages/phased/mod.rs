@@ -1,5 +1,5 @@
 //! The planners that work in phases (ring_pipeline, folded_ring, mate, mate_e and their kin) against the closed forms
-//! of their paper, on verified schedules: the loads of the phases add up to them exactly, the volume comes near.
+//! of their paper, on verified schedules: the loads of the phases add up to them exactly, the volume approaches them.
 
 mod machine;
 mod page;
@@ -10,13 +10,13 @@ use collsynth::topology::{RankId, Topology, Torus};
 use num_rational::Ratio;
 
 use crate::support::plans::{goal, plan_for, ratio, without};
-use machine::{closed_form, figures, plan, sound, torus};
+use machine::{closed_form, figures, intact_volume, plan, torus};
 
 #[test]
 fn two_dead_cables_on_one_ring_leave_the_virtual_rings() {
     for (extents, parts) in [(&[4, 4][..], 2), (&[5, 5], 2), (&[4, 4, 4], 6)] {
         let topology = torus(extents, &[(0, 0), (2, 0)]);
-        let t0 = sound(extents);
+        let t0 = intact_volume(extents);
         let (volume, load) = figures("mate", &topology, parts);
         assert_eq!(load, t0 * (ratio(1, 1) + ratio(1, extents.len() as u32 - 1)), "{extents:?}");
         assert!(volume >= load);
@@ -35,10 +35,10 @@ fn dead_cables_of_one_dimension_far_apart_are_accelerated_together() {
         let (_, load) = figures(planner, &topology, 63);
         assert_eq!(load, closed_form("mate_e", &[8, 8], 0), "{planner}");
     }
-    // Rows 0 and 2 of 4x4 both go over rows 1 and 3, but in different directions.
+    // Rows 0 and 2 of 4x4 both use rows 1 and 3, but in different directions.
     let topology = torus(&[4, 4], &[(0, 0), (8, 0)]);
     assert_eq!(figures("mate_e2", &topology, 12).1, closed_form("mate_e", &[4, 4], 0));
-    // Rows 0 and 1 are each other's neighbours.
+    // Rows 0 and 1 are neighbors.
     let topology = torus(&[4, 4], &[(0, 0), (6, 0)]);
     let [shared, each] = ["mate_e", "mate_e2"].map(|planner| figures(planner, &topology, 12).1);
     assert!(shared <= each);
@@ -95,7 +95,7 @@ fn steps_and_prices_choose_the_grain() {
 
 #[test]
 fn wild_first_routing_says_which_message_it_cannot_route() {
-    // Both ways round the last dimension are dead, for rank 0 and rank 8 of 4x4.
+    // Both directions of the last dimension are dead, for rank 0 and rank 8 of 4x4.
     let refused = plan("wfr", &torus(&[4, 4], &[(0, 1), (12, 1)]), 1).unwrap_err().to_string();
     assert_eq!(
         refused,

@@ -11,7 +11,7 @@ use num_rational::Ratio;
 use crate::support::pages::{decimal, float, hold, name, sections};
 use crate::support::plans::{Cable, ratio, without};
 
-use super::machine::{closed_form, closed_form_of_each, figures, plan, sound, torus};
+use super::machine::{closed_form, closed_form_of_each, figures, intact_volume, plan, torus};
 
 const HEAD: &str = "# Algorithms in phases
 
@@ -64,7 +64,7 @@ fn both(value: Rational) -> String {
     if value.is_integer() { value.to_string() } else { format!("{value} = {}", decimal(value)) }
 }
 
-/// By how much a volume is above a load, in per cent.
+/// The excess of a volume over a load, in percent.
 fn above(volume: Rational, load: Rational) -> String {
     match (volume / load - ratio(1, 1)) * ratio(100, 1) {
         none if none == ratio(0, 1) => "0".to_owned(),
@@ -99,7 +99,7 @@ them; on 8x4x4, where the paper has none, `T0 + L / (D-1+r)` and `T0 + (1 - f) L
         if std::mem::replace(&mut last, extents) != extents {
             let parts = extents.len() as u32;
             let figures = row(extents, "", "dim_rotation", &torus(extents, &[]), parts);
-            assert_eq!(figures, (sound(extents), sound(extents)), "{extents:?}");
+            assert_eq!(figures, (intact_volume(extents), intact_volume(extents)), "{extents:?}");
         }
         for &(planner, parts) in planners {
             let dead = ["x", "y", "z"][usize::from(dim)];
@@ -110,7 +110,7 @@ them; on 8x4x4, where the paper has none, `T0 + L / (D-1+r)` and `T0 + (1 - f) L
     }
 }
 
-/// Dead cables along x and along y, in each other's sound surroundings, and parts at which all shares are whole.
+/// Dead cables along x and along y that do not affect each other, and parts at which all shares are whole.
 const TWICE: &[(&[u32], Cable, u32)] = &[
     (&[4, 4], (6, 1), 12),
     (&[5, 5], (13, 1), 52),
@@ -139,7 +139,7 @@ the load of `mate_e` in at most 12 parts, one acceleration phase for both.\n
         assert_eq!(phases, 3 * extents.len(), "{extents:?}");
         let volume = Ratio::new(plan.schedule.total_width().into(), parts.into());
         assert!(volume >= load && volume <= load * ratio(11, 10), "{extents:?}: {volume}");
-        // One phase for both, its links shared out, takes no longer.
+        // One phase for both, sharing its links, takes no longer.
         let (_, shared) = figures("mate_e", &topology, parts.min(12));
         assert!(shared <= load, "{extents:?}: {shared} > {load}");
         let (torus, from, above) = (name(extents), second.0, above(volume, load));
@@ -149,7 +149,7 @@ the load of `mate_e` in at most 12 parts, one acceleration phase for both.\n
     }
 }
 
-/// The parts grow; what the volume is above the closed form falls as one over them.
+/// As the parts grow, the volume's excess over the closed form falls as one over them.
 fn convergence(page: &mut String) {
     page.push_str(
         "\n## More parts, nearer to the closed form\n
@@ -187,7 +187,7 @@ With few parts the shares are rounded, and a chunk in the pipeline weighs more. 
     }
 }
 
-/// Failures of which the paper speaks, and others.
+/// The paper's failures, and others.
 type Case = (&'static [u32], &'static str, &'static [Cable], u32);
 const SEVERAL: &[Case] = &[
     (&[4, 4], "one ring", &[(0, 0), (2, 0)], 12),
@@ -259,8 +259,8 @@ Whole messages, one phase: the load is the static load of the fullest link.\n
     };
     for (extents, loads) in WILD {
         let intact = torus(extents, &[]);
-        assert_eq!(row(extents, "", "dor", &intact), sound(extents), "{extents:?}");
-        assert_eq!(figures("wfr", &intact, 1).1, sound(extents));
+        assert_eq!(row(extents, "", "dor", &intact), intact_volume(extents), "{extents:?}");
+        assert_eq!(figures("wfr", &intact, 1).1, intact_volume(extents));
         for (dim, expected) in (0..).zip(*loads) {
             let topology = torus(extents, &[(0, dim)]);
             let load = row(extents, ["x", "y", "z"][usize::from(dim)], "wfr", &topology);
