@@ -1,6 +1,6 @@
-//! How codes are declared. What each means is in [`explain`](crate::explain).
+//! How codes are declared; [`explain`](crate::explain) says what each means.
 
-/// Declares an enum of codes: its values in ascending order, all of them, and their names.
+/// Declares an enum of codes in ascending order, with a list of all and their names.
 macro_rules! codes {
     ($(#[$about:meta])* $name:ident: $($code:ident)*) => {
         $(#[$about])*

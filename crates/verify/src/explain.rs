@@ -1,4 +1,4 @@
-//! What each code means: the texts behind `synth explain`, from `codes.md`. Nothing here decides.
+//! The texts behind `synth explain`, from `codes.md`. Nothing here decides.
 
 /// What a code means.
 #[derive(Clone, Copy, Debug)]
@@ -11,7 +11,7 @@ pub struct Explanation {
     pub text: &'static str,
 }
 
-/// What every code means: of files, of schedules, warnings, then those that only rank programs have.
+/// What every code means: those of files, of schedules, warnings, then those only rank programs have.
 pub fn explanations() -> impl Iterator<Item = Explanation> {
     include_str!("codes.md").split("\n## ").skip(1).filter_map(|section| {
         let (heading, text) = section.split_once("\n\n")?;

@@ -1,4 +1,4 @@
-//! A file judged from its bytes to its verdict: what `synth-verify` and `synth verify` do with each of their files.
+//! From the bytes of a file to its verdict: what `synth-verify` and `synth verify` do with each file.
 
 use std::path::Path;
 
@@ -17,13 +17,13 @@ use collsynth_core::topology::{RankId, Topology};
 /// How files are judged.
 #[derive(Clone, Copy, Debug)]
 pub struct FileOptions<'a> {
-    /// How many violations, and how many warnings, are listed for each file; the totals are always complete.
+    /// The most violations, and the most warnings, listed per file; the totals are always complete.
     pub max_errors: usize,
-    /// Refuse rank programs in which two transfers may be on one link together, even if they do not claim otherwise.
+    /// Refuse rank programs in which two transfers may share a link, even if they do not claim otherwise.
     pub contention_free: bool,
-    /// The machine against which rank programs are checked instead of the one they name.
+    /// Check rank programs against this machine instead of their own.
     pub machine: Option<&'a Topology>,
-    /// For each rank of a program, the rank of that machine that it is; empty: each is itself.
+    /// The rank of that machine for each rank of a program; empty: the same.
     pub rank_map: &'a [u32],
     /// The form of the verdict.
     pub form: Form,
@@ -38,7 +38,7 @@ pub enum Form {
     Json,
 }
 
-/// What became of a file, by the exit code that says so; the worse one is the greater.
+/// The outcome for a file, as an exit code; the worse, the greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ruling {
     /// It holds.
@@ -49,10 +49,10 @@ pub enum Ruling {
     Unreadable = 2,
 }
 
-/// A file's verdict in the form asked for; the other form is empty.
+/// A file's verdict in the chosen form; the other form is empty.
 #[derive(Clone, Debug)]
 pub struct FileVerdict {
-    /// What became of it.
+    /// The outcome.
     pub ruling: Ruling,
     /// Lines for people.
     pub text: String,
@@ -68,7 +68,7 @@ impl Default for FileOptions<'_> {
 }
 
 impl FileOptions<'_> {
-    /// Reads a schedule or a rank program (`-`: from standard input; gzip is unpacked) and judges it.
+    /// Reads a schedule or a rank program (`-`: standard input; gzip is unpacked) and judges it.
     pub fn judge(&self, path: &Path) -> FileVerdict {
         let name = path.display().to_string();
         match file::read_text(path) {
@@ -94,7 +94,6 @@ impl FileOptions<'_> {
         verdict.unwrap_or_else(|error| unreadable(name, text, error))
     }
 
-    /// Judges a program on the machine given, or on its own.
     fn judge_program(&self, name: &str, text: &str, program: &Program) -> FileVerdict {
         let rank_map = self.ranks_of(program);
         let report = audit(program, &self.audit_options(&rank_map));
@@ -102,7 +101,7 @@ impl FileOptions<'_> {
         self.verdict(report.holds(), || audited.to_text(), || audited.to_json())
     }
 
-    /// For each rank of a program, the rank of the machine that it is.
+    /// The rank of the machine for each rank of a program.
     pub fn ranks_of(&self, program: &Program) -> Vec<RankId> {
         match self.rank_map {
             [] => (0..program.rank_count() as u32).map(RankId).collect(),
@@ -110,7 +109,7 @@ impl FileOptions<'_> {
         }
     }
 
-    /// How programs are audited, with the ranks that [`FileOptions::ranks_of`] gives.
+    /// How programs are audited, given the result of [`FileOptions::ranks_of`].
     pub fn audit_options<'b>(&'b self, rank_map: &'b [RankId]) -> audit::AuditOptions<'b> {
         let machine = self.machine.map(|topology| audit::Machine { topology, rank_map });
         audit::AuditOptions { max_errors: self.max_errors, machine, contention_free: self.contention_free }

@@ -1,4 +1,4 @@
-//! `synth-verify FILE...`: the judge alone. Same verdicts and exit codes as `synth verify`.
+//! `synth-verify FILE...`: the judge alone, with the verdicts and exit codes of `synth verify`.
 
 use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
@@ -9,17 +9,17 @@ use lexopt::{Arg, Parser, ValueExt};
 use serde_json::json;
 
 const HELP: &str = "\
-Judge schedules and rank programs, whoever made them
+Judge schedules and rank programs from any source
 
 Usage: synth-verify [OPTIONS] FILE...
 
-Executes each schedule symbolically and checks the bounds it claims from their evidence; judges a rank program in
-every interleaving. Contains no planner: whatever made the files is not asked.
+Executes each schedule symbolically and checks its claimed bounds from their evidence; judges a rank program in every
+interleaving. Contains no planner.
 
   FILE                   schedule or rank program files (- for standard input, .gz accepted)
       --format FORM      text (the default) or json
       --max-errors N     list at most N violations, and as many warnings, per file (default 20)
-      --contention-free  refuse rank programs in which two transfers may be on one link together
+      --contention-free  refuse rank programs in which two transfers may be on one link at a time
   -h, --help             print this text
   -V, --version          print the version
 
@@ -77,7 +77,7 @@ fn parse(mut arguments: Parser) -> Result<Command, lexopt::Error> {
     }
 }
 
-/// A reader that is gone (`| head`) changes nothing about the verdict.
+/// A reader that has gone away (`| head`) does not change the verdict.
 fn print(text: &str, ruling: Ruling) -> ExitCode {
     let mut output = io::stdout().lock();
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {

@@ -1,56 +1,54 @@
-//! Checking a claimed bound: exact arithmetic, no search for anything better, no solver.
+//! Checking a claimed bound: exact arithmetic, no solver, no search for anything better.
 //!
-//! Why each kind of evidence is valid, for every schedule the verifier accepts. Write `W` for the sum of the widths of
-//! all steps. A link of capacity `c` carries at most `c * W` chunks in all, and the volume is `W / parts`.
+//! Why each kind of evidence is valid, for every schedule the verifier accepts. Let `W` be the sum of all widths. A link
+//! of capacity `c` carries at most `c * W` chunks in total, and the volume is `W / parts`.
 //!
-//! * **Steps.** A step moves a contribution over one link at most, so a rank `d` hops away needs `d` steps.
-//! * **Metric.** Give each link a length. A chunk that goes from one rank to one rank crosses links whose lengths sum
-//!   to at least the distance of the two. Summed over all chunks this is at most `sum of length * c * W`, the sum taken
-//!   over all live links.
+//! * **Steps.** A step moves a contribution over at most one link, so a rank `d` hops away needs `d` steps.
+//! * **Metric.** Give each link a length. A chunk with one origin and one destination crosses links whose lengths sum to
+//!   at least their distance. Over all chunks, that is at most the sum of `length * c * W` over all live links.
 //! * **Cut.** For each message that some rank of the set needs and none in it has, every part crosses into the set at
-//!   least once, as one chunk. Where values are reduced, the same holds of the way out: for each message wanted
-//!   outside, the set's contributions to every part must leave it, added up in one chunk at best.
-//! * **Metric over time.** As a metric, in the network expanded in time: see `over_time`. For steps and volume jointly,
-//!   in the network expanded in steps: see `stepped`.
-//! * **Partition.** Fix a part of the vector and say that a block *knows* another once a chunk move has brought any
-//!   contribution of the other's into it. Moves within a block are free, so only moves between blocks are counted, one
-//!   after another (moves of the same step in any order; that can only spread knowledge sooner). Look at the move that
-//!   first makes some block know all `b` blocks. By then each of the other `b - 1` has sent at least once. A move
-//!   teaches its receiver alone, so `b - 1` blocks do not know all yet, and each must still receive at least once.
-//!   Hence `2 * (b - 1)` moves a part. (The one-way gossip bound of Harary and Schwenk, 1974.)
+//!   least once, as one chunk. Where values are reduced, the reverse holds: for each message wanted outside, the set's
+//!   contributions to every part must leave it, at best added up in one chunk.
+//! * **Metric over time.** A metric in the time-expanded network: see `over_time`. For steps and volume jointly, in the
+//!   step-expanded network: see `stepped`.
+//! * **Partition.** Fix a part of the vector, and say that a block *knows* another once a chunk move has brought any
+//!   contribution of the other into it. Moves within a block are free, so count only moves between blocks, one by one
+//!   (moves of one step in any order; that can only spread knowledge sooner). Consider the move that first makes some
+//!   block know all `b` blocks. By then, each of the other `b - 1` has sent at least once. A move informs only its
+//!   receiver, so `b - 1` blocks do not know all yet, and each must still receive at least once. Hence `2 * (b - 1)`
+//!   moves per part. (The one-way gossip bound of Harary and Schwenk, 1974.)
 //!
-//! Evidence about ranks that failed is refused rather than guessed at.
+//! Evidence about failed ranks is refused.
 
-use super::search::{INFINITE, Search, Way};
+use super::search::{INFINITE, Orientation, Search};
 use super::{CertificateError, Evidence, JointBound, Rational, StepsBound, VolumeBound, over_time, stepped_value};
 use crate::collective::{Pattern, Who};
 use crate::problem::Problem;
 use crate::topology::{Link, RankId, Topology};
 
-/// Checks a bound on the number of steps: the two ranks must be so far apart, and one must need the other's data.
-/// O(links).
+/// Checks a bound on the number of steps: the ranks must be that far apart, and one must need the other's data. O(links).
 ///
 /// # Errors
 ///
 /// A [`CertificateError`] that says what the claim lacks.
 pub fn check_steps(problem: &Problem, bound: &StepsBound) -> Result<(), CertificateError> {
     let topology = problem.topology();
-    let (from, to) = (bound.from, bound.to);
-    let labels = || (topology.rank_label(from), topology.rank_label(to));
-    if !problem.needs(from, to) {
-        let (from, to) = labels();
+    let (from, to) = (topology.rank_label(bound.from), topology.rank_label(bound.to));
+    if !problem.needs(bound.from, bound.to) {
         return Err(CertificateError::NoNeed { from, to });
     }
-    let hops = vec![1; topology.links().len()];
-    let distance = Search::new(topology, &hops, Way::Out).from(from)[to.index()];
-    let (from, to) = labels();
-    match distance {
+    match hops(topology, bound.from, bound.to) {
         INFINITE => Err(CertificateError::Unreachable { from, to }),
-        _ if u64::from(bound.at_least) > distance => {
+        distance if u64::from(bound.at_least) > distance => {
             Err(CertificateError::TooManySteps { claimed: bound.at_least, distance, from, to })
         }
         _ => Ok(()),
     }
+}
+
+/// The number of hops from one rank to another over live links, or [`INFINITE`].
+pub(super) fn hops(topology: &Topology, from: RankId, to: RankId) -> u64 {
+    Search::new(topology, &vec![1; topology.links().len()], Orientation::Out).from(from)[to.index()]
 }
 
 /// Checks a bound on the volume: its evidence must prove at least what it claims. Costs what [`value`] costs.
@@ -59,11 +57,7 @@ pub fn check_steps(problem: &Problem, bound: &StepsBound) -> Result<(), Certific
 ///
 /// A [`CertificateError`] that says what the claim lacks.
 pub fn check_volume(problem: &Problem, bound: &VolumeBound) -> Result<(), CertificateError> {
-    let proven = value(problem, &bound.evidence)?;
-    match bound.at_least <= proven {
-        true => Ok(()),
-        false => Err(CertificateError::TooMuchVolume { claimed: bound.at_least, proven }),
-    }
+    covers(value(problem, &bound.evidence)?, bound.at_least)
 }
 
 /// Checks a bound on steps and volume jointly. Costs what [`stepped_value`] costs.
@@ -72,16 +66,16 @@ pub fn check_volume(problem: &Problem, bound: &VolumeBound) -> Result<(), Certif
 ///
 /// A [`CertificateError`] that says what the claim lacks.
 pub fn check_joint(problem: &Problem, bound: &JointBound) -> Result<(), CertificateError> {
-    let proven = stepped_value(problem, bound.steps, &bound.weights)?;
-    match bound.at_least <= proven {
-        true => Ok(()),
-        false => Err(CertificateError::TooMuchVolume { claimed: bound.at_least, proven }),
-    }
+    covers(stepped_value(problem, bound.steps, &bound.weights)?, bound.at_least)
 }
 
-/// The volume that a piece of evidence proves, exactly, in messages. Where nothing needs to cross a cut, that is 0.
+fn covers(proven: Rational, claimed: Rational) -> Result<(), CertificateError> {
+    if claimed <= proven { Ok(()) } else { Err(CertificateError::TooMuchVolume { claimed, proven }) }
+}
+
+/// The volume in messages that a piece of evidence proves, exactly; 0 if nothing needs to cross a cut.
 ///
-/// A metric takes one Dijkstra search per origin (one in all for scatter and gather), a cut or partition O(links).
+/// A metric takes one Dijkstra search per origin (a single one for scatter and gather), a cut or partition O(links).
 ///
 /// # Errors
 ///
@@ -102,26 +96,26 @@ fn metric(problem: &Problem, weights: &[(RankId, RankId, u32)]) -> Result<Ration
     if kind.pattern() != Pattern::OneToOne {
         return Err(CertificateError::wrong_evidence("a metric", kind));
     }
-    let (way, centre) = (if kind.is_to_root() { Way::In } else { Way::Out }, kind.root());
+    let (orientation, center) = (if kind.is_to_root() { Orientation::In } else { Orientation::Out }, kind.root());
     let weight = link_weights(topology, weights)?;
     let scale: i128 =
         topology.live_links().map(|id| i128::from(weight[id.index()]) * i128::from(topology.link(id).capacity)).sum();
     if scale == 0 {
         return Err(CertificateError::NoWeight);
     }
-    let mut search = Search::new(topology, &weight, way);
+    let mut search = Search::new(topology, &weight, orientation);
     let mut total = 0;
-    for near in topology.live_ranks().filter(|&rank| centre.is_none_or(|centre| centre == rank)) {
+    for near in topology.live_ranks().filter(|&rank| center.is_none_or(|center| center == rank)) {
         let distance = search.from(near);
         for far in topology.live_ranks() {
-            let (origin, dest) = if way == Way::Out { (near, far) } else { (far, near) };
-            let chunks = problem.owed(origin, dest);
-            if chunks > 0 && distance[far.index()] == INFINITE {
-                let (from, to) = (topology.rank_label(origin), topology.rank_label(dest));
-                return Err(CertificateError::Unreachable { from, to });
-            }
-            if chunks > 0 {
-                total += i128::from(chunks) * i128::from(distance[far.index()]);
+            let (origin, dest) = if orientation == Orientation::Out { (near, far) } else { (far, near) };
+            match (problem.owed(origin, dest), distance[far.index()]) {
+                (0, _) => {}
+                (_, INFINITE) => {
+                    let (from, to) = (topology.rank_label(origin), topology.rank_label(dest));
+                    return Err(CertificateError::Unreachable { from, to });
+                }
+                (chunks, distance) => total += i128::from(chunks) * i128::from(distance),
             }
         }
     }
@@ -169,7 +163,7 @@ fn partition(problem: &Problem, blocks: &[Vec<RankId>]) -> Result<Rational, Cert
     over_capacity(topology, 2 * (blocks.len() as i128 - 1), crosses, "joins two blocks")
 }
 
-/// So many messages over the capacity of the live links that `crosses` picks.
+/// `messages` over the capacity of the live links that `crosses` picks.
 fn over_capacity(
     topology: &Topology,
     messages: i128,
@@ -183,31 +177,23 @@ fn over_capacity(
     }
 }
 
-/// The weight of each link; of a pair joined by two links, the weight of each.
-pub(super) fn link_weights(
-    topology: &Topology,
-    weights: &[(RankId, RankId, u32)],
-) -> Result<Vec<u32>, CertificateError> {
-    let labels = |from, to| (topology.rank_label(from), topology.rank_label(to));
+/// The weight of each link; both links of a pair joined by two have its weight.
+fn link_weights(topology: &Topology, weights: &[(RankId, RankId, u32)]) -> Result<Vec<u32>, CertificateError> {
     let mut stated: Vec<Option<u32>> = vec![None; topology.links().len()];
     for &(from, to, weight) in weights {
-        let mut known = false;
-        for id in topology.links_between(from, to) {
-            if stated[id.index()].replace(weight).is_some() {
-                let (from, to) = labels(from, to);
-                return Err(CertificateError::RepeatedLink { from, to });
-            }
-            known = true;
+        let mut links = topology.links_between(from, to).peekable();
+        let label = |rank| topology.rank_label(rank);
+        if links.peek().is_none() {
+            return Err(CertificateError::UnknownLink { from: label(from), to: label(to) });
         }
-        if !known {
-            let (from, to) = labels(from, to);
-            return Err(CertificateError::UnknownLink { from, to });
+        if links.any(|id| stated[id.index()].replace(weight).is_some()) {
+            return Err(CertificateError::RepeatedLink { from: label(from), to: label(to) });
         }
     }
     Ok(stated.into_iter().map(|weight| weight.unwrap_or(0)).collect())
 }
 
-/// For each rank, which of the sets it is in; each must hold live ranks only and share none with another.
+/// For each rank, the set it is in; sets must be disjoint and hold live ranks only.
 fn block_of(
     topology: &Topology,
     sets: &[impl AsRef<[RankId]>],

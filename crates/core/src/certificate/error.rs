@@ -14,15 +14,15 @@ pub enum CertificateError {
     TooManySteps { claimed: u32, distance: u64, from: String, to: String },
     #[error("a volume of {claimed} is claimed, but the evidence proves only {proven}")]
     TooMuchVolume { claimed: Rational, proven: Rational },
-    #[error("rank {to} needs no data of rank {from}: name two live ranks one of which must reach the other")]
+    #[error("rank {to} needs no data from rank {from}: name two live ranks one of which must reach the other")]
     NoNeed { from: String, to: String },
     #[error("rank {from} cannot reach rank {to} over live links, so no schedule exists and no bound has a meaning")]
     Unreachable { from: String, to: String },
-    #[error("rank {to} is more than {steps} hops from rank {from}, so no schedule of so many steps exists")]
+    #[error("rank {to} is more than {steps} hops from rank {from}, so no schedule of {steps} steps exists")]
     OutOfReach { steps: u32, from: String, to: String },
     #[error("{evidence} proves nothing for {kind}: use {instead}")]
     WrongEvidence { evidence: &'static str, kind: &'static str, instead: &'static str },
-    #[error("no evidence proves a bound on steps and volume jointly for {kind}: claim one on either")]
+    #[error("no evidence proves a joint bound on steps and volume for {kind}: claim one on either")]
     NoJointEvidence { kind: &'static str },
     #[error("a weight is given to a link from rank {from} to rank {to}, but there is no such link")]
     UnknownLink { from: String, to: String },
@@ -34,7 +34,7 @@ pub enum CertificateError {
     WrongWindow { first: u32, last: u32, units: u32, from: String, to: String },
     #[error("for {kind}, a metric over time {}", if *.wanted { "names one rank" } else { "names no rank" })]
     OneRank { kind: &'static str, wanted: bool },
-    #[error("the weights are too large: all of them together, times their units, must stay below 2^63")]
+    #[error("the weights are too large: the sum of all, times their units, must stay below 2^63")]
     TooMuchWeight,
     #[error("no live link has a weight: give weights of at least 1 to the links that limit the volume")]
     NoWeight,

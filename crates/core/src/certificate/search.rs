@@ -1,4 +1,4 @@
-//! Weighted distances over the live links of a topology, one search per centre.
+//! Weighted distances over the live links of a topology, one search per center.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,16 +8,16 @@ use crate::topology::{RankId, Topology};
 /// The distance between ranks that cannot reach each other.
 pub(super) const INFINITE: u64 = u64::MAX;
 
-/// Which way links are followed.
+/// Whether links are followed forward or backward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    /// Distances from the centre.
+pub(super) enum Orientation {
+    /// Distances from the center.
     Out,
-    /// Distances to the centre.
+    /// Distances to the center.
     In,
 }
 
-/// Dijkstra's algorithm on flat arrays. Its memory is kept between searches.
+/// Dijkstra's algorithm on flat arrays; reuses its memory between searches.
 pub(super) struct Search {
     /// `arcs[start[rank]..start[rank + 1]]`: the neighbors of a rank, and the weight of the link.
     start: Vec<usize>,
@@ -28,20 +28,21 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// Prepares searches over live links; `weight` has one entry per link.
-    pub(super) fn new(topology: &Topology, weight: &[u32], way: Way) -> Self {
+    /// `weight` has one entry per link.
+    pub(super) fn new(topology: &Topology, weight: &[u32], orientation: Orientation) -> Self {
         let mut start = vec![0];
         let mut arcs = Vec::with_capacity(topology.links().len());
         for rank in (0..topology.rank_count() as u32).map(RankId) {
             let mut add = |id| {
                 let link = topology.link(id);
                 if link.alive {
-                    arcs.push((if way == Way::Out { link.to.0 } else { link.from.0 }, weight[id.index()]));
+                    let next = if orientation == Orientation::Out { link.to } else { link.from };
+                    arcs.push((next.0, weight[id.index()]));
                 }
             };
-            match way {
-                Way::Out => topology.links_from(rank).for_each(&mut add),
-                Way::In => topology.links_into(rank).for_each(&mut add),
+            match orientation {
+                Orientation::Out => topology.links_from(rank).for_each(&mut add),
+                Orientation::In => topology.links_into(rank).for_each(&mut add),
             }
             start.push(arcs.len());
         }
@@ -49,14 +50,14 @@ impl Search {
         Self { start, arcs, distance, far: BinaryHeap::new(), near: Vec::new() }
     }
 
-    /// The distance between the centre and every rank, indexed by rank; [`INFINITE`] where there is no way.
+    /// The distance between the center and every rank, indexed by rank; [`INFINITE`] where there is no path.
     ///
-    /// Ranks reached over links of weight 0 are as near as the rank at hand and go to a stack, the others to a heap:
-    /// for the weights of a cut, nearly all ranks avoid the heap. O(links log links).
-    pub(super) fn from(&mut self, centre: RankId) -> &[u64] {
+    /// Ranks reached over links of weight 0 are as near as the current rank and go to a stack, the others to a heap: with
+    /// the weights of a cut, nearly all ranks avoid the heap. O(links log links).
+    pub(super) fn from(&mut self, center: RankId) -> &[u64] {
         self.distance.fill(INFINITE);
-        self.distance[centre.index()] = 0;
-        self.near.push(centre.0);
+        self.distance[center.index()] = 0;
+        self.near.push(center.0);
         loop {
             while let Some(rank) = self.near.pop() {
                 let here = self.distance[rank as usize];

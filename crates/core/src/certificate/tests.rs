@@ -4,19 +4,19 @@ use super::{
 };
 use crate::collective::{Collective, Demand, Kind};
 use crate::problem::Problem;
-use crate::topology::{Direction, FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
+use crate::topology::{Direction, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
 
 fn ratio(numerator: i128, denominator: i128) -> Rational {
     Rational::new(numerator, denominator)
 }
 
-fn cable(from: u32, to: u32) -> FailedLink {
-    FailedLink { from: RankId(from), to: RankId(to), dim: None, both: true }
+fn torus(extents: &[u32], dead: &[(u32, u32)]) -> Topology {
+    Topology::new(TopologySpec::torus(extents).without_cables(dead)).unwrap()
 }
 
-fn torus(extents: &[u32], dead: &[FailedLink]) -> Topology {
-    let shape = Shape::Torus(Torus::new(extents));
-    Topology::new(TopologySpec { failed_links: dead.to_vec(), ..TopologySpec::new(shape) }).unwrap()
+fn graph(ranks: u32, links: &[(u32, u32, u32)]) -> Topology {
+    let link = |&(from, to, capacity): &_| GraphLink { from: RankId(from), to: RankId(to), capacity };
+    Topology::new(TopologySpec::new(Shape::Graph { ranks, links: links.iter().map(link).collect() })).unwrap()
 }
 
 fn problem(topology: Topology, kind: Kind) -> Problem {
@@ -53,11 +53,11 @@ fn singletons(ranks: u32) -> Evidence {
 #[test]
 fn arc_cuts_prove_the_known_volumes() {
     for (extents, dead, expected) in [
-        (&[4, 4][..], &[cable(0, 1)][..], ratio(64, 7)),
-        (&[4, 4, 4], &[cable(0, 1)], ratio(1024, 31)),
-        (&[8, 8, 8], &[cable(0, 1)], ratio(65536, 127)),
-        (&[5, 5, 5], &[cable(0, 1)], ratio(3750, 49)),
-        (&[8, 4, 4], &[cable(0, 1)], ratio(4096, 31)),
+        (&[4, 4][..], &[(0, 1)][..], ratio(64, 7)),
+        (&[4, 4, 4], &[(0, 1)], ratio(1024, 31)),
+        (&[8, 8, 8], &[(0, 1)], ratio(65536, 127)),
+        (&[5, 5, 5], &[(0, 1)], ratio(3750, 49)),
+        (&[8, 4, 4], &[(0, 1)], ratio(4096, 31)),
         (&[4, 4, 4], &[], ratio(32, 1)),
     ] {
         let topology = torus(extents, dead);
@@ -68,7 +68,7 @@ fn arc_cuts_prove_the_known_volumes() {
 
 #[test]
 fn parts_and_capacities_scale_as_they_should() {
-    let topology = torus(&[4, 4], &[cable(0, 1)]);
+    let topology = torus(&[4, 4], &[(0, 1)]);
     let evidence = arc_cut(&topology, 0, 2);
     let in_parts = problem(topology, Kind::AllToAll).with_parts(7).unwrap();
     assert_eq!(value(&in_parts, &evidence), Ok(ratio(64, 7)));
@@ -80,11 +80,11 @@ fn parts_and_capacities_scale_as_they_should() {
 }
 
 #[test]
-fn weighted_distances_take_the_cheapest_way() {
-    // Clockwise 0 -> 1 costs 5; the other way round a ring of 3 costs 0.
+fn weighted_distances_take_the_cheapest_path() {
+    // Clockwise 0 -> 1 costs 5; counterclockwise around a ring of 3 costs 0.
     let ring = problem(torus(&[3], &[]), Kind::AllToAll);
     assert_eq!(value(&ring, &weights(&[(0, 1, 5)])), Ok(ratio(0, 1)));
-    // Weights of 5 on one way round and 2 on the other: one hop one way (5) is dearer than two hops back (4).
+    // Weights of 5 clockwise and 2 counterclockwise: one hop clockwise (5) costs more than two hops back (4).
     let both = weights(&[(0, 1, 5), (1, 2, 5), (2, 0, 5), (1, 0, 2), (2, 1, 2), (0, 2, 2)]);
     assert_eq!(value(&ring, &both), Ok(ratio(3 * 4 + 3 * 2, 21)));
 }
@@ -99,7 +99,7 @@ fn a_doubled_cable_carries_the_weight_twice() {
 
 #[test]
 fn scatter_and_gather_count_the_root_alone() {
-    let topology = torus(&[4, 4], &[cable(5, 6)]);
+    let topology = torus(&[4, 4], &[(5, 6)]);
     let hops: i128 = 8 + 12 + 12; // ring distances 0 1 2 1 in both dimensions
     let links = topology.live_links().count() as i128;
     for kind in [Kind::Scatter(RankId(0)), Kind::Gather(RankId(0))] {
@@ -123,8 +123,7 @@ fn all_to_allv_counts_what_is_demanded() {
 
 #[test]
 fn failed_ranks_neither_send_nor_count() {
-    let spec = TopologySpec { failed_ranks: vec![RankId(3)], ..TopologySpec::new(Shape::Torus(Torus::new(&[4]))) };
-    let line = Topology::new(spec).unwrap();
+    let line = torus(&[4], &[]).fail_rank(3).unwrap();
     let all = problem(line.clone(), Kind::AllToAll);
     assert_eq!(value(&all, &hop_metric(&line)), Ok(ratio(8, 4)));
     assert_eq!(value(&problem(line.clone(), Kind::AllGather), &set(&[0])), Ok(ratio(2, 1)));
@@ -134,7 +133,7 @@ fn failed_ranks_neither_send_nor_count() {
 
 #[test]
 fn cuts_prove_what_must_cross_them() {
-    let topology = torus(&[4, 4, 4], &[cable(2, 3)]);
+    let topology = torus(&[4, 4, 4], &[(2, 3)]);
     let of = |kind, evidence: &Evidence| value(&problem(topology.clone(), kind), evidence);
     for kind in [Kind::AllGather, Kind::AllReduceGathered, Kind::ReduceScatter] {
         assert_eq!(of(kind, &set(&[2])), Ok(ratio(63, 5)));
@@ -151,10 +150,8 @@ fn cuts_prove_what_must_cross_them() {
 }
 
 #[test]
-fn one_way_links_count_one_way() {
-    let link = |from, to, capacity| GraphLink { from: RankId(from), to: RankId(to), capacity };
-    let shape = Shape::Graph { ranks: 2, links: vec![link(0, 1, 1), link(1, 0, 3)] };
-    let topology = Topology::new(TopologySpec::new(shape)).unwrap();
+fn single_links_count_in_their_direction() {
+    let topology = graph(2, &[(0, 1, 1), (1, 0, 3)]);
     assert_eq!(value(&problem(topology.clone(), Kind::AllGather), &set(&[1])), Ok(ratio(1, 1)));
     assert_eq!(value(&problem(topology.clone(), Kind::ReduceScatter), &set(&[1])), Ok(ratio(1, 3)));
     assert_eq!(value(&problem(topology.clone(), Kind::AllReduce), &set(&[1])), Ok(ratio(1, 1)));
@@ -163,7 +160,7 @@ fn one_way_links_count_one_way() {
 
 #[test]
 fn partitions_prove_the_all_reduce_volume() {
-    let all_reduce = problem(torus(&[4, 4, 4], &[cable(2, 3)]), Kind::AllReduce);
+    let all_reduce = problem(torus(&[4, 4, 4], &[(2, 3)]), Kind::AllReduce);
     assert_eq!(value(&all_reduce, &singletons(64)), Ok(ratio(63, 191)));
 
     let ring = problem(torus(&[4], &[]), Kind::AllReduce);
@@ -194,19 +191,19 @@ fn evidence_of_the_wrong_kind_is_refused_with_the_right_one() {
 
 #[test]
 fn weights_must_name_links_once() {
-    let topology = torus(&[4], &[cable(0, 1)]);
+    let topology = torus(&[4], &[(0, 1)]);
     let all = problem(topology, Kind::AllToAll);
     assert!(matches!(value(&all, &weights(&[(0, 2, 1)])), Err(CertificateError::UnknownLink { .. })));
     assert!(matches!(value(&all, &weights(&[(9, 2, 1)])), Err(CertificateError::UnknownLink { .. })));
     assert!(matches!(value(&all, &weights(&[(1, 2, 1), (1, 2, 0)])), Err(CertificateError::RepeatedLink { .. })));
-    // A dead link carries nothing: its weight is allowed and counts for nothing.
+    // A weight on a dead link is allowed and ignored.
     assert_eq!(value(&all, &weights(&[(0, 1, 7)])), Err(CertificateError::NoWeight));
     assert_eq!(value(&all, &weights(&[(0, 1, 7), (1, 2, 1)])), Ok(ratio(3, 1)));
 }
 
 #[test]
 fn a_broken_machine_has_no_bound() {
-    let halves = torus(&[4], &[cable(0, 1), cable(2, 3)]);
+    let halves = torus(&[4], &[(0, 1), (2, 3)]);
     let (all, gather) = (problem(halves.clone(), Kind::AllToAll), problem(halves.clone(), Kind::AllGather));
     assert!(matches!(value(&all, &weights(&[(1, 2, 1)])), Err(CertificateError::Unreachable { .. })));
     assert!(matches!(value(&gather, &set(&[1, 2])), Err(CertificateError::NoCapacity { .. })));
@@ -216,7 +213,7 @@ fn a_broken_machine_has_no_bound() {
 
 #[test]
 fn claims_beyond_the_evidence_are_refused() {
-    let topology = torus(&[4, 4], &[cable(0, 1)]);
+    let topology = torus(&[4, 4], &[(0, 1)]);
     let evidence = arc_cut(&topology, 0, 2);
     let all = problem(topology, Kind::AllToAll);
     let claim = |at_least| check_volume(&all, &VolumeBound { at_least, evidence: evidence.clone() });
@@ -241,21 +238,17 @@ fn claims_beyond_the_evidence_are_refused() {
 
 /// `[from, to, first, last, weight]`.
 fn over_time(width: u32, rank: Option<u32>, windows: &[[u32; 5]]) -> Evidence {
-    let window = |&[from, to, first, last, weight]: &[u32; 5]| Window {
-        from: RankId(from),
-        to: RankId(to),
-        first,
-        last,
-        weight,
+    let window = |&[from, to, first, last, weight]: &[u32; 5]| {
+        let (from, to) = (RankId(from), RankId(to));
+        Window { from, to, first, last, weight }
     };
     Evidence::MetricOverTime { width, rank: rank.map(RankId), weights: windows.iter().map(window).collect() }
 }
 
 #[test]
-fn the_first_chunk_has_its_way_before_it() {
-    // From 0 to 2 on a line: the k-th chunk is there after k + 1 units. The last link is of no use in the first.
-    let line = Torus { wrap: vec![false], ..Torus::new(&[3]) };
-    let line = Topology::new(TopologySpec::new(Shape::Torus(line))).unwrap();
+fn the_first_chunk_must_cover_its_whole_path() {
+    // From 0 to 2 on a line: the k-th chunk is there after k + 1 units. The last link is useless in the first.
+    let line = torus(&[3], &[(0, 2)]);
     let mut counts = [0; 9];
     counts[2] = 4;
     let pair = Kind::AllToAllV(Demand::new(3, &counts).unwrap());
@@ -272,7 +265,7 @@ fn the_first_chunk_has_its_way_before_it() {
         of(&pair, 1, &over_time(4, None, &[[1, 2, 2, 3, 7], [1, 2, 4, 4, 3], [1, 2, 4, 4, 4]])),
         Ok(ratio(5, 1))
     );
-    // Both ways through time: what comes to a rank, and what goes out from it.
+    // Both directions through time: what reaches a rank, and what leaves it.
     let (late, early) = (over_time(4, Some(2), &[[1, 2, 2, 4, 1]]), over_time(4, Some(2), &[[2, 1, 1, 3, 1]]));
     assert_eq!(of(&Kind::Broadcast(RankId(0)), 4, &late), Ok(ratio(5, 4)));
     assert_eq!(of(&Kind::Reduce(RankId(0)), 4, &early), Ok(ratio(5, 4)));
@@ -280,18 +273,18 @@ fn the_first_chunk_has_its_way_before_it() {
     // Shards of ranks 0 and 1 come to 2, two of them: the first could be there after one unit.
     assert_eq!(of(&Kind::AllGather, 2, &over_time(3, Some(2), &[[1, 2, 1, 3, 1]])), Ok(ratio(2, 1)));
     assert_eq!(of(&Kind::ReduceScatter, 2, &over_time(3, Some(2), &[[2, 1, 1, 3, 1]])), Ok(ratio(2, 1)));
-    // To an all-reduce only the farther of the two matters: they may come in one sum.
+    // In an all-reduce only the farther of the two matters: they may arrive in one sum.
     assert_eq!(of(&Kind::AllReduce, 4, &late), Ok(ratio(5, 4)));
     assert_eq!(of(&Kind::AllReduce, 3, &late), Ok(ratio(0, 3)));
     assert_eq!(of(&Kind::AllReduce, 3, &over_time(3, Some(2), &[[1, 2, 1, 3, 1]])), Ok(ratio(0, 3)));
     assert_eq!(of(&Kind::AllReduce, 9, &over_time(1, Some(2), &[])), Ok(ratio(2, 9)));
-    // No way ends in one unit.
+    // No path ends within one unit.
     assert_eq!(of(&Kind::Scatter(RankId(0)), 1, &over_time(1, None, &[])), Ok(ratio(2, 1)));
     assert_eq!(of(&Kind::Gather(RankId(0)), 1, &over_time(1, None, &[])), Ok(ratio(2, 1)));
 }
 
 #[test]
-fn units_in_which_nothing_changes_are_passed_over() {
+fn units_in_which_nothing_changes_are_skipped() {
     let ring = problem(torus(&[8], &[]), Kind::Scatter(RankId(0)));
     let all = u32::MAX - 1;
     let windows: Vec<[u32; 5]> = (0..8).map(|rank| [rank, (rank + 1) % 8, 5, all, 1]).collect();
@@ -314,7 +307,7 @@ fn metrics_over_time_fit_the_machine_and_the_collective() {
     }
     let heavy = over_time(u32::MAX, Some(2), &[[0, 1, 1, u32::MAX, u32::MAX]]);
     assert!(of(broadcast, &heavy).contains("below 2^63"));
-    let halves = problem(torus(&[4], &[cable(0, 1), cable(2, 3)]), Kind::Broadcast(RankId(0)));
+    let halves = problem(torus(&[4], &[(0, 1), (2, 3)]), Kind::Broadcast(RankId(0)));
     let cut_off = value(&halves, &over_time(9, Some(1), &[]));
     assert!(matches!(cut_off, Err(CertificateError::Unreachable { .. })), "{cut_off:?}");
 }
@@ -322,10 +315,7 @@ fn metrics_over_time_fit_the_machine_and_the_collective() {
 /// Over 0 -> 1, then 1 -> 2 and 1 -> 3: in two steps, what goes to 2 and 3 crosses the first link in the first step.
 #[test]
 fn few_steps_cost_volume() {
-    let links = [(0, 1), (1, 2), (1, 3), (2, 0), (3, 0)];
-    let link = |(from, to)| GraphLink { from: RankId(from), to: RankId(to), capacity: 1 };
-    let shape = Shape::Graph { ranks: 4, links: links.map(link).to_vec() };
-    let fork = Topology::new(TopologySpec::new(shape)).unwrap();
+    let fork = graph(4, &[(0, 1, 1), (1, 2, 1), (1, 3, 1), (2, 0, 1), (3, 0, 1)]);
     let mut counts = [0; 16];
     (counts[2], counts[3]) = (10, 10);
     let demand = Kind::AllToAllV(Demand::new(4, &counts).unwrap());
@@ -342,7 +332,7 @@ fn few_steps_cost_volume() {
     };
     let fork = [[0, 1, 1, 1, 2], [1, 2, 2, 2, 1], [1, 3, 2, 2, 1]];
     assert_eq!(of(&demand, 2, &fork), Ok(ratio(30, 1)));
-    // In three steps nothing need cross the first link in the first of them; in one, there is no way.
+    // In three steps nothing need cross the first link in the first of them; in one, there is no path.
     assert_eq!(of(&demand, 3, &fork), Ok(ratio(0, 1)));
     assert!(matches!(of(&demand, 1, &fork[..1]), Err(CertificateError::OutOfReach { steps: 1, .. })));
     assert!(matches!(of(&demand, 1, &fork), Err(CertificateError::WrongWindow { units: 1, .. })));
@@ -352,7 +342,7 @@ fn few_steps_cost_volume() {
     assert_eq!(of(&Kind::Scatter(RankId(0)), 2, &fork), Ok(ratio(6, 2)));
     assert_eq!(of(&Kind::Gather(RankId(0)), 2, &[[2, 0, 1, 2, 1], [3, 0, 1, 2, 1]]), Ok(ratio(3, 2)));
     let refused = of(&Kind::AllReduce, 2, &fork).unwrap_err().to_string();
-    assert_eq!(refused, "no evidence proves a bound on steps and volume jointly for all_reduce: claim one on either");
+    assert_eq!(refused, "no evidence proves a joint bound on steps and volume for all_reduce: claim one on either");
 }
 
 /// Fractions near the largest that a file can state, and all small ones.
@@ -376,7 +366,7 @@ fn volumes_are_rounded_up_to_whole_widths() {
 }
 
 #[test]
-fn joint_bounds_speak_of_so_many_steps_and_fewer() {
+fn joint_bounds_cover_their_number_of_steps_and_fewer() {
     let joint = |steps, volume| JointBound { steps, at_least: ratio(volume, 2), weights: Vec::new() };
     let bounds = Bounds { joint: vec![joint(4, 7), joint(6, 5)], ..Bounds::default() };
     let widths = |parts| [3, 4, 5, 6, 7].map(|steps| bounds.least_width_in(steps, parts));

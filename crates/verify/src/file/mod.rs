@@ -30,15 +30,14 @@ pub enum FileError {
     Write { path: PathBuf, source: io::Error },
 }
 
-/// The most bytes a packed file may unpack to: 1 GiB, far above any schedule; a small file could else fill the memory.
+/// The most bytes a packed file may unpack to: 1 GiB, far above any schedule, so that a small file cannot fill memory.
 pub const MAX_UNPACKED: u64 = 1 << 30;
 
-/// Reads a text; `-` is standard input. What is named `.gz`, or begins like gzip, is unpacked.
+/// Reads a text; `-` is standard input. A file named `.gz`, or that begins like gzip, is unpacked.
 ///
 /// # Errors
 ///
-/// A [`FileError`] that names the file: it cannot be read, is damaged, unpacks to more than [`MAX_UNPACKED`], or is not
-/// UTF-8.
+/// A [`FileError`] that names the file: it is unreadable, damaged, unpacks to more than [`MAX_UNPACKED`], or is not UTF-8.
 pub fn read_text(path: &Path) -> Result<String, FileError> {
     let error = |source| FileError::Read { path: path.to_owned(), source };
     let mut bytes = Vec::new();

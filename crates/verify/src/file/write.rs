@@ -1,4 +1,4 @@
-//! Writing: a file is there whole, or as it was before.
+//! Writing files atomically.
 
 use std::fs;
 use std::io::{self, Write};
@@ -8,16 +8,17 @@ use flate2::{Compression, GzBuilder};
 
 use super::{FileError, is_gz, is_standard};
 
-/// Writes a file whole or not at all: beside its place first, then into it. `-` is standard output; a name that ends in
-/// `.gz` is packed, the same bytes always alike. A file that is replaced keeps its permissions; a link is followed;
-/// what is no regular file (a pipe, a device) is written to directly.
+/// Writes a file whole or not at all: to a temporary file beside it, which then replaces it. `-` is standard output; a
+/// name that ends in `.gz` is packed, deterministically. A replaced file keeps its permissions; symbolic links are
+/// followed; pipes, devices and the like are written to directly.
 ///
 /// # Errors
 ///
-/// [`FileError::Write`]; then what was there before still is.
+/// [`FileError::Write`]; the file is then unchanged.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let written = if is_standard(path) {
-        write_standard(bytes)
+        let mut output = io::stdout().lock();
+        output.write_all(bytes).and_then(|()| output.flush())
     } else if is_gz(path) {
         pack(bytes).and_then(|packed| replace(path, &packed))
     } else {
@@ -26,11 +27,11 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     written.map_err(|source| FileError::Write { path: path.to_owned(), source })
 }
 
-/// Writes several files whole or none of them: all beside their places first, and only then into them.
+/// Writes several files whole or none of them: all temporary files first, and only then the replacements.
 ///
 /// # Errors
 ///
-/// [`FileError::Write`]; then what was there before still is, unless a file cannot be put in its place at the very end.
+/// [`FileError::Write`]; the files are then unchanged, unless a replacement itself failed.
 pub fn write_all_atomic(files: impl IntoIterator<Item = (PathBuf, Vec<u8>)>) -> Result<(), FileError> {
     let error = |path: &Path, source| FileError::Write { path: path.to_owned(), source };
     let mut ready = Vec::new();
@@ -41,7 +42,7 @@ pub fn write_all_atomic(files: impl IntoIterator<Item = (PathBuf, Vec<u8>)>) -> 
     ready.into_iter().try_for_each(|(path, beside)| beside.put().map_err(|source| error(&path, source)))
 }
 
-/// In the header of a gzip file: the system that wrote it is not known.
+/// In a gzip header: the system that wrote the file is unknown.
 const SYSTEM_UNKNOWN: u8 = 255;
 
 pub(super) fn pack(bytes: &[u8]) -> io::Result<Vec<u8>> {
@@ -51,26 +52,20 @@ pub(super) fn pack(bytes: &[u8]) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-fn write_standard(bytes: &[u8]) -> io::Result<()> {
-    let mut output = io::stdout().lock();
-    output.write_all(bytes)?;
-    output.flush()
-}
-
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Beside::write(path, bytes)?.put()
 }
 
-/// A file that is written, but not yet in its place.
+/// A file that is written but not yet in place.
 struct Beside {
     target: PathBuf,
     file: Written,
 }
 
 enum Written {
-    /// In the folder of its place.
+    /// In the target's folder.
     Whole(tempfile::NamedTempFile),
-    /// What is no regular file (a pipe, a device) is written to directly.
+    /// Directly: the target is not a regular file (a pipe, a device).
     Directly,
 }
 
@@ -100,7 +95,7 @@ impl Beside {
     }
 }
 
-/// A new file with the permissions any new file gets, not those of a secret.
+/// A new file with default permissions, not those of a secret.
 #[cfg(unix)]
 fn new_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     use std::os::unix::fs::PermissionsExt;
@@ -113,7 +108,7 @@ fn new_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     tempfile::NamedTempFile::new_in(folder).map_err(|error| plain(&error))
 }
 
-/// The error without the name of the temporary file, of which nobody has heard.
+/// The error without the name of the temporary file, which means nothing to the user.
 fn plain(error: &io::Error) -> io::Error {
     let text = error.to_string();
     io::Error::new(error.kind(), text.split(" at path ").next().unwrap_or_default())

@@ -1,11 +1,11 @@
-//! What can be wrong with a text, where, and in which words.
+//! Errors in a text, with place and message.
 
 use thiserror::Error;
 
 use super::FormatCode;
 use super::locate::{PathItem, locate};
 
-/// Why a text is no schedule (or topology) file.
+/// Why a text is not a schedule, topology or program file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {message} [{code}]")]
 pub struct ParseError {
@@ -19,7 +19,7 @@ pub struct ParseError {
     pub message: String,
 }
 
-/// Something wrong with the meaning of a value, found after the text was read.
+/// An error in the meaning of a value, found after parsing.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub code: FormatCode,
@@ -34,7 +34,7 @@ impl Fault {
         Self { code, path: Vec::new(), message: message.to_string() }
     }
 
-    /// The same fault, seen from the object or array in which the value stands.
+    /// The same fault, seen from the enclosing object or array.
     pub fn within(mut self, item: PathItem<'static>) -> Self {
         self.path.push(item);
         self
@@ -45,7 +45,7 @@ impl Fault {
         self.within(PathItem::Key(key))
     }
 
-    /// Finds the value, or the innermost object or array around it that stands in the text.
+    /// Locates the value, or the innermost object or array around it that is in the text.
     pub fn into_error(mut self, text: &str) -> ParseError {
         self.path.reverse();
         let mut place = locate(text, &self.path);
@@ -68,7 +68,7 @@ impl From<serde_json::Error> for ParseError {
         for (rust, plain) in IN_PLAIN_WORDS {
             message = message.replace(rust, plain);
         }
-        // Serde has no other way to tell a wrong key from a wrong value than the words it always uses.
+        // Only serde's wording distinguishes a wrong key from a wrong value.
         let about_key = ["unknown field `", "missing field `", "duplicate field `"];
         let code = match error.classify() {
             serde_json::error::Category::Data if about_key.iter().any(|words| message.starts_with(words)) => {
@@ -81,7 +81,7 @@ impl From<serde_json::Error> for ParseError {
     }
 }
 
-/// What serde calls things, and what people who write JSON call them.
+/// Serde's terms, and those of JSON.
 const IN_PLAIN_WORDS: [(&str, &str); 5] = [
     ("expected a nonzero u32", "expected an integer of at least 1 and at most 4294967295"),
     ("expected u32", "expected an integer from 0 to 4294967295"),

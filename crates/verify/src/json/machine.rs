@@ -1,4 +1,4 @@
-//! From a stated machine to a topology.
+//! From a machine in a file to a topology.
 
 use super::FormatCode;
 use super::entry::{FailedLinkEntry, GraphLinkEntry, TopologyFile};
@@ -8,8 +8,7 @@ use super::object::Object;
 use super::scalar::RankEntry;
 use collsynth_core::topology::{FailedLink, GraphLink, RankId, Shape, Topology, TopologyError, TopologySpec, Torus};
 
-/// Builds the topology: first the machine as built, then its failures, so that whoever stated something wrong is told
-/// where.
+/// Builds the topology: first the intact machine, then its failures, so that an error can be located.
 pub(super) fn machine(mut file: TopologyFile) -> Result<Topology, Fault> {
     let mut spec = TopologySpec::new(shape(&mut file)?);
     let built = Topology::new(spec.clone()).map_err(|error| shape_fault(&spec.shape, error))?;
@@ -35,7 +34,7 @@ pub(super) fn machine(mut file: TopologyFile) -> Result<Topology, Fault> {
     check_failures(spec.failed_links.len(), "failed_links", with_links)
 }
 
-/// The rank an entry names. A number is taken as it is, in range or not; coordinates must be a rank's.
+/// The rank that an entry names. Numbers are not checked for range; coordinates must name a rank.
 pub(super) fn rank(topology: &Topology, entry: &RankEntry, code: FormatCode) -> Result<RankId, Fault> {
     match entry {
         RankEntry::Number(rank) => Ok(RankId(*rank)),
@@ -55,15 +54,12 @@ fn shape(file: &mut TopologyFile) -> Result<Shape, Fault> {
                 .at("ranks"))
         }
         (Some(extents), None) => {
-            let empty = |what, length: Option<usize>| match length {
-                Some(0) => {
-                    let error = TopologyError::WrongLength { what, length: 0, dims: extents.len() };
-                    Err(Fault::new(FormatCode::F008, error).at(what))
-                }
-                _ => Ok(()),
-            };
-            empty("wrap", file.wrap.as_ref().map(Vec::len))?;
-            empty("capacity", file.capacity.as_ref().map(Vec::len))?;
+            let lengths =
+                [("wrap", file.wrap.as_ref().map(Vec::len)), ("capacity", file.capacity.as_ref().map(Vec::len))];
+            if let Some((what, _)) = lengths.into_iter().find(|&(_, length)| length == Some(0)) {
+                let error = TopologyError::WrongLength { what, length: 0, dims: extents.len() };
+                return Err(Fault::new(FormatCode::F008, error).at(what));
+            }
             let (wrap, capacity) = (file.wrap.take().unwrap_or_default(), file.capacity.take().unwrap_or_default());
             Ok(Shape::Torus(Torus { extents, wrap, capacity }))
         }
@@ -95,7 +91,7 @@ fn graph(ranks: Option<u32>, entries: &[Object<GraphLinkEntry>]) -> Result<Shape
     Ok(Shape::Graph { ranks, links })
 }
 
-/// Where in the text a machine that cannot be built goes wrong.
+/// The fault of a machine that cannot be built, with its key.
 fn shape_fault(shape: &Shape, error: TopologyError) -> Fault {
     let key = match (&error, shape) {
         (TopologyError::WrongLength { what, .. }, _) => what,
@@ -107,7 +103,7 @@ fn shape_fault(shape: &Shape, error: TopologyError) -> Fault {
     Fault::new(FormatCode::F008, error).at(key)
 }
 
-/// Builds the machine with all of its `count` failures; if that cannot be, finds the first of them at fault.
+/// Builds the machine with all of its `count` failures; otherwise finds the first one at fault.
 fn check_failures(
     count: usize,
     key: &'static str,
@@ -117,7 +113,7 @@ fn check_failures(
         Ok(topology) => return Ok(topology),
         Err(error) => error,
     };
-    // A list with a bad beginning is bad: search for the length at which it becomes so.
+    // A list with a bad prefix is bad: bisect for the shortest one.
     let (mut good, mut bad) = (0, count);
     while bad - good > 1 {
         let middle = good + (bad - good) / 2;

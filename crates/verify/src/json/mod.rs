@@ -1,11 +1,10 @@
 //! Schedule files and topology files: JSON, version `collective-schedule/1`.
 //!
-//! A text is read in two moves. First serde brings it into the statements of `entry`, which know keys and types but
-//! no meaning, and reports what is wrong with a line and a column. Then `read` gives it meaning (ranks, chunks,
-//! topology, collective); what is wrong there is found again in the text by [`locate`], so that a file without mistakes
-//! pays nothing for good messages.
+//! A text is read in two passes. First serde parses it into the entries of `entry`, which know keys and types but no
+//! meaning, and reports errors with line and column. Then `read` gives it meaning (ranks, chunks, topology, collective);
+//! [`locate`] finds errors there again in the text, so that a correct file pays nothing for good messages.
 //!
-//! The JSON Schemas are generated from the same statements that the reader uses.
+//! The JSON Schemas are generated from the same entries.
 
 mod code;
 mod entry;
@@ -31,7 +30,7 @@ pub use read::{parse_solution, parse_topology};
 pub use schema::{schedule_schema, topology_schema};
 pub use write::{solution_to_string, topology_to_string};
 
-/// The value of `format` in the files that are read and written here.
+/// The value of `format` in schedule files.
 pub const FORMAT: &str = "collective-schedule/1";
 
 #[cfg(test)]

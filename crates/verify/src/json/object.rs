@@ -1,7 +1,5 @@
-//! JSON objects and keys, taken strictly.
-//!
-//! What serde derives accepts more than the format allows: an array in place of an object, `null` in place of a key
-//! that is left out. These wrappers do not.
+//! Strict JSON objects and keys. Derived serde code accepts more than the format allows: an array for an object, `null`
+//! for an omitted key. These wrappers do not.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,7 +7,7 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
-/// A `T` that stands in the text as an object.
+/// A `T` written as an object.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Object<T>(pub T);
 
@@ -33,7 +31,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
     }
 }
 
-/// For keys that may be left out but, where they stand, have a value: `null` is none.
+/// For optional keys that must have a value if present: `null` is none.
 pub(super) fn stated<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }

@@ -1,4 +1,4 @@
-//! From statements to meaning: topology, problem, schedule, bounds.
+//! From entries to meaning: topology, problem, schedule, bounds.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -21,31 +21,30 @@ use collsynth_core::topology::{RankId, Topology, TopologySpec};
 
 /// Reads a schedule file.
 ///
-/// Ranks in transfers may be out of range, links missing, chunks sent by ranks that do not hold them: that is for the
-/// verifier to say. The order of transfers and chunks is kept.
+/// Ranks out of range in transfers, missing links, and chunks sent by ranks that do not hold them are left to the
+/// verifier. Transfers and chunks keep their order.
 ///
 /// # Errors
 ///
-/// The first thing that is wrong with the text, the topology, the collective or a chunk's number, and where.
+/// The first error in the text, the topology, the collective or a chunk's number, with its place.
 pub fn parse_solution(text: &str) -> Result<Solution, ParseError> {
     let file: Object<ScheduleFile> =
         serde_json::from_str(text).map_err(|error| format_fault(text).unwrap_or_else(|| error.into()))?;
     solution(file.0).map_err(|fault| fault.into_error(text))
 }
 
-/// Reads a topology file. The result is in its normal form: defaults filled in, failures sorted.
+/// Reads a topology file. The result is in normal form: defaults filled in, failures sorted.
 ///
 /// # Errors
 ///
-/// The first thing that is wrong with the text, or the reason why it states no machine, and where.
+/// The first error in the text or the machine, with its place.
 pub fn parse_topology(text: &str) -> Result<TopologySpec, ParseError> {
     let file: Object<TopologyFile> = serde_json::from_str(text)?;
     let topology = machine(file.0).map_err(|fault| fault.into_error(text))?;
     Ok(topology.spec().clone())
 }
 
-/// If a text that makes no sense is a file of another version (or not of this kind at all), says so: a file of another
-/// version may well have keys that are unknown here.
+/// The error of a file of another version or kind. It comes before any other: such a file may well have unknown keys.
 fn format_fault(text: &str) -> Option<ParseError> {
     #[derive(Deserialize)]
     struct Probe {
@@ -67,9 +66,11 @@ fn solution(file: ScheduleFile) -> Result<Solution, Fault> {
     let problem = problem(topology, file.collective.0).map_err(|fault| fault.at("collective"))?;
     let schedule = schedule(&problem, file.steps).map_err(|fault| fault.at("steps"))?;
     let bounds = bounds(problem.topology(), file.bounds.0).map_err(|fault| fault.at("bounds"))?;
-    let origin =
-        file.origin.map(|Object(OriginEntry { tool, planner, command, seed })| Origin { tool, planner, command, seed });
-    Ok(Solution { problem, schedule, bounds, origin })
+    Ok(Solution { problem, schedule, bounds, origin: file.origin.map(origin) })
+}
+
+pub(super) fn origin(Object(OriginEntry { tool, planner, command, seed }): Object<OriginEntry>) -> Origin {
+    Origin { tool, planner, command, seed }
 }
 
 pub(super) fn problem(topology: Topology, entry: CollectiveEntry) -> Result<Problem, Fault> {
@@ -142,21 +143,17 @@ fn chunk_ids(problem: &Problem, list: ChunkList) -> Result<Vec<u32>, Fault> {
         ids[index] = chunk.map_err(|error| Fault::new(FormatCode::F005, error).within(PathItem::Index(index)))?.0;
     }
     let count = problem.chunk_count();
-    match ids.iter().position(|&id| id >= count) {
-        None => Ok(ids),
-        Some(index) => {
-            let number = match ids[index] {
-                NO_CHUNK => "this chunk".to_owned(),
-                id => format!("chunk {id}"),
-            };
-            let kind = problem.collective().kind.name();
-            let message = match count {
-                0 => format!("{number} is out of range: this {kind} has no chunks"),
-                _ => format!("{number} is out of range: the chunks of this {kind} are 0 to {}", count - 1),
-            };
-            Err(Fault::new(FormatCode::F005, message).within(PathItem::Index(index)))
-        }
-    }
+    let Some(index) = ids.iter().position(|&id| id >= count) else { return Ok(ids) };
+    let number = match ids[index] {
+        NO_CHUNK => "this chunk".to_owned(),
+        id => format!("chunk {id}"),
+    };
+    let kind = problem.collective().kind.name();
+    let message = match count {
+        0 => format!("{number} is out of range: this {kind} has no chunks"),
+        _ => format!("{number} is out of range: the chunks of this {kind} are 0 to {}", count - 1),
+    };
+    Err(Fault::new(FormatCode::F005, message).within(PathItem::Index(index)))
 }
 
 fn bounds(topology: &Topology, entry: BoundsEntry) -> Result<Bounds, Fault> {
@@ -165,24 +162,18 @@ fn bounds(topology: &Topology, entry: BoundsEntry) -> Result<Bounds, Fault> {
         let ranks = entries.iter().enumerate();
         ranks.map(|(index, entry)| one(entry).map_err(|fault| fault.within(PathItem::Index(index)))).collect()
     };
-    let steps = match entry.steps {
-        None => None,
-        Some(Object(entry)) => {
-            let end = |entry, key| one(entry).map_err(|fault| fault.at(key).at("steps"));
-            let (from, to) = (end(&entry.from, "from")?, end(&entry.to, "to")?);
-            Some(StepsBound { at_least: entry.at_least, from, to })
-        }
-    };
-    let volume = match entry.volume {
-        None => None,
-        Some(Object(entry)) => Some(volume_bound(&entry, one, several).map_err(|fault| fault.at("volume"))?),
-    };
+    let steps = entry.steps.map(|Object(entry)| {
+        let end = |entry, key| one(entry).map_err(|fault| fault.at(key).at("steps"));
+        Ok(StepsBound { at_least: entry.at_least, from: end(&entry.from, "from")?, to: end(&entry.to, "to")? })
+    });
+    let volume =
+        entry.volume.map(|Object(entry)| volume_bound(&entry, one, several).map_err(|fault| fault.at("volume")));
     let joint = entry.joint.iter().enumerate().map(|(index, Object(entry))| {
         let weights = windows(&entry.weights, one);
         let weights = weights.map_err(|fault| fault.within(PathItem::Index(index)).at("joint"))?;
         Ok(JointBound { steps: entry.steps, at_least: entry.at_least.0, weights })
     });
-    Ok(Bounds { steps, volume, joint: joint.collect::<Result<_, _>>()? })
+    Ok(Bounds { steps: steps.transpose()?, volume: volume.transpose()?, joint: joint.collect::<Result<_, _>>()? })
 }
 
 fn windows(entries: &[WindowEntry], one: impl Fn(&RankEntry) -> Result<RankId, Fault>) -> Result<Vec<Window>, Fault> {

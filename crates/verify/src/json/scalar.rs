@@ -3,17 +3,18 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, SeqAccess, Unexpected, Visitor};
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Unexpected, Visitor};
 
 use super::FORMAT;
 use collsynth_core::certificate::Rational;
 use collsynth_core::schedule::Op;
 use collsynth_core::topology::{DimRef, Direction};
 
-/// The value of `format`: this version and no other.
+/// The value of `format`: exactly this version.
 pub(super) struct FormatEntry;
 
-/// A rank, by its number or as text (coordinates, `2.0.0`).
+/// A rank: its number, or text (coordinates, `2.0.0`).
 #[derive(Clone, Debug)]
 pub(super) enum RankEntry {
     Number(u32),
@@ -21,21 +22,23 @@ pub(super) enum RankEntry {
 }
 
 /// A dimension or a direction: `x`, `x+`.
-pub(super) struct DimEntry(pub DimRef);
+#[derive(Deserialize)]
+pub(super) struct DimEntry(#[serde(deserialize_with = "from_text")] pub DimRef);
 
 /// A direction: `x+`.
-pub(super) struct DirectionEntry(pub Direction);
+#[derive(Deserialize)]
+pub(super) struct DirectionEntry(#[serde(deserialize_with = "from_text")] pub Direction);
 
 /// `copy` or `reduce`.
 pub(super) struct OpEntry(pub Op);
 
-/// A number that is not negative: an integer, or a fraction as text (`1024/31`).
+/// A nonnegative number: an integer, or a fraction as text (`1024/31`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RationalEntry(pub Rational);
 
-/// The chunks of a transfer: numbers, and labels that can be understood only once the collective is known.
+/// The chunks of a transfer: numbers, and labels that have a meaning only once the collective is known.
 pub(super) struct ChunkList {
-    /// One entry per chunk; [`NO_CHUNK`] for labels, and for numbers that are too large to be any chunk's.
+    /// One entry per chunk; [`NO_CHUNK`] for labels and for numbers too large for any chunk.
     pub ids: Vec<u32>,
     /// Index and text of each label, ascending.
     pub labels: Vec<(usize, String)>,
@@ -81,19 +84,6 @@ impl<'de> Deserialize<'de> for RankEntry {
     }
 }
 
-impl<'de> Deserialize<'de> for DimEntry {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        from_text(deserializer).map(Self)
-    }
-}
-
-impl<'de> Deserialize<'de> for DirectionEntry {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        from_text(deserializer).map(Self)
-    }
-}
-
-/// A string that has a meaning of its own.
 fn from_text<'de, D: Deserializer<'de>, T: FromStr<Err: fmt::Display>>(deserializer: D) -> Result<T, D::Error> {
     String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
 }
@@ -130,6 +120,7 @@ impl<'de> Deserialize<'de> for RationalEntry {
 
             fn visit_str<E: Error>(self, text: &str) -> Result<RationalEntry, E> {
                 let (numerator, denominator) = text.split_once('/').unwrap_or((text, "1"));
+                let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
                 let number = |digits: &str| digits.parse::<i128>().ok().filter(|_| is_digits(digits));
                 match (number(numerator), number(denominator).filter(|&denominator| denominator > 0)) {
                     (Some(numerator), Some(denominator)) => Ok(RationalEntry(Rational::new(numerator, denominator))),
@@ -139,10 +130,6 @@ impl<'de> Deserialize<'de> for RationalEntry {
         }
         deserializer.deserialize_any(RationalVisitor)
     }
-}
-
-fn is_digits(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 impl<'de> Deserialize<'de> for ChunkList {
@@ -165,7 +152,7 @@ impl<'de> Deserialize<'de> for ChunkList {
     }
 }
 
-/// Reads one chunk and appends it.
+/// Reads and appends one chunk.
 struct NextChunk<'a>(&'a mut ChunkList);
 
 impl<'de> DeserializeSeed<'de> for NextChunk<'_> {

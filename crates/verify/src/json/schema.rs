@@ -1,4 +1,4 @@
-//! The JSON Schemas (draft 2020-12), generated from the statements the reader uses.
+//! The JSON Schemas (draft 2020-12), generated from the reader's entries.
 
 use std::borrow::Cow;
 
@@ -11,8 +11,8 @@ use super::entry::{ScheduleFile, TopologyFile};
 use super::object::Object;
 use super::scalar::{ChunkList, DimEntry, DirectionEntry, FormatEntry, OpEntry, RankEntry, RationalEntry};
 
-/// The schema of schedule files. It knows keys and types; what needs the topology or the collective to be judged
-/// (ranks, chunks, links) is beyond it.
+/// The schema of schedule files. It covers keys and types, not what depends on the topology or the collective (ranks,
+/// chunks, links).
 pub fn schedule_schema() -> Value {
     schema_of::<ScheduleFile>("Schedule file, collective-schedule/1")
 }
@@ -28,7 +28,7 @@ pub(super) fn schema_of<T: JsonSchema>(title: &str) -> Value {
     schema.to_value()
 }
 
-/// The schema says of a `T` what this enforces: it is an object.
+/// The schema of a `T` already says what this enforces: it is an object.
 impl<T: JsonSchema> JsonSchema for Object<T> {
     fn schema_name() -> Cow<'static, str> {
         T::schema_name()

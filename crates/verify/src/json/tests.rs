@@ -1,6 +1,7 @@
+use proptest::option::of;
 use proptest::prelude::*;
 
-use super::FormatCode;
+use super::FormatCode::{F001, F002, F003, F004, F005, F008, F009};
 use super::{PathItem, locate, parse_solution, parse_topology, solution_to_string, topology_to_string};
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, Rational, StepsBound, VolumeBound, Window};
 use collsynth_core::collective::{ChunkId, Collective, Demand, Kind};
@@ -10,38 +11,32 @@ use collsynth_core::topology::{
     DimRef, Direction, FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus,
 };
 
-/// A file around these steps.
+/// A file with these steps.
 fn with_steps(steps: &str) -> String {
-    format!(
-        "{{\"steps\": {steps}, \"format\": \"collective-schedule/1\",\n \"topology\": {{\"torus\": [4, 4]}},\n \
-         \"collective\": {{\"kind\": \"all_to_all\", \"parts\": 2}}}}"
-    )
+    let rest = "\"topology\": {\"torus\": [4, 4]},\n \"collective\": {\"kind\": \"all_to_all\", \"parts\": 2}";
+    format!("{{\"steps\": {steps}, \"format\": \"collective-schedule/1\",\n {rest}}}")
+}
+
+/// A file with these keys, the last on a line of its own.
+fn with(first: &str, last: &str) -> String {
+    format!("{{\"format\": \"collective-schedule/1\", {first}, \"steps\": [],\n{last}}}")
 }
 
 fn with_topology(topology: &str) -> String {
-    format!(
-        "{{\"format\": \"collective-schedule/1\", \"collective\": {{\"kind\": \"broadcast\", \"root\": 0}}, \"steps\": \
-         [],\n\"topology\": {topology}}}"
-    )
+    with(r#""collective": {"kind": "broadcast", "root": 0}"#, &format!("\"topology\": {topology}"))
 }
 
 fn with_collective(collective: &str) -> String {
-    format!(
-        "{{\"format\": \"collective-schedule/1\", \"topology\": {{\"torus\": [3], \"failed_ranks\": [2]}}, \"steps\": \
-         [],\n\"collective\": {collective}}}"
-    )
+    with(r#""topology": {"torus": [3], "failed_ranks": [2]}"#, &format!("\"collective\": {collective}"))
 }
 
 fn with_bounds(bounds: &str) -> String {
-    format!(
-        "{{\"format\": \"collective-schedule/1\", \"topology\": {{\"torus\": [3]}}, \"collective\": {{\"kind\": \
-         \"barrier\"}}, \"steps\": [],\n\"bounds\": {bounds}}}"
-    )
+    with(r#""topology": {"torus": [3]}, "collective": {"kind": "barrier"}"#, &format!("\"bounds\": {bounds}"))
 }
 
-/// Checks the code, the words, and that the place told is where the text goes on with `place`.
+/// Checks the code, the words, and that the reported place is where the text continues with `place`.
 #[track_caller]
-fn refused(text: &str, code: FormatCode, place: &str, words: &str) {
+fn refused(text: &str, code: super::FormatCode, place: &str, words: &str) {
     let error = parse_solution(text).expect_err("the text is wrong");
     let line = text.lines().nth(error.line - 1).unwrap_or_default();
     let rest: String = line.chars().skip(error.column - 1).collect();
@@ -62,81 +57,55 @@ fn ranks_and_chunks_are_read_in_either_form() {
 }
 
 #[test]
-fn broken_json_is_told_with_its_place() {
-    refused("", FormatCode::F001, "", "EOF");
-    refused("{\"format\": \"collective-schedule/1\",\n", FormatCode::F001, "", "EOF");
-    refused(&(with_steps("[]") + "\n}"), FormatCode::F001, "}", "trailing");
-    refused(&with_steps(&"[".repeat(100_000)), FormatCode::F003, "[[[[[[[[", "an object");
-    refused(&with_steps("[{\"width\": 1 \"transfers\": []}]"), FormatCode::F001, "\"transfe", "expected `,` or `}`");
+fn broken_json_is_reported_with_its_place() {
+    refused("", F001, "", "EOF");
+    refused("{\"format\": \"collective-schedule/1\",\n", F001, "", "EOF");
+    refused(&(with_steps("[]") + "\n}"), F001, "}", "trailing");
+    refused(&with_steps(&"[".repeat(100_000)), F003, "[[[[[[[[", "an object");
+    refused(&with_steps(r#"[{"width": 1 "transfers": []}]"#), F001, "\"transfe", "expected `,` or `}`");
 }
 
 #[test]
-fn wrong_keys_are_told_with_the_right_ones() {
-    let unknown = with_steps("[{\"transfers\": [{\"from\": 0, \"to\": 1, \"chunk\": [1]}]}]");
-    refused(
-        &unknown,
-        FormatCode::F002,
-        "\": [1]}]",
-        "unknown field `chunk`, expected one of `from`, `to`, `via`, `op`, `chunks`",
-    );
-    refused(&with_steps("[{\"width\": 1}]"), FormatCode::F002, "}], \"for", "missing field `transfers`");
-    refused(&with_steps("[{\"width\": 1, \"width\": 2}]"), FormatCode::F002, "\": 2}], ", "duplicate field `width`");
-    refused(&with_topology("{}"), FormatCode::F002, "{}}", "`torus` or `links`");
-    refused(&with_topology("{\"torus\": [2], \"links\": []}"), FormatCode::F002, "[]}}", "exclude each other");
-    refused(&with_topology("{\"torus\": [2], \"ranks\": 2}"), FormatCode::F002, "2}}", "belongs to `links`");
-    refused(&with_topology("{\"links\": [], \"wrap\": [true]}"), FormatCode::F002, "[true]}}", "belongs to `torus`");
-    refused(&with_collective("{\"kind\": \"reduce\"}"), FormatCode::F002, "}}", "missing field `root`");
-    refused(&with_collective("{\"kind\": \"barrier\", \"root\": 0}"), FormatCode::F002, "}}", "unknown field `root`");
-    refused(&with_bounds("{\"volume\": {\"kind\": \"cut\", \"at_least\": 1}}"), FormatCode::F002, "}}}", "`ranks`");
+fn wrong_keys_are_reported_with_the_right_ones() {
+    let unknown = with_steps(r#"[{"transfers": [{"from": 0, "to": 1, "chunk": [1]}]}]"#);
+    refused(&unknown, F002, "\": [1]}]", "unknown field `chunk`, expected one of `from`, `to`, `via`, `op`, `chunks`");
+    refused(&with_steps("[{\"width\": 1}]"), F002, "}], \"for", "missing field `transfers`");
+    refused(&with_steps(r#"[{"width": 1, "width": 2}]"#), F002, "\": 2}], ", "duplicate field `width`");
+    refused(&with_topology("{}"), F002, "{}}", "`torus` or `links`");
+    refused(&with_topology(r#"{"torus": [2], "links": []}"#), F002, "[]}}", "exclude each other");
+    refused(&with_topology(r#"{"torus": [2], "ranks": 2}"#), F002, "2}}", "belongs to `links`");
+    refused(&with_topology(r#"{"links": [], "wrap": [true]}"#), F002, "[true]}}", "belongs to `torus`");
+    refused(&with_collective(r#"{"kind": "reduce"}"#), F002, "}}", "missing field `root`");
+    refused(&with_collective(r#"{"kind": "barrier", "root": 0}"#), F002, "}}", "unknown field `root`");
+    refused(&with_bounds(r#"{"volume": {"kind": "cut", "at_least": 1}}"#), F002, "}}}", "`ranks`");
 }
 
 #[test]
-fn wrong_values_are_told_with_their_place() {
-    refused(&with_steps("[{\"width\": 0, \"transfers\": []}]"), FormatCode::F003, "0, \"tran", "at least 1");
-    refused(&with_steps("[[1, []]]"), FormatCode::F003, "[[1, []]", "an object");
-    refused(&with_steps("null"), FormatCode::F003, "l, \"form", "null");
-    let transfer = |keys: &str| with_steps(&format!("[{{\"transfers\": [{{\"from\": 0, \"to\": 1, {keys}}}]}}]"));
-    refused(&transfer("\"op\": \"add\", \"chunks\": []"), FormatCode::F003, "\", \"chun", "`copy` or `reduce`");
-    refused(&transfer("\"via\": \"x\", \"chunks\": []"), FormatCode::F003, "\", \"chun", "directions are x+ and x-");
-    refused(&transfer("\"via\": null, \"chunks\": []"), FormatCode::F003, "l, \"chun", "null");
-    refused(&transfer("\"chunks\": [-1]"), FormatCode::F003, "1]}]}], ", "its label");
-    refused(&transfer("\"chunks\": [1.0]"), FormatCode::F003, "0]}]}], ", "its label");
-    refused(
-        &with_steps("[{\"transfers\": [{\"from\": \"4.0\", \"to\": 0, \"chunks\": []}]}]"),
-        FormatCode::F003,
-        "\"4.0\", \"",
-        "4x4",
-    );
-    refused(
-        &with_steps("[{\"transfers\": [{\"from\": \"a\", \"to\": 0, \"chunks\": []}]}]"),
-        FormatCode::F003,
-        "\", \"to\":",
-        "a rank",
-    );
-    refused(
-        &with_collective("{\"kind\": \"broadcast\", \"root\": 0, \"parts\": 0}"),
-        FormatCode::F003,
-        "}}",
-        "at least 1",
-    );
-    refused(&with_collective("{\"kind\": \"alltoall\"}"), FormatCode::F003, "\"}}", "`all_to_all`");
+fn wrong_values_are_reported_with_their_place() {
+    refused(&with_steps(r#"[{"width": 0, "transfers": []}]"#), F003, "0, \"tran", "at least 1");
+    refused(&with_steps("[[1, []]]"), F003, "[[1, []]", "an object");
+    refused(&with_steps("null"), F003, "l, \"form", "null");
+    let transfer = |keys: &str| with_steps(&format!(r#"[{{"transfers": [{{"from": 0, "to": 1, {keys}}}]}}]"#));
+    refused(&transfer(r#""op": "add", "chunks": []"#), F003, "\", \"chun", "`copy` or `reduce`");
+    refused(&transfer(r#""via": "x", "chunks": []"#), F003, "\", \"chun", "directions are x+ and x-");
+    refused(&transfer(r#""via": null, "chunks": []"#), F003, "l, \"chun", "null");
+    refused(&transfer("\"chunks\": [-1]"), F003, "1]}]}], ", "its label");
+    refused(&transfer("\"chunks\": [1.0]"), F003, "0]}]}], ", "its label");
+    refused(&with_steps(r#"[{"transfers": [{"from": "4.0", "to": 0, "chunks": []}]}]"#), F003, "\"4.0\", \"", "4x4");
+    refused(&with_steps(r#"[{"transfers": [{"from": "a", "to": 0, "chunks": []}]}]"#), F003, "\", \"to\":", "a rank");
+    refused(&with_collective(r#"{"kind": "broadcast", "root": 0, "parts": 0}"#), F003, "}}", "at least 1");
+    refused(&with_collective(r#"{"kind": "alltoall"}"#), F003, "\"}}", "`all_to_all`");
     for at_least in ["-1", "\"1/0\"", "\"+1\"", "1.5", "\"1/2/3\"", "\"\"", &format!("\"{}\"", "9".repeat(40))] {
-        let text =
-            with_bounds(&format!("{{\"volume\": {{\"kind\": \"cut\", \"ranks\": [], \"at_least\": {at_least}}}}}"));
-        assert_eq!(parse_solution(&text).unwrap_err().code, FormatCode::F003, "{at_least}");
+        let text = with_bounds(&format!(r#"{{"volume": {{"kind": "cut", "ranks": [], "at_least": {at_least}}}}}"#));
+        assert_eq!(parse_solution(&text).unwrap_err().code, F003, "{at_least}");
     }
 }
 
 #[test]
-fn another_version_is_told_before_anything_else() {
-    refused("{}", FormatCode::F004, "{}", "missing");
-    refused(
-        "{\"rounds\": [],\n \"format\": \"collective-schedule/2\"}",
-        FormatCode::F004,
-        "\"collect",
-        "collective-schedule/1",
-    );
-    refused("{\"format\": 1}", FormatCode::F004, "1}", "`format` is 1");
+fn another_version_is_reported_before_anything_else() {
+    refused("{}", F004, "{}", "missing");
+    refused("{\"rounds\": [],\n \"format\": \"collective-schedule/2\"}", F004, "\"collect", "collective-schedule/1");
+    refused("{\"format\": 1}", F004, "1}", "`format` is 1");
 }
 
 #[test]
@@ -148,70 +117,55 @@ fn chunks_out_of_range_are_found_in_the_text() {
     };
     refused(
         &steps("[511, 512]"),
-        FormatCode::F005,
+        F005,
         "512]}]}]",
         "chunk 512 is out of range: the chunks of this all_to_all are 0 to 511",
     );
-    refused(&steps("[99999999999]"), FormatCode::F005, "99999999", "0 to 511");
-    refused(&steps("[0, \"3>16\"]"), FormatCode::F005, "\"3>16\"]}", "rank 16");
-    refused(&steps("[\"3>5/2\"]"), FormatCode::F005, "\"3>5/2\"]", "part 2");
-    refused(&steps("[\"3\"]"), FormatCode::F005, "\"3\"]}]}]", "origin>dest");
+    refused(&steps("[99999999999]"), F005, "99999999", "0 to 511");
+    refused(&steps("[0, \"3>16\"]"), F005, "\"3>16\"]}", "rank 16");
+    refused(&steps("[\"3>5/2\"]"), F005, "\"3>5/2\"]", "part 2");
+    refused(&steps("[\"3\"]"), F005, "\"3\"]}]}]", "origin>dest");
 }
 
 #[test]
 fn what_makes_no_machine_is_found_in_the_text() {
-    refused(&with_topology("{\"torus\": [4, 0]}"), FormatCode::F008, "[4, 0]}}", "extent 0");
-    refused(&with_topology("{\"torus\": []}"), FormatCode::F008, "[]}}", "dimensions");
-    refused(
-        &with_topology("{\"torus\": [4, 4], \"wrap\": [true]}"),
-        FormatCode::F008,
-        "[true]}}",
-        "`wrap` has 1 entries",
-    );
-    refused(&with_topology("{\"torus\": [4], \"wrap\": []}"), FormatCode::F008, "[]}}", "`wrap` has 0 entries");
-    refused(&with_topology("{\"torus\": [4], \"capacity\": [0]}"), FormatCode::F008, "[0]}}", "capacity 0");
-    refused(&with_topology("{\"torus\": [4000000000, 4000000000]}"), FormatCode::F008, "[4000000", "ranks");
-    refused(&with_topology("{\"torus\": [4], \"failed_ranks\": [1, 2, 2]}"), FormatCode::F008, "2]}}", "twice");
-    refused(&with_topology("{\"torus\": [4], \"failed_ranks\": [1, 9]}"), FormatCode::F008, "9]}}", "0 to 3");
-    refused(&with_topology("{\"torus\": [4], \"failed_ranks\": [\"0.0\"]}"), FormatCode::F008, "\"0.0\"]}}", "4 torus");
+    refused(&with_topology("{\"torus\": [4, 0]}"), F008, "[4, 0]}}", "extent 0");
+    refused(&with_topology("{\"torus\": []}"), F008, "[]}}", "dimensions");
+    refused(&with_topology(r#"{"torus": [4, 4], "wrap": [true]}"#), F008, "[true]}}", "`wrap` has 1 entries");
+    refused(&with_topology(r#"{"torus": [4], "wrap": []}"#), F008, "[]}}", "`wrap` has 0 entries");
+    refused(&with_topology(r#"{"torus": [4], "capacity": [0]}"#), F008, "[0]}}", "capacity 0");
+    refused(&with_topology("{\"torus\": [4000000000, 4000000000]}"), F008, "[4000000", "ranks");
+    refused(&with_topology(r#"{"torus": [4], "failed_ranks": [1, 2, 2]}"#), F008, "2]}}", "twice");
+    refused(&with_topology(r#"{"torus": [4], "failed_ranks": [1, 9]}"#), F008, "9]}}", "0 to 3");
+    refused(&with_topology(r#"{"torus": [4], "failed_ranks": ["0.0"]}"#), F008, "\"0.0\"]}}", "4 torus");
     let links = "{\"torus\": [4, 4], \"failed_links\": [{\"from\": 0, \"to\": 1},\n{\"from\": 2, \"to\": 4}, {\"from\": 3, \"to\": 2}]}";
-    refused(&with_topology(links), FormatCode::F008, "{\"from\":", "not neighbors");
-    refused(&with_topology("{\"links\": []}"), FormatCode::F008, "{\"links\"", "no rank");
-    refused(&with_topology("{\"links\": [], \"ranks\": 4000000000}"), FormatCode::F008, "40000000", "ranks");
-    refused(
-        &with_topology("{\"links\": [{\"from\": 0, \"to\": 4294967295}]}"),
-        FormatCode::F008,
-        "[{\"from\"",
-        "ranks",
-    );
-    refused(&with_topology("{\"links\": [{\"from\": \"0.0\", \"to\": 1}]}"), FormatCode::F008, "\"0.0\", \"", "no");
+    refused(&with_topology(links), F008, "{\"from\":", "not neighbors");
+    refused(&with_topology("{\"links\": []}"), F008, "{\"links\"", "no rank");
+    refused(&with_topology(r#"{"links": [], "ranks": 4000000000}"#), F008, "40000000", "ranks");
+    refused(&with_topology(r#"{"links": [{"from": 0, "to": 4294967295}]}"#), F008, "[{\"from\"", "ranks");
+    refused(&with_topology(r#"{"links": [{"from": "0.0", "to": 1}]}"#), F008, "\"0.0\", \"", "no");
 }
 
 #[test]
 fn a_collective_that_does_not_fit_is_found_in_the_text() {
-    refused(&with_collective("{\"kind\": \"broadcast\", \"root\": 3}"), FormatCode::F009, "3}}", "out of range");
-    refused(&with_collective("{\"kind\": \"broadcast\", \"root\": 2}"), FormatCode::F009, "2}}", "failed");
-    refused(&with_collective("{\"kind\": \"broadcast\", \"root\": \"0.1\"}"), FormatCode::F009, "\"0.1\"}}", "torus");
-    refused(
-        &with_collective("{\"kind\": \"all_to_all\", \"parts\": 4000000000}"),
-        FormatCode::F009,
-        "40000000",
-        "chunks",
-    );
-    refused(&with_collective("{\"kind\": \"all_to_allv\", \"demand\": [[1]]}"), FormatCode::F009, "[[1]]}}", "1 rows");
-    let uneven = "{\"kind\": \"all_to_allv\", \"demand\": [[1, 1, 1], [1, 1], [1]]}";
-    refused(&with_collective(uneven), FormatCode::F009, "[1, 1], ", "2 entries");
+    refused(&with_collective(r#"{"kind": "broadcast", "root": 3}"#), F009, "3}}", "out of range");
+    refused(&with_collective(r#"{"kind": "broadcast", "root": 2}"#), F009, "2}}", "failed");
+    refused(&with_collective(r#"{"kind": "broadcast", "root": "0.1"}"#), F009, "\"0.1\"}}", "torus");
+    refused(&with_collective(r#"{"kind": "all_to_all", "parts": 4000000000}"#), F009, "40000000", "chunks");
+    refused(&with_collective(r#"{"kind": "all_to_allv", "demand": [[1]]}"#), F009, "[[1]]}}", "1 rows");
+    let uneven = r#"{"kind": "all_to_allv", "demand": [[1, 1, 1], [1, 1], [1]]}"#;
+    refused(&with_collective(uneven), F009, "[1, 1], ", "2 entries");
 }
 
 #[test]
 fn topology_files_are_read_in_normal_form() {
-    let text = "{\"failed_links\": [{\"from\": \"3.0\", \"to\": 2}], \"torus\": [4, 2], \"wrap\": [true, false]}";
+    let text = r#"{"failed_links": [{"from": "3.0", "to": 2}], "torus": [4, 2], "wrap": [true, false]}"#;
     let spec = parse_topology(text).unwrap();
     assert_eq!(spec.failed_links[0].dim, Some(DimRef::Dim(0)));
     let written =
         "{\n  \"torus\": [4, 2],\n  \"failed_links\": [\n    {\"from\": 2, \"to\": 3, \"dim\": \"x\"}\n  ]\n}\n";
     assert_eq!(topology_to_string(&spec), written);
-    assert_eq!(parse_topology("{\"format\": 1}").unwrap_err().code, FormatCode::F002);
+    assert_eq!(parse_topology("{\"format\": 1}").unwrap_err().code, F002);
 }
 
 #[test]
@@ -281,14 +235,9 @@ fn kinds(ranks: u32) -> impl Strategy<Value = Kind> {
 
 fn windows() -> impl Strategy<Value = Vec<Window>> {
     let rank = || (0_u32..9).prop_map(RankId);
-    let window = (rank(), rank(), 0_u32..9, 0_u32..9, 0_u32..5).prop_map(|(from, to, first, last, weight)| Window {
-        from,
-        to,
-        first,
-        last,
-        weight,
-    });
-    proptest::collection::vec(window, 0..4)
+    let ends = (rank(), rank(), 0_u32..9, 0_u32..9, 0_u32..5);
+    let window = |(from, to, first, last, weight)| Window { from, to, first, last, weight };
+    proptest::collection::vec(ends.prop_map(window), 0..4)
 }
 
 fn evidence() -> impl Strategy<Value = Evidence> {
@@ -320,10 +269,7 @@ prop_compose! {
 
 prop_compose! {
     fn origins()(
-        tool in proptest::option::of(".*"),
-        planner in proptest::option::of("[a-z]+"),
-        command in proptest::option::of(".*"),
-        seed in proptest::option::of(any::<u64>()),
+        (tool, planner, command, seed) in (of(".*"), of("[a-z]+"), of(".*"), of(any::<u64>())),
     ) -> Origin {
         Origin { tool, planner, command, seed }
     }
@@ -367,7 +313,7 @@ proptest! {
         let text = solution_to_string(&solution);
         let read = parse_solution(&text).unwrap();
         prop_assert_eq!(&solution_to_string(&read), &text);
-        // Read back, the transfers stand in the order of the text; apart from it nothing may have changed.
+            // Read back, transfers are in the order of the text; nothing else may have changed.
         let again = parse_solution(&solution_to_string(&read)).unwrap();
         prop_assert_eq!(&again, &read);
         prop_assert_eq!(in_order(&solution.schedule), in_order(&read.schedule));

@@ -1,9 +1,8 @@
-//! Writing files: the same solution, the same bytes.
+//! Writing files: equal solutions give equal bytes.
 //!
-//! One transfer a line; what is as it would be by default is left out. Transfers of a step stand in ascending order of
-//! sender, receiver, direction, and their chunks ascending, whatever the order in the schedule. The one exception:
-//! where two transfers of a step reduce into the same rank, their order is the order of the additions, so the transfers
-//! of that step stay as they are.
+//! One transfer per line; defaults are left out. The transfers of a step are sorted by sender, receiver and direction, and
+//! their chunks ascending. One exception: if two transfers of a step reduce into the same rank, their order is the order
+//! of the additions, so that step keeps its order.
 
 use std::fmt::{self, Write};
 
@@ -13,7 +12,7 @@ use collsynth_core::collective::{ChunkId, Collective};
 use collsynth_core::schedule::{Op, Origin, Schedule, Solution, Step, Transfer};
 use collsynth_core::topology::{FailedLink, GraphLink, RankId, Shape, TopologySpec};
 
-/// The text of a schedule file. Takes time in the number of chunk moves.
+/// The text of a schedule file. O(chunk moves).
 pub fn solution_to_string(solution: &Solution) -> String {
     let mut text =
         String::with_capacity(1024 + 64 * solution.schedule.transfers().len() + 8 * solution.schedule.move_count());
@@ -57,11 +56,10 @@ fn write_solution(out: &mut String, solution: &Solution) -> fmt::Result {
         out.push_str(",\n  \"origin\": ");
         write_origin(out, origin)?;
     }
-    out.push_str("\n}\n");
-    Ok(())
+    out.write_str("\n}\n")
 }
 
-/// An object whose keys stand one a line, at `indent` plus two.
+/// An object with one key per line, indented by `indent` plus two.
 pub(super) fn write_topology(out: &mut String, spec: &TopologySpec, indent: &str) -> fmt::Result {
     out.push('{');
     let (first, other) = (format!("\n{indent}  "), format!(",\n{indent}  "));
@@ -122,8 +120,7 @@ pub(super) fn write_collective(out: &mut String, collective: &Collective) -> fmt
         let rows: Vec<&[u32]> = counts.chunks(demand.ranks() as usize).collect();
         write_lines(out, "", &rows, |out, row| write_list(out, ", ", row))?;
     }
-    out.push('}');
-    Ok(())
+    out.write_char('}')
 }
 
 fn write_steps(out: &mut String, schedule: &Schedule) -> fmt::Result {
@@ -146,8 +143,7 @@ fn write_steps(out: &mut String, schedule: &Schedule) -> fmt::Result {
         }
         out.push_str(if step.transfers.is_empty() { "]}" } else { "\n    ]}" });
     }
-    out.push_str(if schedule.step_count() == 0 { "]" } else { "\n  ]" });
-    Ok(())
+    out.write_str(if schedule.step_count() == 0 { "]" } else { "\n  ]" })
 }
 
 fn write_transfer(out: &mut String, transfer: &Transfer, chunks: &[ChunkId]) -> fmt::Result {
@@ -160,11 +156,10 @@ fn write_transfer(out: &mut String, transfer: &Transfer, chunks: &[ChunkId]) -> 
     }
     out.push_str(", \"chunks\": ");
     write_list(out, ",", chunks)?;
-    out.push('}');
-    Ok(())
+    out.write_char('}')
 }
 
-/// The transfers of a step in the order in which they are written; see the module.
+/// The transfers of a step in the order of the file; see the module.
 fn in_order<'a>(step: &Step<'a>) -> Vec<&'a Transfer> {
     let mut reduced_into: Vec<RankId> =
         step.transfers.iter().filter(|transfer| transfer.op == Op::Reduce).map(|transfer| transfer.to).collect();
@@ -208,8 +203,7 @@ fn write_volume(out: &mut String, bound: &VolumeBound) -> fmt::Result {
             out.push(']');
         }
     }
-    out.push('}');
-    Ok(())
+    out.write_char('}')
 }
 
 fn write_joint(out: &mut String, bound: &JointBound) -> fmt::Result {
@@ -244,22 +238,20 @@ pub(super) fn write_origin(out: &mut String, origin: &Origin) -> fmt::Result {
     if let Some(seed) = origin.seed {
         write!(out, "{}\"seed\": {seed}", next())?;
     }
-    out.push('}');
-    Ok(())
+    out.write_char('}')
 }
 
 /// `[a, b, c]` on one line.
-fn write_list<T: fmt::Display>(out: &mut String, between: &str, items: &[T]) -> fmt::Result {
+pub(super) fn write_list<T: fmt::Display>(out: &mut String, between: &str, items: &[T]) -> fmt::Result {
     out.push('[');
     let mut next = separator("", between);
     for item in items {
         write!(out, "{}{item}", next())?;
     }
-    out.push(']');
-    Ok(())
+    out.write_char(']')
 }
 
-/// An array of objects or arrays, one a line, for a key that stands at `indent` plus two.
+/// An array of objects or arrays, one per line, for a key indented by `indent` plus two.
 fn write_lines<T>(
     out: &mut String,
     indent: &str,
@@ -274,11 +266,10 @@ fn write_lines<T>(
     if !items.is_empty() {
         write!(out, "\n{indent}  ")?;
     }
-    out.push(']');
-    Ok(())
+    out.write_char(']')
 }
 
-/// What stands before each item of a list: `first`, from then on `other`.
+/// What precedes each item of a list: `first`, then always `other`.
 pub(super) fn separator<'a>(first: &'a str, other: &'a str) -> impl FnMut() -> &'a str {
     let mut text = first;
     move || std::mem::replace(&mut text, other)

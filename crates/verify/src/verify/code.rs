@@ -3,7 +3,7 @@
 use crate::code::codes;
 
 codes! {
-    /// What kind of violation or warning a finding is. Codes never change their meaning.
+    /// The kind of a violation or warning. Codes never change their meaning.
     Code: F005 F006 F007 T001 T002 T003 L001 L002 D001 D002 D003 R001 R002 R003 C001 W001 W002 W003 W004
 }
 

@@ -1,4 +1,4 @@
-//! All checks, one after the other.
+//! All checks in sequence.
 
 use std::ops::Range;
 
@@ -8,33 +8,27 @@ use super::fact::{Data, Place};
 use super::ledger::Ledger;
 use super::moves::{Move, moves_by_chunk};
 use super::routes::{self, Route};
-use collsynth_core::certificate::{self, Bounds};
-use collsynth_core::problem::Problem;
+use collsynth_core::certificate;
 use collsynth_core::schedule::Solution;
 
-/// What the checks have worked out besides facts.
+/// What the checks compute besides facts.
 pub(super) struct Decided {
     pub(super) routes: Vec<Route>,
     pub(super) moves: Vec<Move>,
     pub(super) shown: Shown,
 }
 
-/// Checks all transfers in themselves, the moves of these chunks, and the bounds.
+/// Checks each transfer on its own, the moves of these chunks, and the bounds.
 pub(super) fn decide(solution: &Solution, chunks: Range<u32>, ledger: &mut Ledger) -> Decided {
     let Solution { problem, schedule, bounds, .. } = solution;
     let routes = routes::resolve(problem, schedule, ledger);
     let moves = moves_by_chunk(schedule, &chunks);
-    let mut shown = Shown { spoilt: Vec::new(), observed: None };
+    let mut shown = Shown { spoiled: Vec::new(), observed: None };
     if schedule.move_count() == 0 && !problem.is_trivial() {
         ledger.add(Code::F007, Place::Schedule, || Data::None);
     } else {
         shown = execute::run(problem, &routes, &moves, chunks, ledger);
     }
-    check_bounds(problem, bounds, ledger);
-    Decided { routes, moves, shown }
-}
-
-fn check_bounds(problem: &Problem, bounds: &Bounds, ledger: &mut Ledger) {
     if let Some(Err(error)) = bounds.steps.as_ref().map(|bound| certificate::check_steps(problem, bound)) {
         ledger.add(Code::C001, Place::StepsBound, || Data::Unproven(error));
     }
@@ -46,4 +40,5 @@ fn check_bounds(problem: &Problem, bounds: &Bounds, ledger: &mut Ledger) {
             ledger.add(Code::C001, Place::JointBounds, || Data::UnprovenIn(bound.steps, error));
         }
     }
+    Decided { routes, moves, shown }
 }

@@ -1,10 +1,10 @@
-//! Running a schedule on sets of contributions instead of numbers, one chunk at a time.
+//! Executing a schedule on sets of contributions instead of numbers, one chunk at a time.
 //!
-//! What happens to one chunk does not depend on any other, so the moves are sorted by chunk and each chunk is run on
-//! its own, with one small array of what every rank holds of it.
+//! Chunks are independent, so the moves are sorted by chunk and each chunk runs alone, with one small array of what every
+//! rank holds of it.
 //!
-//! What a violation delivers is *spoilt*: it is carried on, but whatever fails because of it is counted as a
-//! consequence of that first cause and not reported again.
+//! What a violation delivers is *spoiled*: it moves on, but whatever fails because of it counts as a consequence of that
+//! first cause and is not reported again.
 
 use std::ops::Range;
 
@@ -22,16 +22,16 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Op;
 use collsynth_core::topology::RankId;
 
-/// What a run brings to light besides facts.
+/// What a run shows besides facts.
 pub(super) struct Shown {
-    /// For each transfer, the consequences of its having no link.
-    pub(super) spoilt: Vec<u64>,
-    /// Of use if there is no violation.
+    /// Per transfer, the consequences of its having no link.
+    pub(super) spoiled: Vec<u64>,
+    /// Meaningful only if there is no violation.
     pub(super) observed: Option<Observed>,
 }
 
-/// Runs these chunks, of which `moves` has every move, sorted, and records what is wrong. A move costs O(1), and
-/// O(ranks / 64) where values are added.
+/// Runs these chunks, given all their moves, sorted, and records what is wrong. A move costs O(1), an addition
+/// O(ranks / 64).
 pub(super) fn run(
     problem: &Problem,
     routes: &[Route],
@@ -49,26 +49,26 @@ pub(super) fn run(
     }
     let held = execution.holdings.peak(problem);
     let sums = execution.values.orders().sums();
-    Shown { spoilt: execution.spoilt_by_transfer, observed: held.map(|held| Observed { held, sums }) }
+    Shown { spoiled: execution.spoiled_by_transfer, observed: held.map(|held| Observed { held, sums }) }
 }
 
-/// What a rank holds of the chunk that is being run.
+/// What a rank holds of the current chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Held {
     Nothing,
     Value(ValueId),
     /// Something a violation delivered.
-    Spoilt(CauseId),
+    Spoiled(CauseId),
 }
 
-/// A number among the causes of the chunk that is being run.
+/// A number among the causes of the current chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct CauseId(u32);
 
 #[derive(Clone, Copy)]
 struct Cell {
     held: Held,
-    /// The move that brought it, if it was not there from the start.
+    /// The move that brought it; `None` if it was there from the start.
     brought_by: Option<Move>,
     /// The first arrival since the rank last sent the chunk.
     unsent: Option<Move>,
@@ -77,7 +77,7 @@ struct Cell {
 
 const EMPTY: Cell = Cell { held: Held::Nothing, brought_by: None, unsent: None, stay: Stay::NONE };
 
-/// Something on its way to a rank in the step that is being run.
+/// A delivery in the current step.
 #[derive(Clone, Copy)]
 struct Arrival {
     to: RankId,
@@ -87,12 +87,12 @@ struct Arrival {
 
 /// A violation whose consequences are still being counted.
 struct Cause {
-    spoilt: u64,
+    spoiled: u64,
     kind: CauseKind,
 }
 
 enum CauseKind {
-    /// This transfer has no link; it is recorded already.
+    /// A transfer without a link, already recorded.
     Transfer(usize),
     /// A violation; `None` if it is not among the first.
     Violation(Option<Fact>),
@@ -102,21 +102,21 @@ struct Execution<'a> {
     problem: &'a Problem,
     routes: &'a [Route],
     ledger: &'a mut Ledger,
-    spoilt_by_transfer: Vec<u64>,
+    spoiled_by_transfer: Vec<u64>,
     live_ranks: u32,
     holdings: Holdings,
-    // What follows belongs to the chunk that is being run.
+    // The state of the current chunk.
     cells: Vec<Cell>,
-    /// Ranks whose cell must be emptied afterwards, some more than once.
+    /// Ranks whose cell must be cleared afterwards, some more than once.
     touched: Vec<RankId>,
     values: Values,
     arrivals: Vec<Arrival>,
     causes: Vec<Cause>,
-    /// In which order each rank that ends with the chunk has added it.
+    /// The order of addition at each rank that ends with the chunk.
     final_orders: Vec<OrderId>,
 }
 
-/// The chunk that is being run, its rule, and all its moves.
+/// The current chunk, its rule, and all its moves.
 #[derive(Clone, Copy)]
 struct ChunkRun<'m> {
     chunk: ChunkId,
@@ -131,7 +131,7 @@ impl<'a> Execution<'a> {
             problem,
             routes,
             ledger,
-            spoilt_by_transfer: vec![0; routes.len()],
+            spoiled_by_transfer: vec![0; routes.len()],
             live_ranks: problem.topology().live_rank_count() as u32,
             holdings: Holdings::new(ranks, routes),
             cells: vec![EMPTY; ranks],
@@ -169,7 +169,7 @@ impl<'a> Execution<'a> {
             let held = match passage {
                 Passage::Nowhere => continue,
                 Passage::Refused => {
-                    self.causes.push(Cause { spoilt: 0, kind: CauseKind::Transfer(one.transfer()) });
+                    self.causes.push(Cause { spoiled: 0, kind: CauseKind::Transfer(one.transfer()) });
                     self.last_cause()
                 }
                 Passage::Open => self.sent_from(run, one, from, op),
@@ -178,7 +178,7 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// What an open transfer takes along.
+    /// What an open transfer carries.
     fn sent_from(&mut self, run: ChunkRun<'_>, one: Move, from: RankId, op: Op) -> Held {
         let cell = &mut self.cells[from.index()];
         cell.unsent = None;
@@ -186,10 +186,8 @@ impl<'a> Execution<'a> {
         let mut held = cell.held;
         match held {
             Held::Value(_) => {}
-            Held::Spoilt(cause) => self.causes[cause.0 as usize].spoilt += 1,
-            Held::Nothing => {
-                held = self.violation(Code::D001, run, one, Data::None);
-            }
+            Held::Spoiled(cause) => self.causes[cause.0 as usize].spoiled += 1,
+            Held::Nothing => held = self.violation(Code::D001, run, one, Data::None),
         }
         if run.rule.combining == Combining::Never && op == Op::Reduce {
             held = self.violation(Code::R003, run, one, Data::None);
@@ -218,39 +216,36 @@ impl<'a> Execution<'a> {
         self.arrivals = arrivals;
     }
 
-    /// Several arrivals, not all of them to be added: what stays is undefined, unless the chunk has one value only.
+    /// Several arrivals, not all to be added: which one stays is undefined, unless the chunk has only one value.
     fn receive_conflicting(&mut self, run: ChunkRun<'_>, group: &[Arrival]) {
         let one = group[1].one;
         let arrivals = group.iter().map(|arrival| arrival.one.transfer()).collect();
-        let spoilt = self.violation(Code::D003, run, one, Data::Arrivals(arrivals));
+        let spoiled = self.violation(Code::D003, run, one, Data::Arrivals(arrivals));
         let cell = &mut self.cells[group[0].to.index()];
         let fixed = |held: Held| run.rule.combining == Combining::Never && matches!(held, Held::Value(_));
         let good = std::iter::once(cell.held).chain(group.iter().map(|arrival| arrival.held)).find(|&held| fixed(held));
-        cell.held = good.unwrap_or(spoilt);
+        cell.held = good.unwrap_or(spoiled);
         cell.brought_by = Some(one);
     }
 
     fn receive_one(&mut self, run: ChunkRun<'_>, arrival: &Arrival) {
         let Arrival { to, one, held: new } = *arrival;
-        let Cell { held: old, stay, .. } = &mut self.cells[to.index()];
-        let old = *old;
+        let cell = &mut self.cells[to.index()];
+        let old = cell.held;
         let reduce = self.routes[one.transfer()].op == Op::Reduce && run.rule.combining != Combining::Never;
-        self.holdings.arrive(stay, one.transfer(), reduce && old != Held::Nothing);
+        self.holdings.arrive(&mut cell.stay, one.transfer(), reduce && old != Held::Nothing);
         let result = match (old, new) {
-            (_, Held::Nothing) | (Held::Spoilt(_), Held::Spoilt(_)) => return,
+            (_, Held::Nothing) | (Held::Spoiled(_), Held::Spoiled(_)) => return,
             (Held::Nothing, _) => new,
-            (Held::Value(_), Held::Spoilt(_)) if run.rule.combining == Combining::Never => return,
-            (Held::Value(_), Held::Spoilt(_)) => new,
-            (Held::Spoilt(_), Held::Value(_)) if reduce => return,
-            (Held::Spoilt(_), Held::Value(_)) => new,
+            (Held::Value(_), Held::Spoiled(_)) if run.rule.combining == Combining::Never => return,
+            (Held::Value(_), Held::Spoiled(_)) => new,
+            (Held::Spoiled(_), Held::Value(_)) if reduce => return,
+            (Held::Spoiled(_), Held::Value(_)) => new,
             (Held::Value(old), Held::Value(new)) if reduce => self.reduced(run, one, old, new),
-            (Held::Value(old), Held::Value(new)) => {
-                if self.values.same(old, new) {
-                    self.note(Code::W001, run, one, Data::None);
-                    return;
-                }
-                Held::Value(new)
+            (Held::Value(old), Held::Value(new)) if self.values.same(old, new) => {
+                return self.note(Code::W001, run, one, Data::None);
             }
+            (Held::Value(_), Held::Value(_)) => new,
         };
         let cell = &mut self.cells[to.index()];
         cell.held = result;
@@ -286,7 +281,7 @@ impl<'a> Execution<'a> {
         let mut reordered = None;
         for rank in problem.holders(rule.after) {
             match self.cells[rank.index()].held {
-                Held::Spoilt(cause) => self.causes[cause.0 as usize].spoilt += 1,
+                Held::Spoiled(cause) => self.causes[cause.0 as usize].spoiled += 1,
                 Held::Nothing => {
                     let data = || Data::LastArrival(last_arrival(self.routes, &self.cells, run.moves));
                     self.ledger.add(Code::D002, Place::AtEnd { chunk, rank }, data);
@@ -330,12 +325,12 @@ impl<'a> Execution<'a> {
         self.touched = touched;
     }
 
-    /// Hands over the violations of this chunk with their consequences, and makes ready for the next.
+    /// Hands over the violations of this chunk with their consequences, and clears its state.
     fn clear(&mut self, run: ChunkRun<'_>) {
         for cause in self.causes.drain(..) {
             match cause.kind {
-                CauseKind::Transfer(transfer) => self.spoilt_by_transfer[transfer] += cause.spoilt,
-                CauseKind::Violation(Some(fact)) => self.ledger.keep(Fact { consequences: cause.spoilt, ..fact }),
+                CauseKind::Transfer(transfer) => self.spoiled_by_transfer[transfer] += cause.spoiled,
+                CauseKind::Violation(Some(fact)) => self.ledger.keep(Fact { consequences: cause.spoiled, ..fact }),
                 CauseKind::Violation(None) => {}
             }
         }
@@ -351,7 +346,7 @@ impl<'a> Execution<'a> {
     fn violation(&mut self, code: Code, run: ChunkRun<'_>, one: Move, data: Data) -> Held {
         let place = self.place(run, one);
         let fact = self.ledger.count(code, place).then_some(Fact { code, place, data, consequences: 0 });
-        self.causes.push(Cause { spoilt: 0, kind: CauseKind::Violation(fact) });
+        self.causes.push(Cause { spoiled: 0, kind: CauseKind::Violation(fact) });
         self.last_cause()
     }
 
@@ -367,11 +362,11 @@ impl<'a> Execution<'a> {
     }
 
     fn last_cause(&self) -> Held {
-        Held::Spoilt(CauseId(self.causes.len() as u32 - 1))
+        Held::Spoiled(CauseId(self.causes.len() as u32 - 1))
     }
 }
 
-/// The last of a chunk's moves whose delivery is still where it went; the number of its transfer.
+/// The transfer of the last of a chunk's moves whose delivery is still at its receiver.
 fn last_arrival(routes: &[Route], cells: &[Cell], moves: &[Move]) -> Option<usize> {
     let stayed = |one: &&Move| {
         let cell = cells.get(routes[one.transfer()].to.index());

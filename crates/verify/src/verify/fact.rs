@@ -1,11 +1,10 @@
-//! What the judge records of a violation or warning: code, place, and data for the sentence that is made afterwards.
+//! What the judge records about a violation or warning: code, place, and data for the sentence made later.
 
 use super::Code;
 use collsynth_core::certificate::CertificateError;
 use collsynth_core::collective::ChunkId;
 use collsynth_core::topology::{LinkId, RankId};
 
-/// A violation or warning.
 #[derive(Debug)]
 pub(super) struct Fact {
     pub(super) code: Code,
@@ -15,45 +14,45 @@ pub(super) struct Fact {
     pub(super) consequences: u64,
 }
 
-/// Where a fact stands in the report. Places sort in the order of the report.
+/// Where a fact belongs in the report. Places sort in the order of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
-    /// A step as a whole, a transfer as a whole (counted through the whole schedule), or one chunk of it.
+    /// A whole step, a whole transfer (counted through the schedule), or one chunk of it.
     InStep {
         step: u32,
         transfer: Option<usize>,
         chunk: Option<ChunkId>,
     },
-    /// After the last step: a chunk, at a rank.
+    /// After the last step: a chunk at a rank.
     AtEnd {
         chunk: ChunkId,
         rank: RankId,
     },
-    /// The schedule as a whole.
+    /// The whole schedule.
     Schedule,
-    /// The bound on the steps, that on the volume, or any of the joint ones.
+    /// The bound on the steps, the one on the volume, or any joint one.
     StepsBound,
     VolumeBound,
     JointBounds,
 }
 
-/// What neither the code nor the place says. Transfers are counted through the whole schedule.
+/// What neither code nor place says. Transfers are counted through the schedule.
 #[derive(Debug)]
 pub(super) enum Data {
     None,
-    /// F005: the chunk's place in the transfer.
+    /// F005: the chunk's index in the transfer.
     Index(usize),
     /// F006: how often the chunk is listed.
     Times(usize),
-    /// L001: the link, and the transfer that has it already, counted within the step.
+    /// L001: the link, and the transfer that already uses it, counted within the step.
     Busy(LinkId, usize),
-    /// L002: the link, the width of the step, and how many chunks fit.
+    /// L002: the link, the width of the step, and the number of chunks that fit.
     Full {
         link: LinkId,
         width: u32,
         room: u64,
     },
-    /// D002: the last transfer whose delivery is still where it went.
+    /// D002: the last transfer whose delivery is still at its receiver.
     LastArrival(Option<usize>),
     /// D003: the transfers that bring the chunk.
     Arrivals(Vec<usize>),
@@ -61,7 +60,7 @@ pub(super) enum Data {
     Ranks(Vec<RankId>),
     /// W003: a rank that adds in another order.
     Other(RankId),
-    /// C001: why it proves nothing; of a joint bound also for how many steps it is claimed.
+    /// C001: why the evidence fails; for a joint bound, also its number of steps.
     Unproven(CertificateError),
     UnprovenIn(u32, CertificateError),
 }

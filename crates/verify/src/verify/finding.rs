@@ -1,4 +1,4 @@
-//! A violation or warning as it is reported: data and a sentence.
+//! A violation or warning as reported: data and a sentence.
 
 use std::fmt;
 
@@ -9,13 +9,13 @@ use collsynth_core::topology::RankId;
 /// One violation or warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What kind it is.
+    /// Its kind.
     pub code: Code,
-    /// The step, numbered from 1, if it happens in one.
+    /// The step, from 1, if it happens in one.
     pub step: Option<u32>,
     /// The transfer, counted from 0 within its step.
     pub transfer: Option<usize>,
-    /// The chunk's place, counted from 0 within the transfer.
+    /// The chunk's index within the transfer, from 0.
     pub chunk_index: Option<usize>,
     /// The sender.
     pub from: Option<RankId>,
@@ -25,14 +25,14 @@ pub struct Finding {
     pub chunk: Option<ChunkId>,
     /// A complete sentence, with coordinates and the cause.
     pub message: String,
-    /// How many later moves carry what this violation spoilt, plus how many ranks end up with it or without what they
-    /// need because of it. They are not reported on their own.
+    /// The number of later moves that carry what this violation spoiled, plus the ranks that end with it, or without what
+    /// they need because of it. They are not reported separately.
     pub consequences: u64,
     /// For D001 and D002: where the chunk is instead.
     pub trace: Option<Trace>,
 }
 
-/// The code and the sentence, and on a line of its own how far a lacked chunk came.
+/// The code and the sentence, and on a line of its own how far a missing chunk got.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.code, self.message)?;
@@ -43,12 +43,12 @@ impl fmt::Display for Finding {
     }
 }
 
-/// How a chunk came where it is, for a rank that lacks it.
+/// The path of a chunk that a rank lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
-    /// The whole story in one sentence, without its full stop.
+    /// The whole story in one sentence, without its period.
     pub text: String,
-    /// The transfers that carried the chunk, from where it starts on.
+    /// The transfers that carried the chunk, from its origin on.
     pub path: Vec<Hop>,
 }
 

@@ -1,9 +1,8 @@
 //! How many chunks each rank holds at a time.
 //!
-//! A value lies at a rank from the step in which it arrives to the last step in which it is of use there: sent, or
-//! added to; to the end, if the rank must hold it at the end. What a rank begins with lies there from the start, if it
-//! is of any use. In a step, everything counts that lies there in it: what came before, and whatever arrives, each
-//! arrival for itself even if it is added to something.
+//! A rank holds a value from the step of its arrival to the last step in which it is used there (sent or added to), or to
+//! the end, if the rank must end with it. It holds what it begins with from the start, unless that is useless. In a step,
+//! everything held counts: earlier values and every arrival, separately even if it is added to something.
 //!
 //! ```text
 //!   step        1     2     3     4
@@ -13,8 +12,8 @@
 //!   held        1     2     3     2
 //! ```
 //!
-//! A rank's count changes only in steps it takes part in, so only these have an entry: memory is proportional to the
-//! transfers, however many steps and ranks there are.
+//! A rank's count changes only in steps it takes part in, so only these have entries: memory is O(ranks + transfers),
+//! for any number of steps.
 
 use super::routes::{Passage, Route};
 use collsynth_core::problem::Problem;
@@ -23,15 +22,15 @@ use collsynth_core::topology::RankId;
 /// The most chunks any rank holds at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peak {
-    /// How many.
+    /// The number of chunks.
     pub chunks: u64,
-    /// The rank, the lowest of those that hold as many.
+    /// The lowest rank that holds that many.
     pub rank: RankId,
-    /// The first step in which it does; `None`: it begins with them.
+    /// The first step in which it does; `None`: at the start.
     pub step: Option<u32>,
 }
 
-/// The entries in which a value lies at a rank: from the first to before the second.
+/// The entries `since..until` in which a rank holds a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stay {
     since: u32,
@@ -39,24 +38,23 @@ pub(super) struct Stay {
 }
 
 impl Stay {
-    /// Of what is not there.
     pub(super) const NONE: Self = Self { since: 0, until: 0 };
 }
 
-/// Counts of all ranks.
+/// The counts of all ranks.
 pub(super) struct Holdings {
-    /// Where the entries of each rank begin, the first of which is for the start; at the end, how many there are.
+    /// Where each rank's entries begin, then their number. A rank's first entry is for the start.
     first: Vec<u32>,
     /// The step of each entry, 0 for the start.
     steps: Vec<u32>,
-    /// How many more values lie there than in the entry before.
+    /// How many more values are held than in the entry before.
     change: Vec<i64>,
-    /// The entries of each transfer: the sender's, the receiver's. Only for transfers that get through.
+    /// The entries of sender and receiver per transfer that gets through.
     ends: Vec<[u32; 2]>,
 }
 
 impl Holdings {
-    /// Nothing is held anywhere. O(ranks + transfers).
+    /// No rank holds anything. O(ranks + transfers).
     pub(super) fn new(ranks: usize, routes: &[Route]) -> Self {
         let open = || routes.iter().enumerate().filter(|(_, route)| route.passage == Passage::Open);
         let mut last_step = vec![0; ranks];
@@ -97,9 +95,9 @@ impl Holdings {
         stay.until = self.ends[transfer][0] + 1;
     }
 
-    /// A value arrives: it is combined with what lies there, or takes its place.
+    /// A value arrives: it is combined with the one there, or replaces it.
     pub(super) fn arrive(&mut self, stay: &mut Stay, transfer: usize, combined: bool) {
-        let now = self.ends[transfer][1];
+        let [_, now] = self.ends[transfer];
         let arrival = Stay { since: now, until: now + 1 };
         if combined {
             self.count(arrival);

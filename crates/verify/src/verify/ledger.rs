@@ -7,7 +7,7 @@ use super::fact::{Data, Fact, Place};
 use super::report::{Observed, Report};
 use super::{Code, Finding};
 
-/// Collects facts in any order, keeps the first ones and counts them all.
+/// Collects facts in any order, keeps the first ones and counts all.
 pub(super) struct Ledger {
     limit: usize,
     violations: BinaryHeap<Kept>,
@@ -21,22 +21,22 @@ impl Ledger {
         Self { limit, violations: BinaryHeap::new(), warnings: BinaryHeap::new(), totals }
     }
 
-    /// Counts a fact, and keeps it if it is among the first so far. Its data are only made if it is kept.
+    /// Counts a fact, and keeps it if it is among the first so far. Its data are made only if it is kept.
     pub(super) fn add(&mut self, code: Code, place: Place, data: impl FnOnce() -> Data) {
         if self.count(code, place) {
             self.keep(Fact { code, place, data: data(), consequences: 0 });
         }
     }
 
-    /// Counts a fact. True if one at this place is to be kept. Facts of one code at one place must come in the order of
-    /// their indices.
+    /// Counts a fact; true if it is to be kept. Facts with the same code and place must come in the order of their
+    /// indices.
     pub(super) fn count(&mut self, code: Code, place: Place) -> bool {
         self.totals[code as usize] += 1;
         let kept = if code.is_warning() { &self.warnings } else { &self.violations };
         kept.len() < self.limit || kept.peek().is_some_and(|Kept(last)| (place, code) < (last.place, last.code))
     }
 
-    /// Keeps a fact that was counted, and drops the last one if there are now too many.
+    /// Keeps a counted fact, and drops the last one if there are too many.
     pub(super) fn keep(&mut self, fact: Fact) {
         let kept = if fact.code.is_warning() { &mut self.warnings } else { &mut self.violations };
         kept.push(Kept(fact));
@@ -45,11 +45,11 @@ impl Ledger {
         }
     }
 
-    /// The report. `spoilt` has the consequences of each transfer that a rank or link refused, `finding` makes
-    /// sentences; neither changes what is counted.
+    /// The report. `spoiled` has the consequences of each transfer without a link, `finding` makes sentences; neither
+    /// changes what is counted.
     pub(super) fn into_report(
         self,
-        spoilt: &[u64],
+        spoiled: &[u64],
         observed: Option<Observed>,
         finding: impl Fn(Fact) -> Finding,
     ) -> Report {
@@ -58,7 +58,7 @@ impl Ledger {
                 if let (Place::InStep { transfer: Some(transfer), .. }, Code::T001 | Code::T002 | Code::T003) =
                     (fact.place, fact.code)
                 {
-                    fact.consequences = spoilt.get(transfer).copied().unwrap_or(0);
+                    fact.consequences = spoiled.get(transfer).copied().unwrap_or(0);
                 }
                 finding(fact)
             });

@@ -1,33 +1,33 @@
 //! Symbolic execution: does a schedule do what its problem asks, on this machine, link by link and step by step?
 //!
-//! [`verify`] moves sets of contributions where a runtime would move numbers, and checks everything that must be true
-//! on the way and at the end. It shares the language of the planners (topology, collective, problem, schedule) and none
-//! of their reasoning; it does not search and it does not trust: bounds are checked from their evidence alone.
+//! [`verify`] moves sets of contributions where a runtime would move numbers, and checks everything that must hold along
+//! the way and at the end. It shares the language of the planners (topology, collective, problem, schedule) but none of
+//! their reasoning. It neither searches nor trusts: bounds are checked from their evidence alone.
 //!
 //! What is checked, in the order of the report:
 //!
 //! 1. each transfer on its own: ranks, link, room, chunk ids (`T`, `L`, `F`);
 //! 2. each chunk through all steps, every transfer reading the state at the beginning of its step: the sender holds the
-//!    chunk (`D001`), arrivals do not conflict (`D003`), nothing is added twice (`R001`) or cannot be added (`R003`);
+//!    chunk (`D001`), arrivals do not conflict (`D003`), nothing is reduced twice (`R001`) or without need (`R003`);
 //! 3. the state after the last step: nothing is missing (`D002`, `R002`);
 //! 4. the bounds (`C001`).
 //!
-//! Decisions where the format leaves a choice:
+//! Where the format leaves a choice:
 //!
 //! * Several `reduce` arrivals in one step are added in the order of the schedule. A `reduce` into a rank that holds
 //!   nothing of the chunk acts as a `copy`.
-//! * A `copy` replaces what the receiver held, a partial sum or a barrier's arrivals too.
-//! * A contribution must not be counted twice in any value, even one that is overwritten later.
+//! * A `copy` replaces what the receiver held, even a partial sum or a barrier's arrivals.
+//! * No value may count a contribution twice, even if it is overwritten later.
 //! * A schedule is empty if no transfer carries a chunk.
 //!
-//! Of a schedule that holds, the run also tells how many chunks a rank holds at a time and in which order contributions
-//! are added ([`Observed`]).
+//! For a schedule that holds, the run also reports how many chunks a rank holds at a time and in which order
+//! contributions are added ([`Observed`]).
 //!
-//! Only the first cause is reported of what goes wrong; what fails because of it is counted in
-//! [`Finding::consequences`]. Where a rank lacks a chunk, [`Finding::trace`] tells how far it came.
+//! Only first causes are reported; what fails because of them is counted in [`Finding::consequences`]. Where a rank lacks
+//! a chunk, [`Finding::trace`] says how far the chunk got.
 //!
-//! What decides records facts (`fact`): a code, a place, data. `diagnosis` makes sentences of them afterwards; the
-//! verdict does not depend on it.
+//! The checks record facts (`fact`): a code, a place, data. `diagnosis` makes sentences of them later; the verdict does
+//! not depend on it.
 
 mod code;
 mod decide;
@@ -63,8 +63,8 @@ use collsynth_core::schedule::Solution;
 
 /// Executes a solution and reports every violation.
 ///
-/// Takes O(moves log moves + chunks) time for collectives that move chunks as they are; each addition costs
-/// O(ranks / 64) more, each chunk that every rank holds O(ranks).
+/// O(moves log moves + chunks) time for collectives that move chunks unchanged; each addition costs O(ranks / 64) more,
+/// each chunk that every rank holds O(ranks).
 ///
 /// ```
 /// # use collsynth_core::collective::{ChunkId, Collective, Kind};
@@ -88,19 +88,19 @@ pub fn verify(solution: &Solution, options: &Options) -> Report {
     judge(solution, options, 0..solution.problem.chunk_count())
 }
 
-/// Every violation of the transfers in themselves, and of these chunks, by number; none of the other chunks is
-/// executed. For whoever looks for one certain violation: what is not found says nothing of the rest.
+/// Every violation of the transfers on their own and of these chunks, by number. Other chunks are not executed: finding
+/// nothing does not mean that the schedule holds.
 pub fn violations_of(solution: &Solution, chunks: Range<u32>) -> Vec<Finding> {
     let chunks = chunks.start..chunks.end.min(solution.problem.chunk_count());
     judge(solution, &Options { max_errors: usize::MAX }, chunks).violations
 }
 
-/// Decides, then puts what was found into sentences.
+/// Decides, then puts the facts into sentences.
 fn judge(solution: &Solution, options: &Options, chunks: Range<u32>) -> Report {
     let mut ledger = Ledger::new(options.max_errors);
     let decided = decide(solution, chunks, &mut ledger);
     let scene = Scene::new(solution, &decided.routes, &decided.moves);
-    ledger.into_report(&decided.shown.spoilt, decided.shown.observed, |fact| scene.finding(fact))
+    ledger.into_report(&decided.shown.spoiled, decided.shown.observed, |fact| scene.finding(fact))
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ impl Move {
         ChunkId((self.0 >> 32) as u32)
     }
 
-    /// Counted through the whole schedule.
+    /// Counted through the schedule.
     pub(super) fn transfer(self) -> usize {
         self.0 as u32 as usize
     }

@@ -3,7 +3,7 @@
 /// What to report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How many violations, and how many warnings, are kept; all are counted.
+    /// The most violations, and the most warnings, that are kept; all are counted.
     pub max_errors: usize,
 }
 

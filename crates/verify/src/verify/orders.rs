@@ -1,9 +1,9 @@
-//! In which order contributions are added.
+//! The orders in which contributions are added.
 //!
 //! Floating-point addition commutes but is not associative: `a+b` and `b+a` are the same bits, `(a+b)+c` and `a+(b+c)`
-//! need not be. So an order is a binary tree whose leaves are ranks and whose two branches may change places, and two
-//! sums of the same contributions are bitwise the same, whatever the numbers, if and only if they have the same tree.
-//! Every tree that occurs is kept once and numbered, so equal numbers are equal trees.
+//! need not be. So an order is an unordered binary tree whose leaves are ranks, and two sums of the same contributions are
+//! bitwise the same for all inputs if and only if they have the same tree. Every tree is stored once and numbered, so
+//! equal numbers mean equal trees.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,27 +13,26 @@ use collsynth_core::topology::RankId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct OrderId(u32);
 
-/// How the sums of a schedule come about.
+/// How the sums of a schedule are formed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sums {
     /// Chunks whose contributions are added and that some rank ends with.
     pub chunks: u32,
-    /// How many of them are added in the same order at every rank that ends with them: bitwise the same there.
+    /// How many of them every rank that ends with them adds in the same order: bitwise the same there.
     pub alike: u32,
-    /// How many different orders there are among all chunks and ranks. With 1, which part of the vector an element is
-    /// in does not matter for its bits either.
+    /// The number of different orders over all chunks and ranks. If 1, an element's bits do not depend on its part.
     pub orders: u32,
     /// The most additions a contribution goes through: the rounding error grows with it.
     pub depth: u32,
-    /// The order of the first chunk at the first rank that ends with it: ranks, added from left to right, with
-    /// parentheses where needed, as `0+1+(2+3)`.
+    /// The order of the first chunk at the first rank that ends with it: ranks added from left to right, as in
+    /// `0+1+(2+3)`.
     pub first: String,
 }
 
 /// All orders that occur.
 pub(super) struct Orders {
     ranks: u32,
-    /// Those with more than one leaf; the first has the number `ranks`.
+    /// Trees with more than one leaf; the first has the number `ranks`.
     trees: Vec<Tree>,
     known: HashMap<[OrderId; 2], OrderId>,
     finals: HashSet<OrderId>,
@@ -81,7 +80,7 @@ impl Orders {
         id
     }
 
-    /// Notes the orders in which the ranks that end with a chunk have added it.
+    /// Records the orders in which the ranks that end with a chunk have added it.
     pub(super) fn finish(&mut self, at_ranks: &[OrderId]) {
         let Some(&first) = at_ranks.first() else { return };
         self.chunks += 1;
@@ -90,7 +89,7 @@ impl Orders {
         self.finals.extend(at_ranks);
     }
 
-    /// What there is to say of all chunks; nothing if nothing was added.
+    /// The summary of all chunks; `None` if nothing was added.
     pub(super) fn sums(&self) -> Option<Sums> {
         let depth = self.finals.iter().map(|&order| self.size(order).1).max().filter(|&depth| depth > 0)?;
         let (chunks, alike, orders) = (self.chunks, self.alike, self.finals.len() as u32);
@@ -106,7 +105,7 @@ impl Orders {
         order.0.checked_sub(self.ranks).map(|index| &self.trees[index as usize])
     }
 
-    /// `0+1+(2+3)`. Only the branch with fewer leaves is written by recursion, so that is never deep.
+    /// `0+1+(2+3)`. Recurses only into the branch with fewer leaves, so never deeply.
     fn words(&self, order: OrderId) -> String {
         let mut spine = Vec::new();
         let mut at = order;

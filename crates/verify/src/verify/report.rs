@@ -4,30 +4,30 @@ use super::{Code, Finding, Peak, Sums};
 
 /// The verdict on a schedule.
 ///
-/// Findings stand in the order of (step, transfer, chunk); what is missing at the end comes last, then certificates.
+/// Findings are ordered by (step, transfer, chunk); then come chunks missing at the end, then certificates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The first violations, at most [`max_errors`](super::Options::max_errors).
     pub violations: Vec<Finding>,
     /// The first warnings, at most as many again.
     pub warnings: Vec<Finding>,
-    /// What the run has shown; `None` if there is a violation.
+    /// What the run showed; `None` if there is a violation.
     pub observed: Option<Observed>,
     /// One entry per code, in the order of [`Code::ALL`].
     totals: Vec<u64>,
 }
 
-/// What running a schedule that holds has shown.
+/// What running a schedule that holds showed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observed {
-    /// The most chunks a rank holds at a time: the room it needs, its input and its output among it.
+    /// The most chunks a rank holds at a time: the room it needs, input and output included.
     pub held: Peak,
-    /// How sums come about, if anything is added on the way.
+    /// How sums are formed, if anything is added on the way.
     pub sums: Option<Sums>,
 }
 
 impl Report {
-    /// `totals` has an entry for each code; `observed` is left out if there is a violation.
+    /// `totals` has an entry per code; `observed` is dropped if there is a violation.
     pub(super) fn new(
         violations: Vec<Finding>,
         warnings: Vec<Finding>,
@@ -39,22 +39,22 @@ impl Report {
         report
     }
 
-    /// True if there is no violation; warnings do no harm.
+    /// True if there is no violation; warnings do not matter.
     pub fn holds(&self) -> bool {
         self.violation_count() == 0
     }
 
-    /// How often each code that occurs was found, the findings not kept included, in the order of [`Code::ALL`].
+    /// The number of findings, kept or not, of each code that occurs, in the order of [`Code::ALL`].
     pub fn totals(&self) -> impl Iterator<Item = (Code, u64)> + '_ {
         Code::ALL.iter().copied().zip(self.totals.iter().copied()).filter(|&(_, total)| total > 0)
     }
 
-    /// The number of violations, those not kept included.
+    /// The number of violations, kept or not.
     pub fn violation_count(&self) -> u64 {
         self.totals().filter(|(code, _)| !code.is_warning()).map(|(_, total)| total).sum()
     }
 
-    /// The number of warnings, those not kept included.
+    /// The number of warnings, kept or not.
     pub fn warning_count(&self) -> u64 {
         self.totals().filter(|(code, _)| code.is_warning()).map(|(_, total)| total).sum()
     }

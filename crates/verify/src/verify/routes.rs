@@ -1,4 +1,4 @@
-//! What can be said of each transfer on its own: its ranks, its link, its room, its chunk ids.
+//! Each transfer on its own: ranks, link, room, chunk ids.
 
 use super::Code;
 use super::fact::{Data, Place};
@@ -23,16 +23,16 @@ pub(super) struct Route {
 /// Whether a transfer gets through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Passage {
-    /// There is a live link for it.
+    /// It has a live link.
     Open,
-    /// There is none: the receiver would wait for something that never comes.
+    /// It has none: the receiver would wait forever.
     Refused,
-    /// There is not even a receiver.
+    /// It does not even have a receiver.
     Nowhere,
 }
 
-/// Finds the link of every transfer and reports all that is wrong with transfers, steps and chunk ids in themselves
-/// (T001 to T003, L001, L002, F005, W001 for empty transfers, W004). O(transfers * links of a rank + moves).
+/// Finds the link of every transfer and records what is wrong with transfers, steps and chunk ids on their own (T001 to
+/// T003, L001, L002, F005, W001 for empty transfers, W004). O(transfers * links of a rank + moves).
 pub(super) fn resolve(problem: &Problem, schedule: &Schedule, ledger: &mut Ledger) -> Vec<Route> {
     let topology = problem.topology();
     let mut routes = Vec::with_capacity(schedule.transfers().len());
@@ -44,19 +44,22 @@ pub(super) fn resolve(problem: &Problem, schedule: &Schedule, ledger: &mut Ledge
         }
         for (number, transfer) in step.transfers.iter().enumerate() {
             let at = At { step, number, transfer };
-            let found = find_link(topology, transfer);
-            if let Ok(link) = found {
-                check_room(problem, schedule, &at, link, &mut used_by, ledger);
-            }
-            let passage = match found {
-                Ok(_) => Passage::Open,
-                Err(_) if transfer.to.index() >= topology.rank_count() => Passage::Nowhere,
-                Err(_) => Passage::Refused,
+            let passage = match find_link(topology, transfer) {
+                Ok(link) => {
+                    check_room(problem, schedule, &at, link, &mut used_by, ledger);
+                    Passage::Open
+                }
+                Err(code) => {
+                    ledger.add(code, at.place(None), || Data::None);
+                    let has_receiver = transfer.to.index() < topology.rank_count();
+                    if has_receiver { Passage::Refused } else { Passage::Nowhere }
+                }
             };
-            if let Err(code) = found {
-                ledger.add(code, at.place(None), || Data::None);
+            for (index, &chunk) in schedule.chunks(transfer).iter().enumerate() {
+                if chunk.0 >= problem.chunk_count() {
+                    ledger.add(Code::F005, at.place(Some(chunk)), || Data::Index(index));
+                }
             }
-            check_chunk_ids(problem, schedule, &at, ledger);
             let Transfer { from, to, op, .. } = *transfer;
             routes.push(Route { step: step.number, number: number as u32, from, to, op, passage });
         }
@@ -64,7 +67,7 @@ pub(super) fn resolve(problem: &Problem, schedule: &Schedule, ledger: &mut Ledge
     routes
 }
 
-/// A transfer and where it stands.
+/// A transfer in its step.
 struct At<'a> {
     step: Step<'a>,
     number: usize,
@@ -77,7 +80,7 @@ impl At<'_> {
     }
 }
 
-/// The live link a transfer goes over, or the code that says why there is none.
+/// The live link of a transfer, or the code that says why it has none.
 fn find_link(topology: &Topology, transfer: &Transfer) -> Result<LinkId, Code> {
     if !topology.is_alive(transfer.from) || !topology.is_alive(transfer.to) {
         return Err(Code::T001);
@@ -90,7 +93,7 @@ fn find_link(topology: &Topology, transfer: &Transfer) -> Result<LinkId, Code> {
     }
 }
 
-/// The links between its ranks, of which `via` leaves one.
+/// The links between its ranks that `via` allows.
 pub(super) fn links_that_fit<'a>(topology: &'a Topology, transfer: &'a Transfer) -> impl Iterator<Item = LinkId> + 'a {
     topology
         .links_between(transfer.from, transfer.to)
@@ -117,13 +120,5 @@ fn check_room(
     }
     if chunks == 0 {
         ledger.add(Code::W001, at.place(None), || Data::None);
-    }
-}
-
-fn check_chunk_ids(problem: &Problem, schedule: &Schedule, at: &At<'_>, ledger: &mut Ledger) {
-    for (index, &chunk) in schedule.chunks(at.transfer).iter().enumerate() {
-        if chunk.0 >= problem.chunk_count() {
-            ledger.add(Code::F005, at.place(Some(chunk)), || Data::Index(index));
-        }
     }
 }

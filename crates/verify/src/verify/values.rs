@@ -1,4 +1,4 @@
-//! Values of a chunk that is reduced: which ranks' contributions are in them, and in what order they were added.
+//! Values of a reduced chunk: the contributions in them, and the order in which they were added.
 
 use super::orders::{OrderId, Orders};
 use collsynth_core::topology::RankId;
@@ -7,17 +7,15 @@ use collsynth_core::topology::RankId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ValueId(u32);
 
-/// The values made so far for one chunk. A value never changes, so ranks that hold equal values may share one.
-///
-/// No value holds a contribution twice: that is a violation and makes no value. So a set of ranks, one bit each, says
-/// all that must be known.
+/// The values made so far for one chunk. A value never changes, so ranks that hold equal values may share one. No value
+/// holds a contribution twice: that is a violation and makes no value. So a set of ranks, one bit each, suffices.
 pub(super) struct Values {
     ranks: usize,
     words: usize,
     sums: Vec<Sum>,
     /// `words` for each sum.
     bits: Vec<u64>,
-    /// Of all chunks so far.
+    /// The orders of all chunks so far.
     orders: Orders,
 }
 
@@ -31,7 +29,7 @@ impl Values {
         Self { ranks, words: ranks.div_ceil(64), sums: Vec::new(), bits: Vec::new(), orders: Orders::new(ranks) }
     }
 
-    /// Forgets all sums, but not their orders.
+    /// Clears all sums, but not their orders.
     pub(super) fn clear(&mut self) {
         self.sums.clear();
         self.bits.clear();
@@ -42,17 +40,15 @@ impl Values {
         ValueId(rank.0)
     }
 
-    /// How many ranks' contributions are in a value.
+    /// The number of contributions in a value.
     pub(super) fn count(&self, value: ValueId) -> u32 {
         self.sum(value).map_or(1, |sum| sum.count)
     }
 
-    /// In which order its contributions were added.
     pub(super) fn order(&self, value: ValueId) -> OrderId {
         self.sum(value).map_or_else(|| self.orders.leaf(RankId(value.0)), |sum| sum.order)
     }
 
-    /// The orders of all chunks so far.
     pub(super) fn orders(&mut self) -> &mut Orders {
         &mut self.orders
     }
@@ -82,7 +78,7 @@ impl Values {
         (0..self.words).all(|word| self.word(part, word) & !self.word(whole, word) == 0)
     }
 
-    /// Contributions that are in either. O(ranks / 64).
+    /// The union of both. O(ranks / 64).
     pub(super) fn join(&mut self, a: ValueId, b: ValueId) -> ValueId {
         let mut count = 0;
         for word in 0..self.words {

@@ -1,4 +1,4 @@
-//! Data that the verifier has passed.
+//! Verified data.
 
 use std::fmt;
 use std::ops::Deref;
@@ -6,18 +6,18 @@ use std::ops::Deref;
 use super::{Options, Report, verify};
 use collsynth_core::schedule::Solution;
 
-/// Something the verifier has executed without finding a violation. It can be read, but not changed; only the verifier
-/// makes one, so whoever takes a `Verified<Solution>` need not check it again.
+/// Something the verifier executed without finding a violation. It is read-only and only the verifier makes one, so a
+/// `Verified<Solution>` never needs checking again.
 #[derive(Clone, Debug)]
 pub struct Verified<T> {
     inner: T,
     report: Report,
 }
 
-/// A solution with violations, given back with the report.
+/// A solution with violations, returned with the report.
 #[derive(Clone, Debug)]
 pub struct Rejected {
-    /// What was to be verified.
+    /// The solution.
     pub solution: Solution,
     /// What is wrong with it.
     pub report: Report,
@@ -44,7 +44,7 @@ impl<T> Verified<T> {
         &self.report
     }
 
-    /// What was verified, free to be changed and no longer known to hold.
+    /// The value inside, mutable but no longer known to hold.
     pub fn into_inner(self) -> T {
         self.inner
     }

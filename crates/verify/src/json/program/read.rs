@@ -1,4 +1,4 @@
-//! From statements to a program.
+//! From entries to a program.
 
 use std::num::NonZeroU32;
 
@@ -8,23 +8,21 @@ use super::PROGRAM_FORMAT;
 use super::entry::{BufferEntry, ChannelEntry, OpName, OperationEntry, ProgramFile};
 use crate::json::FormatCode;
 use crate::json::ParseError;
-use crate::json::entry::OriginEntry;
 use crate::json::error::Fault;
 use crate::json::locate::PathItem;
 use crate::json::machine::machine;
 use crate::json::object::Object;
-use crate::json::read::problem;
-use collsynth_core::program::{Barriers, Channel, Layout, Operation, Program, ProgramBuilder, Slot};
-use collsynth_core::schedule::Origin;
+use crate::json::read::{origin, problem};
+use collsynth_core::program::{Channel, Layout, Operation, Program, ProgramBuilder, Slot};
 use collsynth_core::topology::{RankId, Shape, Topology, TopologySpec};
 
-/// True if a text says of itself that it is a rank program, of whatever version.
+/// True if a text claims to be a rank program of any version.
 pub fn is_program(text: &str) -> bool {
     #[derive(Deserialize)]
     struct Probe {
         format: String,
     }
-    // What stands at the beginning is enough, and is all that is read of a large file.
+    // The beginning suffices: no need to parse a large file twice.
     let named = |format: &str| format.starts_with("rank-program/");
     let start: String = text.chars().take(200).collect();
     let head = start.split_once("\"format\"").and_then(|(_, rest)| rest.split('"').nth(1));
@@ -36,11 +34,11 @@ pub fn is_program(text: &str) -> bool {
 
 /// Reads a rank program file.
 ///
-/// Channels, slots and workers that do not exist are for the audit to report.
+/// Channels, slots and workers that do not exist are left to the audit.
 ///
 /// # Errors
 ///
-/// The first thing that is wrong with the text, the machine, the collective or the keys of an operation, and where.
+/// The first error in the text, the machine, the collective or the keys of an operation, with its place.
 pub fn parse_program(text: &str) -> Result<Program, ParseError> {
     let file: Object<ProgramFile> = serde_json::from_str(text)?;
     program(file.0).map_err(|fault| fault.into_error(text))
@@ -68,7 +66,6 @@ fn program(file: ProgramFile) -> Result<Program, Fault> {
         let message = format!("{} has no form in place", problem.collective().kind.name());
         return Err(Fault::new(FormatCode::F009, message).at("in_place"));
     }
-    let barriers = Barriers::from(file.barriers);
     let ranks = problem.topology().rank_count();
     if file.programs.len() != ranks {
         let message = format!("there are {} programs for {ranks} ranks: give one for each", file.programs.len());
@@ -102,9 +99,8 @@ fn program(file: ProgramFile) -> Result<Program, Fault> {
             }
         }
     }
-    let mut program = builder.finish(barriers);
-    program.origin =
-        file.origin.map(|Object(OriginEntry { tool, planner, command, seed })| Origin { tool, planner, command, seed });
+    let mut program = builder.finish(file.barriers.into());
+    program.origin = file.origin.map(origin);
     Ok(program)
 }
 
@@ -120,15 +116,15 @@ fn operation(entry: &OperationEntry) -> Result<Operation, Fault> {
         ("operation", entry.operation.is_some()),
     ];
     let name = entry.op.name();
+    let missing = |key| Fault::new(FormatCode::F002, format!("missing field `{key}` of `{name}`"));
     for (key, there) in stated {
         if there && !must.contains(&key) && !may.contains(&key) {
             return Err(Fault::new(FormatCode::F002, format!("`{name}` has no key `{key}`")).at(key));
         }
         if !there && must.contains(&key) {
-            return Err(Fault::new(FormatCode::F002, format!("missing field `{key}` of `{name}`")));
+            return Err(missing(key));
         }
     }
-    let missing = |key| Fault::new(FormatCode::F002, format!("missing field `{key}` of `{name}`"));
     let slot = |entry: Option<(BufferEntry, u32)>| entry.map(|(buffer, offset)| Slot { buffer: buffer.into(), offset });
     let count = entry.count.unwrap_or(1);
     let channel = entry.channel.unwrap_or_default();
@@ -147,10 +143,8 @@ fn operation(entry: &OperationEntry) -> Result<Operation, Fault> {
         }
         OpName::Copy | OpName::Reduce => {
             let (src, dst) = (src.ok_or_else(|| missing("src"))?, dst.ok_or_else(|| missing("dst"))?);
-            match entry.op {
-                OpName::Copy => Operation::Copy { src, dst, count },
-                _ => Operation::Reduce { src, dst, count },
-            }
+            let is_copy = entry.op == OpName::Copy;
+            if is_copy { Operation::Copy { src, dst, count } } else { Operation::Reduce { src, dst, count } }
         }
         OpName::Wait => {
             Operation::Wait { worker: entry.worker.unwrap_or_default(), operation: entry.operation.unwrap_or_default() }

@@ -1,13 +1,13 @@
-//! Writing rank program files: one operation a line, the same program the same bytes.
+//! Writing rank program files: one operation per line; equal programs give equal bytes.
 
 use std::fmt::{self, Write};
 
 use super::PROGRAM_FORMAT;
-use crate::json::write::{separator, write_collective, write_origin, write_topology};
+use crate::json::write::{separator, write_collective, write_list, write_origin, write_topology};
 use collsynth_core::program::{Buffer, Operation, Program, Slot};
 use collsynth_core::topology::RankId;
 
-/// The text of a rank program file. Takes time in the number of operations.
+/// The text of a rank program file. O(operations).
 pub fn program_to_string(program: &Program) -> String {
     let mut text = String::with_capacity(1024 + 72 * program.operations().len());
     write_program(&mut text, program).expect("writing to a string cannot fail");
@@ -38,12 +38,8 @@ fn write_program(out: &mut String, program: &Program) -> fmt::Result {
         }
         write!(out, ", \"slots\": {}", channel.slots)?;
         if program.contention_free && !transfers.is_empty() {
-            out.push_str(", \"transfers\": [");
-            let mut next = separator("", ", ");
-            for count in transfers {
-                write!(out, "{}{count}", next())?;
-            }
-            out.push(']');
+            out.push_str(", \"transfers\": ");
+            write_list(out, ", ", transfers)?;
         }
         out.push('}');
     }
@@ -69,8 +65,7 @@ fn write_program(out: &mut String, program: &Program) -> fmt::Result {
         out.push_str(",\n  \"origin\": ");
         write_origin(out, origin)?;
     }
-    out.push_str("\n}\n");
-    Ok(())
+    out.write_str("\n}\n")
 }
 
 fn write_operation(out: &mut String, operation: &Operation) -> fmt::Result {

@@ -6,7 +6,7 @@ use super::Scene;
 use collsynth_core::collective::ChunkId;
 
 impl Scene<'_> {
-    /// The finding that says what is recorded.
+    /// The finding of a fact.
     pub(in super::super) fn finding(&self, fact: Fact) -> Finding {
         let Fact { code, place, data, consequences } = fact;
         let message = self.message(code, place, &data);
@@ -61,7 +61,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Where in the transfer the chunk is at fault: of a repetition the second time, else the first.
+    /// The chunk's index in the transfer: its second occurrence for a repetition, otherwise its first.
     fn chunk_index(&self, code: Code, transfer: usize, chunk: ChunkId, data: &Data) -> Option<usize> {
         if let Data::Index(index) = data {
             return Some(*index);

@@ -1,4 +1,4 @@
-//! Sentences for what was found, with coordinates, chunk labels and first causes. Nothing here decides.
+//! Sentences for findings, with coordinates, chunk labels and first causes. Nothing here decides.
 
 mod finding;
 mod no_link;

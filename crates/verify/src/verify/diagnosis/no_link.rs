@@ -4,7 +4,7 @@ use super::super::routes::links_that_fit;
 use collsynth_core::schedule::Transfer;
 use collsynth_core::topology::{LinkId, RankId, Topology};
 
-/// T001 to T003: its ranks, then what leaves the sender.
+/// T001 to T003: the ranks, then the links that leave the sender.
 pub(super) fn no_link(topology: &Topology, transfer: &Transfer) -> String {
     for (what, rank) in [("sender", transfer.from), ("receiver", transfer.to)] {
         if rank.index() >= topology.rank_count() {
@@ -17,8 +17,8 @@ pub(super) fn no_link(topology: &Topology, transfer: &Transfer) -> String {
     }
     let (from, to) = (topology.rank_label(transfer.from), topology.rank_label(transfer.to));
     let joining: Vec<LinkId> = topology.links_between(transfer.from, transfer.to).collect();
-    let ways: Vec<String> =
-        joining.iter().filter_map(|&id| topology.link(id).direction).map(|way| way.to_string()).collect();
+    let directions: Vec<String> =
+        joining.iter().filter_map(|&id| topology.link(id).direction).map(|direction| direction.to_string()).collect();
     let fitting = links_that_fit(topology, transfer).next();
     match (fitting, transfer.via, &joining[..]) {
         (_, _, []) if transfer.from == transfer.to => format!("rank {from} sends to itself; chunks move between ranks"),
@@ -26,14 +26,15 @@ pub(super) fn no_link(topology: &Topology, transfer: &Transfer) -> String {
             let neighbors = neighbor_list(topology, transfer.from);
             format!("there is no link from rank {from} to rank {to}; rank {from} has live links to {neighbors}")
         }
-        (None, Some(via), _) if ways.is_empty() => {
+        (None, Some(via), _) if directions.is_empty() => {
             format!("`via` says {via}, but the links of an explicit graph have no direction: leave `via` out")
         }
         (None, Some(via), _) => {
-            format!("there is no link from rank {from} to rank {to} in direction {via}: it goes {}", ways.join(" or "))
+            let directions = directions.join(" or ");
+            format!("there is no link from rank {from} to rank {to} in direction {via}: it goes {directions}")
         }
         (Some(_), None, [_, _, ..]) => {
-            format!("two links join rank {from} to rank {to}: say which one with `via`, {}", ways.join(" or "))
+            format!("two links join rank {from} to rank {to}: say which one with `via`, {}", directions.join(" or "))
         }
         (fitting, ..) => {
             let link = fitting.map(|id| topology.link_label(id)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a sentence may speak of, and the names in it.
+//! What a sentence may mention, and the names in it.
 
 use super::super::moves::Move;
 use super::super::routes::Route;
@@ -7,7 +7,6 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Schedule, Solution};
 use collsynth_core::topology::RankId;
 
-/// What a sentence may speak of.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Scene<'a> {
     pub(super) problem: &'a Problem,
@@ -16,11 +15,11 @@ pub(in super::super) struct Scene<'a> {
     moves: &'a [Move],
 }
 
-/// How many ranks a sentence lists before it breaks off.
+/// The most ranks a sentence lists.
 const LISTED: usize = 4;
 
 impl<'a> Scene<'a> {
-    /// `moves` are those of all chunks of which something was found, sorted.
+    /// `moves` has, sorted, those of all chunks with findings.
     pub(in super::super) fn new(solution: &'a Solution, routes: &'a [Route], moves: &'a [Move]) -> Self {
         Self { problem: &solution.problem, schedule: &solution.schedule, routes, moves }
     }

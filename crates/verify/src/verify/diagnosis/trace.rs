@@ -1,11 +1,11 @@
-//! Where a chunk that a rank lacks is instead, and how it got there.
+//! Where a missing chunk is instead, and how it got there.
 //!
 //! ```text
 //! rank 3 lacks chunk 17: rank 2 was to send it in step 4, but receives it only in step 5; it left rank 0, where it
 //! starts, in step 2 and rank 1 in step 5
 //! ```
 //!
-//! Only chunks that one rank starts with can be lacked so; of the others every rank has its own contribution.
+//! Only chunks that start at one rank can be missing; of the others, every rank has its own contribution.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use super::Scene;
 use collsynth_core::collective::{ChunkId, Holders};
 use collsynth_core::topology::RankId;
 
-/// Transfers that a sentence lists before it leaves some out.
+/// The most transfers a sentence lists.
 const LISTED: usize = 8;
 
 impl Scene<'_> {
@@ -37,7 +37,7 @@ impl Scene<'_> {
         }
     }
 
-    /// D002: of a rank that lacks the chunk in the end.
+    /// D002: of a rank that lacks the chunk at the end.
     pub(super) fn trace_of_lack(&self, chunk: ChunkId, rank: RankId, moves: &[Move]) -> Trace {
         let brought = self.first_arrivals(chunk, moves);
         let lacks = format!("rank {} lacks chunk {}: nobody sends it there", self.rank(rank), self.chunk(chunk));
@@ -85,8 +85,7 @@ impl Scene<'_> {
         brought
     }
 
-    /// The transfers that brought the chunk to a rank, the first one first. Every one is in an earlier step than the
-    /// next.
+    /// The transfers that brought the chunk to a rank, in order of their steps, which are all different.
     fn path(&self, brought: &HashMap<RankId, Option<Move>>, rank: RankId) -> Vec<Hop> {
         let (mut path, mut at) = (Vec::new(), rank);
         while let Some(&Some(one)) = brought.get(&at) {

@@ -37,9 +37,7 @@ impl Scene<'_> {
         let route = self.routes[transfer];
         match (code, data) {
             (Code::F005, _) => self.out_of_range(chunk),
-            (_, Data::Times(times)) => {
-                format!("chunk {} is listed {times} times in this transfer", self.chunk(chunk))
-            }
+            (_, Data::Times(times)) => format!("chunk {} is listed {times} times in this transfer", self.chunk(chunk)),
             (Code::D001, _) => self.not_held(chunk, route),
             (_, Data::Arrivals(arrivals)) => self.several_arrivals(chunk, route, arrivals),
             (_, Data::Ranks(shared)) => self.counted_twice(chunk, route, shared),
@@ -79,12 +77,12 @@ impl Scene<'_> {
         }
     }
 
-    /// F007, with an example of what is needed.
+    /// F007, with an example of data needed.
     pub(super) fn moves_nothing(&self) -> String {
         let topology = self.problem.topology();
         let mut pairs = topology.live_ranks().flat_map(|from| topology.live_ranks().map(move |to| (from, to)));
         let example = match pairs.find(|&(from, to)| self.problem.needs(from, to)) {
-            Some((from, to)) => format!(": rank {} needs data of rank {}", self.rank(to), self.rank(from)),
+            Some((from, to)) => format!(": rank {} needs data from rank {}", self.rank(to), self.rank(from)),
             None => String::new(),
         };
         let kind = self.problem.collective().kind.name();
@@ -119,7 +117,7 @@ impl Scene<'_> {
                     format!("it never arrives there; it starts at rank {}", self.rank(origin))
                 }
                 Holders::One(origin) => {
-                    format!("nobody does: it would start at rank {}, which failed", self.rank(origin))
+                    format!("no rank does: it would start at rank {}, which failed", self.rank(origin))
                 }
                 Holders::Every => "it never arrives there".to_owned(),
             },
