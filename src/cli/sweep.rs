@@ -95,7 +95,7 @@ fn place(dims: &[u32], faults: usize, seed: u64) -> Result<Place, Failure> {
         .hint("choose fewer faults, or another --seed"))
 }
 
-/// The cable as a failure; two cables that join the same ranks are told apart by their direction.
+/// The cable as a failure; of two cables that join the same ranks, the direction names one.
 fn failed(topology: &Topology, link: &Link) -> FailedLink {
     let direction = link.direction.filter(|_| topology.links_between(link.from, link.to).count() > 1);
     let dim = direction.map(DimRef::Direction).or(link.direction.map(|direction| DimRef::Dim(direction.dim)));

@@ -16,7 +16,7 @@ use super::shrink::Shrinking;
 use super::topology_options::read_machine;
 use super::{Ending, Failure};
 
-/// Judge schedules and rank programs, whoever made them
+/// Judge schedules and rank programs from any source
 ///
 /// Executes each schedule symbolically and recomputes the bounds it claims; of a rank program, judges every
 /// interleaving. Exit code 0 if all hold, 1 if one is refuted, 2 if one cannot be read, whatever the verdict on the

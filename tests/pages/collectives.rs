@@ -33,8 +33,8 @@ const HEAD: &str = "# Every collective, with and without failures
 Every collective on nine machines with all sorts of failures. A test (`tests/pages/collectives.rs`) plans each with
 default options, verifies it, compares it with its certified bounds and keeps this page current. For collectives with a
 root, each figure is that of the root with the largest gap: of all roots up to 9 ranks, of four beyond. The gap is how
-far the volume lies above its bound. [tests/data/collectives.txt](../tests/data/collectives.txt) has every case, with its
-steps, volume and bounds.
+far the volume lies above its bound. [tests/data/collectives.txt](../tests/data/collectives.txt) has every case, with
+its steps, volume and bounds.
 
 The failed cables: the first; one from the middle of the list; one more at a rank of the first. The failed rank is the
 one in the middle. Machines whose live ranks cannot all reach each other are left out: there the command ends with exit

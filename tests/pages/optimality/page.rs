@@ -79,9 +79,9 @@ fn standing(row: &Row, figures: Figures) -> Standing {
 
 fn by_collective(page: &mut String, rows: &[Row]) {
     page.push_str(
-        "\n## By collective\n\n`synth` without a named planner, beside the optimum of the cases that are decided. *As \
-         narrow*: the least width,\nin more steps. *Bound met*: on how many the best certificate that is found, of steps, \
-         cuts or flows, proves the least width\nwithout a solver; on the others it proves less.\n\n\
+        "\n## By collective\n\n`synth` without a named planner, against the optimum of the decided cases. *As narrow*: the \
+         least width, in more steps.\n*Bound met*: the cases in which the best certificate found, of steps, cuts or flows, \
+         proves the least width without a\nsolver; in the others it proves less.\n\n\
          | collective | cases | decided | optimal | as narrow | wider by 1 | wider by more | largest gap | bound met |\n\
          |---|---|---|---|---|---|---|---|---|\n",
     );

@@ -21,9 +21,9 @@ pub const ALPHA: f64 = 100e-9;
 pub struct Planned {
     pub steps: usize,
     pub volume: Rational,
-    /// The loads of the phases, added up; of a schedule without phases, its volume.
+    /// The sum of the loads of the phases; without phases, the volume.
     pub load: Rational,
-    /// What its phases are charged; of a schedule without phases, its steps.
+    /// The start-ups of its phases; without phases, the steps.
     pub startups: u32,
     /// The phases of its algorithm.
     pub phases: usize,
@@ -45,7 +45,7 @@ impl Planned {
         rates(bandwidth).phased(self.startups, float(self.load))
     }
 
-    /// A cell for what there is of phases only.
+    /// A cell for phased schedules only.
     pub fn of_phases(&self, cell: impl ToString) -> String {
         if self.phases > 0 { cell.to_string() } else { "-".to_owned() }
     }
@@ -87,8 +87,7 @@ pub fn plan_for(
     Ok(Planned { steps, volume, load, startups, phases: phases.len(), bound, transfers, held })
 }
 
-/// The schedule of the finest grain, and in so many parts the one that is best for so many bytes a rank; of a planner
-/// without phases, the same twice.
+/// The schedule in `fine` parts, and the best for this many bytes in `coarse` parts; without phases, the first twice.
 pub fn plan_both(
     planner: &str,
     topology: &Topology,
