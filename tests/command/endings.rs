@@ -71,8 +71,7 @@ fn no_colour_means_no_colour() {
 #[test]
 fn a_limit_that_comes_too_soon_is_exit_code_4() {
     let bench = Bench::new();
-    let output = bench.run("--torus 4x4 --fail 0,1 --parts 5 --time-limit 0s -o s.json");
-    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    bench.ended(4, "--torus 4x4 --fail 0,1 --parts 5 --time-limit 0s -o s.json");
     if bench.names() == ["s.json"] {
         bench.run("verify s.json").assert().code(0);
     }
@@ -83,12 +82,10 @@ fn a_limit_that_comes_too_soon_is_exit_code_4() {
 fn bounds_that_were_not_stopped_are_printed() {
     let bench = Bench::new();
     let machine = "bound --torus 4x4 --fail 0,1 --time-limit 0s";
-    let output = bench.run(&format!("{machine} --lp"));
-    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    let output = bench.ended(4, &format!("{machine} --lp"));
     assert!(text(&output.stderr).contains("the time limit came before the solution; these are the bounds without it"));
     assert!(text(&output.stdout).contains("for whole messages: volume >= 10"), "{}", text(&output.stdout));
-    let output = bench.run(&format!("{machine} --frontier"));
-    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    let output = bench.ended(4, &format!("{machine} --frontier"));
     assert_eq!(text(&output.stdout), "");
 }
 

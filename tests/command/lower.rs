@@ -8,11 +8,9 @@ use crate::support::bench::{Bench, text};
 fn a_schedule_is_lowered_and_judged() {
     let bench = Bench::new();
     assert!(bench.run("--torus 3x3 --fail 0,1 --collective all_reduce -q -o s.json").status.success());
-    let output = bench.run("lower s.json --barriers neighbour -o p.json.gz");
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let output = bench.ended(0, "lower s.json --barriers neighbour -o p.json.gz");
     assert!(text(&output.stderr).contains("barriers    neighbour"), "{}", text(&output.stderr));
-    let output = bench.run("verify p.json.gz s.json");
-    assert_eq!(output.status.code(), Some(0));
+    let output = bench.ended(0, "verify p.json.gz s.json");
     assert!(text(&output.stdout).starts_with("p.json.gz: holds in every interleaving\n"), "{}", text(&output.stdout));
     let first = bench.run("lower s.json -q").stdout;
     assert_eq!(first, bench.run("lower s.json -q").stdout, "the same bytes");
@@ -27,8 +25,7 @@ fn a_wrong_program_is_refuted_with_its_place() {
     let bad = good.replacen("\"dst\": [\"o\", 3]", "\"dst\": [\"o\", 2]", 1);
     assert_ne!(good, bad);
     bench.write("bad.json", &bad);
-    let output = bench.run("verify bad.json --format json");
-    assert_eq!(output.status.code(), Some(1));
+    let output = bench.ended(1, "verify bad.json --format json");
     let verdict: Value = serde_json::from_slice(&output.stdout).unwrap();
     let violations = verdict["files"][0]["violations"].as_array().unwrap();
     let first = violations.iter().find(|one| one["line"].is_u64()).expect("one is about an operation");
@@ -48,8 +45,7 @@ fn a_wrong_program_is_refuted_with_its_place() {
 fn what_cannot_be_lowered_is_said() {
     let bench = Bench::new();
     bench.run("--torus 4 -q -o s.json");
-    let output = bench.run("lower s.json --in-place");
-    assert_eq!(output.status.code(), Some(2));
+    let output = bench.ended(2, "lower s.json --in-place");
     assert!(text(&output.stderr).contains("all_to_all is not lowered in place"), "{}", text(&output.stderr));
     bench.write("bad.json", &text(&bench.read("s.json")).replace("\"to\": 1", "\"to\": 2"));
     assert_eq!(bench.run("lower bad.json").status.code(), Some(1));
@@ -70,8 +66,7 @@ fn findings_for_code_hosts() {
     spoilt("p.json", "bad-p.json");
     bench.write("no.json", "{");
     let words = "verify bad,s.json bad-p.json no.json s.json --format";
-    let output = bench.run(&format!("{words} json"));
-    assert_eq!(output.status.code(), Some(2));
+    let output = bench.ended(2, &format!("{words} json"));
     let verdicts: Value = serde_json::from_slice(&output.stdout).unwrap();
     let count = |key: &str| -> usize {
         verdicts["files"].as_array().unwrap().iter().filter_map(|file| file[key].as_array()).map(Vec::len).sum()
@@ -104,8 +99,7 @@ fn what_is_refuted_is_shrunk() {
     wrong["steps"].as_array_mut().unwrap().rotate_left(1);
     wrong["bounds"] = serde_json::json!({});
     bench.write("wrong.json", &wrong.to_string());
-    let output = bench.run("verify --shrink wrong.json -o small.json");
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let output = bench.ended(1, "verify --shrink wrong.json -o small.json");
     let said = text(&output.stderr);
     assert!(said.contains("2 of 15 chunk moves are left; none can be left out\n  D001: "), "{said}");
     assert!(said.contains("was to send it in step 1, but receives it only in step 2; it left rank 0"), "{said}");

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::bench::{json, synth, text};
+use crate::support::bench::{Bench, json, synth, text};
 
 const PRICES: &str = "--message-bytes 64KiB,16MiB --alpha 1us --bandwidth 50GB/s";
 
@@ -67,8 +67,8 @@ fn no_point_dominates_another_and_each_can_be_planned_again() {
 
 #[test]
 fn a_limit_keeps_the_points_found() {
-    let output = synth("pareto --torus 4x4x4 --fail 2,3 --collective all_reduce --parts 32,64 --time-limit 100ms");
-    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    let output = Bench::new()
+        .ended(4, "pareto --torus 4x4x4 --fail 2,3 --collective all_reduce --parts 32,64 --time-limit 100ms");
     let table = text(&output.stdout);
     assert!(table.contains(" spanning_trees ") && table.ends_with("stopped by the time limit; there may be more\n"));
 }

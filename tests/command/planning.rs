@@ -9,8 +9,7 @@ use crate::support::bench::{Bench, text};
 fn the_main_command_prints_a_schedule_that_holds() {
     let bench = Bench::new();
     for machine in ["--torus 4x4x4 --fail 2,3,x", "--torus 4x4", "--torus 5 --fail 0,1", "--torus 2x3 --fail-rank 4"] {
-        let output = bench.run(machine);
-        assert_eq!(output.status.code(), Some(0), "{machine}: {}", text(&output.stderr));
+        let output = bench.ended(0, machine);
         assert!(text(&output.stderr).contains("verified in"), "{machine}: {}", text(&output.stderr));
         bench.run_with("verify -", &output.stdout).assert().code(0);
     }
@@ -94,8 +93,7 @@ fn every_collective_that_has_a_planner_is_planned() {
     ];
     for (words, headline) in cases {
         let words = format!("--torus 3x3 --fail 0,1 --collective {words}");
-        let output = bench.run(&words);
-        assert_eq!(output.status.code(), Some(0), "{words}: {}", text(&output.stderr));
+        let output = bench.ended(0, &words);
         assert!(text(&output.stderr).starts_with(headline), "{words}: {}", text(&output.stderr));
         let typed = words.replace(" --collective all_to_all", "");
         let typed = if words.ends_with(" all_to_all") { &typed } else { &words };
@@ -156,10 +154,8 @@ fn refutations_leave_proofs_and_better_schedules() {
 fn a_schedule_carries_the_proof_that_it_is_the_best_of_its_steps() {
     let bench = Bench::new();
     let machine = "--torus 4x4 --fail 0,1 --fail 1,2 --fail 1,5 --fail 12,13 --fail 12,15";
-    let planned = bench.run(&format!("{machine} --steps 6 -o s.json"));
-    assert_eq!(planned.status.code(), Some(0), "{}", text(&planned.stderr));
-    let verified = bench.run("verify s.json");
-    assert_eq!(verified.status.code(), Some(0), "{}", text(&verified.stdout));
+    let planned = bench.ended(0, &format!("{machine} --steps 6 -o s.json"));
+    let verified = bench.ended(0, "verify s.json");
     for said in [text(&planned.stderr), text(&verified.stdout)] {
         assert!(said.contains("certified the fewest with so little volume (1 above the bound)"), "{said}");
         assert!(said.contains("certified the least in so many steps (6.7 % above the bound)"), "{said}");
@@ -170,7 +166,6 @@ fn a_schedule_carries_the_proof_that_it_is_the_best_of_its_steps() {
     let more = file.replace(&claim(19), &claim(20));
     assert_ne!(file, more);
     std::fs::write(bench.folder.path().join("more.json"), more).expect("a file");
-    let refuted = bench.run("verify more.json");
-    assert_eq!(refuted.status.code(), Some(1));
+    let refuted = bench.ended(1, "verify more.json");
     assert!(text(&refuted.stdout).contains("the bound on the volume in 5 steps: a volume of 20 is claimed"));
 }

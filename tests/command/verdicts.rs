@@ -11,8 +11,7 @@ fn verify_says_where_and_what() {
     bench.write("bad.json", REFUTED);
     bench.write("good.json", HOLDS);
     bench.write("broken.json", "{\n  \"format\": 1\n}\n");
-    let output = bench.run("verify bad.json");
-    assert_eq!(output.status.code(), Some(1));
+    let output = bench.ended(1, "verify bad.json");
     let verdict = text(&output.stdout);
     assert!(
         verdict.starts_with("bad.json: refuted\n  broadcast from 0 (0) on a ring of 3 ranks with 1 failed cable\n"),

@@ -33,6 +33,14 @@ impl Bench {
         self.command(words).output().expect("the command runs")
     }
 
+    /// Runs it, and expects this exit code.
+    pub fn ended(&self, code: i32, words: &str) -> Output {
+        let output = self.run(words);
+        let said = || text(&output.stdout) + &text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{words}: {}", said());
+        output
+    }
+
     /// Runs `synth-verify` with these words in this folder.
     pub fn judge(&self, words: &str) -> Output {
         let mut command = Command::new(built().join("synth-verify"));
