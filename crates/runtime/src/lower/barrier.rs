@@ -1,8 +1,8 @@
-//! What keeps steps apart: packets without slots.
+//! Barriers between steps: packets without slots (tokens).
 //!
-//! At a barrier the local worker of a rank first waits for all others of the rank. Between neighbours, each rank then
-//! tells those it is joined to, and goes on when it was told by all of them. Between all ranks, word goes up a tree to
-//! its root and down another one from there; where links failed in one direction, the two differ.
+//! At a barrier, the local worker of a rank first waits for all its others. Between neighbors, each rank then sends a
+//! token to every neighbor and continues once it has one from each. Among all ranks, tokens go up a tree to its root
+//! and down another one; where links failed in one direction, the two differ.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -13,13 +13,11 @@ use collsynth_core::program::{Barriers, Slot};
 use collsynth_core::schedule::Schedule;
 use collsynth_core::topology::{LinkId, RankId, Topology};
 
-/// A barrier, ready to be added after any step.
 pub(super) struct Barrier {
     kind: Barriers,
-    /// Links that carry word, in the order in which it goes: towards the root, the farthest first, or between
-    /// neighbours,
+    /// Links toward the root, the farthest first; or those between neighbors.
     up: Vec<Link>,
-    /// and from the root, the nearest first.
+    /// Links from the root, the nearest first.
     down: Vec<Link>,
     ranks: Vec<RankId>,
 }
@@ -29,7 +27,7 @@ impl Barrier {
         let topology = problem.topology();
         let (up, down) = match kind {
             Barriers::None => (Vec::new(), Vec::new()),
-            Barriers::Neighbor => (neighbours(topology, schedule)?, Vec::new()),
+            Barriers::Neighbor => (neighbors(topology, schedule)?, Vec::new()),
             Barriers::Global => {
                 let mut up = tree(topology, false).ok_or(LowerError::NotConnected)?;
                 up.reverse();
@@ -44,7 +42,7 @@ impl Barrier {
         self.up.iter().chain(&self.down).copied()
     }
 
-    /// Adds it to the program.
+    /// Appends the barrier to the program.
     pub(super) fn add(&self, draft: &mut Draft) {
         if self.kind == Barriers::None {
             return;
@@ -54,13 +52,13 @@ impl Barrier {
         }
         match self.kind {
             Barriers::Neighbor => {
-                self.up.iter().for_each(|&link| tell(draft, link));
-                self.up.iter().for_each(|&link| hear(draft, link));
+                self.up.iter().for_each(|&link| send_token(draft, link));
+                self.up.iter().for_each(|&link| receive_token(draft, link));
             }
             _ => {
                 for &link in self.up.iter().chain(&self.down) {
-                    tell(draft, link);
-                    hear(draft, link);
+                    send_token(draft, link);
+                    receive_token(draft, link);
                 }
             }
         }
@@ -70,20 +68,20 @@ impl Barrier {
     }
 }
 
-fn tell(draft: &mut Draft, (from, to, via): Link) {
+fn send_token(draft: &mut Draft, (from, to, via): Link) {
     let channel = draft.channel(from, to, via);
     draft.sender_follows(channel);
     draft.send(from, channel, Slot::input(0), 0);
 }
 
-fn hear(draft: &mut Draft, (from, to, via): Link) {
+fn receive_token(draft: &mut Draft, (from, to, via): Link) {
     let channel = draft.channel(from, to, via);
     draft.receive(to, channel, None, Slot::input(0), 0);
     draft.local_follows(channel);
 }
 
-/// The links that the schedule uses, and those back.
-fn neighbours(topology: &Topology, schedule: &Schedule) -> Result<Vec<Link>, LowerError> {
+/// The links that the schedule uses, and those in reverse.
+fn neighbors(topology: &Topology, schedule: &Schedule) -> Result<Vec<Link>, LowerError> {
     let used = channels(schedule);
     let mut both: BTreeSet<Link> = used.clone();
     for &(from, to, _) in &used {
@@ -95,14 +93,14 @@ fn neighbours(topology: &Topology, schedule: &Schedule) -> Result<Vec<Link>, Low
     Ok(both.into_iter().collect())
 }
 
-/// A link as transfers name it: with its direction only where two join the same ranks.
+/// A link as transfers name it: with a direction only if two links join the same ranks.
 fn named(topology: &Topology, id: LinkId) -> Link {
     let link = topology.link(id);
     let doubled = topology.links_between(link.from, link.to).count() > 1;
     (link.from, link.to, link.direction.filter(|_| doubled))
 }
 
-/// A tree of live links from the first live rank, or to it, the nearest first. `None` if it does not reach all.
+/// A tree of live links from or to the first live rank, the nearest first; `None` if some rank is out of reach.
 fn tree(topology: &Topology, outwards: bool) -> Option<Vec<Link>> {
     let root = topology.live_ranks().next()?;
     let mut seen = vec![false; topology.rank_count()];

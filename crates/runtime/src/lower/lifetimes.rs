@@ -1,4 +1,4 @@
-//! When what a rank holds is read for the last time: one pass over the schedule from its end.
+//! When chunks are read for the last time: one pass over the schedule from its end.
 
 use std::collections::HashSet;
 
@@ -7,22 +7,23 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};
 use collsynth_core::topology::RankId;
 
-/// What becomes of each chunk move, by its number in the order of steps, transfers and chunks.
+/// Chunk moves are numbered in the order of steps, transfers and chunks.
 pub(super) struct Lifetimes {
-    /// Nobody reads at the sender what this move read before it is replaced.
-    last_read: Vec<bool>,
-    /// What this move brings is read at the receiver: sent on, or added to.
-    read_later: Vec<bool>,
-    arrives: HashSet<(RankId, ChunkId)>,
+    /// The value that the move sends is not read at the sender after the step.
+    pub(super) last_read: Vec<bool>,
+    /// The value that the move brings is read at the receiver: sent on, or added to.
+    pub(super) read_later: Vec<bool>,
+    /// Chunks that a rank needs and receives.
+    pub(super) arrives: HashSet<(RankId, ChunkId)>,
 }
 
 impl Lifetimes {
-    /// Goes through a schedule. O(chunk moves).
+    /// O(chunk moves).
     pub(super) fn new(problem: &Problem, schedule: &Schedule) -> Self {
         let count = schedule.move_count();
         let mut lifetimes =
             Self { last_read: vec![false; count], read_later: vec![false; count], arrives: HashSet::new() };
-        // What a rank holds at this point and will read.
+        // Values that a rank holds at this point and will read.
         let mut live: HashSet<(RankId, ChunkId)> = HashSet::new();
         let mut end = count;
         let steps: Vec<_> = schedule.steps().collect();
@@ -53,20 +54,5 @@ impl Lifetimes {
             end = start;
         }
         lifetimes
-    }
-
-    /// True if the value that this move sends is not read at the sender once the step is over.
-    pub(super) fn is_last_read(&self, number: usize) -> bool {
-        self.last_read[number]
-    }
-
-    /// True if the value that this move brings is read at the receiver.
-    pub(super) fn is_read_later(&self, number: usize) -> bool {
-        self.read_later[number]
-    }
-
-    /// True if a chunk that the rank needs in the end arrives there.
-    pub(super) fn arrives(&self, rank: RankId, chunk: ChunkId) -> bool {
-        self.arrives.contains(&(rank, chunk))
     }
 }

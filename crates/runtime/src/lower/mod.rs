@@ -1,7 +1,6 @@
 //! Lowering: from a verified schedule to a rank program.
 //!
-//! Every link that is used becomes a channel, with a worker at each end that does nothing else, so that links do not
-//! wait for each other:
+//! Every link in use becomes a channel with a dedicated worker at each end, so that links do not wait for each other:
 //!
 //! ```text
 //!  rank 3   worker 0  local   copy input 3 -> output 3
@@ -9,18 +8,18 @@
 //!           worker 2  <- 4    receive -> output 5, receive -> scratch 0, ...
 //! ```
 //!
-//! What a transfer carries is sorted by where the sender has it, and slots that follow one another at both ends go in
-//! one packet. A chunk that a rank needs in the end is received where it belongs; what only passes through gets scratch
-//! from its arrival until it was sent on for the last time.
+//! The chunks of a transfer are sorted by their place at the sender, and slots that are consecutive at both ends share a
+//! packet. A chunk that a rank needs is received in place; one that only passes through has scratch from its arrival
+//! until it is sent on for the last time.
 //!
-//! The order of the schedule (all that a step sends, then all that it receives) is one interleaving of the program:
-//! where two operations of different workers touch a slot, the later one in that order waits for the earlier one. With
-//! as many slots in a channel as a step has packets, that interleaving never gets stuck, so none does.
+//! The order of the schedule (all sends of a step, then all its receives) is one interleaving of the program: where two
+//! operations of different workers touch a slot, the later one in that order waits for the earlier one. With as many
+//! slots in a channel as a step has packets, that interleaving never gets stuck, so none does.
 //!
-//! Nothing keeps steps apart then but the data. Barriers do: see [`Barriers`]. They are packets without slots, on
-//! channels that are there anyway (between neighbours) or along a tree (of all ranks).
+//! By itself, only data keeps steps apart. [`Barriers`](collsynth_core::program::Barriers) are packets without slots,
+//! on existing channels (between neighbors) or along a tree (of all ranks).
 //!
-//! Takes time in the number of chunk moves, times their logarithm.
+//! O(m log m) for m chunk moves.
 
 mod barrier;
 mod lifetimes;
@@ -48,7 +47,7 @@ pub use target::{LowerError, Target};
 ///
 /// # Errors
 ///
-/// A [`LowerError`] if the target cannot be met. With few slots, the program may get stuck: the audit says so.
+/// A [`LowerError`] if the target cannot be met. With few slots, the program may get stuck, which the audit reports.
 pub fn lower(solution: &Verified<Solution>, target: &Target) -> Result<Program, LowerError> {
     let (problem, schedule) = (&solution.problem, &solution.schedule);
     let kind = &problem.collective().kind;
@@ -64,28 +63,27 @@ pub fn lower(solution: &Verified<Solution>, target: &Target) -> Result<Program, 
             barrier.add(&mut lowering.draft);
         }
     }
-    let scratch = lowering.scratch.iter().map(Scratch::peak).collect();
+    let scratch = lowering.scratch.iter().map(|scratch| scratch.peak).collect();
     Ok(lowering.draft.finish(problem, target, scratch, solution.origin.clone()))
 }
 
-/// Where the chunks are while the schedule is gone through.
 struct Lowering<'a> {
     problem: &'a Problem,
     schedule: &'a Schedule,
     target: Target,
     layouts: Vec<Layout<'a>>,
     lifetimes: Lifetimes,
-    /// Where each rank has a chunk that was moved; else it is where it was before.
+    /// Where each rank has a chunk that has moved; the others are where they began.
     places: HashMap<(RankId, ChunkId), Slot>,
     scratch: Vec<Scratch>,
     draft: Draft,
-    /// Scratch that is free once the step is over.
+    /// Scratch to free after the step.
     to_free: Vec<(RankId, u32)>,
-    /// Counts chunk moves, as `lifetimes` does.
+    /// Chunk moves so far.
     moves: usize,
 }
 
-/// A chunk of a transfer, where it comes from and where it goes.
+/// A chunk of a transfer.
 #[derive(Clone, Copy)]
 struct Carried {
     chunk: ChunkId,
@@ -99,7 +97,7 @@ struct Carried {
 impl<'a> Lowering<'a> {
     fn new(problem: &'a Problem, schedule: &'a Schedule, target: Target, barrier: &Barrier) -> Self {
         let ranks = || (0..problem.topology().rank_count() as u32).map(RankId);
-        // Scratch is allotted without an end; how much there is is known at last.
+        // The size of scratch is known only at the end.
         let layouts: Vec<Layout<'_>> =
             ranks().map(|rank| Layout::of_program(problem, target.in_place, rank, 0)).collect();
         let mut channels = channels(schedule);
@@ -118,14 +116,14 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Copies to the output what a rank has, needs and never receives.
+    /// Copies to the output the chunks that a rank has, needs and never receives.
     fn own_chunks(&mut self) {
         for chunk in (0..self.problem.chunk_count()).map(ChunkId) {
             let rule = self.problem.rule(chunk);
             for rank in self.problem.holders(rule.after) {
                 let layout = &self.layouts[rank.index()];
                 let (Some(src), Some(dst)) = (layout.before(chunk), layout.after(chunk)) else { continue };
-                if layout.place(src) != layout.place(dst) && !self.lifetimes.arrives(rank, chunk) {
+                if layout.place(src) != layout.place(dst) && !self.lifetimes.arrives.contains(&(rank, chunk)) {
                     self.draft.copy(rank, src, dst);
                 }
             }
@@ -134,7 +132,7 @@ impl<'a> Lowering<'a> {
 
     fn step(&mut self, transfers: &[Transfer]) {
         let mut carried: Vec<Vec<Carried>> = Vec::with_capacity(transfers.len());
-        // What is sent is read as it was when the step began.
+        // All sends read what their senders held when the step began.
         for transfer in transfers {
             let chunks = self.schedule.chunks(transfer);
             let one = |(&chunk, number)| {
@@ -164,7 +162,7 @@ impl<'a> Lowering<'a> {
         }
         for (transfer, list) in transfers.iter().zip(&carried) {
             for one in list {
-                if one.src.buffer == Buffer::Scratch && self.lifetimes.is_last_read(one.number) {
+                if one.src.buffer == Buffer::Scratch && self.lifetimes.last_read[one.number] {
                     self.to_free.push((transfer.from, one.src.offset));
                 }
             }
@@ -174,7 +172,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Decides where what a transfer brings goes, and finds room for what only passes through.
+    /// Chooses the destinations of a transfer, with scratch for chunks that only pass through.
     fn destinations(&mut self, transfer: &Transfer, list: &mut [Carried]) {
         let to = transfer.to;
         let mut passing = Vec::new();
@@ -193,7 +191,7 @@ impl<'a> Lowering<'a> {
             list[index].dst = Slot::scratch(offset);
         }
         for one in list.iter() {
-            if one.dst.buffer == Buffer::Scratch && !self.lifetimes.is_read_later(one.number) {
+            if one.dst.buffer == Buffer::Scratch && !self.lifetimes.read_later[one.number] {
                 self.to_free.push((to, one.dst.offset));
             }
             self.places.insert((to, one.chunk), one.dst);
@@ -207,7 +205,7 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// Chunks that follow one another at both ends.
+/// Runs of chunks that are consecutive at both ends.
 fn runs(list: &[Carried]) -> impl Iterator<Item = &[Carried]> {
     let follows = |one: Slot, other: Slot| one.plus(1) == Some(other);
     list.chunk_by(move |one, other| {

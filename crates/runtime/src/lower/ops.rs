@@ -1,4 +1,4 @@
-//! The workers of a program while it is being written, and the waits between them.
+//! The workers of a program under construction, and the waits between them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,9 @@ use collsynth_core::program::{Barriers, Channel, Layout, Operation, Program, Pro
 use collsynth_core::schedule::{Origin, Schedule};
 use collsynth_core::topology::{Direction, RankId};
 
-/// A link that is used.
 pub(super) type Link = (RankId, RankId, Option<Direction>);
 
-/// The links that a schedule uses, in order.
+/// The links that a schedule uses.
 pub(super) fn channels(schedule: &Schedule) -> BTreeSet<Link> {
     schedule.transfers().iter().map(|transfer| (transfer.from, transfer.to, transfer.via)).collect()
 }
@@ -19,14 +18,14 @@ pub(super) fn channels(schedule: &Schedule) -> BTreeSet<Link> {
 /// The worker of every rank that has no channel.
 const LOCAL: u32 = 0;
 
-/// A program without waits for its slots would be a race: every operation that is added waits for those before it that
-/// it could conflict with.
+/// Every added operation waits for earlier ones that it could conflict with; without waits, they would race.
 pub(super) struct Draft {
     numbers: BTreeMap<Link, u32>,
     links: Vec<Link>,
-    /// For each channel the workers that send and receive, and the packets on their way now and at the most.
+    /// For each channel, the workers that send and receive.
     ends: Vec<(u32, u32)>,
-    on_their_way: Vec<(u32, u32)>,
+    /// For each channel, the packets in flight now and at most.
+    in_flight: Vec<(u32, u32)>,
     /// For each channel, the packets of each transfer.
     transfers: Vec<Vec<u32>>,
     ranks: Vec<Rank>,
@@ -34,11 +33,10 @@ pub(super) struct Draft {
 
 struct Rank {
     workers: Vec<Vec<Operation>>,
-    /// `known[a][b]`: worker `a` has waited for so many operations of `b`.
+    /// `known[a][b]`: the number of operations of worker `b` that `a` has waited for.
     known: Vec<Vec<u32>>,
-    /// Who touched each place last.
     touched: Vec<Touched>,
-    /// Where the places of each buffer begin; those of scratch have no end.
+    /// The first place of each buffer; scratch comes last and grows.
     first_places: [usize; 3],
 }
 
@@ -53,7 +51,7 @@ struct Touched {
 }
 
 impl Draft {
-    /// Workers for the links: at each rank first the local one, then those that send, then those that receive.
+    /// Each rank has first the local worker, then those that send, then those that receive.
     pub(super) fn new(links: &BTreeSet<Link>, layouts: &[Layout<'_>]) -> Self {
         let links: Vec<Link> = links.iter().copied().collect();
         let mut counts = vec![LOCAL + 1; layouts.len()];
@@ -73,14 +71,14 @@ impl Draft {
         Self {
             numbers: links.iter().copied().zip(0..).collect(),
             ends: senders.into_iter().zip(receivers).collect(),
-            on_their_way: vec![(0, 0); links.len()],
+            in_flight: vec![(0, 0); links.len()],
             transfers: vec![Vec::new(); links.len()],
             links,
             ranks,
         }
     }
 
-    /// The channel of a link. Links that are used were all named in the beginning.
+    /// The channel of a link, which must be one of those given to [`Draft::new`].
     pub(super) fn channel(&self, from: RankId, to: RankId, via: Option<Direction>) -> u32 {
         self.numbers[&(from, to, via)]
     }
@@ -99,14 +97,14 @@ impl Draft {
     }
 
     pub(super) fn send(&mut self, rank: RankId, channel: u32, src: Slot, count: u32) {
-        let (now, most) = &mut self.on_their_way[channel as usize];
+        let (now, most) = &mut self.in_flight[channel as usize];
         *now += 1;
         *most = (*most).max(*now);
         let worker = self.ends[channel as usize].0;
         self.ranks[rank.index()].add(worker, Operation::Send { channel, src, count });
     }
 
-    /// Notes that the last so many packets of a channel are one transfer.
+    /// Records a channel's last `packets` packets as one transfer.
     pub(super) fn end_transfer(&mut self, channel: u32, packets: u32) {
         if packets > 0 {
             self.transfers[channel as usize].push(packets);
@@ -114,36 +112,28 @@ impl Draft {
     }
 
     pub(super) fn receive(&mut self, rank: RankId, channel: u32, add: Option<Slot>, dst: Slot, count: u32) {
-        self.on_their_way[channel as usize].0 -= 1;
+        self.in_flight[channel as usize].0 -= 1;
         let dst = (count > 0).then_some(dst);
         let worker = self.ends[channel as usize].1;
         self.ranks[rank.index()].add(worker, Operation::Receive { channel, add, dst, forward: None, count });
     }
 
-    /// The local worker of a rank waits for all that the rank has done so far.
+    /// The local worker of a rank waits for all operations of the rank so far.
     pub(super) fn gather(&mut self, rank: RankId) {
         let rank = &mut self.ranks[rank.index()];
-        for worker in LOCAL + 1..rank.workers.len() as u32 {
-            let done = rank.workers[worker as usize].len() as u32;
-            rank.wait(LOCAL, worker, done);
-        }
+        (LOCAL + 1..rank.workers.len() as u32).for_each(|worker| rank.catch_up(LOCAL, worker));
     }
 
-    /// A worker that sends on a channel waits for all that the local worker has done so far.
+    /// A channel's sender waits for all operations of the local worker so far.
     pub(super) fn sender_follows(&mut self, channel: u32) {
         let (from, ..) = self.links[channel as usize];
-        let rank = &mut self.ranks[from.index()];
-        let done = rank.workers[LOCAL as usize].len() as u32;
-        rank.wait(self.ends[channel as usize].0, LOCAL, done);
+        self.ranks[from.index()].catch_up(self.ends[channel as usize].0, LOCAL);
     }
 
-    /// The local worker waits for all that the receiver of a channel has done so far.
+    /// The local worker waits for all operations of a channel's receiver so far.
     pub(super) fn local_follows(&mut self, channel: u32) {
         let (_, to, _) = self.links[channel as usize];
-        let rank = &mut self.ranks[to.index()];
-        let worker = self.ends[channel as usize].1;
-        let done = rank.workers[worker as usize].len() as u32;
-        rank.wait(LOCAL, worker, done);
+        self.ranks[to.index()].catch_up(LOCAL, self.ends[channel as usize].1);
     }
 
     pub(super) fn links(&self) -> impl Iterator<Item = (u32, Link)> + use<> {
@@ -158,7 +148,7 @@ impl Draft {
         origin: Option<Origin>,
     ) -> Program {
         let mut builder = ProgramBuilder::new(problem.clone(), true, target.in_place);
-        for (&(from, to, via), &(_, most)) in self.links.iter().zip(&self.on_their_way) {
+        for (&(from, to, via), &(_, most)) in self.links.iter().zip(&self.in_flight) {
             builder.channel(Channel { from, to, via, slots: target.slots.unwrap_or(most.max(1)) });
         }
         for (rank, scratch) in self.ranks.into_iter().zip(scratch) {
@@ -211,7 +201,12 @@ impl Rank {
         self.note(stamp, [first, second].map(|one| one.map(|(slot, _)| slot)), writes.map(|(slot, _)| slot), count);
     }
 
-    /// A worker waits until another has done so many operations, unless it has already.
+    /// A worker waits for all operations of another so far.
+    fn catch_up(&mut self, worker: u32, other: u32) {
+        self.wait(worker, other, self.workers[other as usize].len() as u32);
+    }
+
+    /// A worker waits for the first `done` operations of another, unless it already has.
     fn wait(&mut self, worker: u32, other: u32, done: u32) {
         let known = &mut self.known[worker as usize][other as usize];
         if *known < done {
@@ -220,7 +215,7 @@ impl Rank {
         }
     }
 
-    /// Notes what an operation touches.
+    /// Records the places that an operation touches.
     fn note<const N: usize>(&mut self, stamp: Stamp, reads: [Option<Slot>; N], write: Option<Slot>, count: u32) {
         for slot in reads.into_iter().flatten() {
             for place in self.places(slot, count) {

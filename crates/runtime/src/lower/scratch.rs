@@ -1,17 +1,18 @@
-//! Room for what only passes through a rank.
+//! Room for chunks that only pass through a rank.
 
 use std::collections::BTreeMap;
 
-/// The scratch of one rank: which slots are free below the highest ever used.
+/// The scratch of one rank.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
-    /// Free stretches by their first slot: one after the last.
+    /// Free stretches below the peak: first slot, and one past the last.
     free: BTreeMap<u32, u32>,
-    peak: u32,
+    /// The most slots in use so far.
+    pub(super) peak: u32,
 }
 
 impl Scratch {
-    /// Takes slots that follow one another: the first stretch they fit in, else at the end. O(free stretches).
+    /// Takes consecutive slots: in the first stretch they fit in, else at the end. O(free stretches).
     pub(super) fn take(&mut self, count: u32) -> u32 {
         if count == 0 {
             return 0;
@@ -24,7 +25,7 @@ impl Scratch {
             }
             return start;
         }
-        // What is free at the very end is used, too.
+        // A free stretch at the very end is extended.
         let start = match self.free.last_key_value() {
             Some((&start, &end)) if end == self.peak => start,
             _ => self.peak,
@@ -40,11 +41,6 @@ impl Scratch {
         let after = self.free.remove(&(slot + 1));
         self.free.insert(before.unwrap_or(slot), after.unwrap_or(slot + 1));
     }
-
-    /// The slots that were in use at the most.
-    pub(super) fn peak(&self) -> u32 {
-        self.peak
-    }
 }
 
 #[cfg(test)]
@@ -58,9 +54,9 @@ mod tests {
         for slot in [2, 0, 1] {
             scratch.free(slot);
         }
-        assert_eq!((scratch.take(2), scratch.take(2), scratch.peak()), (0, 5, 7));
+        assert_eq!((scratch.take(2), scratch.take(2), scratch.peak), (0, 5, 7));
         scratch.free(6);
-        assert_eq!((scratch.take(1), scratch.peak()), (2, 7));
-        assert_eq!((scratch.take(3), scratch.peak()), (6, 9), "what is free at the end is made longer");
+        assert_eq!((scratch.take(1), scratch.peak), (2, 7));
+        assert_eq!((scratch.take(3), scratch.peak), (6, 9), "the free stretch at the end is extended");
     }
 }

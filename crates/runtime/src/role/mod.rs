@@ -1,14 +1,13 @@
-//! What one rank has to do, worked out beforehand: for every step what it sends and what it receives, each chunk with
-//! the place it is read from. Playing a role looks nothing up.
+//! One rank's part, compiled in advance: the sends and receives of every step, each chunk with the place it is read
+//! from. Playing a role looks nothing up.
 //!
-//! A value is in one of three places: in the input, in the output, or in a packet that is kept for as long as it is
-//! read. A packet that came from a peer is changed once, when it is taken in: each chunk stays as it is or gets the
-//! rank's own value added to it. So whatever is somewhere stays what it is, and a place is as good as a copy. What a
-//! step sends is put together before anything of the step arrives, so it is what the rank held when the step began; a
-//! packet that is to be sent on whole is not even copied. Results are copied to the output as soon as nobody reads any
-//! more what was there.
+//! A value is in one of three places: the input, the output, or a packet that is kept while it is read. A packet from a
+//! peer changes once, when it is taken in: each chunk stays as it is or gets the rank's own value added. From then on
+//! values never change, so a place is as good as a copy. A step's packets are assembled before anything arrives, so
+//! they carry what the rank held when the step began; a packet sent on whole is not copied. Results are copied to the
+//! output as soon as the old contents are no longer read.
 //!
-//! Roles are made [of schedules](of_schedule) and [of rank programs](of_program), and played by `execute`.
+//! Roles are compiled [from schedules](of_schedule) and [from rank programs](of_program), and played by `execute`.
 
 mod of_program;
 mod of_schedule;
@@ -22,7 +21,6 @@ use collsynth_core::topology::RankId;
 pub(super) use of_program::of_program;
 pub(super) use of_schedule::of_schedule;
 
-/// The part that one rank plays.
 #[derive(Debug, Default)]
 pub(super) struct Role {
     pub(super) steps: Vec<Step>,
@@ -33,32 +31,30 @@ pub(super) struct Role {
     /// Packets to take in, by their place among `packets`.
     pub(super) taken_in: Vec<u32>,
     pub(super) deliveries: Vec<Delivery>,
-    /// Deliveries to be made before the first step: the first so many.
+    /// The number of deliveries before the first step.
     pub(super) owed: usize,
-    /// Packets to let go, by their place among `packets`.
+    /// Packets to release, by their place among `packets`.
     pub(super) releases: Vec<u32>,
-    /// Packets of all ranks: they are numbered below this.
+    /// Packets of all ranks are numbered below this.
     pub(super) packet_count: usize,
     /// The most chunks in a packet of any rank.
     pub(super) largest_packet: usize,
-    /// The steps after which the input is not read any more: the first so many.
+    /// The number of steps after which the input is no longer read.
     pub(super) input_steps: usize,
 }
 
-/// One step: ranges of the role's arrays, in the order in which things happen.
+/// Ranges of the role's arrays, in order of time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Step {
-    /// Put together and sent.
     pub(super) sends: Range<usize>,
-    /// Let go once this step's packets are put together.
+    /// Released once this step's packets are assembled.
     pub(super) release_early: Range<usize>,
     /// Packets that arrive.
     pub(super) arrivals: Range<usize>,
-    /// Then taken in, of `Role::taken_in`.
+    /// Range of `Role::taken_in`.
     pub(super) taken_in: Range<usize>,
-    /// Then copied to the output.
     pub(super) deliveries: Range<usize>,
-    /// Let go at the end of the step.
+    /// Released at the end of the step.
     pub(super) release_late: Range<usize>,
 }
 
@@ -70,14 +66,13 @@ pub(super) struct Send {
     pub(super) number: u32,
     /// Range of `Role::sent`.
     pub(super) chunks: Range<usize>,
-    /// What it is as a whole, if it need not be put together.
+    /// Set if the packet exists already and need not be assembled.
     pub(super) whole: Option<Whole>,
 }
 
-/// A packet as it stands.
+/// An existing packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whole {
-    /// A packet that is held.
     Held(u32),
     /// All parts of the only block of the input.
     Input,
@@ -90,17 +85,16 @@ pub(super) struct Sent {
     pub(super) from: Place,
 }
 
-/// A packet that the rank holds, from when it arrives or is made.
+/// A packet that the rank holds from its arrival or creation.
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) origin: Origin,
     /// Range of `Role::received`.
     pub(super) chunks: Range<usize>,
-    /// It is read after it was taken in.
+    /// It is read after it is taken in.
     pub(super) keep: bool,
 }
 
-/// Where a packet comes from.
 #[derive(Clone, Debug)]
 pub(super) enum Origin {
     /// From a peer; the number among the packets of all ranks.
@@ -113,9 +107,9 @@ pub(super) enum Origin {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Received {
     pub(super) part: u32,
-    /// What is to be added to it.
+    /// The value to add to it.
     pub(super) add: Option<Place>,
-    /// The block of the output it is to be copied to.
+    /// The block of the output to copy it to.
     pub(super) deliver: Option<u32>,
 }
 
@@ -142,12 +136,12 @@ pub(super) enum Place {
 struct LastRead {
     /// From 0.
     step: usize,
-    /// After packets were taken in, not only for what the step sends.
+    /// When packets are taken in, not only for the step's sends.
     late: bool,
 }
 
 impl Role {
-    /// Adds a packet of these chunks, if there are any.
+    /// Adds a packet of these chunks, unless there are none.
     fn send(&mut self, to: RankId, number: u32, layout: &Layout<'_>, chunks: impl Iterator<Item = Sent>) {
         let start = self.sent.len();
         self.sent.extend(chunks);
@@ -158,7 +152,7 @@ impl Role {
         }
     }
 
-    /// What these chunks are as a whole, in this order.
+    /// The existing packet that consists of these chunks in this order.
     fn whole(&self, sent: &[Sent], layout: &Layout<'_>) -> Option<Whole> {
         match sent.first()?.from {
             Place::Held { packet, .. } => {
@@ -175,7 +169,7 @@ impl Role {
         }
     }
 
-    /// Notes that a value is read in the step that is being worked out.
+    /// Records that the current step reads a value.
     fn read(&mut self, last_read: &mut [Option<LastRead>], place: Place, late: bool) {
         match place {
             Place::Own(Block::Input(_)) => self.input_steps = self.steps.len() + 1,
@@ -183,7 +177,7 @@ impl Role {
         }
     }
 
-    /// Lays down when packets are let go, given when each is read last, if at all.
+    /// Sets when packets are released, from when each is last read, if at all.
     fn release(&mut self, last_read: &[Option<LastRead>]) {
         let mut releases: Vec<(usize, bool, u32)> = Vec::new();
         for (packet, last) in last_read.iter().enumerate() {
@@ -201,7 +195,7 @@ impl Role {
     }
 }
 
-/// Notes that a value is read in a step, if it is in a packet.
+/// Records that a step reads a value, if it is in a packet.
 fn note_read(last_read: &mut [Option<LastRead>], place: Place, step: usize, late: bool) {
     if let Place::Held { packet, .. } = place {
         let last = &mut last_read[packet as usize];

@@ -1,13 +1,13 @@
-//! The role of a rank in a rank program that was audited.
+//! The role of a rank in an audited rank program.
 //!
-//! The [rounds](super::rounds) of the program become steps. Slots are only names here: what is tracked is which value
-//! each slot holds, and where that value is. A copy makes nothing but another name, scratch takes no memory, and a slot
-//! that is overwritten lets go of what it held when nobody reads that any more.
+//! The [rounds](super::rounds) of the program become steps. Slots are only names: the compiler tracks which value each
+//! slot holds, and where that value is. A copy only adds a name, scratch takes no memory, and the value of an
+//! overwritten slot is released once it is no longer read.
 //!
-//! A slot may hold what is of no use: what was never written, or a sum of different chunks. The audit has seen to it
-//! that no result depends on that; it is not sent.
+//! A slot may hold garbage: uninitialized data, or a sum of different chunks. The audit has proven that no result
+//! depends on it; it is not sent.
 //!
-//! Takes time in the number of slots that all ranks move.
+//! O(slots that all ranks move).
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use collsynth_core::collective::ChunkId;
 use collsynth_core::program::{Block, Layout, Operation, Program, Slot};
 use collsynth_core::topology::RankId;
 
-/// Works out a rank's part of a program that was audited.
+/// Compiles a rank's role in an audited program.
 pub(in super::super) fn of_program(program: &Program, rank: RankId) -> Role {
     let mut compiler = Compiler::new(program, rank);
     for round in rounds(program) {
@@ -26,14 +26,14 @@ pub(in super::super) fn of_program(program: &Program, rank: RankId) -> Role {
     compiler.finish()
 }
 
-/// A value of the rank whose role is worked out.
+/// A value at the compiled rank.
 #[derive(Clone, Copy, Debug)]
 struct Value {
     chunk: ChunkId,
     place: Place,
 }
 
-/// Who reads what was in a part of the output before.
+/// The reads of a part of the output's old contents.
 #[derive(Clone, Copy, Debug, Default)]
 struct OutputReads {
     /// The last step that sends it, from 1.
@@ -49,19 +49,19 @@ struct Compiler<'a> {
     rank: RankId,
     blocks: Layout<'a>,
     layouts: Vec<Layout<'a>>,
-    /// For each rank, where its places begin in `chunks`.
+    /// For each rank, its first place in `chunks`.
     first_place: Vec<usize>,
-    /// Of each place of each rank, the chunk that a useful value there is of.
+    /// The chunk at each place of each rank; `None`: garbage.
     chunks: Vec<Option<ChunkId>>,
-    /// Of each place of this rank, the value.
+    /// The value at each place of this rank.
     values: Vec<Option<Place>>,
-    /// The packets on their way, by number: what they carry.
-    on_their_way: HashMap<u32, Vec<Option<ChunkId>>>,
-    /// What this rank is to send on, by number.
+    /// The contents of packets in flight, by number.
+    in_flight: HashMap<u32, Vec<Option<ChunkId>>>,
+    /// Values that this rank is to send on, by number.
     forwards: HashMap<u32, Vec<Option<Value>>>,
-    /// Packets that have arrived and were not received yet, by number.
+    /// Packets that have arrived but are not yet received, by number.
     arrived: HashMap<u32, u32>,
-    /// By part; collectives that begin with something in the output have one block there.
+    /// By part; collectives that start with data in the output have one block there.
     output_reads: HashMap<u32, OutputReads>,
     last_read: Vec<Option<LastRead>>,
     /// For each packet, the step it is taken in, from 1.
@@ -99,7 +99,7 @@ impl<'a> Compiler<'a> {
             first_place,
             chunks,
             values,
-            on_their_way: HashMap::new(),
+            in_flight: HashMap::new(),
             forwards: HashMap::new(),
             arrived: HashMap::new(),
             output_reads: HashMap::new(),
@@ -136,7 +136,6 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// The rank that an operation belongs to.
     fn owner(&self, number: u32) -> RankId {
         self.program.rank_of(self.program.worker_of(number as usize))
     }
@@ -150,14 +149,13 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Where slots of a rank stand among all places, and where among its own.
+    /// The places of a rank's slots, among all places and among its own.
     fn places(&self, rank: RankId, slot: Slot, count: u32) -> impl Iterator<Item = (usize, usize)> + use<> {
         let own = if count == 0 { 0 } else { self.layouts[rank.index()].place(slot) };
         let first = self.first_place[rank.index()];
         (own..own + count as usize).map(move |own| (first + own, own))
     }
 
-    /// What this rank has in a place.
     fn value(&self, (all, own): (usize, usize)) -> Option<Value> {
         Some(Value { chunk: self.chunks[all]?, place: self.values[own]? })
     }
@@ -173,7 +171,6 @@ impl<'a> Compiler<'a> {
         self.blocks.part(chunk)
     }
 
-    /// A packet leaves.
     fn send(&mut self, number: u32) {
         let (owner, operation) = (self.owner(number), self.program.operations()[number as usize]);
         let mut values = self.forwards.remove(&number);
@@ -182,7 +179,7 @@ impl<'a> Compiler<'a> {
             let carried: Vec<Option<ChunkId>> = places.map(|(all, _)| self.chunks[all]).collect();
             let useful = carried.iter().flatten().count();
             self.role.largest_packet = self.role.largest_packet.max(useful);
-            self.on_their_way.insert(number, carried);
+            self.in_flight.insert(number, carried);
             if owner == self.rank {
                 values = Some(self.places(owner, src, count).map(|place| self.value(place)).collect());
             }
@@ -197,18 +194,17 @@ impl<'a> Compiler<'a> {
         self.role.send(to, number, &self.blocks, chunks.into_iter());
     }
 
-    /// A packet arrives, if it is one for this rank and carries anything.
+    /// Takes the arrival of a packet that is for this rank and carries anything.
     fn arrive(&mut self, number: u32) {
         let Some(channel) = self.channel(number).map(|channel| self.program.channels[channel as usize]) else { return };
-        let useful = self.on_their_way.get(&number).is_some_and(|carried| carried.iter().any(Option::is_some));
+        let useful = self.in_flight.get(&number).is_some_and(|carried| carried.iter().any(Option::is_some));
         if channel.to == self.rank && useful {
             let start = self.role.received.len();
-            for chunk in self.on_their_way[&number].iter().flatten() {
+            for chunk in self.in_flight[&number].iter().flatten() {
                 self.role.received.push(Received { part: self.blocks.part(*chunk), add: None, deliver: None });
             }
-            let chunks = start..self.role.received.len();
             let origin = Origin::Peer { from: channel.from, number };
-            let packet = self.keep(origin, chunks);
+            let packet = self.keep(origin, start..self.role.received.len());
             self.arrived.insert(number, packet);
         }
     }
@@ -220,19 +216,17 @@ impl<'a> Compiler<'a> {
         self.role.packets.len() as u32 - 1
     }
 
-    /// A packet is taken in.
     fn take_in(&mut self, packet: u32) {
         self.role.taken_in.push(packet);
         self.taken_in[packet as usize] = self.role.steps.len() + 1;
     }
 
-    /// A packet is received.
     fn receive(&mut self, number: u32, packet: u32) {
         let Operation::Receive { add, dst, forward, count, .. } = self.program.operations()[number as usize] else {
             return;
         };
         let owner = self.owner(number);
-        let carried = self.on_their_way.remove(&packet).unwrap_or_default();
+        let carried = self.in_flight.remove(&packet).unwrap_or_default();
         let kept = self.arrived.remove(&packet).filter(|_| owner == self.rank);
         let mut at = kept.map_or(0, |kept| self.role.packets[kept as usize].chunks.start);
         let added: Option<Vec<_>> = add.map(|add| self.places(owner, add, count).collect());
@@ -269,11 +263,11 @@ impl<'a> Compiler<'a> {
                     |&(chunk, place): &(Option<ChunkId>, Option<Place>)| Some(Value { chunk: chunk?, place: place? });
                 self.forwards.insert(number, results.iter().map(value).collect());
             }
-            self.on_their_way.insert(number, results.into_iter().map(|(chunk, _)| chunk).collect());
+            self.in_flight.insert(number, results.into_iter().map(|(chunk, _)| chunk).collect());
         }
     }
 
-    /// A copy, or a reduction of what the rank has.
+    /// A copy, or a reduction of the rank's own values.
     fn local(&mut self, number: u32) {
         let owner = self.owner(number);
         match self.program.operations()[number as usize] {
@@ -317,7 +311,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Notes that a value is read in the step that is being worked out: to be sent, or to be added to a packet.
+    /// Records that the current step reads a value: to send it, or to add it to a packet.
     fn read(&mut self, place: Place, chunk: ChunkId, to: Option<u32>) {
         let step = self.role.steps.len();
         self.role.read(&mut self.last_read, place, to.is_some());
@@ -332,7 +326,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Adds what is known only at the end: when results go to the output, and when packets can go.
+    /// Only now is known when results go to the output, and when packets can be released.
     fn finish(mut self) -> Role {
         let problem = &self.program.problem;
         // When, from 1; 0: before the first step.

@@ -1,7 +1,7 @@
 //! The role of a rank in a verified schedule.
 //!
-//! The last arrival of a chunk that the rank needs goes to the output at once: what was there is not read any more, as
-//! every later transfer of the chunk is of what arrived.
+//! The last arrival of a chunk that the rank needs goes to the output at once: every later transfer of the chunk sends
+//! what arrived, so the old contents are no longer read.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use collsynth_core::program::{Block, Layout};
 use collsynth_core::schedule::{Op, Schedule, Transfer};
 use collsynth_core::topology::RankId;
 
-/// Works out a rank's part of a schedule that was verified for the problem. O(transfers + the rank's moves).
+/// Compiles a rank's role in a schedule verified for the problem. O(transfers + the rank's moves).
 pub(in super::super) fn of_schedule(problem: &Problem, schedule: &Schedule, rank: RankId) -> Role {
     let mut compiler = Compiler {
         layout: Layout::of_call(problem, rank),
@@ -40,17 +40,17 @@ struct Compiler<'a> {
     layout: Layout<'a>,
     schedule: &'a Schedule,
     rank: RankId,
-    /// Where the rank has each chunk that it has met; `None`: it has it not.
+    /// The place of each chunk encountered; `None`: the rank lacks it.
     places: HashMap<ChunkId, Option<Place>>,
     /// The last arrival of each chunk, by its place among `received`.
     last_arrival: HashMap<ChunkId, usize>,
-    /// For each packet received, when it is read last, if at all.
+    /// By packet.
     last_read: Vec<Option<LastRead>>,
     role: Role,
 }
 
 impl Compiler<'_> {
-    /// What the rank owes itself goes to the output first.
+    /// Data that the rank owes itself goes to the output first.
     fn own_blocks(&mut self) {
         if let Some((from, to)) = self.layout.own_blocks() {
             for (block, to) in from.zip(to..) {
@@ -119,7 +119,7 @@ impl Compiler<'_> {
         *self.places.entry(chunk).or_insert_with(|| layout.block_before(chunk).map(Place::Own))
     }
 
-    /// Adds what is known only at the end: which arrivals are results, and when packets can go.
+    /// Only now is known which arrivals are results, and when packets can be released.
     fn finish(self) -> Role {
         let mut role = self.role;
         for (&chunk, &at) in &self.last_arrival {

@@ -1,5 +1,5 @@
-//! One interleaving of a rank program in which ranks keep step: all that is sent in a round is sent first, then all
-//! that can be received is.
+//! One interleaving of a rank program in which ranks keep step: in each round, all that can be sent is sent, then all
+//! that can be received is received.
 //!
 //! ```text
 //!  round 1   sends    worker after worker: send, copy, wait - until each wants to receive, or must wait
@@ -7,11 +7,11 @@
 //!  round 2   sends    first what receives of round 1 send on; then as before
 //! ```
 //!
-//! The audit has shown that every interleaving comes to its end with the same values; so this one does. It holds back
-//! only as the program says (order, waits, packets, room in channels), and where more than [`PACKETS_A_STEP`] would go
-//! from one rank to another in a round: what transports are sure to hold.
+//! The audit has shown that every interleaving ends with the same values, so this one does too. It blocks only where
+//! the program does (order, waits, packets, room in channels), and where more than [`PACKETS_A_STEP`] packets, the
+//! guaranteed capacity of transports, would go from one rank to another in a round.
 //!
-//! Takes time in the number of operations, and of rounds times the workers that are not done.
+//! O(operations + the sum of unfinished workers over the rounds).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -19,29 +19,29 @@ use super::super::transport::PACKETS_A_STEP;
 use collsynth_core::program::{Operation, Program};
 use collsynth_core::topology::RankId;
 
-/// An operation that is carried out. Packets have the numbers of the operations that send them.
+/// The execution of an operation. Packets have the numbers of the operations that send them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
-    /// A packet leaves.
     Send(u32),
-    /// What a receive of the round before was to send on leaves.
+    /// The result of a receive in the previous round is sent on.
     Forward(u32),
-    /// A packet is received.
-    Receive { operation: u32, packet: u32 },
-    /// A copy, or a reduction of what the rank has.
+    Receive {
+        operation: u32,
+        packet: u32,
+    },
+    /// A copy, or a reduction of the rank's own values.
     Local(u32),
 }
 
-/// The events of a round.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Round {
-    /// Those before anything arrives: packets leave, copies.
+    /// Before anything arrives: sends, copies.
     pub(super) sends: Vec<Event>,
-    /// Those after it: packets are received, copies, reductions.
+    /// After it: receives, copies, reductions.
     pub(super) receives: Vec<Event>,
 }
 
-/// The rounds of a program that was audited.
+/// The rounds of an audited program.
 pub(super) fn rounds(program: &Program) -> Vec<Round> {
     let mut clock = Clock::new(program);
     let mut rounds = Vec::new();
@@ -52,7 +52,7 @@ pub(super) fn rounds(program: &Program) -> Vec<Round> {
         clock.go_on(false, &mut round.receives);
         let idle = round.sends.is_empty() && round.receives.is_empty();
         if idle && !clock.progressed {
-            // A program that was audited never gets here: it would be stuck.
+            // Unreachable for an audited program, which never gets stuck.
             break;
         }
         if !idle {
@@ -68,11 +68,10 @@ struct Clock<'a> {
     next: Vec<usize>,
     /// For each worker, its rank's first worker.
     first: Vec<usize>,
-    /// Workers that are not done.
     unfinished: Vec<usize>,
-    /// For each channel, the packets that have been sent and not yet received.
+    /// For each channel, the packets sent and not yet received.
     queues: Vec<VecDeque<u32>>,
-    /// For each channel, its room: slots without those packets and those about to be sent on.
+    /// For each channel, the slots not taken by those packets or by ones about to be sent on.
     room: Vec<u32>,
     /// For each channel, the pair of ranks it joins.
     pair: Vec<usize>,
@@ -80,7 +79,7 @@ struct Clock<'a> {
     packets: Vec<[usize; 2]>,
     /// Receives whose results are to be sent on.
     forwards: Vec<u32>,
-    /// Something was done in this round, if only waiting.
+    /// An operation was executed in this round, if only a wait.
     progressed: bool,
 }
 
@@ -109,7 +108,7 @@ impl<'a> Clock<'a> {
         clock
     }
 
-    /// Begins a round: sends on what was received in the one before.
+    /// Begins a round: sends on the results of the previous one.
     fn send_on(&mut self, events: &mut Vec<Event>) {
         self.progressed = !self.forwards.is_empty();
         for packets in &mut self.packets {
@@ -123,7 +122,7 @@ impl<'a> Clock<'a> {
         }
     }
 
-    /// Lets every worker go on until it wants to receive (or, when not sending, to send) or must wait.
+    /// Advances every worker until it is about to receive (or, when not sending, to send) or must wait.
     fn go_on(&mut self, sending: bool, events: &mut Vec<Event>) {
         loop {
             let mut moved = false;
@@ -148,7 +147,7 @@ impl<'a> Clock<'a> {
         self.unfinished.retain(|&worker| next[worker] < program.range(worker).end);
     }
 
-    /// Carries a worker's next operation out, if it may go ahead.
+    /// Executes a worker's next operation; false if it must wait.
     fn carry_out(&mut self, worker: usize, sending: bool, events: &mut Vec<Event>) -> bool {
         let number = self.next[worker];
         let operation = number as u32;
