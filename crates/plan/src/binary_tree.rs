@@ -2,8 +2,8 @@
 //!
 //! # Idea
 //!
-//! Number the live ranks from the root on, wrapping around. Rank `r` in this order forwards what it receives to the ranks
-//! `2r + 1` and `2r + 2`.
+//! Number the live ranks from the root on, wrapping around. Rank `r` in this order forwards what it receives to the
+//! ranks `2r + 1` and `2r + 2`.
 //!
 //! ```text
 //!          0             the tree ignores the machine: between ranks that are not neighbors,
@@ -11,9 +11,9 @@
 //!       3 4 5 6
 //! ```
 //!
-//! A rank on such a path keeps what passes. Where the path to a child leads through ranks that have it anyway, it begins
-//! at the last of them, so no link carries a part twice, and parts follow each other through the tree without contention.
-//! A reduce is read backward in time over reversed links: what passes takes the sum of the rank along.
+//! A rank on such a path keeps what passes. Where the path to a child leads through ranks that have it anyway, it
+//! begins at the last of them, so no link carries a part twice, and parts follow each other through the tree without
+//! contention. A reduce is read backward in time over reversed links: what passes takes the sum of the rank along.
 //!
 //! # Applies
 //!
@@ -22,8 +22,8 @@
 //! # Steps and volume
 //!
 //! `n` parts take `S = n + d - 1` steps of width 1, where `d` is the most hops from the root along the tree: with links
-//! between all ranks `d = floor(log2 N)`, on a line from its end `d = N-1`. `V` tends to 1, whatever the number of links;
-//! [`Arborescences`](super::Arborescences) divide it by the least cut.
+//! between all ranks `d = floor(log2 N)`, on a line from its end `d = N-1`. `V` tends to 1, whatever the number of
+//! links; [`Arborescences`](super::Arborescences) divide it by the least cut.
 //!
 //! # Complexity
 //!
@@ -78,7 +78,7 @@ impl Planner for BinaryTree {
         self.applies(task.problem)?;
         pipelined(self.name(), task, control, |network, root| {
             let parents = binary_tree(task.problem, network, root);
-            // As many parts side by side as its weakest link carries.
+            // As many parts side by side as the weakest link of the tree carries.
             let tree = Arborescence::new(network, root, parents);
             let weakest = tree.reached().map(|(link, _)| network.capacity[link as usize]).min();
             (weakest.unwrap_or(1), vec![tree])

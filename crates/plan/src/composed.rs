@@ -2,9 +2,9 @@
 //!
 //! # Idea
 //!
-//! Cut the vector in `N` shards, one for each live rank. A reduce-scatter adds every shard up at its rank; an all-gather
-//! spreads the sums. Both are planned by [`Trees`], or without failures by [`Template`]; the second begins when the first
-//! has ended.
+//! Cut the vector in `N` shards, one for each live rank. A reduce-scatter adds every shard up at its rank; an
+//! all-gather spreads the sums. Both are planned by [`Trees`], or without failures by [`Template`]; the second begins
+//! when the first has ended.
 //!
 //! ```text
 //!            reduce-scatter          all-gather
@@ -19,9 +19,9 @@
 //! # Steps and volume
 //!
 //! Twice those of the all-gather of shards, in vectors: on an intact 4x4x4 torus `2 * 10.5 / 64 = 21/64` in 12 steps,
-//! which is the bound. The rank with the fewest links decides, twice: with `c` live links it takes at least
-//! `2 (N-1) / (c N)`, which trees with free roots ([`SpanningTrees`](super::SpanningTrees)) avoid. The first shards have
-//! one part more where `N` does not divide the parts.
+//! which is the bound. The rank with the fewest links decides, twice: with `c` live links it takes at least `2 (N-1) /
+//! (c N)`, which trees with free roots ([`SpanningTrees`](super::SpanningTrees)) avoid. The first shards have one part
+//! more where `N` does not divide the parts.
 //!
 //! # Complexity
 //!
@@ -92,12 +92,12 @@ impl Planner for Composed {
     }
 }
 
-/// Which parts of the vector form the shard of each rank.
+/// The parts of the vector that form the shard of each rank.
 struct Shards<'a> {
     problem: &'a Problem,
-    /// The parts of the largest shard: those of every shard where the two halves are planned.
+    /// The parts of the largest shard: the two halves are planned as if all shards had them.
     largest: u32,
-    /// By rank: the first part of its shard, and how many there are; none for failed ranks.
+    /// By rank: the first part of its shard, and its number of parts; 0 for failed ranks.
     shards: Vec<(u32, u32)>,
 }
 
@@ -122,8 +122,8 @@ impl<'a> Shards<'a> {
         let collective = Collective { kind: kind.clone(), parts: self.largest };
         let problem = Problem::new(self.problem.topology().clone(), collective)?;
         let bounds = bound::find(&problem)?;
-        if let Some(wished) = steps.or(max_steps).filter(|&wished| wished < bounds.least_steps()) {
-            let limit = format!("{wished} steps for the {}: it takes {}", kind.name(), bounds.least_steps());
+        if let Some(stated) = steps.or(max_steps).filter(|&stated| stated < bounds.least_steps()) {
+            let limit = format!("{stated} steps for the {}: it takes {}", kind.name(), bounds.least_steps());
             return Err(PlanError::NotFound { planner: Composed.name(), limit });
         }
         let shard_bytes = |price: Price| Price {
@@ -136,8 +136,8 @@ impl<'a> Shards<'a> {
         planner.plan(&half, control)
     }
 
-    /// Appends a half, in chunks of the vector, after the moves of the first `begin` steps. Steps whose chunks all belong
-    /// to larger shards than there are, are left out when the moves are written.
+    /// Appends a half, in chunks of the vector, after the first `begin` steps. A step may become empty, if its chunks
+    /// exceed all shards; writing omits it.
     fn append(&self, half: &Schedule, begin: usize, moves: &mut Moves) {
         let topology = self.problem.topology();
         for (step, transfer) in
@@ -155,7 +155,7 @@ impl<'a> Shards<'a> {
         }
     }
 
-    /// The part of the vector that a chunk of a shard is, if there is one.
+    /// The part of the vector that is this chunk of a shard, if the shard has it.
     fn part(&self, chunk: ChunkId) -> Option<ChunkId> {
         let (owner, index) = (RankId(chunk.0 / self.largest), chunk.0 % self.largest);
         let (first, size) = self.shards[owner.index()];

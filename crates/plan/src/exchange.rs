@@ -2,10 +2,10 @@
 //!
 //! # Idea
 //!
-//! In each step, every rank and one neighbor send each other all they have, and add. The sums they then hold cover twice
-//! as many ranks. A line of two takes one step; a ring of four takes two, with one neighbor, then with the other. All
-//! ranks get bitwise the same sums, since `a + b` is `b + a`; a ring of three is left out because each rank would add
-//! three numbers in an order of its own.
+//! In each step, every rank and one neighbor send each other all they have, and add. The sums they then hold cover
+//! twice as many ranks. A line of two takes one step; a ring of four takes two, with one neighbor, then with the other.
+//! All ranks get bitwise the same sums, since `a + b` is `b + a`; a ring of three is left out because each rank would
+//! add three numbers in an order of its own.
 //!
 //! ```text
 //!   ring of four    step 1   0+1  0+1  2+3  2+3       0 and 1 swap, 2 and 3 swap
@@ -67,7 +67,7 @@ impl Planner for Exchange {
     }
 
     fn summary(&self) -> &'static str {
-        "all_reduce of small vectors in the fewest steps: neighbours swap sums; sound tori of extents 1, 2, 4"
+        "all_reduce of small vectors in the fewest steps: neighbors swap sums; intact tori of extents 1, 2, 4"
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
@@ -106,7 +106,6 @@ impl Exchange {
     }
 }
 
-/// Swaps along a dimension.
 fn swaps_along(torus: &Torus, dim: usize) -> usize {
     torus.extents[dim] as usize / 2
 }
@@ -122,7 +121,7 @@ fn swaps_over(topology: &Topology, torus: &Torus, id: LinkId, chunk: u32, step: 
     let dims: Vec<usize> = (0..torus.extents.len()).filter(|&dim| torus.extents[dim] > 1).collect();
     let turn = chunk as usize % dims.len().max(1);
     let other_side = chunk as usize / dims.len().max(1) % 2;
-    // The dimension of this step, and how many steps were before on it.
+    // The dimension of this step, and the number of earlier steps on it.
     let mut before = step;
     let current = dims.iter().cycle().skip(turn).find(|&&dim| {
         let mine = before < swaps_along(torus, dim);
@@ -133,7 +132,7 @@ fn swaps_over(topology: &Topology, torus: &Torus, id: LinkId, chunk: u32, step: 
     let both_cables = extent == 2 && torus.wrap[usize::from(dim)];
     current == Some(&usize::from(dim))
         && match extent {
-            // Where two cables join two ranks, each has half of the classes.
+            // If two cables join two ranks, each has half of the classes.
             2 => !both_cables || (positive == (position == other_side)),
             // With the neighbor above or below, in turn.
             _ => positive == (position + before + other_side).is_multiple_of(2),

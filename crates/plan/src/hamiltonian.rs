@@ -2,8 +2,8 @@
 //!
 //! Two searches, one after the other. The first steps from rank to rank, to the neighbor with the fewest unvisited
 //! neighbors, and backs out of dead ends (Warnsdorff's rule); it finds rings on all small machines that have one. The
-//! second walks at random and, at a dead end, reverses the end of its walk (rotation and extension: Posa 1976); it is the
-//! one for large machines, and needs cables that work both ways.
+//! second walks at random and, at a dead end, reverses the end of its walk (rotation and extension: Posa 1976); it is
+//! the one for large machines, and needs cables that work both ways.
 
 use fastrand::Rng;
 use itertools::Itertools;
@@ -16,9 +16,9 @@ const MOST_VISITS: u32 = 100_000;
 const MOST_TURNS_PER_RANK: usize = 300;
 
 /// The links of a ring through all live ranks, from the first live rank on; empty for a single rank. `None` if none was
-/// found, which does not mean that there is none. Always the same for the same topology.
+/// found, though one may exist. Deterministic.
 pub(super) fn ring_of_ranks(topology: &Topology) -> Option<Vec<LinkId>> {
-    let next: Vec<Vec<usize>> = (0..topology.rank_count()).map(|rank| neighbours(topology, rank)).collect();
+    let next: Vec<Vec<usize>> = (0..topology.rank_count()).map(|rank| neighbors(topology, rank)).collect();
     let live: Vec<usize> = topology.live_ranks().map(RankId::index).collect();
     if live.len() <= 1 {
         return Some(Vec::new());
@@ -28,7 +28,7 @@ pub(super) fn ring_of_ranks(topology: &Topology) -> Option<Vec<LinkId>> {
 }
 
 /// The ranks that live links lead to.
-fn neighbours(topology: &Topology, rank: usize) -> Vec<usize> {
+fn neighbors(topology: &Topology, rank: usize) -> Vec<usize> {
     let live = topology.links_from(RankId(rank as u32)).map(|id| topology.link(id)).filter(|link| link.alive);
     let mut ranks: Vec<usize> = live.map(|link| link.to.index()).collect();
     ranks.dedup();
@@ -50,7 +50,7 @@ struct Stepwise<'a> {
     next: &'a [Vec<usize>],
     visited: Vec<bool>,
     walk: Vec<usize>,
-    /// Per rank of the walk: where to go from there, the best last.
+    /// Per rank of the walk: the candidates for the next, the best last.
     choices: Vec<Vec<usize>>,
 }
 
@@ -82,9 +82,9 @@ impl<'a> Stepwise<'a> {
     fn visit(&mut self, rank: usize) {
         self.visited[rank] = true;
         self.walk.push(rank);
-        let ways_on = |of: usize| self.next[of].iter().filter(|&&rank| !self.visited[rank]).count();
-        let mut choices: Vec<usize> = self.next[rank].iter().copied().filter(|&rank| !self.visited[rank]).collect();
-        choices.sort_by_key(|&choice| std::cmp::Reverse(ways_on(choice)));
+        let unvisited = |of: usize| self.next[of].iter().copied().filter(|&rank| !self.visited[rank]);
+        let mut choices: Vec<usize> = unvisited(rank).collect();
+        choices.sort_by_key(|&choice| std::cmp::Reverse(unvisited(choice).count()));
         self.choices.push(choices);
     }
 }
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_none_none_is_found() {
+    fn impossible_rings_are_not_found() {
         let spec = TopologySpec::torus(&[5]).without_cables(&[(0, 1)]);
         assert_eq!(ring_of_ranks(&Topology::new(spec).unwrap()), None);
         // Fifteen ranks of two colors, neighbors of different color.

@@ -5,7 +5,7 @@ use collsynth_core::topology::{LinkId, RankId, Topology};
 /// The link in every direction of every rank.
 pub struct LinkTable {
     directions: usize,
-    /// `links[rank * directions + 2 * dimension + (1 if upwards)]`.
+    /// `links[rank * directions + 2 * dimension + (1 if up)]`.
     links: Vec<Option<LinkId>>,
 }
 

@@ -12,8 +12,8 @@
 //!   rank 2  --------+--------+--------o     is cheaper now
 //! ```
 //!
-//! On a torus, negotiation starts from the [template](super::Template) of the intact machine, so that only messages that
-//! the failures touch have to move.
+//! On a torus, negotiation starts from the [template](super::Template) of the intact machine, so that only messages
+//! that the failures touch have to move.
 //!
 //! # Applies
 //!
@@ -24,9 +24,9 @@
 //!
 //! The first try takes the least number of steps (the distance bound) and the least total width (the volume bound,
 //! rounded up to whole chunks); later tries go slightly above. On tori with failed cables the first try nearly always
-//! succeeds, so that both figures are certified optimal. Sparse demands leave busy ranks hardly an idle link: the search
-//! looks for their last unit of width in steps that are all 1 wide, to which every schedule can be stretched, with more
-//! patience; then it reduces the steps again.
+//! succeeds, so that both figures are certified optimal. Sparse demands leave busy ranks hardly an idle link: the
+//! search looks for their last unit of width in steps that are all 1 wide, to which every schedule can be stretched,
+//! with more patience; then it reduces the steps again.
 //!
 //! # Complexity
 //!
@@ -77,8 +77,8 @@ impl Planner for Negotiated {
     }
 }
 
-/// Starts from the template of the torus before anything failed: messages keep their template path where it is intact,
-/// the others have none. No paths at all where there is no template.
+/// Starts from the template of the intact torus: messages keep their template path if it is live, the others have none.
+/// No paths at all if there is no template.
 struct TemplateGuide;
 
 impl Guide for TemplateGuide {

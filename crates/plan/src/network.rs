@@ -10,7 +10,7 @@ pub(crate) type LiveLink = u32;
 /// In place of a live link: none.
 pub(crate) const WAIT: LiveLink = LiveLink::MAX;
 
-/// Live links numbered `0..len`, with those that leave each rank.
+/// Live links numbered `0..len`, with those that leave and enter each rank.
 #[derive(Debug)]
 pub(crate) struct Network {
     /// The id in the topology of each live link.
@@ -18,10 +18,29 @@ pub(crate) struct Network {
     pub from: Vec<u32>,
     pub to: Vec<u32>,
     pub capacity: Vec<u32>,
-    /// `out[out_start[r]..out_start[r + 1]]` are the live links that leave rank `r`.
-    out_start: Vec<u32>,
-    out: Vec<u32>,
+    out: ByRank,
+    into: ByRank,
     pub distances: Distances,
+}
+
+/// Live links grouped by rank: `links[start[r]..start[r + 1]]` are those of rank `r`, ascending.
+#[derive(Debug)]
+struct ByRank {
+    start: Vec<usize>,
+    links: Vec<LiveLink>,
+}
+
+impl ByRank {
+    fn new(ranks: usize, rank_of: &[u32]) -> Self {
+        let mut links: Vec<LiveLink> = (0..rank_of.len() as LiveLink).collect();
+        links.sort_by_key(|&link| rank_of[link as usize]);
+        let start = |rank| links.partition_point(|&link| (rank_of[link as usize] as usize) < rank);
+        Self { start: (0..=ranks).map(start).collect(), links }
+    }
+
+    fn of(&self, rank: u32) -> &[LiveLink] {
+        &self.links[self.start[rank as usize]..self.start[rank as usize + 1]]
+    }
 }
 
 /// A chunk that must go from one rank to another.
@@ -33,14 +52,13 @@ pub(crate) struct Message {
 }
 
 impl Network {
-    /// The live links of a problem's topology.
     pub fn new(problem: &Problem) -> Self {
         let topology = problem.topology();
         let joins = |id| (topology.link(id).from.0, topology.link(id).to.0);
         Self::joining(problem, joins, Distances::new(topology))
     }
 
-    /// The same with every link reversed: what leads away from a root here leads toward it on the machine.
+    /// The same with every link reversed: paths away from a root here lead toward it on the machine.
     pub fn reversed(problem: &Problem) -> Self {
         let topology = problem.topology();
         let joins = |id| (topology.link(id).to.0, topology.link(id).from.0);
@@ -51,12 +69,9 @@ impl Network {
         let topology = problem.topology();
         let ids: Vec<LinkId> = topology.live_links().collect();
         let (from, to): (Vec<u32>, Vec<u32>) = ids.iter().map(|&id| joins(id)).unzip();
-        let mut out: Vec<u32> = (0..ids.len() as u32).collect();
-        out.sort_by_key(|&link| from[link as usize]);
-        let start = |rank| out.partition_point(|&link| from[link as usize] < rank) as u32;
-        let out_start = (0..=topology.rank_count() as u32).map(start).collect();
+        let [out, into] = [&from, &to].map(|ends| ByRank::new(topology.rank_count(), ends));
         let capacity = ids.iter().map(|&id| topology.link(id).capacity).collect();
-        Self { ids, from, to, capacity, out_start, out, distances }
+        Self { ids, from, to, capacity, out, into, distances }
     }
 
     pub fn link_count(&self) -> usize {
@@ -64,12 +79,17 @@ impl Network {
     }
 
     pub fn rank_count(&self) -> usize {
-        self.out_start.len() - 1
+        self.out.start.len() - 1
     }
 
     /// The live links that leave a rank.
-    pub fn out(&self, rank: u32) -> &[u32] {
-        &self.out[self.out_start[rank as usize] as usize..self.out_start[rank as usize + 1] as usize]
+    pub fn out(&self, rank: u32) -> &[LiveLink] {
+        self.out.of(rank)
+    }
+
+    /// The live links that enter a rank.
+    pub fn entering(&self, rank: u32) -> &[LiveLink] {
+        self.into.of(rank)
     }
 
     /// Chunks that can leave a rank in a step of width 1.
@@ -77,10 +97,9 @@ impl Network {
         self.out(rank).iter().map(|&link| self.capacity[link as usize]).sum()
     }
 
-    /// Chunks that can come to a rank in a step of width 1.
+    /// Chunks that can enter a rank in a step of width 1.
     pub fn capacity_into(&self, rank: u32) -> u32 {
-        let links = self.to.iter().zip(&self.capacity);
-        links.filter(|&(&to, _)| to == rank).map(|(_, &capacity)| capacity).sum()
+        self.entering(rank).iter().map(|&link| self.capacity[link as usize]).sum()
     }
 
     pub fn distance(&self, from: u32, to: u32) -> u32 {
@@ -88,8 +107,8 @@ impl Network {
     }
 }
 
-/// For a rank that receives chunks, each from this number of hops away, over links of this total capacity: per step, the
-/// sum of widths up to it that its links can fill. Beyond that they idle, because nothing more can have arrived.
+/// For a rank that receives chunks from these hops away over links of this total capacity: per step, the sum of widths
+/// up to it that its links can fill. Beyond that they idle, because nothing more can have arrived.
 pub(crate) fn most_useful(hops: impl Iterator<Item = u32>, capacity: u32) -> Vec<u32> {
     let mut arriving: Vec<u32> = Vec::new();
     for hops in hops.map(|hops| hops as usize).filter(|&hops| hops > 0) {
@@ -104,8 +123,8 @@ pub(crate) fn most_useful(hops: impl Iterator<Item = u32>, capacity: u32) -> Vec
     arriving.into_iter().map(&mut until).collect()
 }
 
-/// The messages of a problem in which every chunk goes from one rank to one rank, by ascending chunk; `None` for other
-/// collectives. Chunks already at their destination, and those of failed ranks, are left out.
+/// The messages of a problem in which every chunk goes from one rank to one rank, by ascending chunk, without those of
+/// failed ranks or already at their destination; `None` for other collectives.
 pub(crate) fn messages(problem: &Problem) -> Option<Vec<Message>> {
     let mut messages = Vec::new();
     for chunk in (0..problem.chunk_count()).map(ChunkId) {

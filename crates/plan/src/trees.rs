@@ -16,8 +16,8 @@
 //!
 //! # Applies
 //!
-//! All_gather, all_reduce_gathered, broadcast, reduce_scatter and reduce on any topology; broadcast and reduce only with
-//! few parts: [`Arborescences`](super::Arborescences) plan the others.
+//! All_gather, all_reduce_gathered, broadcast, reduce_scatter and reduce on any topology; broadcast and reduce only
+//! with few parts: [`Arborescences`](super::Arborescences) plan the others.
 //!
 //! # Steps and volume
 //!
@@ -30,9 +30,9 @@
 //!
 //! # Reference
 //!
-//! Won et al., "TACOS: topology-aware collective algorithm synthesizer for distributed machine learning", MICRO 2024, for
-//! trees in the time-expanded network; Edmonds, "Edge-disjoint branchings", 1973, for edge-disjoint trees and the cut
-//! bound; McMurchie and Ebeling, FPGA 1995, for the prices.
+//! Won et al., "TACOS: topology-aware collective algorithm synthesizer for distributed machine learning", MICRO 2024,
+//! for trees in the time-expanded network; Edmonds, "Edge-disjoint branchings", 1973, for edge-disjoint trees and the
+//! cut bound; McMurchie and Ebeling, FPGA 1995, for the prices.
 
 use crate::moves::Moves;
 use crate::negotiation::{Aim, Search, Start, Strategy};
@@ -44,8 +44,8 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};
 use collsynth_core::topology::LinkId;
 
-/// Beyond either limit, [`Arborescences`](super::Arborescences) plan a broadcast or reduce better, and at once. Steps of
-/// width 1 that the links of the root need for all parts:
+/// Beyond either limit, [`Arborescences`](super::Arborescences) plan a broadcast or reduce better, and at once. Steps
+/// of width 1 that the links of the root need for all parts:
 const MOST_ROUNDS: u32 = 8;
 /// Parts, counted at every rank:
 const MOST_ARRIVALS: usize = 1024;
@@ -86,8 +86,8 @@ struct Rooted {
     root: u32,
 }
 
-/// The chunks to be spread, or collected if the flag is true; `None` for other collectives. Chunks of failed ranks are
-/// left out.
+/// The chunks to spread, or to collect if the flag is true, without those of failed ranks; `None` for other
+/// collectives.
 fn rooted_chunks(problem: &Problem) -> Option<(Vec<Rooted>, bool)> {
     let mut rooted = Vec::new();
     let mut collected = false;
@@ -164,11 +164,10 @@ impl Planner for Trees {
     }
 }
 
-/// Trees to be routed.
 struct TreeRouting<'a> {
     timed: &'a TimedNetwork,
     roots: &'a [u32],
-    /// Per step, the sum of widths up to it that the best placed rank can use.
+    /// Per step, the sum of widths up to it that the best-placed rank can use.
     most_useful: Vec<u32>,
     least_steps: u32,
     most_steps: Option<u32>,
@@ -226,7 +225,8 @@ impl TreeRouting<'_> {
         self.roots.iter().all(|&other| other == root).then_some(root)
     }
 
-    /// With a single root: its links need time to send every chunk, and the last one sent still has its whole path ahead.
+    /// With a single root: its links need time to send every chunk, and the last one sent still has its whole path
+    /// ahead.
     fn least_width(&self) -> u32 {
         let Some(root) = self.single_root() else { return 0 };
         let out = self.timed.network.capacity_out_of(root).max(1);
@@ -234,7 +234,7 @@ impl TreeRouting<'_> {
     }
 }
 
-/// For each step: what the best placed rank can have received by then, over the capacity of its links.
+/// Per step, the chunks that the best-placed rank can have received by then, over the capacity of its links.
 fn most_useful_anywhere(problem: &Problem, network: &Network, roots: &[u32]) -> Vec<u32> {
     let mut most: Vec<u32> = Vec::new();
     for rank in problem.topology().live_ranks() {

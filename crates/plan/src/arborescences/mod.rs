@@ -3,8 +3,8 @@
 //! # Idea
 //!
 //! As many arborescences (directed spanning trees) as the least cut from the root allows lead from the root to all
-//! ranks, no link in two of them. The parts of the message are dealt out to them and follow each other through each tree:
-//! a link carries a new part in every step.
+//! ranks, no link in two of them. The parts of the message are dealt out to them and follow each other through each
+//! tree: a link carries a new part in every step.
 //!
 //! ```text
 //!   root -> a -> b      parts 0, 2, 4, ...        step    1    2    3    4
@@ -84,7 +84,7 @@ impl Planner for Arborescences {
     }
 }
 
-/// As many as the parts can use, as shallow as the search finds them, with the unit in which capacities are counted.
+/// As many arborescences as the parts can use, as shallow as the search makes them, with the unit of their capacities.
 fn arborescences(task: &Task<'_>, network: &Network, root: u32, control: &Control) -> (u32, Vec<Arborescence>) {
     let divisor = network.capacity.iter().copied().fold(0, num_integer::gcd).max(1);
     let in_units = |unit: u32| -> Vec<u32> { network.capacity.iter().map(|capacity| capacity / unit).collect() };

@@ -7,9 +7,9 @@
 //!   links left that enter X  >=  arborescences that have not reached X yet        for every set X of ranks
 //! ```
 //!
-//! any unfinished arborescence can take some link without violating this. Whether a given link from `u` to `v` qualifies is
-//! a question of flow: every arborescence without `v` must still have a path of its own to `v` over links that are left.
-//! A link once refused stays refused, so each is tried once per arborescence.
+//! any unfinished arborescence can take some link without violating this. Whether a given link from `u` to `v`
+//! qualifies is a question of flow: every arborescence without `v` must still have a path of its own to `v` over links
+//! that are left. A link once refused stays refused, so each is tried once per arborescence.
 //!
 //! Here the trees grow side by side, level by level, so that none is left with what the others did not want.
 
@@ -21,13 +21,11 @@ use crate::pipeline::{Arborescence, Parents};
 /// The most arborescences: a set of them is a word.
 pub(super) const MOST: u32 = u64::BITS;
 
-/// What is left of a network while arborescences grow in it.
+/// The rest of a network while arborescences grow in it.
 pub(super) struct Packing<'a> {
     network: &'a Network,
-    /// The live links that enter each rank.
-    into: Vec<Vec<u32>>,
     root: u32,
-    /// How many arborescences may still use each link.
+    /// The number of arborescences that may still use each link.
     left: Vec<u32>,
     /// The arborescences that have reached each rank, as bits.
     reached_by: Vec<u64>,
@@ -44,12 +42,12 @@ struct Flow {
     touched: Vec<u32>,
     /// The rank at which the path of each arborescence begins.
     begins: Vec<Option<u32>>,
-    /// How the search went on from each rank.
+    /// The search tree: the hop from each rank toward the target.
     next: Vec<Hop>,
     queue: Vec<u32>,
 }
 
-/// From a rank towards the rank asked for.
+/// A hop toward the target of the search.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hop {
     Unseen,
@@ -66,18 +64,13 @@ impl<'a> Packing<'a> {
     /// Of at most `most` arborescences, `multiplicity[link]` of which may share a link.
     pub fn new(network: &'a Network, root: u32, multiplicity: &[u32], most: u32) -> Self {
         let ranks = network.rank_count();
-        let mut into = vec![Vec::new(); ranks];
-        for (link, &to) in network.to.iter().enumerate() {
-            into[to as usize].push(link as u32);
-        }
         let count = most.min(MOST);
         let mut reached_by = vec![0; ranks];
         reached_by[root as usize] = u64::MAX >> (u64::BITS - count.max(1));
-        let mut this =
-            Self { network, into, root, left: multiplicity.to_vec(), reached_by, count, flow: Flow::default() };
+        let mut this = Self { network, root, left: multiplicity.to_vec(), reached_by, count, flow: Flow::default() };
         // No more than the least cut allows.
         for rank in 0..ranks as u32 {
-            if rank != root && !this.into[rank as usize].is_empty() {
+            if rank != root && !network.entering(rank).is_empty() {
                 this.count = this.paths_to(rank, this.count);
                 this.reached_by[root as usize] = u64::MAX.checked_shr(u64::BITS - this.count).unwrap_or(0);
             }
@@ -85,12 +78,11 @@ impl<'a> Packing<'a> {
         this
     }
 
-    /// How many there will be.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Grows them, in an order that differs from seed to seed.
+    /// Grows the arborescences in a random order.
     pub fn grow(mut self, rng: &mut Rng) -> Vec<Parents> {
         let network = self.network;
         let mut trees = vec![Arborescence::nothing_reached(network); self.count as usize];
@@ -128,8 +120,8 @@ impl<'a> Packing<'a> {
         may
     }
 
-    /// How many paths, up to `wanted`, lead to a rank over links that are left, each from an arborescence of its own
-    /// that has not reached it yet.
+    /// The number of paths, up to `wanted`, to a rank over links that are left, each from a different arborescence that
+    /// has not reached it yet.
     fn paths_to(&mut self, rank: u32, wanted: u32) -> u32 {
         let flow = &mut self.flow;
         flow.used.resize(self.left.len(), 0);
@@ -145,7 +137,7 @@ impl<'a> Packing<'a> {
         found
     }
 
-    /// Searches backwards from a rank, and adds the path found.
+    /// Searches backward from a rank, and adds the path found.
     fn one_more_path(&mut self, rank: u32) -> bool {
         let (network, flow) = (self.network, &mut self.flow);
         flow.next.clear();
@@ -170,7 +162,7 @@ impl<'a> Packing<'a> {
                     Some(other) => flow.see(other, Hop::Elsewhere(tree, at)),
                 }
             }
-            for &link in &self.into[at as usize] {
+            for &link in network.entering(at) {
                 if flow.used[link as usize] < self.left[link as usize] {
                     flow.see(network.from[link as usize], Hop::Over(link));
                 }

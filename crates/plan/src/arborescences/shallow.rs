@@ -14,21 +14,19 @@ use crate::pipeline::{Arborescence, Parents};
 const MOVES: u64 = 500;
 /// Ranks visited in all exchanges together: large networks get fewer exchanges.
 const WORK: u64 = 200_000_000;
-/// Temperature at the beginning and at the end, in units of what one rank too deep by one hop costs.
+/// Temperature at the beginning and at the end, in units of the cost of one rank too deep by one hop.
 const TEMPERATURE: (f64, f64) = (2.0, 0.1);
 
 /// Arborescences on which exchanges are tried.
 pub(super) struct Shallow<'a> {
     network: &'a Network,
     root: u32,
-    /// The ranks to be reached.
+    /// The ranks to reach.
     ranks: Vec<u32>,
-    /// The live links that enter each rank.
-    into: Vec<Vec<u32>>,
-    /// Links that are not used up.
+    /// The number of arborescences that may still use each link.
     left: Vec<u32>,
     trees: Vec<Arborescence>,
-    /// No rank need be less deep.
+    /// The depth below which nothing is gained.
     target: u32,
     rng: Rng,
 }
@@ -36,12 +34,8 @@ pub(super) struct Shallow<'a> {
 impl<'a> Shallow<'a> {
     /// Of these arborescences, `multiplicity[link]` of which may share a link.
     pub fn new(network: &'a Network, root: u32, multiplicity: Vec<u32>, trees: Vec<Parents>, rng: Rng) -> Self {
-        let mut into = vec![Vec::new(); network.rank_count()];
-        for (link, &to) in network.to.iter().enumerate() {
-            into[to as usize].push(link as u32);
-        }
-        let ranks: Vec<u32> =
-            (0..network.rank_count() as u32).filter(|&rank| rank != root && !into[rank as usize].is_empty()).collect();
+        let ranks = (0..network.rank_count() as u32).filter(|&rank| rank != root && !network.entering(rank).is_empty());
+        let ranks: Vec<u32> = ranks.collect();
         let target = least_depth(network, root, &ranks, &multiplicity, trees.len());
         let mut left = multiplicity;
         for parents in &trees {
@@ -50,21 +44,20 @@ impl<'a> Shallow<'a> {
             }
         }
         let trees = trees.into_iter().map(|parents| Arborescence::new(network, root, parents)).collect();
-        Self { network, root, ranks, into, left, trees, target, rng }
+        Self { network, root, ranks, left, trees, target, rng }
     }
 
-    /// What is too deep in an arborescence: squared, so that the deepest count most.
+    /// The excess depth of an arborescence, squared so that the deepest ranks count most.
     fn cost_of(&self, tree: &Arborescence) -> u64 {
         tree.reached().map(|(_, depth)| u64::from(depth.saturating_sub(self.target)).pow(2)).sum()
     }
 
-    /// The arborescences.
     pub fn into_arborescences(self) -> Vec<Arborescence> {
         self.trees
     }
 
-    /// Exchanges links until nothing is too deep, the work is done, or `control` says stop; then returns to the best
-    /// state seen.
+    /// Exchanges links until nothing is too deep, the work is done, or `control` stops it; then restores the best state
+    /// seen.
     pub fn improve(&mut self, control: &Control) {
         if self.ranks.is_empty() || self.trees.is_empty() {
             return;
@@ -90,7 +83,7 @@ impl<'a> Shallow<'a> {
         }
     }
 
-    /// Tries one exchange, and takes it back if it costs more than is allowed. Returns what it costs.
+    /// Tries one exchange, and drops it if it costs more than allowed. Returns the change of the cost.
     fn exchange(&mut self, allowed: f64) -> i64 {
         let one = self.rng.usize(..self.trees.len());
         // A rank that is too deep, or one on the path to it.
@@ -100,7 +93,7 @@ impl<'a> Shallow<'a> {
                 rank = self.network.from[self.trees[one].parent(rank) as usize];
             }
         }
-        let into = &self.into[rank as usize];
+        let into = self.network.entering(rank);
         let (old, new) = (self.trees[one].parent(rank), into[self.rng.usize(..into.len())]);
         if new == old || self.is_below(one, self.network.from[new as usize], rank) {
             return 0;
@@ -135,7 +128,7 @@ impl<'a> Shallow<'a> {
         change
     }
 
-    /// Is a rank reached by way of another?
+    /// Does the path to a rank pass through another?
     fn is_below(&self, tree: usize, mut rank: u32, above: u32) -> bool {
         while rank != above && rank != self.root {
             rank = self.network.from[self.trees[tree].parent(rank) as usize];
@@ -144,7 +137,7 @@ impl<'a> Shallow<'a> {
     }
 }
 
-/// A lower bound on the depth of the deepest of `count` arborescences. Where there is one for each link of the root, each
+/// A lower bound on the depth of the deepest of `count` arborescences. If there is one for each link of the root, each
 /// begins with one of these links, and has the whole path from there ahead.
 fn least_depth(network: &Network, root: u32, ranks: &[u32], multiplicity: &[u32], count: usize) -> u32 {
     let farthest = |from: u32| ranks.iter().map(|&rank| network.distance(from, rank)).max().unwrap_or(0);

@@ -1,25 +1,25 @@
-//! Times that grow with the size of a message, and the sizes at which one schedule overtakes another.
+//! Times linear in the message size, and the sizes at which one schedule overtakes another.
 
 /// The time of a schedule: `fixed + per_byte * bytes of a message`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
-    /// Seconds for messages of no size: all start-ups.
+    /// Seconds for empty messages: all start-ups.
     pub fixed: f64,
     /// Seconds for each byte of a message.
     pub per_byte: f64,
 }
 
-/// Message sizes for which one schedule is fastest: from this one up to where the next stretch begins.
+/// Message sizes for which one schedule is fastest, up to the beginning of the next stretch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// The least size, in bytes of a message.
+    /// The least message size, in bytes.
     pub from_bytes: u64,
-    /// Which of the lines it is.
+    /// The index of the fastest line.
     pub line: usize,
 }
 
 impl Line {
-    /// Seconds for messages of so many bytes.
+    /// Seconds for messages of this size.
     pub fn seconds(&self, message_bytes: u64) -> f64 {
         self.fixed + self.per_byte * message_bytes as f64
     }
@@ -30,11 +30,11 @@ impl Line {
         if !faster(u64::MAX) {
             return None;
         }
-        // Lines cross once: halve the sizes that are still possible.
-        let (mut slower, mut first) = (0, u64::MAX);
         if faster(0) {
             return Some(0);
         }
+        // Lines cross once, so bisection works.
+        let (mut slower, mut first) = (0, u64::MAX);
         while first - slower > 1 {
             let middle = slower + (first - slower) / 2;
             if faster(middle) { first = middle } else { slower = middle }
@@ -43,8 +43,8 @@ impl Line {
     }
 }
 
-/// The lower envelope of the lines: which of them is fastest for messages of each size, from 1 byte up, ascending.
-/// Among equals the one that grows more slowly, then the first. Empty only without lines. O(n^2).
+/// The lower envelope of the lines: the fastest for each message size, ascending from 1 byte. Among equals, the line
+/// that grows more slowly, then the first. Empty only without lines. O(n^2).
 ///
 /// ```
 /// use collsynth_plan::cost::{Line, Stretch, fastest};
@@ -94,9 +94,9 @@ mod tests {
             prop_assert!(stretches.windows(2).all(|pair| pair[0].from_bytes < pair[1].from_bytes));
             let edges = stretches.iter().flat_map(|stretch| [stretch.from_bytes, (stretch.from_bytes - 1).max(1)]);
             for bytes in sizes.into_iter().chain(edges) {
-                let told = stretches.iter().rfind(|stretch| stretch.from_bytes <= bytes).expect("one begins at 1");
+                let stretch = stretches.iter().rfind(|stretch| stretch.from_bytes <= bytes).expect("one begins at 1");
                 let least = lines.iter().map(|line| line.seconds(bytes)).fold(f64::INFINITY, f64::min);
-                prop_assert_eq!(lines[told.line].seconds(bytes), least, "{} bytes", bytes);
+                prop_assert_eq!(lines[stretch.line].seconds(bytes), least, "{} bytes", bytes);
             }
         }
     }

@@ -1,19 +1,18 @@
-//! What a schedule costs in time: the alpha-beta model.
+//! The time a schedule takes: the alpha-beta model.
 //!
 //! ```text
 //!   seconds = alpha * steps + transfer_setup * set-ups + bytes * (seconds a byte needs)
 //! ```
 //!
 //! * *alpha*: seconds every step takes to start.
-//! * *transfer set-up*: seconds a rank needs for each transfer it sends. Ranks prepare theirs at the same time, so a
-//!   step pays for the rank that sends most.
-//! * *bandwidth*: bytes per second over a link of capacity 1. With one bandwidth for all links a step takes its width;
-//!   with one for each dimension, as long as its slowest link is busy.
+//! * *transfer set-up*: seconds a rank needs for each transfer it sends. Ranks set up theirs in parallel, so a step
+//!   pays for the rank that sends most.
+//! * *bandwidth*: bytes per second over a link of capacity 1. With one bandwidth for all links, the width of a step
+//!   gives its time; with one per dimension, its slowest link does.
 //!
-//! For a given schedule this is linear in the bytes of a message: a [`Line`]. Which of several schedules is fastest
-//! therefore changes at few sizes, the crossovers ([`fastest`]). [`Price`] is the same without set-ups and with one
-//! bandwidth, for one message size: what planning minimises. Papers about phased algorithms charge otherwise:
-//! [`Rates::phased`].
+//! For a given schedule this is linear in the bytes of a message: a [`Line`]. So the fastest of several schedules
+//! changes at few sizes, the crossovers ([`fastest`]). [`Price`], which planning minimizes, is the same without set-ups
+//! and with one bandwidth, for one message size. Papers on phased algorithms charge differently: [`Rates::phased`].
 //!
 //! The model without set-ups is Hockney's, as in Thakur, Rabenseifner and Gropp, "Optimization of Collective
 //! Communication Operations in MPICH", IJHPCA 2005, section 3.
@@ -39,7 +38,7 @@ pub struct Price {
 }
 
 impl Price {
-    /// Seconds that `steps` steps of a volume (in messages) take: `alpha * S + V * message_bytes / bandwidth`.
+    /// Seconds for `steps` steps of a volume in messages: `alpha * S + V * message_bytes / bandwidth`.
     pub fn seconds_for(&self, steps: usize, volume: f64) -> f64 {
         self.alpha * steps as f64 + volume * self.message_bytes as f64 / self.bandwidth
     }

@@ -1,16 +1,16 @@
-//! What steps, transfers and bytes cost on a machine.
+//! Prices of steps, transfers and bytes on a machine.
 
 use super::Line;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{LinkLoads, Schedule, Step};
 use collsynth_core::topology::Topology;
 
-/// What a link of capacity 1 carries, in bytes per second.
+/// Bytes per second over a link of capacity 1.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Bandwidth {
-    /// All links alike.
+    /// The same for all links.
     Uniform(f64),
-    /// One for each dimension of a torus, the first dimension first; for links without a direction, the first.
+    /// One for each dimension of a torus; links without a direction use the first.
     PerDimension(Vec<f64>),
 }
 
@@ -21,12 +21,12 @@ pub struct Rates {
     pub alpha: f64,
     /// Seconds a rank takes to set up each transfer that it sends in a step.
     pub transfer_setup: f64,
-    /// What links carry.
+    /// The bandwidth of links.
     pub bandwidth: Bandwidth,
 }
 
 impl Bandwidth {
-    /// The least of all bandwidths: what a message can count on wherever it goes.
+    /// The least of all bandwidths: the rate that a message gets on any path.
     pub fn least(&self) -> f64 {
         match self {
             Self::Uniform(bandwidth) => *bandwidth,
@@ -36,7 +36,7 @@ impl Bandwidth {
 }
 
 impl Rates {
-    /// What a schedule costs for each size of a message. O(moves + steps * links).
+    /// The time of a schedule as a function of the message size. O(moves + steps * links).
     ///
     /// # Panics
     ///
@@ -51,13 +51,13 @@ impl Rates {
         Line { fixed, per_byte: chunk_seconds / f64::from(problem.parts()) }
     }
 
-    /// What an algorithm of phases costs by the rule of its paper: `alpha` for each start-up, however many steps
-    /// follow, and for the volume the sum over the phases of the load of the fullest link, in messages. Transfer
-    /// set-ups are not charged; where bandwidths differ, the least counts.
+    /// The time of a phased algorithm as its paper charges it: `alpha` per start-up, whatever the number of steps, and
+    /// the sum over the phases of the load of the fullest link, in messages. Transfer set-ups are free; if bandwidths
+    /// differ, the least counts.
     ///
     /// In Qin et al., "Optimizing All-to-All Collective Communication with Fault Tolerance on Torus Networks", MICRO
-    /// 2025, table 1, a phase has a start-up for each link of its longest logical edge: 1 where neighbours talk to
-    /// neighbours, `k - 1` where an edge of a ring is walked the other way round.
+    /// 2025, table 1, a phase has a start-up for each link of its longest logical edge: 1 if neighbors send to
+    /// neighbors, `k - 1` if an edge of a ring is walked in the opposite direction.
     ///
     /// ```
     /// use collsynth_plan::cost::{Bandwidth, Rates};
@@ -72,32 +72,27 @@ impl Rates {
     }
 }
 
-/// The most transfers a rank sends in a step.
+/// The most transfers that a rank sends in a step.
 fn most_transfers(topology: &Topology, step: Step<'_>) -> usize {
     let mut sent = vec![0; topology.rank_count()];
-    let in_range = |rank: usize| rank < topology.rank_count();
-    step.transfers.iter().filter(|transfer| in_range(transfer.from.index())).for_each(|transfer| {
-        sent[transfer.from.index()] += 1;
-    });
+    for transfer in step.transfers {
+        if let Some(count) = sent.get_mut(transfer.from.index()) {
+            *count += 1;
+        }
+    }
     sent.into_iter().max().unwrap_or(0)
 }
 
-/// Seconds for which the slowest link of each step is busy, summed, for chunks of one byte.
+/// Busy seconds of the slowest link of each step, summed, for chunks of one byte.
 fn busy_seconds(problem: &Problem, schedule: &Schedule, bandwidths: &[f64]) -> f64 {
     let topology = problem.topology();
     let loads = LinkLoads::new(problem, schedule);
-    let links: Vec<_> = topology
-        .live_links()
-        .map(|id| {
+    let step = |step: u32| {
+        let busy = topology.live_links().map(|id| {
             let link = topology.link(id);
             let bandwidth = bandwidths[link.direction.map_or(0, |direction| usize::from(direction.dim))];
-            (id, u64::from(link.capacity), bandwidth)
-        })
-        .collect();
-    let step = |step: u32| {
-        let busy = links.iter().map(|&(id, capacity, bandwidth)| {
             // Chunks cross a link of capacity c in rounds of c.
-            loads.get(step, id).div_ceil(capacity) as f64 / bandwidth
+            loads.get(step, id).div_ceil(link.capacity.into()) as f64 / bandwidth
         });
         busy.fold(0.0, f64::max)
     };

@@ -1,13 +1,13 @@
 //! A maximum flow through the time-expanded network, and the cut that limits it.
 //!
-//! Nodes are ranks at times `0 ..= S`. In a step, links lead from every rank to its neighbors one time later, with
-//! room for `width * capacity` chunks; waiting at a rank takes no room. At the last time each rank delivers what it is to
-//! get. The flow is found along shortest augmenting paths, one level graph at a time (Dinitz 1970); widening a step keeps
-//! what already flows.
+//! Nodes are ranks at times `0 ..= S`. In a step, links lead from every rank to its neighbors one time later, with room
+//! for `width * capacity` chunks; waiting at a rank takes no room. At the last time each rank delivers what it is to
+//! get. The flow is found along shortest augmenting paths, one level graph at a time (Dinitz 1970); widening a step
+//! keeps what already flows.
 
 use crate::network::Network;
 
-/// As good as unlimited.
+/// Effectively unlimited.
 const AMPLE: u32 = 1 << 30;
 
 /// A flow from one rank to all others.
@@ -15,9 +15,9 @@ pub(super) struct Flow<'a> {
     network: &'a Network,
     root: u32,
     widths: Vec<u32>,
-    /// Where each arc leads; arc `2i + 1` is arc `2i` reversed.
+    /// The head of each arc; arc `2i + 1` is arc `2i` reversed.
     to: Vec<u32>,
-    /// How much more an arc can carry.
+    /// The residual capacity of each arc.
     room: Vec<u32>,
     /// The arcs that leave a node: `arcs[first[node]..first[node + 1]]`.
     first: Vec<u32>,
@@ -36,7 +36,7 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    /// How much these widths fall short of it.
+    /// The shortfall of these widths.
     pub fn violation(&self, widths: &[u32]) -> u64 {
         let crossing: u64 = self.weights.iter().zip(widths).map(|(&weight, &width)| weight * u64::from(width)).sum();
         self.need.saturating_sub(crossing)
@@ -88,7 +88,6 @@ impl<'a> Flow<'a> {
         Self { network, root, widths, to, room, first, arcs, level: Vec::new(), missing }
     }
 
-    /// The width of each step.
     pub fn widths(&self) -> &[u32] {
         &self.widths
     }
@@ -101,7 +100,6 @@ impl<'a> Flow<'a> {
         self.first[node as usize] as usize..self.first[node as usize + 1] as usize
     }
 
-    /// Makes a step wider.
     pub fn widen(&mut self, step: usize, by: u32) {
         self.widths[step] += by;
         for link in 0..self.network.link_count() {
@@ -110,7 +108,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Sends all that can be sent. True if nothing is missing then.
+    /// Maximizes the flow. True if nothing is missing.
     pub fn fill(&mut self) -> bool {
         let mut tried = Vec::new();
         while self.missing > 0 && self.measure() {
@@ -121,7 +119,7 @@ impl<'a> Flow<'a> {
         self.missing == 0
     }
 
-    /// Measures how far every node is from the root. True if the sink can be reached.
+    /// Measures the distance of every node from the root. True if the sink can be reached.
     fn measure(&mut self) -> bool {
         self.level.clear();
         self.level.resize(self.first.len() - 1, u32::MAX);
@@ -142,7 +140,7 @@ impl<'a> Flow<'a> {
         self.level[self.sink() as usize] != u32::MAX
     }
 
-    /// Sends what a path of the level graph can carry; `tried[node]` is where to go on looking.
+    /// Fills one path of the level graph; `tried[node]` is the next arc to try.
     fn send_on_one_path(&mut self, tried: &mut [u32]) -> bool {
         let sink = self.sink();
         let mut path: Vec<u32> = Vec::new();
@@ -175,8 +173,7 @@ impl<'a> Flow<'a> {
         true
     }
 
-    /// The cuts that limit a flow that is full but misses something: the one nearest to the root, and the one farthest
-    /// from it.
+    /// The minimum cuts nearest to the root and farthest from it, if the maximum flow misses something.
     pub fn cuts(&mut self) -> [Cut; 2] {
         self.measure();
         let near: Vec<bool> = self.level.iter().map(|&level| level != u32::MAX).collect();
@@ -196,7 +193,6 @@ impl<'a> Flow<'a> {
         [self.cut(&near), self.cut(&far)]
     }
 
-    /// What crosses from the nodes inside to those outside.
     fn cut(&self, inside: &[bool]) -> Cut {
         let (links, steps) = (self.network.link_count(), self.widths.len());
         let crosses = |arc: usize| inside[self.to[arc ^ 1] as usize] && !inside[self.to[arc] as usize];
@@ -210,7 +206,7 @@ impl<'a> Flow<'a> {
         Cut { weights: (0..steps).map(weight).collect(), need }
     }
 
-    /// Decomposes the flow into paths: the rank at the end, how many chunks, and the link taken in each step, if any. No
+    /// Decomposes the flow into paths: the last rank, the number of chunks, and the link taken in each step, if any. No
     /// path visits a rank twice.
     pub fn into_paths(mut self) -> Vec<(u32, u32, Vec<Option<u32>>)> {
         let (ranks, links, steps) = (self.network.rank_count(), self.network.link_count(), self.widths.len());
@@ -236,7 +232,7 @@ impl<'a> Flow<'a> {
                 .collect();
             let mut time = 0;
             while time < steps {
-                // Instead of leaving and coming back, it waits.
+                // Waits instead of leaving and coming back.
                 let back = visited.iter().rposition(|&rank| rank == visited[time]).unwrap_or(time);
                 hops[time..back].fill(None);
                 time = back + 1;

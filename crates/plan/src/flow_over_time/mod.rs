@@ -23,15 +23,15 @@
 //!
 //! # Steps and volume
 //!
-//! The least steps first, then more as long as they reduce the width. On tori the volume is the cut of the root,
-//! `(N-1) / (live links of the root)`, in diameter steps. Where another cut is as tight as that of the root, steps before
+//! The least steps first, then more as long as they reduce the width. On tori the volume is the cut of the root, `(N-1)
+//! / (live links of the root)`, in diameter steps. Where another cut is as tight as that of the root, steps before
 //! anything has reached it are lost: the least width is then that of the quickest flow in steps of width 1, which a
 //! metric over time certifies.
 //!
 //! # Complexity
 //!
-//! A flow takes a few passes over `S * links` arcs, whatever the number of parts; a few hundred flows are tried for each
-//! number of steps.
+//! A flow takes a few passes over `S * links` arcs, whatever the number of parts; a few hundred flows are tried for
+//! each number of steps.
 //!
 //! # Reference
 //!
@@ -182,7 +182,6 @@ fn narrowest(
     Some(write(task, network, star, found))
 }
 
-/// The schedule that a flow is.
 fn write(task: &Task<'_>, network: &Network, star: &Star, flow: Flow<'_>) -> Schedule {
     let mut moves = Moves::new(flow.widths().len());
     let mut chunks: Vec<Vec<ChunkId>> = vec![Vec::new(); network.rank_count()];

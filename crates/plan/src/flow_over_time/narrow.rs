@@ -1,8 +1,8 @@
 //! The narrowest steps through which everything flows.
 //!
-//! Every cut of the time-expanded network is a demand on the widths: this amount must cross these links in these steps.
-//! Cuts are collected as flows run into them, and the search moves units of width from step to step as long as that
-//! reduces what is missing over all of them (min-conflicts: Minton et al. 1992). Widths that satisfy all known cuts are
+//! Every cut of the time-expanded network is a constraint on the widths: this amount must cross these links in these
+//! steps. Cuts are collected as flows run into them, and the search moves units of width from step to step while that
+//! reduces the shortfall over all of them (min-conflicts: Minton et al. 1992). Widths that satisfy all known cuts are
 //! tried: either everything flows, or there are new cuts. Bisection finds the total width, between the bound and the
 //! result of widening the most contended steps.
 
@@ -15,7 +15,7 @@ use crate::{Control, even_widths};
 /// Units moved before a total width is given up.
 const MOVES: u32 = 150;
 
-/// What must flow, in how many steps, and the cuts known.
+/// The demand, the number of steps, and the known cuts.
 pub(super) struct Narrow<'a> {
     network: &'a Network,
     root: u32,
@@ -26,12 +26,12 @@ pub(super) struct Narrow<'a> {
 }
 
 impl<'a> Narrow<'a> {
-    /// For chunks from a root, `demand[rank]` to each rank, in this number of steps.
     pub fn new(network: &'a Network, root: u32, demand: &'a [u32], steps: u32, seed: u64) -> Self {
         Self { network, root, demand, steps: steps as usize, cuts: Vec::new(), rng: Rng::with_seed(seed) }
     }
 
-    /// The flow through the least total width found, at least `least`; `None` if `control` says stop before there is any.
+    /// The flow through the least total width found, at least `least`; `None` if `control` stops it before there is
+    /// any.
     pub fn run(mut self, least: u32, control: &Control) -> Option<Flow<'a>> {
         let mut best = self.widened(control)?;
         let mut least = least.max(self.steps as u32);
@@ -55,7 +55,7 @@ impl<'a> Narrow<'a> {
             let cuts = flow.cuts();
             let weight = |step: usize| cuts.iter().map(|cut| cut.weights[step]).sum::<u64>();
             let step = (0..self.steps).max_by_key(|&step| (weight(step), std::cmp::Reverse(flow.widths()[step])))?;
-            // Half of what is missing at once, so that large widths do not take long.
+            // Half of the shortfall at once, so that large widths do not take long.
             let missing = cuts[0].violation(flow.widths());
             flow.widen(step, (missing / (2 * weight(step)).max(1)).clamp(1, 1 << 20) as u32);
             self.learn(cuts);
@@ -82,7 +82,7 @@ impl<'a> Narrow<'a> {
         None
     }
 
-    /// Moves width from one step to another so that the least is missing; `None` if nothing can be moved.
+    /// Moves width from one step to another so as to minimize the shortfall; `None` if nothing can be moved.
     fn shift(&mut self, widths: &mut [u32]) -> Option<()> {
         let worst = self.cuts.iter().max_by_key(|cut| cut.violation(widths))?.clone();
         let missing = worst.violation(widths);
@@ -104,7 +104,7 @@ impl<'a> Narrow<'a> {
         Some(())
     }
 
-    /// What is missing, over all cuts known.
+    /// The shortfall over all known cuts.
     fn violation(&self, widths: &[u32]) -> u64 {
         self.cuts.iter().map(|cut| cut.violation(widths)).sum()
     }
@@ -185,7 +185,7 @@ mod tests {
         }
 
         #[test]
-        fn what_does_not_flow_is_held_up_by_a_cut(
+        fn a_flow_that_is_not_enough_is_limited_by_a_cut(
             ranks in 2_u32..6,
             chords in prop::collection::vec((0_u32..6, 0_u32..6, 1_u32..3), 0..6),
             demand in prop::collection::vec(0_u32..9, 6),

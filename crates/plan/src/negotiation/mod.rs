@@ -2,8 +2,7 @@
 //!
 //! A schedule of `S` steps of widths `w_1 .. w_S` is a set of routes through the *time-expanded network*: a *slot* of
 //! capacity `w_t * capacity` for every link in every step. All routes are found at once; those that share an overfull
-//! slot then negotiate which of them moves. Each round reroutes what crosses an overfull slot along the cheapest route.
-//! The price of a slot is
+//! slot then negotiate which of them moves. Each round moves them to the cheapest routes. The price of a slot is
 //!
 //! ```text
 //!   hop price + history + (pressure * chunks over its capacity, counting the one that asks)

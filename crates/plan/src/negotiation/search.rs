@@ -1,8 +1,8 @@
-//! Which numbers of steps and total widths to try, how hard, and from where.
+//! The search over steps and total widths.
 //!
-//! A *point* is a number of steps and a total width. The search first climbs from the bounds until some point is
-//! reached, so that there is a schedule at all; then it works its way back down, harder. It ends at once when it stands
-//! on the bounds.
+//! A *point* is a number of steps and a total width. The search first climbs from the bounds until it reaches some
+//! point, so that there is a schedule at all; then it works its way back down, with more effort. It ends as soon as it
+//! meets the bounds.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,50 +14,48 @@ use rayon::prelude::*;
 use super::strategy::{Aim, Negotiation, Start, Strategy};
 use crate::{Control, Progress, StopReason, Task};
 
-/// Tries of a point while climbing: as many as fit in so much work, within the range.
+/// Tries of a point while climbing: as many as this work allows, within the range.
 const QUICK_TRIES: (u64, u64) = (2, 4);
 const QUICK_WORK: u64 = 4_000_000_000;
-/// Tries of a point while working back down: as many as fit in what is left of this much work, which is for the whole
-/// search, within the range.
+/// Tries of a point while working back down: as many as the rest of this work, which is for the whole search, allows,
+/// within the range.
 const HARD_TRIES: (u64, u64) = (4, 40);
 const HARD_WORK: u64 = 2_000_000_000;
-/// The search ends once so much work was in vain.
+/// The search ends after this work in vain.
 const MOST_WORK: u64 = 5_000_000_000;
-/// What a try may cost, in routings of everything.
+/// The cost limit of a try, in routings of everything.
 const TRY_ROUTINGS: u64 = 20;
-/// A try ends when it has made no progress in so many rounds and in the work of so many routings of everything.
+/// A try ends after these rounds and the work of these routings of everything without progress.
 const PATIENCE_ROUNDS: u32 = 40;
 const PATIENCE_ROUTINGS: u64 = 10;
-/// How far the pressure rises, try by try. What a high cap does not settle at once it seldom settles at all; on large
-/// machines low caps then do, given more tries, and on small ones tries that move width.
+/// The cap on the pressure, try by try. A high cap succeeds at once or hardly ever; on large machines low caps then do,
+/// given more tries, and on small ones tries that move width.
 const PRESSURE_CAPS: [f64; 8] = [20.0, 3.0, 2.0, 5.0, 2.0, 3.0, 2.0, 5.0];
 /// Every fourth try moves a unit of width from step to step after every so many rounds without progress.
 const RESHAPE_ROUNDS: u32 = 8;
 
-/// Where steps are as many and as narrow as they can be, messages that are in each other's way settle slowly but
-/// surely: the tries of such a point, how far the pressure rises in them, and when they end.
+/// With the most and narrowest steps, conflicts settle slowly but surely: the tries of such a point, their cap on the
+/// pressure, and their end.
 const PATIENT_TRIES: u64 = 2;
 const PATIENT_CAP: f64 = 3.0;
 const GREAT_PATIENCE: Patience = Patience { rounds: 1500, progress: 0, work: 250_000_000 };
 
-/// When a try is given up.
+/// The limits of a try.
 #[derive(Clone, Copy, Debug)]
 struct Patience {
-    /// After so many rounds without progress, if they took so much work, too.
+    /// It ends after this many rounds without progress, if they also took this work,
     rounds: u32,
     progress: u64,
-    /// After so much work in any case.
+    /// or after this work in any case.
     work: u64,
 }
 
 impl Patience {
-    /// For routes that take so much work.
     fn usual(routing: u64) -> Self {
         Self { rounds: PATIENCE_ROUNDS, progress: PATIENCE_ROUTINGS * routing, work: TRY_ROUTINGS * routing }
     }
 }
 
-/// A schedule found.
 struct Found<R> {
     widths: Vec<u32>,
     routes: R,
@@ -71,7 +69,7 @@ impl<R> Found<R> {
 
 type Routes<S> = <<S as Strategy>::Negotiation as Negotiation>::Routes;
 
-/// A search at work.
+/// A search in progress.
 pub(crate) struct Search<'a, S: Strategy> {
     planner: &'static str,
     task: &'a Task<'a>,
@@ -80,17 +78,16 @@ pub(crate) struct Search<'a, S: Strategy> {
     best: Option<Found<Routes<S>>>,
     /// Tries made so far, per steps and total width.
     tried: BTreeMap<(u32, u32), u64>,
-    /// The work of hard tries that were in vain.
+    /// The work of hard tries in vain.
     wasted: u64,
 }
 
 impl<'a, S: Strategy> Search<'a, S> {
-    /// Prepares a search.
     pub fn new(planner: &'static str, task: &'a Task<'a>, strategy: &'a S, control: &'a Control) -> Self {
         Self { planner, task, strategy, control, best: None, tried: BTreeMap::new(), wasted: 0 }
     }
 
-    /// Searches from this total width up; then gives back the widths and routes of the best schedule found.
+    /// Searches from this total width up; returns the widths and routes of the best schedule found.
     pub fn run(mut self, least_width: u32) -> (Vec<u32>, Routes<S>, StopReason) {
         self.climb(least_width);
         let gap = self.point().is_some_and(|(_, width)| width > least_width);
@@ -102,8 +99,8 @@ impl<'a, S: Strategy> Search<'a, S> {
         (widths, routes, stopped)
     }
 
-    /// Widens by 1, then by ever more, until a point is reached. What a failed try leaves behind is a schedule too, if
-    /// a wide one: the climb ends there at the latest.
+    /// Widens by 1, then in growing strides, until a point is reached. A failed try leaves a wide schedule behind: the
+    /// climb ends there at the latest.
     fn climb(&mut self, least_width: u32) {
         let (mut width, mut stride) = (least_width, 1);
         loop {
@@ -120,7 +117,7 @@ impl<'a, S: Strategy> Search<'a, S> {
         }
     }
 
-    /// Narrows what was reached as far as it goes, then tries fewer steps.
+    /// Narrows the point reached while it can, then tries fewer steps.
     fn descend(&mut self, least_width: u32) {
         let Some((_, mut width)) = self.point() else { return };
         while width > least_width {
@@ -153,7 +150,7 @@ impl<'a, S: Strategy> Search<'a, S> {
         }
     }
 
-    /// Fewer and fewer steps, at such widths as still pay where time has a price.
+    /// Fewer and fewer steps, at widths that still pay at the price of time.
     fn trade(&mut self, fewer: &[u32], width: u32) {
         for &steps in fewer.iter().rev() {
             let (mut wider, mut stride) = (width, 1);
@@ -173,7 +170,7 @@ impl<'a, S: Strategy> Search<'a, S> {
         self.point().is_none_or(|best| self.rank((steps, width)) < self.rank(best))
     }
 
-    /// Lower is better: the time where it has a price, then the width, then the steps.
+    /// Lower is better: the time if it has a price, then the width, then the steps.
     fn rank(&self, (steps, width): (u32, u32)) -> (f64, u32, u32) {
         let volume = f64::from(width) / f64::from(self.task.problem.parts());
         (self.task.price.map_or(0.0, |price| price.seconds_for(steps as usize, volume)), width, steps)
@@ -185,7 +182,7 @@ impl<'a, S: Strategy> Search<'a, S> {
         self.reaches(steps, width, tries)
     }
 
-    /// Tries a point as often as the work left allows, and pays for it where that was in vain.
+    /// Tries a point as often as the work left allows, and counts the work if it was in vain.
     fn reaches_hard(&mut self, steps: u32, width: u32) -> bool {
         if self.wasted >= MOST_WORK {
             return false;
@@ -201,7 +198,7 @@ impl<'a, S: Strategy> Search<'a, S> {
         reached
     }
 
-    /// Tries a total width in the steps that are worth much patience, if there are any.
+    /// Tries a total width in the number of steps that deserves patience, if any.
     fn reaches_patiently(&mut self, width: u32) -> bool {
         let steps = self.strategy.patient_steps(width).filter(|&steps| self.pays(steps, width));
         self.control.stop().is_none()
@@ -218,12 +215,12 @@ impl<'a, S: Strategy> Search<'a, S> {
         self.best.as_ref().map(|found| (found.widths.len() as u32, found.width()))
     }
 
-    /// Tries a point so many times, those included that were made before.
+    /// Tries a point until it has had `tries` tries.
     fn reaches(&mut self, steps: u32, width: u32, tries: u64) -> bool {
         if width < steps || (self.best.is_some() && self.control.stop().is_some()) {
             return false;
         }
-        // Once told to stop, one try is still made if there is nothing to keep.
+        // Once stopped, one try is still made if there is no schedule yet.
         if self.control.stop().is_none() && !self.strategy.may_fit(steps, width) {
             return false;
         }
@@ -235,14 +232,14 @@ impl<'a, S: Strategy> Search<'a, S> {
         self.reaches_in(steps, width, tried..tries, None)
     }
 
-    /// Tries a point several times, from different starts; the first success, in the order of the tries, is kept.
-    /// The tries run side by side, which changes nothing about their outcome.
+    /// Tries a point several times, from different starts, and keeps the first success in the order of the tries, which
+    /// run in parallel without effect on the outcome.
     fn reaches_in(&mut self, steps: u32, width: u32, tries: Range<u64>, patience: Option<Patience>) -> bool {
         let tried = tries.start;
         let fallback = Mutex::new(None);
         let first = AtomicU64::new(u64::MAX);
         let found = tries.into_par_iter().find_map_first(|number| {
-            // One try is always made, so that there is something to keep.
+            // One try is always made, so that there is a schedule.
             if number > tried && self.control.stop().is_some() {
                 return None;
             }
@@ -251,7 +248,7 @@ impl<'a, S: Strategy> Search<'a, S> {
                 first.fetch_min(number, Ordering::Relaxed);
                 return Some(found);
             }
-            // Every try of a point that is not reached gets here, in whatever order: the least is always the same.
+            // If the point is not reached every try gets here, in any order: the least is always the same.
             let mut least = fallback.lock().unwrap_or_else(PoisonError::into_inner);
             if least.as_ref().is_none_or(|(other, by): &(Found<_>, u64)| (found.width(), number) < (other.width(), *by))
             {
@@ -267,9 +264,9 @@ impl<'a, S: Strategy> Search<'a, S> {
         reached
     }
 
-    /// One try to reach a point; where it fails, steps that are overfull are widened until they are not. Tries differ
-    /// in their widths and their order, in how far the pressure rises, and in whether widths may move. A try is given
-    /// up when an earlier one, `first`, has succeeded.
+    /// One try to reach a point; if it fails, overfull steps are widened until they are not. Tries differ in their
+    /// widths and order, in the cap on the pressure, and in whether widths may move. A try ends once an earlier one,
+    /// `first`, has succeeded.
     fn attempt(
         &self,
         steps: u32,

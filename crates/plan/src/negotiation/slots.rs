@@ -1,17 +1,17 @@
-//! Slots, how full they are, and what they cost.
+//! Slots, their loads and prices.
 
 use std::ops::Range;
 
 use itertools::Itertools;
 
-/// What a hop costs in an empty slot without history.
+/// The price of a hop in an empty slot without history.
 const HOP_PRICE: u32 = 1;
-/// What each chunk over the room adds to the history of a slot in a round.
+/// Added to the history of a slot in a round for each chunk over the room.
 const HISTORY: u32 = 1;
 /// Pressure begins at 1 and rises by this factor a round, up to a cap that differs from try to try.
 const PRESSURE_GROWTH: f64 = 1.1;
 
-/// All slots of a try, `[step * columns + column]`; a column is a link, or a class of links used alike.
+/// All slots of a try, `[step * columns + column]`; a column is a link, or a class of links with equal loads.
 #[derive(Debug)]
 pub(crate) struct Slots {
     capacity: Vec<u32>,
@@ -28,8 +28,8 @@ impl Slots {
     /// Empty slots of these widths, one per step, and capacities, one per column. A high cap on the pressure settles
     /// conflicts fast; a low one lets routes cross overfull slots for longer, which resolves jams.
     pub fn new(widths: Vec<u32>, capacity: Vec<u32>, pressure_cap: f64) -> Self {
-        let room = widths.iter().cartesian_product(&capacity).map(|(width, &c)| width.saturating_mul(c));
-        let room: Vec<u32> = room.collect();
+        let room: Vec<u32> =
+            widths.iter().cartesian_product(&capacity).map(|(width, &c)| width.saturating_mul(c)).collect();
         let mut slots = Self {
             used: vec![0; room.len()],
             history: vec![HOP_PRICE; room.len()],
@@ -44,44 +44,37 @@ impl Slots {
         slots
     }
 
-    /// The number of columns.
     pub fn columns(&self) -> usize {
         self.capacity.len()
     }
 
-    /// The width of each step.
     pub fn widths(&self) -> &[u32] {
         &self.widths
     }
 
-    /// What one more chunk would cost, slot by slot.
+    /// The price of one more chunk in each slot.
     pub fn prices(&self) -> &[u32] {
         &self.price
     }
 
-    /// Puts a chunk in.
     pub fn add(&mut self, slot: usize) {
         self.used[slot] += 1;
         self.reprice(slot);
     }
 
-    /// Takes a chunk out.
     pub fn take(&mut self, slot: usize) {
         self.used[slot] -= 1;
         self.reprice(slot);
     }
 
-    /// How many chunks there is room for.
     pub fn room(&self, slot: usize) -> u32 {
         self.room[slot]
     }
 
-    /// More chunks than room?
     pub fn is_overfull(&self, slot: usize) -> bool {
         self.used[slot] > self.room[slot]
     }
 
-    /// No room for one more?
     pub fn is_full(&self, slot: usize) -> bool {
         self.used[slot] >= self.room[slot]
     }
@@ -91,7 +84,7 @@ impl Slots {
         self.used.iter().zip(&self.room).map(|(&used, &room)| u64::from(used.saturating_sub(room))).sum()
     }
 
-    /// The end of a round: overfull slots become more expensive for good, and so does overfilling.
+    /// Ends a round: overfull slots become more expensive for good, and so does overfilling.
     pub fn raise(&mut self) {
         for (history, (&used, &room)) in self.history.iter_mut().zip(self.used.iter().zip(&self.room)) {
             *history = history.saturating_add(used.saturating_sub(room) * HISTORY);
@@ -100,8 +93,9 @@ impl Slots {
         self.reprice_all();
     }
 
-    /// Moves one unit of width from the least to the most contended of these steps; not from a step of width 1, nor to a
-    /// step narrower than `narrowest`. Contention is history: chunks over the room, summed over the columns and all rounds.
+    /// Moves one unit of width from the least to the most contended of these steps; not from a step of width 1, nor to
+    /// a step narrower than `narrowest`. Contention is history: chunks over the room, summed over the columns and all
+    /// rounds.
     pub fn shift_width(&mut self, steps: Range<usize>, narrowest: u32) {
         let columns = self.columns();
         let contention =
@@ -120,7 +114,7 @@ impl Slots {
         }
     }
 
-    /// Makes every step wide enough for what is in it, and no wider; at least 1.
+    /// Makes every step as wide as its load needs, and at least 1.
     pub fn fit_widths(&mut self) {
         let columns = self.columns();
         for (step, width) in self.widths.iter_mut().enumerate() {

@@ -1,11 +1,10 @@
-//! What a planner contributes to the search: routes, and which steps and widths suit them.
+//! A planner's part in the search: routes, and the steps and widths that suit them.
 
 use super::slots::Slots;
 use crate::Control;
 
 /// A planner's part in the search.
 pub(crate) trait Strategy: Sync {
-    /// What it negotiates with.
     type Negotiation: Negotiation;
 
     /// Begins a try.
@@ -17,7 +16,7 @@ pub(crate) trait Strategy: Sync {
     /// Numbers of steps worth trying at a total width, ascending.
     fn step_choices(&self, width: u32, aim: Aim) -> Vec<u32>;
 
-    /// Total widths to try once this one is reached, in order; the search goes on from the first it reaches.
+    /// Total widths to try once this one is reached, in order; the search continues from the first it reaches.
     fn narrower(&self, width: u32) -> Vec<u32> {
         vec![width - 1]
     }
@@ -27,8 +26,8 @@ pub(crate) trait Strategy: Sync {
         width.saturating_add(strides)
     }
 
-    /// The number of steps in which a total width deserves a long try, because no other number of steps makes that
-    /// width easier; none where patience does not help.
+    /// The number of steps in which a total width deserves a long try, because no other makes that width easier; `None`
+    /// if patience does not help.
     fn patient_steps(&self, _width: u32) -> Option<u32> {
         None
     }
@@ -42,22 +41,21 @@ pub(crate) trait Strategy: Sync {
     fn routing_work(&self, steps: u32) -> u64;
 }
 
-/// How a try begins.
+/// The beginning of a try.
 #[derive(Clone, Debug)]
 pub(crate) struct Start {
     /// The width of each step.
     pub widths: Vec<u32>,
     /// The number of the try, from 0.
     pub number: u64,
-    /// How far the pressure may rise.
+    /// The most that the pressure may rise to.
     pub pressure_cap: f64,
     /// True in long tries, which have time for routes that are slow to find.
     pub patient: bool,
-    /// Seed of random choices.
     pub seed: u64,
 }
 
-/// What the search wants when it asks for numbers of steps.
+/// The aim of the search when it asks for numbers of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aim {
     /// Some schedule: a short list that is quickly exhausted.
@@ -70,13 +68,11 @@ pub(crate) enum Aim {
 
 /// Routes of a try.
 pub(crate) trait Negotiation {
-    /// What is negotiated for.
     type Routes: Send + Sync;
 
-    /// The slots.
     fn slots(&mut self) -> &mut Slots;
 
-    /// One round: reroutes what crosses an overfull slot. Ends early if `control` says stop.
+    /// One round: reroutes everything that crosses an overfull slot. Ends early if `control` stops it.
     fn round(&mut self, control: &Control);
 
     /// Moves a unit of width from one step to another.
@@ -94,6 +90,5 @@ pub(crate) trait Negotiation {
         self.slots().widths().to_vec()
     }
 
-    /// The routes.
     fn into_routes(self) -> Self::Routes;
 }

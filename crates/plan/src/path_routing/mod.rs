@@ -1,8 +1,8 @@
-//! Paths of messages that negotiate for slots, from whatever start a [`Guide`] gives them.
+//! Paths of messages that negotiate for slots, from the start that a [`Guide`] gives them.
 //!
-//! Shared by the planners [`Negotiated`](super::Negotiated) and [`Lp`](super::Lp), which differ in their guides. `router`
-//! finds the cheapest path of a message at given prices, and `paths` holds the paths of a try and moves them apart, round
-//! by round.
+//! Shared by the planners [`Negotiated`](super::Negotiated) and [`Lp`](super::Lp), which differ in their guides.
+//! `router` finds the cheapest path of a message at given prices, and `paths` holds the paths of a try and moves them
+//! apart, round by round.
 
 mod paths;
 mod router;
@@ -18,9 +18,9 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};
 use paths::Paths;
 
-/// Steps beyond the least that are tried when the wish leaves them open.
+/// Steps to try beyond the least if none are stated.
 const MORE_STEPS: &[u32] = &[0, 1, 2, 3];
-/// The same for demands: a few ranks with much to send can keep their links busy only in more and narrower steps.
+/// The same for demands: busy ranks can fill their links only in more and narrower steps.
 const MORE_STEPS_OF_DEMANDS: &[u32] = &[0, 1, 2, 3, 6, 12];
 /// One try in this number, the one of this remainder, ignores the guide and routes everything from scratch.
 const UNGUIDED: (u64, u64) = (16, 12);
@@ -83,7 +83,7 @@ pub(crate) fn plan_from(
     Ok(Outcome::new(moves.write(task.problem.topology(), |step, _| Some(widths[step])), stopped))
 }
 
-/// Messages to be routed, each on its own path.
+/// Messages to route, each on its own path.
 struct Routing<'a> {
     problem: &'a Problem,
     network: &'a Network,
@@ -111,8 +111,8 @@ impl<'a> Strategy for Routing<'a> {
     }
 
     /// The guide's advice; otherwise as even as possible, with the wider steps first, last, or after the first third.
-    /// Where single ranks are the bottleneck, every fourth try keeps the first and last steps as narrow as these ranks
-    /// can use.
+    /// If single ranks are the bottleneck, every fourth try keeps the first and last steps as narrow as these ranks can
+    /// use.
     fn widths(&self, steps: u32, width: u32, number: u64) -> Vec<u32> {
         if number.is_multiple_of(2)
             && let Some(widths) = self.guide.widths(steps, width)
@@ -133,8 +133,8 @@ impl<'a> Strategy for Routing<'a> {
         choices.take(if aim == Aim::Any { 2 } else { usize::MAX }).collect()
     }
 
-    /// For demands, steps that are all 1 wide: any schedule can be stretched to such steps. All-to-alls are regular
-    /// enough to do with fewer.
+    /// For demands, steps that are all 1 wide: any schedule can be stretched to such steps. Regular all-to-alls need
+    /// fewer.
     fn patient_steps(&self, width: u32) -> Option<u32> {
         let demanded = self.problem.collective().kind.demand().is_some();
         let (least, most) = (self.steps.first().copied().unwrap_or(1), self.most_steps.unwrap_or(u32::MAX));
@@ -148,17 +148,16 @@ impl<'a> Strategy for Routing<'a> {
     }
 }
 
-/// How wide the busiest ranks can use the first and the last steps.
+/// The widths of the first and the last steps that the busiest ranks can use.
 struct Limits {
     /// Per step, the sum of the widths up to it.
     early: Vec<u32>,
-    /// The same from the last step backwards.
+    /// The same from the last step backward.
     late: Vec<u32>,
 }
 
 impl Limits {
-    /// The early and the late limits that matter at a total width: those of ranks that need nearly all of it
-    /// ([`TIGHT`]).
+    /// The early and late limits that matter at a total width: those of ranks that need nearly all of it ([`TIGHT`]).
     fn at(&self, width: u32) -> (&[u32], &[u32]) {
         fn if_tight(limits: &[u32], width: u32) -> &[u32] {
             let tight = limits.last().is_some_and(|&all| u64::from(all) * TIGHT.1 >= u64::from(width) * TIGHT.0);

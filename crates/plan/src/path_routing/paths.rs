@@ -1,4 +1,4 @@
-//! Paths of messages, and the rounds that reroute those that cross overfull slots.
+//! Paths of messages, and the rounds that reroute those crossing overfull slots.
 
 use fastrand::Rng;
 
@@ -19,7 +19,7 @@ pub(super) struct Paths<'a> {
     steps: usize,
     router: Router,
     rng: Rng,
-    /// The order in which messages are looked at; shuffled every round.
+    /// The order in which messages are examined; shuffled every round.
     order: Vec<u32>,
     /// `paths[message * steps + step]` is a live link or [`WAIT`].
     paths: Vec<LiveLink>,
@@ -30,7 +30,7 @@ pub(super) struct Paths<'a> {
 }
 
 impl<'a> Paths<'a> {
-    /// Begins with the given paths; a message without a hop is routed at once.
+    /// Begins with the given paths and routes the messages that have none.
     pub fn new(network: &'a Network, messages: &'a [Message], start: Start, paths: Vec<LiveLink>) -> Self {
         let mut rng = Rng::with_seed(start.seed);
         let mut order: Vec<u32> = (0..messages.len() as u32).collect();
@@ -51,25 +51,16 @@ impl<'a> Paths<'a> {
             detour: if start.patient && start.number % 2 == 1 { LONG_DETOUR } else { DETOUR },
             scanned: 0,
         };
-        this.place_all();
-        this
-    }
-
-    /// Occupies the slots of the given paths, then routes the messages that have none.
-    fn place_all(&mut self) {
-        let mut homeless = Vec::new();
-        for &m in &self.order {
-            let path = &self.paths[m as usize * self.steps..][..self.steps];
+        let mut without_path = Vec::new();
+        for &m in &this.order {
+            let path = &this.paths[m as usize * this.steps..][..this.steps];
             if path.iter().all(|&link| link == WAIT) {
-                homeless.push(m);
+                without_path.push(m);
             }
-            for slot in slots_of(path, self.network.link_count()) {
-                self.slots.add(slot);
-            }
+            slots_of(path, network.link_count()).for_each(|slot| this.slots.add(slot));
         }
-        for m in homeless {
-            self.route(m);
-        }
+        without_path.into_iter().for_each(|m| this.route(m));
+        this
     }
 
     /// Takes a message off its path if the path crosses an overfull slot.
@@ -79,9 +70,7 @@ impl<'a> Paths<'a> {
         if !slots().any(|slot| self.slots.is_overfull(slot)) {
             return false;
         }
-        for slot in slots() {
-            self.slots.take(slot);
-        }
+        slots().for_each(|slot| self.slots.take(slot));
         true
     }
 
@@ -89,14 +78,12 @@ impl<'a> Paths<'a> {
     fn route(&mut self, message: u32) {
         let links = self.network.link_count();
         let path = &mut self.paths[message as usize * self.steps..][..self.steps];
-        let what = self.messages[message as usize];
-        self.router.route(self.network, what, 0, self.slots.prices(), path);
+        let message = self.messages[message as usize];
+        self.router.route(self.network, message, 0, self.slots.prices(), path);
         if slots_of(path, links).any(|slot| self.slots.is_full(slot)) {
-            self.router.route(self.network, what, self.detour, self.slots.prices(), path);
+            self.router.route(self.network, message, self.detour, self.slots.prices(), path);
         }
-        for slot in slots_of(path, links) {
-            self.slots.add(slot);
-        }
+        slots_of(path, links).for_each(|slot| self.slots.add(slot));
     }
 }
 
@@ -122,12 +109,11 @@ impl Negotiation for Paths<'_> {
         self.scanned += self.paths.len() as u64;
     }
 
-    /// Links examined by the router, and hops examined by the rounds.
+    /// Links and hops examined.
     fn work(&self) -> u64 {
         self.router.work() + self.scanned
     }
 
-    /// `[message * steps + step]`: a live link or [`WAIT`].
     fn into_routes(self) -> Vec<LiveLink> {
         self.paths
     }

@@ -13,7 +13,7 @@ const FAR: u32 = u32::MAX / 2;
 /// Scratch space, kept from message to message.
 #[derive(Debug, Default)]
 pub(super) struct Router {
-    /// The ranks examined, and how far each is from the destination.
+    /// The ranks examined, and their distances to the destination.
     nodes: Vec<u32>,
     to_go: Vec<u32>,
     /// Per rank, its place in `nodes` plus 1; 0 for other ranks. All 0 between calls.
@@ -33,8 +33,8 @@ impl Router {
         Self { place: vec![0; network.rank_count()], ..Self::default() }
     }
 
-    /// Writes the cheapest path, one entry per step, with at most `detour` hops more than the distance;
-    /// `price[step * links + link]`. The destination must be no farther than there are steps.
+    /// Writes the cheapest path, one entry per step, with at most `detour` hops more than the distance; `price[step *
+    /// links + link]`. The destination must be no farther than there are steps.
     pub fn route(&mut self, network: &Network, message: Message, detour: u32, price: &[u32], path: &mut [LiveLink]) {
         let steps = path.len();
         self.look_around(network, message, (network.distance(message.origin, message.dest) + detour).min(steps as u32));
@@ -55,7 +55,6 @@ impl Router {
         }
     }
 
-    /// Links examined so far, once per step: the measure of effort.
     pub fn work(&self) -> u64 {
         self.work
     }
@@ -74,23 +73,22 @@ impl Router {
             let hops = u32::from(from_origin[rank as usize]);
             let links = if rank == message.dest { &[] } else { network.out(rank) };
             for &link in links {
-                let neighbour = network.to[link as usize];
-                let to_go = network.distance(neighbour, message.dest);
-                if hops + 1 + to_go > limit || neighbour == message.origin {
+                let neighbor = network.to[link as usize];
+                let to_go = network.distance(neighbor, message.dest);
+                if hops + 1 + to_go > limit || neighbor == message.origin {
                     continue;
                 }
-                if self.place[neighbour as usize] == 0 {
-                    self.nodes.push(neighbour);
+                if self.place[neighbor as usize] == 0 {
+                    self.nodes.push(neighbor);
                     self.to_go.push(to_go);
-                    self.place[neighbour as usize] = self.nodes.len() as u32;
+                    self.place[neighbor as usize] = self.nodes.len() as u32;
                 }
-                self.arcs.push((next as u32, self.place[neighbour as usize] - 1, link));
+                self.arcs.push((next as u32, self.place[neighbor as usize] - 1, link));
             }
             next += 1;
         }
     }
 
-    /// Fills `arrival`, step by step.
     fn relax(&mut self, links: usize, steps: usize, price: &[u32]) {
         let nodes = self.nodes.len();
         self.before.clear();

@@ -5,7 +5,7 @@ use crate::network::Network;
 /// In place of a link: none.
 const NO_LINK: u32 = u32::MAX;
 
-/// The link by which each rank is reached, and a number that is no link for the root and failed ranks.
+/// The link by which each rank is reached; [`NO_LINK`] for the root and failed ranks.
 pub(crate) type Parents = Vec<u32>;
 
 /// An arborescence and the depth of every rank in it.
@@ -18,9 +18,23 @@ pub(crate) struct Arborescence {
 impl Arborescence {
     /// Of these links, which lead from the root to every rank that one of them enters.
     pub fn new(network: &Network, root: u32, parents: Parents) -> Self {
-        let mut this = Self { parents, depths: Vec::new() };
-        this.measure(network, root);
-        this
+        const UNKNOWN: u32 = u32::MAX;
+        let mut depths = vec![UNKNOWN; parents.len()];
+        depths[root as usize] = 0;
+        let mut walk = Vec::new();
+        for rank in 0..parents.len() as u32 {
+            let mut at = rank;
+            while depths[at as usize] == UNKNOWN && parents[at as usize] != NO_LINK {
+                walk.push(at);
+                at = network.from[parents[at as usize] as usize];
+            }
+            let mut depth = depths[at as usize];
+            while let Some(above) = walk.pop() {
+                depth += 1;
+                depths[above as usize] = depth;
+            }
+        }
+        Self { parents, depths }
     }
 
     /// Parents before anything is reached.
@@ -28,7 +42,6 @@ impl Arborescence {
         vec![NO_LINK; network.rank_count()]
     }
 
-    /// Is there a link by which a rank is reached?
     pub fn is_reached(parents: &Parents, rank: u32) -> bool {
         parents[rank as usize] != NO_LINK
     }
@@ -49,7 +62,6 @@ impl Arborescence {
         self.parents[rank as usize]
     }
 
-    /// How many hops from the root a rank is.
     pub fn depth_of(&self, rank: u32) -> u32 {
         self.depths[rank as usize]
     }
@@ -59,24 +71,5 @@ impl Arborescence {
         let mut parents = self.parents.clone();
         parents[rank as usize] = link;
         Self::new(network, root, parents)
-    }
-
-    fn measure(&mut self, network: &Network, root: u32) {
-        const UNKNOWN: u32 = u32::MAX;
-        self.depths.resize(self.parents.len(), UNKNOWN);
-        self.depths[root as usize] = 0;
-        let mut walk = Vec::new();
-        for rank in 0..self.parents.len() as u32 {
-            let mut at = rank;
-            while self.depths[at as usize] == UNKNOWN && self.parents[at as usize] != NO_LINK {
-                walk.push(at);
-                at = network.from[self.parents[at as usize] as usize];
-            }
-            let mut depth = self.depths[at as usize];
-            while let Some(on_the_way) = walk.pop() {
-                depth += 1;
-                self.depths[on_the_way as usize] = depth;
-            }
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! Parts in a pipeline through arborescences: which parts take which tree, in how many steps of which widths.
+//! Parts in a pipeline through arborescences: the tree of each part, and the steps and widths.
 //!
 //! Shared by the planners [`Arborescences`](super::Arborescences) and [`BinaryTree`](super::BinaryTree). What the root
 //! sends in one step is forwarded by all ranks of depth 1 in the next, and so on. Of steps with widths `w_1 .. w_S`, an
@@ -10,7 +10,8 @@
 //!   parts that pass = w_1 + ... + w_S - (the d - 1 largest of them)
 //! ```
 //!
-//! So even widths are best: with all of them 1, `n` parts take `n + d - 1` steps; wider steps are fewer, and cost volume.
+//! So even widths are best: with all of them 1, `n` parts take `n + d - 1` steps; wider steps are fewer, and cost
+//! volume.
 
 mod arborescence;
 
@@ -46,8 +47,8 @@ pub(super) fn pipelined(
     let (unit, trees) = find(&network, root.0);
     let pipeline = Pipeline { unit, depths: trees.iter().map(Arborescence::depth).collect() };
     let Some(widths) = pipeline.widths(task) else {
-        let (least, wished) = (pipeline.depths.iter().min(), task.steps.or(task.max_steps));
-        let limit = format!("{} steps: it takes {}", wished.unwrap_or(0), least.unwrap_or(&0));
+        let (least, stated) = (pipeline.depths.iter().min(), task.steps.or(task.max_steps));
+        let limit = format!("{} steps: it takes {}", stated.unwrap_or(0), least.unwrap_or(&0));
         return Err(PlanError::NotFound { planner, limit });
     };
     let op = if collected { Op::Reduce } else { Op::Copy };
@@ -79,7 +80,6 @@ struct Pipeline {
     depths: Vec<u32>,
 }
 
-/// Steps and total width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shape {
     steps: u32,
@@ -87,7 +87,7 @@ struct Shape {
 }
 
 impl Pipeline {
-    /// The widths that serve the task best; `None` if the steps it asks for allow none.
+    /// The best widths for the task; `None` if its steps allow none.
     fn widths(&self, task: &Task<'_>) -> Option<Vec<u32>> {
         let parts = task.problem.parts();
         let least = self.depths.iter().copied().min()?;
@@ -128,7 +128,7 @@ impl Pipeline {
         self.depths.iter().map(of).sum()
     }
 
-    /// The parts of each arborescence, `parts` in all, for widths in which all pass: in proportion to what could.
+    /// The parts of each arborescence, `parts` in all, for widths in which all pass: in proportion to its capacity.
     fn shares(&self, widths: &[u32], parts: u32) -> Vec<u32> {
         let shape = Shape { steps: widths.len() as u32, width: widths.iter().sum() };
         let (mut parts, mut room) = (u64::from(parts), self.passing_even(shape));
@@ -142,14 +142,14 @@ impl Pipeline {
         shares
     }
 
-    /// `progress[depth - 1][step]`: how many of these parts have reached the ranks of a depth by the end of a step.
+    /// `progress[depth - 1][step]`: the number of these parts at the ranks of a depth by the end of a step.
     fn progress(&self, tree: usize, widths: &[u32], parts: u32) -> Vec<Vec<u32>> {
         let mut before = vec![parts; widths.len() + 1];
         let mut progress = Vec::with_capacity(self.depths[tree] as usize);
         for _ in 0..self.depths[tree] {
             let mut passed = vec![0; widths.len() + 1];
             for (step, &width) in widths.iter().enumerate() {
-                // What arrived in an earlier step can move on in this one.
+                // Parts that arrived in an earlier step can move on in this one.
                 passed[step + 1] = before[step].min(passed[step] + width * self.unit);
             }
             before.clone_from(&passed);

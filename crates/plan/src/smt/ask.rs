@@ -1,4 +1,4 @@
-//! One question after the other, and what is known of them.
+//! Questions to the solver, and their answers so far.
 
 use collsynth_smt::{Answer, Backend, InstanceError, Limits, Question, solve};
 
@@ -9,29 +9,26 @@ use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::Pattern;
 use collsynth_core::schedule::Schedule;
 
-/// Conflicts of a quick try, and of one that may take some seconds.
+/// Conflicts of a quick try, and of one that may take seconds.
 const QUICK: u32 = 4_000;
 const SECONDS: u32 = 10_000;
 
 /// How much work an answer is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effort {
-    /// So much that easy questions are answered.
+    /// Enough for easy questions.
     Quick,
     /// A few seconds' work.
     Seconds,
-    /// Until it is known.
+    /// Unlimited.
     Full,
 }
 
-/// What is known of a question.
+/// The answer to a question.
 #[derive(Clone, Debug)]
 pub(super) enum Known {
-    /// There is a schedule.
     Found(Schedule),
-    /// There is none.
     Refuted,
-    /// Not found out.
     Unknown,
 }
 
@@ -45,7 +42,7 @@ pub(super) struct Asking<'a> {
     /// Bounds on the total width and the steps.
     pub(super) least_width: u32,
     pub(super) least_steps: u32,
-    /// Found refuted by the solver.
+    /// Refuted by the solver.
     pub(super) refuted: Vec<Refutation>,
 }
 
@@ -65,12 +62,11 @@ impl<'a> Asking<'a> {
         })
     }
 
-    /// The best bounds there are.
     pub(super) fn known_bounds(&self) -> &Bounds {
         self.task.sharper.map_or(self.task.bounds, SharperBounds::known)
     }
 
-    /// Is there a schedule of so many steps and of at most this total width?
+    /// Is there a schedule of these steps and at most this total width?
     pub(super) fn ask(&mut self, steps: u32, width: u32, effort: Effort) -> Result<Known, PlanError> {
         if width < self.least_width.max(steps) || steps < self.least_steps.max(1) || self.is_refuted(steps, width) {
             return Ok(Known::Refuted);
@@ -78,13 +74,8 @@ impl<'a> Asking<'a> {
         if self.control.stop().is_some() {
             return Ok(Known::Unknown);
         }
-        let attempt = format!("{steps} steps, width {width}");
-        self.control.report(Progress {
-            planner: "smt",
-            attempt: &attempt,
-            round: self.refuted.len() as u64,
-            remaining: 1,
-        });
+        let attempt = &format!("{steps} steps, width {width}");
+        self.control.report(Progress { planner: "smt", attempt, round: self.refuted.len() as u64, remaining: 1 });
         let stop = || self.control.stop().is_some();
         let conflicts = match effort {
             Effort::Quick => Some(QUICK),
@@ -106,20 +97,19 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// Follows from what was refuted before: less width in as many steps; and, where chunks only move, fewer steps, for
-    /// a step of width 2 and more can be carried out as two.
+    /// Does an earlier refutation cover this? It covers less width in the same steps and, if chunks only move, fewer
+    /// steps, since a step wider than 1 can be split in two.
     fn is_refuted(&self, steps: u32, width: u32) -> bool {
         let moves = self.task.problem.collective().kind.pattern() != Pattern::EveryToEvery;
         self.refuted.iter().any(|known| width <= known.width && (known.steps == steps || moves && steps <= known.steps))
     }
 
-    /// More total width than this is of no use in so many steps.
+    /// The largest useful total width in this number of steps.
     pub(super) fn widest(&self, steps: u32) -> u32 {
         let widest = self.translation.widest_step().saturating_mul(steps).max(self.least_width);
         self.smt.width.map_or(widest, |most| most.min(widest))
     }
 
-    /// Why it ends now.
     pub(super) fn stopped(&self) -> StopReason {
         self.control.stop().unwrap_or(StopReason::Finished)
     }

@@ -1,19 +1,17 @@
-//! The last units: where searching has left a schedule above its bound, one that stands on it.
+//! The last units: a schedule that meets the bound on the width where the other planners stay above it.
 //!
-//! Trees and paths are grown one after the other, and where there are few chunks the last unit of width often stays out
-//! of reach. Any schedule that moves chunks can be carried out in steps of width 1, so a single question to a SAT
-//! solver decides: is there one of as many such steps as the bound on the width says? It is asked where the formula is
-//! small, for a limited number of conflicts, so an answer comes within seconds or not at all.
+//! Searches grow trees and paths one after another, and with few chunks they often miss the last unit of width. Any
+//! schedule that moves chunks can run in steps of width 1, so a single question to a SAT solver decides: is there a
+//! schedule of as many such steps as the bound on the width? It is asked if the formula is small, for a limited number
+//! of conflicts, so an answer comes within seconds or not at all.
 //!
 //! ```text
 //!   broadcast on 4x4, 12 parts    trees      7 units    o o o o o o o
 //!                                 the bound  6 units    x x x x x x      found
 //! ```
 //!
-//! * **Applies** to all kinds but all_reduce and barrier, where `chunks * links * width` is at most 40000 and neither
-//!   the steps nor a price are stated.
-//! * **Volume**: the bound, in as many steps of width 1.
-//! * **Complexity**: bounded by the size and the conflicts; seconds at most.
+//! Applies to all kinds but all_reduce and barrier, if `chunks * links * width` is at most 40000 and neither the steps
+//! nor a price are stated.
 
 use super::ask::{Asking, Effort, Known};
 use super::options::Smt;
@@ -21,23 +19,22 @@ use crate::{Control, Outcome, Planner, StopReason, Task};
 use collsynth_core::collective::Pattern;
 use collsynth_core::schedule::Schedule;
 
-/// The largest `chunks * links * width` that is asked for.
+/// The largest `chunks * links * width` to ask about.
 const MOST_MOVES: u64 = 40_000;
 
-/// Who is asked.
 const SMT: Smt = Smt::new();
 
-/// What came of it.
+/// The result.
 pub(crate) enum LastUnits {
-    /// A schedule that stands on the bound.
+    /// A schedule that meets the bound.
     Found(Outcome),
-    /// Told to stop before it was found out.
+    /// Stopped before an answer.
     Stopped(StopReason),
-    /// Not asked, not found out, or there is none.
+    /// Not asked, not decided, or refuted.
     Unknown,
 }
 
-/// Looks for a schedule on the bound on the width, where one that stands above it is known.
+/// Looks for a schedule that meets the bound on the width, given one above it.
 pub(crate) fn last_units(task: &Task<'_>, known: &Schedule, control: &Control) -> LastUnits {
     let Task { problem, sharper: Some(sharper), steps: None, max_steps: None, price: None, .. } = *task else {
         return LastUnits::Unknown;
@@ -70,7 +67,7 @@ mod tests {
 
     /// 12 parts from one rank of a 4x4 torus: the last leaves after 3 units and goes 4 hops, so 6 units are the least.
     #[test]
-    fn the_bound_is_met_or_the_reason_to_stop_is_told() {
+    fn the_bound_is_met_or_the_reason_to_stop_is_reported() {
         let kind = Kind::Broadcast(RankId(0));
         let problem = Problem::new(Topology::torus(&[4, 4]).unwrap(), Collective { kind, parts: 12 }).unwrap();
         let (bounds, unlimited) = (bound::find(&problem).unwrap(), Control::unlimited());

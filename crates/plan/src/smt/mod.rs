@@ -1,31 +1,31 @@
-//! The SMT planner: schedules proven to be as short and as narrow as possible, on small machines.
+//! The SMT planner: schedules proven optimal, on small machines.
 //!
 //! # Idea
 //!
-//! Is there a schedule of `S` steps whose widths sum to `R`? That is a formula of propositional logic
-//! (`collsynth_smt` says how it is written), and a SAT solver answers it: with a schedule, or with a proof that there is
-//! none. The planner asks for one pair after the other and stops where the next better pair is refuted.
+//! "There is a schedule of `S` steps and total width `R`" is a formula of propositional logic (see `collsynth_smt`). A
+//! SAT solver either finds a model, which is such a schedule, or proves that there is none. The planner asks about one
+//! pair after another, until the next better pair is refuted.
 //!
 //! ```text
 //!     R |  x x x .          x  refuted, by the solver or below a bound
 //!       |  x x o .          o  found: no schedule is narrower, and none as narrow has fewer steps
-//!       |  x x x x          .  no longer of interest
+//!       |  x x x x          .  irrelevant by now
 //!       +---------- S
 //! ```
 //!
-//! Chunks that are moved are modeled directly; `reduce` and `reduce_scatter` as broadcasts and all-gathers on reversed
-//! links and in reversed time, which loses nothing: what becomes of the contributions that reach the root is a tree of
-//! moves, reversed. An `all_reduce` is modeled as sets of contributions, so that no form of schedule is left out. A
-//! `barrier` is flooded: its bound on the steps is always met.
+//! Moved chunks are encoded directly; `reduce` and `reduce_scatter` as broadcasts and all-gathers over reversed links,
+//! backward in time, which loses nothing: the contributions that reach a root form a reversed tree of moves. An
+//! `all_reduce` is encoded as sets of contributions, which covers every form of schedule. A `barrier` is flooded, which
+//! always meets its bound.
 //!
 //! # Applies
 //!
-//! Every kind of collective on any topology of at most 64 live ranks, intact or broken.
+//! All collectives on any topology of at most 64 live ranks, with any failures.
 //!
 //! # Steps and volume
 //!
-//! Optimal, for the parts given, wherever it finishes. It finishes soon where a bound is met (all that must be refuted
-//! then lies below bounds), and on most machines of up to nine ranks.
+//! Optimal for the given parts, if it finishes. It finishes soon if a bound is met, since bounds then refute everything
+//! better, and on most machines of up to nine ranks.
 //!
 //! # Complexity
 //!
@@ -33,10 +33,10 @@
 //!
 //! # Reference
 //!
-//! Cai et al., "Synthesizing Optimal Collective Algorithms" (SCCL), PPoPP 2021, who ask the same question of z3 and fix
-//! the width of every step. New here: arrival times in order encoding under a SAT solver, widths as variables, detours
-//! pruned by the slack of the volume bound, a first search among schedules that keep the symmetries of the damaged torus,
-//! and exact sets for all_reduce.
+//! Cai et al., "Synthesizing Optimal Collective Algorithms" (SCCL), PPoPP 2021, who ask z3 the same question with fixed
+//! widths. New here: order-encoded arrival times for a SAT solver, widths as variables, detours limited by the slack of
+//! the volume bound, a first search among schedules that keep the symmetries of the damaged torus, and exact sets for
+//! all_reduce.
 
 mod ask;
 mod last_units;
@@ -56,13 +56,11 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
 use collsynth_core::topology::Distances;
 
-/// The name of the planner.
 pub(super) const NAME: &str = "smt";
 
-/// The most live ranks that are tried.
 const MOST_RANKS: usize = 64;
 
-/// Optimal without a question to a solver.
+/// Optimal without asking a solver.
 const PROVEN: Account = Account::Search { refuted: Vec::new(), proven: true };
 
 impl Planner for Smt {
@@ -74,7 +72,7 @@ impl Planner for Smt {
         "every collective on small networks with any failures: proven optimal by a SAT solver"
     }
 
-    /// It takes its time, and proves what nobody may have asked for.
+    /// It is slow, and its proofs are rarely needed.
     fn auto_use(&self) -> AutoUse {
         AutoUse::Never
     }
@@ -96,8 +94,8 @@ impl Planner for Smt {
         task.steps_or(0)?;
         task.problem.check_connected(&Distances::new(task.problem.topology()))?;
         if task.problem.is_trivial() {
-            let nothing = Outcome::new(Schedule::default(), StopReason::Finished);
-            return Ok(Outcome { account: PROVEN, ..nothing });
+            let (schedule, stopped) = (Schedule::default(), StopReason::Finished);
+            return Ok(Outcome { schedule, stopped, account: PROVEN });
         }
         search::search(&mut Asking::new(self, task, control)?)
     }

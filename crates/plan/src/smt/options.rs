@@ -17,25 +17,25 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Smt {
-    /// Who solves the formulas.
+    /// The solver of the formulas.
     pub backend: SmtBackend,
-    /// What counts first.
+    /// The first objective.
     pub minimize: Minimize,
     /// At most this total width, if stated.
     pub width: Option<u32>,
 }
 
-/// Who solves the formulas.
+/// The solver of the formulas.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SmtBackend {
-    /// CaDiCaL, a SAT solver that is part of the program.
+    /// CaDiCaL, the built-in SAT solver.
     #[default]
     Cadical,
     /// z3.
     Z3,
 }
 
-/// What counts first.
+/// The first objective.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Minimize {
     /// The least volume, then the fewest steps that allow it.

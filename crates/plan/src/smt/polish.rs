@@ -1,4 +1,4 @@
-//! From a schedule to a better one: a step less, or a unit of width less, until there is none.
+//! From a schedule to a better one: a step less, or a unit of width less, until neither exists.
 
 use super::ask::{Asking, Effort, Known};
 use super::options::Smt;
@@ -7,8 +7,8 @@ use crate::{Control, Outcome, PlanError, Planner, Task};
 use collsynth_core::schedule::Schedule;
 
 impl Smt {
-    /// Asks for one step less with the same total width, then for one unit of width less in the same steps, again and
-    /// again. If it finishes, the schedule can be bettered in neither figure without worsening the other.
+    /// Asks for one step less at the same total width, then for one unit of width less in the same steps, repeatedly.
+    /// If it finishes, neither figure can improve unless the other gets worse.
     ///
     /// # Errors
     ///

@@ -7,13 +7,13 @@ use super::translation::Translation;
 use crate::{Control, PlanError, Task};
 
 impl Smt {
-    /// The formula "there is a schedule of the task's steps and this planner's width", and CaDiCaL's proof that it has no model; none if
-    /// it has one, or if it was stopped before.
+    /// The formula "there is a schedule of the task's steps and this planner's width", and CaDiCaL's proof that it has
+    /// no model; `None` if it has one, or if CaDiCaL was stopped.
     ///
     /// # Errors
     ///
-    /// [`PlanError::NotApplicable`] if the task does not say both steps and width, if the formula would be too large, or if
-    /// there is no room for a temporary file.
+    /// [`PlanError::NotApplicable`] if steps or width are not stated, if the formula would be too large, or if there is
+    /// no room for a temporary file.
     pub fn prove(&self, task: &Task<'_>, form: ProofForm, control: &Control) -> Result<Option<Proof>, PlanError> {
         let refuse = |reason: String| PlanError::NotApplicable { planner: "smt", reason };
         let (Some(steps), Some(width)) = (task.steps, self.width) else {

@@ -1,7 +1,7 @@
-//! Which questions are asked, in which order.
+//! The order of the questions.
 //!
-//! First quickly, from the best pair of steps and width on, until there is a schedule; then, with all the time there
-//! is, those better pairs that were left open. What is refuted answers many a question that is then not asked.
+//! First with little effort, from the best pair of steps and width up, until there is a schedule; then, with full
+//! effort, the better pairs that are still open. One refutation answers many questions.
 
 use std::ops::RangeInclusive;
 
@@ -11,11 +11,11 @@ use crate::searchers::SEARCHERS;
 use crate::{Account, Outcome, PlanError, StopReason, Task};
 use collsynth_core::schedule::Schedule;
 
-/// Answers the wish of the task.
+/// Answers the task.
 pub(super) fn search(asking: &mut Asking<'_>) -> Result<Outcome, PlanError> {
     check_width(asking)?;
     let first = asking.task.steps.unwrap_or(asking.least_steps).max(1);
-    // Up to twice the distance, everything can be added up at one rank and sent back.
+    // In twice the distance, everything can be added up at one rank and sent back.
     let last = asking.task.steps.or(asking.task.max_steps);
     match (*asking.smt, asking.task.steps) {
         // Any schedule will do.
@@ -31,7 +31,7 @@ pub(super) fn search(asking: &mut Asking<'_>) -> Result<Outcome, PlanError> {
             for steps in first..=last {
                 match asking.ask(steps, asking.widest(steps), Effort::Full)? {
                     Known::Found(schedule) => {
-                        // It may do with fewer steps than it was asked to.
+                        // The schedule may have fewer steps than allowed.
                         let steps = steps.min(schedule.step_count() as u32).max(first);
                         return least_volume(asking, steps..=steps, Some(schedule));
                     }
@@ -48,7 +48,7 @@ pub(super) fn search(asking: &mut Asking<'_>) -> Result<Outcome, PlanError> {
     }
 }
 
-/// The least total width, then the fewest steps, among so many; a schedule may be known already.
+/// The least total width, then the fewest steps, in a range of steps; a schedule may be known already.
 fn least_volume(
     asking: &mut Asking<'_>,
     steps: RangeInclusive<u32>,
@@ -67,7 +67,7 @@ fn least_volume(
                 match asking.ask(steps, total, effort)? {
                     Known::Refuted => continue,
                     Known::Found(schedule) => best = Some(schedule),
-                    // What others find may be good enough, or even stand on a bound.
+                    // Another planner's schedule may be good enough, or even meet a bound.
                     Known::Unknown if effort == Effort::Quick => best = by_others(asking, first, last),
                     Known::Unknown => {}
                 }
@@ -87,7 +87,7 @@ fn least_volume(
     Ok(outcome(asking, best, true))
 }
 
-/// The best schedule that the planners find that are always asked, as far as it fits the wish.
+/// The best schedule that fits the task, among those of the planners that planning always uses.
 fn by_others(asking: &Asking<'_>, first: u32, last: u32) -> Option<Schedule> {
     let fits = |schedule: &Schedule| {
         let steps = schedule.step_count() as u32;
@@ -100,10 +100,10 @@ fn by_others(asking: &Asking<'_>, first: u32, last: u32) -> Option<Schedule> {
     found.filter(fits).min_by_key(|schedule| (schedule.total_width(), schedule.step_count()))
 }
 
-/// A schedule of less width, or as wide and of fewer steps; none if there is none, or it was not found out in time.
+/// A schedule of less width, or of the same width in fewer steps; `None` if there is none, or time ran out.
 fn better(asking: &mut Asking<'_>, best: &Schedule, first: u32, last: u32) -> Result<Option<Schedule>, PlanError> {
     let (steps, total) = (best.step_count() as u32, width(best));
-    // Where chunks only move, what is refuted in more steps is so in fewer.
+    // If chunks only move, a refutation in more steps covers fewer.
     for fewer in (first..=last.min(total)).rev() {
         let target = if fewer < steps { total } else { total - 1 };
         if target < fewer {
@@ -120,14 +120,14 @@ fn width(schedule: &Schedule) -> u32 {
     u32::try_from(schedule.total_width()).unwrap_or(u32::MAX)
 }
 
-/// The answer; a search for the best proves it, unless it was stopped.
+/// The answer, proven if the search was for the best and was not stopped.
 pub(super) fn outcome(asking: &mut Asking<'_>, schedule: Schedule, for_the_best: bool) -> Outcome {
     let stopped = asking.stopped();
     let (refuted, proven) = (std::mem::take(&mut asking.refuted), for_the_best && stopped == StopReason::Finished);
     Outcome { schedule, stopped, account: Account::Search { refuted, proven } }
 }
 
-/// Less width than a bound, or than there are steps, needs no solver.
+/// Refuses widths below a bound, or below the number of steps, without a solver.
 fn check_width(asking: &Asking<'_>) -> Result<(), PlanError> {
     let Some(width) = asking.smt.width else { return Ok(()) };
     if let Some(steps) = asking.task.steps.filter(|&steps| width < steps) {
@@ -143,7 +143,7 @@ fn check_width(asking: &Asking<'_>) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// There is no schedule of so many steps, or it was not found out whether there is.
+/// The error if no schedule was found: refuted, or undecided.
 fn nothing(asking: &Asking<'_>, steps: RangeInclusive<u32>) -> PlanError {
     let (first, last) = (*steps.start(), *steps.end());
     let in_steps = match (first == last, last) {

@@ -11,12 +11,12 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};
 use collsynth_core::topology::{LinkId, RankId};
 
-/// A problem for the solver: live ranks are nodes, live links are arcs, and chunks that must move are chunks.
+/// A problem for the solver: nodes are live ranks, arcs are live links, chunks are the chunks to move.
 pub(super) struct Translation {
     pub(super) instance: Instance,
     links: Vec<LinkId>,
     chunks: Vec<ChunkId>,
-    /// Links and time are turned round: sums that one rank needs become chunks that begin there.
+    /// Links and time are reversed: sums that one rank needs become chunks that begin there.
     reversed: bool,
 }
 
@@ -48,13 +48,13 @@ impl Translation {
         Self { instance, links, chunks, reversed }
     }
 
-    /// So wide that no step could use more.
+    /// The largest useful width of a step.
     pub(super) fn widest_step(&self) -> u32 {
         let narrowest = self.instance.arcs.iter().map(|arc| arc.capacity).min().unwrap_or(1);
         (self.chunks.len() as u32).div_ceil(narrowest).max(1)
     }
 
-    /// A schedule that was found; steps in which nothing moves are left out.
+    /// The schedule of a solution; idle steps are omitted.
     pub(super) fn schedule(&self, problem: &Problem, found: &Found) -> Schedule {
         let mut steps: Vec<_> = found.steps.iter().filter(|step| !step.moves.is_empty()).collect();
         if self.reversed {
@@ -78,7 +78,7 @@ impl Translation {
     }
 }
 
-/// What must become true, the chunk behind each of the demand's chunks, and whether all is turned round.
+/// The demand, the chunk behind each of its chunks, and whether links and time are reversed.
 fn demand(problem: &Problem, node: &dyn Fn(RankId) -> Option<u32>) -> (Demand, Vec<ChunkId>, bool) {
     let ids = || (0..problem.chunk_count()).map(ChunkId);
     let sums = ids().next().is_some_and(|id| problem.rule(id).combining == Combining::Sum);
@@ -100,7 +100,7 @@ fn demand(problem: &Problem, node: &dyn Fn(RankId) -> Option<u32>) -> (Demand, V
     (Demand::Move(chunks), moved, sums)
 }
 
-/// Every link as long as every other, and the lengths that prove the volume bound.
+/// Equal lengths, and the lengths that prove the volume bound.
 fn metrics(task: &Task<'_>, links: &[LinkId]) -> Vec<Vec<u32>> {
     let mut metrics = vec![vec![1; links.len()]];
     let known = task.sharper.map_or(task.bounds, |sharper| sharper.sharp());

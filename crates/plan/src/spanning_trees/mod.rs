@@ -2,8 +2,8 @@
 //!
 //! # Idea
 //!
-//! Every chunk has its own spanning tree, along which the sum spreads from the root; seen backward in time, over reversed
-//! links, the same tree adds the contributions up. Which rank is the root of how many trees is free.
+//! Every chunk has its own spanning tree, along which the sum spreads from the root; seen backward in time, over
+//! reversed links, the same tree adds the contributions up. Which rank is the root of how many trees is free.
 //!
 //! ```text
 //!   going up, in reversed time            going down
@@ -14,13 +14,13 @@
 //! ```
 //!
 //! A rank with few links cannot receive everything from elsewhere, so it is a root more often than others: just often
-//! enough that no set of ranks is short of trees (see `root_counts`). What goes up is the mirror image of what goes down.
-//! Where links differ from their opposites, trees up and trees down are planned together, from the same roots. On an
-//! intact symmetric torus whose number of ranks divides the parts, the trees of one rank are planned and translated to
-//! all ranks, as in [`Template`](super::Template): a slot is then a direction in a step.
+//! enough that no set of ranks is short of trees (see `root_counts`). What goes up is the mirror image of what goes
+//! down. Where links differ from their opposites, trees up and trees down are planned together, from the same roots. On
+//! an intact symmetric torus whose number of ranks divides the parts, the trees of one rank are planned and translated
+//! to all ranks, as in [`Template`](super::Template): a slot is then a direction in a step.
 //!
-//! An all-reduce composed of reduce_scatter and all_gather is the special case of equally many roots at all ranks: a rank
-//! with a dead cable then delays everyone twice.
+//! An all-reduce composed of reduce_scatter and all_gather is the special case of equally many roots at all ranks: a
+//! rank with a dead cable then delays everyone twice.
 //!
 //! # Applies
 //!
@@ -30,14 +30,14 @@
 //!
 //! Steps: at least twice the hops to and from the rank that is nearest to all; a few more reduce the volume.
 //!
-//! Volume: the bound says that `2 (N - 1)` vectors must cross the links. A tree up and down takes exactly that many hops,
-//! so only idle links and rounding to whole chunks lose anything. An intact 4x4x4 torus in 128 parts meets the bound,
-//! 21/64, in 12 steps; with a dead cable it does so in 382 parts, 63/191, and is 1 % above in 192 parts, in less than 20
-//! steps.
+//! Volume: the bound says that `2 (N - 1)` vectors must cross the links. A tree up and down takes exactly that many
+//! hops, so only idle links and rounding to whole chunks lose anything. An intact 4x4x4 torus in 128 parts meets the
+//! bound, 21/64, in 12 steps; with a dead cable it does so in 382 parts, 63/191, and is 1 % above in 192 parts, in less
+//! than 20 steps.
 //!
 //! Over the `c` links left to a rank that is `h` hops from the farthest, `P` chunks have to come in once they can have
-//! been everywhere else, and to leave while they can still get everywhere. So the total width is at least `P / c + h - 1`;
-//! where ranks have lost several links, this exceeds the bound.
+//! been everywhere else, and to leave while they can still get everywhere. So the total width is at least `P / c + h -
+//! 1`; where ranks have lost several links, this exceeds the bound.
 //!
 //! # Complexity
 //!
@@ -45,8 +45,8 @@
 //!
 //! # Reference
 //!
-//! Frank, "On disjoint trees and arborescences", 1978: trees with free roots fit in the links exactly as far as the bound
-//! for partitions allows. McMurchie and Ebeling, FPGA 1995, for the prices.
+//! Frank, "On disjoint trees and arborescences", 1978: trees with free roots fit in the links exactly as far as the
+//! bound for partitions allows. McMurchie and Ebeling, FPGA 1995, for the prices.
 
 mod networks;
 mod packing;
@@ -128,8 +128,8 @@ impl Planner for SpanningTrees {
     }
 }
 
-/// The schedule of what goes up, in reversed time, and what goes down. Idle steps are left out unless the wish states the
-/// number of steps. Only where the search failed does a link do both in a step, and then they take turns.
+/// The schedule of the trees up, in reversed time, and down. Idle steps are omitted unless the number of steps is
+/// stated. Only if the search failed does a link carry both in a step, and then they take turns.
 fn write(
     task: &Task<'_>,
     networks: &Networks<'_>,

@@ -8,15 +8,13 @@ use collsynth_core::topology::{LinkId, Topology};
 
 /// The networks that trees are routed in.
 pub(super) struct Networks<'a> {
-    /// Where every link has an opposite like it, one network, folded: what goes up is what goes down, seen backward in
-    /// time. Elsewhere two: down, as the machine is; up, in reversed time over reversed links.
+    /// If every link has an opposite of its capacity, one network, folded: trees up mirror trees down, backward in
+    /// time. Otherwise two: down, as the machine is; up, in reversed time over reversed links.
     pub timed: Vec<TimedNetwork>,
-    /// The live ranks.
     pub live: &'a [u32],
 }
 
 impl<'a> Networks<'a> {
-    /// The networks of a problem with these live ranks, given its network.
     pub fn new(problem: &Problem, network: Network, translation: Option<&Translation>, live: &'a [u32]) -> Self {
         let opposite = opposites(problem.topology(), &network.ids);
         let down = match translation {
@@ -30,17 +28,16 @@ impl<'a> Networks<'a> {
         Self { timed, live }
     }
 
-    /// Is what goes up the mirror image of what goes down?
+    /// Are trees up the mirror images of trees down?
     pub fn is_folded(&self) -> bool {
         self.timed.len() == 1
     }
 
-    /// The hops from a rank to the farthest other, or from there to it, whichever is more.
+    /// The hops between a rank and the farthest other, in the longer direction.
     pub fn hops(&self, rank: u32) -> u32 {
         self.timed.iter().map(|timed| u32::from(timed.farthest(rank))).max().unwrap_or(0)
     }
 
-    /// The hops of the rank that has the fewest.
     pub fn least_hops(&self) -> u32 {
         self.live.iter().map(|&rank| self.hops(rank)).min().unwrap_or(0)
     }

@@ -1,8 +1,8 @@
 //! Packing trees: their roots, which of them share the time, and the steps and widths worth trying.
 //!
-//! All trees are planned as they go down. A tree goes down in the second half of the steps, and its mirror image goes up
-//! in the first, so the total width is even. If the number of steps is odd, the one in the middle is 1 wide, and in it
-//! some trees already go down while others still go up: of two trees with the same root, one may leave early if the
+//! All trees are planned as they go down. A tree goes down in the second half of the steps, and its mirror image goes
+//! up in the first, so the total width is even. If the number of steps is odd, the one in the middle is 1 wide, and in
+//! it some trees already go down while others still go up: of two trees with the same root, one may leave early if the
 //! other, whose mirror image goes up for it, leaves late enough. Then the total is odd.
 //!
 //! ```text
@@ -22,12 +22,12 @@ use crate::negotiation::{Aim, Start, Strategy};
 use crate::network::Network;
 use crate::tree_routing::{Forest, TimedNetwork, TreeSpec};
 
-/// Parts of what is to spare that idle links may use up, try by try.
+/// Fractions of the slack that idle links may use up, try by try.
 const IDLE_FRACTIONS: [f64; 4] = [0.5, 0.25, 0.75, 0.0];
-/// Steps beyond the first number at which trees might fit that are tried, for any schedule and for a narrower one.
+/// Steps to try beyond the first number at which trees might fit, for any schedule and for a narrower one.
 const MORE_FOR_ANY: [u32; 2] = [6, 24];
 const MORE_FOR_NARROWER: [u32; 4] = [2, 12, 32, 64];
-/// Odd totals are looked for if there are no more trees, counted at every rank: they are hard to find, and save 1.
+/// The most trees, counted at every rank, for which odd totals are tried: they are hard to find, and save 1.
 const MOST_FOR_ODD: u64 = 4096;
 /// How far the pressure rises: trees settle best when it is high.
 const PRESSURE_CAP: f64 = 20.0;
@@ -35,13 +35,13 @@ const PRESSURE_CAP: f64 = 20.0;
 /// How the roots are chosen.
 #[derive(Clone)]
 pub(super) enum Rooting {
-    /// Where they are needed, among the ranks from which the time suffices to reach all others.
+    /// As needed, among the ranks that can reach all others in time.
     Free,
     /// At one rank, whose trees are translated to all others: each is the root of `each` trees.
     Translated { root: u32, each: u32 },
 }
 
-/// Trees to be packed into the slots.
+/// Trees to pack into the slots.
 pub(super) struct TreePacking<'a> {
     networks: &'a Networks<'a>,
     trees: u32,
@@ -54,14 +54,13 @@ pub(super) struct TreePacking<'a> {
 
 /// Roots for a total width.
 struct Roots {
-    /// How many trees each rank is the root of, after translation.
+    /// The number of trees rooted at each rank, after translation.
     counts: Vec<u32>,
     /// False if trees from these roots do not fit in the width, whatever the number of steps.
     may_fit: bool,
 }
 
 impl<'a> TreePacking<'a> {
-    /// This number of trees, in these steps at least and at most.
     pub fn new(networks: &'a Networks<'a>, trees: u32, rooting: Rooting, steps: (u32, Option<u32>)) -> Self {
         let least = steps.0.max(2 * networks.least_hops());
         Self { networks, trees, rooting, steps: (least, steps.1), roots: Mutex::default() }
@@ -97,8 +96,8 @@ impl<'a> TreePacking<'a> {
         specs
     }
 
-    /// The least total width: that of the bound, and what the links of a single rank need. Every chunk has to come in over
-    /// them once it can have been everywhere else, and to leave while it can still get everywhere.
+    /// The least total width: that of the bound, and that needed by the links of a single rank. Every chunk has to come
+    /// in over them once it can have been everywhere else, and to leave while it can still get everywhere.
     pub fn least_width(&self, bound: u32) -> u32 {
         let needed = |(timed, &rank): (&TimedNetwork, &u32)| {
             let rounds = self.trees.div_ceil(timed.network.capacity_out_of(rank).max(1));
@@ -158,7 +157,7 @@ impl<'a> TreePacking<'a> {
         steps % 2 == width % 2
     }
 
-    /// Is an odd total worth trying, or the only one for the steps asked for?
+    /// Is an odd total worth trying, or the only one for the steps stated?
     fn may_be_odd(&self) -> bool {
         let (least, most) = self.steps;
         self.tree_count() * self.networks.live.len() as u64 <= MOST_FOR_ODD || (most == Some(least) && least % 2 == 1)

@@ -1,4 +1,4 @@
-//! How many trees are rooted at each rank.
+//! The number of trees rooted at each rank.
 //!
 //! Trees with free roots fit in a network if and only if no set of ranks is short of them (Frank 1978, after Edmonds
 //! 1973). A tree rooted outside a set has to enter it over a link, so for every set
@@ -7,9 +7,9 @@
 //!   roots in the set  >=  trees - width * capacity into the set
 //! ```
 //!
-//! A rank with few links must be a root more often than others: trees rooted elsewhere have to come in over these links.
-//! At first every rank is the root of all trees. Then each rank gives up roots, first down to an equal share of all trees,
-//! then further: as far as no set becomes short, which is one minimum cut per rank.
+//! A rank with few links must be a root more often than others: trees rooted elsewhere have to come in over these
+//! links. At first every rank is the root of all trees. Then each rank gives up roots, first down to an equal share of
+//! all trees, then further, as long as no set becomes short, which takes one minimum cut per rank.
 //!
 //! Complexity: O(ranks * (equal share + 1)) maximum flows in the network.
 
@@ -75,8 +75,8 @@ impl Cuts {
         self.graph[EdgeIndex::new(rank)] = count;
     }
 
-    /// Of the sets with this rank in them: the least that enters over links and is rooted at the other ranks of the
-    /// set.
+    /// The minimum, over the sets with this rank, of the trees that can enter over links or are rooted at its other
+    /// ranks.
     fn least_into(&self, rank: usize) -> u32 {
         let mut graph = self.graph.clone();
         graph[EdgeIndex::new(rank)] = 0;

@@ -1,10 +1,10 @@
 //! Translation: on an intact symmetric torus, every rank can use the trees of rank 0, shifted to its position.
 
-use crate::template::{is_symmetric, link_towards};
+use crate::template::{at_offset, is_symmetric, link_towards};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{Direction, LinkId, RankId, Topology};
 
-/// How the pairs of rank 0 become the pairs of all ranks.
+/// The map from the pairs of rank 0 to the pairs of all ranks.
 pub(super) struct Translation {
     /// The class of each link: its direction, which translation keeps.
     pub column: Vec<u32>,
@@ -37,7 +37,7 @@ impl Translation {
         Some(Self { column, capacity, pairs: pairs / ranks })
     }
 
-    /// The translations to all ranks of a link that this pair of rank 0 uses, each with the chunk that uses it there.
+    /// The translations to all ranks of a link that a pair of rank 0 uses, each with the chunk that uses it there.
     pub fn images<'a>(
         &'a self,
         topology: &'a Topology,
@@ -49,11 +49,7 @@ impl Translation {
         let torus_and_direction = topology.as_torus().zip(link.direction);
         (0..ranks).filter_map(move |rank| {
             let (torus, direction) = torus_and_direction?;
-            let moved = |dim: usize| {
-                let sum = torus.position(link.from, dim) + torus.position(RankId(rank), dim);
-                sum % torus.extents[dim] * torus.stride(dim)
-            };
-            let from = RankId((0..torus.extents.len()).map(moved).sum());
+            let from = at_offset(torus, RankId(rank), link.from);
             Some((link_towards(topology, from, direction), rank * self.pairs as u32 + pair))
         })
     }

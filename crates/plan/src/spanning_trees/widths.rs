@@ -1,8 +1,8 @@
 //! Widths of steps that trees with given roots may fit in.
 //!
-//! In the first steps a rank can only have received chunks rooted near it. Room beyond that is idle and lost, and the loss
-//! must not exceed the slack: what the links into the rank can carry beyond the trees they must. So the first steps are
-//! narrow and the others even.
+//! In the first steps a rank can only have received chunks rooted near it. Room beyond that is idle and lost, and the
+//! loss must not exceed the slack: what the links into the rank can carry beyond the trees they must. So the first
+//! steps are narrow and the others even.
 //!
 //! Complexity: O(roots * ranks) for every step and width tried.
 
@@ -11,7 +11,6 @@ use itertools::Itertools;
 use crate::even_widths;
 use crate::network::Network;
 
-/// Widths of steps.
 pub(super) struct Widths {
     /// The width of each step.
     pub widths: Vec<u32>,
@@ -19,13 +18,13 @@ pub(super) struct Widths {
     pub may_fit: bool,
 }
 
-/// What limits the widths, for trees rooted `roots[rank]` times at each rank.
+/// The limits on widths for trees rooted `roots[rank]` times at each rank.
 pub(super) struct Limits<'a> {
     network: &'a Network,
     live: &'a [u32],
-    /// Ranks that are roots, of how many trees, and what can leave them in a step of width 1.
+    /// Roots, with their number of trees and the capacity out of them.
     roots: Vec<(u32, u64, u64)>,
-    /// What can enter each live rank in a step of width 1.
+    /// The capacity into each live rank.
     entering: Vec<u64>,
 }
 
@@ -40,7 +39,7 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// Widths of `steps` steps that sum to `width`, at least `steps`. The early steps may idle away this fraction of the
+    /// Widths of `steps` steps that sum to `width`, at least `steps`. Early steps may idle away this fraction of the
     /// slack of a rank.
     pub fn widths(&self, steps: u32, width: u32, idle_fraction: f64) -> Widths {
         let trees: u64 = self.roots.iter().map(|&(_, share, _)| share).sum();

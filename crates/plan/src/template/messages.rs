@@ -1,7 +1,7 @@
 //! The template of an all-to-all: a step for every hop of every message of rank 0.
 //!
-//! An offset is covered in the shorter direction of every dimension, in any order of the hops, so offsets and directions
-//! are the jobs and machines of an open shop (see `open_shop`).
+//! An offset is covered in the shorter direction of every dimension, in any order of the hops, so offsets and
+//! directions are the jobs and machines of an open shop (see `open_shop`).
 
 use itertools::Itertools;
 
@@ -21,7 +21,7 @@ pub(crate) struct TemplateSchedule {
     blocks: Vec<Block>,
 }
 
-/// Parts of every message that move alike: `copies` times the parts `0..parts`.
+/// Parts of every message that move the same way: `copies` times the parts `0..parts`.
 struct Block {
     parts: u32,
     copies: u32,
@@ -31,11 +31,11 @@ struct Block {
 
 impl TemplateSchedule {
     /// Makes the template of `parts` parts per message in `steps` steps; `None` if the open shop has no solution with
-    /// widths as equal as can be (no such torus is known when `steps` is at least the diameter).
+    /// even widths (no such torus is known if `steps` is at least the diameter).
     pub fn new(torus: &Torus, parts: u32, steps: u32) -> Option<Self> {
         let directions = directions(torus);
         let ranks: u32 = torus.extents.iter().product();
-        // Loads are whole for multiples of two parts per unit of capacity.
+        // Loads are integers for multiples of two parts per unit of capacity.
         let unit =
             torus.capacity.iter().try_fold(2_u32, |unit, &c| unit.checked_mul(if unit % c == 0 { 1 } else { c }));
         let (block, copies) = block_parts(unit, parts, ranks);
@@ -123,7 +123,7 @@ fn visits(torus: &Torus, directions: &[Direction], offsets: &[u32]) -> Option<Ve
             let hops = if !torus.wrap[dim] {
                 position
             } else if 2 * position == extent {
-                // The tie of this job was already broken if its first direction has been seen.
+                // The job's first direction breaks the tie, and the second respects it.
                 let taken = ties[dim] % 2 == u32::from(direction.positive);
                 ties[dim] += u32::from(!direction.positive);
                 if taken { 0 } else { position }

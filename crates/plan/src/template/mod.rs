@@ -15,23 +15,23 @@
 //!     offset (2,2):  x+ x- ?    k/2 goes in either direction
 //! ```
 //!
-//! The order of hops is an open shop (see `open_shop`); the trees grow step by step (see `tree`). A reduce_scatter is an
-//! all_gather read backward.
+//! The order of hops is an open shop (see `open_shop`); the trees grow step by step (see `tree`). A reduce_scatter is
+//! an all_gather read backward.
 //!
 //! # Applies
 //!
-//! All_to_all, all_gather, all_reduce_gathered and reduce_scatter on intact tori whose dimensions all look the same from
-//! every position: wrapped, or of extent 1 or 2.
+//! All_to_all, all_gather, all_reduce_gathered and reduce_scatter on intact tori whose dimensions all look the same
+//! from every position: wrapped, or of extent 1 or 2.
 //!
 //! # Steps and volume
 //!
 //! Steps: the diameter, or any larger number asked for.
 //!
 //! Volume of all_to_all: the largest load of a direction over its capacity, rounded up to whole chunks. With capacity 1
-//! that is `N k / 8` for the largest even extent `k`, `N (k^2 - 1) / (8 k)` for an odd one: the bisection bound. Offsets
-//! of exactly `k / 2` go in either direction and are split evenly; where their number is odd, that takes two parts.
-//! All_gather and reduce_scatter: `(N - 1) / (links of a rank)`, what a rank must receive or send, rounded up to whole
-//! chunks.
+//! that is `N k / 8` for the largest even extent `k`, `N (k^2 - 1) / (8 k)` for an odd one: the bisection bound.
+//! Offsets of exactly `k / 2` go in either direction and are split evenly; where their number is odd, that takes two
+//! parts. All_gather and reduce_scatter: `(N - 1) / (links of a rank)`, what a rank must receive or send, rounded up to
+//! whole chunks.
 //!
 //! # Complexity
 //!
@@ -57,10 +57,10 @@ use offsets::diameter;
 use tree::TemplateTrees;
 
 pub(super) use messages::TemplateSchedule;
-pub(super) use offsets::{is_symmetric, link_towards};
+pub(super) use offsets::{at_offset, is_symmetric, link_towards};
 
-/// Steps beyond the diameter that are tried where the diameter does not reach the least volume: with doubled cables, two
-/// of which lead to the same rank, the first steps have too little to do.
+/// Steps beyond the diameter to try if the diameter misses the least volume: with doubled cables, two of which lead to
+/// the same rank, the first steps have too little to do.
 const MORE_STEPS: u32 = 2;
 
 /// The template planner.

@@ -15,8 +15,8 @@ pub(super) fn diameter(torus: &Torus) -> u32 {
 /// Beyond this number of jobs (parts of rank 0 times offsets) a template is assembled from smaller ones.
 const BLOCK_JOBS: u32 = 8192;
 
-/// How many parts to plan at once, and how often to repeat them: all of them once, unless that makes too many jobs.
-/// Repeating loses nothing where loads are whole, which they are for multiples of `whole` parts.
+/// The number of parts to plan at once, and how often to repeat them: all of them once, unless that makes too many
+/// jobs. Repeating loses nothing if loads are integers, as they are for multiples of `whole` parts.
 pub(super) fn block_parts(whole: Option<u32>, parts: u32, ranks: u32) -> (u32, u32) {
     let most = (BLOCK_JOBS / ranks).max(1);
     if parts <= 2 * most {
@@ -30,8 +30,8 @@ pub(super) fn block_parts(whole: Option<u32>, parts: u32, ranks: u32) -> (u32, u
     (block, parts / block)
 }
 
-/// The rank at an offset, the number of a rank as seen from rank 0, from another rank.
-pub(super) fn at_offset(torus: &Torus, rank: RankId, offset: RankId) -> RankId {
+/// The rank at an offset from another rank; an offset is the number of the rank there as seen from rank 0.
+pub(crate) fn at_offset(torus: &Torus, rank: RankId, offset: RankId) -> RankId {
     let moved =
         |dim| (torus.position(rank, dim) + torus.position(offset, dim)) % torus.extents[dim] * torus.stride(dim);
     RankId((0..torus.extents.len()).map(moved).sum())

@@ -1,19 +1,19 @@
 //! The open shop: jobs that visit machines a given number of times, in any order, one machine a step.
 //!
 //! Jobs and machines form a bipartite multigraph, an edge per visit; a schedule colors the edges with steps such that
-//! no color meets a job twice, nor a machine more often than its room in that step. With equal widths this is Koenig's
-//! theorem (1916): it always exists if no job has more visits than there are steps and no machine more than its room in
-//! all of them. With `r` steps one unit wider than the others, one flow first chooses the visits of the wide steps, and
-//! each half is then a shop with equal widths (compare de Werra 1971 on equitable colorings).
-//! Every choice is an integral flow with lower bounds.
+//! no color meets a job twice, nor a machine more often than its room in that step. With equal widths, by Koenig's
+//! theorem (1916), a schedule exists if no job has more visits than there are steps and no machine more than its room
+//! in all of them. With `r` steps one unit wider than the others, one flow first chooses the visits of the wide steps,
+//! and each half is then a shop with equal widths (compare de Werra 1971 on equitable colorings). Every choice is an
+//! integral flow with lower bounds.
 
 use petgraph::graph::DiGraph;
 
-/// Visits still to be made, `[job * machines + machine]`, and what the machines can do.
+/// Remaining visits, `[job * machines + machine]`, and the room of the machines.
 pub(super) struct Shop {
     /// Visits, at most 255 of a job to a machine.
     pub visits: Vec<u8>,
-    /// Visits each machine takes in a step of width 1.
+    /// Room of each machine in a step of width 1.
     pub capacity: Vec<u32>,
 }
 
@@ -39,8 +39,8 @@ impl Shop {
         self.visits[job * self.machines()..][..self.machines()].iter().map(|&visits| u32::from(visits)).sum()
     }
 
-    /// A step for every visit, `[step][job]`, where step `t` has room for `widths[t]` times the capacity of a machine;
-    /// `None` if the wide steps cannot be filled. `widths` falls by at most one, once.
+    /// The visits by `[step][job]`, where step `t` has room for `widths[t]` times the capacity of a machine; `None` if
+    /// the wide steps cannot be filled. `widths` falls by at most one, once.
     pub fn schedule(mut self, widths: &[u32]) -> Option<Vec<Vec<Visit>>> {
         let wide = widths.iter().take_while(|&&width| width == widths[0]).count();
         let (wide_widths, narrow_widths) = widths.split_at(wide);
@@ -66,10 +66,9 @@ impl Shop {
         Some(steps)
     }
 
-    /// Chooses the visits made in the steps of widths `now`, so that what is left may still fit in those of `later`: a
-    /// job makes at most one visit a step, a machine has room for width times capacity. `None` if there is no such
-    /// choice. One maximum flow: source - jobs - machines - sink, with lower bounds moved to a second pair of
-    /// terminals.
+    /// Chooses the visits of the steps of widths `now` such that the rest may still fit in those of `later`: at most
+    /// one visit per job and step, and width times capacity visits per machine. `None` if there is no such choice. One
+    /// maximum flow: source - jobs - machines - sink, with lower bounds moved to a second pair of terminals.
     fn select(&self, now: &[u32], later: &[u32]) -> Option<Vec<u8>> {
         let (jobs, machines) = (self.jobs(), self.machines());
         let total = |widths: &[u32]| widths.iter().map(|&width| u64::from(width)).sum::<u64>();
@@ -101,7 +100,7 @@ impl Shop {
 /// A flow network whose edges have lower bounds.
 struct FlowWithFloors {
     graph: DiGraph<(), u32>,
-    /// Per node: what the floors bring in, minus what they take out.
+    /// Per node: the floors of its incoming edges, minus those of its outgoing ones.
     excess: Vec<i64>,
 }
 
@@ -123,8 +122,8 @@ impl FlowWithFloors {
         Some(())
     }
 
-    /// What each edge carries above its floor in a flow from source to sink that respects all bounds, in the order in
-    /// which the edges were added; `None` if there is none.
+    /// The amount above its floor that each edge carries, in the order of insertion, in a flow from source to sink
+    /// within all bounds; `None` if there is none.
     fn solve(mut self, source: usize, sink: usize) -> Option<Vec<u32>> {
         self.graph.add_edge((sink as u32).into(), (source as u32).into(), u32::MAX);
         let (above, below) = (self.graph.add_node(()), self.graph.add_node(()));

@@ -9,12 +9,12 @@
 //!                 ^ 4 left       goes first, for it must advance in this step or be late
 //! ```
 //!
-//! * **The rule** that the job with the longest chain behind it goes first is that of Hu (Operations Research 9, 1961).
-//!   Here chains are not given: they are shortest paths from what is reached, found again in every step.
-//! * **Directions** are assigned by augmenting paths (Koenig), to the offsets in the order of the rule: of all sets of
-//!   offsets that fit in the step, that finds the first in this order.
-//! * **Widths** are as even as the first steps allow, in which few offsets are near: a step is narrower where it would
-//!   leave more of its room empty than the total width can spare.
+//! * **Order**: the job with the longest chain behind it goes first, as in Hu (Operations Research 9, 1961). Here the
+//!   chains are shortest paths from the reached offsets, recomputed in every step.
+//! * **Directions** are assigned by augmenting paths (Koenig), to the offsets in that order: of all sets of offsets
+//!   that fit in the step, this finds the first.
+//! * **Widths** are as even as the first steps allow, when few offsets are near: a step is narrower if it would leave
+//!   more of its room empty than the total width can spare.
 //!
 //! Ties are broken at random. If a try fails, further tries of the same total width follow, then larger widths.
 
@@ -47,7 +47,7 @@ struct Block {
     hops: Vec<Hop>,
 }
 
-/// How a part gets to an offset.
+/// The hop by which a part reaches an offset.
 struct Hop {
     part: u32,
     from: RankId,
@@ -56,8 +56,8 @@ struct Hop {
 }
 
 impl TemplateTrees {
-    /// The trees of least total width, or that serve best where time has a price, in one of these numbers of steps;
-    /// `None` if all are less than the diameter.
+    /// The trees of least total width, or of least time if it has a price, in one of these numbers of steps; `None` if
+    /// all are less than the diameter.
     pub fn narrowest(task: &Task<'_>, torus: &Torus, steps: RangeInclusive<u32>) -> Option<Self> {
         let parts = task.problem.parts();
         let cost = |trees: &Self| -> (f64, u32) {
@@ -129,22 +129,21 @@ impl TemplateTrees {
 struct Offsets {
     ranks: u32,
     directions: Vec<Direction>,
-    /// What each direction carries in a step of width 1.
+    /// The capacity of each direction.
     capacity: Vec<u32>,
-    /// `from[offset * directions + d]`: where direction `d` comes from.
+    /// The neighbors that direction `d` comes from and leads to, `[offset * directions + d]`.
     from: Vec<u32>,
-    /// `to[offset * directions + d]`: where it leads.
     to: Vec<u32>,
 }
 
-/// An offset that a part can be brought to in a step.
+/// An offset that a part can reach in a step.
 struct Candidate {
     part: u32,
     offset: u32,
     /// The longest chain that waits for it, itself included.
     chain: u32,
     /// The directions it can be reached in, as bits.
-    ways: u64,
+    directions: u64,
 }
 
 /// Widths of the steps, and the hops of all trees.
@@ -209,7 +208,7 @@ impl Offsets {
             }
             rng.shuffle(&mut candidates);
             // The longest chains first; among equals, those with the fewest directions.
-            candidates.sort_by_key(|c| (std::cmp::Reverse(c.chain), c.ways.count_ones()));
+            candidates.sort_by_key(|c| (std::cmp::Reverse(c.chain), c.directions.count_ones()));
             if candidates.first().is_some_and(|first| first.chain > after + 1) {
                 return None;
             }
@@ -218,17 +217,17 @@ impl Offsets {
             let chosen = loop {
                 let chosen = self.fill(&candidates, width);
                 let spare = (room(width_left) + chosen.len() as u64).checked_sub(left + room(width));
-                // What is left after this step must fit in the steps after it.
+                // The rest must fit in the steps after this one.
                 if spare.is_some() {
                     break chosen;
                 }
                 width = Some(width - 1).filter(|&width| width > 0)?;
             };
-            for &(candidate, way) in &chosen {
+            for &(candidate, direction) in &chosen {
                 let Candidate { part, offset, .. } = candidates[candidate];
                 reached[(part * self.ranks + offset) as usize] = true;
-                let from = RankId(self.of(&self.from, offset)[way]);
-                grown.push(Hop { part, from, direction: self.directions[way], step });
+                let from = RankId(self.of(&self.from, offset)[direction]);
+                grown.push(Hop { part, from, direction: self.directions[direction], step });
             }
             (left, width_left) = (left - chosen.len() as u64, width_left - width);
             widths.push(width);
@@ -265,9 +264,9 @@ impl Offsets {
             }
         }
         for &offset in order[first..].iter().take_while(|&&offset| distance[offset as usize] == 1) {
-            let from = self.of(&self.from, offset).iter().enumerate();
-            let ways = from.filter(|&(_, &from)| reached[from as usize]).fold(0, |ways, (way, _)| ways | 1 << way);
-            candidates.push(Candidate { part, offset, chain: chain[offset as usize], ways });
+            let usable = self.of(&self.from, offset).iter().enumerate().filter(|&(_, &from)| reached[from as usize]);
+            let directions = usable.fold(0, |bits, (direction, _)| bits | 1 << direction);
+            candidates.push(Candidate { part, offset, chain: chain[offset as usize], directions });
         }
     }
 
@@ -283,8 +282,8 @@ impl Offsets {
             }
             count += usize::from(augment(candidates, &room, &mut held, index));
         }
-        let chosen = held.iter().enumerate().flat_map(|(way, held)| held.iter().map(move |&index| (index, way)));
-        chosen.collect()
+        let held = held.iter().enumerate();
+        held.flat_map(|(direction, held)| held.iter().map(move |&index| (index, direction))).collect()
     }
 }
 
@@ -294,29 +293,28 @@ fn augment(candidates: &[Candidate], room: &[usize], held: &mut [Vec<usize>], in
     let mut comes: Vec<Option<(usize, Option<usize>)>> = vec![None; room.len()];
     let mut order = Vec::with_capacity(room.len());
     let mut visit = |candidate: usize, from: Option<usize>, order: &mut Vec<usize>| {
-        for (way, comes) in comes.iter_mut().enumerate() {
-            if candidates[candidate].ways & 1 << way != 0 && comes.is_none() {
+        for (direction, comes) in comes.iter_mut().enumerate() {
+            if candidates[candidate].directions & 1 << direction != 0 && comes.is_none() {
                 *comes = Some((candidate, from));
-                order.push(way);
+                order.push(direction);
             }
         }
     };
     visit(index, None, &mut order);
     let mut next = 0;
-    let free = loop {
-        let Some(&way) = order.get(next) else { return false };
-        if held[way].len() < room[way] {
-            break way;
+    let mut direction = loop {
+        let Some(&direction) = order.get(next) else { return false };
+        if held[direction].len() < room[direction] {
+            break direction;
         }
-        held[way].iter().for_each(|&other| visit(other, Some(way), &mut order));
+        held[direction].iter().for_each(|&other| visit(other, Some(direction), &mut order));
         next += 1;
     };
-    let mut way = free;
-    while let Some((candidate, from)) = comes[way] {
-        held[way].push(candidate);
+    while let Some((candidate, from)) = comes[direction] {
+        held[direction].push(candidate);
         let Some(before) = from else { break };
         held[before].retain(|&other| other != candidate);
-        way = before;
+        direction = before;
     }
     true
 }

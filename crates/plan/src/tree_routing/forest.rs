@@ -1,11 +1,12 @@
-//! The trees of all chunks, and the rounds that reroute what crosses overfull slots.
+//! The trees of all chunks, and the rounds that move arrivals out of overfull slots.
 //!
-//! The unit that moves is an *arrival*: the one link and step by which a rank gets a chunk. It may move to any link from
-//! a rank that has the chunk by then, and to any step before the rank first forwards the chunk; so the tree stays a
-//! tree. Now and then a whole congested tree is routed again.
+//! The unit that moves is an *arrival*: the one link and step by which a rank gets a chunk. It may move to any link
+//! from a rank that has the chunk by then, and to any step before the rank first forwards the chunk; so the tree stays
+//! a tree. Now and then a whole congested tree is routed again.
 //!
 //! Trees may come in pairs that share the time: while one goes up (the mirror image in time), the other cannot go down
-//! yet. If one leaves its root in step `a` and the other, by its own clock, in step `b`, of `S` steps, then `a + b >= S`:
+//! yet. If one leaves its root in step `a` and the other, by its own clock, in step `b`, of `S` steps, then `a + b >=
+//! S`:
 //!
 //! ```text
 //!   step      0  1  2  3  4  5  6
@@ -13,8 +14,8 @@
 //!   second    <--------|                ... since the other, which runs backward, leaves it in its step 4
 //! ```
 //!
-//! A link goes either up or down in a step. So in the first half of its time such a tree keeps to slots with room for one
-//! chunk, which no other tree can share.
+//! A link goes either up or down in a step. So in the first half of its time such a tree keeps to slots with room for
+//! one chunk, which no other tree can share.
 
 use fastrand::Rng;
 
@@ -24,16 +25,15 @@ use crate::Control;
 use crate::negotiation::{Negotiation, Slots, Start};
 use crate::network::{LiveLink, WAIT};
 
-/// After so many rounds, trees that still cross an overfull slot are grown anew instead.
+/// Every so often a round regrows the trees that still cross an overfull slot.
 const REROUTE_ROUNDS: u32 = 12;
-/// Trees that get into trouble only while others are grown anew are left to the next rounds, which is mostly
-/// better; but one try in so many, the one of this number, grows them at once.
+/// Trees that become congested only while others are regrown mostly do better if left to the next rounds; but one try
+/// in this number, the one of this remainder, regrows them at once.
 const CASCADING: (u64, u64) = (4, 2);
 
-/// A tree to be routed.
+/// A tree to route.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TreeSpec {
-    /// Its root.
     pub root: u32,
     /// The index of its network.
     pub network: usize,
@@ -50,7 +50,6 @@ impl TreeSpec {
 
 /// Trees and their routes.
 pub(crate) struct RoutedTrees {
-    /// What was asked for.
     pub specs: Vec<TreeSpec>,
     /// `arrivals[tree * ranks + rank]`.
     pub arrivals: Vec<Arrival>,
@@ -62,14 +61,14 @@ pub(crate) struct Forest<'a> {
     specs: Vec<TreeSpec>,
     ranks: usize,
     steps: u16,
-    /// How many steps before the middle are 1 wide.
+    /// The number of steps just before the middle that are 1 wide.
     narrow: u16,
     slots: Slots,
     /// `arrivals[tree * ranks + rank]`.
     arrivals: Vec<Arrival>,
     router: TreeRouter,
     rng: Rng,
-    /// Are all trees checked when trees are rerouted, or only those congested before?
+    /// Are all trees checked when trees are rerouted, or only those congested at the beginning of the round?
     cascading: bool,
     rounds: u32,
     work: u64,
@@ -118,7 +117,7 @@ impl<'a> Forest<'a> {
         self.timed(tree).slot(arrival.link, arrival.step, self.steps)
     }
 
-    /// The prices of a step's slots for a tree, by link; the maximum where the tree must not use them.
+    /// The prices of a step's slots for a tree, by link; the maximum if the tree must not use them.
     fn prices(&self, tree: usize, step: u16) -> impl Fn(LiveLink) -> u32 {
         let shared = self.specs[tree].partner.is_some() && 2 * step < self.steps;
         let (first, columns) = self.timed(tree).row(step, self.steps);
@@ -166,7 +165,7 @@ impl<'a> Forest<'a> {
         self.work += u64::from(steps - first) * timed.network.link_count() as u64;
     }
 
-    /// Routes two trees that share the time; where they may meet in narrow steps in the middle, a random step parts them.
+    /// Routes two trees that share the time; if they may meet in narrow steps in the middle, a random step parts them.
     fn route_pair(&mut self, tree: usize, partner: usize) {
         let farthest = |tree: usize| self.timed(tree).farthest(self.specs[tree].root);
         let earliest = farthest(partner).max(self.steps / 2 - self.narrow);
@@ -189,8 +188,7 @@ impl<'a> Forest<'a> {
         arrival.link != WAIT && self.slots.is_overfull(self.slot(tree, arrival))
     }
 
-    /// Removes a whole tree and routes it again, if it still crosses an overfull slot; half of the time with its
-    /// partner.
+    /// Removes and routes again a tree that still crosses an overfull slot; half of the time with its partner.
     fn reroute(&mut self, tree: usize) {
         if !self.tree(tree).iter().any(|&arrival| self.is_congested(tree, arrival)) {
             return;
@@ -216,7 +214,7 @@ impl<'a> Forest<'a> {
         }
         self.slots.take(self.slot(tree, now));
         let (timed, root) = (self.timed(tree), self.specs[tree].root);
-        let links = timed.into(rank);
+        let links = timed.network.entering(rank);
         let turn = self.rng.usize(..links.len().max(1));
         let tree_arrivals = self.tree(tree);
         let (earliest, deadline) = (self.earliest(tree), self.sending(tree, rank).min().unwrap_or(self.steps));
@@ -284,7 +282,7 @@ impl Negotiation for Forest<'_> {
         self.slots.shift_width(rows, if paired { 2 } else { 1 });
     }
 
-    /// Slots looked at, and arrivals looked at by the rounds.
+    /// Slots and arrivals examined.
     fn work(&self) -> u64 {
         self.work
     }

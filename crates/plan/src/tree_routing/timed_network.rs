@@ -1,9 +1,9 @@
-//! A network over time: which slot each link occupies in each step.
+//! A network over time: the slot of each link in each step.
 //!
-//! Slots form rows (time) and columns (links, or classes of links used alike). Time runs in one of three ways: forward;
-//! backward, for trees that collect; or *folded* in the middle, for trees whose mirror images (backward in time, over the
-//! opposite links) are used as well. Then a link in a step and its opposite in the step equally far from the last carry
-//! the same load, and share a slot:
+//! Slots form rows (time) and columns (links, or classes of links with equal loads). Time runs forward; backward, for
+//! trees that collect; or *folded* in the middle, for trees whose mirror images (backward in time, over the opposite
+//! links) are used as well. Then a link in a step and its opposite in the step equally far from the last carry the same
+//! load, and share a slot:
 //!
 //! ```text
 //!   steps    0 1 2 3 4          rows   0 1 2      row 0 is steps 0 and 4, row 1 steps 1 and 3, row 2 step 2,
@@ -23,9 +23,6 @@ pub(crate) struct TimedNetwork {
     /// The column of each live link.
     column: Vec<u32>,
     time: Time,
-    /// `into[into_start[r]..into_start[r + 1]]` are the live links that enter rank `r`.
-    into_start: Vec<usize>,
-    into: Vec<LiveLink>,
 }
 
 #[derive(Debug)]
@@ -49,12 +46,7 @@ impl TimedNetwork {
 
     /// The column of each live link, and the capacity of each column.
     pub fn with_columns(network: Network, column: Vec<u32>, capacity: Vec<u32>) -> Self {
-        let mut into: Vec<LiveLink> = (0..network.link_count() as LiveLink).collect();
-        into.sort_by_key(|&link| network.to[link as usize]);
-        let into_start = (0..=network.rank_count() as u32)
-            .map(|rank| into.partition_point(|&link| network.to[link as usize] < rank))
-            .collect();
-        Self { network, capacity, column, time: Time::Forward, into_start, into }
+        Self { network, capacity, column, time: Time::Forward }
     }
 
     /// The same, with time running backward.
@@ -69,14 +61,9 @@ impl TimedNetwork {
         Self { time: Time::Folded { opposite, middle }, ..self }
     }
 
-    /// The live links that enter a rank.
-    pub fn into(&self, rank: u32) -> &[LiveLink] {
-        &self.into[self.into_start[rank as usize]..self.into_start[rank as usize + 1]]
-    }
-
     /// The hops from a rank to the farthest rank it can reach.
     pub fn farthest(&self, rank: u32) -> u16 {
-        let reached = (0..self.network.rank_count() as u32).filter(|&to| !self.into(to).is_empty());
+        let reached = (0..self.network.rank_count() as u32).filter(|&to| !self.network.entering(to).is_empty());
         reached.map(|to| self.network.distance(rank, to) as u16).max().unwrap_or(0)
     }
 

@@ -10,7 +10,7 @@ use crate::network::{LiveLink, Network, WAIT};
 
 const FAR: u32 = u32::MAX / 2;
 
-/// How a rank gets a chunk.
+/// The hop by which a rank gets a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arrival {
     /// The live link, or [`WAIT`].
@@ -20,7 +20,7 @@ pub(crate) struct Arrival {
 }
 
 impl Arrival {
-    /// None: of the root, and of ranks that the tree does not reach.
+    /// No hop: for the root, and for ranks that the tree does not reach.
     pub const NONE: Self = Self { link: WAIT, step: u16::MAX };
 }
 
