@@ -46,7 +46,7 @@ fn what_cannot_be_lowered_is_said() {
     let bench = Bench::new();
     bench.run("--torus 4 -q -o s.json");
     let output = bench.ended(2, "lower s.json --in-place");
-    assert!(text(&output.stderr).contains("all_to_all is not lowered in place"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("all_to_all cannot be lowered in place"), "{}", text(&output.stderr));
     bench.write("bad.json", &text(&bench.read("s.json")).replace("\"to\": 1", "\"to\": 2"));
     assert_eq!(bench.run("lower bad.json").status.code(), Some(1));
 }

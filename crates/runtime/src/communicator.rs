@@ -108,7 +108,7 @@ impl<T: Transport> Communicator<T> {
     }
 
     /// All-to-all with the number of chunks for each pair that the schedule's demand gives, each of `chunk` elements.
-    /// The input holds the chunks for rank 0, for rank 1 and so on; the output those from rank 0, from rank 1 and so on.
+    /// The input holds the chunks for rank 0, for rank 1 and so on; the output those from rank 0, from rank 1, ...
     ///
     /// # Errors
     ///

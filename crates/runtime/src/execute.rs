@@ -1,7 +1,7 @@
 //! Playing a role on buffers: the hot loop.
 //!
-//! A step has two halves, between which packets are exchanged: [`Workspace::begin`] puts together what is sent,
-//! [`Workspace::end`] takes in what came. So a rank can wait in a transport ([`run`]), or be left and taken up again.
+//! A step has two halves, with the exchange of packets in between: [`Workspace::begin`] assembles packets,
+//! [`Workspace::end`] takes in arrivals. A rank can thus wait in a transport ([`run`]), or be suspended and resumed.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,52 +13,49 @@ use super::packet::{Packet, Pool};
 use super::role::{Kept, Origin, Place, Role, Send, Sent, Whole};
 use super::transport::{Incoming, Outgoing, Transport, TransportError};
 
-/// One call, and what is to be done in it.
+/// One call.
 pub(super) struct Job<'a, N> {
     pub(super) ends: &'a mut N,
     /// Elements of a block.
     pub(super) block: usize,
-    /// Elements that are not cut apart.
+    /// Blocks are cut only at multiples of this many elements.
     pub(super) unit: usize,
     /// Parts of a block.
     pub(super) parts: usize,
-    /// What `reduce` does.
     pub(super) op: ReduceOp,
-    /// Pieces every chunk is cut in.
+    /// Pieces of every chunk.
     pub(super) pieces: usize,
-    /// Those of them that the role is played for, once for each.
+    /// The pieces that the role is played for, once for each.
     pub(super) played: Range<usize>,
     /// Distinguishes this call's packets from those of others: the upper half of every tag.
     pub(super) call: u32,
 }
 
-/// What is needed while a role is played; kept from call to call.
+/// State of playing a role; kept from call to call to reuse its memory.
 #[derive(Debug, Default)]
 pub(super) struct Workspace {
-    /// The elements of each part that are worked on now, within their block.
+    /// The current piece of each part, within its block.
     ranges: Vec<Range<usize>>,
-    /// Where each chunk of `Role::received` begins in its packet, in elements.
+    /// The first element of each chunk of `Role::received` in its packet.
     offsets: Vec<usize>,
-    /// The packets that are held, by their place in `Role::packets`.
+    /// Packets held, by their place in `Role::packets`.
     held: Vec<Option<Arc<Packet>>>,
-    /// What is to be sent now.
     pub(super) outgoing: Vec<Outgoing>,
-    /// What is to be received now.
     pub(super) incoming: Vec<Incoming>,
     /// For each of `incoming`, its place in `Role::packets`.
     arriving: Vec<usize>,
     piece: usize,
     /// From 0.
     pub(super) step: usize,
-    /// When the step began.
     started: Option<Instant>,
-    /// Time spent in each step of the last call, all pieces together.
+    /// Time spent in each step of the last call, summed over pieces.
     pub(super) step_times: Vec<Duration>,
 }
 
-/// A transport's error, and the step it happened in, from 1.
+/// A transport's error.
 #[derive(Debug)]
 pub(super) struct Failed {
+    /// From 1.
     pub(super) step: u32,
     pub(super) error: TransportError,
 }
@@ -70,15 +67,15 @@ pub(super) fn part_range(block: usize, parts: usize, part: usize) -> Range<usize
     bound(part)..bound(part + 1)
 }
 
-/// Pieces that chunks are cut in, so that no packet of any rank is longer than `most` bytes, if elements allow it.
-/// Blocks have so many elements, are cut in parts between units, and packets have so many chunks at the most.
+/// The pieces to cut chunks into so that no packet exceeds `most` bytes, if elements allow it. Blocks have `block`
+/// elements and are cut into parts at multiples of `unit`; packets have at most `chunks` chunks.
 pub(super) fn pieces<E>(block: usize, unit: usize, parts: usize, chunks: usize, most: usize) -> usize {
     let largest = part_range(block.div_ceil(unit), parts, parts - 1).len().saturating_mul(unit).min(block);
     let chunk_bytes = largest * size_of::<E>();
     chunk_bytes.saturating_mul(chunks).div_ceil(most).clamp(1, chunk_bytes.max(1))
 }
 
-/// Plays a role. The buffers have the lengths that its layout asks for.
+/// Plays a role. The buffers must have the lengths that its layout requires.
 pub(super) fn run<E: Element, T: Transport, N: Ends<E>>(
     role: &Role,
     work: &mut Workspace,
@@ -96,7 +93,6 @@ pub(super) fn run<E: Element, T: Transport, N: Ends<E>>(
 }
 
 impl Workspace {
-    /// Begins a call.
     pub(super) fn start<E: Element, N: Ends<E>>(&mut self, role: &Role, job: &mut Job<'_, N>) {
         self.step_times.clear();
         self.step_times.resize(role.steps.len(), Duration::ZERO);
@@ -109,8 +105,7 @@ impl Workspace {
         self.enter_piece::<E, N>(role, job);
     }
 
-    /// Goes on until something is to be exchanged, which it leaves in `outgoing` and `incoming`; false if the call is
-    /// done.
+    /// Advances to the next exchange, left in `outgoing` and `incoming`; false if the call is done.
     pub(super) fn begin<E: Element, N: Ends<E>>(&mut self, role: &Role, job: &mut Job<'_, N>, pool: &Pool) -> bool {
         while self.piece < job.played.end {
             self.started = Some(Instant::now());
@@ -142,7 +137,7 @@ impl Workspace {
         false
     }
 
-    /// Ends the step: takes in what arrived, which is in `incoming`.
+    /// Ends the step: takes in the packets of `incoming`.
     pub(super) fn end<E: Element, N: Ends<E>>(&mut self, role: &Role, job: &mut Job<'_, N>, pool: &Pool) {
         let step = &role.steps[self.step];
         for (arrived, at) in self.incoming.drain(..).zip(self.arriving.drain(..)) {
@@ -163,7 +158,7 @@ impl Workspace {
         }
     }
 
-    /// Begins a piece; all that are left, if there are no steps.
+    /// Begins a piece; all remaining ones if there are no steps.
     fn enter_piece<E: Element, N: Ends<E>>(&mut self, role: &Role, job: &mut Job<'_, N>) {
         while self.piece < job.played.end {
             self.measure(role, job, self.piece);
@@ -175,7 +170,7 @@ impl Workspace {
         }
     }
 
-    /// Works out the ranges of this piece of every part, and where chunks begin in their packets.
+    /// Computes this piece of every part, and the offsets of chunks in their packets.
     fn measure<N>(&mut self, role: &Role, job: &Job<'_, N>, piece: usize) {
         self.ranges.clear();
         let units = job.block.div_ceil(job.unit);
@@ -195,7 +190,6 @@ impl Workspace {
         }
     }
 
-    /// The elements of a packet.
     fn elements(&self, role: &Role, kept: &Kept) -> usize {
         match kept.chunks.clone().next_back() {
             Some(last) => self.offsets[last] + self.ranges[role.received[last].part as usize].len(),
@@ -203,7 +197,7 @@ impl Workspace {
         }
     }
 
-    /// A packet to be sent; none if it has no elements.
+    /// A packet to send; none if it has no elements.
     fn packet<E: Element, N: Ends<E>>(
         &self,
         role: &Role,
@@ -220,11 +214,11 @@ impl Workspace {
             }
             _ => {}
         }
-        self.put_together::<E, N>(job, pool, &role.sent[send.chunks.clone()]).map(Arc::new)
+        self.assemble::<E, N>(job, pool, &role.sent[send.chunks.clone()]).map(Arc::new)
     }
 
     /// A packet of copies of these chunks; none if they have no elements.
-    fn put_together<E: Element, N: Ends<E>>(&self, job: &Job<'_, N>, pool: &Pool, chunks: &[Sent]) -> Option<Packet> {
+    fn assemble<E: Element, N: Ends<E>>(&self, job: &Job<'_, N>, pool: &Pool, chunks: &[Sent]) -> Option<Packet> {
         let elements: usize = chunks.iter().map(|chunk| self.ranges[chunk.part as usize].len()).sum();
         if elements == 0 {
             return None;
@@ -240,12 +234,12 @@ impl Workspace {
         Some(packet)
     }
 
-    /// Adds to a packet what is to be added, delivers its results and holds it, if it is read later.
+    /// Combines a packet with the rank's values, delivers its results, and holds it if it is read later.
     fn take_in<E: Element, N: Ends<E>>(&mut self, role: &Role, job: &mut Job<'_, N>, at: usize, pool: &Pool) {
         let kept = &role.packets[at];
         let packet = match &kept.origin {
             Origin::Peer { .. } => self.held[at].take(),
-            Origin::Own { sent } => self.put_together::<E, N>(job, pool, &role.sent[sent.clone()]).map(Arc::new),
+            Origin::Own { sent } => self.assemble::<E, N>(job, pool, &role.sent[sent.clone()]).map(Arc::new),
         };
         let Some(mut packet) = packet else { return };
         for index in kept.chunks.clone() {
@@ -266,7 +260,6 @@ impl Workspace {
         }
     }
 
-    /// Copies values to the output.
     fn deliver<E: Element, N: Ends<E>>(&self, role: &Role, job: &mut Job<'_, N>, deliveries: Range<usize>) {
         for delivery in &role.deliveries[deliveries] {
             let range = self.ranges[delivery.part as usize].clone();
@@ -289,7 +282,6 @@ impl Workspace {
     }
 }
 
-/// The elements of a part, where they are.
 fn value<'a, E: Element, N: Ends<E>>(
     held: &'a [Option<Arc<Packet>>],
     offsets: &[usize],
@@ -317,7 +309,7 @@ fn held_value<'a, E: Element>(
     }
 }
 
-/// The packet, to be changed: a copy of its own if somebody else reads it, too.
+/// The packet, made mutable: copied first if it is shared.
 fn unshared<'a>(packet: &'a mut Arc<Packet>, pool: &Pool) -> &'a mut Packet {
     if Arc::get_mut(packet).is_none() {
         let mut copy = pool.packet(packet.len());

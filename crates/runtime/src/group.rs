@@ -1,20 +1,20 @@
-//! All ranks of a schedule in one process: tasks that a pool of threads carries out.
+//! All ranks of a schedule in one process, as tasks of a pool of threads.
 //!
-//! A rank plays its role until it must wait, and is then left; when what it waits for is there, it is taken up again,
-//! by whichever thread of the pool is free. So there are as many threads as cores, however many ranks, and to change
-//! from one rank to another takes a fraction of a microsecond. A thread takes up last what it was given first: the rank
-//! that a packet was just sent to comes next, while the packet is in the caches. Each thread begins with a
-//! [lane](super::lanes) of its own, a share of the elements, and helps others when it is done.
+//! A rank plays its role until it must wait, and is then suspended; once its packets have arrived, any free thread of
+//! the pool resumes it. There are as many threads as cores, however many ranks, and switching ranks takes a fraction of
+//! a microsecond. Threads take the newest task first: the rank that a packet was just sent to comes next, while the
+//! packet is in the caches. Each thread begins with its own [lane](super::lanes), a share of the elements, and helps
+//! others when it is done.
 //!
 //! ```text
 //!  play   send      into the mail of each receiver; the last packet a rank waits for wakes it
-//!         receive   from the own mail, if all that is due is there; else the rank is left
+//!         receive   from its own mail, if everything due is there; else the rank is suspended
 //!         ...       the next step
 //! ```
 //!
-//! A rank is also left where a receiver has [`PACKETS_ON_THEIR_WAY`] of its packets that are not taken yet, until they
-//! are. Of the ranks that are furthest behind none is: what it sent before its step has been taken, and in a step it
-//! sends [`PACKETS_A_STEP`](super::PACKETS_A_STEP) at the most. So some rank can always go on.
+//! A rank is also suspended while a receiver has [`PACKETS_IN_FLIGHT`] of its packets waiting. This never stops a rank
+//! that is furthest behind: its packets of earlier steps have been taken, and in a step it sends at most
+//! [`PACKETS_A_STEP`](super::PACKETS_A_STEP). So some rank can always continue.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -30,19 +30,18 @@ use super::mail::Mail;
 use super::packet::Pool;
 use super::role::Role;
 use super::runnable::Runnable;
-use super::transport::{Envelope, Incoming, Outgoing, PACKETS_ON_THEIR_WAY, TransportError};
+use super::transport::{Envelope, Incoming, Outgoing, PACKETS_IN_FLIGHT, TransportError};
 use collsynth_core::problem::Problem;
 use collsynth_core::program::Layout;
 use collsynth_core::topology::RankId;
 
-/// Small enough for what ranks pass to each other to stay in the caches, large enough for the work between two changes
-/// of ranks.
+/// Small enough for packets to stay in the caches, large enough to amortize switching ranks.
 const PACKET_BYTES: usize = 1 << 17;
 
-/// All live ranks of a schedule that was verified, or of a rank program that was audited, in this process.
+/// All live ranks of a verified schedule or audited rank program, in this process.
 ///
-/// Where a [`Communicator`](super::Communicator) is one rank's end and its calls wait for other ranks, a group makes
-/// the calls of all ranks at once. The results have the same bits.
+/// A [`Communicator`](super::Communicator) is one rank's end, and its calls wait for other ranks; a group makes the
+/// calls of all ranks at once. The results have the same bits.
 ///
 /// ```
 /// use collsynth_core::collective::Kind;
@@ -66,19 +65,19 @@ const PACKET_BYTES: usize = 1 << 17;
 pub struct Group {
     problem: Problem,
     members: Vec<Member>,
-    /// For each rank, its place among the members.
+    /// The place of each rank among the members.
     place: Vec<usize>,
     /// One for each lane.
     pools: Vec<Pool>,
 }
 
-/// The buffers of one rank, as the [`Communicator`](super::Communicator)'s call of the schedule's kind has them: the
-/// input is empty where that call has none.
+/// The buffers of one rank, laid out as for the corresponding call of a [`Communicator`](super::Communicator); the
+/// input is empty if that call has none.
 #[derive(Debug)]
 pub struct RankBuffers<'a, E> {
-    /// What the rank puts in.
+    /// The data that the rank contributes.
     pub input: &'a [E],
-    /// What it gets; of collectives that work in place, also what it puts in.
+    /// The result; of collectives that work in place, also the contribution.
     pub output: &'a mut [E],
 }
 
@@ -91,11 +90,11 @@ struct Member {
 }
 
 impl Group {
-    /// Works out what each rank has to do. O(ranks * transfers), for a program O(ranks * slots that all ranks move).
+    /// Compiles each rank's role. O(ranks * transfers), for a program O(ranks * slots that all ranks move).
     ///
     /// # Errors
     ///
-    /// [`RunError::NoGroup`] for a barrier, for which ranks in one process have no use, and for compressed sums.
+    /// [`RunError::NoGroup`] for a barrier, which is pointless here, and for compressed sums.
     pub fn new<'a>(runnable: impl Into<Runnable<'a>>) -> Result<Self, RunError> {
         let runnable = runnable.into();
         let problem = runnable.problem();
@@ -112,13 +111,13 @@ impl Group {
         Ok(Self { problem: problem.clone(), members, place, pools: Vec::new() })
     }
 
-    /// The problem that is solved.
+    /// The problem solved.
     pub fn problem(&self) -> &Problem {
         &self.problem
     }
 
-    /// For each live rank, the time from when it began each step (of a program: each round) of the last call to when it
-    /// ended it, waiting included.
+    /// For each live rank, the time it spent in each step (of a program: each round) of the last call, waiting
+    /// included.
     pub fn step_times(&self) -> impl Iterator<Item = Vec<Duration>> {
         self.members.iter().map(|member| {
             let times = |step: usize| member.work.iter().filter_map(move |work| work.step_times.get(step));
@@ -126,16 +125,16 @@ impl Group {
         })
     }
 
-    /// Makes the calls of all ranks: `buffers` are those of the live ranks, ascending. Sums and the like are made by
-    /// `op`; collectives that only move do not look at it.
+    /// Makes the calls of all ranks; `buffers` are those of the live ranks, ascending. Collectives that only move data
+    /// ignore `op`.
     ///
     /// The threads are those of the rayon pool that this is called in, else of the global one, one for each core. Their
-    /// number changes no result.
+    /// number does not affect results.
     ///
     /// # Errors
     ///
-    /// [`RunError::Length`] where there are not as many buffers as live ranks, and within [`RunError::OfRank`] where a
-    /// rank's have other lengths than those of other ranks ask for; nothing was touched.
+    /// [`RunError::Length`] if the number of buffers is not that of live ranks, and within [`RunError::OfRank`] if the
+    /// lengths of a rank's buffers do not match those of the other ranks; no buffer was touched.
     pub fn run<E: Element>(&mut self, buffers: &mut [RankBuffers<'_, E>], op: ReduceOp) -> Result<(), RunError> {
         let block = self.block_length(buffers)?;
         let Some(first) = self.members.first() else { return Ok(()) };
@@ -190,7 +189,7 @@ impl Group {
     }
 }
 
-/// A lane of a call, while it is carried out. Seats and mail are in the order of the members.
+/// A lane of a running call. Seats and mail are in the order of the members.
 struct Table<'a, E> {
     seats: Vec<Mutex<Seat<'a, E>>>,
     mail: Vec<Mutex<Mail>>,
@@ -198,7 +197,7 @@ struct Table<'a, E> {
     pool: &'a Pool,
 }
 
-/// A member in a lane. It is locked by the only task that there is for it at a time.
+/// A member in a lane. At most one task at a time exists for it, and holds its lock.
 struct Seat<'a, E> {
     rank: RankId,
     role: &'a Role,
@@ -218,7 +217,7 @@ impl<'a, E: Element> Table<'a, E> {
         self.mail.push(Mutex::default());
     }
 
-    /// Begins with all members.
+    /// Starts all members.
     fn enter<'s>(&'s self, scope: &Scope<'s>) {
         for at in 0..self.seats.len() {
             let mut seat = lock(&self.seats[at]);
@@ -231,7 +230,7 @@ impl<'a, E: Element> Table<'a, E> {
         }
     }
 
-    /// Lets a member go on, as far as it can.
+    /// Advances a member as far as possible.
     fn play<'s>(&'s self, at: usize, scope: &Scope<'s>) {
         let mut seat = lock(&self.seats[at]);
         let Seat { rank, role, work, job, done, failed } = &mut *seat;
@@ -252,14 +251,13 @@ impl<'a, E: Element> Table<'a, E> {
         }
     }
 
-    /// Puts packets into the mail of their receivers. False: there is no room for one of them; the member is taken up
-    /// again when there is.
+    /// Puts packets into the mail of their receivers. False: one has no room; the member is resumed when it has.
     fn send<'s>(&'s self, at: usize, from: RankId, outgoing: &mut Vec<Outgoing>, scope: &Scope<'s>) -> bool {
         let mut left = outgoing.drain(..);
         while let Some(next) = left.next() {
             let to = self.place[next.to.index()];
             let mut mail = lock(&self.mail[to]);
-            if mail.queue(from).packets.len() >= PACKETS_ON_THEIR_WAY {
+            if mail.queue(from).packets.len() >= PACKETS_IN_FLIGHT {
                 mail.without_room.push(at);
                 drop(mail);
                 *outgoing = std::iter::once(next).chain(left).collect();
@@ -272,7 +270,7 @@ impl<'a, E: Element> Table<'a, E> {
         true
     }
 
-    /// Takes what is due out of the mail. False: not all of it is there; the member is taken up again when it is.
+    /// Takes the due packets out of the mail. False: some are missing; the member is resumed once all are there.
     fn receive<'s>(&'s self, at: usize, incoming: &mut [Incoming], scope: &Scope<'s>) -> Result<bool, TransportError> {
         let mut mail = lock(&self.mail[at]);
         if !mail.has_all(incoming) {
@@ -289,7 +287,7 @@ impl<'a, E: Element> Table<'a, E> {
         Ok(true)
     }
 
-    /// How the call ended, after so long.
+    /// The result of a call that took `waited`.
     fn outcome(self, waited: Duration) -> Result<(), RunError> {
         for seat in self.seats {
             let Seat { rank, work, done, failed, .. } = seat.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -1,8 +1,8 @@
 //! Lanes of a group's call: each takes its share of the pieces, on its share of the buffers.
 //!
-//! Pieces do not depend on each other: a lane plays the roles of all ranks on a range of every part, from the first
-//! step to the last, without waiting for another lane. With a lane for each thread of the pool, what ranks pass to each
-//! other stays with one thread, in the caches of its core.
+//! Pieces are independent: a lane plays the roles of all ranks on a range of every part, from the first step to the
+//! last, without waiting for another lane. With a lane for each thread of the pool, packets stay with one thread, in
+//! the caches of its core.
 //!
 //! ```text
 //!  a block of 2 parts, 4 pieces, 2 lanes    part 0 [ lane 0 | lane 1 ]  part 1 [ lane 0 | lane 1 ]
@@ -14,35 +14,33 @@ use super::ends::Ends;
 use super::execute::part_range;
 use collsynth_core::program::Block;
 
-/// How blocks are cut.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut {
     /// Elements of a block.
     pub(super) block: usize,
     pub(super) parts: usize,
     pub(super) pieces: usize,
-    /// At most as many as pieces.
+    /// No more than pieces.
     pub(super) lanes: usize,
 }
 
-/// The buffers of a rank, as a lane has them: all of the input, of the output its range of every part.
+/// A lane's view of a rank's buffers: all of the input, and its range of every part of the output.
 #[derive(Debug)]
 pub(super) struct Share<'a, E> {
     input: &'a [E],
     block: usize,
-    /// Where the lane's range of each part begins in a block.
+    /// The first element of the lane's range of each part, in a block.
     starts: Vec<usize>,
     /// The ranges, by block and part.
     output: Vec<&'a mut [E]>,
 }
 
 impl Cut {
-    /// The pieces that a lane takes.
     pub(super) fn pieces(self, lane: usize) -> Range<usize> {
         part_range(self.pieces, self.lanes, lane)
     }
 
-    /// The elements of a part that are in a lane's pieces, in their block.
+    /// The lane's elements of a part, in their block.
     fn range(self, part: usize, lane: usize) -> Range<usize> {
         let (whole, pieces) = (part_range(self.block, self.parts, part), self.pieces(lane));
         let start = |piece: usize| match piece {
@@ -73,7 +71,7 @@ impl Cut {
 }
 
 impl<E> Share<'_, E> {
-    /// Where a range that is not empty stands in the output.
+    /// The place of a non-empty range in the output.
     fn place(&self, block: u32, range: &Range<usize>) -> (usize, Range<usize>) {
         let part = self.starts.partition_point(|&start| start <= range.start) - 1;
         let start = self.starts[part];

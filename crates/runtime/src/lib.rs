@@ -1,7 +1,7 @@
 //! Executes schedules on real buffers.
 //!
-//! A [`Communicator`] joins a [`Transport`], which carries packets, to a [`Runnable`]: a verified schedule or an audited
-//! rank program. Nothing else is run. It has one call for each kind of collective, on slices of [`Element`]s.
+//! A [`Communicator`] joins a [`Transport`], which carries packets, to a [`Runnable`]: a verified schedule or an
+//! audited rank program. Nothing else is run. It has one call for each kind of collective, on slices of [`Element`]s.
 //!
 //! If all ranks are in one process, a [`Group`] makes the calls of all at once, without a thread for each.
 //!

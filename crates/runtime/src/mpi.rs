@@ -1,14 +1,14 @@
-//! Ranks that are the processes of an MPI job. Only with the cargo feature `mpi`.
+//! Ranks that are the processes of an MPI job. Requires the cargo feature `mpi`.
 //!
 //! The `i`-th process is the `i`-th live rank. A step's packets are sent and received by MPI's non-blocking calls, all
-//! at once. A thread of its own, the *clerk*, makes these calls, so that no rank waits longer than the limit: MPI has
-//! no way to take back a send that was started (Open MPI cancels none, MPI 4 discourages it), and its buffer must stay.
-//! When the limit is over, the clerk answers with an error, and keeps what was started, with its buffers, for good.
-//! Before, it tells the peers, so that they need not wait as long.
+//! at once. A dedicated thread, the *clerk*, makes these calls, so that no rank waits longer than the limit: MPI cannot
+//! reliably cancel a send (Open MPI cancels none, MPI 4 discourages it), and its buffer must stay. When the limit is
+//! over, the clerk notifies the peers, so that they need not wait as long, answers with an error, and keeps the pending
+//! calls and their buffers forever.
 //!
-//! What MPI itself does is out of reach: when a process dies, `mpirun` ends the job (with `--enable-recovery` it does
-//! not, and every other rank ends with an error in time), and so do errors inside MPI. After an error, MPI cannot be
-//! ended in order, either, because calls are pending: report the error, and then call `MPI_Abort`.
+//! MPI's own behavior is out of reach: when a process dies, `mpirun` ends the job (not with `--enable-recovery`: then
+//! every other rank ends with an error in time), and so do errors inside MPI. After an error, MPI cannot be finalized
+//! either, because calls are pending: report the error, then call `MPI_Abort`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -29,13 +29,13 @@ use collsynth_core::topology::{RankId, Topology};
 
 /// Long enough for the latency of a network not to matter; far below the 2 GiB that MPI can count.
 const PACKET_BYTES: usize = 1 << 22;
-/// Tags that every MPI has, but the last, which says that a rank has given up.
+/// The tags that every MPI guarantees, except the last, which signals that a rank has given up.
 const TAGS: u64 = (1 << 15) - 1;
 const GIVEN_UP: i32 = TAGS as i32;
-/// Looks for news that are taken before sleeping in between, and for how long.
-const IMPATIENT_LOOKS: u32 = 64;
+/// Polls before naps begin.
+const EAGER_POLLS: u32 = 64;
 const NAP: Duration = Duration::from_micros(20);
-/// How long what a peer sent before it gave up may take.
+/// How long packets of a peer that has given up may still take.
 const STRAGGLERS: Duration = Duration::from_millis(200);
 
 /// The transport of one process.
@@ -44,11 +44,11 @@ pub struct MpiTransport {
     rank: RankId,
     size: usize,
     pool: Pool,
-    /// `None` once the connections are ended.
+    /// `None` once the connections are closed.
     clerk: Option<Desk>,
 }
 
-/// The way to the clerk and back.
+/// The channels to the clerk and back.
 #[derive(Debug)]
 struct Desk {
     errands: Sender<Errand>,
@@ -62,25 +62,25 @@ struct Errand {
     due: Vec<Due>,
 }
 
-/// A packet that is to come.
+/// A packet to receive.
 struct Due {
     from: RankId,
     tag: u64,
     bytes: usize,
 }
 
-/// The packets that came; the list of those sent, emptied.
+/// The packets received, and the emptied list of those sent.
 type Answer = Result<(Vec<Packet>, Vec<Outgoing>), TransportError>;
 
 impl MpiTransport {
-    /// This process's transport, on communicators of its own. Collective over all processes of the job; no other thread
+    /// This process's transport, on its own MPI communicator. Collective over all processes of the job; no other thread
     /// may call MPI meanwhile, nor during calls of a communicator that uses it. No wait is longer than `timeout`.
     ///
     /// # Errors
     ///
-    /// [`TransportError::Processes`] if there are not as many processes as live ranks, [`TransportError::Missing`] if
-    /// not all of them take part in time, and [`TransportError::OneThread`] if MPI was not initialised for calls from
-    /// several threads, one at a time (`mpi::initialize_with_threading(Threading::Serialized)`).
+    /// [`TransportError::Processes`] if the number of processes is not that of live ranks, [`TransportError::Missing`]
+    /// if not all of them take part in time, and [`TransportError::OneThread`] if MPI was not initialized for calls
+    /// from several threads, one at a time (`mpi::initialize_with_threading(Threading::Serialized)`).
     pub fn new(topology: &Topology, timeout: Duration) -> Result<Self, TransportError> {
         if mpi::environment::threading_support() < Threading::Serialized {
             return Err(TransportError::OneThread);
@@ -101,7 +101,7 @@ impl MpiTransport {
         let thread = thread::spawn(move || {
             let world = SimpleCommunicator::world().duplicate();
             let mut clerk = Clerk { world, process, pool: clerk_pool, timeout, peers: BTreeSet::new() };
-            // Nobody to tell: the transport is gone already.
+            // Fails only if the transport is already gone.
             let _ = done.send(Ok((Vec::new(), Vec::new())));
             clerk.work(&to_do, &done);
         });
@@ -137,17 +137,17 @@ impl Transport for MpiTransport {
                 Ok(())
             }
             Err(error) => {
-                // The clerk stays where it is.
+                // The clerk keeps the pending calls.
                 self.clerk = None;
                 Err(error)
             }
         }
     }
 
-    /// Tells the peers, if the clerk has not done so.
+    /// Notifies the peers, if the clerk has not done so.
     fn close(&mut self) {
         if let Some(Desk { errands, thread, .. }) = self.clerk.take() {
-            // An errand without packets. A clerk that is gone needs no telling.
+            // An empty errand means giving up; sending it fails only if the clerk is gone.
             let _ = errands.send(Errand { outgoing: Vec::new(), due: Vec::new() });
             drop(errands);
             let _ = thread.join();
@@ -164,38 +164,35 @@ impl Transport for MpiTransport {
 }
 
 impl Drop for MpiTransport {
-    /// Lets the clerk finish, so that MPI can be ended afterwards.
+    /// Lets the clerk finish, so that MPI can be finalized afterwards.
     fn drop(&mut self) {
         if let Some(Desk { errands, thread, .. }) = self.clerk.take() {
             drop(errands);
-            // It has nothing to tell.
             let _ = thread.join();
         }
     }
 }
 
-/// Makes all calls of MPI.
+/// Makes all MPI calls.
 struct Clerk {
     world: SimpleCommunicator,
     /// The process of each rank.
     process: Vec<Option<i32>>,
     pool: Pool,
     timeout: Duration,
-    /// The ranks that it has exchanged packets with.
+    /// The ranks it has exchanged packets with.
     peers: BTreeSet<RankId>,
 }
 
-/// A call that was started.
 type Started<'a, 'scope> = Request<'a, [u8], &'scope LocalScope<'a>>;
 
-/// What a started call waits for.
 enum Waiting {
     Receive { from: RankId, bytes: usize },
     Send { to: RankId },
 }
 
 impl Clerk {
-    /// Does errands until there are no more, or one fails.
+    /// Runs errands until there are no more, or one fails.
     fn work(&mut self, errands: &Receiver<Errand>, answers: &Sender<Answer>) {
         for Errand { outgoing, due } in errands {
             if outgoing.is_empty() && due.is_empty() {
@@ -209,7 +206,7 @@ impl Clerk {
         }
     }
 
-    /// Comes back only if nothing that was started is left: else, answers with the error itself, and stays.
+    /// Returns only if no call is pending; otherwise sends the error itself and parks forever.
     fn exchange(&mut self, mut outgoing: Vec<Outgoing>, due: &[Due], answers: &Sender<Answer>) -> Answer {
         let mut packets: Vec<Packet> = due.iter().map(|due| self.pool.packet(due.bytes)).collect();
         let from = due.iter().map(|due| self.process(due.from)).collect::<Result<Vec<i32>, _>>()?;
@@ -229,7 +226,7 @@ impl Clerk {
             }
             if let Err(error) = self.wait(&mut requests) {
                 self.give_up();
-                // Whoever asked may be gone.
+                // The transport may be gone.
                 let _ = answers.send(Err(error));
                 loop {
                     thread::park();
@@ -246,15 +243,15 @@ impl Clerk {
         self.process.get(peer.index()).copied().flatten().ok_or(TransportError::NotConnected { peer })
     }
 
-    /// Waits until all of these are done, with naps.
+    /// Polls, with naps, until all of these are done.
     fn wait<'a>(&self, requests: &mut [(Waiting, Option<Started<'a, '_>>)]) -> Result<(), TransportError> {
-        let (mut looks, mut news, mut told) = (0, Instant::now(), None);
+        let (mut polls, mut news, mut told) = (0, Instant::now(), None);
         loop {
             let mut open = None;
             for (waiting, request) in requests.iter_mut() {
                 match request.take().map(Request::test) {
                     Some(Ok(status)) => {
-                        (looks, news) = (0, Instant::now());
+                        (polls, news) = (0, Instant::now());
                         waiting.check(&status)?;
                     }
                     Some(Err(unfinished)) => {
@@ -268,8 +265,8 @@ impl Clerk {
             if news.elapsed() > self.timeout {
                 return Err(TransportError::NothingCame { peer, waited: self.timeout });
             }
-            looks += 1;
-            if looks < IMPATIENT_LOOKS {
+            polls += 1;
+            if polls < EAGER_POLLS {
                 thread::yield_now();
                 continue;
             }
@@ -290,13 +287,13 @@ impl Clerk {
         process.is_some_and(|process| self.world.process_at_rank(process).immediate_probe_with_tag(GIVEN_UP).is_some())
     }
 
-    /// Tells all peers that nothing comes any more.
+    /// Notifies all peers that no more packets will come.
     fn give_up(&self) {
         for process in self.peers.iter().filter_map(|&peer| self.process(peer).ok()) {
             let nothing: &'static [u8] = &[];
             let peer = self.world.process_at_rank(process);
             let request = peer.immediate_send_with_tag(mpi::request::StaticScope, nothing, GIVEN_UP);
-            // Without bytes, it has left already, or the peer is out of reach.
+            // An empty message has left already, or the peer is unreachable.
             if let Err(unfinished) = request.test() {
                 std::mem::forget(unfinished);
             }
@@ -323,8 +320,7 @@ impl Waiting {
     }
 }
 
-/// MPI's tags have fewer bits. Packets between two ranks come in order, so those that could be taken for each other
-/// differ.
+/// MPI's tags have fewer bits. Packets between two ranks arrive in order, so those that could be confused differ.
 fn tag(tag: u64) -> i32 {
     ((tag ^ tag >> 32) % TAGS) as i32
 }

@@ -1,4 +1,4 @@
-//! What can be carried out: schedules that were verified, and rank programs that were audited.
+//! Verified schedules and audited rank programs.
 
 use std::collections::BTreeSet;
 
@@ -11,19 +11,19 @@ use collsynth_core::topology::RankId;
 use collsynth_verify::audit::AuditedProgram;
 use collsynth_verify::verify::Verified;
 
-/// Something that is known to hold, and therefore may be carried out.
+/// Something proven to hold, which may therefore be run.
 ///
-/// Functions of this module take `impl Into<Runnable>`: give them a reference to either.
+/// Functions of this crate take `impl Into<Runnable>`: give them a reference to either.
 #[derive(Clone, Copy, Debug)]
 pub enum Runnable<'a> {
     /// A schedule.
     Schedule(&'a Verified<Solution>),
-    /// A rank program. Its workers are interleaved in a fixed way, in which ranks keep step as far as they can.
+    /// A rank program. Its workers are interleaved in a fixed order that keeps ranks in step where possible.
     Program(&'a AuditedProgram),
 }
 
 impl<'a> Runnable<'a> {
-    /// The problem that it solves.
+    /// The problem solved.
     pub fn problem(self) -> &'a Problem {
         match self {
             Self::Schedule(schedule) => &schedule.problem,
@@ -60,7 +60,6 @@ impl<'a> Runnable<'a> {
         others.collect()
     }
 
-    /// What a rank has to do.
     pub(super) fn role(self, rank: RankId) -> Role {
         match self {
             Self::Schedule(schedule) => role::of_schedule(&schedule.problem, &schedule.schedule, rank),
@@ -68,7 +67,7 @@ impl<'a> Runnable<'a> {
         }
     }
 
-    /// The same for two ranks only if they carry the same out.
+    /// Equal for ranks that run the same schedule or program, and different otherwise, up to collisions.
     pub(super) fn digest(self) -> u64 {
         match self {
             Self::Schedule(schedule) => digest::of_solution(schedule),

@@ -1,13 +1,13 @@
 //! Ranks that are threads of one process, joined by bounded channels.
 //!
-//! A packet changes hands; it is not copied. A channel for each ordered pair of peers holds more packets than a step
-//! can have between them, so a rank that sends a step's packets before it receives never waits for a rank that does the
-//! same: of the ranks that are furthest behind, none can find a channel full, and one whose packets have all been sent
-//! can go on. It holds those of several steps, because ranks share cores: a rank that is given a core then finds more
-//! than one step's work before it must wait, and there are fewer switches between threads.
+//! Packets are handed over, not copied. A channel for each ordered pair of peers holds more packets than a step can
+//! have between them, so ranks that send a step's packets before they receive never deadlock: no rank that is furthest
+//! behind finds a channel full, and one whose packets have all been sent can continue. It holds several steps' packets
+//! because ranks share cores: a rank that gets a core then has more than one step's work before it must wait, and
+//! threads are switched less often.
 //!
-//! A rank that must wait first lets the others run, looking from time to time whether its packet has come, and only
-//! then sleeps: to be woken takes longer than the work on a packet.
+//! A rank that must wait first yields, polling for its packet, and only then sleeps: waking up takes longer than the
+//! work on a packet.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
@@ -19,13 +19,12 @@ use super::communicator::Communicator;
 use super::error::RunError;
 use super::packet::Pool;
 use super::runnable::Runnable;
-use super::transport::{Envelope, Incoming, Outgoing, PACKETS_ON_THEIR_WAY, Transport, TransportError};
+use super::transport::{Envelope, Incoming, Outgoing, PACKETS_IN_FLIGHT, Transport, TransportError};
 use collsynth_core::topology::RankId;
 
-/// How often a rank looks for a packet before it sleeps until there is one.
-const LOOKS: u32 = 256;
-/// Small enough for what a step exchanges to stay in the caches, large enough for the switches between threads not to
-/// matter.
+/// How often a rank polls for a packet before it sleeps.
+const POLLS: u32 = 256;
+/// Small enough for a step's packets to stay in the caches, large enough to amortize switching threads.
 const PACKET_BYTES: usize = 1 << 18;
 
 /// The transport of one thread.
@@ -61,22 +60,22 @@ pub fn network(
         timeout,
     };
     let mut all: Vec<ThreadTransport> = (0..size).map(alone).collect();
-    let both_ways: BTreeSet<(RankId, RankId)> =
+    let ordered: BTreeSet<(RankId, RankId)> =
         pairs.into_iter().flat_map(|(one, other)| [(one, other), (other, one)]).collect();
-    for (from, to) in both_ways {
-        let (sender, receiver) = bounded(PACKETS_ON_THEIR_WAY);
+    for (from, to) in ordered {
+        let (sender, receiver) = bounded(PACKETS_IN_FLIGHT);
         all[from.index()].to.insert(to, sender);
         all[to.index()].from.insert(from, receiver);
     }
     all
 }
 
-/// Runs `work` on every live rank of a schedule or program, each on a thread of its own, joined by a [`network`], and
-/// returns what they return, in the order of the ranks.
+/// Runs `work` on every live rank of a schedule or program, each on its own thread, joined by a [`network`], and
+/// returns the results in the order of the ranks.
 ///
 /// # Errors
 ///
-/// The first rank's whose communicator cannot be made.
+/// That of the first rank whose communicator cannot be made.
 ///
 /// # Panics
 ///
@@ -93,7 +92,7 @@ pub fn run<'a, R: Send>(
     spread(live, |transport| Communicator::new(transport, runnable).map(&work)).into_iter().collect()
 }
 
-/// Does something with each of these, each on a thread of its own.
+/// Runs `work` on each of these on its own thread.
 pub(super) fn spread<S: Send, R: Send>(seeds: Vec<S>, work: impl Fn(S) -> R + Sync) -> Vec<R> {
     let work = &work;
     thread::scope(|scope| {
@@ -106,9 +105,8 @@ pub(super) fn spread<S: Send, R: Send>(seeds: Vec<S>, work: impl Fn(S) -> R + Sy
     })
 }
 
-/// Waits for what comes next.
 fn receive(channel: &Receiver<Envelope>, timeout: Duration) -> Result<Envelope, RecvTimeoutError> {
-    for _ in 0..LOOKS {
+    for _ in 0..POLLS {
         match channel.try_recv() {
             Ok(envelope) => return Ok(envelope),
             Err(TryRecvError::Empty) => thread::yield_now(),

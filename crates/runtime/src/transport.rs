@@ -1,4 +1,4 @@
-//! What carries packets from rank to rank.
+//! The interface to transports, which carry packets between ranks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,31 +8,30 @@ use thiserror::Error;
 use super::packet::{Packet, Pool};
 use collsynth_core::topology::RankId;
 
-/// The most packets that go from one rank to another in a step: two links can join the same two ranks.
+/// The most packets from one rank to another in a step: two links can join the same two ranks.
 pub const PACKETS_A_STEP: usize = 2;
 /// The most packets from one rank to another that wait in memory where ranks share cores: those of several steps, so
-/// that a rank that is given a core finds more than one step's work before it must wait.
-pub(super) const PACKETS_ON_THEIR_WAY: usize = 8 * PACKETS_A_STEP;
+/// that a rank that gets a core has more than one step's work before it must wait.
+pub(super) const PACKETS_IN_FLIGHT: usize = 8 * PACKETS_A_STEP;
 
-/// A packet on its way, with its tag.
 #[derive(Debug)]
 pub(super) struct Envelope {
     pub(super) tag: u64,
     pub(super) packet: Arc<Packet>,
 }
 
-/// A packet to be sent.
+/// A packet to send.
 #[derive(Clone, Debug)]
 pub struct Outgoing {
     /// The receiver.
     pub to: RankId,
-    /// Says which packet of which call it is.
+    /// Identifies the call and the packet.
     pub tag: u64,
-    /// What it carries; others may be reading it.
+    /// The payload, possibly shared.
     pub packet: Arc<Packet>,
 }
 
-/// A packet to be received.
+/// A packet to receive.
 #[derive(Debug)]
 pub struct Incoming {
     /// The sender.
@@ -60,17 +59,17 @@ pub enum TransportError {
     #[error("the connection to rank {peer} broke: {source}")]
     Broken { peer: RankId, source: std::io::Error },
     #[error(
-        "rank {peer} sent another packet than the one due: a packet was lost, or it does not make the same call with \
-         the same type, operation and number of elements"
+        "rank {peer} sent a different packet than the one due: a packet was lost, or it does not make the same call \
+         with the same type, operation and number of elements"
     )]
     OtherPacket { peer: RankId },
-    #[error("a packet of rank {peer} has {found} bytes in place of {expected}")]
+    #[error("a packet of rank {peer} has {found} bytes instead of {expected}")]
     Length { peer: RankId, expected: usize, found: usize },
     #[error("{found} processes were started for {live} live ranks")]
     Processes { found: usize, live: usize },
     #[error("not all processes of the job took part within {waited:?}")]
     Missing { waited: Duration },
-    #[error("MPI was initialised for calls of one thread only; ask for `Threading::Serialized`")]
+    #[error("MPI was initialized for calls of one thread only; ask for `Threading::Serialized`")]
     OneThread,
     #[error("cannot listen at {address}: {source}")]
     Listen { address: String, source: std::io::Error },
@@ -78,14 +77,14 @@ pub enum TransportError {
     Unreachable { peer: RankId, address: String, waited: Duration, source: std::io::Error },
     #[error("rank {peer} did not connect within {waited:?}")]
     NeverCalled { peer: RankId, waited: Duration },
-    #[error("at {address} there is another program, or another rank than {peer}, or a machine of another byte order")]
+    #[error("{address} is not rank {peer}: it is another program or rank, or a machine of the other byte order")]
     Stranger { peer: RankId, address: String },
 }
 
 /// Carries packets between this rank and its peers, in order between any two ranks.
 ///
-/// Implementations sleep while they wait, after some looks at the most, and never for longer than a limit of their own;
-/// they end with an error when a peer is gone. Ranks have the numbers that the schedule gives them.
+/// Implementations sleep while they wait, after brief polling at most, and never longer than their own limit; they end
+/// with an error when a peer is gone. Ranks have the numbers of the schedule.
 pub trait Transport {
     /// This rank.
     fn rank(&self) -> RankId;
@@ -93,29 +92,28 @@ pub trait Transport {
     /// The number of ranks N, failed ones included.
     fn size(&self) -> usize;
 
-    /// Carries out the exchanges of one step: sends everything in `outgoing` (which it empties) and waits for
-    /// everything in `incoming`, where it puts the packets. All of them overlap. It must not wait for a peer to take
-    /// what was sent before it has itself received: at least the packets of one step, [`PACKETS_A_STEP`] to each peer,
-    /// are kept on their way. It may return before what it sent has arrived.
+    /// Performs the exchanges of one step: sends everything in `outgoing` (which it empties) and waits for everything
+    /// in `incoming`, where it puts the packets. All of them overlap. It must not wait for a peer to take a packet
+    /// before it has itself received: at least one step's packets, [`PACKETS_A_STEP`] to each peer, are buffered. It
+    /// may return before its packets have arrived.
     ///
     /// # Errors
     ///
-    /// A [`TransportError`]; nothing is then known of the packets, and the transport is good for nothing but
-    /// [`Transport::close`].
+    /// A [`TransportError`]; the state of the packets is then unknown, and only [`Transport::close`] may be called.
     fn exchange(&mut self, outgoing: &mut Vec<Outgoing>, incoming: &mut [Incoming]) -> Result<(), TransportError>;
 
-    /// Ends all connections at once, so that peers that wait for this rank learn of it.
+    /// Closes all connections at once, so that peers waiting for this rank notice.
     fn close(&mut self);
 
-    /// Where the memory of packets comes from, and goes to.
+    /// The memory of packets.
     fn pool(&self) -> Pool;
 
-    /// The most bytes a packet should have. Larger ones are cut, and the schedule runs once for every piece.
+    /// The most bytes a packet should have. Larger ones are cut, and the schedule runs once for each piece.
     fn packet_bytes(&self) -> usize;
 }
 
 impl Incoming {
-    /// Takes what arrived from the sender, if it is what was due.
+    /// Takes a packet that arrived from the sender, if it is the one due.
     ///
     /// # Errors
     ///
@@ -126,7 +124,7 @@ impl Incoming {
         Ok(())
     }
 
-    /// Is a packet with this tag and so many bytes what was due?
+    /// Checks that a packet with this tag and length is the one due.
     ///
     /// # Errors
     ///

@@ -1,10 +1,10 @@
-//! Trying a schedule out: random inputs, and what must come of them by plain arithmetic, without any schedule.
+//! Tests a schedule with random inputs; expected results come from plain arithmetic, without any schedule.
 //!
-//! Every element of every rank's input is a function of a seed, so each rank can work out by itself what all others put
-//! in. Moved elements, integers, and the least and the greatest must be equal to the last bit. A sum of `k`
-//! floating-point numbers may be off by `k*u * sum |x|`, a product by `k*u * |product|`, where `u` is half the distance
-//! from 1 to the next number of the type: the bound that holds for every order of the operations (Higham, *Accuracy and
-//! Stability of Numerical Algorithms*, sections 3.1 and 4.2, to first order).
+//! Every element of every rank's input is a function of a seed, so each rank can compute all others' inputs itself.
+//! Moved elements, integers, minima and maxima must be equal to the last bit. A sum of `k` floating-point numbers may
+//! be off by `k*u * sum |x|`, a product by `k*u * |product|`, where `u` is half the distance from 1 to the next number
+//! of the type: the bound that holds for every order of the operations (Higham, *Accuracy and Stability of Numerical
+//! Algorithms*, sections 3.1 and 4.2, to first order).
 
 use std::sync::OnceLock;
 
@@ -31,32 +31,32 @@ pub trait Sample: Element {
     /// An element made of random bits: any integer; a number in -1..1, or for products one near 1.
     fn sample(op: ReduceOp, bits: u64) -> Self;
 
-    /// The value, for comparing and for people.
+    /// The value, for comparison and display.
     fn to_f64(self) -> f64;
 }
 
 /// A collective on random inputs.
 #[derive(Debug)]
 pub struct Trial<E> {
-    /// The problem as those who make the call see it.
+    /// The problem as callers see it.
     called: Problem,
     block: usize,
     op: ReduceOp,
     seed: u64,
-    /// What every rank must have after an `all_reduce`; worked out once.
+    /// Every rank's result of an `all_reduce`, computed once.
     first_block: OnceLock<Vec<Expected<E>>>,
 }
 
 /// The buffers of one rank.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Buffers<E> {
-    /// What the rank puts in; empty for collectives that work in place.
+    /// The rank's contribution; empty for collectives that work in place.
     pub input: Vec<E>,
-    /// What it gets.
+    /// The result.
     pub output: Vec<E>,
 }
 
-/// An element that is not what it must be.
+/// A wrong element.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("rank {rank}: element {index} of the output is {found}; it must be {expected}{}", tolerance(*.within))]
 pub struct Mismatch {
@@ -64,15 +64,14 @@ pub struct Mismatch {
     pub rank: RankId,
     /// The element's place.
     pub index: usize,
-    /// What plain arithmetic gives.
+    /// The result of plain arithmetic.
     pub expected: f64,
-    /// What is there.
+    /// The value found.
     pub found: f64,
-    /// How far off it may be.
+    /// The tolerance.
     pub within: f64,
 }
 
-/// What an element must be.
 #[derive(Clone, Copy, Debug)]
 enum Expected<E> {
     Exactly(E),
@@ -80,7 +79,7 @@ enum Expected<E> {
 }
 
 impl<E: Sample> Trial<E> {
-    /// A trial of a problem's collective with blocks (messages, shards, vectors; for `all_to_allv` chunks) of so many
+    /// A trial of a problem's collective with blocks (messages, shards, vectors; for `all_to_allv` chunks) of `block`
     /// elements.
     pub fn new(problem: &Problem, block: usize, op: ReduceOp, seed: u64) -> Self {
         Self { called: problem.called(), block, op, seed, first_block: OnceLock::new() }
@@ -93,7 +92,7 @@ impl<E: Sample> Trial<E> {
         Buffers { input: drawn(input), output: drawn(output) }
     }
 
-    /// Makes the call that the communicator's problem is about.
+    /// Makes the call for the communicator's problem.
     ///
     /// # Errors
     ///
@@ -135,7 +134,7 @@ impl<E: Sample> Trial<E> {
     ///
     /// # Errors
     ///
-    /// The first element that is wrong.
+    /// The first wrong element.
     pub fn check(&self, rank: RankId, output: &[E]) -> Result<(), Mismatch> {
         let mut index = 0;
         for (holders, first, blocks) in self.layout(rank).map_or(Vec::new(), |layout| layout.sources()) {
@@ -143,7 +142,7 @@ impl<E: Sample> Trial<E> {
             for at in first as usize * self.block..(first + blocks) as usize * self.block {
                 let expected = match holders {
                     Holders::One(origin) if alive(origin) => Expected::Exactly(self.drawn(origin, at)),
-                    // What would come of a failed rank stays as it was.
+                    // The block of a failed rank is unchanged.
                     Holders::One(_) => Expected::Exactly(self.drawn(rank, index)),
                     Holders::Every if at < self.block => self.first_block()[at],
                     Holders::Every => self.combined(at),
@@ -155,12 +154,12 @@ impl<E: Sample> Trial<E> {
         Ok(())
     }
 
-    /// Are these the same bits?
+    /// Whether these have the same bits.
     pub fn same_bits(&self, one: &[E], other: &[E]) -> bool {
         bytemuck::cast_slice::<E, u8>(one) == bytemuck::cast_slice::<E, u8>(other)
     }
 
-    /// Where the callers' blocks stand; nowhere if there is nothing to move.
+    /// The callers' blocks; none if there is nothing to move.
     fn layout(&self, rank: RankId) -> Option<Layout<'_>> {
         self.called.collective().kind.has_volume().then(|| Layout::of_call(&self.called, rank))
     }
@@ -175,7 +174,7 @@ impl<E: Sample> Trial<E> {
         E::sample(self.op, mix(mix(self.seed ^ u64::from(rank.0)).wrapping_add(index as u64)))
     }
 
-    /// The elements of this place of all live ranks' inputs, combined.
+    /// The elements at `index` of all live ranks' inputs, combined.
     fn combined(&self, index: usize) -> Expected<E> {
         let mut all = self.called.topology().live_ranks().map(|rank| self.drawn(rank, index));
         let rounds = E::ROUNDING > 0.0 && matches!(self.op, ReduceOp::Sum | ReduceOp::Product);
@@ -215,7 +214,7 @@ fn tolerance(within: f64) -> String {
     if within > 0.0 { format!(", give or take {within:e}") } else { String::new() }
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): a bijection that scatters.
+/// The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): a bijection that scatters.
 fn mix(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -225,8 +224,8 @@ fn mix(number: u64) -> u64 {
 
 /// A number in -1..1, or for products within 1/16 of 1.
 fn fraction(op: ReduceOp, bits: u64) -> f64 {
-    let centred = (bits >> 11) as f64 / (1_u64 << 52) as f64 - 1.0;
-    if op == ReduceOp::Product { 1.0 + centred / 16.0 } else { centred }
+    let centered = (bits >> 11) as f64 / (1_u64 << 52) as f64 - 1.0;
+    if op == ReduceOp::Product { 1.0 + centered / 16.0 } else { centered }
 }
 
 macro_rules! samples {

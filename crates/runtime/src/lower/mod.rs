@@ -8,8 +8,8 @@
 //!           worker 2  <- 4    receive -> output 5, receive -> scratch 0, ...
 //! ```
 //!
-//! The chunks of a transfer are sorted by their place at the sender, and slots that are consecutive at both ends share a
-//! packet. A chunk that a rank needs is received in place; one that only passes through has scratch from its arrival
+//! The chunks of a transfer are sorted by their place at the sender, and slots that are consecutive at both ends share
+//! a packet. A chunk that a rank needs is received in place; one that only passes through has scratch from its arrival
 //! until it is sent on for the last time.
 //!
 //! The order of the schedule (all sends of a step, then all its receives) is one interleaving of the program: where two

@@ -1,8 +1,8 @@
 //! How ranks find each other.
 //!
 //! The higher rank of a pair calls, the lower one answers. A rank first calls its lower peers, one after the other, and
-//! then answers the others, so nobody waits in a circle: a rank without lower peers answers at once. Both say who they
-//! are; callers that say nothing sensible are sent away.
+//! then answers the others, so waits form no cycle: a rank without lower peers answers at once. Both identify
+//! themselves; invalid callers are dropped.
 
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, Read, Write};
@@ -14,14 +14,14 @@ use super::super::transport::TransportError;
 use super::table::RankTable;
 use collsynth_core::topology::RankId;
 
-/// The first word of a greeting; turned around, it comes from a machine of the other byte order.
+/// The first word of a greeting; byte-reversed, it comes from a machine of the other byte order.
 const MAGIC: u64 = u64::from_be_bytes(*b"synth-r1");
-/// Between two calls to a rank that does not answer, or two looks for a caller.
+/// Between two attempts to call or to accept.
 const PAUSE: Duration = Duration::from_millis(10);
-/// How long a caller may take to say who it is.
-const MANNERS: Duration = Duration::from_secs(2);
+/// How long a caller may take to identify itself.
+const GREETING_LIMIT: Duration = Duration::from_secs(2);
 
-/// A connection to each peer, before the time is over.
+/// Connects to each peer within the timeout.
 pub(super) fn to_all(
     listener: &TcpListener,
     table: &RankTable,
@@ -72,18 +72,14 @@ fn call(
             Err(error) => error,
         };
         if Instant::now() + PAUSE >= deadline {
-            return Err(TransportError::Unreachable {
-                peer,
-                address: address.to_owned(),
-                waited: timeout,
-                source: error,
-            });
+            let address = address.to_owned();
+            return Err(TransportError::Unreachable { peer, address, waited: timeout, source: error });
         }
         thread::sleep(PAUSE);
     }
 }
 
-/// One call; `None` if somebody else answers.
+/// One attempt; `None` if someone else answers.
 fn call_once(address: &str, rank: RankId, peer: RankId, left: Duration) -> std::io::Result<Option<TcpStream>> {
     let left = left.max(PAUSE);
     let target = address.to_socket_addrs()?.next().ok_or(ErrorKind::AddrNotAvailable)?;
@@ -94,10 +90,10 @@ fn call_once(address: &str, rank: RankId, peer: RankId, left: Duration) -> std::
     Ok((answered == Some(peer)).then_some(stream))
 }
 
-/// Answers a caller, if it is one that is waited for.
+/// Answers a caller, if it is an awaited rank.
 fn answer(mut stream: &TcpStream, rank: RankId, awaited: &BTreeSet<RankId>) -> Option<RankId> {
     stream.set_nonblocking(false).ok()?;
-    stream.set_read_timeout(Some(MANNERS)).ok()?;
+    stream.set_read_timeout(Some(GREETING_LIMIT)).ok()?;
     let peer = greeted(&mut stream).ok()?.filter(|peer| awaited.contains(peer))?;
     greet(&mut stream, rank).ok()?;
     Some(peer)
@@ -107,7 +103,7 @@ fn greet(stream: &mut impl Write, rank: RankId) -> std::io::Result<()> {
     stream.write_all(bytemuck::cast_slice(&[MAGIC, u64::from(rank.0)]))
 }
 
-/// Who is there; `None` if it is no rank.
+/// The rank at the other end; `None` if it is not a rank.
 fn greeted(stream: &mut impl Read) -> std::io::Result<Option<RankId>> {
     let mut words = [0_u64; 2];
     stream.read_exact(bytemuck::cast_slice_mut(&mut words))?;

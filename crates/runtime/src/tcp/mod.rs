@@ -1,9 +1,9 @@
 //! Ranks that are processes, on one host or several, joined by TCP.
 //!
-//! A rank has a connection to each of its peers (the ranks it exchanges packets with, see [`Runnable::peers`]). A
-//! thread for each connection writes what is to be sent, so that sending and receiving overlap; packets are read by the
-//! thread that waits for them. A packet is its tag and its length (8 bytes each, as they stand in memory) and its
-//! bytes. Nothing is encrypted, and nobody is asked who he is: this is for the network inside a machine.
+//! A rank has a connection to each of its peers (see [`Runnable::peers`]). A thread for each connection writes, so that
+//! sending and receiving overlap; packets are read by the thread that waits for them. On the wire, a packet is its tag
+//! and its length (8 bytes each, in native byte order) and its bytes. Nothing is encrypted or authenticated: this is
+//! for the network inside a machine.
 
 mod connect;
 mod table;
@@ -29,7 +29,7 @@ use collsynth_core::topology::RankId;
 
 /// Long enough for the latency of a network not to matter.
 const PACKET_BYTES: usize = 1 << 22;
-/// A small packet and its head leave together.
+/// Lets a small packet and its header leave together.
 const WRITE_BUFFER: usize = 1 << 16;
 
 /// The transport of one process.
@@ -42,17 +42,16 @@ pub struct TcpTransport {
     timeout: Duration,
 }
 
-/// A connection.
 #[derive(Debug)]
 struct Peer {
     stream: TcpStream,
-    /// What the writing thread is to write. Dropped, it ends the thread.
+    /// To the writing thread, which ends when this is dropped.
     queue: Option<Sender<Envelope>>,
     writer: Option<JoinHandle<()>>,
 }
 
 impl TcpTransport {
-    /// Listens at this rank's address in the table and connects it to its peers, retrying until they are there.
+    /// Listens at this rank's address in the table and connects it to its peers, retrying until they are up.
     ///
     /// Every wait, for the connections and later for packets, ends after `timeout`.
     ///
@@ -88,7 +87,7 @@ impl TcpTransport {
         for (peer, stream) in connect::to_all(listener, table, rank, peers, timeout)? {
             let broken = |source| TransportError::Broken { peer, source };
             stream.set_nodelay(true).map_err(broken)?;
-            // A step's, behind the one that is being written; the network keeps more.
+            // One step's packets, behind the one being written; the network buffers more.
             let (queue, envelopes) = bounded(PACKETS_A_STEP + 1);
             let (out, pool) = (stream.try_clone().map_err(broken)?, transport.pool.clone());
             let writer = thread::Builder::new()
@@ -104,7 +103,7 @@ impl TcpTransport {
     ///
     /// # Errors
     ///
-    /// [`TransportError::Broken`] if a connection does not take a limit: it must be more than 0.
+    /// [`TransportError::Broken`] if a connection rejects the limit, which must be more than 0.
     pub fn with_timeout(mut self, timeout: Duration) -> Result<Self, TransportError> {
         self.timeout = timeout;
         for (&peer, connection) in &self.peers {
@@ -116,12 +115,12 @@ impl TcpTransport {
     }
 }
 
-/// Runs `work` on every live rank of a schedule or program, each on a thread of its own, joined by TCP on the loopback
-/// interface. For trying TCP out; threads that share memory need none of it.
+/// Runs `work` on every live rank of a schedule or program, each on its own thread, joined by TCP on the loopback
+/// interface. For testing TCP; threads that share memory do not need it.
 ///
 /// # Errors
 ///
-/// The first rank's whose communicator cannot be made.
+/// That of the first rank whose communicator cannot be made.
 ///
 /// # Panics
 ///
@@ -181,7 +180,7 @@ impl Transport for TcpTransport {
 
     fn close(&mut self) {
         for peer in self.peers.values() {
-            // A connection that is gone already needs no ending.
+            // Fails only if the connection is already gone.
             let _ = peer.stream.shutdown(Shutdown::Both);
         }
         self.peers.clear();
@@ -197,11 +196,11 @@ impl Transport for TcpTransport {
 }
 
 impl Drop for Peer {
-    /// Waits until what was to be sent has been written; no longer than the time limit of a write.
+    /// Waits until all packets have been written, but no longer than the time limit of a write.
     fn drop(&mut self) {
         self.queue = None;
         if let Some(writer) = self.writer.take() {
-            // The thread has nothing to tell: its errors show when the queue is used.
+            // The thread's errors show when the queue is used.
             let _ = writer.join();
         }
     }
@@ -218,7 +217,7 @@ fn write_all(stream: &TcpStream, envelopes: &Receiver<Envelope>, pool: &Pool) {
             .and_then(|()| out.flush());
         pool.recycle(packet);
         if written.is_err() {
-            // Whoever reads from here learns of it; so does the peer.
+            // Both readers, here and at the peer, notice.
             let _ = stream.shutdown(Shutdown::Both);
             return;
         }

@@ -9,8 +9,8 @@ use collsynth_core::topology::RankId;
 
 /// The address of every rank.
 ///
-/// As a text: a line `host:port` for each rank, in the order of the ranks; failed ranks have one, too. Empty lines and
-/// what follows a `#` are skipped.
+/// As text: a line `host:port` for each rank, failed ones included, in the order of the ranks. Empty lines and comments
+/// after `#` are skipped.
 ///
 /// ```
 /// # use collsynth_runtime::tcp::RankTable;
@@ -28,20 +28,20 @@ pub struct RankTable {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
 pub enum RankTableError {
-    #[error("line {line}: `{text}` is no address: write host:port, as in node3:7000")]
+    #[error("line {line}: `{text}` is not an address: write host:port, as in node3:7000")]
     Address { line: usize, text: String },
-    #[error("line {line}: `{text}` is the address of rank {other}, too")]
+    #[error("line {line}: `{text}` is already the address of rank {other}")]
     Twice { line: usize, text: String, other: RankId },
     #[error("the table has {found} addresses; the schedule has {ranks} ranks, failed ones included")]
     Count { found: usize, ranks: usize },
 }
 
 impl RankTable {
-    /// Reads a table for so many ranks.
+    /// Reads a table for `ranks` ranks.
     ///
     /// # Errors
     ///
-    /// A line that is no address or repeats one, or another number of addresses.
+    /// A line is not an address or repeats one, or the number of addresses is wrong.
     pub fn parse(text: &str, ranks: usize) -> Result<Self, RankTableError> {
         let mut addresses: Vec<String> = Vec::new();
         for (number, line) in text.lines().enumerate() {
@@ -81,7 +81,7 @@ impl RankTable {
     }
 }
 
-/// A listener for each rank at a free port of the loopback interface, and the table that says so.
+/// A listener for each rank at a free port of the loopback interface, and their table.
 pub(super) fn on_loopback(ranks: usize) -> Result<(RankTable, Vec<TcpListener>), TransportError> {
     let (mut addresses, mut listeners) = (Vec::new(), Vec::new());
     for _ in 0..ranks {
@@ -102,9 +102,9 @@ mod tests {
     #[test]
     fn errors_name_the_line() {
         let error = |text: &str| RankTable::parse(text, 2).unwrap_err().to_string();
-        assert_eq!(error("a:1\n\nb"), "line 3: `b` is no address: write host:port, as in node3:7000");
-        assert_eq!(error("a:0"), "line 1: `a:0` is no address: write host:port, as in node3:7000");
-        assert_eq!(error("a:1\n#\na:1"), "line 3: `a:1` is the address of rank 0, too");
+        assert_eq!(error("a:1\n\nb"), "line 3: `b` is not an address: write host:port, as in node3:7000");
+        assert_eq!(error("a:0"), "line 1: `a:0` is not an address: write host:port, as in node3:7000");
+        assert_eq!(error("a:1\n#\na:1"), "line 3: `a:1` is already the address of rank 0");
         assert_eq!(RankTable::parse("a:1", 2), Err(RankTableError::Count { found: 1, ranks: 2 }));
         assert_eq!(RankTable::parse("[::1]:80\na:65535", 2).map(|table| table.size()), Ok(2));
     }
