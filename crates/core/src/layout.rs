@@ -6,7 +6,8 @@
 //! * The input has a block per rank if each rank must end with one of its own, otherwise one block.
 //! * The output has a block per rank if each rank brings one of its own, otherwise one block.
 //! * What only the root brings, or ends with, has no blocks at the other ranks.
-//! * With a demand, each chunk is a block: ascending by (destination, part) in the input, by (origin, part) in the output.
+//! * With a demand, each chunk is a block: ascending by (destination, part) in the input, by (origin, part) in the
+//!   output.
 //! * Failed ranks have blocks too; they are neither read nor written.
 //!
 //! Input and output may share memory by NCCL's rules: the smaller one is the rank's own block of the larger one.
@@ -190,8 +191,8 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// What a rank owes itself: input blocks that belong in the output unchanged, and where the first of them goes. Sums
-    /// qualify only at a rank that is alone; in place, nothing has to move.
+    /// What a rank owes itself: input blocks that belong in the output unchanged, and where the first of them goes.
+    /// Sums qualify only at a rank that is alone; in place, nothing has to move.
     pub fn own_blocks(&self) -> Option<(std::ops::Range<u32>, u32)> {
         let alone = self.problem.topology().live_rank_count() == 1;
         let mut place = 0;
@@ -223,8 +224,8 @@ impl<'a> Layout<'a> {
         self.place(Slot::scratch(self.scratch))
     }
 
-    /// The place of a slot; slots that alias each other share one. Consecutive slots of a buffer have consecutive places;
-    /// scratch comes last. Only meaningful for a slot within its buffer.
+    /// The place of a slot; slots that alias each other share one. Consecutive slots of a buffer have consecutive
+    /// places; scratch comes last. Only meaningful for a slot within its buffer.
     pub fn place(&self, slot: Slot) -> usize {
         self.first_places()[slot.buffer as usize] + slot.offset as usize
     }

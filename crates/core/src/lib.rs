@@ -3,9 +3,9 @@
 //! Everything here is data with exact checks; nothing searches. The crate is part of the trusted base (see
 //! ARCHITECTURE.md), so it uses no graph library, no solver and no threads.
 //!
-//! In reading order: [`topology`] (the machine and its failures), [`collective`] (what must become true) and [`problem`],
-//! which joins them; [`schedule`], the answer; [`program`], the answer as one program per rank; [`certificate`], bounds
-//! on the best answer, with the exact check of their evidence.
+//! In reading order: [`topology`] (the machine and its failures), [`collective`] (what must become true) and
+//! [`problem`], which joins them; [`schedule`], the answer; [`program`], the answer as one program per rank;
+//! [`certificate`], bounds on the best answer, with the exact check of their evidence.
 
 pub mod certificate;
 pub mod collective;

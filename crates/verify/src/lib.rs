@@ -1,7 +1,7 @@
 //! The judge of `collsynth`: executes schedules and rank programs symbolically and refuses those that do not hold.
 //!
-//! The crate shares only the language of [`collsynth_core`] with the planners. Its own command, `synth-verify`, contains
-//! no planner, no solver and no C or C++.
+//! The crate shares only the language of [`collsynth_core`] with the planners. Its own command, `synth-verify`,
+//! contains no planner, no solver and no C or C++.
 //!
 //! * [`verify`] executes schedules; only it can make a [`verify::Verified`];
 //! * [`audit`] judges rank programs in every interleaving; only it can make an [`audit::AuditedProgram`];

@@ -169,7 +169,7 @@ fn a_claim_is_held_to_its_words() {
     );
     draft.claim = Some(vec![vec![7]; 8]);
     let report = judge(&draft.build());
-    assert!(report.violations[0].message.contains("7 are said to make up its transfers"), "{report:#?}");
+    assert!(report.violations[0].message.contains("its transfers are stated to have 7"), "{report:#?}");
 }
 
 /// Two channels over one cable: kept apart by an answer, or not.

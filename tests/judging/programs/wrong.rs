@@ -100,7 +100,7 @@ fn one_slot_less_gets_stuck() {
     assert_eq!(report.violations.len(), 1);
     for words in [
         "rank 0, worker 0, operation 1 (send input 1 to rank 1 on channel 0) waits for room in channel 0 (1 slot(s), all \
-         full) to be made by rank 1, worker 0",
+         full) from rank 1, worker 0",
         "rank 1, worker 0, operation 1 (send input 1 to rank 0 on channel 1)",
     ] {
         assert!(message.contains(words), "{message}");
@@ -135,7 +135,7 @@ fn a_missing_receive_is_unmatched() {
     });
     let report = judge(&missing_send);
     assert_eq!(codes(&report), [ProgramCode::P001]);
-    assert!(report.violations[0].message.contains("nobody sends on channel 0 any more"), "{report:#?}");
+    assert!(report.violations[0].message.contains("no more sends on channel 0"), "{report:#?}");
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Checking a claimed bound: exact arithmetic, no solver, no search for anything better.
 //!
-//! Why each kind of evidence is valid, for every schedule the verifier accepts. Let `W` be the sum of all widths. A link
-//! of capacity `c` carries at most `c * W` chunks in total, and the volume is `W / parts`.
+//! Why each kind of evidence is valid, for every schedule the verifier accepts. Let `W` be the sum of all widths. A
+//! link of capacity `c` carries at most `c * W` chunks in total, and the volume is `W / parts`.
 //!
 //! * **Steps.** A step moves a contribution over at most one link, so a rank `d` hops away needs `d` steps.
-//! * **Metric.** Give each link a length. A chunk with one origin and one destination crosses links whose lengths sum to
-//!   at least their distance. Over all chunks, that is at most the sum of `length * c * W` over all live links.
+//! * **Metric.** Give each link a length. A chunk with one origin and one destination crosses links whose lengths sum
+//!   to at least their distance. Over all chunks, that is at most the sum of `length * c * W` over all live links.
 //! * **Cut.** For each message that some rank of the set needs and none in it has, every part crosses into the set at
 //!   least once, as one chunk. Where values are reduced, the reverse holds: for each message wanted outside, the set's
 //!   contributions to every part must leave it, at best added up in one chunk.
@@ -26,7 +26,8 @@ use crate::collective::{Pattern, Who};
 use crate::problem::Problem;
 use crate::topology::{Link, RankId, Topology};
 
-/// Checks a bound on the number of steps: the ranks must be that far apart, and one must need the other's data. O(links).
+/// Checks a bound on the number of steps: the ranks must be that far apart, and one must need the other's data.
+/// O(links).
 ///
 /// # Errors
 ///

@@ -1,8 +1,8 @@
 //! Lower bounds with evidence that can be checked exactly and without a solver.
 //!
-//! A bound is a claim: "no schedule for this problem has fewer steps (or less volume) than this". Its evidence is a pair
-//! of ranks, a set of ranks, or integer weights of links. `bound` finds evidence; this module alone decides what it
-//! proves.
+//! A bound is a claim: "no schedule for this problem has fewer steps (or less volume) than this". Its evidence is a
+//! pair of ranks, a set of ranks, or integer weights of links. `bound` finds evidence; this module alone decides what
+//! it proves.
 //!
 //! Volumes are in messages (shards, vectors) per link of capacity 1: the sum of the widths over the parts.
 
@@ -40,8 +40,8 @@ impl Bounds {
         self.steps.as_ref().map_or(0, |bound| bound.at_least)
     }
 
-    /// The least sum of widths the bounds allow when a message has `parts` parts: the volume rounded up to a whole width,
-    /// and at least 1 per step.
+    /// The least sum of widths the bounds allow when a message has `parts` parts: the volume rounded up to a whole
+    /// width, and at least 1 per step.
     pub fn least_width(&self, parts: u32) -> u32 {
         let width = self.volume.as_ref().map_or(0, |bound| whole_width(bound.at_least, parts));
         width.max(self.least_steps())
@@ -122,14 +122,15 @@ fn whole_width(volume: Rational, parts: u32) -> u32 {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// Weights of links; 0 for links not listed. Every message covers at least its weighted distance: the volume is at
-    /// least the sum over all messages of the weighted distance from origin to destination, over the sum of weight times
-    /// capacity of all live links. For all_to_all, all_to_allv, scatter and gather.
+    /// least the sum over all messages of the weighted distance from origin to destination, over the sum of weight
+    /// times capacity of all live links. For all_to_all, all_to_allv, scatter and gather.
     Metric {
         /// `(from, to, weight)`, at most one entry per pair; if two links join it, each has this weight.
         weights: Vec<(RankId, RankId, u32)>,
     },
-    /// A set of ranks: what must enter it, over the capacity into it (for reduce_scatter and reduce: what must leave it,
-    /// over the capacity out of it). For all_gather, all_reduce_gathered, broadcast, all_reduce, reduce_scatter, reduce.
+    /// A set of ranks: what must enter it, over the capacity into it (for reduce_scatter and reduce: what must leave
+    /// it, over the capacity out of it). For all_gather, all_reduce_gathered, broadcast, all_reduce, reduce_scatter,
+    /// reduce.
     Cut {
         /// The set: live ranks, without repetition.
         ranks: Vec<RankId>,
@@ -147,8 +148,8 @@ pub enum Evidence {
         /// Weights; they add up where windows of a link overlap.
         weights: Vec<Window>,
     },
-    /// Disjoint blocks that together hold every live rank: at least `2 * (blocks - 1)` vectors cross between blocks, over
-    /// the capacity of all links between blocks. For all_reduce.
+    /// Disjoint blocks that together hold every live rank: at least `2 * (blocks - 1)` vectors cross between blocks,
+    /// over the capacity of all links between blocks. For all_reduce.
     Partition {
         /// The blocks, each without repetition.
         blocks: Vec<Vec<RankId>>,

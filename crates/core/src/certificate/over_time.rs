@@ -2,10 +2,10 @@
 //!
 //! # Idea
 //!
-//! Number the units of width of a schedule from 1 to `W`: a step of width `w` is `w` units, and of the chunks that cross
-//! a link of capacity `c` in the step, let `c` cross in each unit. A chunk crosses its links in different steps, so in
-//! ever later units. Hence every path is a path in the time-expanded network, where a chunk that crosses a link in one
-//! unit moves on in a later one, and a link has room for `c` chunks per unit.
+//! Number the units of width of a schedule from 1 to `W`: a step of width `w` is `w` units, and of the chunks that
+//! cross a link of capacity `c` in the step, let `c` cross in each unit. A chunk crosses its links in different steps,
+//! so in ever later units. Hence every path is a path in the time-expanded network, where a chunk that crosses a link
+//! in one unit moves on in a later one, and a link has room for `c` chunks per unit.
 //!
 //! ```text
 //!   unit        1        2        3
@@ -20,8 +20,8 @@
 //!
 //! # What counts
 //!
-//! Every chunk with one origin and one destination. Where chunks are copied or added up on the way, only what must reach
-//! (or leave) one rank, which the evidence names: each of these contributions is in a separate chunk.
+//! Every chunk with one origin and one destination. Where chunks are copied or added up on the way, only what must
+//! reach (or leave) one rank, which the evidence names: each of these contributions is in a separate chunk.
 //!
 //! # All-reduce
 //!

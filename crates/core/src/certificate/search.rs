@@ -52,8 +52,8 @@ impl Search {
 
     /// The distance between the center and every rank, indexed by rank; [`INFINITE`] where there is no path.
     ///
-    /// Ranks reached over links of weight 0 are as near as the current rank and go to a stack, the others to a heap: with
-    /// the weights of a cut, nearly all ranks avoid the heap. O(links log links).
+    /// Ranks reached over links of weight 0 are as near as the current rank and go to a stack, the others to a heap:
+    /// with the weights of a cut, nearly all ranks avoid the heap. O(links log links).
     pub(super) fn from(&mut self, center: RankId) -> &[u64] {
         self.distance.fill(INFINITE);
         self.distance[center.index()] = 0;

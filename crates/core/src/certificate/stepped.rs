@@ -1,8 +1,8 @@
 //! What link weights that differ from step to step prove about all schedules with a limited number of steps.
 //!
 //! Give every link a length in every step. A chunk covers lengths that sum to at least its distance in the
-//! *time-expanded* network, where what arrives in a step moves on in a later one. A link of capacity `c` carries at most
-//! `c * w[t]` chunks in step `t`, so the sum of all distances is at most
+//! *time-expanded* network, where what arrives in a step moves on in a later one. A link of capacity `c` carries at
+//! most `c * w[t]` chunks in step `t`, so the sum of all distances is at most
 //!
 //! ```text
 //!   sum over t of w[t] * (sum over links of length[t] * c)   <=   W * max over t of (sum over links of length[t] * c)

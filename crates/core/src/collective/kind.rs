@@ -1,5 +1,5 @@
-//! Kinds of collectives as data: the rest of the workspace reads a kind's line in [`Kind::data`], so no kind has code of
-//! its own elsewhere.
+//! Kinds of collectives as data: the rest of the workspace reads a kind's line in [`Kind::data`], so no kind has code
+//! of its own elsewhere.
 
 use super::Demand;
 use crate::topology::RankId;
@@ -200,7 +200,8 @@ impl Kind {
         self.combining() != Combining::Union
     }
 
-    /// True if messages can be cut into any number of parts. A barrier has one chunk; a demand counts its chunks itself.
+    /// True if messages can be cut into any number of parts. A barrier has one chunk; a demand counts its chunks
+    /// itself.
     pub fn can_be_cut(&self) -> bool {
         self.has_volume() && self.demand().is_none()
     }

@@ -27,8 +27,8 @@ enum Form {
 }
 
 impl Collective {
-    /// The chunk as a label: `3>7/1` (origin, destination, part), `5/0` (rank, part) or `5` (part). An only part is left
-    /// out.
+    /// The chunk as a label: `3>7/1` (origin, destination, part), `5/0` (rank, part) or `5` (part). An only part is
+    /// left out.
     pub fn chunk_label(&self, ranks: u32, chunk: ChunkId) -> String {
         let (owner, part) = (chunk.0 / self.parts, chunk.0 % self.parts);
         let (label, part, parts) = match (self.kind.demand(), self.form()) {

@@ -1,8 +1,8 @@
 //! What must become true: which chunks there are, who holds them before, and who must hold them after.
 //!
 //! A message (or shard, or vector) is cut into `parts` equal parts; a part in flight is a *chunk*, named by an integer.
-//! A kind of collective is a line of data: [who](Who) holds its chunks [`before`] and [`after`], and how two values of a
-//! chunk [combine](Combining). [`Collective::rule`] applies it to any chunk.
+//! A kind of collective is a line of data: [who](Who) holds its chunks [`before`] and [`after`], and how two values of
+//! a chunk [combine](Combining). [`Collective::rule`] applies it to any chunk.
 //!
 //! [`before`]: Kind::before
 //! [`after`]: Kind::after

@@ -1,7 +1,7 @@
 //! The answer: steps of given widths, each a list of transfers over links.
 //!
-//! A [`Schedule`] is plain data in three flat arrays (steps, transfers, chunks) and may be wrong in any respect: only the
-//! verifier decides whether it solves a problem. A [`Solution`] is what a file holds: a problem, a schedule for it,
+//! A [`Schedule`] is plain data in three flat arrays (steps, transfers, chunks) and may be wrong in any respect: only
+//! the verifier decides whether it solves a problem. A [`Solution`] is what a file holds: a problem, a schedule for it,
 //! claimed bounds and provenance.
 
 mod builder;

@@ -29,8 +29,8 @@ pub struct Statistics {
 }
 
 impl LinkLoads {
-    /// Counts the chunks on every link in every step. Skips transfers without a link or with an ambiguous one: a verified
-    /// schedule has none.
+    /// Counts the chunks on every link in every step. Skips transfers without a link or with an ambiguous one: a
+    /// verified schedule has none.
     pub fn new(problem: &Problem, schedule: &Schedule) -> Self {
         let topology = problem.topology();
         let links = topology.links().len();

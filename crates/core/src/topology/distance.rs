@@ -7,8 +7,8 @@ use super::{RankId, Topology};
 /// The distance between ranks that cannot reach each other.
 pub const UNREACHABLE: u16 = u16::MAX;
 
-/// All-pairs hop distances over live links: `N * N` entries of two bytes, one breadth-first search per rank, O(N * links)
-/// time. Distances of 65535 and more count as unreachable.
+/// All-pairs hop distances over live links: `N * N` entries of two bytes, one breadth-first search per rank, O(N *
+/// links) time. Distances of 65535 and more count as unreachable.
 #[derive(Clone, Debug)]
 pub struct Distances {
     ranks: usize,

@@ -1,8 +1,8 @@
 //! The machine: ranks, directed links, failures, and the distances between ranks.
 //!
 //! A [`Topology`] is built from a [`TopologySpec`] (what a person or a file states) and checked once, in
-//! [`Topology::new`]; from then on every rank, link and coordinate in it is valid. Failed links stay in it, marked dead,
-//! so that a schedule that uses one can be told from a schedule that uses a link that never existed.
+//! [`Topology::new`]; from then on every rank, link and coordinate in it is valid. Failed links stay in it, marked
+//! dead, so that a schedule that uses one can be told from a schedule that uses a link that never existed.
 //!
 //! * Ranks are `0..N`. On a torus of extents `X x Y x Z ...`, rank = `x + X*(y + Y*(z + ...))`.
 //! * Links are directed. A *cable* is a link and its opposite.

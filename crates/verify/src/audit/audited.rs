@@ -1,4 +1,4 @@
-//! Programs that the audit has passed.
+//! Audited programs.
 
 use std::fmt;
 use std::ops::Deref;
@@ -6,24 +6,24 @@ use std::ops::Deref;
 use super::{AuditOptions, AuditReport, audit};
 use collsynth_core::program::Program;
 
-/// A rank program that the audit has found to hold. It can be read, but not changed; only the audit makes one, so
-/// whoever takes it need not check it again.
+/// A rank program that passed the audit. It is read-only and only the audit makes one, so it never needs checking
+/// again.
 #[derive(Clone, Debug)]
 pub struct AuditedProgram {
     program: Program,
 }
 
-/// A program with violations, given back with the report.
+/// A program with violations, returned with the report.
 #[derive(Clone, Debug)]
 pub struct RefutedProgram {
-    /// What was judged.
+    /// The program.
     pub program: Program,
     /// What is wrong with it.
     pub report: AuditReport,
 }
 
 impl AuditedProgram {
-    /// Judges a program, see [`audit`].
+    /// Judges a program; see [`audit`].
     ///
     /// # Errors
     ///

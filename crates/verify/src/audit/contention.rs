@@ -1,29 +1,29 @@
-//! Is a link ever shared? Two transfers must never be on one link at the same time, whatever the interleaving.
+//! Is a link ever shared? No two transfers may be on one link at the same time in any interleaving.
 //!
 //! A packet is on its link from the operation that sends it to the end of the one that receives it; a transfer is a
-//! packet, or as many packets of a channel as the program says belong together. So a link is never shared if its
-//! transfers can be put in a row such that what receives the last packet of each comes before what sends the first of
-//! the next, by worker orders, waits and packets (Lamport, CACM 1978):
+//! packet, or several packets of a channel that the program declares to belong together. So a link is never shared if
+//! its transfers can be put in sequence such that the receive of the last packet of each comes before the send of the
+//! first of the next, by worker orders, waits and packets (Lamport, CACM 1978):
 //!
 //! ```text
 //! rank 3   send A ........................ send B           ... must be a chain of orders
 //! rank 7          receive A --- token ---/
 //! ```
 //!
-//! If there is such a row, it is the one in which the transfers ran in the one interleaving that was executed, so
-//! neighbours in that row are all that has to be compared. Otherwise some interleaving has both on their way at a time.
-//! Tokens carry no data and are left out. That a full channel holds its sender back counts as no order.
+//! If there is such a sequence, it is the one in the interleaving that was executed, so only consecutive transfers need
+//! comparing. Otherwise some interleaving has both in flight at a time. Tokens carry no data and are left out.
+//! Back-pressure from a full channel does not count as an order.
 //!
-//! First the orders within the two ranks of a channel are tried, in O(their operations), then those that lead through a
-//! few workers (`hub`), in O(all operations) each. What these do not prove is looked for in the whole program, for some
-//! channels at a time.
+//! First the orders within the two ranks of a channel are tried, in O(their operations), then those through a few
+//! workers (`hub`), in O(all operations) each. The rest is searched in the whole program, for a batch of channels at a
+//! time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::fact::Fact;
 use super::hub::{Hub, chain};
 use super::ledger::Ledger;
-use super::order::Order;
+use super::order::{Order, join};
 use super::run::Interleaving;
 use super::structure::NOBODY;
 use super::{Machine, ProgramCode};
@@ -31,9 +31,9 @@ use super::{Machine, ProgramCode};
 use collsynth_core::program::{Operation, Program};
 use collsynth_core::topology::{Direction, RankId};
 
-/// Channels that are followed through the whole program at a time.
-const AT_A_TIME: usize = 32;
-/// Claims for which a chain of orders is searched, and workers of it that are looked at.
+/// Channels per search of the whole program.
+const BATCH: usize = 32;
+/// Claims for which a chain of orders is searched, and the workers on it that are tried.
 const TRIES: usize = 8;
 const WORKERS: usize = 12;
 
@@ -47,9 +47,9 @@ pub(super) fn check(
 ) {
     let Some(transfers) = transfers(program, run, ledger) else { return };
     let mut claims = vec![Vec::new(); program.channels.len()];
-    for mut row in by_link(program, machine, transfers).into_values() {
-        row.sort_by_key(|transfer| order.position[transfer.first_send]);
-        for pair in row.windows(2) {
+    for mut sequence in by_link(program, machine, transfers).into_values() {
+        sequence.sort_by_key(|transfer| order.position[transfer.first_send]);
+        for pair in sequence.windows(2) {
             let (one, next) = (&pair[0], &pair[1]);
             claims[one.channel].push(Claim { received: one.received, last: one.last_receive, send: next.first_send });
         }
@@ -60,11 +60,10 @@ pub(super) fn check(
     for (channel, claims) in (0..).zip(claims).filter(|(_, claims)| !claims.is_empty()) {
         near.channels[0] = channel;
         near.pass_nearby();
-        let left: Vec<Claim> = claims.into_iter().filter(|claim| !near.proves(claim, 0)).collect();
-        open.extend(left.into_iter().map(|claim| (channel, claim)));
+        open.extend(claims.into_iter().filter(|claim| !near.proves(claim, 0)).map(|claim| (channel, claim)));
     }
     let (open, mut wrong) = try_hubs(program, run, order, open);
-    for batch in open.chunk_by(|one, other| one.0 == other.0).collect::<Vec<_>>().chunks(AT_A_TIME) {
+    for batch in open.chunk_by(|one, other| one.0 == other.0).collect::<Vec<_>>().chunks(BATCH) {
         let channels: Vec<u32> = batch.iter().map(|claims| claims[0].0).collect();
         let counts = vec![0; operations * channels.len()];
         let mut far = Counts { program, run, order, channels, counts };
@@ -75,18 +74,15 @@ pub(super) fn check(
     }
     wrong.sort_by_key(|(channel, claim)| (*channel, claim.received));
     for (channel, claim) in wrong {
-        ledger.add(ProgramCode::P008, Some(claim.send), || Fact::SharedLink {
-            channel,
-            send: claim.send,
-            receive: claim.last,
-        });
+        let Claim { last: receive, send, .. } = claim;
+        ledger.add(ProgramCode::P008, Some(send), || Fact::SharedLink { channel, send, receive });
     }
 }
 
-/// Proves what leads through a few workers, in the same order what is left, and what is known to be wrong.
+/// Proves claims by chains through a few workers. Returns those still open, in the same order, and those refuted.
 fn try_hubs(program: &Program, run: &Interleaving<'_>, order: &Order, mut open: Vec<Open>) -> (Vec<Open>, Vec<Open>) {
     let mut wrong = Vec::new();
-    // A barrier of all ranks most often leads through the first of them.
+    // A barrier of all ranks usually leads through the first worker.
     let first = (0..program.worker_count()).find(|&worker| !program.range(worker).is_empty());
     if let Some(worker) = first.filter(|_| !open.is_empty()) {
         let hub = Hub::new(program, run, order, worker);
@@ -102,7 +98,7 @@ fn try_hubs(program: &Program, run: &Interleaving<'_>, order: &Order, mut open: 
             wrong.push(open.remove(sample));
             continue;
         };
-        // The chain leads through each of its workers: each proves this claim at least.
+        // Each worker on the chain proves at least this claim.
         for worker in workers.into_iter().take(WORKERS) {
             let hub = Hub::new(program, run, order, worker);
             let before = open.len();
@@ -120,14 +116,14 @@ struct Transfer {
     channel: usize,
     first_send: usize,
     last_receive: usize,
-    /// How many packets with slots the channel has brought when it is over.
+    /// The packets with slots that the channel has delivered when the transfer ends.
     received: u32,
 }
 
 /// A claim and the channel of the packets received.
 type Open = (u32, Claim);
 
-/// What is to be proven: so many packets of a channel were received, the last by that operation, before that send.
+/// To be proven: `received` packets of a channel were received, the last by operation `last`, before `send`.
 #[derive(Clone, Copy)]
 struct Claim {
     received: u32,
@@ -135,7 +131,7 @@ struct Claim {
     send: usize,
 }
 
-/// The transfers of all channels. `None` if the program does not count its packets right.
+/// The transfers of all channels; `None` if the program miscounts its packets.
 fn transfers(program: &Program, run: &Interleaving<'_>, ledger: &mut Ledger) -> Option<Vec<Transfer>> {
     let mut received_by = vec![NOBODY; program.operations().len()];
     for (number, &sender) in run.sent_by.iter().enumerate().filter(|&(_, &sender)| sender != NOBODY) {
@@ -162,7 +158,7 @@ fn transfers(program: &Program, run: &Interleaving<'_>, ledger: &mut Ledger) -> 
     (ledger.count() == before).then_some(transfers)
 }
 
-/// The link of a channel: its ends on the machine, and the direction where all channels between them state one.
+/// The link of a channel: its ends on the machine, and the direction if all channels between them state one.
 type Link = (RankId, RankId, Option<Direction>);
 
 fn by_link(program: &Program, machine: Option<Machine<'_>>, transfers: Vec<Transfer>) -> BTreeMap<Link, Vec<Transfer>> {
@@ -174,40 +170,37 @@ fn by_link(program: &Program, machine: Option<Machine<'_>>, transfers: Vec<Trans
         let channel = program.channels[channel];
         (on_machine(channel.from), on_machine(channel.to), channel.via)
     };
-    // A channel that does not say which of two links it takes may share either.
-    let mut unsaid: BTreeMap<(RankId, RankId), bool> = BTreeMap::new();
-    for transfer in &transfers {
-        let (from, to, via) = ends(transfer.channel);
-        *unsaid.entry((from, to)).or_default() |= via.is_none();
-    }
+    // A channel without `via` may take either of two links.
+    let ambiguous: BTreeSet<(RankId, RankId)> =
+        transfers.iter().map(|one| ends(one.channel)).filter(|end| end.2.is_none()).map(|end| (end.0, end.1)).collect();
     let mut by_link: BTreeMap<Link, Vec<Transfer>> = BTreeMap::new();
     for transfer in transfers {
         let (from, to, via) = ends(transfer.channel);
-        let via = via.filter(|_| !unsaid[&(from, to)]);
+        let via = via.filter(|_| !ambiguous.contains(&(from, to)));
         by_link.entry((from, to, via)).or_default().push(transfer);
     }
     by_link
 }
 
-/// How many packets of some channels were received before or by each operation, carried from one operation to the next.
+/// The packets of some channels received before or by each operation, propagated from operation to operation.
 struct Counts<'a> {
     program: &'a Program,
     run: &'a Interleaving<'a>,
     order: &'a Order,
     channels: Vec<u32>,
-    /// For each operation that was gone through, a count for each of the channels.
+    /// For each operation passed, a count for each channel.
     counts: Vec<u32>,
 }
 
 impl Counts<'_> {
-    /// Goes through all operations.
+    /// Passes all operations.
     fn pass_everywhere(&mut self) {
         for &number in &self.run.order {
             self.pass(number as usize, |_| true);
         }
     }
 
-    /// Goes through the operations at the ends of the one channel, and follows packets between these alone.
+    /// Passes the operations at the ends of the only channel, and follows packets only between these.
     fn pass_nearby(&mut self) {
         let ends = self.program.channels[self.channels[0] as usize];
         let mut numbers = self.order.by_rank[ends.from.index()].clone();
@@ -220,32 +213,24 @@ impl Counts<'_> {
         }
     }
 
-    /// Goes through an operation, after all that come before it; of packets, only those from some ranks are followed.
+    /// Passes an operation, after all that come before it. Follows packets only from some ranks.
     fn pass(&mut self, number: usize, follow: impl Fn(RankId) -> bool) {
         let width = self.channels.len();
         self.counts[number * width..(number + 1) * width].fill(0);
         for earlier in self.order.before(self.program, self.run, number).into_iter().flatten() {
             if follow(self.order.rank[earlier]) {
-                self.join(number, earlier);
+                join(&mut self.counts, width, number, earlier);
             }
         }
-        let operation = self.program.operations()[number];
-        // All receives of a channel are in one worker, so those before this one are counted by now.
-        if let Operation::Receive { channel, count: 1.., .. } = operation
+        // All receives of a channel are in one worker, so earlier ones are already counted.
+        if let Operation::Receive { channel, count: 1.., .. } = self.program.operations()[number]
             && let Some(place) = self.channels.iter().position(|&one| one == channel)
         {
             self.counts[number * width + place] += 1;
         }
     }
 
-    fn join(&mut self, to: usize, from: usize) {
-        let width = self.channels.len();
-        for place in 0..width {
-            self.counts[to * width + place] = self.counts[to * width + place].max(self.counts[from * width + place]);
-        }
-    }
-
-    /// True if the operations that were gone through show that the claim is true.
+    /// True if the operations passed prove the claim.
     fn proves(&self, claim: &Claim, place: usize) -> bool {
         self.counts[claim.send * self.channels.len() + place] >= claim.received
     }

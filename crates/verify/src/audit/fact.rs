@@ -1,5 +1,5 @@
-//! What the audit records of a violation: data for the sentence that is made afterwards. Operations, workers and
-//! channels are numbered through the whole program.
+//! What the audit records about a violation: data for the sentence made later. Operations, workers and channels are
+//! numbered through the whole program.
 
 use super::values::FaultKind;
 use collsynth_core::collective::ChunkId;
@@ -15,19 +15,19 @@ pub(super) enum Fact {
     NotOnMachine { channel: usize },
     /// T001 to T003: between these ranks of the machine there is no live link for the channel.
     NoLink { channel: usize, from: RankId, to: RankId, why: NoLink },
-    /// P006: more slots of scratch than are judged.
+    /// P006: more slots of scratch than can be judged.
     TooMuchScratch { slots: u64, most: u64 },
-    /// P006: the channel has no slots, or an end that is not there.
+    /// P006: the channel has no slots, or an end that does not exist.
     BadChannel { channel: usize },
-    /// P006: what the operation names is not there, or overlaps.
+    /// P006: what the operation names does not exist, or overlaps.
     BadOperation(BadOperation),
-    /// P005: two workers are at this end of a channel.
+    /// P005: two workers use this end of a channel.
     SharedEnd { channel: u32, end: End, workers: [u32; 2] },
-    /// P002: the packet that the operation received has another length.
+    /// P002: the packet received has another length.
     OtherLength { sender: usize, sent: u32, count: u32 },
     /// P001: what the operation waits for never comes.
     WaitsForever(Option<Obstacle>),
-    /// P001: packets that are left over, the first from the operation.
+    /// P001: leftover packets, the first sent by the operation.
     NeverReceived { channel: usize, packets: usize },
     /// P003: each waits for the next, and the last for the first.
     Deadlock(Vec<Waiting>),
@@ -35,7 +35,7 @@ pub(super) enum Fact {
     Race { rank: RankId, place: usize, earlier: (usize, Access), later: (usize, Access) },
     /// D002, R001 to R003, P007: a slot of the output holds the wrong value.
     Output { output: Output, wrong: Wrong },
-    /// P008: the packets of the channel are not as many as those of its transfers.
+    /// P008: the channel's packets differ in number from those of its transfers.
     PacketCount { channel: usize, packets: usize, stated: u64 },
     /// P008: the send does not come after the receive.
     SharedLink { channel: u32, send: usize, receive: usize },
@@ -49,29 +49,20 @@ pub(super) enum NoLink {
     Dead,
 }
 
-/// Why an operation makes no sense.
+/// Why an operation is malformed.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum BadOperation {
     /// Its rank has no such worker.
     NoWorker,
     /// The worker waited for has no such operation.
-    NoOperation {
-        worker: u32,
-        target: usize,
-    },
+    NoOperation { worker: u32, target: usize },
+    /// There is no such channel.
     NoChannel,
     /// This end of the channel is at another rank.
-    OtherRank {
-        channel: u32,
-        rank: RankId,
-        end: End,
-    },
+    OtherRank { channel: u32, rank: RankId, end: End },
     /// The buffer is shorter.
-    Beyond {
-        buffer: Buffer,
-        len: u32,
-    },
-    /// It writes some of what it reads.
+    Beyond { buffer: Buffer, len: u32 },
+    /// The slots it writes partly overlap those it reads.
     Overlap,
 }
 
@@ -93,7 +84,7 @@ pub(super) enum Obstacle {
     Operation(usize),
 }
 
-/// An operation that waits, what for, and for which worker.
+/// A blocked operation, its obstacle, and the worker it waits for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     pub(super) operation: usize,
@@ -120,13 +111,14 @@ pub(super) struct Output {
 /// What a slot of the output holds instead.
 #[derive(Debug)]
 pub(super) enum Wrong {
-    /// D002: what was never written.
+    /// D002: a value that was never written.
     Unset,
-    /// D002, P007, R003: what this operation made no sense of.
+    /// D002, P007, R003: the invalid result of this operation.
     Fault(usize, FaultKind),
     /// P007
     OtherChunk(ChunkId),
-    /// R001: contributions counted more than once, how often, ascending, and the operation that did it first.
+    /// R001: the first operation to count contributions repeatedly, and those contributions with their counts,
+    /// ascending.
     Repeated(usize, Vec<(RankId, u64)>),
     /// R002: a sum without these ranks' contributions.
     Lacks(Vec<RankId>),

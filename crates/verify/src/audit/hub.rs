@@ -1,9 +1,9 @@
-//! Many orders between operations at once: those that lead through one worker.
+//! Many orders between operations at once: those that lead through one worker, the hub.
 //!
-//! Each operation has a first operation of the worker that comes after it, and a last one that comes before it. Where
-//! the first after `a` is not behind the last before `b`, a chain of orders leads from `a` to `b`. Two passes over all
-//! operations find that for any number of pairs; a barrier of all ranks leads through the root of its tree, so that its
-//! worker is all that is needed. Which worker to try is seen from one chain that is searched for.
+//! For each operation, some operation of the hub is the first after it and some is the last before it. If the first
+//! after `a` is not later than the last before `b`, a chain of orders leads from `a` to `b`. Two passes over all
+//! operations decide this for any number of pairs. A barrier of all ranks leads through the root of its tree, so that
+//! worker alone suffices. To find a hub worth trying, search one chain.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -13,9 +13,9 @@ use collsynth_core::program::Program;
 
 /// The orders that lead through one worker.
 pub(super) struct Hub {
-    /// For each operation the first operation of the worker that is it or comes after it; [`u32::MAX`]: none.
+    /// For each operation, the first operation of the worker that comes no earlier; [`u32::MAX`]: none.
     after: Vec<u32>,
-    /// How many operations of the worker are it or come before it.
+    /// For each operation, how many operations of the worker come no later.
     before: Vec<u32>,
 }
 
@@ -46,8 +46,8 @@ impl Hub {
     }
 }
 
-/// The workers on a chain of orders from one operation to another, those in its middle first. `None` if there is no
-/// chain. O(operations that ran between the two).
+/// The workers on a chain of orders from one operation to another, the middle ones first; `None` if there is no chain.
+/// O(operations that ran between the two).
 pub(super) fn chain(
     program: &Program,
     run: &Interleaving<'_>,
@@ -55,7 +55,7 @@ pub(super) fn chain(
     from: usize,
     to: usize,
 ) -> Option<Vec<usize>> {
-    // Where the search came from: the operation after.
+    // For each operation found, its successor on the chain.
     let mut next: HashMap<usize, usize> = HashMap::new();
     let mut queue = VecDeque::from([to]);
     while let Some(number) = queue.pop_front() {

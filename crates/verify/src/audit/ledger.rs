@@ -6,7 +6,7 @@ use super::ProgramCode;
 use super::fact::Fact;
 use super::report::{AuditReport, ProgramViolation};
 
-/// Collects facts in the order in which they are found, keeps the first ones and counts them all.
+/// Collects facts in the order found, keeps the first ones and counts all.
 pub(super) struct Ledger {
     limit: usize,
     kept: Vec<(ProgramCode, Option<usize>, Fact)>,
@@ -18,7 +18,7 @@ impl Ledger {
         Self { limit, kept: Vec::new(), totals: BTreeMap::new() }
     }
 
-    /// Adds a violation of an operation, if it is about one; its data are only made if it is kept.
+    /// Adds a violation, with its operation if it is about one; its data are made only if it is kept.
     pub(super) fn add(&mut self, code: ProgramCode, operation: Option<usize>, fact: impl FnOnce() -> Fact) {
         *self.totals.entry(code).or_default() += 1;
         if self.kept.len() < self.limit {
@@ -26,7 +26,7 @@ impl Ledger {
         }
     }
 
-    /// How many violations there are so far.
+    /// The number of violations so far.
     pub(super) fn count(&self) -> u64 {
         self.totals.values().sum()
     }

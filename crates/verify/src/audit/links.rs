@@ -1,4 +1,4 @@
-//! Do the channels that are used lie on links of the machine?
+//! Do the channels in use lie on live links of the machine?
 
 use super::fact::{Fact, NoLink};
 use super::ledger::Ledger;
@@ -6,8 +6,8 @@ use super::{Machine, ProgramCode};
 use collsynth_core::program::{Operation, Program};
 use collsynth_core::topology::{RankId, Topology};
 
-/// Checks the ranks that do something, and the channels that are used: the machine's own links, or those of the machine
-/// that is given, must carry them.
+/// Checks that ranks with operations are alive, and that the channels in use lie on links of the program's own machine
+/// or the given one.
 pub(super) fn check(program: &Program, machine: Option<Machine<'_>>, ledger: &mut Ledger) {
     let own = program.problem.topology();
     for rank in (0..program.rank_count() as u32).map(RankId).filter(|&rank| !own.is_alive(rank)) {

@@ -1,21 +1,21 @@
-//! The audit: does a rank program do what its collective asks, however its workers' operations fall in time?
+//! The audit: does a rank program do what its collective asks in every interleaving of its workers' operations?
 //!
-//! The answer is exact and no interleaving is tried out, let alone a sample of them. Every channel has one sender and
-//! one receiver, and an operation that may go ahead is never held back by another that does. So
+//! The answer is exact, without enumerating or sampling interleavings. Every channel has one sender and one receiver,
+//! and an operation that may proceed is never blocked by another that does. So
 //!
-//! 1. which packet answers which receive is fixed by order alone, and if one interleaving comes to its end, all do
-//!    (`run`); if one gets stuck, all do, and the workers that wait for each other are named;
+//! 1. order alone fixes which packet each receive takes, and if one interleaving terminates, all do (`run`); if one
+//!    gets stuck, all do, and the workers that wait for each other are named;
 //! 2. two operations are ordered if a chain of worker orders, waits and packets leads from one to the other: Lamport,
 //!    "Time, Clocks, and the Ordering of Events in a Distributed System" (1978). A slot that two unordered operations
-//!    touch, one of them to write, is a race (`races`). That a full channel holds its sender back is not counted as an
-//!    order: a program must not need a shallow channel;
-//! 3. without races, every operation reads the same values in every interleaving, so the values of one are those of all
-//!    (`values`), and the collective's demands are compared with them (`outcome`);
-//! 4. a program that claims to be free of contention is refused if two transfers may be on one link at a time
-//!    (`contention`), by the same orders.
+//!    touch, one of them to write, is a race (`races`). Back-pressure from a full channel does not count as an order: a
+//!    program must not depend on a shallow channel;
+//! 3. without races, every operation reads the same values in every interleaving, so the values of one run (`values`)
+//!    are compared with the collective's demands (`outcome`);
+//! 4. by the same orders, a program that claims to be free of contention is refused if two transfers may be on one link
+//!    at a time (`contention`).
 //!
-//! What has to be believed is here, in `program`, in the language of problems and in the reader; planners and the
-//! lowering are not. What decides records facts (`fact`); `diagnosis` makes sentences of them afterwards.
+//! The trusted base is this module, `program`, the language of problems and the reader; planners and the lowering are
+//! not part of it. The checks record facts (`fact`); `diagnosis` makes sentences of them later.
 
 mod audited;
 mod code;
@@ -45,16 +45,16 @@ pub use code::ProgramCode;
 pub use options::{AuditOptions, Machine};
 pub use report::{AuditReport, ProgramViolation};
 
-/// Judges a program. Takes time in the number of slots moved, and where ranks order each other's operations by packets
-/// alone, in the number of operations times the workers of each such rank. Freedom from contention takes time in the
-/// operations at the ends of each channel; where only other ranks keep its transfers apart, in all operations.
+/// Judges a program. O(slots moved), plus O(operations * workers) for each rank whose operations are ordered only by
+/// packets through other ranks. Freedom from contention takes O(operations at both ends) per channel, or O(all
+/// operations) where only other ranks keep its transfers apart.
 pub fn audit(program: &Program, options: &AuditOptions<'_>) -> AuditReport {
     let mut ledger = Ledger::new(options.max_errors);
     decide(program, options, &mut ledger);
     ledger.into_report(|operation, fact| sentence(program, options.machine, operation, fact))
 }
 
-/// Records all violations. A program that makes no sense, or gets stuck, is looked at no further.
+/// Records all violations. A malformed or stuck program is not examined further.
 fn decide(program: &Program, options: &AuditOptions<'_>, ledger: &mut Ledger) {
     links::check(program, options.machine, ledger);
     let Some(ends) = structure::check(program, ledger) else { return };

@@ -2,23 +2,23 @@
 
 use collsynth_core::topology::{RankId, Topology};
 
-/// The machine a program is to run on, where it is not the one it names.
+/// The machine a program is to run on, if not its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine<'a> {
     /// The machine.
     pub topology: &'a Topology,
-    /// For each rank of the program, the rank of the machine that it is.
+    /// The rank of the machine for each rank of the program.
     pub rank_map: &'a [RankId],
 }
 
-/// How a program is to be judged.
+/// How a program is judged.
 #[derive(Clone, Copy, Debug)]
 pub struct AuditOptions<'a> {
-    /// List at most this number of violations; the totals are always complete.
+    /// The most violations that are listed; the totals are always complete.
     pub max_errors: usize,
     /// Check links against this machine instead of the program's own.
     pub machine: Option<Machine<'a>>,
-    /// Refuse transfers that may be on a link together even if the program does not claim that there are none.
+    /// Refuse transfers that may share a link even if the program does not claim otherwise.
     pub contention_free: bool,
 }
 

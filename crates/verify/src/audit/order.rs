@@ -5,13 +5,20 @@ use super::structure::NOBODY;
 use collsynth_core::program::{Operation, Program};
 use collsynth_core::topology::RankId;
 
-/// Where operations stand, and what comes directly before them.
+/// What comes before `from` comes before `to`: the larger of their counts, `width` per operation.
+pub(super) fn join(counts: &mut [u32], width: usize, to: usize, from: usize) {
+    for entry in 0..width {
+        counts[to * width + entry] = counts[to * width + entry].max(counts[from * width + entry]);
+    }
+}
+
+/// The positions of operations, and what comes directly before them.
 pub(super) struct Order {
-    /// For each operation its worker and its rank, and its place in the order in which they ran.
+    /// For each operation its worker, its rank, and its position in the run.
     pub(super) worker: Vec<u32>,
     pub(super) rank: Vec<RankId>,
     pub(super) position: Vec<usize>,
-    /// The operations of each rank in the order in which they ran.
+    /// The operations of each rank in the order of the run.
     pub(super) by_rank: Vec<Vec<u32>>,
 }
 
@@ -33,7 +40,7 @@ impl Order {
         Self { worker, rank, position, by_rank }
     }
 
-    /// The operations that come directly before one: in its worker, what it waits for, what sent its packet.
+    /// The direct predecessors of an operation: in its worker, the one it waits for, the sender of its packet.
     pub(super) fn before(&self, program: &Program, run: &Interleaving<'_>, number: usize) -> [Option<usize>; 3] {
         let in_worker = (number > program.range(self.worker[number] as usize).start).then(|| number - 1);
         let awaited = match program.operations()[number] {

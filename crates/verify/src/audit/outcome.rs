@@ -1,4 +1,4 @@
-//! Does the output of every rank hold what the collective asks for?
+//! Does the output of every rank hold what the collective asks?
 
 use super::ProgramCode;
 use super::fact::{Fact, Output, Wrong};
@@ -9,7 +9,6 @@ use super::values::{FaultKind, SlotValue};
 use collsynth_core::collective::{ChunkId, Combining, Holders};
 use collsynth_core::program::Program;
 
-/// Compares the output of every rank with what the collective asks for.
 pub(super) fn check(program: &Program, run: &Interleaving<'_>, ledger: &mut Ledger) {
     let problem = &program.problem;
     for chunk in (0..problem.chunk_count()).map(ChunkId) {

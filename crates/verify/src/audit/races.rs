@@ -1,25 +1,24 @@
 //! Races: two operations of a rank that touch the same slot, one to write it, and that nothing orders.
 //!
-//! The operations of a rank are looked at in the order of the run, with vector clocks: an entry for each worker of the
-//! rank, how many of its operations come before. For each place the last write and, for each worker, the last read
-//! since are kept; a new access must come after those it could conflict with (Flanagan and Freund, "FastTrack", PLDI
-//! 2009).
+//! The operations of a rank are examined in the order of the run, with vector clocks: for each worker of the rank, how
+//! many of its operations come before. For each place, the last write and each worker's last read since are kept; a new
+//! access must come after those it conflicts with (Flanagan and Freund, "FastTrack", PLDI 2009).
 //!
-//! First only waits within the rank are counted as orders. Where that does not order two accesses, packets by way of
-//! other ranks still may: then the clocks of this rank's workers are carried through the whole program. So the answer
-//! is exact, and cheap for programs that order their ranks' slots by waits.
+//! First only waits within the rank count as orders. If they do not order two accesses, packets through other ranks
+//! still may: then the clocks of this rank's workers are propagated through the whole program. So the answer is exact,
+//! and cheap for programs that order accesses by waits.
 
 use super::ProgramCode;
 use super::fact::{Access, Fact};
 use super::ledger::Ledger;
-use super::order::Order;
+use super::order::{Order, join};
 use super::run::Interleaving;
 use super::structure::NOBODY;
 
-use collsynth_core::program::{Operation, Program};
+use collsynth_core::program::{Operation, Program, Slot};
 use collsynth_core::topology::RankId;
 
-/// Reports the races of a program that comes to its end.
+/// Reports the races of a program that terminates.
 pub(super) fn check(program: &Program, run: &Interleaving<'_>, order: &Order, ledger: &mut Ledger) {
     for rank in (0..program.rank_count() as u32).map(RankId) {
         let mine = &order.by_rank[rank.index()];
@@ -30,15 +29,13 @@ pub(super) fn check(program: &Program, run: &Interleaving<'_>, order: &Order, le
         let clocks = clocks_through_all(program, run, order, rank);
         let workers = program.workers(rank);
         for suspect in suspects {
-            let worker = program.worker_of(suspect.earlier as usize);
-            let entry = suspect.later as usize * workers.len() + (worker - workers.start);
-            if clocks[entry] as usize <= suspect.earlier as usize - program.range(worker).start {
-                ledger.add(ProgramCode::P004, Some(suspect.later as usize), || Fact::Race {
-                    rank,
-                    place: suspect.place,
-                    earlier: (suspect.earlier as usize, suspect.what.0),
-                    later: (suspect.later as usize, suspect.what.1),
-                });
+            let Suspect { place, what, .. } = suspect;
+            let (earlier, later) = (suspect.earlier as usize, suspect.later as usize);
+            let worker = program.worker_of(earlier);
+            let entry = later * workers.len() + (worker - workers.start);
+            if clocks[entry] as usize <= earlier - program.range(worker).start {
+                let (earlier, later) = ((earlier, what.0), (later, what.1));
+                ledger.add(ProgramCode::P004, Some(later.0), || Fact::Race { rank, place, earlier, later });
             }
         }
     }
@@ -53,7 +50,7 @@ struct Suspect {
     what: (Access, Access),
 }
 
-/// For each operation of the program, how many operations of each worker of a rank come before it or are it.
+/// For each operation of the program, how many operations of each worker of a rank come no later.
 fn clocks_through_all(program: &Program, run: &Interleaving<'_>, order: &Order, rank: RankId) -> Vec<u32> {
     let own = program.workers(rank);
     let width = own.len();
@@ -70,13 +67,6 @@ fn clocks_through_all(program: &Program, run: &Interleaving<'_>, order: &Order, 
     clocks
 }
 
-/// What comes before `from` comes before `to`.
-fn join(clocks: &mut [u32], width: usize, to: usize, from: usize) {
-    for entry in 0..width {
-        clocks[to * width + entry] = clocks[to * width + entry].max(clocks[from * width + entry]);
-    }
-}
-
 /// The accesses of one rank, ordered by its own waits.
 struct Rank<'a> {
     program: &'a Program,
@@ -85,9 +75,9 @@ struct Rank<'a> {
     first_worker: usize,
     width: usize,
     first_operation: usize,
-    /// `width` for each operation of the rank.
+    /// `width` entries per operation of the rank.
     clocks: Vec<u32>,
-    /// For each place the last write, and the last read since by each worker.
+    /// For each place, the last write and each worker's last read since.
     written: Vec<u32>,
     read: Vec<Vec<u32>>,
     suspects: Vec<Suspect>,
@@ -118,14 +108,12 @@ impl<'a> Rank<'a> {
         for &number in mine {
             self.tick(number as usize);
             let operation = &self.program.operations()[number as usize];
-            for (slot, count) in operation.reads().filter(|&(_, count)| count > 0) {
-                let start = layout.place(slot);
-                (start..start + count as usize).for_each(|place| self.reads(number, place));
-            }
-            for (slot, count) in operation.writes().into_iter().filter(|&(_, count)| count > 0) {
-                let start = layout.place(slot);
-                (start..start + count as usize).for_each(|place| self.writes(number, place));
-            }
+            let places = |(slot, count): (Slot, u32)| match count {
+                0 => 0..0,
+                _ => layout.place(slot)..layout.place(slot) + count as usize,
+            };
+            operation.reads().flat_map(places).for_each(|place| self.reads(number, place));
+            operation.writes().into_iter().flat_map(places).for_each(|place| self.writes(number, place));
         }
         self.suspects
     }
@@ -148,8 +136,7 @@ impl<'a> Rank<'a> {
         self.compare(self.written[place], number, place, (Access::Write, Access::Read));
         let worker = self.program.worker_of(number as usize);
         let range = self.program.range(worker);
-        let same = self.read[place].iter_mut().find(|earlier| range.contains(&(**earlier as usize)));
-        match same {
+        match self.read[place].iter_mut().find(|earlier| range.contains(&(**earlier as usize))) {
             Some(earlier) => *earlier = number,
             None => self.read[place].push(number),
         }
@@ -166,7 +153,7 @@ impl<'a> Rank<'a> {
         self.written[place] = number;
     }
 
-    /// Notes the two accesses unless the rank's own waits order them.
+    /// Records the two accesses unless the rank's own waits order them.
     fn compare(&mut self, earlier: u32, later: u32, place: usize, what: (Access, Access)) {
         if earlier == NOBODY || earlier == later {
             return;

@@ -5,12 +5,12 @@ use std::fmt;
 
 use super::ProgramCode;
 
-/// A violation and where it is.
+/// A violation and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramViolation {
-    /// What kind of violation.
+    /// Its kind.
     pub code: ProgramCode,
-    /// The operation it is about, among all operations of the program, if it is about one.
+    /// The operation it is about, if any, among all operations of the program.
     pub operation: Option<usize>,
     /// What is wrong, in words.
     pub message: String,
@@ -23,7 +23,7 @@ impl fmt::Display for ProgramViolation {
     }
 }
 
-/// What the audit says of a program.
+/// The audit's verdict on a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditReport {
     /// The first violations.
@@ -41,12 +41,12 @@ impl AuditReport {
         self.totals.is_empty()
     }
 
-    /// How many violations of each code there are, listed or not.
+    /// The number of violations, listed or not, of each code that occurs.
     pub fn totals(&self) -> impl Iterator<Item = (ProgramCode, u64)> + '_ {
         self.totals.iter().map(|(&code, &total)| (code, total))
     }
 
-    /// How many violations there are.
+    /// The number of violations, listed or not.
     pub fn violation_count(&self) -> u64 {
         self.totals.values().sum()
     }

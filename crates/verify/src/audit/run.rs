@@ -1,8 +1,7 @@
-//! One interleaving, which stands for all: it gets as far as any other, and pairs packets and receives as any other.
+//! One interleaving, which represents all: it gets as far as any other and pairs packets with receives like any other.
 //!
-//! A worker goes on until it must wait; whatever it did may let others go on. No operation takes away what another
-//! waits for, because each end of a channel belongs to one worker: so the order in which workers are tried does not
-//! matter.
+//! A worker runs until it must wait; its progress may unblock others. No operation takes what another waits for,
+//! because each end of a channel belongs to one worker. So the order in which workers are tried does not matter.
 
 use std::collections::VecDeque;
 
@@ -18,14 +17,14 @@ use collsynth_core::topology::RankId;
 
 /// How the interleaving went.
 pub(super) struct Interleaving<'a> {
-    /// The operations in the order in which they ran.
+    /// The operations in the order they ran.
     pub(super) order: Vec<u32>,
-    /// For each operation that received a packet, the one that sent it; else [`NOBODY`].
+    /// For each operation, the one that sent the packet it received, if any; else [`NOBODY`].
     pub(super) sent_by: Vec<u32>,
     pub(super) layouts: Vec<Layout<'a>>,
     /// For each rank, where its places begin in `places`.
     pub(super) first_place: Vec<usize>,
-    /// What each place holds in the end.
+    /// What each place holds at the end.
     pub(super) places: Vec<SlotValue>,
     /// For each place, the operation that wrote it last; [`NOBODY`]: none.
     pub(super) written_by: Vec<u32>,
@@ -35,9 +34,6 @@ pub(super) struct Interleaving<'a> {
 /// Runs a program. `None` if it gets stuck, or leaves packets behind. O(slots moved).
 pub(super) fn run<'a>(program: &'a Program, ends: &Ends, ledger: &mut Ledger) -> Option<Interleaving<'a>> {
     let mut run = Run::new(program, ends);
-    for worker in (0..program.worker_count() as u32).rev() {
-        run.ready.push(worker);
-    }
     while let Some(worker) = run.ready.pop() {
         if !run.advance(worker as usize, ledger) {
             return None;
@@ -46,7 +42,7 @@ pub(super) fn run<'a>(program: &'a Program, ends: &Ends, ledger: &mut Ledger) ->
     run.complain(ledger).then_some(run.interleaving)
 }
 
-/// The packets on their way in a channel.
+/// The packets in flight in a channel.
 #[derive(Clone, Default)]
 struct Queue {
     /// The operations that sent them.
@@ -63,7 +59,7 @@ struct Run<'a, 'e> {
     queues: Vec<Queue>,
     /// For each worker, its next operation among all operations.
     next: Vec<usize>,
-    /// For each worker, who waits for which of its operations.
+    /// For each worker, the operations awaited, with the workers that wait.
     waiting: Vec<Vec<(usize, u32)>>,
     ready: Vec<u32>,
     rank_of: Vec<RankId>,
@@ -98,7 +94,7 @@ impl<'a, 'e> Run<'a, 'e> {
             queues: vec![Queue::default(); program.channels.len()],
             next: (0..workers).map(|worker| program.range(worker).start).collect(),
             waiting: vec![Vec::new(); workers],
-            ready: Vec::new(),
+            ready: (0..workers as u32).rev().collect(),
             rank_of: ranks().flat_map(|rank| program.workers(rank).map(move |_| rank)).collect(),
             held: Vec::new(),
             interleaving: Interleaving {
@@ -113,7 +109,7 @@ impl<'a, 'e> Run<'a, 'e> {
         }
     }
 
-    /// Lets a worker go on until it must wait. False if a packet had another length than its receive.
+    /// Runs a worker until it must wait. False if a packet had another length than its receive.
     fn advance(&mut self, worker: usize, ledger: &mut Ledger) -> bool {
         let end = self.program.range(worker).end;
         while self.next[worker] < end {
@@ -139,16 +135,8 @@ impl<'a, 'e> Run<'a, 'e> {
             }
             self.interleaving.order.push(number as u32);
             self.next[worker] += 1;
-            if !self.waiting[worker].is_empty() {
-                let next = self.next[worker];
-                let ready = &mut self.ready;
-                self.waiting[worker].retain(|&(wanted, who)| {
-                    if wanted < next {
-                        ready.push(who);
-                    }
-                    wanted >= next
-                });
-            }
+            let next = self.next[worker];
+            self.ready.extend(self.waiting[worker].extract_if(.., |one| one.0 < next).map(|(_, who)| who));
         }
         true
     }
@@ -172,7 +160,7 @@ impl<'a, 'e> Run<'a, 'e> {
         }
     }
 
-    /// The operation that a wait is for, among all operations.
+    /// The operation a wait is for, among all operations.
     fn awaited(&self, worker: usize, number: usize) -> usize {
         match self.program.operations()[number] {
             Operation::Wait { worker: other, operation } => {
@@ -271,11 +259,11 @@ impl<'a, 'e> Run<'a, 'e> {
         }
     }
 
-    /// Reports what is left over: circles of waiting workers, receives without packets, packets without receives.
-    /// True if there is nothing.
+    /// Reports what is left over: cycles of waiting workers, receives without packets, packets without receives. True
+    /// if there is nothing.
     fn complain(&self, ledger: &mut Ledger) -> bool {
         let before = ledger.count();
-        let mut colour = vec![0_u32; self.next.len()];
+        let mut color = vec![0_u32; self.next.len()];
         for start in 0..self.next.len() {
             let (mut path, mut at) = (Vec::new(), start);
             loop {
@@ -283,13 +271,13 @@ impl<'a, 'e> Run<'a, 'e> {
                     self.complain_alone(path.last().copied(), ledger);
                     break;
                 }
-                if colour[at] != 0 {
+                if color[at] != 0 {
                     if let Some(from) = path.iter().position(|&worker| worker == at) {
-                        self.complain_circle(&path[from..], ledger);
+                        self.complain_cycle(&path[from..], ledger);
                     }
                     break;
                 }
-                colour[at] = start as u32 + 1;
+                color[at] = start as u32 + 1;
                 path.push(at);
                 match self.waits_for(at) {
                     Some(next) => at = next,
@@ -315,7 +303,7 @@ impl<'a, 'e> Run<'a, 'e> {
         self.next[worker] >= self.program.range(worker).end
     }
 
-    /// The worker that must do something before this one can go on.
+    /// The worker that must act before this one can proceed.
     fn waits_for(&self, worker: usize) -> Option<usize> {
         let known = |end: u32| (end != NOBODY).then_some(end as usize);
         match self.obstacle(worker, self.next[worker])? {
@@ -325,20 +313,20 @@ impl<'a, 'e> Run<'a, 'e> {
         }
     }
 
-    /// A worker waits for one that has finished, or that is not there.
+    /// A worker waits for one that has finished or does not exist.
     fn complain_alone(&self, worker: Option<usize>, ledger: &mut Ledger) {
         let Some(worker) = worker else { return };
         let number = self.next[worker];
         ledger.add(ProgramCode::P001, Some(number), || Fact::WaitsForever(self.obstacle(worker, number)));
     }
 
-    fn complain_circle(&self, circle: &[usize], ledger: &mut Ledger) {
+    fn complain_cycle(&self, cycle: &[usize], ledger: &mut Ledger) {
         let waiting = |&worker: &usize| {
             let operation = self.next[worker];
             let obstacle = self.obstacle(worker, operation);
             Waiting { operation, obstacle, worker: self.waits_for(worker).unwrap_or(worker) }
         };
-        let first = self.next[circle[0]];
-        ledger.add(ProgramCode::P003, Some(first), || Fact::Deadlock(circle.iter().map(waiting).collect()));
+        let first = self.next[cycle[0]];
+        ledger.add(ProgramCode::P003, Some(first), || Fact::Deadlock(cycle.iter().map(waiting).collect()));
     }
 }

@@ -1,9 +1,9 @@
-//! Does every operation name what exists, and has every channel one worker at each end?
+//! Does every operation name only what exists, and does every channel have one worker at each end?
 
 use super::ProgramCode;
 use super::fact::{BadOperation, End, Fact};
 use super::ledger::Ledger;
-use collsynth_core::program::{Layout, Operation, Program, Slot};
+use collsynth_core::program::{Layout, Operation, Program};
 use collsynth_core::topology::RankId;
 
 /// The workers at the ends of the channels; [`NOBODY`] where no operation uses one.
@@ -12,13 +12,13 @@ pub(super) struct Ends {
     pub(super) receiver: Vec<u32>,
 }
 
-/// Slots of scratch of all ranks together: more could not be held in memory.
+/// The most slots of scratch of all ranks together: more might not fit in memory.
 const MOST_SCRATCH: u64 = 1 << 27;
 
 /// No worker has this number.
 pub(super) const NOBODY: u32 = u32::MAX;
 
-/// Checks all operations. `None` if something is wrong: the program has then no meaning.
+/// Checks all operations; `None` if something is wrong: then the program has no meaning.
 pub(super) fn check(program: &Program, ledger: &mut Ledger) -> Option<Ends> {
     let before = ledger.count();
     let channels = program.channels.len();
@@ -45,7 +45,7 @@ pub(super) fn check(program: &Program, ledger: &mut Ledger) -> Option<Ends> {
     (ledger.count() == before).then_some(ends)
 }
 
-/// The operation that is looked at.
+/// The current operation.
 struct Check<'a> {
     program: &'a Program,
     rank: RankId,
@@ -60,11 +60,11 @@ impl Check<'_> {
         let program = self.program;
         let operation = program.operations()[self.number];
         match operation {
-            Operation::Send { channel, .. } => self.sends_on(channel),
+            Operation::Send { channel, .. } => self.uses(channel, End::Sender),
             Operation::Receive { channel, forward, .. } => {
-                self.receives_from(channel);
+                self.uses(channel, End::Receiver);
                 if let Some(forward) = forward {
-                    self.sends_on(forward);
+                    self.uses(forward, End::Sender);
                 }
             }
             Operation::Wait { worker, operation } => {
@@ -85,50 +85,29 @@ impl Check<'_> {
                 return;
             }
         }
-        if let Some((dst, count)) = written {
+        if let Some((dst, count)) = written.filter(|&(_, count)| count > 0) {
             for (src, _) in operation.reads() {
-                self.check_overlap(layout, src, dst, count);
+                let distance = layout.place(src).abs_diff(layout.place(dst));
+                if distance > 0 && distance < count as usize {
+                    self.wrong(BadOperation::Overlap);
+                }
             }
         }
     }
 
-    fn check_overlap(&mut self, layout: &Layout<'_>, src: Slot, dst: Slot, count: u32) {
-        if count > 0 {
-            let distance = layout.place(src).abs_diff(layout.place(dst));
-            if distance > 0 && distance < count as usize {
-                self.wrong(BadOperation::Overlap);
-            }
+    /// The worker must be the only one at this end of the channel, which must be at its rank.
+    fn uses(&mut self, channel: u32, end: End) {
+        let Some(ends) = self.program.channels.get(channel as usize) else {
+            return self.wrong(BadOperation::NoChannel);
+        };
+        let (rank, workers) = match end {
+            End::Sender => (ends.from, &mut self.ends.sender),
+            End::Receiver => (ends.to, &mut self.ends.receiver),
+        };
+        if rank != self.rank {
+            return self.wrong(BadOperation::OtherRank { channel, rank, end });
         }
-    }
-
-    fn sends_on(&mut self, channel: u32) {
-        let from = self.program.channels.get(channel as usize).map(|ends| ends.from);
-        if self.is_own(channel, from, End::Sender) {
-            let sender = &mut self.ends.sender[channel as usize];
-            let other = std::mem::replace(sender, self.worker);
-            self.check_alone(channel, other, End::Sender);
-        }
-    }
-
-    fn receives_from(&mut self, channel: u32) {
-        let to = self.program.channels.get(channel as usize).map(|ends| ends.to);
-        if self.is_own(channel, to, End::Receiver) {
-            let receiver = &mut self.ends.receiver[channel as usize];
-            let other = std::mem::replace(receiver, self.worker);
-            self.check_alone(channel, other, End::Receiver);
-        }
-    }
-
-    fn is_own(&mut self, channel: u32, rank: Option<RankId>, end: End) -> bool {
-        match rank {
-            Some(rank) if rank == self.rank => return true,
-            Some(rank) => self.wrong(BadOperation::OtherRank { channel, rank, end }),
-            None => self.wrong(BadOperation::NoChannel),
-        }
-        false
-    }
-
-    fn check_alone(&mut self, channel: u32, other: u32, end: End) {
+        let other = std::mem::replace(&mut workers[channel as usize], self.worker);
         if other != NOBODY && other != self.worker {
             let workers = [other, self.worker];
             self.ledger.add(ProgramCode::P005, Some(self.number), || Fact::SharedEnd { channel, end, workers });

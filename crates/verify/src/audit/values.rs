@@ -10,15 +10,15 @@ use collsynth_core::topology::RankId;
 pub(super) enum SlotValue {
     /// Nothing was ever written.
     Unset,
-    /// The contribution of one rank to a chunk; of a chunk that is only moved, the chunk.
+    /// The contribution of one rank to a chunk; if the chunk is only moved, the chunk.
     Own(ChunkId, RankId),
     /// A sum of contributions to a chunk.
     Sum(u32),
-    /// What makes no sense; see [`SlotValues::fault`].
+    /// Invalid; see [`SlotValues::fault`].
     Odd(u32),
 }
 
-/// An operation that made no sense of what it read.
+/// An operation with an invalid result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BadSum {
     pub(super) operation: usize,
@@ -27,7 +27,7 @@ pub(super) struct BadSum {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FaultKind {
-    /// It added something to a slot that was never written, or the other way round.
+    /// It added to, or from, a slot that was never written.
     Unset,
     /// It added values of different chunks.
     Mixed(ChunkId, ChunkId),
@@ -40,9 +40,9 @@ pub(super) struct SlotValues {
     words: usize,
     combining: Combining,
     sums: Vec<ChunkId>,
-    /// `words` for each sum: the ranks that are in it, once or more.
+    /// `words` for each sum: the ranks in it, once or more.
     bits: Vec<u64>,
-    /// For sums with contributions counted more than once: the operation that did it first, and the counts of these.
+    /// For sums that count contributions repeatedly: the first operation that did, and the counts.
     repeated: HashMap<u32, (usize, HashMap<RankId, u64>)>,
     faults: Vec<BadSum>,
 }
@@ -59,7 +59,7 @@ impl SlotValues {
         }
     }
 
-    /// What an operation makes of two values. O(ranks / 64), and where contributions repeat, O(ranks).
+    /// The sum of two values. O(ranks / 64); O(ranks) if contributions repeat.
     pub(super) fn add(&mut self, one: SlotValue, other: SlotValue, operation: usize) -> SlotValue {
         let (a, b) = match (self.chunk(one), self.chunk(other)) {
             (Some(a), Some(b)) => (a, b),
@@ -95,13 +95,13 @@ impl SlotValues {
         self.repeated.insert(id, (first, counts));
     }
 
-    /// How often a rank's contribution is in a value.
+    /// How often a value counts a rank's contribution.
     pub(super) fn count(&self, value: SlotValue, rank: RankId) -> u64 {
         let more = self.repeats(value).and_then(|(_, counts)| counts.get(&rank).copied());
         more.unwrap_or_else(|| self.word(value, rank.index() / 64) >> (rank.index() % 64) & 1)
     }
 
-    /// The operation that first counted a contribution more than once, and which are counted so.
+    /// The operation that first counted a contribution repeatedly, and the counts above 1.
     pub(super) fn repeats(&self, value: SlotValue) -> Option<(usize, &HashMap<RankId, u64>)> {
         match value {
             SlotValue::Sum(id) => self.repeated.get(&id).map(|(operation, counts)| (*operation, counts)),
@@ -114,7 +114,7 @@ impl SlotValues {
         (0..self.words).map(|word| self.word(value, word).count_ones()).sum()
     }
 
-    /// The chunk a value is of.
+    /// The chunk of a value.
     pub(super) fn chunk(&self, value: SlotValue) -> Option<ChunkId> {
         match value {
             SlotValue::Own(chunk, _) => Some(chunk),
@@ -123,7 +123,7 @@ impl SlotValues {
         }
     }
 
-    /// Why a value makes no sense.
+    /// Why a value is invalid.
     pub(super) fn fault(&self, value: SlotValue) -> Option<BadSum> {
         match value {
             SlotValue::Odd(id) => Some(self.faults[id as usize]),

@@ -37,7 +37,8 @@ pub const MAX_UNPACKED: u64 = 1 << 30;
 ///
 /// # Errors
 ///
-/// A [`FileError`] that names the file: it is unreadable, damaged, unpacks to more than [`MAX_UNPACKED`], or is not UTF-8.
+/// A [`FileError`] that names the file: it is unreadable, damaged, unpacks to more than [`MAX_UNPACKED`], or is not
+/// UTF-8.
 pub fn read_text(path: &Path) -> Result<String, FileError> {
     let error = |source| FileError::Read { path: path.to_owned(), source };
     let mut bytes = Vec::new();

@@ -9,8 +9,8 @@ pub enum PathItem<'a> {
     Index(usize),
 }
 
-/// Line and column, from 1 and in characters, of the value at a path such as `steps[3].transfers[5].chunks[7]`; `None` if
-/// the text has no such value. Reads only the text before the value, in linear time.
+/// Line and column, from 1 and in characters, of the value at a path such as `steps[3].transfers[5].chunks[7]`; `None`
+/// if the text has no such value. Reads only the text before the value, in linear time.
 ///
 /// ```
 /// use collsynth_verify::json::{PathItem, locate};

@@ -1,8 +1,8 @@
 //! Schedule files and topology files: JSON, version `collective-schedule/1`.
 //!
 //! A text is read in two passes. First serde parses it into the entries of `entry`, which know keys and types but no
-//! meaning, and reports errors with line and column. Then `read` gives it meaning (ranks, chunks, topology, collective);
-//! [`locate`] finds errors there again in the text, so that a correct file pays nothing for good messages.
+//! meaning, and reports errors with line and column. Then `read` gives it meaning (ranks, chunks, topology,
+//! collective); [`locate`] finds errors there again in the text, so that a correct file pays nothing for good messages.
 //!
 //! The JSON Schemas are generated from the same entries.
 

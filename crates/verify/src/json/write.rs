@@ -1,8 +1,8 @@
 //! Writing files: equal solutions give equal bytes.
 //!
-//! One transfer per line; defaults are left out. The transfers of a step are sorted by sender, receiver and direction, and
-//! their chunks ascending. One exception: if two transfers of a step reduce into the same rank, their order is the order
-//! of the additions, so that step keeps its order.
+//! One transfer per line; defaults are left out. The transfers of a step are sorted by sender, receiver and direction,
+//! and their chunks ascending. One exception: if two transfers of a step reduce into the same rank, their order is the
+//! order of the additions, so that step keeps its order.
 
 use std::fmt::{self, Write};
 

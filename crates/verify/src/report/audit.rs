@@ -1,4 +1,4 @@
-//! What the audit found of a rank program.
+//! The verdict on a rank program.
 
 use std::fmt::Write;
 
@@ -15,49 +15,49 @@ use collsynth_core::program::{Operation, Program};
 /// A program that was read and judged.
 #[derive(Clone, Copy, Debug)]
 pub struct Audited<'a> {
-    /// The name of the file, as it was given.
+    /// The name of the file, as given.
     pub name: &'a str,
-    /// What the file holds, to find places in.
+    /// The text of the file, to locate operations in.
     pub source: Source<'a>,
-    /// What was read from it.
+    /// The program in it.
     pub program: &'a Program,
-    /// What the audit says.
+    /// The audit's verdict.
     pub report: &'a AuditReport,
 }
 
-/// Where operations stand in a file.
+/// Where operations are in a file.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a> {
     /// There is no file.
     None,
-    /// In a rank program file, whose text this is.
+    /// In the text of a rank program file.
     Program(&'a str),
     /// In a text, each at its line and column.
     Listed(&'a str, &'a [(usize, usize)]),
 }
 
-/// How much a program does. For people and scripts; decides nothing.
+/// The size of a program. For people and scripts; decides nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figures {
     /// Workers that have operations.
     pub workers: usize,
     /// Operations of all workers.
     pub operations: usize,
-    /// Packets with slots, and those slots.
+    /// Packets with slots.
     pub packets: usize,
-    /// Slots sent, all packets together.
+    /// Slots of all packets.
     pub slots: u64,
     /// Waits between workers.
     pub waits: usize,
     /// Packets without slots.
     pub tokens: usize,
-    /// The most slots of scratch at a rank.
+    /// The most slots of scratch of any rank.
     pub peak_scratch: u32,
-    /// The most slots of a channel.
+    /// The most slots of any channel.
     pub channel_slots: u32,
 }
 
-/// Counts what a program does. O(operations).
+/// Measures a program. O(operations).
 pub fn figures(program: &Program) -> Figures {
     let sent = program.operations().iter().filter_map(|operation| match *operation {
         Operation::Send { count, .. } | Operation::Receive { forward: Some(_), count, .. } => Some(count),
@@ -91,13 +91,17 @@ pub fn headline(program: &Program) -> String {
 pub fn table(program: &Program) -> Table {
     let Figures { workers, operations, packets, slots, waits, tokens, peak_scratch, channel_slots } = figures(program);
     let mut table = Table::new(&[]);
-    table.row(["workers".to_owned(), workers.to_string()]);
-    table.row(["operations".to_owned(), format!("{operations} ({waits} of them waits)")]);
-    table.row(["packets".to_owned(), format!("{packets} of {slots} slots, {tokens} tokens")]);
-    table.row(["scratch".to_owned(), format!("{peak_scratch} slots at most at a rank")]);
-    table.row(["channels".to_owned(), format!("{} of at most {channel_slots} slots", program.channels.len())]);
     let shared = if program.contention_free { "no link is shared" } else { "links may be shared" };
-    table.row(["barriers".to_owned(), format!("{}: {shared}", program.barriers.name())]);
+    for (name, text) in [
+        ("workers", workers.to_string()),
+        ("operations", format!("{operations} ({waits} of them waits)")),
+        ("packets", format!("{packets} of {slots} slots, {tokens} tokens")),
+        ("scratch", format!("{peak_scratch} slots at most at a rank")),
+        ("channels", format!("{} of at most {channel_slots} slots", program.channels.len())),
+        ("barriers", format!("{}: {shared}", program.barriers.name())),
+    ] {
+        table.row([name.to_owned(), text]);
+    }
     table
 }
 
@@ -133,9 +137,10 @@ impl Audited<'_> {
             text.push_str(&table(self.program).to_string());
         }
         for finding in &self.report.violations {
-            let place = self.place(finding).map(|(line, column)| format!("{}:{line}:{column}: ", self.name));
-            let _ = writeln!(text, "  {}{}: {}", place.unwrap_or_default(), finding.code, finding.message);
-            text.push_str(&self.place(finding).map(|place| marked(self.text(), place)).unwrap_or_default());
+            let place = self.place(finding);
+            let at = place.map(|(line, column)| format!("{}:{line}:{column}: ", self.name)).unwrap_or_default();
+            let _ = writeln!(text, "  {at}{}: {}", finding.code, finding.message);
+            text.push_str(&place.map(|place| marked(self.text(), place)).unwrap_or_default());
         }
         if let Some(first) = self.report.violations.first() {
             let codes: Vec<String> = self.report.totals().map(|(code, total)| format!("{code} {total}")).collect();
@@ -173,7 +178,7 @@ impl Audited<'_> {
         })
     }
 
-    /// Rank, worker in it and operation in that.
+    /// The rank, the worker in it, and the operation of that worker.
     fn address(&self, number: usize) -> (usize, usize, usize) {
         let worker = self.program.worker_of(number);
         let rank = self.program.rank_of(worker);

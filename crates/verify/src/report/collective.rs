@@ -2,7 +2,7 @@
 
 use collsynth_core::problem::Problem;
 
-/// How the units are cut: `whole messages`, `shards in 5 parts`; of a demand matrix, `messages of 5 chunks`.
+/// How the units are cut: `whole messages`, `shards in 5 parts`; with a demand matrix, `messages of 5 chunks`.
 pub fn cut(problem: &Problem) -> String {
     let kind = &problem.collective().kind;
     let unit = kind.unit().name();
@@ -16,9 +16,9 @@ pub fn cut(problem: &Problem) -> String {
 /// The collective with its root: `all_gather`, `broadcast from 5 (1,1,0)`, `gather to 0 (0,0)`.
 pub fn name_collective(problem: &Problem) -> String {
     let kind = &problem.collective().kind;
-    let way = if kind.is_to_root() { "to" } else { "from" };
+    let preposition = if kind.is_to_root() { "to" } else { "from" };
     match kind.root() {
-        Some(root) => format!("{} {way} {}", kind.name(), problem.topology().rank_label(root)),
+        Some(root) => format!("{} {preposition} {}", kind.name(), problem.topology().rank_label(root)),
         None => kind.name().to_owned(),
     }
 }

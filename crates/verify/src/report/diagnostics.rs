@@ -1,7 +1,5 @@
-//! Verdicts for machines that show findings beside the lines of files: SARIF 2.1.0 (OASIS), which code hosts and
-//! editors read, and GitHub's workflow commands.
-//!
-//! Both are made from the verdicts in JSON, so they say neither more nor less.
+//! Verdicts for tools that show findings beside the lines of files: SARIF 2.1.0 (OASIS), for code hosts and editors,
+//! and GitHub's workflow commands. Both are derived from the JSON verdicts, so they contain the same.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -13,7 +11,7 @@ use crate::explain::explanation;
 /// A finding of a verdict.
 struct Found<'a> {
     file: &'a str,
-    /// A warning, or an error.
+    /// `warning` or `error`.
     level: &'static str,
     code: &'a str,
     message: &'a str,
@@ -59,7 +57,7 @@ fn result(found: &Found<'_>) -> Value {
     result
 }
 
-/// Workflow commands of GitHub, a line for each finding.
+/// Workflow commands of GitHub, one line per finding.
 pub fn github(files: &[Value]) -> String {
     let mut text = String::new();
     for one in files.iter().flat_map(found) {
@@ -75,7 +73,7 @@ pub fn github(files: &[Value]) -> String {
     text
 }
 
-/// What GitHub has to be told otherwise.
+/// The escapes of GitHub's workflow commands.
 fn escaped(text: &str, property: bool) -> String {
     let text = text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     if property { text.replace(':', "%3A").replace(',', "%2C") } else { text }
@@ -105,7 +103,6 @@ fn read<'a>(file: &'a str, value: &'a Value, level: &'static str) -> Found<'a> {
     }
 }
 
-/// What a code means, in a line.
 fn title(code: &str) -> &'static str {
     explanation(code).map_or("", |found| found.title)
 }

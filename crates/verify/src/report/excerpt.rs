@@ -1,10 +1,10 @@
 //! The line of a file that a finding is about, with a mark under the place.
 
-/// Letters of a line that are shown: of a longer line, those around the place.
+/// The most letters of a line that are shown, those around the place.
 const WIDTH: usize = 100;
 
-/// The text of a line, and how many letters of it stand before the place. Line and column count from 1. `None` if there
-/// is no such line. What is left out of a long line is `...`.
+/// The text of a line, and the number of letters before the place. Line and column count from 1. `None` if there is no
+/// such line. Omitted ends of a long line become `...`.
 ///
 /// ```
 /// use collsynth_verify::report::excerpt::excerpt;

@@ -7,7 +7,7 @@ pub fn exact(value: Rational) -> String {
     value.to_string()
 }
 
-/// An exact number with its decimals where it is no whole one: `34`, `1024/31 = 33.032`.
+/// An exact number, with its decimals unless it is whole: `34`, `1024/31 = 33.032`.
 pub fn exact_and_decimal(value: Rational) -> String {
     if value.is_integer() { value.to_string() } else { format!("{value} = {:.3}", decimal(value)) }
 }
@@ -17,18 +17,18 @@ pub fn decimal(value: Rational) -> f64 {
     *value.numer() as f64 / *value.denom() as f64
 }
 
-/// How many times one number is another: near enough for people, and for any two numbers.
+/// The approximate ratio of any two numbers, for people.
 pub fn times(value: Rational, of: Rational) -> f64 {
     let product = |a: i128, b: i128| a.checked_mul(b).map_or(a as f64 * b as f64, |product| product as f64);
     product(*value.numer(), *of.denom()) / product(*value.denom(), *of.numer())
 }
 
-/// A share as per cent: `87 %`.
+/// A share in percent: `87 %`.
 pub fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// A share as per cent, with decimals if it is small: `2.9 %`, `0.04 %`.
+/// A share in percent, with decimals if it is small: `2.9 %`, `0.04 %`.
 pub fn fine_percent(share: f64) -> String {
     match share * 100.0 {
         percent if percent > 0.0 && percent < 0.1 => format!("{percent:.2} %"),
@@ -60,15 +60,11 @@ pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
-/// At most `most` items, separated, and how many more there are.
+/// At most `most` items, separated, and the number of the others.
 pub fn shortened(items: impl ExactSizeIterator<Item = String>, most: usize, separator: &str) -> String {
     let more = items.len().saturating_sub(most);
-    let listed: Vec<String> = items.take(most).collect();
-    let mut text = listed.join(separator);
-    if more > 0 {
-        text.push_str(&format!("{separator}and {more} more"));
-    }
-    text
+    let others = (more > 0).then(|| format!("and {more} more"));
+    items.take(most).chain(others).collect::<Vec<_>>().join(separator)
 }
 
 #[cfg(test)]

@@ -6,11 +6,9 @@ use super::figures::{count, shortened};
 use super::table::Table;
 use collsynth_core::topology::{Direction, Distances, FailedLink, LinkId, RankId, Topology, dim_name};
 
-/// Ranks listed per part of a network that is not connected.
-const RANKS_NAMED: usize = 8;
-/// Parts listed of a network that is not connected.
-const PARTS_NAMED: usize = 8;
-/// The largest machine of which all distances are measured: they take two bytes for each pair of ranks.
+/// Components listed of a disconnected network, and ranks of each.
+const LISTED: usize = 8;
+/// The most ranks for which all distances are measured, at two bytes per pair.
 const MEASURED_RANKS: usize = 8192;
 
 /// The machine in a few words: `4x4x4 torus with 1 failed cable`.
@@ -23,25 +21,23 @@ pub fn describe(topology: &Topology) -> String {
         (spec.failed_links.len() - cables, "failed link"),
         (spec.failed_ranks.len(), "failed rank"),
     ];
-    let failed: Vec<String> =
-        failed.into_iter().filter(|(number, _)| *number > 0).map(|(number, noun)| count(number, noun)).collect();
-    if !failed.is_empty() {
-        text.push_str(" with ");
-        text.push_str(&failed.join(", "));
+    for (index, (number, noun)) in failed.into_iter().filter(|(number, _)| *number > 0).enumerate() {
+        text += if index == 0 { " with " } else { ", " };
+        text += &count(number, noun);
     }
     text
 }
 
-/// The parts of a network that is not connected, a line each, long lists shortened.
+/// The components of a disconnected network, one per line, long lists shortened.
 pub fn describe_components(topology: &Topology, components: &[Vec<RankId>]) -> String {
     let describe = |(index, ranks): (usize, &Vec<RankId>)| {
-        let names = shortened(ranks.iter().map(|&rank| topology.rank_label(rank)), RANKS_NAMED, ", ");
+        let names = shortened(ranks.iter().map(|&rank| topology.rank_label(rank)), LISTED, ", ");
         format!("  part {}: {}: {names}", index + 1, count(ranks.len(), "rank"))
     };
-    shortened(components.iter().enumerate().map(describe), PARTS_NAMED, "\n")
+    shortened(components.iter().enumerate().map(describe), LISTED, "\n")
 }
 
-/// The machine: what it is, what failed, its diameter, and a table of ranks with their neighbours.
+/// The machine: its shape, failures, diameter, and a table of ranks with their neighbors.
 pub fn to_text(topology: &Topology) -> String {
     let mut text = format!("{}\n", describe(topology));
     let live_links = topology.live_links().count();
@@ -137,7 +133,7 @@ fn failures(topology: &Topology) -> String {
     text
 }
 
-/// A line per rank. On a torus a column per direction names the neighbour there.
+/// A line per rank; on a torus, a column per direction with the neighbor there.
 fn ranks(topology: &Topology) -> String {
     let mut directions: Vec<Direction> = topology.links().iter().filter_map(|link| link.direction).collect();
     directions.sort_unstable();
@@ -154,7 +150,7 @@ fn ranks(topology: &Topology) -> String {
     let mut table = Table::new(&headings);
     let mut any_failed = false;
     for rank in (0..topology.rank_count() as u32).map(RankId) {
-        let mut neighbour = |id: LinkId| {
+        let mut neighbor = |id: LinkId| {
             let link = topology.link(id);
             any_failed |= !link.alive;
             format!("{}{}", link.to, if link.alive { "" } else { "!" })
@@ -165,11 +161,11 @@ fn ranks(topology: &Topology) -> String {
                 row.push(collsynth_core::topology::format_coordinates(&position));
                 for direction in &directions {
                     let over = topology.links_from(rank).find(|&id| topology.link(id).direction == Some(*direction));
-                    row.push(over.map(&mut neighbour).unwrap_or_else(|| "-".to_owned()));
+                    row.push(over.map(&mut neighbor).unwrap_or_else(|| "-".to_owned()));
                 }
             }
             None => {
-                let all: Vec<String> = topology.links_from(rank).map(neighbour).collect();
+                let all: Vec<String> = topology.links_from(rank).map(neighbor).collect();
                 row.push(if all.is_empty() { "-".to_owned() } else { all.join(" ") });
             }
         }

@@ -1,7 +1,7 @@
-//! Verdicts and the figures they quote, as text for people and as JSON for programs.
+//! Verdicts and their figures, as text for people and as JSON for programs.
 //!
-//! Pure functions from data to text: nothing here prints, and nothing here decides. Percentages and decimals are for
-//! reading; every figure that decides something is also given exactly.
+//! Pure functions from data to text: nothing here prints or decides. Percentages and decimals are for reading; every
+//! figure that decides something is also given exactly.
 
 pub mod audit;
 pub mod collective;

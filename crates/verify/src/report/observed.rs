@@ -1,4 +1,4 @@
-//! What running a schedule has shown: room for chunks, and how sums come about.
+//! What running a schedule showed: the room for chunks, and how sums are formed.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::verify::{Observed, Peak, Sums};
 use collsynth_core::collective::{ChunkId, Holders};
 use collsynth_core::problem::Problem;
 
-/// An order of additions that is longer is not shown to people.
+/// The longest order of additions shown to people.
 const LONGEST_ORDER: usize = 60;
 
 /// Adds a row for the chunks held at a time, and one for sums.

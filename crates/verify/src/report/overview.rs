@@ -1,4 +1,4 @@
-//! What a schedule is for, and its figures.
+//! The headline and the figures of a schedule.
 
 use serde_json::{Value, json};
 
@@ -10,6 +10,7 @@ use super::table::Table;
 use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Schedule, Statistics};
+use collsynth_core::topology::{Direction, dim_name};
 
 /// The collective and the machine: `all_to_all on a 4x4x4 torus with 1 failed cable, messages in 7 parts`.
 pub fn headline(problem: &Problem) -> String {
@@ -20,7 +21,7 @@ pub fn headline(problem: &Problem) -> String {
     format!("{} on a {}{parts}", name_collective(problem), describe(problem.topology()))
 }
 
-/// Rows for steps, volume and link use; with bounds that hold, also how the figures stand to them.
+/// Rows for steps, volume and link use; with bounds that hold, also the standings.
 pub fn figures(problem: &Problem, schedule: &Schedule, bounds: Option<&Bounds>) -> Table {
     let statistics = Statistics::new(problem, schedule);
     let mut steps = vec!["steps".to_owned(), statistics.steps.to_string()];
@@ -31,13 +32,11 @@ pub fn figures(problem: &Problem, schedule: &Schedule, bounds: Option<&Bounds>) 
         steps.push(bound_words(least_steps.as_ref().map(|bound| bound.at_least.to_string()), quality.steps));
         let least = least_volume.as_ref().map(|bound| exact_and_decimal(bound.at_least));
         volumes.push(bound_words(least, quality.volume));
+        let above = |bound: u32| format!("{} above the bound", statistics.steps as u64 - u64::from(bound));
         steps.push(match (least_steps, quality.steps) {
-            (Some(bound), Standing::Above(_)) => {
-                format!("{} above the bound", statistics.steps as u64 - u64::from(bound.at_least))
-            }
+            (Some(bound), Standing::Above(_)) => above(bound.at_least),
             (Some(bound), Standing::OptimalJointly(_)) => {
-                let above = statistics.steps as u64 - u64::from(bound.at_least);
-                format!("certified the fewest with so little volume ({above} above the bound)")
+                format!("certified the fewest at this volume ({})", above(bound.at_least))
             }
             (_, standing) => standing.words(problem),
         });
@@ -52,17 +51,14 @@ pub fn figures(problem: &Problem, schedule: &Schedule, bounds: Option<&Bounds>) 
     table
 }
 
-/// What [`figures`] says, as a JSON object.
+/// The [`figures`] as a JSON object.
 pub fn figures_to_json(problem: &Problem, schedule: &Schedule, bounds: &Bounds) -> Value {
     let quality = Quality::new(problem, schedule, bounds);
     let statistics = Statistics::new(problem, schedule);
-    let busy: serde_json::Map<String, Value> = statistics
-        .busy
-        .iter()
-        .map(|(direction, share)| {
-            (direction.map(|direction| direction.to_string()).unwrap_or("links".to_owned()), json!(share))
-        })
-        .collect();
+    let named = |(direction, share): &(Option<Direction>, Option<f64>)| {
+        (direction.map_or("links".to_owned(), |direction| direction.to_string()), json!(share))
+    };
+    let busy: serde_json::Map<String, Value> = statistics.busy.iter().map(named).collect();
     json!({
         "collective": problem.collective().kind.name(),
         "root": problem.collective().kind.root().map(|root| root.0),
@@ -87,7 +83,7 @@ fn bound_words(bound: Option<String>, standing: Standing) -> String {
     }
 }
 
-/// A row per dimension: how busy its links are, each way.
+/// A row per dimension: how busy its links are in each direction.
 fn busy_by_dimension(statistics: &Statistics) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> = Vec::new();
     for (direction, share) in &statistics.busy {
@@ -95,7 +91,7 @@ fn busy_by_dimension(statistics: &Statistics) -> Vec<(String, String)> {
         match direction {
             None => rows.push(("links".to_owned(), format!("{share} busy"))),
             Some(direction) => {
-                let name = format!("{} links", collsynth_core::topology::dim_name(direction.dim));
+                let name = format!("{} links", dim_name(direction.dim));
                 let share = format!("{direction} {share}");
                 match rows.last_mut() {
                     Some((last, shares)) if *last == name => *shares = format!("{shares}, {share} busy"),

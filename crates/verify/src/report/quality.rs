@@ -1,4 +1,4 @@
-//! How the figures of a schedule stand to its proven bounds.
+//! How the figures of a schedule compare with its proven bounds.
 
 use serde_json::{Value, json};
 
@@ -8,25 +8,23 @@ use collsynth_core::certificate::{Bounds, Rational};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
 
-/// How a figure stands to its lower bound.
+/// How a figure compares with its lower bound; the number is its gap, as a share of the bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Standing {
-    /// It is the bound: nothing is better.
+    /// It meets its bound: nothing is better.
     Optimal,
-    /// It is the bound rounded up to a whole width: nothing is better with as many parts. By how much of the bound it
-    /// lies above it.
+    /// It is the bound rounded up to a whole width: nothing is better with the same number of parts.
     OptimalForParts(f64),
-    /// It is above the bound, but nothing is better without being worse in the other figure, steps or volume: no
-    /// schedule of so many steps has less volume, or none of fewer steps has as little. By how much of the bound it
-    /// lies above it.
+    /// It is above the bound, but a joint bound proves that nothing is better without being worse in the other figure,
+    /// steps or volume.
     OptimalJointly(f64),
-    /// By how much of the bound it lies above it.
+    /// It is above the bound.
     Above(f64),
     /// There is no bound.
     Unknown,
 }
 
-/// How the steps and the volume of a schedule stand to their bounds.
+/// How the steps and the volume of a schedule compare with their bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quality {
     /// The number of steps.
@@ -36,12 +34,11 @@ pub struct Quality {
 }
 
 impl Standing {
-    /// True if it is proven that no schedule is better, with as many parts.
+    /// True if no schedule with the same number of parts is better.
     pub fn is_certified(self) -> bool {
         matches!(self, Self::Optimal | Self::OptimalForParts(_))
     }
 
-    /// The same if it is proven that nothing is better without being worse in the other figure.
     fn jointly(self, proven: bool) -> Self {
         match self {
             Self::Above(above) if proven => Self::OptimalJointly(above),
@@ -56,7 +53,7 @@ impl Standing {
                 format!("certified optimal for {} ({} above the bound)", cut(problem), fine_percent(above))
             }
             Self::OptimalJointly(above) => {
-                format!("certified the least in so many steps ({} above the bound)", fine_percent(above))
+                format!("certified the least in this many steps ({} above the bound)", fine_percent(above))
             }
             Self::Above(above) => format!("at most {} above the optimum", fine_percent(above)),
             Self::Unknown => String::new(),
@@ -73,7 +70,7 @@ impl Standing {
         }
     }
 
-    /// How far above the bound, as a share of it.
+    /// The gap, as a share of the bound.
     pub fn gap(self) -> Option<f64> {
         match self {
             Self::Optimal => Some(0.0),
@@ -96,7 +93,7 @@ impl Quality {
         let volume_bound = bounds.volume.as_ref().map(|bound| bound.at_least);
         let least = Rational::new(i128::from(bounds.least_width(problem.parts())), i128::from(problem.parts()));
         let width = schedule.total_width();
-        // Is it proven that so few steps need so much width?
+        // Is it proven that `steps` steps need this width?
         let needed = |steps: usize, width: u64| {
             let steps = u32::try_from(steps).unwrap_or(u32::MAX);
             u64::from(bounds.least_width_in(steps, problem.parts())) >= width
@@ -108,7 +105,7 @@ impl Quality {
         }
     }
 
-    /// The steps, their bound and how they stand to it.
+    /// The steps, their bound and their standing.
     pub fn steps_to_json(&self, steps: usize, bounds: &Bounds) -> Value {
         json!({
             "value": steps,
@@ -118,7 +115,7 @@ impl Quality {
         })
     }
 
-    /// The volume, its bound and how it stands to it.
+    /// The volume, its bound and its standing.
     pub fn volume_to_json(&self, volume: Rational, bounds: &Bounds) -> Value {
         json!({
             "value": exact(volume),
@@ -131,7 +128,7 @@ impl Quality {
     }
 }
 
-/// How a value stands to a bound, and to the least value that can be had above the bound.
+/// How a value compares with a bound, and with the least achievable value from the bound on.
 fn standing(value: Rational, bound: Option<Rational>, least: Option<Rational>) -> Standing {
     let zero = Rational::from(0);
     match (bound, least) {

@@ -5,7 +5,7 @@ use std::fmt;
 /// Between two columns.
 const GAP: &str = "  ";
 
-/// Rows of cells, printed in aligned columns, one line each, without trailing spaces.
+/// Rows of cells, printed in aligned columns without trailing spaces.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     rows: Vec<Row>,
@@ -15,7 +15,7 @@ pub struct Table {
 #[derive(Clone, Debug)]
 struct Row {
     cells: Vec<String>,
-    /// How many of them make their columns wide enough.
+    /// The number of cells that count for the widths of their columns.
     measured: usize,
 }
 
@@ -31,7 +31,7 @@ impl Table {
         Self::of(headings.iter().map(|&heading| heading.to_owned()).collect())
     }
 
-    /// The same with headings that were made for it.
+    /// The same with owned headings.
     pub fn of(headings: Vec<String>) -> Self {
         let mut table = Self::default();
         if !headings.is_empty() {
@@ -40,7 +40,7 @@ impl Table {
         table
     }
 
-    /// Moves the whole table this many spaces to the right.
+    /// Indents the table.
     pub fn indented(mut self, spaces: usize) -> Self {
         self.indent = spaces;
         self

@@ -1,4 +1,4 @@
-//! What the verifier found, with the place of every finding in the file.
+//! The verdict on a schedule, with the place of every finding in the file.
 
 use std::fmt::Write;
 
@@ -16,13 +16,13 @@ use collsynth_core::schedule::Solution;
 /// A schedule that was read and judged.
 #[derive(Clone, Copy, Debug)]
 pub struct Judged<'a> {
-    /// The name of the file, as it was given.
+    /// The name of the file, as given.
     pub name: &'a str,
-    /// What the file holds, to find places in.
+    /// The text of the file, to locate findings in.
     pub text: &'a str,
-    /// What was read from it.
+    /// The solution in it.
     pub solution: &'a Solution,
-    /// What the verifier says.
+    /// The verifier's verdict.
     pub report: &'a Report,
 }
 
@@ -39,8 +39,8 @@ impl Judged<'_> {
             text.push_str(&table.to_string());
         }
         let place = |finding: &Finding| {
-            let place = place(self.text, finding)?;
-            Some((format!("{}:{}", self.name, at(place)), marked(self.text, place)))
+            let (line, column) = place(self.text, finding)?;
+            Some((format!("{}:{line}:{column}", self.name), marked(self.text, (line, column))))
         };
         text.push_str(&findings(self.report, place));
         text
@@ -90,9 +90,8 @@ impl Judged<'_> {
     }
 }
 
-/// The findings of a report in lines, then how many of each code there are. Where there are violations, warnings are
-/// counted but not listed: most of them follow from the violations. `place` says where a finding stands, if anywhere,
-/// and gives the lines that show it.
+/// The findings of a report in lines, then the totals per code. If there are violations, warnings are counted but not
+/// listed: most follow from the violations. `place` gives a finding's place in the file, if any, and an excerpt.
 pub fn findings(report: &Report, place: impl Fn(&Finding) -> Option<(String, String)>) -> String {
     let mut text = String::new();
     let listed = if report.holds() { &report.warnings } else { &report.violations };
@@ -128,7 +127,7 @@ pub fn findings(report: &Report, place: impl Fn(&Finding) -> Option<(String, Str
     text
 }
 
-/// `12 violations: D001 10, L002 2`, and if not all of them are listed, a remark.
+/// `12 violations: D001 10, L002 2`, with a remark unless all are listed.
 fn total_line(noun: &str, totals: &[(Code, u64)], listed: usize, remark: &str) -> String {
     let total: u64 = totals.iter().map(|(_, number)| number).sum();
     if total == 0 {
@@ -143,7 +142,7 @@ fn hop(hop: &Hop) -> Value {
     json!({"step": hop.step, "transfer": hop.transfer, "from": hop.from.0, "to": hop.to.0})
 }
 
-/// The line and column a finding is about.
+/// The line and column of a finding.
 fn place(text: &str, finding: &Finding) -> Option<(usize, usize)> {
     use PathItem::{Index, Key};
     let mut path = Vec::new();
@@ -161,8 +160,4 @@ fn place(text: &str, finding: &Finding) -> Option<(usize, usize)> {
         return None;
     }
     locate(text, &path)
-}
-
-fn at((line, column): (usize, usize)) -> String {
-    format!("{line}:{column}")
 }

@@ -1,4 +1,4 @@
-//! A smallest part of something wrong that is still wrong in the same way: for people who look for the mistake.
+//! Reducing something wrong to a small part that is wrong in the same respect, for people who look for the mistake.
 //!
 //! Delta debugging (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", IEEE TSE 2002): parts
 //! are left out, large ones first, as long as the verdict stays the same.
@@ -10,12 +10,12 @@
 //! . . 3 4 5 6 7 8        wrong       without a quarter?
 //! . . . . 5 6 7 8        right
 //! . . 3 4 . . 7 8        wrong
-//! . . 3 . . . . 8        wrong       and so on, until nothing single can be left out
+//! . . 3 . . . . 8        wrong       and so on, until no single item can be left out
 //! ```
 //!
-//! What is left is 1-minimal: without any one of its items the violation is gone. It need not be the smallest there is.
-//! Every trial is a run of the verifier or the audit. Of n items, k of which are left, there are O(k log n) trials
-//! where each of the k is needed alone, and O(n^2) at worst. Same input, same result.
+//! The result is 1-minimal: without any one of its items the violation is gone. It need not be the smallest possible.
+//! Every trial is a run of the verifier or the audit. If k of n items remain, there are O(k log n) trials if each of
+//! the k is needed on its own, and O(n^2) at worst. Deterministic.
 
 mod program;
 mod schedule;
@@ -30,9 +30,9 @@ pub struct Shrunk<T, F> {
     pub smallest: T,
     /// The violation in it.
     pub finding: F,
-    /// The items there were, and those that are left: chunk moves of a schedule, operations of a program.
+    /// The numbers of items before and after: chunk moves of a schedule, operations of a program.
     pub items: (usize, usize),
-    /// Nothing single can be left out; false if the search was stopped before that was known.
+    /// No single item can be left out; false if the search was stopped before that was known.
     pub is_minimal: bool,
 }
 
@@ -41,12 +41,12 @@ pub struct Shrunk<T, F> {
 pub enum Whole<F> {
     /// Nothing is violated.
     Holds,
-    /// The violation is no matter of transfers: an empty schedule, a certificate.
+    /// The violation is not about transfers: an empty schedule, a certificate.
     Elsewhere(Box<F>),
 }
 
-/// Leaves out items of `0..count` as long as `fails` says that the rest still fails; all of them do. True if nothing
-/// single can be left out of what is returned; false if `stop` became true before.
+/// Leaves out items of `0..count`, which fail together, as long as the rest still `fails`. True if no single item can
+/// be left out of the result; false if `stop` became true before.
 fn ddmin(count: usize, stop: &dyn Fn() -> bool, mut fails: impl FnMut(&[usize]) -> bool) -> (Vec<usize>, bool) {
     let mut kept: Vec<usize> = (0..count).collect();
     let mut pieces = 2;

@@ -1,14 +1,14 @@
-//! Of a rank program: packets are left out, each at both ends, then single operations. (A packet that is left out at
-//! one end only is a violation of its own, behind which the others cannot be seen.)
+//! Shrinking rank programs: leaves out packets, each at both ends, then single operations. (A packet left out at only
+//! one end is a violation of its own, which would mask the others.)
 
 use super::{Shrunk, Whole, ddmin};
 use crate::audit::{AuditOptions, ProgramCode, ProgramViolation, audit};
-use collsynth_core::program::{Operation, Program, ProgramBuilder};
+use collsynth_core::program::{Buffer, Operation, Program, ProgramBuilder, Slot};
 use collsynth_core::topology::RankId;
 
-/// The smallest part of a program that still violates the rule that it violates first, at the same operation. A wait
-/// for what was left out waits for what stands before it in that worker. Workers keep their numbers; channels and
-/// scratch stay as they are.
+/// A small part of a program that still violates the rule it violates first, at the same operation. A wait for an
+/// omitted operation waits for the one before it in that worker. Workers keep their numbers; channels and scratch do
+/// not change.
 ///
 /// # Errors
 ///
@@ -51,7 +51,7 @@ fn packets(program: &Program) -> Vec<Vec<usize>> {
             Operation::Receive { channel, forward, .. } => (forward, Some(channel)),
             _ => (None, None),
         };
-        // A channel that is not there is what is wrong.
+        // A missing channel is what is wrong.
         if let Some(ends) = sends.and_then(|channel| ends.get_mut(channel as usize)) {
             ends.0.push(number);
         }
@@ -59,7 +59,7 @@ fn packets(program: &Program) -> Vec<Vec<usize>> {
             ends.1.push(number);
         }
     }
-    // What is sent on belongs to two packets, which then belong together: each operation points to an earlier one.
+    // A forwarding receive belongs to two packets, which then belong together: each operation points to an earlier one.
     let mut first: Vec<usize> = (0..program.operations().len()).collect();
     let root = |first: &[usize], mut at: usize| {
         while first[at] != at {
@@ -81,7 +81,7 @@ fn packets(program: &Program) -> Vec<Vec<usize>> {
     groups
 }
 
-/// True if a finding of a part is like the one looked for. A circle of waiting workers has no first operation.
+/// True if a finding of a part matches the target. A cycle of waiting workers has no first operation.
 fn is_same(found: &ProgramViolation, kept: &[usize], target: &ProgramViolation) -> bool {
     let place = match (found.operation, target.operation) {
         (Some(number), Some(wanted)) => kept[number] == wanted || target.code == ProgramCode::P003,
@@ -97,7 +97,7 @@ fn of(program: &Program, kept: &[usize]) -> Program {
     for &channel in &program.channels {
         builder.channel(channel);
     }
-    // How many of a worker's operations before one of them are left.
+    // How many of a worker's operations before a given one are kept.
     let before = |worker: usize, operation: usize| {
         let range = program.range(worker);
         let from = kept.partition_point(|&number| number < range.start);
@@ -113,8 +113,7 @@ fn of(program: &Program, kept: &[usize]) -> Program {
             for &number in kept[first..].iter().take_while(|&&number| number < range.end) {
                 let operation = match program.operations()[number] {
                     Operation::Wait { worker: other, operation } if (other as usize) < workers.len() => {
-                        // Of the operations up to the one waited for, the last that is left; one beyond the end stays
-                        // so.
+                        // The last operation kept up to the one waited for; beyond the end stays beyond the end.
                         let target = workers.start + other as usize;
                         let len = program.range(target).len();
                         match (operation as usize).checked_sub(len) {
@@ -125,7 +124,7 @@ fn of(program: &Program, kept: &[usize]) -> Program {
                     }
                     other => Some(other),
                 };
-                // What waits for nothing any more does nothing; it keeps its place so that numbers agree.
+                // A wait without a target does nothing, but keeps its place so that numbers agree.
                 builder.operation(operation.unwrap_or(NOTHING));
             }
         }
@@ -136,7 +135,7 @@ fn of(program: &Program, kept: &[usize]) -> Program {
     builder.finish(program.barriers)
 }
 
-/// Of each channel's transfers, how many packets are left.
+/// The packets kept of each channel's transfers.
 fn transfers(program: &Program, kept: &[usize]) -> Vec<Vec<u32>> {
     let of_channel = |(channel, sends): (usize, Vec<usize>)| {
         let mut begin = 0;
@@ -151,9 +150,5 @@ fn transfers(program: &Program, kept: &[usize]) -> Vec<Vec<u32>> {
     program.sends().into_iter().enumerate().map(of_channel).collect()
 }
 
-/// Does nothing.
-const NOTHING: Operation = Operation::Copy {
-    src: collsynth_core::program::Slot { buffer: collsynth_core::program::Buffer::Input, offset: 0 },
-    dst: collsynth_core::program::Slot { buffer: collsynth_core::program::Buffer::Input, offset: 0 },
-    count: 0,
-};
+const FIRST: Slot = Slot { buffer: Buffer::Input, offset: 0 };
+const NOTHING: Operation = Operation::Copy { src: FIRST, dst: FIRST, count: 0 };

@@ -1,13 +1,13 @@
-//! Of a schedule: chunk moves are left out, then steps without any.
+//! Shrinking schedules: leaves out chunk moves, then empty steps.
 
 use super::{Shrunk, Whole, ddmin};
 use crate::verify::{Code, Finding, Options, verify, violations_of};
 use collsynth_core::certificate::Bounds;
 use collsynth_core::schedule::{Schedule, Solution};
 
-/// The smallest part of a solution that still violates the rule that it violates first: with the same code, chunk and
-/// ranks; and where a rank lacks a chunk, with the chunk getting as far. The rest of the problem stays as it is, so
-/// that the part violates other rules besides: most chunks do not arrive. Bounds are left out.
+/// A small part of a solution that still violates the rule it violates first: same code, chunk and ranks, and a missing
+/// chunk gets equally far. The problem does not change, so the part also violates other rules: most chunks do not
+/// arrive. Bounds are left out.
 ///
 /// # Errors
 ///
@@ -34,7 +34,7 @@ pub fn shrink_solution(
     Ok(Shrunk { smallest, finding, items: (all.len(), kept.len()), is_minimal })
 }
 
-/// What can be left out: the transfer, and the place of one of its chunks; a transfer without chunks as a whole.
+/// What can be left out: a transfer and the index of one of its chunks, or a whole transfer without chunks.
 type Item = (usize, Option<usize>);
 
 fn items(schedule: &Schedule) -> Vec<Item> {
@@ -46,7 +46,7 @@ fn items(schedule: &Schedule) -> Vec<Item> {
     schedule.transfers().iter().enumerate().flat_map(of).collect()
 }
 
-/// The schedule of some of the items, in ascending order; with its empty steps, or without.
+/// The schedule of some of the items, in ascending order, with or without empty steps.
 fn of(schedule: &Schedule, all: &[Item], kept: &[usize], drop_steps: bool) -> Schedule {
     let mut builder = Schedule::builder();
     let mut rest = kept.iter().map(|&item| all[item]).peekable();
@@ -70,11 +70,10 @@ fn of(schedule: &Schedule, all: &[Item], kept: &[usize], drop_steps: bool) -> Sc
     builder.finish()
 }
 
-/// The violation in a part that is like the one looked for. What is wrong with a chunk depends on its own moves alone,
-/// so no other is executed.
+/// The violation in a part that matches the target. Chunks are independent, so no other is executed.
 fn find(part: &Solution, target: &Finding) -> Option<Finding> {
     let violations = violations_of(part, target.chunk.map_or(0..0, |chunk| chunk.0..chunk.0 + 1));
-    // Which of several senders is named first says nothing; who sends what it does not hold does.
+    // If several senders contribute, which one is named first does not matter.
     let is_of_sender = !matches!(target.code, Code::D003 | Code::R001 | Code::R003);
     violations.into_iter().find(|found| {
         let same = found.code == target.code && found.chunk == target.chunk && found.to == target.to;
@@ -82,7 +81,7 @@ fn find(part: &Solution, target: &Finding) -> Option<Finding> {
     })
 }
 
-/// How far the chunk came that is lacked.
+/// How far the missing chunk got.
 fn end_of_trace(finding: &Finding) -> Option<Option<u32>> {
     finding.trace.as_ref().map(|trace| trace.path.last().map(|hop| hop.to.0))
 }

@@ -1,10 +1,10 @@
 //! Executing a schedule on sets of contributions instead of numbers, one chunk at a time.
 //!
-//! Chunks are independent, so the moves are sorted by chunk and each chunk runs alone, with one small array of what every
-//! rank holds of it.
+//! Chunks are independent, so the moves are sorted by chunk and each chunk runs alone, with one small array of what
+//! every rank holds of it.
 //!
-//! What a violation delivers is *spoiled*: it moves on, but whatever fails because of it counts as a consequence of that
-//! first cause and is not reported again.
+//! What a violation delivers is *spoiled*: it moves on, but whatever fails because of it counts as a consequence of
+//! that first cause and is not reported again.
 
 use std::ops::Range;
 

@@ -25,8 +25,8 @@ pub struct Finding {
     pub chunk: Option<ChunkId>,
     /// A complete sentence, with coordinates and the cause.
     pub message: String,
-    /// The number of later moves that carry what this violation spoiled, plus the ranks that end with it, or without what
-    /// they need because of it. They are not reported separately.
+    /// The number of later moves that carry what this violation spoiled, plus the ranks that end with it, or without
+    /// what they need because of it. They are not reported separately.
     pub consequences: u64,
     /// For D001 and D002: where the chunk is instead.
     pub trace: Option<Trace>,

@@ -1,8 +1,8 @@
 //! How many chunks each rank holds at a time.
 //!
-//! A rank holds a value from the step of its arrival to the last step in which it is used there (sent or added to), or to
-//! the end, if the rank must end with it. It holds what it begins with from the start, unless that is useless. In a step,
-//! everything held counts: earlier values and every arrival, separately even if it is added to something.
+//! A rank holds a value from the step of its arrival to the last step in which it is used there (sent or added to), or
+//! to the end, if the rank must end with it. It holds what it begins with from the start, unless that is useless. In a
+//! step, everything held counts: earlier values and every arrival, separately even if it is added to something.
 //!
 //! ```text
 //!   step        1     2     3     4

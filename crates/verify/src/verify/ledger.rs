@@ -1,7 +1,6 @@
 //! The first facts in the order of the report, and complete totals.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
 use super::fact::{Data, Fact, Place};
 use super::report::{Observed, Report};
@@ -10,15 +9,18 @@ use super::{Code, Finding};
 /// Collects facts in any order, keeps the first ones and counts all.
 pub(super) struct Ledger {
     limit: usize,
-    violations: BinaryHeap<Kept>,
-    warnings: BinaryHeap<Kept>,
+    violations: BTreeMap<Key, Fact>,
+    warnings: BTreeMap<Key, Fact>,
     totals: Vec<u64>,
 }
+
+/// Sorts as facts stand in the report; the total of the code so far tells those with the same code and place apart.
+type Key = (Place, Code, u64);
 
 impl Ledger {
     pub(super) fn new(limit: usize) -> Self {
         let totals = vec![0; Code::ALL.len()];
-        Self { limit, violations: BinaryHeap::new(), warnings: BinaryHeap::new(), totals }
+        Self { limit, violations: BTreeMap::new(), warnings: BTreeMap::new(), totals }
     }
 
     /// Counts a fact, and keeps it if it is among the first so far. Its data are made only if it is kept.
@@ -33,15 +35,15 @@ impl Ledger {
     pub(super) fn count(&mut self, code: Code, place: Place) -> bool {
         self.totals[code as usize] += 1;
         let kept = if code.is_warning() { &self.warnings } else { &self.violations };
-        kept.len() < self.limit || kept.peek().is_some_and(|Kept(last)| (place, code) < (last.place, last.code))
+        kept.len() < self.limit || kept.last_key_value().is_some_and(|(last, _)| (place, code) < (last.0, last.1))
     }
 
     /// Keeps a counted fact, and drops the last one if there are too many.
     pub(super) fn keep(&mut self, fact: Fact) {
         let kept = if fact.code.is_warning() { &mut self.warnings } else { &mut self.violations };
-        kept.push(Kept(fact));
+        kept.insert((fact.place, fact.code, self.totals[fact.code as usize]), fact);
         if kept.len() > self.limit {
-            kept.pop();
+            kept.pop_last();
         }
     }
 
@@ -53,8 +55,8 @@ impl Ledger {
         observed: Option<Observed>,
         finding: impl Fn(Fact) -> Finding,
     ) -> Report {
-        let sorted = |kept: BinaryHeap<Kept>| -> Vec<Finding> {
-            let facts = kept.into_sorted_vec().into_iter().map(|Kept(mut fact)| {
+        let findings = |kept: BTreeMap<Key, Fact>| -> Vec<Finding> {
+            let findings = kept.into_values().map(|mut fact| {
                 if let (Place::InStep { transfer: Some(transfer), .. }, Code::T001 | Code::T002 | Code::T003) =
                     (fact.place, fact.code)
                 {
@@ -62,39 +64,8 @@ impl Ledger {
                 }
                 finding(fact)
             });
-            facts.collect()
+            findings.collect()
         };
-        Report::new(sorted(self.violations), sorted(self.warnings), self.totals, observed)
-    }
-}
-
-/// Sorts as facts stand in the report.
-struct Kept(Fact);
-
-impl Kept {
-    /// The index in the transfer tells repetitions of one chunk apart.
-    fn key(&self) -> (Place, Code, Option<usize>) {
-        let index = if let Data::Index(index) = self.0.data { Some(index) } else { None };
-        (self.0.place, self.0.code, index)
-    }
-}
-
-impl PartialEq for Kept {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Kept {}
-
-impl PartialOrd for Kept {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Kept {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key().cmp(&other.key())
+        Report::new(findings(self.violations), findings(self.warnings), self.totals, observed)
     }
 }

@@ -1,6 +1,6 @@
 //! Symbolic execution: does a schedule do what its problem asks, on this machine, link by link and step by step?
 //!
-//! [`verify`] moves sets of contributions where a runtime would move numbers, and checks everything that must hold along
+//! [`verify`] moves sets of contributions where a runtime moves numbers, and checks everything that must hold along
 //! the way and at the end. It shares the language of the planners (topology, collective, problem, schedule) but none of
 //! their reasoning. It neither searches nor trusts: bounds are checked from their evidence alone.
 //!
@@ -23,8 +23,8 @@
 //! For a schedule that holds, the run also reports how many chunks a rank holds at a time and in which order
 //! contributions are added ([`Observed`]).
 //!
-//! Only first causes are reported; what fails because of them is counted in [`Finding::consequences`]. Where a rank lacks
-//! a chunk, [`Finding::trace`] says how far the chunk got.
+//! Only first causes are reported; what fails because of them is counted in [`Finding::consequences`]. Where a rank
+//! lacks a chunk, [`Finding::trace`] says how far the chunk got.
 //!
 //! The checks record facts (`fact`): a code, a place, data. `diagnosis` makes sentences of them later; the verdict does
 //! not depend on it.

@@ -1,9 +1,9 @@
 //! The orders in which contributions are added.
 //!
 //! Floating-point addition commutes but is not associative: `a+b` and `b+a` are the same bits, `(a+b)+c` and `a+(b+c)`
-//! need not be. So an order is an unordered binary tree whose leaves are ranks, and two sums of the same contributions are
-//! bitwise the same for all inputs if and only if they have the same tree. Every tree is stored once and numbered, so
-//! equal numbers mean equal trees.
+//! need not be. So an order is an unordered binary tree whose leaves are ranks, and two sums of the same contributions
+//! are bitwise the same for all inputs if and only if they have the same tree. Every tree is stored once and numbered,
+//! so equal numbers mean equal trees.
 
 use std::collections::{HashMap, HashSet};
 
@@ -30,6 +30,7 @@ pub struct Sums {
 }
 
 /// All orders that occur.
+#[derive(Default)]
 pub(super) struct Orders {
     ranks: u32,
     /// Trees with more than one leaf; the first has the number `ranks`.
@@ -50,15 +51,7 @@ struct Tree {
 
 impl Orders {
     pub(super) fn new(ranks: usize) -> Self {
-        Self {
-            ranks: ranks as u32,
-            trees: Vec::new(),
-            known: HashMap::new(),
-            finals: HashSet::new(),
-            chunks: 0,
-            alike: 0,
-            first: None,
-        }
+        Self { ranks: ranks as u32, ..Self::default() }
     }
 
     /// The contribution of a rank alone.

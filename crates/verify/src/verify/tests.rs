@@ -129,7 +129,8 @@ fn t002_links_that_do_not_exist() {
         "there is no link from rank 0 (0) to rank 3 (3) in direction x+: it goes x-",
     ];
     assert_eq!(messages(&report.violations), expected);
-    // What came over the missing link went on once and is all that rank 2 has; rank 3 was spoiled by the other transfer.
+    // What came over the missing link went on once and is all that rank 2 has; rank 3 was spoiled by the other
+    // transfer.
     assert_eq!(report.violations.iter().map(|finding| finding.consequences).collect::<Vec<_>>(), [2, 0, 1]);
 }
 

@@ -1,4 +1,4 @@
-//! Sentences for what was found. Nothing here decides.
+//! Sentences for violations. Nothing here decides.
 
 mod operation;
 mod words;

@@ -1,6 +1,7 @@
 //! Operations in words.
 
-use collsynth_core::program::{Operation, Program, Slot};
+use collsynth_core::program::{Channel, Operation, Program, Slot};
+use collsynth_core::topology::RankId;
 
 /// `rank 3, worker 1, operation 7 (send input 4 to rank 2)`.
 pub(super) fn describe(program: &Program, operation: usize) -> String {
@@ -18,14 +19,12 @@ pub(super) fn name(program: &Program, worker: usize) -> String {
 
 /// What an operation does.
 fn what(program: &Program, operation: usize) -> String {
-    let to = |channel: u32| {
-        let to = program.channels.get(channel as usize).map(|channel| channel.to.to_string());
-        format!("rank {} on channel {channel}", to.unwrap_or_else(|| "?".to_owned()))
+    let end = |channel: u32, end: fn(&Channel) -> RankId| {
+        let rank = program.channels.get(channel as usize).map(|channel| end(channel).to_string());
+        format!("rank {} on channel {channel}", rank.unwrap_or_else(|| "?".to_owned()))
     };
-    let from = |channel: u32| {
-        let from = program.channels.get(channel as usize).map(|channel| channel.from.to_string());
-        format!("rank {} on channel {channel}", from.unwrap_or_else(|| "?".to_owned()))
-    };
+    let to = |channel| end(channel, |ends| ends.to);
+    let from = |channel| end(channel, |ends| ends.from);
     match program.operations()[operation] {
         Operation::Send { channel, count: 0, .. } => format!("send a token to {}", to(channel)),
         Operation::Receive { channel, count: 0, forward: None, .. } => {

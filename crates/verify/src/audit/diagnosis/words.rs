@@ -7,7 +7,7 @@ use super::operation::{describe, name};
 use collsynth_core::program::{Buffer, Program, Slot};
 use collsynth_core::topology::RankId;
 
-/// How many ranks a sentence lists before it breaks off.
+/// The most ranks a sentence lists.
 const LISTED: usize = 8;
 
 /// What is wrong, in words.
@@ -24,7 +24,7 @@ pub(in super::super) fn sentence(
         Fact::FailedRankWorks(rank) => format!("rank {rank} failed, but has operations"),
         Fact::NotOnMachine { channel } => {
             let (from, to) = ends(channel);
-            format!("channel {channel} joins rank {from} to rank {to}, not both on the machine")
+            format!("channel {channel} joins rank {from} to rank {to}, but not both are on the machine")
         }
         Fact::NoLink { channel, from, to, why } => {
             let topology = machine.map_or(program.problem.topology(), |machine| machine.topology);
@@ -42,7 +42,7 @@ pub(in super::super) fn sentence(
         }
         Fact::BadChannel { channel } => {
             let (from, to) = ends(channel);
-            format!("channel {channel} joins rank {from} to rank {to}, not both there")
+            format!("channel {channel} joins rank {from} to rank {to}, but not both exist")
         }
         Fact::BadOperation(what) => {
             let rank = operation.map(|number| program.rank_of(program.worker_of(number))).unwrap_or(RankId(0));
@@ -50,10 +50,7 @@ pub(in super::super) fn sentence(
         }
         Fact::SharedEnd { channel, end, workers: [one, other] } => {
             let first = program.workers(program.rank_of(one as usize)).start as u32;
-            let what = match end {
-                End::Sender => "send on",
-                End::Receiver => "receive from",
-            };
+            let what = if matches!(end, End::Sender) { "send on" } else { "receive from" };
             format!("{}: workers {} and {} both {what} channel {channel}", this(), one - first, other - first)
         }
         Fact::OtherLength { sender, sent, count } => {
@@ -61,20 +58,18 @@ pub(in super::super) fn sentence(
         }
         Fact::WaitsForever(obstacle) => {
             let why = match obstacle {
-                Some(Obstacle::Packet(channel)) => format!("nobody sends on channel {channel} any more"),
-                Some(Obstacle::Room(channel)) => {
-                    format!("channel {channel} is full, and nobody receives from it any more")
-                }
+                Some(Obstacle::Packet(channel)) => format!("no more sends on channel {channel}"),
+                Some(Obstacle::Room(channel)) => format!("channel {channel} is full, and no more receives from it"),
                 Some(Obstacle::Operation(_)) | None => "what it waits for never comes".to_owned(),
             };
-            format!("{} waits for ever: {why}", this())
+            format!("{} waits forever: {why}", this())
         }
         Fact::NeverReceived { channel, packets } => {
             format!("{packets} packet(s) on channel {channel} are never received, the first from {}", this())
         }
-        Fact::Deadlock(ref circle) => {
-            let circle: Vec<String> = circle.iter().map(|&one| waiting(program, one)).collect();
-            format!("deadlock: {}", circle.join("; "))
+        Fact::Deadlock(ref cycle) => {
+            let cycle: Vec<String> = cycle.iter().map(|&one| waiting(program, one)).collect();
+            format!("deadlock: {}", cycle.join("; "))
         }
         Fact::Race { rank, place, earlier, later } => {
             let does = |access: Access| if access == Access::Read { "reads" } else { "writes" };
@@ -85,7 +80,7 @@ pub(in super::super) fn sentence(
         }
         Fact::Output { output, ref wrong } => wrong_output(program, output, wrong),
         Fact::PacketCount { channel, packets, stated } => format!(
-            "channel {channel} has {packets} packet(s) with slots, but {stated} are said to make up its transfers"
+            "channel {channel} has {packets} packet(s) with slots, but its transfers are stated to have {stated}"
         ),
         Fact::SharedLink { channel, send, receive } => {
             let ((from, to), send, receive) = (ends(channel as usize), one(send), one(receive));
@@ -105,10 +100,7 @@ fn bad_operation(program: &Program, rank: RankId, what: BadOperation) -> String 
         }
         BadOperation::NoChannel => format!("there are {} channel(s)", program.channels.len()),
         BadOperation::OtherRank { channel, rank, end } => {
-            let does = match end {
-                End::Sender => "sends",
-                End::Receiver => "receives",
-            };
+            let does = if matches!(end, End::Sender) { "sends" } else { "receives" };
             format!("on channel {channel}, rank {rank} {does}")
         }
         BadOperation::Beyond { buffer, len } => format!("the {} of rank {rank} has {len} slot(s)", buffer.name()),
@@ -121,7 +113,7 @@ fn waiting(program: &Program, waiting: Waiting) -> String {
         Some(Obstacle::Packet(_)) => "waits for a packet from".to_owned(),
         Some(Obstacle::Room(channel)) => {
             let slots = program.channels[channel as usize].slots;
-            format!("waits for room in channel {channel} ({slots} slot(s), all full) to be made by")
+            format!("waits for room in channel {channel} ({slots} slot(s), all full) from")
         }
         Some(Obstacle::Operation(_)) | None => "waits for".to_owned(),
     };
