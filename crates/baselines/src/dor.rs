@@ -4,8 +4,8 @@
 //!
 //! Every message goes along `x` to the destination's position, then along `y`, then along `z`: each time in the shorter
 //! direction; where both are equally long, up from even positions of the source and down from odd ones. All parts of a
-//! message take one route. The routes alone say what each link carries (its *static load*); here they are also scheduled,
-//! store-and-forward.
+//! message take one route. The routes alone say what each link carries (its *static load*); here they are also
+//! scheduled, store-and-forward.
 //!
 //! ```text
 //!   . . d        s to d: along x to d's column,
@@ -20,9 +20,9 @@
 //!
 //! # Steps and volume
 //!
-//! The static load of the fullest link is what HalfRing with DimRotation takes for the longest dimension: `N k / 8` if 4
-//! divides `k`, `N (k^2-1) / (8k)` if `k` is odd; on other extents what goes half way around does not come out even. There
-//! is one phase; the volume exceeds its load only by filling the pipeline.
+//! The static load of the fullest link is what HalfRing with DimRotation takes for the longest dimension: `N k / 8` if
+//! 4 divides `k`, `N (k^2-1) / (8k)` if `k` is odd; on other extents what goes half way around does not come out even.
+//! There is one phase; the volume exceeds its load only by filling the pipeline.
 //!
 //! # Complexity
 //!
@@ -61,7 +61,7 @@ impl Planner for Dor {
     }
 
     fn summary(&self) -> &'static str {
-        "baseline: every message along x, then y, then z, each time the shorter way; sound tori"
+        "baseline: every message along x, then y, then z, each in the shorter direction; intact tori"
     }
 
     fn auto_use(&self) -> AutoUse {
@@ -83,7 +83,7 @@ impl Planner for Dor {
     }
 }
 
-/// The route of a message; else the dimension in which a link of it failed.
+/// The route of a message, or the dimension in which a link of it failed.
 fn in_order(router: &Router<'_>, origin: RankId, dest: RankId) -> Result<Vec<LinkId>, usize> {
     let (mut at, mut route) = (origin, Vec::new());
     for &dim in &router.dims {

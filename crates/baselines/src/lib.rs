@@ -1,7 +1,6 @@
-//! Published all-to-all schemes on tori with failed links, planned for comparison: [`planners`] lists them.
+//! Published all-to-all schemes on tori with failed links, for comparison: [`planners`] lists them.
 //!
-//! Planning never uses them unasked; who names one gets it. They are built from the machinery of phased algorithms in
-//! [`collsynth_plan::phased`].
+//! Planning uses one only if it is named. They are built from the machinery in [`collsynth_plan::phased`].
 
 mod broken_rings;
 mod dor;

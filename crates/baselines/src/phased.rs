@@ -2,20 +2,20 @@
 //!
 //! # Idea
 //!
-//! Everything goes as in HalfRing with DimRotation ([`Rings::DIM_ROTATION`]), but a ring with a dead cable runs something
-//! else. *FoldedRing* keeps to one direction, and a message that has to pass the dead cable walks back over all the other
-//! cables; a walk ends at its destination, wherever it lies. *OpenRing* uses the ring as the line it is.
+//! Everything goes as in HalfRing with DimRotation ([`Rings::DIM_ROTATION`]), but a ring with a dead cable runs
+//! something else. *FoldedRing* keeps to one direction, and a message that has to pass the dead cable walks back over
+//! all the other cables; a walk ends at its destination, wherever it lies. *OpenRing* uses the ring as the line it is.
 //!
 //! ```text
 //!   0 ---> 1 ---> 2 ---> 3          folded, 3 to 0 is a logical edge of three hops
 //!   0 <--- 1 <--- 2 <--- 3
 //! ```
 //!
-//! With *MATE*, broken rings wait, and after each of the `D` normal phases there is an *acceleration phase* in which all
-//! other links are free to help them. The neighbors of a broken ring in each other dimension form a *virtual ring*, two
-//! hops longer; its data is divided among the `D-1` virtual rings and what is left of the ring itself, so that all end at
-//! the same time. With *MATEe* (enhanced) broken rings also work in the normal phases, on as much of their data as they
-//! can move meanwhile.
+//! With *MATE*, broken rings wait, and after each of the `D` normal phases there is an *acceleration phase* in which
+//! all other links are free to help them. The neighbors of a broken ring in each other dimension form a *virtual ring*,
+//! two hops longer; its data is divided among the `D-1` virtual rings and what is left of the ring itself, so that all
+//! end at the same time. With *MATEe* (enhanced) broken rings also work in the normal phases, on as much of their data
+//! as they can move meanwhile.
 //!
 //! ```text
 //!   normal 1  acceleration 1  normal 2  acceleration 2
@@ -37,8 +37,8 @@
 //!
 //! # Steps and volume
 //!
-//! With `T0 = N k / 8` (even `k`) or `N (k^2-1) / (8k)` (odd) for the intact torus of equal extents of 3 or more,
-//! `r = k / (4 (k-1))` or `(k+1) / (4k)` for folded rings and `r = 1/2` for open ones, the loads of the phases add up to:
+//! With `T0 = N k / 8` (even `k`) or `N (k^2-1) / (8k)` (odd) for the intact torus of equal extents of 3 or more, `r =
+//! k / (4 (k-1))` or `(k+1) / (4k)` for folded rings and `r = 1/2` for open ones, the loads of the phases add up to:
 //!
 //! | planner | one dead cable | two, on one ring | two acceleration phases |
 //! |---|---|---|---|
@@ -47,9 +47,9 @@
 //! | `mate_e`, `mate_e_open`, `mate_e2` | `T0 D / (D-1+r)` | | `T0 (1 + 2 (1-r) / (D-1+r))` |
 //!
 //! Folded, `T0 / r = N (k-1) / 2`. The paper calls FoldedRing bandwidth-optimal. It is not: OpenRing takes less. Exact
-//! where the shares come to whole chunks: MATE on 4x4x4 in 21 parts. The volume exceeds the loads by filling the pipelines,
-//! a few chunks in each phase, which vanishes as parts grow. Folded chunks pass ranks that have them already: the judge
-//! says so in warnings, which show the cost of the detour.
+//! where the shares come to whole chunks: MATE on 4x4x4 in 21 parts. The volume exceeds the loads by filling the
+//! pipelines, a few chunks in each phase, which vanishes as parts grow. Folded chunks pass ranks that have them
+//! already: the judge says so in warnings, which show the cost of the detour.
 //!
 //! # Complexity
 //!
@@ -58,8 +58,8 @@
 //!
 //! # Reference
 //!
-//! Qin et al., "Optimizing All-to-All Collective Communication with Fault Tolerance on Torus Networks", MICRO 2025,
-//! doi 10.1145/3725843.3756057.
+//! Qin et al., "Optimizing All-to-All Collective Communication with Fault Tolerance on Torus Networks", MICRO 2025, doi
+//! 10.1145/3725843.3756057.
 //!
 //! [`Rings::DIM_ROTATION`]: collsynth_plan::Rings::DIM_ROTATION
 
@@ -67,7 +67,8 @@ use super::broken_rings::{self, Acceleration, Remains, Scheme};
 use collsynth_core::problem::Problem;
 use collsynth_plan::{AutoUse, Control, Outcome, PlanError, Planner, Task};
 
-/// A phased planner on tori with dead cables: HalfRing and DimRotation on the intact rings, and a scheme for the others.
+/// A phased planner on tori with dead cables: HalfRing and DimRotation on the intact rings, and a scheme for the
+/// others.
 ///
 /// ```
 /// use collsynth_baselines::Phased;
@@ -94,8 +95,7 @@ pub struct Phased {
     scheme: Scheme,
 }
 
-/// A row of the table: how a ring with one dead cable is used on its own, whether broken rings work in the normal phases,
-/// and the acceleration phases.
+/// A row of the table; see [`Scheme`].
 const fn row(
     name: &'static str,
     remains: Remains,
@@ -110,16 +110,16 @@ const fn row(
 impl Phased {
     /// `folded_ring`: FoldedRing on broken rings.
     pub const FOLDED_RING: Self = row("folded_ring", Remains::Folded, true, Acceleration::None,
-        "baseline: dim_rotation, rings with a dead cable one way and back again; tori with one dead cable a ring");
+        "baseline: dim_rotation, rings with a dead cable there and back; tori with one dead cable per ring");
     /// `open_ring`: the shortest path along broken rings instead.
     pub const OPEN_RING: Self = row("open_ring", Remains::Open, true, Acceleration::None,
-        "baseline: folded_ring with the shortest way along each broken ring instead of folding it");
+        "baseline: folded_ring with the shortest path along each broken ring instead of folding it");
     /// `mate`: broken rings wait for the acceleration phases, and are folded in them.
     pub const MATE: Self = row("mate", Remains::Folded, false, Acceleration::Shared,
         "baseline: dim_rotation; after each phase the whole torus moves what broken rings left; tori");
     /// `mate_open`: the same with the shortest path along broken rings.
     pub const MATE_OPEN: Self = row("mate_open", Remains::Open, false, Acceleration::Shared,
-        "baseline: mate with the shortest way along each broken ring instead of folding it");
+        "baseline: mate with the shortest path along each broken ring instead of folding it");
     /// `mate_e`: broken rings work in the normal phases too.
     pub const MATE_E: Self = row("mate_e", Remains::Folded, true, Acceleration::Shared,
         "baseline: mate, broken rings at work in the normal phases too");
@@ -128,14 +128,14 @@ impl Phased {
         "baseline: mate_e with an acceleration phase for each broken ring");
     /// `mate_e_open`: `mate_e` with the shortest path along broken rings.
     pub const MATE_E_OPEN: Self = row("mate_e_open", Remains::Open, true, Acceleration::Shared,
-        "baseline: mate_e with the shortest way along each broken ring instead of folding it");
+        "baseline: mate_e with the shortest path along each broken ring instead of folding it");
 }
 
 impl Phased {
-    /// The offline bandwidth allocation: the linear programs that planning solves, one for each normal phase with the
-    /// acceleration phases after it, in their order. Loads are in messages.
+    /// The offline bandwidth allocation: the linear programs that planning solves, in order, one for each normal phase
+    /// with the acceleration phases after it. Loads are in messages.
     ///
-    /// O(hops of all messages), as they depend on where chunks are in each phase.
+    /// O(hops of all messages), since they depend on the positions of chunks in each phase.
     ///
     /// # Errors
     ///

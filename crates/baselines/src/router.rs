@@ -24,7 +24,8 @@ pub(crate) fn routed(
         let (origin, dest) = (parts[0].origin, parts[0].dest);
         let links = route(&router, origin, dest).map_err(|dim| {
             let [from, to] = [origin, dest].map(|rank| topology.rank_label(rank));
-            let reason = format!("it has no way from rank {from} to {to} along {}: a link failed", dim_name(dim as u8));
+            let reason =
+                format!("it has no path from rank {from} to {to} along {}: a link failed", dim_name(dim as u8));
             PlanError::NotApplicable { planner, reason }
         })?;
         walks.send(&links, parts.iter().map(|part| part.id));
@@ -42,8 +43,8 @@ pub(crate) struct Router<'a> {
 }
 
 impl Router<'_> {
-    /// Goes along a dimension to the destination's position, in the shorter direction or the `other`; the rank where it
-    /// ends, or `None` if a link failed. The route then has the links before that one.
+    /// Follows a dimension to the destination's position, in the shorter direction or the `other`; returns the last
+    /// rank, or `None` if a link failed, with the links before it on the route.
     pub fn leg(&self, from: RankId, dest: RankId, dim: usize, other: bool, route: &mut Vec<LinkId>) -> Option<RankId> {
         let offset = self.offset(from, dest, dim);
         let up = self.shorter_is_up(from, dest, dim) != other;
@@ -62,14 +63,14 @@ impl Router<'_> {
         Some(self.topology.link(link).to)
     }
 
-    /// Is a destination nearer going up? Where both directions are equally long, up from even positions.
+    /// Is a destination nearer going up? If both directions are equally long: from even positions.
     pub fn shorter_is_up(&self, from: RankId, dest: RankId, dim: usize) -> bool {
         let (position, twice) = (self.torus.position(from, dim), 2 * self.offset(from, dest, dim));
         let extent = self.torus.extents[dim];
         twice < extent || (twice == extent && position.is_multiple_of(2))
     }
 
-    /// How far up a dimension a destination is.
+    /// The distance up a dimension to a destination.
     pub fn offset(&self, from: RankId, dest: RankId, dim: usize) -> u32 {
         let extent = self.torus.extents[dim];
         (self.torus.position(dest, dim) + extent - self.torus.position(from, dim)) % extent

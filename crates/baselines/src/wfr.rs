@@ -12,20 +12,20 @@
 //!   . s x .
 //! ```
 //!
-//! The wild hop is in the first later dimension with hops left, toward the destination; if there is none, up in the next
-//! dimension. Where that does not help, since something failed there too, the other direction follows, then other later
-//! dimensions.
+//! The wild hop is in the first later dimension with hops left, toward the destination; if there is none, up in the
+//! next dimension. Where that does not help, since something failed there too, the other direction follows, then other
+//! later dimensions.
 //!
 //! # Applies
 //!
-//! All_to_all and all_to_allv on a torus whose dimensions of 3 and more all wrap, without failed ranks. It refuses where
-//! failures leave a message without such a route, and names the message.
+//! All_to_all and all_to_allv on a torus whose dimensions of 3 and more all wrap, without failed ranks. It refuses
+//! where failures leave a message without such a route, and names the message.
 //!
 //! # Steps and volume
 //!
-//! Routes do not balance: beside a dead cable the parallel links carry the detours of a whole ring. With one dead cable on
-//! 4x4x4 the static load is 50, 56 or 64, for a dead cable in x, y or z, where the bound is 33.03. There is one phase; the
-//! volume exceeds its load only by filling the pipeline.
+//! Routes do not balance: beside a dead cable the parallel links carry the detours of a whole ring. With one dead cable
+//! on 4x4x4 the static load is 50, 56 or 64, for a dead cable in x, y or z, where the bound is 33.03. There is one
+//! phase; the volume exceeds its load only by filling the pipeline.
 //!
 //! # Complexity
 //!
@@ -80,7 +80,7 @@ fn wild_first(router: &Router<'_>, origin: RankId, dest: RankId) -> Result<Vec<L
     from_dim(router, origin, dest, 0, &mut route).map(|()| route)
 }
 
-/// Routes the remaining dimensions, from this number on; else the last dimension in which that fails.
+/// Routes the dimensions from this number on; else returns the last dimension in which that fails.
 fn from_dim(
     router: &Router<'_>,
     at: RankId,
@@ -94,7 +94,6 @@ fn from_dim(
     let mut failed = dim;
     if let Some(next) = straight {
         match from_dim(router, next, dest, number + 1, route) {
-            // Later dimensions fail for reasons of their own.
             Err(later) => failed = later,
             Ok(()) => return Ok(()),
         }
@@ -117,7 +116,7 @@ fn from_dim(
     Err(failed)
 }
 
-/// The hops aside, in the order in which they are tried, as dimension and whether it is up.
+/// The hops aside to try, in order: dimension, and whether it is up.
 fn wild_hops(router: &Router<'_>, at: RankId, dest: RankId, number: usize) -> Vec<(usize, bool)> {
     let mut later = router.dims[number + 1..].to_vec();
     // Stable: those with hops left come first.

@@ -4,12 +4,13 @@
 //!
 //! Lay a ring through all `N` live ranks (see `hamiltonian`). Every planner is a row of [`RingOfRanks`]:
 //!
-//! - `ring_all_reduce` cuts the vector in `N` segments. In each of the first `N-1` steps every rank hands one segment to
-//!   the next rank, which adds it to its own: then every rank holds one complete segment. In each of the other `N-1` steps
-//!   the complete segments travel on around the ring, replacing what they meet.
-//! - `ring_gather` hands the shards on: in the first step every rank its own, in every later step the one it received last.
-//! - `two_wave` sends two waves. In the first, each rank waits for the one before it, then tells the next that all ranks so
-//!   far have arrived. The last rank knows that all have; the second wave tells the others.
+//! - `ring_all_reduce` cuts the vector in `N` segments. In each of the first `N-1` steps every rank hands one segment
+//!   to the next rank, which adds it to its own: then every rank holds one complete segment. In each of the other `N-1`
+//!   steps the complete segments travel on around the ring, replacing what they meet.
+//! - `ring_gather` hands the shards on: in the first step every rank its own, in every later step the one it received
+//!   last.
+//! - `two_wave` sends two waves. In the first, each rank waits for the one before it, then tells the next that all
+//!   ranks so far have arrived. The last rank knows that all have; the second wave tells the others.
 //!
 //! ```text
 //!   segment or shard at        rank 0   rank 1   rank 2   rank 3
@@ -22,12 +23,13 @@
 //!
 //! # Applies
 //!
-//! All_reduce, all_gather and all_reduce_gathered, or barrier, on any topology through whose live ranks and links a ring (a
-//! Hamiltonian cycle) is found. Two ranks and both links between them form a ring.
+//! All_reduce, all_gather and all_reduce_gathered, or barrier, on any topology through whose live ranks and links a
+//! ring (a Hamiltonian cycle) is found. Two ranks and both links between them form a ring.
 //!
 //! # Steps and volume
 //!
-//! For links of capacity 1; on a one-way ring of links nothing is better, on a torus all links but one per rank are idle.
+//! For links of capacity 1; on a one-way ring of links nothing is better, on a torus all links but one per rank are
+//! idle.
 //!
 //! | planner | steps | volume |
 //! |---|---|---|
@@ -40,8 +42,8 @@
 //!
 //! # Complexity
 //!
-//! The size of the schedule, after the search for the ring, which has fixed limits: where it finds none, there may still
-//! be one.
+//! The size of the schedule, after the search for the ring, which has fixed limits: where it finds none, there may
+//! still be one.
 //!
 //! # Reference
 //!
@@ -85,7 +87,7 @@ pub struct RingOfRanks {
     scheme: Scheme,
 }
 
-/// What travels around the ring.
+/// The data that travels around the ring.
 #[derive(Clone, Copy, Debug)]
 enum Scheme {
     /// Segments of a vector, twice.
@@ -100,21 +102,21 @@ impl RingOfRanks {
     /// `ring_all_reduce`: the sum travels around the ring twice.
     pub const ALL_REDUCE: Self = Self {
         name: "ring_all_reduce",
-        summary: "baseline: all_reduce twice round one ring of all live ranks",
+        summary: "baseline: all_reduce twice around one ring of all live ranks",
         kinds: &["all_reduce"],
         scheme: Scheme::AllReduce,
     };
     /// `ring_gather`: every shard travels around the ring once.
     pub const GATHER: Self = Self {
         name: "ring_gather",
-        summary: "baseline: all_gather, all_reduce_gathered once round one ring of all live ranks",
+        summary: "baseline: all_gather, all_reduce_gathered once around one ring of all live ranks",
         kinds: &["all_gather", "all_reduce_gathered"],
         scheme: Scheme::Gather,
     };
     /// `two_wave`: the barrier in two waves.
     pub const TWO_WAVE: Self = Self {
         name: "two_wave",
-        summary: "baseline: barrier in two waves round one ring of all live ranks",
+        summary: "baseline: barrier in two waves around one ring of all live ranks",
         kinds: &["barrier"],
         scheme: Scheme::TwoWave,
     };
@@ -156,7 +158,7 @@ impl Planner for RingOfRanks {
         };
         task.check_steps(self.name, ops.len())?;
         let border = |segment: usize| (segment as u64 * u64::from(parts) / ranks as u64) as u32;
-        // What link `at` of the ring, from its rank `at` to its rank `at + 1`, carries in a step.
+        // The chunks over link `at` of the ring, from its rank `at` to its rank `at + 1`, in a step.
         let chunks = |at: usize, step: usize| match self.scheme {
             // Rank i hands on segment i - step: while adding, and afterward the segment i + 1 complete with it first.
             Scheme::AllReduce => {

@@ -2,12 +2,12 @@
 //!
 //! # Idea
 //!
-//! In a phase, chunks move along one dimension each, around its rings, to their destination's position there; each step,
-//! all that still has to go moves on by one hop. Every planner is a row of [`Rings`]: which part of a message goes up the
-//! ring and which down, and when its chunks work on which dimension.
+//! In a phase, chunks move along one dimension each, around its rings, to their destination's position there; each
+//! step, all that still has to go moves on by one hop. Every planner is a row of [`Rings`]: which part of a message
+//! goes up the ring and which down, and when its chunks work on which dimension.
 //!
-//! *Ring* sends half of every message each way. *HalfRing* sends every message the shorter way: up for an offset `d < k/2`
-//! on a ring of `k` ranks, down for `d > k/2`; what goes exactly half way around is split in two.
+//! *Ring* sends half of every message each way. *HalfRing* sends every message the shorter way: up for an offset `d <
+//! k/2` on a ring of `k` ranks, down for `d > k/2`; what goes exactly half way around is split in two.
 //!
 //! ```text
 //!   Ring     0 ---> 1 ---> 2 ---> 3 --->    upper halves of 0>1, 0>2, 0>3: 1, 2, 3 hops
@@ -18,8 +18,8 @@
 //! ```
 //!
 //! `ring` and `half_ring` take the dimensions in turn, so all but one idle. `dim_rotation` (HalfRing with DimRotation)
-//! divides the data in `D` classes, each of which begins with another dimension. `ring_pipeline` (Ring with Pipeline) lets
-//! the `C` parts of every message follow each other through the dimensions:
+//! divides the data in `D` classes, each of which begins with another dimension. `ring_pipeline` (Ring with Pipeline)
+//! lets the `C` parts of every message follow each other through the dimensions:
 //!
 //! ```text
 //!   rotation   phase 0  phase 1  phase 2        pipeline  slot 1  slot 2  slot 3  slot 4
@@ -28,9 +28,9 @@
 //!   class 2       z        x        y
 //! ```
 //!
-//! A part belongs to class `(its number in the message + the sum of its offsets) mod D`: with `D` parts every message has
-//! one part of each class, and with fewer the classes still come out about equal (exactly equal on tori of even extents
-//! and two dimensions, say, with whole messages).
+//! A part belongs to class `(its number in the message + the sum of its offsets) mod D`: with `D` parts every message
+//! has one part of each class, and with fewer the classes still come out about equal (exactly equal on tori of even
+//! extents and two dimensions, say, with whole messages).
 //!
 //! # Applies
 //!
@@ -49,8 +49,8 @@
 //! | `dim_rotation` | `D floor(k/2)` | `N k / 8` or `N (k^2-1) / (8k)`, the bisection bound | `D` divides `parts`, and `parts * N / (k D)` is even for even `k` |
 //! | `ring_pipeline` | `(C+D-1) (k-1)` | `(C+D-1)/C * N (k-1) / 4` | `N / k` is even |
 //!
-//! An extent of 2 with a single cable costs `N / 2`. Elsewhere a half that does not come out even is rounded: of Ring, the
-//! larger half goes up for odd offsets; of HalfRing, always up.
+//! An extent of 2 with a single cable costs `N / 2`. Elsewhere a half that does not come out even is rounded: of Ring,
+//! the larger half goes up for odd offsets; of HalfRing, always up.
 //!
 //! # Complexity
 //!
@@ -58,8 +58,8 @@
 //!
 //! # Reference
 //!
-//! Qin et al., "Optimizing All-to-All Collective Communication with Fault Tolerance on Torus Networks", MICRO 2025,
-//! doi 10.1145/3725843.3756057. Its fault-free baseline is Ring with Pipeline, of 6 parts.
+//! Qin et al., "Optimizing All-to-All Collective Communication with Fault Tolerance on Torus Networks", MICRO 2025, doi
+//! 10.1145/3725843.3756057. Its fault-free baseline is Ring with Pipeline, of 6 parts.
 
 use super::link_table::LinkTable;
 use super::moves::Moves;
@@ -99,11 +99,11 @@ pub struct Rings {
     summary: &'static str,
     auto_use: AutoUse,
     order: Order,
-    /// How many chunks of a block go up; the others go down.
+    /// The number of chunks of a block that go up; the others go down.
     split: fn(Block) -> usize,
 }
 
-/// When chunks work on which dimension.
+/// The order in which chunks take the dimensions.
 #[derive(Clone, Copy, Debug)]
 enum Order {
     /// All on one dimension after the other.
@@ -121,7 +121,7 @@ impl Rings {
     /// `ring`: half of every message each way, dimension after dimension.
     pub const RING: Self = Self {
         name: "ring",
-        summary: "baseline: half of every message each way round the rings, one dimension after the other; sound tori",
+        summary: "baseline: half of every message in each direction, one dimension after another; intact tori",
         auto_use: AutoUse::WithPrice,
         order: Order::InTurn,
         split: ring_split,
@@ -129,7 +129,7 @@ impl Rings {
     /// `half_ring`: every message the shorter way, dimension after dimension.
     pub const HALF_RING: Self = Self {
         name: "half_ring",
-        summary: "baseline: every message the shorter way round the rings, one dimension after the other; sound tori",
+        summary: "baseline: every message in the shorter direction, one dimension after another; intact tori",
         auto_use: AutoUse::WithPrice,
         order: Order::InTurn,
         split: half_ring_split,
@@ -137,7 +137,7 @@ impl Rings {
     /// `dim_rotation`: HalfRing in all dimensions at once, each on its share of the data, then rotated.
     pub const DIM_ROTATION: Self = Self {
         name: "dim_rotation",
-        summary: "baseline: half_ring in all dimensions at once, the data in rotation; sound tori",
+        summary: "baseline: half_ring in all dimensions at once, the data in rotation; intact tori",
         auto_use: AutoUse::WithPrice,
         order: Order::Rotated,
         split: half_ring_split,
@@ -145,7 +145,7 @@ impl Rings {
     /// `ring_pipeline`: Ring, the parts of a message following each other through the dimensions.
     pub const RING_PIPELINE: Self = Self {
         name: "ring_pipeline",
-        summary: "baseline: ring, the parts of each message behind each other through the dimensions; sound tori",
+        summary: "baseline: ring, the parts of each message in a pipeline through the dimensions; intact tori",
         auto_use: AutoUse::Never,
         order: Order::Pipelined,
         split: ring_split,
@@ -180,7 +180,7 @@ impl Planner for Rings {
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         let torus = check_intact(self.name, task.problem)?;
         let dims = active_dims(task.problem);
-        // Of a demand matrix, a message is what one rank has for another, in however many chunks.
+        // With a demand matrix, a message is all the chunks from one rank to another.
         let pieces = task.problem.parts().max(1);
         let names: Vec<String> = match self.order {
             Order::InTurn => dims.iter().map(|&dim| format!("dimension {}", dim_name(dim as u8))).collect(),
@@ -215,13 +215,13 @@ fn check_intact<'a>(planner: &'static str, problem: &'a Problem) -> Result<&'a T
     }
 }
 
-/// Runs phases of these names. In phase `p`, `dim_of(p, chunk)` says along which dimension a chunk goes, if any, and
-/// `split(block)` how many of a block's chunks go up; the others go down. Where an extent of 2 has a single cable, all
-/// take it. Time and memory are in the number of hops.
+/// Runs phases of these names. In phase `p`, a chunk moves along dimension `dim_of(p, chunk)`, if any; `split(block)`
+/// of a block's chunks go up, the others down. If an extent of 2 has a single cable, all take it. Time and memory are
+/// linear in the number of hops.
 ///
 /// # Errors
 ///
-/// [`PlanError::Stopped`] between two phases, or [`PlanError::NotFound`] if the wish wants another number of steps.
+/// [`PlanError::Stopped`] between two phases, or [`PlanError::NotFound`] if other steps are stated.
 fn run(
     planner: &'static str,
     task: &Task<'_>,
@@ -262,7 +262,7 @@ fn run(
                 let (positive, hops) = if index < up { (true, offset) } else { (false, extent - offset) };
                 end = end.max(begin + hops as usize);
                 for step in begin..begin + hops as usize {
-                    let link = links.get(traveler.at, dim, positive).expect("rings were checked to be whole");
+                    let link = links.get(traveler.at, dim, positive).expect("rings were checked to be intact");
                     moves.add(step, link, Op::Copy, [traveler.id]);
                     traveler.at = topology.link(link).to;
                 }

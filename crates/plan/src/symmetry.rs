@@ -1,12 +1,12 @@
-//! Symmetries of a torus with failures: translations, reflections and swaps of dimensions that keep what failed.
+//! Symmetries of a torus with failures: translations, reflections and swaps of dimensions that keep the failures.
 //!
 //! ```text
-//!   one dead cable on a ring of 6:   o-o-o-o-o-o        its middle reflected onto itself is all that is left
-//!                                    `---- x ---'       of 12 maps (6 translations, each with its reflection)
+//!   one dead cable on a ring of 6:   o-o-o-o-o-o        of 12 maps (6 translations, each with its reflection),
+//!                                    `---- x ---'       the identity and one reflection keep the cable
 //! ```
 //!
-//! A map sends dimension `d` to a dimension of the same extent, wrap and capacity, and position `p` there to
-//! `p + shift` or `shift - p`. The maps that carry dead links onto dead links and failed ranks onto failed ranks form a
+//! A map sends dimension `d` to a dimension of the same extent, wrap and capacity, and position `p` there to `p +
+//! shift` or `shift - p`. The maps that carry dead links onto dead links and failed ranks onto failed ranks form a
 //! group; a few of them generate it.
 
 use std::collections::{BTreeSet, HashSet};
@@ -14,11 +14,11 @@ use std::collections::{BTreeSet, HashSet};
 use crate::link_table::LinkTable;
 use collsynth_core::topology::{Direction, LinkId, RankId, Topology, Torus};
 
-/// Maps of a torus looked at; where there are more, swaps of dimensions are left out, and where that does not help
-/// nothing is looked for.
+/// The most maps of a torus to examine: beyond, swaps of dimensions are left out; if that is not enough, no symmetry is
+/// looked for.
 const MOST_MAPS: usize = 1 << 21;
 
-/// A map of a topology onto itself that keeps its links, their capacities and what failed.
+/// A map of a topology onto itself that keeps its links, their capacities and its failures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Automorphism {
     /// The image of each rank.
@@ -27,21 +27,21 @@ pub struct Automorphism {
     pub links: Vec<LinkId>,
 }
 
-/// Symmetries, by some of which all the others are composed.
+/// A group of symmetries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symmetries {
-    /// How many there are, with the identity.
+    /// The size of the group.
     pub count: usize,
-    /// What they are composed of; none for the identity alone.
+    /// Symmetries that generate the group; none for the identity alone.
     pub generators: Vec<Automorphism>,
 }
 
-/// What happens to one dimension: where it goes, whether it is reversed, and where position 0 goes.
+/// The image of one dimension: the dimension it maps to, whether it is reversed, and the image of position 0.
 type Part = (usize, bool, u32);
 type Map = Vec<Part>;
 
-/// The symmetries of a topology for which `keeps` says yes, given where each rank goes; these must form a group (that
-/// keeps a root, or a demand, say). On an explicit graph: the identity alone.
+/// The symmetries of a topology that `keeps` accepts, given the image of each rank; these must form a group (that keeps
+/// a root or a demand, say). On an explicit graph: the identity alone.
 ///
 /// Looks at `N * 2^D * D!` maps at most, each for as long as it keeps what failed.
 pub fn symmetries(topology: &Topology, keeps: impl Fn(&dyn Fn(RankId) -> RankId) -> bool) -> Symmetries {
@@ -66,7 +66,7 @@ pub fn symmetries(topology: &Topology, keeps: impl Fn(&dyn Fn(RankId) -> RankId)
     Symmetries { count: known.len(), generators }
 }
 
-/// The orders of dimensions to look at; `None` if there are too many maps even without swaps.
+/// The orders of dimensions to examine; `None` if there are too many maps even without swaps.
 fn orders(torus: &Torus) -> Option<Vec<Vec<usize>>> {
     let dims = torus.extents.len();
     let straight = torus.extents.iter().try_fold(1_usize, |product, &extent| {
@@ -155,7 +155,7 @@ fn image(torus: &Torus, map: &Map, rank: RankId) -> RankId {
     RankId(map.iter().enumerate().map(along).sum())
 }
 
-/// A torus, and what failed in it.
+/// A torus and its failures.
 struct Broken<'a> {
     topology: &'a Topology,
     torus: &'a Torus,
@@ -179,7 +179,7 @@ impl<'a> Broken<'a> {
         self.links.get(image(self.torus, map, link.from), to, positive != flip)
     }
 
-    /// Maps are one to one, so it is enough that what failed goes where something failed.
+    /// Maps are bijective, so it is enough that failures map to failures.
     fn keeps_failures(&self, map: &Map) -> bool {
         let dead = |&id: &LinkId| self.image(map, id).is_some_and(|image| !self.topology.link(image).alive);
         self.dead_ranks.iter().all(|&rank| self.dead_ranks.contains(&image(self.torus, map, rank)))
@@ -188,7 +188,7 @@ impl<'a> Broken<'a> {
 
     fn automorphism(&self, map: &Map) -> Automorphism {
         let ranks = (0..self.topology.rank_count() as u32).map(|rank| image(self.torus, map, RankId(rank)));
-        // A torus has a link in every direction in which its image has one.
+        // A link and its image both exist.
         let links = all_links(self.topology).map(|id| self.image(map, id).unwrap_or(id));
         Automorphism { ranks: ranks.collect(), links: links.collect() }
     }
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_tori_have_all_maps_and_broken_ones_those_that_keep_the_failures() {
+    fn intact_tori_have_all_maps_and_damaged_ones_those_that_keep_the_failures() {
         let mesh = |extents: &[u32]| Torus { wrap: vec![false; extents.len()], ..Torus::new(extents) };
         let cases: &[(Torus, Cables, usize)] = &[
             (Torus::new(&[5]), &[], 10),
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_be_kept_is_kept() {
+    fn maps_that_must_be_kept_out_are() {
         let torus = Topology::torus(&[4, 4]).unwrap();
         assert_eq!(symmetries(&torus, |image| image(RankId(5)) == RankId(5)).count, 8);
     }

@@ -1,47 +1,47 @@
-//! Amounts shared out among several ways, so that it is all done as soon as can be.
+//! Amounts divided among options that load shared resources, so that all phases end as soon as possible.
 //!
 //! ```text
-//!   minimise T[0] + T[1] + ...                           the times the phases take
-//!   sum over the ways of an amount of share = amount     for every amount, all shares >= 0
+//!   minimize T[0] + T[1] + ...                           the times the phases take
+//!   sum over the options of an amount of share = amount  for every amount, all shares >= 0
 //!   base + sum of share * load <= capacity * T[phase]    for every resource
 //! ```
 //!
-//! The offline bandwidth allocation of MATE and MATEe (Qin et al., MICRO 2025, section 5) is of this form: an amount is
-//! the data of the ring with the dead cable; its ways are the virtual rings of each acceleration dimension, the folded
-//! ring in the acceleration phase, and the folded ring in the normal phases; resources are links, or groups of links
-//! used alike, once for each phase they work in.
+//! The offline bandwidth allocation of MATE and MATEe (Qin et al., MICRO 2025, section 5) has this form: an amount is
+//! the data of the ring with the dead cable; its options are the virtual rings of each acceleration dimension, the
+//! folded ring in the acceleration phase, and the folded ring in the normal phases; resources are links, or groups of
+//! links with equal loads, once for each phase they work in.
 
 use crate::model::{Model, Precision};
 use crate::{Limit, LpError};
 
-/// Something that limits a phase: a link, or links used alike.
+/// A limit on a phase: a link, or links with equal loads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Resource {
     /// The phase in which it works, from 0.
     pub phase: usize,
-    /// What it carries in a unit of time; positive.
+    /// The load it carries in a unit of time; positive.
     pub capacity: f64,
-    /// What it carries in this phase whatever is decided; not negative.
+    /// Its fixed load in this phase; not negative.
     pub base: f64,
 }
 
-/// One way for an amount: what a unit of it costs each resource, `(resource, load)`.
+/// An option for an amount: the loads that a unit of it puts on resources, `(resource, load)`.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Share {
-    /// Loads of a unit, each not negative; a resource may stand there more than once.
+    /// Loads per unit, not negative; a resource may occur more than once.
     pub loads: Vec<(usize, f64)>,
 }
 
-/// An amount and the ways among which it is shared out.
+/// An amount and its options.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// How much; not negative.
+    /// The amount; not negative.
     pub amount: f64,
-    /// The ways; at least one.
+    /// The options; at least one.
     pub ways: Vec<Share>,
 }
 
-/// What there is to decide.
+/// An allocation problem.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Allocation {
     /// The number of phases.
@@ -52,41 +52,41 @@ pub struct Allocation {
     pub choices: Vec<Choice>,
 }
 
-/// How large a linear program is.
+/// The size of a linear program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramSize {
     /// Variables.
     pub variables: usize,
-    /// Rows, without those that say that a variable is not negative.
+    /// Rows, without the bounds of variables.
     pub rows: usize,
     /// Entries that are not 0.
     pub nonzeros: usize,
 }
 
-/// The decision.
+/// The solution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Allocated {
-    /// The time each phase takes.
+    /// The time of each phase.
     pub times: Vec<f64>,
     /// `shares[choice][way]`, in the unit of the amount.
     pub shares: Vec<Vec<f64>>,
 }
 
 impl Allocated {
-    /// The time all phases take.
+    /// The time of all phases.
     pub fn total(&self) -> f64 {
         self.times.iter().sum()
     }
 }
 
 impl Allocation {
-    /// Decides, to about 1e-10 of the times, or where that is out of reach to 1e-8. Where several decisions are as
-    /// good, the solver's choice: it lies among them, mostly in their middle.
+    /// Solves the program, to about 1e-10 of the times, or 1e-8 if that is out of reach. Of several optima, the solver
+    /// returns one, mostly in their middle.
     ///
     /// # Errors
     ///
-    /// [`LpError::Input`] if a number is negative or none, a capacity is 0, a phase or resource is out of range, or an
-    /// amount has no way; and what the solver says.
+    /// [`LpError::Input`] if a number is negative or NaN, a capacity is 0, a phase or resource is out of range, or an
+    /// amount has no option; and the errors of the solver.
     ///
     /// ```
     /// use collsynth_lp::{Allocation, Choice, Limit, Resource, Share};
@@ -123,7 +123,7 @@ impl Allocation {
             model.at_most(row, -resource.base);
         }
         let solved = match model.clone().solve(Precision::Fine, limit) {
-            // Rounding can keep the solver from the last digits where there are many shared resources.
+            // With many shared resources, rounding can keep the solver from the last digits.
             Err(LpError::Solver(_)) => model.solve(Precision::Usual, limit),
             solved => solved,
         }?;
@@ -134,7 +134,7 @@ impl Allocation {
         })
     }
 
-    /// The size of the program: a variable for each phase and way, a row for each amount and resource.
+    /// The size of the program: a variable for each phase and option, a row for each amount and resource.
     pub fn size(&self) -> ProgramSize {
         let ways = || self.choices.iter().flat_map(|choice| &choice.ways);
         let loads: usize = ways().map(|way| way.loads.len()).sum();
@@ -149,23 +149,21 @@ impl Allocation {
         let wrong = |what: String| Err(LpError::Input(what));
         let amount = |value: f64| value.is_finite() && value >= 0.0;
         for (number, resource) in self.resources.iter().enumerate() {
-            if resource.phase >= self.phases {
-                return wrong(format!(
-                    "resource {number} works in phase {}, but there are {}",
-                    resource.phase, self.phases
-                ));
+            let Resource { phase, capacity, base } = *resource;
+            if phase >= self.phases {
+                return wrong(format!("resource {number} works in phase {phase}, but there are {}", self.phases));
             }
-            if !(amount(resource.capacity) && resource.capacity > 0.0 && amount(resource.base)) {
-                return wrong(format!("resource {number} has no capacity, or a base that is no amount"));
+            if !(amount(capacity) && capacity > 0.0 && amount(base)) {
+                return wrong(format!("resource {number} has no capacity, or a base that is not an amount"));
             }
         }
         for (number, choice) in self.choices.iter().enumerate() {
             if !amount(choice.amount) || choice.ways.is_empty() {
-                return wrong(format!("amount {number} is no amount, or has no way"));
+                return wrong(format!("amount {number} is invalid, or has no option"));
             }
             for &(resource, load) in choice.ways.iter().flat_map(|way| &way.loads) {
                 if resource >= self.resources.len() || !amount(load) {
-                    return wrong(format!("a way of amount {number} loads resource {resource} with {load}"));
+                    return wrong(format!("an option of amount {number} loads resource {resource} with {load}"));
                 }
             }
         }

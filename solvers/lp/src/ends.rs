@@ -1,16 +1,16 @@
-//! The flow that ends soonest, with the first and the last units of time looked at one by one.
+//! The flow that ends soonest, with the first and the last units of time resolved one by one.
 //!
 //! ```text
-//!   minimise m                       layers   unit ... unit | between | unit ... unit        time = 2 * ends * unit + m
-//!   f[s][a][l] >= 0: what begins at node s and crosses arc a in layer l;   h[s][v][l] >= 0: what waits at v meanwhile
-//!   in a unit, what arrives goes on in a later layer; between them, what flows takes no time
+//!   minimize m                       layers   unit ... unit | between | unit ... unit        time = 2 * ends * unit + m
+//!   f[s][a][l] >= 0: flow from node s over arc a in layer l;    h[s][v][l] >= 0: flow from s waiting at v meanwhile
+//!   in a unit, arrivals continue in a later layer; between the ends, flow takes no time
 //!   sum over s of f[s][a][l] <= capacity[a] * unit, or capacity[a] * m between the ends
 //! ```
 //!
-//! A flow over time needs a copy of the network for every unit. But units in the middle are all alike, and what the way
-//! of the first and of the last chunks costs is settled at both ends. The flow between them is a relaxation, so the
-//! optimum is a bound from below; where the ends are as long as the ways, it is near the full program's. The dual is a
-//! length of each arc in each layer.
+//! A flow over time needs a copy of the network for every unit. But the units in the middle are all alike, and the ends
+//! account for the latency of the first and last chunks. The flow between them is a relaxation, so the optimum is a
+//! lower bound; if the ends are as long as the paths, it is close to that of the full program. The dual is a length of
+//! each arc in each layer.
 //!
 //! Time expansion: Ford and Fulkerson 1958; aggregation by source: Basu et al., HPDC 2024, section 4.
 
@@ -21,31 +21,31 @@ use crate::{Limit, LpError, Network, Symmetry};
 /// The flow that ends soonest.
 #[derive(Clone, Debug)]
 pub struct QuickFlow {
-    /// When it ends: the optimum, both ends included.
+    /// Its end: the optimum, both ends included.
     pub time: f64,
     /// The length of each arc in each layer that proves it, `lengths[layer][arc]`.
     pub lengths: Vec<Vec<f64>>,
-    /// Variables of the program that was solved.
+    /// Variables of the program solved.
     pub variables: usize,
 }
 
-/// The number of variables [`least_time`] would need, at most. O(nodes * arcs * symmetries).
+/// An upper bound on the variables of [`least_time`]. O(nodes * arcs * symmetries).
 ///
 /// # Errors
 ///
-/// [`LpError::Input`] if a symmetry is none.
+/// [`LpError::Input`] if a symmetry is invalid.
 pub fn least_time_size(network: &Network, symmetries: &[Symmetry], ends: usize) -> Result<usize, LpError> {
     let orbits = Orbits::new(network, symmetries)?;
     Ok((orbits.flows.count() + orbits.pairs.count()).saturating_mul(2 * ends + 1))
 }
 
-/// Routes the demand so that it ends soonest, with `ends` units of this length looked at one by one first and last.
-/// Symmetries as in [`crate::least_load`].
+/// Routes the demand so that it ends soonest, resolving `ends` units of this length one by one at each end. Symmetries
+/// as in [`crate::least_load`].
 ///
 /// # Errors
 ///
-/// [`LpError::Input`] if a symmetry is none, [`LpError::Infeasible`] if some demand has no way, and what the solver
-/// says.
+/// [`LpError::Input`] if a symmetry is invalid, [`LpError::Infeasible`] if some demand has no path, and the errors of
+/// the solver.
 pub fn least_time(
     network: &Network,
     symmetries: &[Symmetry],
@@ -71,15 +71,12 @@ pub fn least_time(
             rows.push(model.at_most(terms, room));
         }
     }
-    let count = layers.count();
     let solved = model.solve(Precision::Usual, limit)?;
-    let length = |layer: usize, arc: usize| {
-        let class = orbits.arcs.of(arc);
-        solved.dual[rows[layer * orbits.arcs.count() + class]].max(0.0) / f64::from(orbits.arcs.size(class))
-    };
+    let classes = orbits.arcs.count();
+    let lengths = |layer: usize| orbits.lengths(&solved.dual, &rows[layer * classes..][..classes]);
     Ok(QuickFlow {
         time: solved.objective + 2.0 * ends as f64 * unit,
-        lengths: (0..count).map(|layer| (0..arcs.len()).map(|arc| length(layer, arc)).collect()).collect(),
+        lengths: (0..layers.count()).map(lengths).collect(),
         variables: solved.value.len(),
     })
 }
@@ -129,15 +126,13 @@ impl<'a> Layers<'a> {
         2 * self.ends + 1
     }
 
-    /// Can anything from the source that is still of use be at a node when so many layers are over?
-    fn is_used(&self, source: usize, node: usize, over: usize) -> bool {
-        if self.network.supply(source) == 0.0 {
-            return false;
-        }
-        match over <= self.ends {
-            true => self.before[source][node] as usize <= over,
-            false => self.after[source][node] as usize <= self.count() - over,
-        }
+    /// Can useful flow from the source be at a node after this number of layers?
+    fn is_used(&self, source: usize, node: usize, layers: usize) -> bool {
+        let in_time = match layers <= self.ends {
+            true => self.before[source][node] as usize <= layers,
+            false => self.after[source][node] as usize <= self.count() - layers,
+        };
+        self.network.supply(source) > 0.0 && in_time
     }
 
     fn crosses(&self, source: usize, arc: usize, layer: usize) -> Option<usize> {
@@ -145,15 +140,11 @@ impl<'a> Layers<'a> {
         self.crosses[layer * self.orbits.flows.count() + class]
     }
 
-    /// What is at a node waits there or leaves it in the next layer; between the ends it may do both at once; what is
-    /// there at last is what the node needs.
+    /// Flow at a node waits there or leaves in the next layer; between the ends it may arrive and leave at once; in the
+    /// end it meets the demand of the node.
     fn balance(&self, model: &mut Model) {
-        let (nodes, arcs) = (self.network.nodes(), self.network.arcs());
-        let (mut into, mut out) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
-        for (index, arc) in arcs.iter().enumerate() {
-            into[arc.to].push(index);
-            out[arc.from].push(index);
-        }
+        let nodes = self.network.nodes();
+        let [out, into] = self.network.arcs_by_node();
         for (class, &pair) in self.orbits.pairs.representatives().iter().enumerate() {
             let (source, node) = (pair / nodes, pair % nodes);
             if self.network.supply(source) == 0.0 {

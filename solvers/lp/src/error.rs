@@ -2,19 +2,19 @@
 
 use thiserror::Error;
 
-/// What went wrong, for people.
+/// Why there is no solution.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LpError {
     /// The network, the demand or a symmetry does not fit together.
     #[error("{0}")]
     Input(String),
-    /// The constraints contradict each other: the demand cannot be routed (in so many steps).
+    /// The constraints contradict each other: the demand cannot be routed (in this number of steps).
     #[error("the demand cannot be routed")]
     Infeasible,
     /// The time limit came first.
     #[error("the time limit came before the solution")]
     TimeLimit,
-    /// It was told to stop.
+    /// It was interrupted.
     #[error("interrupted before the solution")]
     Interrupted,
     /// The solver gave up, or is not sure of its answer.

@@ -1,27 +1,27 @@
-//! The multi-commodity flow of least largest load.
+//! The multi-commodity flow of least maximum load.
 //!
 //! ```text
-//!   minimise t       f[s][a] >= 0: what begins at node s and crosses arc a
+//!   minimize t       f[s][a] >= 0: flow from node s over arc a
 //!   into v - out of v = demand[s][v]     for all s and v != s
 //!   sum over s of f[s][a] <= capacity[a] * t
 //! ```
 //!
-//! Its dual: lengths of arcs, `sum of capacity * length = 1`, so that all demand together has as far to go as possible.
-//! Nothing is routed back into its source. Source-aggregated multi-commodity flow for all-to-all: Basu et al., HPDC
-//! 2024, section 4; the maximum concurrent flow problem and its dual: Shahrokhi and Matula, JACM 1990.
+//! Its dual: lengths of arcs, `sum of capacity * length = 1`, that maximize the total distance of the demand. Nothing
+//! is routed back into its source. Source-aggregated multi-commodity flow for all-to-all: Basu et al., HPDC 2024,
+//! section 4; the maximum concurrent flow problem and its dual: Shahrokhi and Matula, JACM 1990.
 
 use crate::model::{Model, Precision};
 use crate::orbits::Orbits;
 use crate::{Limit, LpError, Network, Symmetry};
 
-/// A flow of least largest load.
+/// A flow of least maximum load.
 #[derive(Clone, Debug)]
 pub struct Flow {
-    /// The largest load, over the capacity: the optimum.
+    /// The maximum load per capacity: the optimum.
     pub load: f64,
-    /// The length of each arc that proves it, `sum of capacity * length = 1` as near as the solver gets.
+    /// The length of each arc that proves it, `sum of capacity * length = 1` up to the solver's precision.
     pub lengths: Vec<f64>,
-    /// Variables of the program that was solved.
+    /// Variables of the program solved.
     pub variables: usize,
     orbits: Orbits,
     arcs: usize,
@@ -29,32 +29,32 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// What begins at this node and crosses this arc.
+    /// The flow from this node over this arc.
     pub fn on(&self, source: usize, arc: usize) -> f64 {
         self.value[self.orbits.flows.of(source * self.arcs + arc)]
     }
 }
 
-/// The number of variables [`least_load`] would need. O(nodes * arcs * symmetries).
+/// The variables of [`least_load`]. O(nodes * arcs * symmetries).
 ///
 /// # Errors
 ///
-/// [`LpError::Input`] if a symmetry is none.
+/// [`LpError::Input`] if a symmetry is invalid.
 pub fn least_load_size(network: &Network, symmetries: &[Symmetry]) -> Result<usize, LpError> {
     Ok(Orbits::new(network, symmetries)?.flows.count())
 }
 
-/// Routes the demand so that the largest load over capacity is as small as can be.
+/// Routes the demand so as to minimize the maximum load per capacity.
 ///
-/// `symmetries` are maps of the network onto itself (generators are enough); they make the program smaller, not its
-/// optimum. The program has `nodes * arcs` variables over the number of symmetries. An interior-point method needs some
-/// 15 to 30 iterations, each a sparse factorisation: 1500 variables take some hundredths of a second, 25 thousand some
-/// seconds, 100 thousand less than a minute.
+/// `symmetries` are maps of the network onto itself (generators are enough); they shrink the program but keep its
+/// optimum. The program has `nodes * arcs` variables over the number of symmetries. An interior-point method needs 15
+/// to 30 iterations, each a sparse factorization: 1500 variables take hundredths of a second, 25 thousand seconds, 100
+/// thousand less than a minute.
 ///
 /// # Errors
 ///
-/// [`LpError::Input`] if a symmetry is none, [`LpError::Infeasible`] if some demand has no way, and what the solver
-/// says.
+/// [`LpError::Input`] if a symmetry is invalid, [`LpError::Infeasible`] if some demand has no path, and the errors of
+/// the solver.
 pub fn least_load(network: &Network, symmetries: &[Symmetry], limit: &Limit) -> Result<Flow, LpError> {
     let orbits = Orbits::new(network, symmetries)?;
     let (nodes, arcs) = (network.nodes(), network.arcs());
@@ -67,11 +67,7 @@ pub fn least_load(network: &Network, symmetries: &[Symmetry], limit: &Limit) -> 
             variable[class] = Some(model.variable(0.0));
         }
     }
-    let (mut into, mut out) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
-    for (index, arc) in arcs.iter().enumerate() {
-        into[arc.to].push(index);
-        out[arc.from].push(index);
-    }
+    let [out, into] = network.arcs_by_node();
     let on = |source: usize, arc: usize| variable[orbits.flows.of(source * arcs.len() + arc)];
     for &pair in orbits.pairs.representatives() {
         let (source, node) = (pair / nodes, pair % nodes);
@@ -89,13 +85,9 @@ pub fn least_load(network: &Network, symmetries: &[Symmetry], limit: &Limit) -> 
         capacity_rows.push(model.at_most(terms, 0.0));
     }
     let solved = model.solve(Precision::Usual, limit)?;
-    let lengths = (0..arcs.len()).map(|arc| {
-        let class = orbits.arcs.of(arc);
-        solved.dual[capacity_rows[class]].max(0.0) / f64::from(orbits.arcs.size(class))
-    });
     Ok(Flow {
         load: solved.objective,
-        lengths: lengths.collect(),
+        lengths: orbits.lengths(&solved.dual, &capacity_rows),
         variables: solved.value.len(),
         value: variable.iter().map(|variable| variable.map_or(0.0, |variable| solved.value[variable])).collect(),
         arcs: arcs.len(),

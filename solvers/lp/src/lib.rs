@@ -1,19 +1,18 @@
-//! Linear programs over flows on directed graphs. Plain graphs and numbers; nothing here knows what they are for.
+//! Linear programs for flows on directed graphs: plain graphs and numbers, independent of their use.
 //!
-//! * [`least_load`]: a demand between all pairs of nodes, routed so that the fullest arc is as empty as can be. The
-//!   dual solution, a length of each arc, proves it.
-//! * [`least_widths`]: the same in a fixed number of steps, where what arrives in a step moves on in a later one.
-//! * [`least_time`]: the same as soon as can be, with the first and the last units of time looked at one by one.
-//! * [`Allocation`]: amounts shared out among ways that use resources in phases, so that the phases end as soon as can
-//!   be. Small.
+//! * [`least_load`]: a demand between all pairs of nodes, routed to minimize the load of the fullest arc. The dual
+//!   solution, a length of each arc, proves it.
+//! * [`least_widths`]: the same in a fixed number of store-and-forward steps.
+//! * [`least_time`]: the same in the least time, with the first and the last units of time resolved one by one.
+//! * [`Allocation`]: amounts divided among options that load resources in phases, in the least time. Small.
 //!
-//! The flows are aggregated by source: what begins at one node is one commodity, whatever its destinations. And they
-//! can be reduced by [`Symmetry`]: since the average of optimal flows is optimal, some optimal flow is the same on all
-//! arcs that symmetries carry into each other, so one variable does for all of them.
+//! The flows are aggregated by source: all flow from one node is one commodity, whatever its destinations. [`Symmetry`]
+//! reduces them: since the average of optimal flows is optimal, some optimal flow is equal on all arcs that symmetries
+//! map to each other, so one variable serves all of them.
 //!
 //! The solver is Clarabel, an interior-point method in pure Rust (or HiGHS, with the feature `highs`), through
-//! `good_lp`. What comes out is floating point and near the truth; whoever wants proof rounds the lengths and computes
-//! exactly what those prove. A running solver gives up when its [`Limit`] says so.
+//! `good_lp`. Its answers are floating-point approximations; for a proof, round the lengths and compute exactly what
+//! they prove. A running solver gives up at its [`Limit`].
 
 mod allocation;
 mod ends;

@@ -1,4 +1,4 @@
-//! When a solver gives up before it is done.
+//! When a solver gives up early.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use crate::LpError;
 
-/// A time at which a solver gives up, a question that makes it give up when answered with yes, both, or neither.
+/// A deadline, a stop condition, both, or neither.
 ///
-/// Both are looked at before the solver begins and, by Clarabel, once in each of its iterations (of which even large
-/// programs take some dozens). HiGHS knows of the time alone once it runs.
+/// Both are checked before the solver begins and, by Clarabel, once per iteration (even large programs take only
+/// dozens). Once HiGHS runs, only the deadline counts.
 #[derive(Clone, Default)]
 pub struct Limit {
     deadline: Option<Instant>,
@@ -17,20 +17,20 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// As long as it takes.
+    /// No limit.
     pub const NONE: Self = Self { deadline: None, stop: None };
 
-    /// Give up at this time.
+    /// Gives up at this time.
     pub fn until(self, deadline: Instant) -> Self {
         Self { deadline: Some(deadline), ..self }
     }
 
-    /// Give up so long from now; never, if no clock goes that far.
+    /// Gives up this long from now; never, if no clock goes that far.
     pub fn within(self, time: Duration) -> Self {
         Self { deadline: Instant::now().checked_add(time), ..self }
     }
 
-    /// Give up once this says so. It must be quick.
+    /// Gives up once this returns true. It must be quick.
     pub fn unless(self, stop: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self { stop: Some(Arc::new(stop)), ..self }
     }
@@ -48,7 +48,7 @@ impl Limit {
         }
     }
 
-    /// What is left of the time, if there is an end to it.
+    /// The time left, if there is a deadline.
     pub(crate) fn remaining(&self) -> Option<Duration> {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }

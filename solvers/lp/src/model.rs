@@ -4,7 +4,7 @@ use good_lp::{Constraint, Expression, ProblemVariables, SolverModel, Variable, v
 
 use crate::{Limit, LpError};
 
-/// Minimise the sum of `cost * x` over rows `sum of coefficient * x (<= or =) bound`, all `x >= 0`.
+/// Minimize the sum of `cost * x` over rows `sum of coefficient * x (<= or =) bound`, all `x >= 0`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Model {
     cost: Vec<f64>,
@@ -23,18 +23,17 @@ struct Row {
 pub(crate) struct Solved {
     /// Per variable.
     pub value: Vec<f64>,
-    /// Per row, by how much the optimum falls for each unit its bound rises; never negative for `<=`.
+    /// Per row, the decrease of the optimum for each unit of its bound; never negative for `<=`.
     pub dual: Vec<f64>,
-    /// The optimum.
     pub objective: f64,
 }
 
-/// How near to the optimum the solver must get, as a share.
+/// The relative tolerance of the optimum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Precision {
     /// 1e-8: for large programs.
     Usual,
-    /// 1e-11: for programs of some dozens of variables.
+    /// 1e-11: for programs of dozens of variables.
     Fine,
 }
 
@@ -45,16 +44,15 @@ impl Model {
         self.cost.len() - 1
     }
 
-    /// Adds `terms <= bound`; the number of the row.
+    /// Adds `terms <= bound`; returns the number of the row.
     pub fn at_most(&mut self, terms: Vec<(usize, f64)>, bound: f64) -> usize {
         self.rows.push(Row { terms, equal: false, bound });
         self.rows.len() - 1
     }
 
-    /// Adds `terms = bound`; the number of the row.
-    pub fn equal(&mut self, terms: Vec<(usize, f64)>, bound: f64) -> usize {
+    /// Adds `terms = bound`.
+    pub fn equal(&mut self, terms: Vec<(usize, f64)>, bound: f64) {
         self.rows.push(Row { terms, equal: true, bound });
-        self.rows.len() - 1
     }
 
     /// Solves it. Deterministic, on one thread.
@@ -104,8 +102,8 @@ mod backend {
 
     /// The values of the variables, and the dual values of the rows.
     ///
-    /// The adapter can neither stop the solver nor tell an optimum from other ends, so the solver itself is called
-    /// here. To it, that a variable is at least 0 is a row as well: these rows come first.
+    /// The adapter can neither stop the solver nor tell an optimum from other ends, so this calls the solver itself,
+    /// for which `x >= 0` is a row too: these rows come first.
     pub fn solve(
         problem: ClarabelProblem,
         variables: Vec<Variable>,
@@ -148,7 +146,7 @@ mod backend {
     use super::Precision;
     use crate::{Limit, LpError};
 
-    /// The simplex method, whose vertices are as precise as the numbers.
+    /// The simplex method, whose vertices are exact to machine precision.
     pub fn model(problem: UnsolvedProblem, _: Precision) -> HighsProblem {
         highs(problem).set_threads(1)
     }
@@ -166,7 +164,7 @@ mod backend {
         }
         let mut solution = problem.solve().map_err(|error| match error {
             ResolutionError::Infeasible => LpError::Infeasible,
-            // The solver has many words for having been stopped.
+            // The solver reports a stop in many ways.
             error => limit.check().err().unwrap_or(LpError::Solver(error.to_string())),
         })?;
         match solution.status() {

@@ -9,11 +9,11 @@ pub struct Arc {
     pub from: usize,
     /// The node it enters.
     pub to: usize,
-    /// What it carries per unit of load; positive.
+    /// The flow it carries per unit of load; positive.
     pub capacity: f64,
 }
 
-/// A directed graph and what must flow on it.
+/// A directed graph and a demand on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     nodes: usize,
@@ -21,7 +21,7 @@ pub struct Network {
     demand: Vec<f64>,
 }
 
-/// A map of a network onto itself: where each node and each arc goes.
+/// A map of a network onto itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symmetry {
     /// The image of each node.
@@ -31,15 +31,15 @@ pub struct Symmetry {
 }
 
 impl Network {
-    /// Checks and keeps a graph with its demand, `demand[origin * nodes + destination]`; the diagonal does not count.
+    /// A graph with its demand, `demand[origin * nodes + destination]`; the diagonal does not count.
     ///
     /// # Errors
     ///
-    /// [`LpError::Input`] if an arc leads out of range, a capacity is not a positive number, an amount is negative or
-    /// no number, or the demand has another size.
+    /// [`LpError::Input`] if an arc is out of range, a capacity is not a positive number, an amount is negative or not
+    /// a number, or the demand has the wrong size.
     pub fn new(nodes: usize, arcs: Vec<Arc>, demand: Vec<f64>) -> Result<Self, LpError> {
         if demand.len() != nodes * nodes {
-            return Err(LpError::Input(format!("{} amounts are no demand between {nodes} nodes", demand.len())));
+            return Err(LpError::Input(format!("{} amounts are not a demand between {nodes} nodes", demand.len())));
         }
         if let Some(amount) = demand.iter().find(|amount| !(amount.is_finite() && **amount >= 0.0)) {
             return Err(LpError::Input(format!("an amount of {amount} cannot be routed")));
@@ -67,32 +67,40 @@ impl Network {
         if origin == dest { 0.0 } else { self.demand[origin * self.nodes + dest] }
     }
 
-    /// All that begins at a node.
+    /// The total demand from a node.
     pub fn supply(&self, origin: usize) -> f64 {
         (0..self.nodes).map(|dest| self.demand(origin, dest)).sum()
     }
 
-    /// Hops from a node to every node; `u32::MAX` where there is no way.
+    /// The arcs that leave each node, and those that enter it, ascending.
+    pub fn arcs_by_node(&self) -> [Vec<Vec<usize>>; 2] {
+        let mut by_node = [(); 2].map(|()| vec![Vec::new(); self.nodes]);
+        for (index, arc) in self.arcs.iter().enumerate() {
+            by_node[0][arc.from].push(index);
+            by_node[1][arc.to].push(index);
+        }
+        by_node
+    }
+
+    /// Hops from a node to every node; `u32::MAX` if there is no path.
     pub fn hops(&self, origin: usize) -> Vec<u32> {
         let mut hops = vec![u32::MAX; self.nodes];
         hops[origin] = 0;
-        // As many rounds as the farthest node is away: the graphs here are small and round.
-        for round in 0.. {
-            let mut grown = false;
+        // A round per hop is good enough: the graphs here have small diameters.
+        let (mut round, mut grown) = (0, true);
+        while std::mem::take(&mut grown) {
             for arc in &self.arcs {
                 if hops[arc.from] == round && hops[arc.to] == u32::MAX {
                     hops[arc.to] = round + 1;
                     grown = true;
                 }
             }
-            if !grown {
-                break;
-            }
+            round += 1;
         }
         hops
     }
 
-    /// Is this a map of the network onto itself?
+    /// Checks that this is a map of the network onto itself.
     pub(crate) fn check_symmetry(&self, symmetry: &Symmetry) -> Result<(), LpError> {
         let wrong = |what: &str| Err(LpError::Input(format!("a symmetry does not keep {what}")));
         if !is_permutation(&symmetry.nodes, self.nodes) || !is_permutation(&symmetry.arcs, self.arcs.len()) {

@@ -1,26 +1,26 @@
-//! What symmetries carry into each other: one variable, or one row, for all of it.
+//! Orbits under symmetries: each needs only one variable, or one row.
 
 use crate::{LpError, Network, Symmetry};
 
-/// Things numbered from 0 in classes.
+/// Equivalence classes of the numbers `0..count`.
 #[derive(Clone, Debug)]
 pub(crate) struct Classes {
-    /// The class of each thing, `0..count`.
+    /// The class of each number.
     class: Vec<u32>,
-    /// The first thing of each class.
+    /// The first number of each class.
     first: Vec<usize>,
-    /// How many things each class has.
+    /// The size of each class.
     size: Vec<u32>,
 }
 
 impl Classes {
-    /// The classes of things `0..count` under maps of them onto themselves.
+    /// The orbits of `0..count` under permutations.
     fn new(count: usize, maps: impl Iterator<Item = impl Fn(usize) -> usize>) -> Self {
         let mut parent: Vec<u32> = (0..count as u32).collect();
         for map in maps {
             for thing in 0..count {
                 let (a, b) = (root(&mut parent, thing), root(&mut parent, map(thing)));
-                // The smaller number is the root, so that classes come in the order of their first things.
+                // The smaller number is the root, so that classes are ordered by their first numbers.
                 parent[a.max(b)] = a.min(b) as u32;
             }
         }
@@ -43,19 +43,14 @@ impl Classes {
         self.first.len()
     }
 
-    /// The class of a thing.
+    /// The class of a number.
     pub fn of(&self, thing: usize) -> usize {
         self.class[thing] as usize
     }
 
-    /// The first thing of every class, in order.
+    /// The first number of every class, in order.
     pub fn representatives(&self) -> &[usize] {
         &self.first
-    }
-
-    /// How many things are in a class.
-    pub fn size(&self, class: usize) -> u32 {
-        self.size[class]
     }
 }
 
@@ -68,7 +63,7 @@ fn root(parent: &mut [u32], mut thing: usize) -> usize {
     thing
 }
 
-/// The classes that a flow aggregated by source needs.
+/// The orbits of a flow aggregated by source.
 #[derive(Clone, Debug)]
 pub(crate) struct Orbits {
     /// Of `source * nodes + node`.
@@ -80,22 +75,23 @@ pub(crate) struct Orbits {
 }
 
 impl Orbits {
-    /// The classes under all compositions of these symmetries.
+    /// The length of each arc, given the dual solution and the capacity row of each class of arcs.
+    pub fn lengths(&self, dual: &[f64], rows: &[usize]) -> Vec<f64> {
+        let length = |&class: &u32| dual[rows[class as usize]].max(0.0) / f64::from(self.arcs.size[class as usize]);
+        self.arcs.class.iter().map(length).collect()
+    }
+
     pub fn new(network: &Network, symmetries: &[Symmetry]) -> Result<Self, LpError> {
         symmetries.iter().try_for_each(|symmetry| network.check_symmetry(symmetry))?;
         let (nodes, arcs) = (network.nodes(), network.arcs().len());
         let node = |s: &Symmetry, index: usize| s.nodes[index] as usize;
         let arc = |s: &Symmetry, index: usize| s.arcs[index] as usize;
         let maps = symmetries.iter();
+        let pairs = maps.clone().map(|s| move |pair: usize| node(s, pair / nodes) * nodes + node(s, pair % nodes));
+        let flows = maps.clone().map(|s| move |flow: usize| node(s, flow / arcs) * arcs + arc(s, flow % arcs));
         Ok(Self {
-            pairs: Classes::new(
-                nodes * nodes,
-                maps.clone().map(|s| move |pair: usize| node(s, pair / nodes) * nodes + node(s, pair % nodes)),
-            ),
-            flows: Classes::new(
-                nodes * arcs,
-                maps.clone().map(|s| move |flow: usize| node(s, flow / arcs) * arcs + arc(s, flow % arcs)),
-            ),
+            pairs: Classes::new(nodes * nodes, pairs),
+            flows: Classes::new(nodes * arcs, flows),
             arcs: Classes::new(arcs, maps.map(|s| move |index: usize| arc(s, index))),
         })
     }

@@ -12,7 +12,7 @@ fn near(a: f64, b: f64) {
     assert!((a - b).abs() <= NEAR, "{a} is not {b}");
 }
 
-/// How much slower the folded ring of extent `k` is than the virtual half ring.
+/// The rate of the folded ring of extent `k` relative to the virtual half ring.
 fn folded_rate(k: f64) -> f64 {
     if k % 2.0 == 0.0 { k / (4.0 * (k - 1.0)) } else { (k + 1.0) / (4.0 * k) }
 }
@@ -43,15 +43,14 @@ fn equal_extents_give_the_closed_form_of_mate() {
 
 /// Phase 0: the normal phases, which the other rings fill for a time of 1; phase 1: the acceleration phase.
 #[test]
-fn the_fraction_of_mate_e_is_what_fits_into_the_normal_phases() {
+fn mate_e_fills_the_normal_phases() {
     for dims in 2..=5 {
         for k in 3..=9 {
             let (r, others) = (folded_rate(f64::from(k)), f64::from(dims - 1));
-            let normal =
-                [Resource { phase: 0, capacity: 1.0, base: 1.0 }, Resource { phase: 0, capacity: r, base: 0.0 }];
-            let accelerated = (1..dims).map(|_| Resource { phase: 1, capacity: 1.0, base: 0.0 });
-            let folded = Resource { phase: 1, capacity: r, base: 0.0 };
-            let resources: Vec<Resource> = normal.into_iter().chain(accelerated).chain([folded]).collect();
+            let resource = |phase, capacity, base| Resource { phase, capacity, base };
+            let accelerated = (1..dims).map(|_| resource(1, 1.0, 0.0)).chain([resource(1, r, 0.0)]);
+            let resources: Vec<Resource> =
+                [resource(0, 1.0, 1.0), resource(0, r, 0.0)].into_iter().chain(accelerated).collect();
             let ways = (1..resources.len()).map(|number| way(&[(number, 1.0)])).collect();
             let allocation = Allocation { phases: 2, resources, choices: vec![Choice { amount: 1.0, ways }] };
             let decided = allocation.solve(&Limit::NONE).unwrap();
@@ -76,7 +75,7 @@ fn unequal_capacities_and_shared_resources_are_decided_too() {
 }
 
 #[test]
-fn what_makes_no_allocation_is_refused() {
+fn invalid_allocations_are_refused() {
     let resource = Resource { phase: 0, capacity: 1.0, base: 0.0 };
     let choice = |amount, ways| vec![Choice { amount, ways }];
     let refused = |phases, resources: &[Resource], choices| {

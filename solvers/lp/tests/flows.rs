@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use collsynth_lp::{Arc, Limit, LpError, Network, Symmetry, least_load, least_time, least_time_size, least_widths};
 
-/// How near the solver gets.
+/// The tolerance of the solver.
 const NEAR: f64 = 1e-6;
 
-/// A ring in both directions, arcs `2 * node` upwards and `2 * node + 1` downwards, without the arcs named.
+/// A ring in both directions, arcs `2 * node` up and `2 * node + 1` down, without the dead arcs.
 fn ring(nodes: usize, dead: &[usize]) -> Vec<Arc> {
     let arc = |number: usize| {
         let node = number / 2;
@@ -17,13 +17,13 @@ fn ring(nodes: usize, dead: &[usize]) -> Vec<Arc> {
     (0..2 * nodes).filter(|number| !dead.contains(number)).map(arc).collect()
 }
 
-fn everyone(nodes: usize) -> Vec<f64> {
+fn all_pairs(nodes: usize) -> Vec<f64> {
     vec![1.0; nodes * nodes]
 }
 
 fn rotation(nodes: usize) -> Symmetry {
-    let turned = |count: usize, by: usize| (0..count).map(|i| ((i + by) % count) as u32).collect();
-    Symmetry { nodes: turned(nodes, 1), arcs: turned(2 * nodes, 2) }
+    let rotated = |count: usize, by: usize| (0..count).map(|i| ((i + by) % count) as u32).collect();
+    Symmetry { nodes: rotated(nodes, 1), arcs: rotated(2 * nodes, 2) }
 }
 
 fn near(a: f64, b: f64) {
@@ -35,7 +35,7 @@ fn rings_carry_what_their_bisection_says_with_and_without_symmetry() {
     for nodes in 3..=9 {
         let k = nodes as f64;
         let expected = if nodes % 2 == 0 { k * k / 8.0 } else { (k * k - 1.0) / 8.0 };
-        let network = Network::new(nodes, ring(nodes, &[]), everyone(nodes)).unwrap();
+        let network = Network::new(nodes, ring(nodes, &[]), all_pairs(nodes)).unwrap();
         let whole = least_load(&network, &[], &Limit::NONE).unwrap();
         let reduced = least_load(&network, &[rotation(nodes)], &Limit::NONE).unwrap();
         assert!(reduced.variables < whole.variables);
@@ -54,7 +54,7 @@ fn rings_carry_what_their_bisection_says_with_and_without_symmetry() {
 #[test]
 fn a_ring_without_a_cable_is_a_line() {
     // Between nodes 0 and 1 of 6: the middle cable of the line has 3 nodes on each side.
-    let network = Network::new(6, ring(6, &[0, 3]), everyone(6)).unwrap();
+    let network = Network::new(6, ring(6, &[0, 3]), all_pairs(6)).unwrap();
     near(least_load(&network, &[], &Limit::NONE).unwrap().load, 9.0);
 }
 
@@ -77,8 +77,8 @@ fn steps_cost_width_until_there_are_enough() {
     assert_eq!(least_widths(&network, &[], 1, &Limit::NONE).unwrap_err(), LpError::Infeasible);
     near(least_widths(&network, &[], 2, &Limit::NONE).unwrap().total_width, 2.0);
 
-    // An all-to-all on a whole ring: the diameter is enough for the least volume.
-    let network = Network::new(6, ring(6, &[]), everyone(6)).unwrap();
+    // An all-to-all on an intact ring: the diameter is enough for the least volume.
+    let network = Network::new(6, ring(6, &[]), all_pairs(6)).unwrap();
     for symmetries in [vec![], vec![rotation(6)]] {
         let flow = least_widths(&network, &symmetries, 3, &Limit::NONE).unwrap();
         near(flow.total_width, 4.5);
@@ -89,8 +89,8 @@ fn steps_cost_width_until_there_are_enough() {
 }
 
 #[test]
-fn what_has_no_answer_is_refused() {
-    let network = |arcs| Network::new(3, arcs, everyone(3));
+fn invalid_or_infeasible_flows_are_refused() {
+    let network = |arcs| Network::new(3, arcs, all_pairs(3));
     let arc = |from, to, capacity| Arc { from, to, capacity };
     assert!(matches!(network(vec![arc(0, 3, 1.0)]), Err(LpError::Input(_))));
     assert!(matches!(network(vec![arc(0, 1, 0.0)]), Err(LpError::Input(_))));
@@ -104,37 +104,36 @@ fn what_has_no_answer_is_refused() {
 
 #[test]
 fn the_time_limit_is_kept() {
-    let network = Network::new(30, ring(30, &[]), everyone(30)).unwrap();
+    let network = Network::new(30, ring(30, &[]), all_pairs(30)).unwrap();
     assert_eq!(least_load(&network, &[], &Limit::NONE.within(Duration::ZERO)).unwrap_err(), LpError::TimeLimit);
 }
 
-/// What can leave a node in a unit, and then the rest of the way of the last.
 #[test]
-fn the_first_and_the_last_units_are_of_little_use() {
-    // From 0 to 4, opposite on a ring of 8, both ways: 4 hops before the first is there.
+fn links_idle_in_the_first_and_the_last_units() {
+    // From 0 to 4, opposite on a ring of 8, in both directions: 4 hops before the first arrives.
     let mut demand = vec![0.0; 64];
     demand[4] = 10.0;
     let network = Network::new(8, ring(8, &[]), demand).unwrap();
     near(least_time(&network, &[], 0, 1.0, &Limit::NONE).unwrap().time, 5.0);
-    // Of 4 units at each end, any one arc does not carry anything useful in 3 in all.
+    // Of 4 units at each end, any one arc carries nothing useful in 3.
     for ends in [2, 3, 4] {
         let flow = least_time(&network, &[], ends, 1.0, &Limit::NONE).unwrap();
         near(flow.time, 8.0);
         assert!(flow.variables <= least_time_size(&network, &[], ends).unwrap());
         let between: f64 = flow.lengths[ends].iter().sum();
-        // All lengths together are worth what is in between, and where that is nothing, at most as much.
+        // The lengths between the ends sum to 1, or to less if the ends suffice.
         assert!(between <= 1.0 + NEAR, "{between}");
         if ends < 4 {
             near(between, 1.0);
         }
     }
-    // Half as long units: half as much lost.
+    // Units half as long lose half as much.
     near(least_time(&network, &[], 4, 0.5, &Limit::NONE).unwrap().time, 6.5);
 }
 
 #[test]
 fn symmetries_change_nothing_about_the_time() {
-    let network = Network::new(6, ring(6, &[]), everyone(6)).unwrap();
+    let network = Network::new(6, ring(6, &[]), all_pairs(6)).unwrap();
     let (whole, reduced) = (
         least_time(&network, &[], 2, 0.1, &Limit::NONE).unwrap(),
         least_time(&network, &[rotation(6)], 2, 0.1, &Limit::NONE).unwrap(),

@@ -1,5 +1,5 @@
-//! CaDiCaL, through its C interface: the crate `cadical` builds and links the library, but its Rust interface does not
-//! reach the tracing of proofs. All that is unsafe in this workspace is here.
+//! CaDiCaL, through its C interface: the crate `cadical` builds and links the library, but its Rust interface cannot
+//! trace proofs. All unsafe code of this workspace is here.
 //!
 //! Source: Biere, Faller, Fazekas, Fleury, Froleyks, Pollitt, "CaDiCaL 2.0", CAV 2024; the library is version 1.9.5.
 
@@ -43,13 +43,12 @@ unsafe extern "C" {
     fn fclose(file: *mut c_void) -> c_int;
 }
 
-/// Solves a formula.
 pub fn solve(cnf: &Cnf, limits: &Limits<'_>) -> Verdict {
     Solver::new().solve(cnf, limits)
 }
 
-/// Solves the formula of a DIMACS file, and gives what was traced on the way: the proof of its refutation, if it is
-/// refuted. The solver reads the file itself, for only then does a proof number the clauses as they stand there.
+/// Solves the formula of a DIMACS file, and returns the trace: the proof of its refutation, if it is refuted. The
+/// solver reads the file itself, since only then does the proof number its clauses as the file does.
 ///
 /// # Errors
 ///
@@ -59,7 +58,7 @@ pub fn solve_with_proof(dimacs: &[u8], limits: &Limits<'_>, form: ProofForm) -> 
     fs::write(formula.path(), dimacs)?;
     let name = |file: &tempfile::NamedTempFile| {
         let name = file.path().to_str().and_then(|path| CString::new(path).ok());
-        name.ok_or_else(|| io::Error::other("the temporary folder's name is no text"))
+        name.ok_or_else(|| io::Error::other("the name of the temporary folder is not text"))
     };
     let (formula_name, proof_name) = (name(&formula)?, name(&proof)?);
     let mut solver = Solver::new();
@@ -91,12 +90,12 @@ pub fn solve_with_proof(dimacs: &[u8], limits: &Limits<'_>, form: ProofForm) -> 
     }
 }
 
-/// A solver that lives as long as this.
+/// An owned solver.
 struct Solver(*mut c_void);
 
 impl Solver {
     fn new() -> Self {
-        // SAFETY: gives a new solver, which only this owns.
+        // SAFETY: returns a new solver, which only this owns.
         Self(unsafe { ccadical_init() })
     }
 
@@ -123,7 +122,7 @@ impl Solver {
 
     fn search(&mut self, limits: &Limits<'_>) -> c_int {
         let mut stop = limits.stop;
-        // SAFETY: the solver is alive; `stop` outlives the search, which is the only time at which it is called.
+        // SAFETY: the solver is alive; `stop` outlives the search, and is called only during it.
         unsafe {
             if let Some(conflicts) = limits.conflicts {
                 ccadical_limit(self.0, c"conflicts".as_ptr(), c_int::try_from(conflicts).unwrap_or(c_int::MAX));

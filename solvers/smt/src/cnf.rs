@@ -1,17 +1,17 @@
-//! Clauses, and the counting constraints they are written with.
+//! Clauses and counting constraints.
 //!
-//! A literal is a variable's number, negative for its negation, as in DIMACS files. [`TRUE`] and [`FALSE`] may stand in
-//! any clause: what is known before any search costs neither variables nor clauses.
+//! A literal is a variable's number, negative for its negation, as in DIMACS files. [`TRUE`] and [`FALSE`] may occur in
+//! any clause: constants known in advance cost neither variables nor clauses.
 //!
 //! * [`Cnf::at_most_one`]: pairs up to six literals, a chain of prefixes beyond (Sinz, CP 2005).
 //! * [`Cnf::counter`]: a totalizer (Bailleux and Boufkhad, CP 2003), cut off at the count that matters: a balanced tree
-//!   whose nodes hold, in unary, how many of their leaves are true. One direction only: leaves drive outputs up.
+//!   whose nodes hold, in unary, the number of true leaves below. One direction only: leaves drive outputs up.
 
 use std::io::{self, Write};
 
-/// The literal that holds.
+/// The literal that always holds.
 pub const TRUE: i32 = i32::MAX;
-/// The literal that does not.
+/// The literal that never holds.
 pub const FALSE: i32 = -TRUE;
 
 /// Pairs cost less than a chain up to this many literals.
@@ -85,14 +85,13 @@ impl Cnf {
         }
     }
 
-    /// Literals `c[0], c[1], ...` of which `c[i]` is forced to hold where more than `i` of those given do, for
-    /// `i < most`.
+    /// Literals `c[0], c[1], ...`, of which `c[i]` must hold if more than `i` of those given do, for `i < most`.
     pub fn counter(&mut self, literals: &[i32], most: usize) -> Vec<i32> {
         let literals: Vec<i32> = literals.iter().copied().filter(|&literal| literal != FALSE).collect();
         self.count(&literals, most)
     }
 
-    /// At most so many of these literals hold.
+    /// At most `most` of these literals hold.
     pub fn at_most(&mut self, literals: &[i32], most: usize) {
         if most == 1 {
             return self.at_most_one(literals);
@@ -129,7 +128,7 @@ impl Cnf {
     ///
     /// # Errors
     ///
-    /// What the writer says.
+    /// The errors of the writer.
     pub fn write_dimacs(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "p cnf {} {}", self.variables, self.clauses)?;
         for clause in self.iter() {
@@ -146,7 +145,7 @@ impl Cnf {
 mod tests {
     use super::{Cnf, FALSE, TRUE};
 
-    /// Which numbers of true literals among so many can be extended to the rest.
+    /// The numbers of true inputs for which the formula is satisfiable.
     fn satisfiable_counts(inputs: i32, cnf: &Cnf) -> Vec<bool> {
         let holds = |assignment: u32, literal: i32| (assignment >> (literal.abs() - 1) & 1 == 1) == (literal > 0);
         let mut counts = vec![false; inputs as usize + 1];
@@ -175,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_costs_nothing() {
+    fn constants_cost_nothing() {
         let mut cnf = Cnf::default();
         let a = cnf.variable();
         cnf.clause([a, TRUE]);

@@ -1,4 +1,4 @@
-//! What is asked: a graph, what must move or be added on it, and in how much time.
+//! The input: a graph, a demand on it, and the time available.
 
 use thiserror::Error;
 
@@ -13,22 +13,21 @@ pub struct Arc {
     pub capacity: u32,
 }
 
-/// What must become true.
+/// The goal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Demand {
     /// Chunks are copied from node to node.
     Move(Vec<Chunk>),
-    /// So many chunks; every node has a contribution to each, and each must reach every node with all of them added,
-    /// none twice.
+    /// A number of chunks; every node contributes to each, and every node needs each sum, with no contribution twice.
     Sum(u32),
 }
 
-/// A chunk that is moved. Chunks alike are interchangeable: parts of one message.
+/// A chunk to move. Equal chunks are interchangeable: parts of one message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Chunk {
-    /// Where it is before the first step.
+    /// Its node before the first step.
     pub source: u32,
-    /// Where it must be after the last: ascending, without the source.
+    /// Its nodes after the last: ascending, without the source.
     pub dests: Vec<u32>,
 }
 
@@ -41,35 +40,35 @@ pub struct Symmetry {
     pub arcs: Vec<u32>,
 }
 
-/// A graph and what must be done on it.
+/// A graph and a demand on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instance {
     /// The number of nodes.
     pub nodes: u32,
     /// The arcs.
     pub arcs: Vec<Arc>,
-    /// What must become true.
+    /// The goal.
     pub demand: Demand,
-    /// Maps by which others are composed; may be empty.
+    /// Generators of the symmetries to use; may be empty.
     pub symmetries: Vec<Symmetry>,
-    /// Lengths of arcs, any number of times: the sum of all distances is less than what the arcs offer, so a detour
-    /// longer than the difference is not looked at. Used where every chunk has one destination. May be empty.
+    /// Sets of arc lengths. The total distance cannot exceed the capacity-weighted length of the arcs, so detours
+    /// longer than the slack are excluded. Used if every chunk has one destination. May be empty.
     pub metrics: Vec<Vec<u32>>,
 }
 
-/// How much time there is.
+/// The time available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// So many steps; at least 1.
+    /// The number of steps; at least 1.
     pub steps: u32,
-    /// At most so much width, summed over the steps; no less than the steps.
+    /// The most total width; no less than the steps.
     pub width: u32,
 }
 
-/// Why an instance is none.
+/// Why an instance is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum InstanceError {
-    /// A number of a node or an arc is out of range, or a capacity is 0.
+    /// A node or an arc is out of range, or a capacity is 0.
     #[error("{0}")]
     Malformed(String),
     /// The formula would be too large.
@@ -83,7 +82,7 @@ impl Instance {
     ///
     /// # Errors
     ///
-    /// [`InstanceError::Malformed`] says what is out of range.
+    /// [`InstanceError::Malformed`] with the reason.
     pub fn check(&self) -> Result<(), InstanceError> {
         let wrong = |what: String| Err(InstanceError::Malformed(what));
         for (number, arc) in self.arcs.iter().enumerate() {
@@ -102,7 +101,7 @@ impl Instance {
         }
         for symmetry in &self.symmetries {
             if !is_permutation(&symmetry.nodes, self.nodes) || !is_permutation(&symmetry.arcs, self.arcs.len() as u32) {
-                return wrong("a symmetry is no permutation of the nodes and the arcs".to_owned());
+                return wrong("a symmetry does not permute the nodes and the arcs".to_owned());
             }
             let node = |node: u32| symmetry.nodes[node as usize];
             for (arc, &image) in self.arcs.iter().zip(&symmetry.arcs) {
@@ -118,7 +117,7 @@ impl Instance {
         Ok(())
     }
 
-    /// Distances between all nodes by these lengths of arcs, `[from * nodes + to]`; `None` where there is no way.
+    /// Distances between all nodes by these lengths of arcs, `[from * nodes + to]`; `None` if there is no path.
     pub(crate) fn distances(&self, length: impl Fn(usize) -> u32) -> Vec<Option<u32>> {
         let nodes = self.nodes as usize;
         let mut distances: Vec<Option<u32>> = vec![None; nodes * nodes];
@@ -126,8 +125,8 @@ impl Instance {
             let row = &mut distances[origin * nodes..][..nodes];
             row[origin] = Some(0);
             // The graphs here are small: relax until nothing changes.
-            loop {
-                let mut changed = false;
+            let mut changed = true;
+            while std::mem::take(&mut changed) {
                 for (number, arc) in self.arcs.iter().enumerate() {
                     let Some(so_far) = row[arc.from as usize] else { continue };
                     let there = so_far.saturating_add(length(number));
@@ -135,9 +134,6 @@ impl Instance {
                         row[arc.to as usize] = Some(there);
                         changed = true;
                     }
-                }
-                if !changed {
-                    break;
                 }
             }
         }

@@ -1,21 +1,20 @@
-//! Symmetry breaking: of schedules that are images of each other, the lexicographically greatest is looked for.
+//! Symmetry breaking: of schedules that are images of each other, only the lexicographically greatest is sought.
 //!
-//! All variables are put in one order. A schedule `x` whose every image `g(x)` is no greater exists in every class of
-//! images; so `x >= g(x)` may be asked for every symmetry `g` at once, and also only for the first few variables of
-//! each (Crawford, Ginsberg, Luks, Roy, KR 1996). What matters is that the order is the same for all of them.
+//! In a fixed order of all variables, every class of images has a schedule `x` with no greater image `g(x)`. So the
+//! formula may demand `x >= g(x)` for every symmetry `g` at once, and only on the first few variables of each
+//! (Crawford, Ginsberg, Luks, Roy, KR 1996). The order must be the same for all of them.
 
 use crate::cnf::{Cnf, FALSE, TRUE};
 
-/// So many variables of each image are compared.
+/// The number of variables of each image to compare.
 pub const PREFIX: usize = 24;
 
-/// Asks that the first components, as a word, are not lexicographically below the second ones; compares so many pairs
-/// that differ.
+/// Demands that the first components, as a word, are not lexicographically below the second ones; compares at most
+/// `most` pairs that differ.
 pub fn not_below(cnf: &mut Cnf, pairs: impl IntoIterator<Item = (i32, i32)>, most: usize) {
     // Holds while all before is equal.
     let mut equal = TRUE;
-    let differing = pairs.into_iter().filter(|(own, image)| own != image).take(most);
-    let mut differing = differing.peekable();
+    let mut differing = pairs.into_iter().filter(|(own, image)| own != image).take(most).peekable();
     while let Some((own, image)) = differing.next() {
         cnf.clause([-equal, own, -image]);
         if differing.peek().is_none() || equal == FALSE {
@@ -34,7 +33,7 @@ mod tests {
     use super::not_below;
     use crate::cnf::Cnf;
 
-    /// Every pair of words of three letters: there is a way to set the other variables just if the first is not below.
+    /// Every pair of words of three letters: the other variables can be set if and only if the first is not below.
     #[test]
     fn the_order_is_that_of_words() {
         let mut cnf = Cnf::default();

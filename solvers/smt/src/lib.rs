@@ -1,19 +1,18 @@
-//! Schedules of exactly so many steps and so much width, or the proof that there are none. Plain graphs and numbers;
-//! nothing here knows what they are for.
+//! Schedules of given steps and width, or the proof that there are none: plain graphs and numbers, independent of their
+//! use.
 //!
-//! [`solve`] writes a [`Question`] about an [`Instance`] as a formula of propositional logic and asks a solver. A model
-//! is a schedule; where there is no model, there is no schedule, of whatever form: the formulas leave out only what can
-//! be left out of any schedule, see the modules `moves` (chunks that are copied) and `sums` (contributions that are
-//! added).
+//! [`solve`] encodes a [`Question`] about an [`Instance`] as a formula of propositional logic for a solver. A model is
+//! a schedule; without a model there is no schedule of any form, since the formulas exclude only what no schedule
+//! needs: see the modules `moves` (chunks are copied) and `sums` (contributions are added).
 //!
-//! Three formulas are tried one after the other, the first two for so many conflicts:
+//! Three formulas are tried in sequence, the first two for a limited number of conflicts:
 //!
-//! 1. *Schedules that keep symmetries*: maps of the graph that keep no node where it is carry the schedule into itself.
-//!    There are far fewer of those, and on a torus there nearly always is one. Without an answer, nothing is proven.
-//! 2. *All schedules*, plainly.
-//! 3. *All schedules but for images of each other*: the symmetries are broken (see `lex`), until there is an answer.
+//! 1. *Schedules that keep symmetries*: maps of the graph that fix no node map the schedule to itself. There are far
+//!    fewer of those, and on a torus nearly always one. A refutation of this formula proves nothing.
+//! 2. *All schedules*.
+//! 3. *All schedules up to symmetry*: the symmetries are broken (see `lex`), until there is an answer.
 //!
-//! One formula, two solvers: CaDiCaL, which builds with a C++ compiler and writes proofs of its refutations
+//! Two solvers share the formulas: CaDiCaL, which builds with a C++ compiler and writes proofs of its refutations
 //! ([`prove`]); and, with the feature `z3`, z3.
 //!
 //! ```
@@ -58,7 +57,7 @@ pub use search::{Answer, Formula, Proof, prove, solve};
 
 use symmetry::Action;
 
-/// Who solves the formula.
+/// The solver of the formula.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
     /// CaDiCaL, a SAT solver.
@@ -72,9 +71,9 @@ pub enum Backend {
 /// When to stop.
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {
-    /// Asked now and then; true: stop.
+    /// Polled now and then; true: stop.
     pub stop: &'a dyn Fn() -> bool,
-    /// After so many conflicts of each formula, if stated.
+    /// The most conflicts of each formula, if stated.
     pub conflicts: Option<u32>,
 }
 
@@ -87,10 +86,10 @@ pub enum ProofForm {
     Lrat,
 }
 
-/// What a solver says of a formula.
+/// A solver's verdict on a formula.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It holds where these variables do.
+    /// It holds for these values of the variables.
     Model(Vec<bool>),
     /// It never holds.
     Refuted,
@@ -98,13 +97,13 @@ pub enum Verdict {
     Unknown,
 }
 
-/// How a formula uses symmetries.
+/// The use of symmetries in a formula.
 #[derive(Clone, Copy, Debug)]
 enum Symmetries<'a> {
-    /// Not at all.
+    /// None.
     Ignore,
     /// Of schedules that are images of each other, only some are models.
     Break(&'a [Action]),
-    /// Only schedules that are carried into themselves are models.
+    /// Only schedules that are their own images are models.
     Keep(&'a [Action]),
 }

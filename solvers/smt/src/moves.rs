@@ -1,25 +1,24 @@
-//! Chunks that are copied from node to node, as clauses.
+//! The encoding of chunks that are copied from node to node.
 //!
 //! *Arrival times.* `a(c, v, t)`: chunk `c` is at node `v` when step `t` ends; once there, always there, so the
 //! variables of one chunk and node are its arrival time in order encoding. *Sends.* `y(c, l, t)`: arc `l` carries `c`
 //! in step `t`.
 //!
 //! ```text
-//!   a(c,v,t-1) -> a(c,v,t)                       what has arrived stays
+//!   a(c,v,t-1) -> a(c,v,t)                       arrived chunks stay
 //!   y(c,uv,t)  -> a(c,u,t-1), -a(c,v,t-1), a(c,v,t)   sent from where it is to where it is not yet
-//!   a(c,v,t), -a(c,v,t-1) -> some y(c,.v,t)      nothing arrives unsent, and from one neighbour only
+//!   a(c,v,t), -a(c,v,t-1) -> some y(c,.v,t)      nothing arrives unsent, and from one neighbor only
 //!   a(c,d,S)                                     at every destination d
 //!   a(c,v,S)   -> some y(c,v.,t)                 at any other node only to be sent on
 //!   sum over c of y(c,l,t) <= capacity(l) * width(t),   sum over t of width(t) <= R
 //! ```
 //!
-//! No schedule is lost by asking that nothing arrives twice, or to no use: leaving such sends out gives a smaller one.
+//! Requiring that nothing arrives twice or in vain loses nothing: a schedule without such sends is only smaller.
 //!
-//! *What is left out.* `a(c, v, t)` is known to be false for `t` below the distance from the source, and `y(c, uv, t)`
-//! where `v` would be too late to be of use. Where every chunk has one destination, and lengths of the arcs are known
-//! by which all distances sum up to nearly all that the arcs offer in width `R`, `y` is false wherever the way over `l`
-//! is longer than the shortest by more than what is left over (reduced-cost fixing, with the dual solution of the flow
-//! LP, or any lengths).
+//! *Pruning.* `a(c, v, t)` is false for `t` below the distance from the source, and `y(c, uv, t)` if the arrival at `v`
+//! would be too late to be useful. If every chunk has one destination, and the distances under some lengths of the arcs
+//! sum to nearly the capacity of the arcs in width `R`, `y` is false if the path over `l` is longer than the shortest
+//! by more than the slack (reduced-cost fixing, with the dual solution of the flow LP, or any lengths).
 
 use crate::Symmetries;
 use crate::cnf::{Cnf, FALSE, TRUE};
@@ -54,7 +53,7 @@ pub fn encode(instance: &Instance, chunks: &[Chunk], question: Question, symmetr
     (cnf, sends)
 }
 
-/// The schedule of a model: sends that lead to a destination, steps as wide as they need to be.
+/// The schedule of a model: sends that lead to a destination, in steps as narrow as possible.
 pub fn decode(instance: &Instance, chunks: &[Chunk], steps: usize, sends: &Sends, model: &[bool]) -> Schedule {
     let mut moves: Vec<Vec<Move>> = vec![Vec::new(); steps];
     for (number, chunk) in chunks.iter().enumerate() {
@@ -73,7 +72,7 @@ pub fn decode(instance: &Instance, chunks: &[Chunk], steps: usize, sends: &Sends
     Schedule { steps: moves.into_iter().map(|moves| ScheduleStep::new(moves, &instance.arcs)).collect() }
 }
 
-/// Steps in which nothing moves get the last move of a step that has others: what is at hand in a step is so in the
+/// Gives each idle step the last move of an earlier step that has several: a chunk at hand in a step still is in the
 /// next.
 fn fill(steps: &mut Vec<Vec<Move>>) {
     let count = steps.len();
@@ -89,7 +88,7 @@ struct Encoder<'a> {
     instance: &'a Instance,
     chunks: &'a [Chunk],
     steps: usize,
-    /// `[chunk * nodes + node]`, the first and the last step after which the chunk can be there to some use.
+    /// `[chunk * nodes + node]`: the first and the last step after which the chunk is usefully there.
     window: Vec<Option<(usize, usize)>>,
     /// `[(chunk * nodes + node) * (steps + 1) + step]`
     arrived: Vec<i32>,
@@ -145,7 +144,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// What the actions carry into each other is one variable.
+    /// Makes variables that the actions map to each other equal.
     fn identify(&mut self, actions: &[Action]) {
         let (nodes, columns) = (self.nodes(), self.steps + 1);
         for action in actions {
@@ -202,7 +201,7 @@ impl Encoder<'_> {
     }
 }
 
-/// For every chunk and node, when the chunk can be there to some use.
+/// For every chunk and node, when the chunk is usefully there.
 fn windows(instance: &Instance, chunks: &[Chunk], steps: u32) -> Vec<Option<(usize, usize)>> {
     let hops = instance.distances(|_| 1);
     let nodes = instance.nodes as usize;
@@ -210,8 +209,8 @@ fn windows(instance: &Instance, chunks: &[Chunk], steps: u32) -> Vec<Option<(usi
     for chunk in chunks {
         for node in 0..nodes {
             let early = hops[chunk.source as usize * nodes + node];
-            let onwards = chunk.dests.iter().filter_map(|&dest| hops[node * nodes + dest as usize]).min();
-            let late = onwards.and_then(|onwards| steps.checked_sub(onwards));
+            let onward = chunk.dests.iter().filter_map(|&dest| hops[node * nodes + dest as usize]).min();
+            let late = onward.and_then(|onward| steps.checked_sub(onward));
             windows.push(match (early, late) {
                 (Some(early), Some(late)) if early <= late => Some((early as usize, late as usize)),
                 _ => None,
@@ -221,11 +220,11 @@ fn windows(instance: &Instance, chunks: &[Chunk], steps: u32) -> Vec<Option<(usi
     windows
 }
 
-/// How much longer than the shortest a way may be.
+/// The detours allowed beyond the shortest paths.
 struct Detours {
     nodes: usize,
-    /// For each metric: lengths, distances, and what is left over.
-    metrics: Vec<(Vec<u32>, Vec<Option<u32>>, u64)>,
+    /// For each metric: lengths, slack, and distances.
+    metrics: Vec<(Vec<u32>, u64, Vec<Option<u32>>)>,
 }
 
 impl Detours {
@@ -234,29 +233,23 @@ impl Detours {
         let single = chunks.iter().all(|chunk| chunk.dests.len() == 1);
         let metrics = instance.metrics.iter().filter(|_| single).filter_map(|lengths| {
             let distances = instance.distances(|arc| lengths[arc]);
-            let offered: u64 = instance
-                .arcs
-                .iter()
-                .zip(lengths)
-                .map(|(arc, &length)| u64::from(width) * u64::from(arc.capacity) * u64::from(length))
-                .sum();
-            let needed: Option<u64> = chunks
-                .iter()
-                .map(|chunk| distances[chunk.source as usize * nodes + chunk.dests[0] as usize].map(u64::from))
-                .sum();
-            // Where more is needed than offered no schedule exists; the solver will find that too.
-            Some((lengths.clone(), distances, offered.saturating_sub(needed?)))
+            let room = |(arc, &length): (&Arc, &u32)| u64::from(width) * u64::from(arc.capacity) * u64::from(length);
+            let room: u64 = instance.arcs.iter().zip(lengths).map(room).sum();
+            let distance = |chunk: &Chunk| distances[chunk.source as usize * nodes + chunk.dests[0] as usize];
+            let needed: Option<u64> = chunks.iter().map(|chunk| distance(chunk).map(u64::from)).sum();
+            // If more is needed than there is room, no schedule exists; the solver will find that too.
+            Some((lengths.clone(), room.saturating_sub(needed?), distances))
         });
         Self { nodes, metrics: metrics.collect() }
     }
 
     fn allow(&self, chunk: &Chunk, index: usize, arc: Arc) -> bool {
-        self.metrics.iter().all(|(lengths, distances, left_over)| {
+        self.metrics.iter().all(|(lengths, slack, distances)| {
             let distance = |from: u32, to: u32| distances[from as usize * self.nodes + to as usize].map(u64::from);
             let dest = chunk.dests[0];
             match (distance(chunk.source, arc.from), distance(arc.to, dest), distance(chunk.source, dest)) {
                 (Some(before), Some(after), Some(direct)) => {
-                    before + u64::from(lengths[index]) + after <= direct + left_over
+                    before + u64::from(lengths[index]) + after <= direct + slack
                 }
                 _ => false,
             }

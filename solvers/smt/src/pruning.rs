@@ -1,29 +1,27 @@
-//! Sums without what is of no use: what arrives where it is never used, and what takes the place of the same.
+//! Removes useless moves of sums: values that are never used, and copies of equal values.
 //!
-//! A formula asks only that the last sums are right, so its models may send more than they need. One pass from the last
-//! step back finds the moves on which the last sums rest. But without the others some nodes no longer have what they
-//! had in the model, and a copy may now bring what is there already; so what each node has is worked out anew, and the
-//! passes are repeated until nothing is left out any more. O(steps * (arcs + nodes²)) a pass, and at most as many
-//! passes as moves.
+//! A formula constrains only the last sums, so its models may send more than needed. One pass from the last step back
+//! finds the moves that the last sums depend on. Without the others some values change, and a copy may become useless;
+//! so the values are recomputed, and the passes repeated until nothing is removed. O(steps * (arcs + nodes²)) per pass,
+//! and at most as many passes as moves.
 
 use crate::instance::Arc;
 use crate::schedule::Move;
 
-/// Leaves out what is of no use, of the moves of one chunk, a list for each step.
+/// Removes the useless moves of one chunk, given as a list for each step.
 pub fn prune(nodes: usize, arcs: &[Arc], moves: &mut [Vec<Move>]) {
-    loop {
-        let before: usize = moves.iter().map(Vec::len).sum();
+    let count = |moves: &[Vec<Move>]| moves.iter().map(Vec::len).sum::<usize>();
+    let mut before = usize::MAX;
+    while count(moves) < before {
+        before = count(moves);
         drop_unused(nodes, arcs, moves);
-        if moves.iter().map(Vec::len).sum::<usize>() == before {
-            break;
-        }
     }
 }
 
-/// One pass: whatever the last sums do not rest on, where copies of the same are none.
+/// One pass: drops the moves that the last sums do not depend on.
 fn drop_unused(nodes: usize, arcs: &[Arc], moves: &mut [Vec<Move>]) {
     let values = values(nodes, arcs, moves);
-    // The nodes of which the value after the step is of use.
+    // The nodes whose value after the step is used.
     let mut needed = vec![true; nodes];
     for (step, values) in moves.iter_mut().zip(&values).rev() {
         let ends = |of: &Move| (arcs[of.arc as usize].from as usize, arcs[of.arc as usize].to as usize);
@@ -38,7 +36,7 @@ fn drop_unused(nodes: usize, arcs: &[Arc], moves: &mut [Vec<Move>]) {
     }
 }
 
-/// The contributions in what every node has as each step begins, `[step][node][origin]`.
+/// The contributions in every node's value as each step begins, `[step][node][origin]`.
 fn values(nodes: usize, arcs: &[Arc], moves: &[Vec<Move>]) -> Vec<Vec<Vec<bool>>> {
     let mut now: Vec<Vec<bool>> = (0..nodes).map(|node| (0..nodes).map(|origin| node == origin).collect()).collect();
     let mut all = Vec::with_capacity(moves.len());
@@ -74,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_sums_rest_on_stays() {
+    fn useful_moves_stay() {
         let mut moves = vec![vec![of(0, true), of(3, true)], vec![of(1, false), of(2, false)]];
         let useful = moves.clone();
         prune(3, &ARCS, &mut moves);
@@ -82,8 +80,8 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_back_of_what_was_never_lost_goes() {
-        // Node 1 saves what 2 has and brings it back, while 2 takes 1's, which nobody uses.
+    fn a_copy_back_of_a_value_that_was_never_lost_goes() {
+        // Node 1 saves 2's value and brings it back, while 2 takes 1's, which is never used.
         let mut moves = vec![
             vec![of(1, true), of(2, false), of(3, false)],
             vec![of(0, false), of(2, false)],
@@ -96,8 +94,8 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_of_what_is_there_goes() {
-        // The sum of all comes to node 2 twice.
+    fn a_copy_of_an_equal_value_goes() {
+        // The complete sum comes to node 2 twice.
         let mut moves = vec![vec![of(0, true), of(3, true)], vec![of(2, false)], vec![of(2, false), of(1, false)]];
         prune(3, &ARCS, &mut moves);
         assert_eq!(moves, [vec![of(0, true), of(3, true)], vec![of(2, false)], vec![of(1, false)]]);

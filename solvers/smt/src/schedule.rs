@@ -1,4 +1,4 @@
-//! What is found: the moves of every step.
+//! The solution: the moves of every step.
 
 use crate::instance::Arc;
 
@@ -9,20 +9,20 @@ pub struct Move {
     pub arc: u32,
     /// The chunk.
     pub chunk: u32,
-    /// It is added to what the receiver has; else it takes its place.
+    /// Is it added to the receiver's value, instead of replacing it?
     pub reduce: bool,
 }
 
 /// A step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduleStep {
-    /// What an arc of capacity 1 carries at most.
+    /// The most chunks over an arc of capacity 1.
     pub width: u32,
     /// Its moves, by arc and chunk.
     pub moves: Vec<Move>,
 }
 
-/// Steps in the order in which they run.
+/// Steps in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
     /// The steps.

@@ -1,4 +1,4 @@
-//! From a question to an answer: formulas one after the other.
+//! From a question to an answer, formula by formula.
 
 use std::io;
 
@@ -22,27 +22,27 @@ const MOST_LITERALS: u64 = 50_000_000;
 pub enum Answer {
     /// A schedule.
     Found(Schedule),
-    /// There is none: this formula has no model.
+    /// No schedule: this formula has no model.
     Refuted(Formula),
     /// Stopped before either was known.
     Unknown,
 }
 
-/// A formula's size, and whether it leaves out images of schedules under symmetries.
+/// A formula's size, and whether it excludes images of schedules under symmetries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Formula {
     /// Variables.
     pub variables: i32,
     /// Clauses.
     pub clauses: usize,
-    /// Symmetries are broken.
+    /// Are symmetries broken?
     pub broken: bool,
 }
 
-/// A refutation that others can check.
+/// A refutation that other programs can check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
-    /// Of the formula.
+    /// The size of the formula.
     pub formula: Formula,
     /// The formula, as a DIMACS file.
     pub dimacs: Vec<u8>,
@@ -85,14 +85,12 @@ pub fn solve(
     Ok(Answer::Unknown)
 }
 
-/// The proof that a question has no schedule, found by CaDiCaL: the formula, as a DIMACS file, and the proof that it
-/// has no model, as text. Symmetries are broken only where the proof is long without that. `None` if there is no
-/// refutation.
+/// CaDiCaL's proof that a question has no schedule: the formula, as a DIMACS file, and the proof that it has no model,
+/// as text. Symmetries are broken only if the proof is long without that. `None` if there is no refutation.
 ///
 /// # Errors
 ///
-/// If the proof cannot be written to a temporary file, or is too long for one; an [`InstanceError`], as for [`solve`],
-/// wrapped.
+/// If the proof cannot be written to a temporary file; or a wrapped [`InstanceError`], as for [`solve`].
 ///
 /// # Panics
 ///
@@ -140,7 +138,7 @@ struct Search<'a> {
     group: Group,
 }
 
-/// What the variables of a formula mean.
+/// The meaning of a formula's variables.
 enum Meaning {
     Moves(Sends),
     Sums(Sums),
@@ -162,7 +160,7 @@ impl<'a> Search<'a> {
         Ok(Self { instance, question, group: Group::of(instance) })
     }
 
-    /// The symmetries that schedules are asked to keep, one choice after the other.
+    /// The sets of symmetries that schedules may keep, to try in order.
     fn kept(&self) -> Vec<Vec<Action>> {
         let free = self.group.free_subgroup(self.instance);
         let on_parts = match self.instance.demand {

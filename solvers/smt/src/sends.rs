@@ -1,4 +1,4 @@
-//! What both kinds of demand share: which arc carries which chunk in which step, the widths, and the symmetries.
+//! The part that both kinds of demand share: the chunks over each arc in each step, the widths, and the symmetries.
 
 use crate::cnf::{Cnf, FALSE, TRUE};
 use crate::instance::{Arc, Question};
@@ -14,17 +14,15 @@ pub struct Sends {
 }
 
 impl Sends {
-    /// None of them can hold.
+    /// All false.
     pub fn none(chunks: usize, arcs: usize, steps: usize) -> Self {
         Self { arcs, steps, literals: vec![FALSE; chunks * arcs * steps] }
     }
 
-    /// The literal of a send.
     pub fn get(&self, chunk: usize, arc: usize, step: usize) -> i32 {
         self.literals[self.place(chunk, arc, step)]
     }
 
-    /// Puts a literal in its place.
     pub fn set(&mut self, chunk: usize, arc: usize, step: usize, literal: i32) {
         let place = self.place(chunk, arc, step);
         self.literals[place] = literal;
@@ -38,10 +36,10 @@ impl Sends {
         self.literals.len() / (self.arcs * self.steps).max(1)
     }
 
-    /// No arc carries more than its capacity times the width of the step, and the widths sum up to what is allowed.
+    /// No arc carries more than its capacity times the width of the step, and the total width is within its limit.
     ///
     /// Widths are in unary: `w(t, j)` holds if step `t` is wider than `j`, for `j >= 1`; the counters of the sends
-    /// drive them, and at most `R - S` of them hold. Where `R = S` there are none.
+    /// drive them, and at most `R - S` of them hold. If `R = S` there are none.
     pub fn limit(&self, cnf: &mut Cnf, arcs: &[Arc], question: Question) {
         let spare = (question.width - question.steps) as usize;
         let mut wider = Vec::new();
@@ -71,8 +69,8 @@ impl Sends {
         }
     }
 
-    /// Of sends that are images of each other under these actions, or under the exchange of interchangeable chunks that
-    /// follow each other, the lexicographically greatest are asked for; the order is by chunk, step and arc.
+    /// Of sends that are images of each other under these actions, or under swaps of consecutive interchangeable
+    /// chunks, demands the lexicographically greatest, ordered by chunk, step and arc.
     pub fn break_symmetries(&self, cnf: &mut Cnf, actions: &[Action], alike: impl Fn(usize, usize) -> bool) {
         for action in actions {
             let places = (0..self.chunks()).flat_map(|chunk| self.by_step().map(move |(step, arc)| (chunk, step, arc)));
@@ -95,7 +93,7 @@ impl Sends {
         (0..self.steps).flat_map(move |step| (0..arcs).map(move |arc| (step, arc)))
     }
 
-    /// Sends that the actions carry into each other become one.
+    /// Makes sends that the actions map to each other equal.
     pub fn identify(&mut self, actions: &[Action]) {
         for action in actions {
             for chunk in 0..self.chunks() {
@@ -109,8 +107,8 @@ impl Sends {
     }
 }
 
-/// So many literals from each of two places on become the same. Applied for every map of a group, that gets the
-/// smallest number of each orbit everywhere.
+/// Makes `count` literals from each of two places on equal. Applied for every map of a group, this spreads the smallest
+/// number of each orbit.
 pub fn unite(literals: &mut [i32], from: usize, to: usize, count: usize) {
     for offset in 0..count {
         let literal = match (literals[from + offset], literals[to + offset]) {

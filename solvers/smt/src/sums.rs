@@ -1,24 +1,24 @@
-//! Contributions that are added, and the sums brought to every node, as clauses: an all-reduce.
+//! The encoding of an all-reduce: contributions are added, and the sums brought to every node.
 //!
-//! What a node has of a chunk is a set of contributions, and nothing else matters: two values with the same set are the
-//! same. In a step a node keeps what it has or drops it, and to that the values that arrive are added; all are those
-//! that their senders had when the step began. Sets that are added must be disjoint, for nothing can be taken out of a
-//! sum again. That is all that any schedule can do, so what is refuted has no schedule of any form: not only none made
-//! of trees (a butterfly, in which both of two nodes add the other's sum to theirs, has none).
+//! A node's value of a chunk is a set of contributions: values with equal sets are equal. In a step a node keeps its
+//! value or drops it, and adds the arriving values, which are those of their senders at the beginning of the step.
+//! Added sets must be disjoint, since nothing can be taken out of a sum again. No schedule can do anything else, so a
+//! refutation covers every form of schedule, not only trees (a butterfly, in which two nodes add each other's sums, is
+//! not made of trees).
 //!
 //! ```text
-//!   x(c,v,q,t)   the contribution of q is in what v has of chunk c when step t ends
-//!   y(c,l,t)     arc l carries c in step t          k(c,v,t)   v keeps what it had of c
+//!   x(c,v,q,t)   the contribution of q is in v's value of chunk c when step t ends
+//!   y(c,l,t)     arc l carries c in step t          k(c,v,t)   v keeps its value of c
 //!   z(c,l,q,t) = y(c,uv,t) and x(c,u,q,t-1)         m(c,v,q,t) = k(c,v,t) and x(c,v,q,t-1)
 //!   x(c,v,q,t) = one of m(c,v,q,t), z(c,.v,q,t), and of those at most one holds
-//!   -k(c,v,t) -> exactly one y(c,.v,t)              a copy takes the place of what was there: one arrival
+//!   -k(c,v,t) -> exactly one y(c,.v,t)              a copy replaces the value: one arrival
 //!   y(c,uv,t) -> (k(c,v,t) = o(uv,t))               in one step a link adds all that it carries, or copies all of it
 //!   x(c,v,q,0) = (v = q),   x(c,v,q,S) = true
 //! ```
 //!
-//! Known from the start: `x(c,v,q,t)` is false while `q` is more than `t` hops away. Added though they follow: nothing
-//! arrives where all contributions are, and out of every set of nodes (on small graphs), and out of every node and its
-//! complement, each chunk is sent at least once.
+//! Known from the start: `x(c,v,q,t)` is false while `q` is more than `t` hops away. Redundant but added: nothing
+//! arrives at a complete sum, and each chunk is sent at least once out of every set of nodes (on small graphs), and out
+//! of every node and its complement.
 
 use crate::Symmetries;
 use crate::cnf::{Cnf, FALSE, TRUE};
@@ -28,7 +28,7 @@ use crate::schedule::{Move, Schedule, ScheduleStep};
 use crate::sends::{Sends, holds, unite};
 use crate::symmetry::Action;
 
-/// Literals of a formula.
+/// The literals of a formula.
 pub struct Sums {
     nodes: usize,
     steps: usize,
@@ -36,7 +36,6 @@ pub struct Sums {
     has: Vec<i32>,
     /// `[(chunk * nodes + node) * steps + step]`
     keeps: Vec<i32>,
-    /// What is sent.
     pub sends: Sends,
 }
 
@@ -124,27 +123,26 @@ fn add_up(cnf: &mut Cnf, instance: &Instance, sums: &Sums, chunk: usize) {
             cnf.clause(arrivals.iter().copied().chain([keeps]));
             for (index, &one) in arrivals.iter().enumerate() {
                 arrivals[index + 1..].iter().for_each(|&other| cnf.clause([keeps, -one, -other]));
-                // Where all contributions are, nothing arrives.
+                // Nothing arrives at a complete sum.
                 let all = (0..sums.nodes).map(|origin| -sums.has(chunk, node, origin, step));
                 cnf.clause(all.chain([-one]));
             }
             for origin in 0..sums.nodes {
                 let now = sums.has(chunk, node, origin, step + 1);
-                let own = both(cnf, keeps, sums.has(chunk, node, origin, step));
-                let mut ways = vec![own];
+                let mut reasons = vec![both(cnf, keeps, sums.has(chunk, node, origin, step))];
                 for (&arc, &send) in into.iter().zip(&arrivals) {
                     let from = instance.arcs[arc].from as usize;
-                    ways.push(both(cnf, send, sums.has(chunk, from, origin, step)));
+                    reasons.push(both(cnf, send, sums.has(chunk, from, origin, step)));
                 }
-                ways.iter().for_each(|&way| cnf.clause([-way, now]));
-                cnf.at_most_one(&ways);
-                cnf.clause(ways.into_iter().chain([-now]));
+                reasons.iter().for_each(|&reason| cnf.clause([-reason, now]));
+                cnf.at_most_one(&reasons);
+                cnf.clause(reasons.into_iter().chain([-now]));
             }
         }
     }
 }
 
-/// All that an arc carries in a step is added to what is there, or all takes its place.
+/// All chunks that an arc carries in a step are added to the values there, or all replace them.
 fn add_or_copy(cnf: &mut Cnf, instance: &Instance, sums: &Sums, chunks: usize) {
     for (index, arc) in instance.arcs.iter().enumerate() {
         for step in 0..sums.steps {
@@ -175,7 +173,7 @@ fn both(cnf: &mut Cnf, one: i32, other: i32) -> i32 {
 
 fn cross_every_cut(cnf: &mut Cnf, instance: &Instance, sums: &Sums, chunk: usize) {
     let nodes = instance.nodes;
-    // Every set on small graphs, else every node and all but every node.
+    // Every set on small graphs, else every node and its complement.
     let sets: Vec<u64> = match nodes {
         0..=8 => (1..(1 << nodes) - 1).collect(),
         9..64 => (0..nodes).flat_map(|node| [1 << node, !(1 << node)]).collect(),
@@ -183,14 +181,12 @@ fn cross_every_cut(cnf: &mut Cnf, instance: &Instance, sums: &Sums, chunk: usize
     };
     for set in sets {
         let inside = |node: u32| set >> node & 1 == 1;
-        let leaving =
-            (0..instance.arcs.len()).filter(|&arc| inside(instance.arcs[arc].from) && !inside(instance.arcs[arc].to));
-        let sends = leaving.flat_map(|arc| (0..sums.steps).map(move |step| sums.sends.get(chunk, arc, step)));
-        cnf.clause(sends);
+        let leaving = instance.arcs.iter().enumerate().filter(|(_, arc)| inside(arc.from) && !inside(arc.to));
+        cnf.clause(leaving.flat_map(|(arc, _)| (0..sums.steps).map(move |step| sums.sends.get(chunk, arc, step))));
     }
 }
 
-/// The schedule of a model, without [what is of no use](prune).
+/// The schedule of a model, without [useless moves](prune).
 pub fn decode(instance: &Instance, parts: u32, sums: &Sums, model: &[bool]) -> Schedule {
     let mut moves: Vec<Vec<Move>> = vec![Vec::new(); sums.steps];
     for chunk in 0..parts {

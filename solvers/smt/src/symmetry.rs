@@ -1,10 +1,10 @@
-//! The group that symmetries generate, and what it does to chunks.
+//! The group that symmetries generate, and its action on chunks.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::instance::{Chunk, Demand, Instance, Symmetry};
 
-/// Larger groups are cut off: any subset of their maps breaks symmetries as well.
+/// Larger groups are cut off: any subset of the maps breaks symmetries as well.
 const MOST_MAPS: usize = 400;
 
 /// Maps closed under composition, or the first few of them; the identity is the first.
@@ -14,32 +14,31 @@ pub struct Group {
     whole: bool,
 }
 
-/// Where a map carries each chunk, if it keeps the demand.
+/// The image of each chunk under a map, if the map keeps the demand.
 type ChunkImages<'a> = Box<dyn Fn(&Symmetry) -> Option<Vec<u32>> + 'a>;
 
-/// What a map does to nodes, arcs and chunks.
+/// The images of nodes, arcs and chunks under a map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Action {
-    /// The image of each node.
     pub nodes: Vec<u32>,
-    /// The image of each arc.
     pub arcs: Vec<u32>,
-    /// The image of each chunk.
     pub chunks: Vec<u32>,
 }
 
 impl Group {
-    /// What the symmetries of an instance generate.
-    pub fn of(instance: &Instance) -> Self {
-        let nobody = Self { maps: vec![identity(instance)], whole: true };
-        generate(instance, &instance.symmetries, |_| true).unwrap_or(nobody)
+    fn trivial(instance: &Instance) -> Self {
+        Self { maps: vec![identity(instance)], whole: true }
     }
 
-    /// A subgroup in which only the identity keeps any node where it is, found by adding maps one after the other; the
-    /// identity alone where there is none.
+    /// The group that the symmetries of an instance generate.
+    pub fn of(instance: &Instance) -> Self {
+        generate(instance, &instance.symmetries, |_| true).unwrap_or_else(|| Self::trivial(instance))
+    }
+
+    /// A subgroup in which only the identity fixes any node, found by adding maps one by one.
     pub fn free_subgroup(&self, instance: &Instance) -> Self {
         let moves_all = |map: &Symmetry| map.nodes.iter().enumerate().all(|(node, &image)| node as u32 != image);
-        let mut found = Self { maps: vec![identity(instance)], whole: true };
+        let mut found = Self::trivial(instance);
         let mut generators: Vec<Symmetry> = Vec::new();
         for map in self.maps.iter().filter(|map| moves_all(map)) {
             if found.maps.contains(map) {
@@ -54,7 +53,7 @@ impl Group {
         found
     }
 
-    /// What each map but the identity does; parts stay what they are. Maps that do not keep the demand are left out.
+    /// The actions of all maps but the identity that keep the demand; parts map to themselves.
     pub fn actions(&self, demand: &Demand) -> Vec<Action> {
         let chunks: ChunkImages<'_> = match demand {
             Demand::Sum(parts) => Box::new(|_| Some((0..*parts).collect())),
@@ -65,8 +64,8 @@ impl Group {
         self.maps[1..].iter().filter_map(action).collect()
     }
 
-    /// The same for sums, where the maps exchange the parts as they exchange each other: the part of each map is
-    /// carried into the part of another. `None` if the parts are no multiple of the maps, or there is only one.
+    /// The same for sums, with parts permuted as the maps permute each other: each map has a part, and they map to one
+    /// another. `None` if the parts are not a multiple of the maps, or there is only one map.
     pub fn actions_on_parts(&self, parts: u32) -> Option<Vec<Action>> {
         let count = self.maps.len();
         if count == 1 || !(parts as usize).is_multiple_of(count) {
@@ -116,7 +115,7 @@ fn generate(instance: &Instance, generators: &[Symmetry], allow: impl Fn(&Symmet
     Some(Group { maps, whole })
 }
 
-/// Where a map carries each chunk, part for part; `None` where a chunk has no image.
+/// The image of each chunk under a map, part by part; `None` if a chunk has no image.
 fn images_of(chunks: &[Chunk]) -> impl Fn(&Symmetry) -> Option<Vec<u32>> {
     let mut alike: HashMap<&Chunk, Vec<u32>> = HashMap::new();
     let mut part = Vec::with_capacity(chunks.len());

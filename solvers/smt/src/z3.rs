@@ -1,8 +1,8 @@
-//! z3, as a second opinion on the same formulas. Only Boolean constants and clauses are built, and only values of
-//! constants are read: that much is the same in all versions of the library from 4.8.12 on.
+//! z3, as a second opinion on the same formulas. Builds only Boolean constants and clauses, and reads only values of
+//! constants, which work alike in all versions of the library from 4.8.12 on.
 //!
-//! z3 looks at no flag while it works, so it works for a second, then from the beginning for two, and so on: what it
-//! answers does not depend on where it was interrupted.
+//! z3 polls no flag, so it runs for a second, then from the beginning for two, and so on: its answer does not depend on
+//! where it was interrupted.
 
 use z3::ast::Bool;
 use z3::{Params, SatResult, Tactic};
@@ -10,20 +10,17 @@ use z3::{Params, SatResult, Tactic};
 use crate::cnf::Cnf;
 use crate::{Limits, Verdict};
 
-/// For how long it first works, in milliseconds.
+/// The first time slice, in milliseconds.
 const FIRST_SLICE: u32 = 1000;
 
-/// Solves a formula.
 pub fn solve(cnf: &Cnf, limits: &Limits<'_>) -> Verdict {
     let variables: Vec<Bool> = (1..=cnf.variables()).map(|variable| Bool::new_const(format!("v{variable}"))).collect();
     let literal = |literal: i32| {
         let variable = &variables[literal.unsigned_abs() as usize - 1];
         if literal > 0 { variable.clone() } else { variable.not() }
     };
-    let clauses: Vec<Bool> = cnf
-        .iter()
-        .map(|clause| Bool::or(&clause.iter().map(|&number| literal(number)).collect::<Vec<Bool>>()))
-        .collect();
+    let clause = |literals: &[i32]| Bool::or(&literals.iter().map(|&number| literal(number)).collect::<Vec<Bool>>());
+    let clauses: Vec<Bool> = cnf.iter().map(clause).collect();
     let mut slice = FIRST_SLICE;
     while !(limits.stop)() {
         let solver = Tactic::new("sat").solver();

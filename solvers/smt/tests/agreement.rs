@@ -1,10 +1,10 @@
-//! CaDiCaL and z3 answer every question alike, with schedules of the width asked for.
+//! CaDiCaL and z3 agree on every question, with schedules of the width stated.
 #![cfg(feature = "z3")]
 
 use collsynth_smt::{Answer, Arc, Backend, Chunk, Demand, Instance, Limits, Question, Symmetry, solve};
 
-/// A ring, without the cable between the last node and the first if it is broken; it can be turned round, and rotated
-/// if it is whole.
+/// A ring, without the cable between the last node and the first if it is broken; it can be reflected and, if intact,
+/// rotated.
 fn ring(nodes: u32, broken: bool, demand: Demand) -> Instance {
     let cables = (0..nodes).map(|node| (node, (node + 1) % nodes)).take((nodes - u32::from(broken)) as usize);
     let arcs: Vec<Arc> = cables
@@ -34,7 +34,7 @@ fn moves(nodes: u32, parts: u32, dests: impl Fn(u32) -> Vec<Vec<u32>>) -> Demand
 }
 
 #[test]
-fn both_solvers_answer_alike() {
+fn both_solvers_agree() {
     let limits = Limits { stop: &|| false, conflicts: None };
     let (mut found, mut refuted) = (0, 0);
     for nodes in 3..=5 {

@@ -36,7 +36,7 @@ fn lrat_holds(dimacs: &str, proof: &str) -> bool {
         let numbers: Vec<i64> = line.split_whitespace().map(|word| word.parse().unwrap()).collect();
         let added = clause(&numbers[1..]);
         let hints = clause(&numbers[added.len() + 2..]);
-        // Suppose none of its literals holds: each hint must make one more literal hold, the last one none at all.
+        // Suppose none of its literals holds: each hint must imply one more literal, and the last a contradiction.
         let mut holding: Vec<i64> = added.iter().map(|literal| -literal).collect();
         let mut contradicted = false;
         for hint in hints {
@@ -72,7 +72,7 @@ fn refutations_have_proofs_that_hold() {
         let lrat = String::from_utf8(proof.proof).unwrap();
         assert!(dimacs.starts_with(&format!("p cnf {} {}\n", proof.formula.variables, proof.formula.clauses)));
         assert!(lrat_holds(&dimacs, &lrat), "{question:?}");
-        // The checker is not content with anything: without its last line, the proof is none.
+        // The checker does not accept just anything: without its last line, the proof fails.
         let all_but_last = lrat.trim_end().rsplit_once('\n').map_or("", |(before, _)| before);
         assert!(!lrat_holds(&dimacs, all_but_last), "{question:?}");
     }

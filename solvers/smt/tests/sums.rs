@@ -1,11 +1,11 @@
-//! All-reduce of one chunk against a search through all states: every rank a set of contributions, every way to
-//! keep, copy and add them in a step.
+//! All-reduce of one chunk against a search through all states: every rank has a set of contributions, and keeps,
+//! copies and adds them in all combinations.
 
 use std::collections::HashSet;
 
 use collsynth_smt::{Answer, Arc, Backend, Demand, Instance, Limits, Question, solve};
 
-/// The least number of steps, among so many, by breadth-first search over the sets of all ranks.
+/// The least number of steps, at most `most`, by breadth-first search over the sets of all ranks.
 fn least_steps(nodes: u32, arcs: &[(u32, u32)], most: u32) -> Option<u32> {
     let all = (1_u8 << nodes) - 1;
     let mut states: HashSet<Vec<u8>> = HashSet::from([(0..nodes).map(|node| 1 << node).collect()]);
@@ -22,7 +22,7 @@ fn next_states(nodes: u32, arcs: &[(u32, u32)], state: &[u8]) -> Vec<Vec<u8>> {
     let mut next = vec![Vec::new()];
     for node in 0..nodes {
         let into: Vec<u8> = arcs.iter().filter(|arc| arc.1 == node).map(|arc| state[arc.0 as usize]).collect();
-        // Copied from one neighbour, or added to what is there from any of them.
+        // Copied from one neighbor, or added to the value there from any of them.
         let mut values: HashSet<u8> = into.iter().copied().collect();
         for chosen in 0..1_u32 << into.len() {
             let mut arrivals =
@@ -47,7 +47,7 @@ fn steps_by_solver(nodes: u32, arcs: &[(u32, u32)], parts: u32, most: u32) -> Op
         metrics: Vec::new(),
     };
     let limits = Limits { stop: &|| false, conflicts: None };
-    // As wide as can be of use, so that only the steps count.
+    // Maximal useful width, so that only the steps count.
     (1..=most).find(|&steps| {
         let question = Question { steps, width: steps * parts };
         match solve(&instance, question, Backend::Cadical, &limits).unwrap() {

@@ -1,24 +1,24 @@
 //! The offline bandwidth allocation: the share of a broken ring's data that each routing carries.
 //!
-//! A normal phase and the acceleration phases after it are decided together, by a linear program:
+//! One linear program decides a normal phase and the acceleration phases after it:
 //!
 //! ```text
-//!   minimise  T[normal] + T[acceleration 1] + ...
+//!   minimize  T[normal] + T[acceleration 1] + ...
 //!   for every broken ring      sum over its routings of share = 1,   all shares >= 0
 //!   for every link and phase   sum of share * load of the routing on the link <= capacity * T[phase]
 //!   T[normal] >= load of the intact rings
 //! ```
 //!
-//! On a torus of equal extents `k` with one broken ring it comes to the closed forms of the paper: with `r = k / (4
-//! (k-1))` for even `k` and `(k+1) / (4k)` for odd `k`, the speed of a folded ring relative to an intact one, each of
-//! the `D-1` virtual rings takes the share `1 / (D-1+r)` and the folded ring `r / (D-1+r)` of what is left for the
-//! acceleration phase, and the normal phase takes `r` if broken rings work in it. Nothing else is assumed of the
-//! machine: extents and capacities may differ, routings may share links, some may be missing.
+//! On a torus of equal extents `k` with one broken ring it yields the closed forms of the paper. With the speed of a
+//! folded ring relative to an intact one, `r = k / (4 (k-1))` for even `k` and `(k+1) / (4k)` for odd `k`: the normal
+//! phase takes `r` if broken rings work in it; of the rest, each of the `D-1` virtual rings takes `1 / (D-1+r)` and the
+//! folded ring `r / (D-1+r)`. Nothing is assumed of the machine: extents and capacities may differ, routings may share
+//! links, some may be missing.
 //!
 //! The program has a variable for each routing of each broken ring and for each phase, and a row for each link that the
-//! routings use in a phase. Of `m` broken rings of extent `k` in `D` dimensions with one acceleration phase that is up to
-//! `m (D+1)` variables and about `2 m D k` rows with `O(k)` entries per routing: it grows with the failures, the dimensions
-//! and the extents, not with the number of ranks.
+//! routings use in a phase. For `m` broken rings of extent `k` in `D` dimensions with one acceleration phase, that is
+//! up to `m (D+1)` variables and about `2 m D k` rows with `O(k)` entries per routing: it grows with the failures, the
+//! dimensions and the extents, not with the number of ranks.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ use collsynth_core::topology::LinkId;
 use collsynth_plan::phased::Walks;
 use collsynth_plan::{Control, PlanError, StopReason};
 
-/// Shares below this are zero up to the precision of the solver.
+/// Shares below this are zero within the precision of the solver.
 const NOTHING: f64 = 1e-7;
 
 /// The shares of a broken ring's routings.
@@ -42,12 +42,12 @@ pub(super) struct Portion<'a> {
     /// The phase: 0 is the normal one.
     pub phase: usize,
     pub routing: &'a Routing,
-    /// From 0 to 1; all of a ring add up to 1.
+    /// From 0 to 1; the shares of a ring add up to 1.
     pub share: f64,
 }
 
 impl Machine<'_> {
-    /// Decides, given the walks over intact rings in the normal phase and what each broken ring has to move.
+    /// Allocates, given the walks over intact rings in the normal phase and the errands of each broken ring.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ impl Machine<'_> {
         Ok(all)
     }
 
-    /// The linear program of a normal phase and the acceleration phases after it; none where there is no choice.
+    /// The linear program of a normal phase and the acceleration phases after it; `None` if there is no choice.
     pub(super) fn program(
         &self,
         problem: &Problem,

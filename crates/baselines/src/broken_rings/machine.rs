@@ -1,4 +1,4 @@
-//! The machine that a scheme works with: its broken rings and their routings, and what each phase moves.
+//! The machine of a scheme: its broken rings and their routings, and the chunks that each phase moves.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) struct Machine<'a> {
     /// The dimensions of more than one position.
     pub dims: Vec<usize>,
     pub broken: Vec<BrokenRing>,
-    /// By broken ring: the acceleration phase it works in; empty if there are none.
+    /// By broken ring: its acceleration phase; empty if there are none.
     pub groups: Vec<usize>,
     /// The broken rings by dimension and first rank.
     number_of: BTreeMap<(usize, RankId), usize>,
@@ -27,7 +27,7 @@ pub(super) struct Machine<'a> {
     pub normal: bool,
 }
 
-/// Chunks that a broken ring has to bring from one position to another.
+/// Chunks that a broken ring must move from one position to another.
 pub(super) struct Errand {
     pub from: u32,
     pub to: u32,
@@ -35,7 +35,7 @@ pub(super) struct Errand {
 }
 
 impl<'a> Machine<'a> {
-    /// A problem's machine with its broken rings, each with its routings.
+    /// The machine of a problem, with the routings of its broken rings.
     ///
     /// # Errors
     ///
@@ -47,10 +47,10 @@ impl<'a> Machine<'a> {
         let accelerated = scheme.acceleration != Acceleration::None;
         let dims = active_dims(problem);
         if topology.live_links().count() == topology.links().len() {
-            return refuse("no cable failed: dim_rotation is what it would come to".to_owned());
+            return refuse("no cable failed: it would be dim_rotation".to_owned());
         }
         if accelerated && dims.len() == 1 {
-            return refuse("there is one dimension only, and none to accelerate it: try folded_ring".to_owned());
+            return refuse("there is only one dimension, and none to accelerate it: try folded_ring".to_owned());
         }
         let links = LinkTable::live(topology);
         let rings = Rings { topology, torus, dims: &dims, links: &links };
@@ -63,14 +63,14 @@ impl<'a> Machine<'a> {
             }
             if ring.own.is_none() && ring.virtual_rings.is_empty() {
                 let cables = if dead == 1 { "a dead cable".to_owned() } else { format!("{dead} dead cables") };
-                let rest = if dead == 1 { "no cable is left" } else { "what is left is in pieces" };
-                return refuse(format!("{label} has {cables}, so that {rest}{}", missing.join("")));
+                let rest = if dead == 1 { "no cable is left" } else { "it is in pieces" };
+                return refuse(format!("{label} has {cables}, so {rest}{}", missing.join("")));
             }
             broken.push(ring);
         }
         if accelerated && scheme.normal && broken.iter().all(|ring| ring.own.is_none()) {
             let label = rings.label(&broken[0]);
-            return refuse(format!("{label} has nothing to run in the normal phases: it is in pieces; try mate"));
+            return refuse(format!("{label} cannot work in the normal phases: it is in pieces; try mate"));
         }
         let groups = match scheme.acceleration {
             Acceleration::None => Vec::new(),
@@ -81,7 +81,7 @@ impl<'a> Machine<'a> {
         Ok(Self { topology, torus, links, dims, broken, groups, number_of, normal: scheme.normal })
     }
 
-    /// The walks over intact rings in a phase, and by broken ring what it has to move. Takes the travelers there.
+    /// The walks over intact rings in a phase, and the errands of each broken ring. Moves the travelers.
     pub fn normal_phase(&self, phase: usize, travelers: &mut [Traveler]) -> (Walks, Vec<Vec<Errand>>) {
         let mut intact = Walks::default();
         let mut errands: Vec<Vec<Errand>> = self.broken.iter().map(|_| Vec::new()).collect();
@@ -104,20 +104,22 @@ impl<'a> Machine<'a> {
             match self.number_of.get(&(dim, first)) {
                 Some(&ring) => errands[ring].push(Errand { from, to, chunks }),
                 None => {
+                    let all = chunks.len();
+                    let split = |offset: u32| half_ring_split(Block { extent, offset, chunks: all });
                     let up = match extent == 2 && !self.torus.wrap[dim] {
-                        true if from == 0 => chunks.len(),
-                        true => 0,
-                        // Of what goes half way around, even positions send the larger half up, odd ones down.
-                        false if from.is_multiple_of(2) => {
-                            half_ring_split(Block { extent, offset, chunks: chunks.len() })
+                        true => {
+                            if from == 0 {
+                                all
+                            } else {
+                                0
+                            }
                         }
-                        false => {
-                            chunks.len()
-                                - half_ring_split(Block { extent, offset: extent - offset, chunks: chunks.len() })
-                        }
+                        // Of a block that goes half way around, even positions send the larger half up, odd ones down.
+                        false if from.is_multiple_of(2) => split(offset),
+                        false => all - split(extent - offset),
                     };
-                    let (upwards, downwards) = chunks.split_at(up);
-                    for (chunks, up, hops) in [(upwards, true, offset), (downwards, false, extent - offset)] {
+                    let (up, down) = chunks.split_at(up);
+                    for (chunks, up, hops) in [(up, true, offset), (down, false, extent - offset)] {
                         if !chunks.is_empty() {
                             intact.send(&self.along(at, dim, up, hops), chunks.iter().copied());
                         }

@@ -1,11 +1,11 @@
 //! All-to-all on tori with broken rings: HalfRing and DimRotation on the intact rings, and schemes for the broken ones.
 //!
-//! As in DimRotation, the data is in `D` classes, and in normal phase `p` class `c` works on dimension `(c + p) mod D`. An
-//! intact ring runs HalfRing. What a broken ring has to move in this phase is divided among *routings*: the ring itself,
-//! without its dead cable, in the normal phase; and, in the acceleration phases that follow, the ring itself again and
-//! virtual rings over its neighbors (`routings`). The offline bandwidth allocation, a linear program, decides the share of
-//! each routing (`allocation`); shares are rounded to chunks (`shares`), and the chunks of each phase are scheduled over
-//! their routes.
+//! As in DimRotation, the data is in `D` classes, and in normal phase `p` class `c` works on dimension `(c + p) mod D`.
+//! An intact ring runs HalfRing. The chunks of a broken ring in this phase are divided among *routings*: the ring
+//! itself, without its dead cable, in the normal phase; and, in the acceleration phases that follow, the ring itself
+//! again and virtual rings over its neighbors (`routings`). The offline bandwidth allocation, a linear program, decides
+//! the share of each routing (`allocation`); shares are rounded to chunks (`shares`), and the chunks of each phase are
+//! scheduled over their routes.
 
 mod allocation;
 mod machine;
@@ -31,13 +31,13 @@ pub(crate) fn check(planner: &'static str, problem: &Problem, scheme: Scheme) ->
     Machine::new(planner, problem, scheme).map(|_| ())
 }
 
-/// In how many parts the shares of a scheme come to whole chunks, on a torus of equal extents with one broken ring; of
-/// unequal extents the largest counts.
+/// The number of parts at which the shares of a scheme are whole chunks, on a torus of equal extents with one broken
+/// ring; of unequal extents the largest counts.
 pub(crate) fn natural_parts(problem: &Problem, scheme: Scheme) -> Option<u32> {
     let dims = active_dims(problem);
     let extent = dims.iter().map(|&dim| problem.topology().as_torus().map_or(1, |torus| torus.extents[dim])).max()?;
     let classes = dims.len() as u32;
-    // The speed of what is left of a broken ring relative to an intact one, as a fraction.
+    // The speed of a broken ring relative to an intact one.
     let speed = match scheme.remains {
         Remains::Open => Ratio::new(1, 2),
         Remains::Folded if extent.is_multiple_of(2) => Ratio::new(extent, 4 * (extent - 1)),
@@ -52,7 +52,7 @@ pub(crate) fn natural_parts(problem: &Problem, scheme: Scheme) -> Option<u32> {
     })
 }
 
-/// The linear programs that planning by a scheme decides by, one for each normal phase in which there is a choice.
+/// The linear programs of a scheme, one for each normal phase in which there is a choice.
 ///
 /// # Errors
 ///
@@ -75,7 +75,7 @@ pub(crate) fn allocations(
 ///
 /// # Errors
 ///
-/// [`PlanError`] if it does not apply, is stopped, or does not take the number of steps wanted.
+/// [`PlanError`] if it does not apply, is stopped, or does not fit the steps stated.
 pub(crate) fn plan(
     planner: &'static str,
     task: &Task<'_>,

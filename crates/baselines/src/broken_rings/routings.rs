@@ -2,17 +2,17 @@
 //!
 //! # The ring itself
 //!
-//! A ring with one dead cable is a line of `k` ranks. FoldedRing keeps to one direction, up: who has to go down the
-//! line walks up to its end and then back, until it is where it has to be. The walk back is the last of the `k` logical
-//! edges in the paper's ring.
+//! A ring with one dead cable is a line of `k` ranks. FoldedRing keeps to one direction, up: a chunk bound down the
+//! line walks up to its end and then back to its destination. The walk back is the last of the `k` logical edges in the
+//! paper's ring.
 //!
 //! ```text
 //!   0 ---> 1 ---> 2 ---> 3        2 to 1, folded:  2 -> 3 -> 2 -> 1
 //!     <---   <---   <---          2 to 1, open:    2 -> 1
 //! ```
 //!
-//! With a unit of data between any two ranks, the links at the end of the line carry `k (k-1) / 2` folded and the
-//! links in the middle `floor(k/2) ceil(k/2)` open, where the links of an intact ring carry `k^2 / 8` or `(k^2-1) / 8`.
+//! With a unit of data between any two ranks, the links at the end of the line carry `k (k-1) / 2` folded and the links
+//! in the middle `floor(k/2) ceil(k/2)` open, where the links of an intact ring carry `k^2 / 8` or `(k^2-1) / 8`.
 //!
 //! # Virtual rings
 //!
@@ -27,15 +27,15 @@
 //!   neighbor below    (i,-1) <--- (i+1,-1)   (reversed for the edge down)
 //! ```
 //!
-//! They share no link where `e` has three positions or more, and HalfRing runs on them. What goes on in the same
-//! direction stays on the neighbor instead of touching the broken ring at each position, so the links between the
-//! rings carry less than those along the neighbors. Where something failed along them, the sides are exchanged, or
-//! one side is used for both directions; where that fails too, the dimension has no virtual ring.
+//! They share no link if `e` has three positions or more, and HalfRing runs on them. A chunk that continues in the same
+//! direction stays on the neighbor instead of touching the broken ring at each position, so the links between the rings
+//! carry less than those along the neighbors. If a link on them failed, the sides are exchanged, or one side serves
+//! both directions; if that fails too, the dimension has no virtual ring.
 //!
 //! # References
 //!
-//! Qin et al., "Optimizing All-to-All Collective Communication with Fault Tolerance on Torus Networks", MICRO 2025,
-//! doi 10.1145/3725843.3756057.
+//! Qin et al., "Optimizing All-to-All Collective Communication with Fault Tolerance on Torus Networks", MICRO 2025, doi
+//! 10.1145/3725843.3756057.
 
 use super::scheme::Remains;
 use collsynth_core::topology::{Direction, LinkId, RankId, Topology, Torus, dim_name};
@@ -51,7 +51,7 @@ pub(super) struct Routing {
     routes: Vec<Vec<Vec<LinkId>>>,
 }
 
-/// A ring with dead cables. A cable one direction of which is dead counts as dead.
+/// A ring with dead cables; a cable with one dead direction counts as dead.
 #[derive(Clone, Debug)]
 pub(super) struct BrokenRing {
     /// Its dimension.
@@ -66,7 +66,7 @@ pub(super) struct BrokenRing {
     pub virtual_rings: Vec<Routing>,
 }
 
-/// Where rings are looked for.
+/// The rings of a torus.
 pub(super) struct Rings<'a> {
     pub topology: &'a Topology,
     pub torus: &'a Torus,
@@ -75,7 +75,7 @@ pub(super) struct Rings<'a> {
     pub links: &'a LinkTable,
 }
 
-/// A link that a routing would need and that failed.
+/// A failed link that a routing would need.
 struct Missing {
     from: RankId,
     direction: Direction,
@@ -113,7 +113,7 @@ impl Routing {
 }
 
 impl BrokenRing {
-    /// A position as it comes in the line that one dead cable leaves.
+    /// The index of a position in the line that one dead cable leaves.
     pub fn place_in_line(&self, position: u32) -> u32 {
         let extent = self.ranks.len() as u32;
         (position + extent - self.dead[0] - 1) % extent
@@ -125,8 +125,7 @@ impl BrokenRing {
     }
 }
 
-/// By ring, the acceleration phase it works in: rings work together if they are of one dimension and no two routings of
-/// theirs share a link.
+/// By ring, its acceleration phase: rings of one dimension whose routings share no link work together.
 pub(super) fn groups(rings: &[BrokenRing]) -> Vec<usize> {
     let mut groups: Vec<Vec<&BrokenRing>> = Vec::new();
     let mut group_of = Vec::with_capacity(rings.len());
@@ -145,7 +144,7 @@ pub(super) fn groups(rings: &[BrokenRing]) -> Vec<usize> {
 }
 
 impl Rings<'_> {
-    /// The rings with dead cables, without virtual rings as yet. O(links).
+    /// The rings with dead cables, still without virtual rings. O(links).
     pub fn broken(&self, remains: Remains) -> Vec<BrokenRing> {
         let mut broken = Vec::new();
         for &dim in self.dims {
@@ -172,41 +171,31 @@ impl Rings<'_> {
         broken
     }
 
-    /// Adds the virtual rings a broken ring has, one for each other dimension; for the dimensions that have none, why.
+    /// Adds the virtual rings of a broken ring, at most one for each other dimension; returns why the others are
+    /// missing.
     pub fn add_virtual(&self, ring: &mut BrokenRing) -> Vec<String> {
         let mut reasons = Vec::new();
         for &beside in self.dims.iter().filter(|&&dim| dim != ring.dim) {
             let sides = [(true, false), (false, true), (true, true), (false, false)];
-            let mut built = sides.map(|(up, down)| self.virtual_ring(ring, beside, up, down)).into_iter();
-            let first = built.next().into_iter();
             let mut missing = None;
-            for routing in first.chain(built) {
-                match routing {
-                    Ok(routing) => {
-                        ring.virtual_rings.push(routing);
-                        missing = None;
-                        break;
-                    }
-                    Err(link) => missing = missing.or(Some(link)),
-                }
-            }
-            if let Some(Missing { from, direction }) = missing {
-                let from = self.topology.rank_label(from);
-                let beside = dim_name(beside as u8);
-                reasons.push(format!(
-                    "; its virtual ring beside it in {beside} needs the failed link {direction} of {from}"
-                ));
+            let built = sides.into_iter().find_map(|(up, down)| {
+                let routing = self.virtual_ring(ring, beside, up, down);
+                routing.map_err(|link| missing.get_or_insert(link)).ok()
+            });
+            if let Some(routing) = built {
+                ring.virtual_rings.push(routing);
+            } else if let Some(Missing { from, direction }) = missing {
+                let (from, beside) = (self.topology.rank_label(from), dim_name(beside as u8));
+                reasons.push(format!("; its virtual ring in {beside} needs the failed link {direction} of {from}"));
             }
         }
         reasons
     }
 
-    /// A ring as people call it.
     pub fn label(&self, ring: &BrokenRing) -> String {
         format!("the {} ring of rank {}", dim_name(ring.dim as u8), self.topology.rank_label(ring.ranks[0]))
     }
 
-    /// Is this a dimension of two positions and one cable?
     fn has_single_cable(&self, dim: usize) -> bool {
         self.torus.extents[dim] == 2 && !self.torus.wrap[dim]
     }
@@ -229,7 +218,7 @@ impl Rings<'_> {
         })
     }
 
-    /// The virtual ring beside a broken ring, given the sides over which it goes up and down.
+    /// The virtual ring beside a broken ring, given its sides for going up and down.
     fn virtual_ring(
         &self,
         ring: &BrokenRing,
@@ -266,7 +255,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Goes on along a dimension; where there is one cable only, over that.
+    /// Continues along a dimension; if it has a single cable, over that.
     fn along(&mut self, dim: usize, up: bool, hops: u32) -> Result<(), Missing> {
         for _ in 0..hops {
             let up = if self.rings.has_single_cable(dim) { self.rings.torus.position(self.at, dim) == 0 } else { up };

@@ -1,6 +1,6 @@
-//! What broken rings do.
+//! The use of broken rings.
 
-/// How a ring with one dead cable is used on its own.
+/// The use of a ring with one dead cable on its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remains {
     /// FoldedRing: in one direction, and for the dead cable back over all the others.
@@ -9,21 +9,18 @@ pub(crate) enum Remains {
     Open,
 }
 
-/// What broken rings do.
+/// The use of broken rings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scheme {
-    /// How they are used on their own.
     pub remains: Remains,
     /// Whether they work in the normal phases.
     pub normal: bool,
-    /// The acceleration phases that follow each normal phase.
     pub acceleration: Acceleration,
 }
 
 /// The acceleration phases that follow each normal phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Acceleration {
-    /// None: there are only normal phases.
     None,
     /// One, for all broken rings.
     Shared,

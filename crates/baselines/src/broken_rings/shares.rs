@@ -11,9 +11,9 @@ use collsynth_plan::phased::Walks;
 /// Anything this close to a whole number of chunks counts as that number.
 const NEAR: f64 = 1e-5;
 
-/// Sends all chunks of a broken ring. Between any two positions each routing takes its share, rounded; the next two
-/// positions make up for the rounding, and positions whose data crosses the same links at the end of the line come in
-/// sequence, so that these links carry their exact share, rounded once.
+/// Sends all chunks of a broken ring. Between any two positions each routing takes its share, rounded; the next pair
+/// makes up for the rounding. Pairs whose data crosses the same links at the end of the line come in sequence, so that
+/// these links carry their exact share, rounded once.
 pub(super) fn send(ring: &BrokenRing, portions: &[Portion<'_>], mut errands: Vec<Errand>, walks: &mut [Walks]) {
     errands.sort_by_key(|errand| {
         let [from, to] = [errand.from, errand.to].map(|position| ring.place_in_line(position));
@@ -39,7 +39,7 @@ pub(super) fn send(ring: &BrokenRing, portions: &[Portion<'_>], mut errands: Vec
     }
 }
 
-/// How many of these chunks take each routing: rounded down, with the rest to the routings that are owed most.
+/// The number of chunks on each routing: rounded down, with the rest to the routings owed most.
 fn round(portions: &[Portion<'_>], chunks: usize, owed: &mut [f64]) -> Vec<usize> {
     let due: Vec<f64> = portions.iter().zip(&*owed).map(|(of, owed)| of.share * chunks as f64 + owed).collect();
     let mut left = chunks;

@@ -1,9 +1,9 @@
 //! A maximum flow through the time-expanded network, and the cut that limits it.
 //!
 //! Nodes are ranks at times `0 ..= S`. In a step, links lead from every rank to its neighbors one time later, with room
-//! for `width * capacity` chunks; waiting at a rank takes no room. At the last time each rank delivers what it is to
-//! get. The flow is found along shortest augmenting paths, one level graph at a time (Dinitz 1970); widening a step
-//! keeps what already flows.
+//! for `width * capacity` chunks; waiting at a rank takes no room. After the last step each rank delivers its chunks.
+//! The flow is found along shortest augmenting paths, one level graph at a time (Dinitz 1970); widening a step keeps
+//! it.
 
 use crate::network::Network;
 

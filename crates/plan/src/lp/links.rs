@@ -1,10 +1,10 @@
-//! What the live links carry so far, step by step.
+//! The loads of the live links so far, step by step.
 
 use crate::bound::FlowNetwork;
 use crate::network::{LiveLink, Network, WAIT};
 use collsynth_core::topology::RankId;
 
-/// The live links of each arc; where there are two, the emptier one is taken.
+/// The live links of each arc; of two, the emptier one is taken.
 pub(super) struct Links {
     /// Live links by arc.
     of: Vec<Vec<LiveLink>>,
@@ -14,7 +14,6 @@ pub(super) struct Links {
 }
 
 impl Links {
-    /// Empty links.
     pub fn new(flow: &FlowNetwork, network: &Network, steps: usize) -> Self {
         let mut of = vec![Vec::new(); flow.pairs.len()];
         for link in 0..network.link_count() {
@@ -26,7 +25,7 @@ impl Links {
         Self { of, capacity: network.capacity.clone(), used: vec![0; steps * network.link_count()] }
     }
 
-    /// A chunk crosses an arc in a step: the link it takes.
+    /// Moves a chunk over an arc in a step; returns the link it takes.
     pub fn take(&mut self, step: usize, arc: usize) -> LiveLink {
         let (fullness, link) = self.emptiest(step, arc);
         if fullness.is_finite() {
@@ -35,8 +34,8 @@ impl Links {
         link
     }
 
-    /// A chunk crosses arcs one after another, in the steps in which they are emptiest: of all placements of the hops,
-    /// the one of least sum. O(hops * steps).
+    /// Moves a chunk over arcs in sequence, in the steps in which they are emptiest: the placement of the hops of least
+    /// total fullness. O(hops * steps).
     pub fn spread(&mut self, arcs: &[usize], path: &mut [LiveLink]) {
         let steps = path.len();
         // `best[hop * (steps + 1) + step]`: the least sum of the first hops, done before this step.
@@ -60,7 +59,7 @@ impl Links {
         }
     }
 
-    /// How full the emptier link of an arc is in a step, in chunks per capacity, and which it is.
+    /// The emptier link of an arc in a step, with its fullness in chunks per capacity.
     fn emptiest(&self, step: usize, arc: usize) -> (f64, LiveLink) {
         let fullness = |&link: &LiveLink| {
             f64::from(self.used[step * self.capacity.len() + link as usize]) / f64::from(self.capacity[link as usize])

@@ -2,9 +2,9 @@
 //!
 //! # Idea
 //!
-//! The linear program splits every message over any paths through the time-expanded network and minimizes the sum of the
-//! widths in a given number of steps. Rounded to whole chunks, its paths exceed a slot here and there by a chunk or two;
-//! negotiation moves those away.
+//! The linear program splits every message over any paths through the time-expanded network and minimizes the sum of
+//! the widths in a given number of steps. Rounded to whole chunks, its paths exceed a slot here and there by a chunk or
+//! two; negotiation moves those away.
 //!
 //! ```text
 //!   flow      0.6 ----------,      0.4 ----,            of a message in 2 parts: one part takes each path
@@ -13,9 +13,9 @@
 //!
 //! # Applies
 //!
-//! All_to_all, all_to_allv, scatter and gather on any topology, while the program is small: its size is
-//! `N * links * steps` over the number of symmetries. Where that is too large, the planner solves the flow without steps
-//! and spreads its paths over the steps; where `N * links` is too large as well, it does not apply.
+//! All_to_all, all_to_allv, scatter and gather on any topology, while the program is small: its size is `N * links *
+//! steps` over the number of symmetries. Where that is too large, the planner solves the flow without steps and spreads
+//! its paths over the steps; where `N * links` is too large as well, it does not apply.
 //!
 //! # Steps and volume
 //!
@@ -47,7 +47,7 @@ use crate::path_routing::{Guide, plan_from};
 use crate::{AutoUse, Control, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
 
-/// Variables of the largest program that is solved: it takes some tens of seconds.
+/// Variables of the largest program to solve: it takes tens of seconds.
 const MOST_VARIABLES: usize = 60_000;
 
 /// The planner by linear programming.
@@ -140,7 +140,7 @@ impl Guide for FlowGuide<'_> {
     fn widths(&self, steps: u32, width: u32) -> Option<Vec<u32>> {
         let flow = self.stepped(steps as usize)?;
         let spare = f64::from(width.checked_sub(steps)?);
-        // Every step is at least 1 wide; what is beyond that is shared out as the flow does.
+        // Every step is at least 1 wide; the rest is distributed as in the flow.
         let total: f64 = flow.widths.iter().sum();
         let wanted = flow.widths.iter().map(|of| (of / total * f64::from(width) - 1.0).max(0.0));
         let wanted: Vec<f64> = wanted.collect();

@@ -1,8 +1,8 @@
 //! From a flow in steps to a path for every chunk.
 //!
-//! The flow of one source through the time-expanded network is decomposed backward: from the destination after the last
-//! step, always to where most of the flow came from that no path has claimed yet, until the source is reached. Every path
-//! claims one chunk of flow. Paths that visit a rank twice are cut short.
+//! The flow of one source through the time-expanded network is decomposed backward, from the destination after the last
+//! step to the source, always along most of the flow that no path has claimed yet. Every path claims one chunk of flow.
+//! Paths that visit a rank twice are cut short.
 
 use collsynth_lp::SteppedFlow;
 
@@ -57,7 +57,7 @@ fn cut_loops(network: &Network, origin: u32, path: &mut [LiveLink]) {
     }
 }
 
-/// The flow that no path has claimed yet, in chunks: of one source, and of all.
+/// The flow that no path has claimed yet, in chunks: from one source, and from all.
 struct Left<'a> {
     flow: &'a FlowNetwork,
     solved: &'a SteppedFlow,
@@ -77,10 +77,7 @@ struct Left<'a> {
 impl<'a> Left<'a> {
     fn new(flow: &'a FlowNetwork, solved: &'a SteppedFlow, problem: &Problem, steps: usize) -> Self {
         let (nodes, arcs) = (flow.network.nodes(), flow.network.arcs());
-        let mut into = vec![Vec::new(); nodes];
-        for (index, arc) in arcs.iter().enumerate() {
-            into[arc.to].push(index);
-        }
+        let [_, into] = flow.network.arcs_by_node();
         let parts = f64::from(problem.parts());
         let on = |slot: usize| -> f64 {
             (0..nodes).map(|source| solved.on(source, slot % arcs.len(), slot / arcs.len())).sum()
@@ -116,7 +113,7 @@ impl<'a> Left<'a> {
         let (nodes, arcs) = (self.flow.network.nodes(), self.flow.network.arcs());
         let mut node = dest;
         for step in (0..self.steps).rev() {
-            // Only nodes that can be reached by then are candidates.
+            // Only nodes that the flow can have reached by then are candidates.
             let reached = |node: usize| self.hops[node] as usize <= step;
             let mut best = reached(node).then(|| (self.waits[step * nodes + node], None));
             for &arc in self.into[node].iter().filter(|&&arc| reached(arcs[arc].from) && node != self.source) {

@@ -1,8 +1,8 @@
-//! From a flow without steps to a path for every chunk, and its hops spread over the steps.
+//! From a flow without steps to a path for every chunk, with its hops spread over the steps.
 //!
-//! The flow of one source is decomposed backward: from the destination always over the link with most of the flow that no
-//! path has claimed yet, among those from which the source is near enough. Then each path takes the steps in which its
-//! links are emptiest so far: dynamic programming over its hops and the steps.
+//! The flow of one source is decomposed backward from the destination, always over the link with most of the flow that
+//! no path has claimed yet, among those near enough to the source. Then each path takes the steps in which its links
+//! are emptiest so far, by dynamic programming over its hops and the steps.
 
 use collsynth_lp::Flow;
 
@@ -25,10 +25,7 @@ pub(super) fn paths(
     steps: usize,
 ) -> Vec<LiveLink> {
     let (arcs, parts) = (flow.network.arcs(), f64::from(problem.parts()));
-    let mut into = vec![Vec::new(); flow.network.nodes()];
-    for (index, arc) in arcs.iter().enumerate() {
-        into[arc.to].push(index);
-    }
+    let [_, into] = flow.network.arcs_by_node();
     let on = |arc| (0..flow.network.nodes()).map(|source| solved.on(source, arc)).sum::<f64>() * parts;
     let mut all: Vec<f64> = (0..arcs.len()).map(on).collect();
     let mut left: Vec<f64> = Vec::new();
@@ -52,12 +49,12 @@ pub(super) fn paths(
             all[arc] -= 1.0;
             path.push(arc);
             node = arcs[arc].from;
-            // Back at a node it has left, it drops the loop.
+            // Drops the loop if the path is back at a node.
             if let Some(place) = path.iter().position(|&arc| arcs[arc].to == node) {
                 path.truncate(place);
             }
         }
-        // Where all links are reversed, a path found backward runs forward as it is.
+        // If all links are reversed, a path found backward already runs forward.
         if !flow.reversed {
             path.reverse();
         }

@@ -1,11 +1,11 @@
-//! In which order messages take their paths from a flow, and what a crowded link costs them.
+//! The order in which messages take their paths from a flow, and the penalty of crowded links.
 
 use std::cmp::Reverse;
 
 use crate::bound::FlowNetwork;
 use crate::network::{Message, Network};
 
-/// How many chunks of flow less a link counts for, if another chunk would make it carry more than its flow.
+/// The penalty, in chunks of flow, of a link that another chunk would load beyond its flow.
 pub(super) const CROWDED: f64 = 1.0;
 
 /// Origin and destination in the network of the flow, which may be reversed.

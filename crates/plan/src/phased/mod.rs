@@ -1,8 +1,8 @@
-//! Machinery of phased all-to-all algorithms on tori, public because published schemes that exist only for comparison are
-//! planned in a crate of their own (`collsynth-baselines`), from the same parts as the planners here.
+//! Machinery of phased all-to-all algorithms on tori, public because `collsynth-baselines` plans published schemes for
+//! comparison with it.
 //!
 //! A phased algorithm moves chunks ([`Traveler`]) along one dimension in a phase; [`Walks`] schedules chunks on given
-//! routes; [`Phase`] says what a phase costs as papers count it.
+//! routes; [`Phase`] is the cost of a phase as papers count it.
 
 mod phase;
 mod travelers;

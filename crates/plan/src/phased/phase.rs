@@ -1,8 +1,9 @@
 //! Phases: the stretches of a schedule that its algorithm counts as one.
 //!
-//! Papers on phased algorithms charge a start-up for each phase, and the load of its fullest link as volume; a schedule of
-//! store-and-forward steps pays a start-up for each step, and for filling pipelines. Both follow from a schedule and its
-//! phases. Where an edge of a logical ring is a walk over several links, the paper charges a start-up for each of them (Qin et al., MICRO 2025, table 1: FoldedRing's `(N-1) alpha`).
+//! Papers on phased algorithms charge a start-up per phase, and the load of its fullest link as volume; a schedule of
+//! store-and-forward steps pays a start-up per step, and fills pipelines. Both costs follow from a schedule and its
+//! phases. If an edge of a logical ring is a walk over several links, the paper charges a start-up for each of them
+//! (Qin et al., MICRO 2025, table 1: FoldedRing's `(N-1) alpha`).
 
 use std::ops::Range;
 
@@ -13,38 +14,38 @@ use collsynth_core::schedule::{LinkLoads, Schedule};
 /// A stretch of a schedule that its algorithm counts as one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {
-    /// What happens in it: `rotation 1`, `acceleration 2`.
+    /// Its name: `rotation 1`, `acceleration 2`.
     pub name: String,
-    /// Its steps, counted from 0: the first, and the one after the last.
+    /// Its steps, counted from 0.
     pub steps: Range<usize>,
-    /// What its fullest link carries, for each unit of its capacity, in messages.
+    /// The load of its fullest link per unit of capacity, in messages.
     pub load: Rational,
-    /// The links of its longest logical edge, each charged a start-up: 1 where neighbors send to neighbors.
+    /// The links of its longest logical edge, each charged a start-up: 1 if neighbors send to neighbors.
     pub startups: u32,
 }
 
-/// What an algorithm states about a phase.
+/// A phase as its algorithm states it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatedPhase {
-    /// What happens in it.
+    /// Its name.
     pub name: String,
     /// The start-ups it is charged.
     pub startups: u32,
 }
 
 impl Phase {
-    /// The sum of the loads of phases: the volume that papers state.
+    /// The total load of phases: the volume that papers state.
     pub fn total_load(phases: &[Self]) -> Rational {
         phases.iter().map(|phase| phase.load).sum()
     }
 
-    /// The start-ups of phases, added up.
+    /// The total start-ups of phases.
     pub fn total_startups(phases: &[Self]) -> u32 {
         phases.iter().map(|phase| phase.startups).sum()
     }
 
-    /// Measures consecutive phases of a schedule, given what is stated about each and its number of steps; phases without
-    /// a step are left out. O(moves + steps * links).
+    /// Measures consecutive phases of a schedule, given each stated phase and its number of steps; omits phases without
+    /// a step. O(moves + steps * links).
     pub fn measure(
         problem: &Problem,
         schedule: &Schedule,

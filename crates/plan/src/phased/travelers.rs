@@ -1,7 +1,8 @@
-//! Chunks traveling along the dimensions of a torus, one dimension in a phase.
+//! Chunks traveling along the dimensions of a torus, one dimension per phase.
 //!
-//! In a phase, every chunk is brought to its destination's position along one dimension. Chunks that a rank sends to the
-//! same position form a *block*; an algorithm says how much of a block goes up and which chunk works on which dimension.
+//! In a phase, every chunk moves to its destination's position along one dimension. Chunks that a rank sends to the
+//! same position form a *block*; an algorithm decides how much of a block goes up and which chunk takes which
+//! dimension.
 
 use std::cmp::Ordering;
 
@@ -15,9 +16,9 @@ use collsynth_core::topology::{RankId, Torus, dim_name};
 pub struct Block {
     /// The extent of the dimension.
     pub extent: u32,
-    /// How far up the destination is, `1..extent`.
+    /// The distance up to the destination, `1..extent`.
     pub offset: u32,
-    /// How many chunks there are.
+    /// The number of chunks.
     pub chunks: usize,
 }
 
@@ -26,7 +27,7 @@ pub struct Block {
 pub struct Traveler {
     /// The chunk.
     pub id: ChunkId,
-    /// Which part of its message it is, from 0.
+    /// Its part number in its message, from 0.
     pub part: u32,
     /// The rank it comes from.
     pub origin: RankId,
@@ -37,15 +38,15 @@ pub struct Traveler {
 }
 
 impl Traveler {
-    /// How far up a dimension it still has to go, from 0 to the extent less 1.
+    /// The remaining distance up a dimension, from 0 to the extent less 1.
     pub fn offset(&self, torus: &Torus, dim: usize) -> u32 {
         let extent = torus.extents[dim];
         (torus.position(self.dest, dim) + extent - torus.position(self.at, dim)) % extent
     }
 }
 
-/// Checks that a problem is an all-to-all on a torus without failed ranks, all of whose rings were built closed. An
-/// extent of 2 may have a single cable.
+/// Checks that a problem is an all-to-all on a torus without failed ranks whose dimensions all wrap; an extent of 2 may
+/// have a single cable.
 ///
 /// # Errors
 ///
@@ -75,8 +76,8 @@ pub fn active_dims(problem: &Problem) -> Vec<usize> {
     (0..extents.len()).filter(|&dim| extents[dim] > 1).collect()
 }
 
-/// The class of a part under DimRotation, `0..dims.len()`: spreads the parts of a message, and the messages of a rank, over
-/// the dimensions. In phase `p`, class `c` works on dimension `dims[(c + p) mod D]`.
+/// The class of a part under DimRotation, `0..dims.len()`: spreads the parts of a message, and the messages of a rank,
+/// over the dimensions. In phase `p`, class `c` works on dimension `dims[(c + p) mod D]`.
 pub fn rotation_class(torus: &Torus, dims: &[usize], traveler: &Traveler) -> usize {
     let all_hops = Traveler { at: traveler.origin, ..*traveler };
     let offsets = dims.iter().map(|&dim| all_hops.offset(torus, dim) as usize);
@@ -92,7 +93,7 @@ pub fn half_ring_split(block: Block) -> usize {
     }
 }
 
-/// All chunks that must go from one rank to another, ascending.
+/// All chunks that must move between ranks, ascending.
 pub fn travelers(problem: &Problem) -> Vec<Traveler> {
     let mut travelers: Vec<Traveler> = Vec::new();
     for id in (0..problem.chunk_count()).map(ChunkId) {

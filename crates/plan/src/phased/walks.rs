@@ -1,9 +1,9 @@
 //! Chunks that walk given routes, scheduled store-and-forward.
 //!
-//! The routes are decided; what is left is when each chunk moves. Every link keeps a queue of the chunks waiting for it,
-//! those with most hops to go first, and sends as many in a step as the step is wide. The widths decide how much is
-//! wasted: the volume is the load of the fullest link, and more wherever a full link has to wait for chunks from other
-//! links (filling a pipeline).
+//! The routes are given; only the timing is open. Every link keeps a queue of the chunks waiting for it, those with
+//! most hops to go first, and sends as many in a step as the step is wide. The widths determine the waste: the volume
+//! exceeds the load of the fullest link whenever a full link has to wait for chunks from other links (filling a
+//! pipeline).
 //!
 //! ```text
 //!   left to carry   link a  ######            R = 6: no step may let less than its width pass over a
@@ -12,14 +12,14 @@
 //!                   link b  #
 //! ```
 //!
-//! So a step is as wide as it can be without waste: the least, over the links that wait for more, of the queue plus the
-//! slack to the fullest link. Where that is less than the *grain*, the step is as wide as the grain. A fine grain wastes
+//! So a step is as wide as possible without waste: the least, over the links that expect more, of the queue plus the
+//! slack to the fullest link. If that is less than the *grain*, the step is as wide as the grain. A fine grain wastes
 //! little and takes many steps; a coarse one the reverse.
 //!
-//! O(h log h + S L) time for h hops, S steps and L links, for each grain that is tried.
+//! O(h log h + S L) time for h hops, S steps and L links, for each grain tried.
 //!
-//! Farthest-to-go first: Leighton, Maggs and Rao, "Packet routing and job-shop scheduling in O(congestion + dilation)
-//! steps", Combinatorica 14 (1994), for what is possible; the widths are our own.
+//! Leighton, Maggs and Rao, "Packet routing and job-shop scheduling in O(congestion + dilation) steps", Combinatorica
+//! 14 (1994), bound what is possible; the widths are our own.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -37,15 +37,14 @@ use collsynth_core::topology::{LinkId, Topology};
 /// The hops of one step.
 type Hops = Vec<(LinkId, ChunkId)>;
 
-/// Plans phases one after the other: in each, all chunks walk their routes to the end.
+/// Plans phases one after another: in each, all chunks walk their routes to the end.
 ///
-/// Without prices and without a wish for the number of steps, the grain is 1: the volume comes near the loads. With
-/// prices, each phase takes the cheapest grain among the powers of two; where the wish limits the steps, all phases take
-/// the cheapest grain that keeps to it.
+/// Without prices or stated steps, the grain is 1 and the volume close to the loads. With prices, each phase takes the
+/// cheapest grain among the powers of two; if steps are stated, all phases take the cheapest grain that fits them.
 ///
 /// # Errors
 ///
-/// [`PlanError::Stopped`], or [`PlanError::NotFound`] if no grain leads to the steps asked for.
+/// [`PlanError::Stopped`], or [`PlanError::NotFound`] if no grain leads to the steps stated.
 pub fn plan_walks(
     planner: &'static str,
     task: &Task<'_>,
@@ -73,7 +72,7 @@ pub fn plan_walks(
             let total = |of: &[(f64, Vec<Hops>)]| of.iter().map(|(cost, _)| cost).sum::<f64>();
             let steps = tried.iter().map(|(_, steps)| steps.len()).sum();
             let first = best.is_empty();
-            // If none keeps to the steps, the coarsest grain stays and its steps are reported.
+            // If no grain fits the steps, the coarsest stays and its steps are reported.
             let before = !first && task.check_steps(planner, best.iter().map(|(_, steps)| steps.len()).sum()).is_ok();
             let keeps = task.check_steps(planner, steps).is_ok();
             if !before || (keeps && total(&tried) < total(&best)) {
@@ -101,7 +100,7 @@ pub fn plan_walks(
     Ok(Outcome::new(schedule, StopReason::Finished).with_phases(phases))
 }
 
-/// What steps cost: seconds if there are prices, else their volume.
+/// The cost of steps: seconds if there are prices, else their volume.
 fn cost(task: &Task<'_>, steps: &[Hops]) -> f64 {
     let topology = task.problem.topology();
     let width: f64 = steps.iter().map(|hops| f64::from(width(topology, hops))).sum();
@@ -118,7 +117,7 @@ fn width(topology: &Topology, hops: &Hops) -> u32 {
 /// Chunks and the routes they walk.
 #[derive(Clone, Debug, Default)]
 pub struct Walks {
-    /// Where the links of each route end; they begin where those of the route before end.
+    /// The end of each route in `links`; it begins at the end of the one before.
     ends: Vec<usize>,
     links: Vec<LinkId>,
     /// Each chunk with the number of its route.
@@ -144,7 +143,7 @@ impl Walks {
         self.loads(topology).iter().enumerate().map(share).fold(0.0, f64::max) / f64::from(problem.parts())
     }
 
-    /// Chunks on each link in all.
+    /// The chunks that each link carries in all.
     fn loads(&self, topology: &Topology) -> Vec<u64> {
         let mut carried = vec![0; self.ends.len()];
         self.walkers.iter().for_each(|&(_, route)| carried[route as usize] += 1);
@@ -155,7 +154,7 @@ impl Walks {
         loads
     }
 
-    /// The width all the links need in all.
+    /// The least total width.
     fn fullest(&self, topology: &Topology) -> u64 {
         let needed = |(load, link): (u64, usize)| load.div_ceil(topology.links()[link].capacity.into());
         self.loads(topology).into_iter().zip(0..).map(needed).max().unwrap_or(0)
@@ -210,23 +209,23 @@ impl Walks {
     }
 }
 
-/// The chunks before a link.
+/// The chunks waiting for a link.
 struct Queue {
     link: LinkId,
     capacity: u64,
-    /// Chunks it has still to carry, including those still to arrive.
+    /// Chunks still to carry, including those still to arrive.
     left: u64,
     /// Hops to go, and the walker: the most hops first, then the lowest walker.
     waiting: BinaryHeap<(u32, Reverse<u32>)>,
 }
 
 impl Queue {
-    /// The width it needs for all it has still to carry.
+    /// The width needed for all that is left.
     fn rounds(&self) -> u64 {
         self.left.div_ceil(self.capacity)
     }
 
-    /// The widest step in which this link does not fall behind, if it can, where the fullest link needs `most`.
+    /// The widest step in which this link does not fall behind, if it can, given that the fullest link needs `most`.
     fn without_waste(&self, most: u64) -> Option<u64> {
         let here = self.waiting.len() as u64;
         (here < self.left).then(|| here / self.capacity + most - self.rounds())
