@@ -1,17 +1,17 @@
-//! All-reduce of 64 MiB among 8 ranks in one process, beside what the memory of the machine allows and a naive
+//! All-reduce of 64 MiB among 8 ranks in one process, compared with the machine's memory bandwidth and a naive
 //! implementation. `cargo bench --bench all_reduce`; run it on an idle machine.
 //!
-//! Two bounds of the memory, both measured here on the buffers of the ranks, by their threads:
+//! Two memory bounds, both measured here by the ranks' threads on their buffers:
 //!
-//! * *once*: the buffer of every rank is read and written once, 1 GiB through the memory in all. No all-reduce can do
-//!   without. This is the bound that a group is held to: at least half of it.
-//! * *moved*: the bytes that the schedule of a ring moves, `2*(N-1)` buffers, each copied once. What stays in the
-//!   caches on its way need not pay for it, so an all-reduce can be faster.
+//! * *once*: every rank's buffer is read and written once, 1 GiB of traffic. No all-reduce can take less. A group is
+//!   expected to reach at least half of this bound.
+//! * *moved*: the bytes that a ring's schedule moves, `2*(N-1)` buffers, each copied once. Data that stays in the caches
+//!   costs less, so an all-reduce can be faster.
 //!
-//! The ranks are threads with a communicator each, and then a group, whose ranks are tasks of as many threads as cores.
+//! The ranks are threads with a communicator each, and then a group, whose ranks are tasks of one thread per core.
 //!
-//! What is compared is measured in turns, round after round: the shares are those of a round, and the middle one of all
-//! rounds is printed, so that a machine that is busy with other things slows both down.
+//! All variants are measured in turn in every round; shares are taken within a round, and the median is printed, so
+//! that other load on the machine slows both sides.
 
 use std::hint::black_box;
 use std::sync::{Arc, Barrier, Mutex};
@@ -30,40 +30,29 @@ const RANKS: usize = 8;
 const BYTES: usize = 64 << 20;
 const ROUNDS: usize = 11;
 
-/// What is measured in a round: every buffer read and written once; every byte moved copied; the all-reduce of threads,
-/// and of a group.
+/// Per round: *once*, *moved*, the all-reduce of threads, and of a group.
 const MEASURED: usize = 4;
 
-/// When a rank began and ended what is measured in a round.
+/// A rank's start and end times in a round.
 type Spans = [(Instant, Instant); MEASURED];
 
-/// The times of a round, from when the first rank began to when the last one ended.
+/// The times of a round, from the first rank's start to the last one's end.
 type Round = [Duration; MEASURED];
 
 fn main() {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     println!("{RANKS} ranks, {BYTES} bytes each, {cores} cores; milliseconds, the least of {ROUNDS} rounds");
     println!("  {:46} {:>7} {:>7} {:>7} {:>7}   share of once, of moved", "", "once", "moved", "threads", "group");
-    let ring = Machine { planner: Some("ring_all_reduce"), extents: &[8] };
-    show("ring_all_reduce on a ring of 8, f32 sum", &ours::<f32>(ring, ReduceOp::Sum));
-    show("ring_all_reduce on a ring of 8, f32 max", &ours::<f32>(ring, ReduceOp::Max));
-    show("ring_all_reduce on a ring of 8, f64 sum", &ours::<f64>(ring, ReduceOp::Sum));
-    show("ring_all_reduce on a ring of 8, i32 sum", &ours::<i32>(ring, ReduceOp::Sum));
-    show("ring_all_reduce on a ring of 8, f16 sum", &ours::<f16>(ring, ReduceOp::Sum));
-    show("ring_all_reduce on a ring of 8, bf16 sum", &ours::<bf16>(ring, ReduceOp::Sum));
-    let default = Machine { planner: None, extents: &[8] };
-    show("the default planner's on a ring of 8, f32 sum", &ours::<f32>(default, ReduceOp::Sum));
-    let default = Machine { planner: None, extents: &[2, 2, 2] };
-    show("the default planner's on 2x2x2, f32 sum", &ours::<f32>(default, ReduceOp::Sum));
-    println!("  {:46} {:26.1}", "naive: rank 0 adds all up, the others copy", milliseconds(naive()));
-}
-
-/// What is planned for.
-#[derive(Clone, Copy)]
-struct Machine {
-    /// `None`: the default one.
-    planner: Option<&'static str>,
-    extents: &'static [u32],
+    let ring = Some("ring_all_reduce");
+    show("ring_all_reduce on a ring of 8, f32 sum", &ours::<f32>(ring, &[8], ReduceOp::Sum));
+    show("ring_all_reduce on a ring of 8, f32 max", &ours::<f32>(ring, &[8], ReduceOp::Max));
+    show("ring_all_reduce on a ring of 8, f64 sum", &ours::<f64>(ring, &[8], ReduceOp::Sum));
+    show("ring_all_reduce on a ring of 8, i32 sum", &ours::<i32>(ring, &[8], ReduceOp::Sum));
+    show("ring_all_reduce on a ring of 8, f16 sum", &ours::<f16>(ring, &[8], ReduceOp::Sum));
+    show("ring_all_reduce on a ring of 8, bf16 sum", &ours::<bf16>(ring, &[8], ReduceOp::Sum));
+    show("the default planner's on a ring of 8, f32 sum", &ours::<f32>(None, &[8], ReduceOp::Sum));
+    show("the default planner's on 2x2x2, f32 sum", &ours::<f32>(None, &[2, 2, 2], ReduceOp::Sum));
+    println!("  {:46} {:26.1}", "naive: rank 0 sums up, the others copy", milliseconds(naive()));
 }
 
 fn show(name: &str, rounds: &[Round]) {
@@ -82,10 +71,10 @@ fn show(name: &str, rounds: &[Round]) {
     );
 }
 
-/// An all-reduce, in turns with the bounds.
-fn ours<E: Element>(machine: Machine, op: ReduceOp) -> Vec<Round> {
-    let topology = Topology::torus(machine.extents).expect("a torus");
-    let planner = machine.planner.map(|name| planner_named(name).unwrap());
+/// An all-reduce by a planner (`None`: the default), in turn with the bounds.
+fn ours<E: Element>(planner: Option<&str>, extents: &[u32], op: ReduceOp) -> Vec<Round> {
+    let topology = Topology::torus(extents).expect("a torus");
+    let planner = planner.map(|name| planner_named(name).unwrap());
     let goal = Goal { planner, parts: Parts::Fixed(RANKS as u32), ..Goal::default() };
     let plan = synthesize(&topology, &Kind::AllReduce, &goal, &Control::unlimited()).expect("a plan");
     let schedule = Verified::<Solution>::new(plan.into(), &Options::default()).expect("it holds");
@@ -140,7 +129,7 @@ fn ours<E: Element>(machine: Machine, op: ReduceOp) -> Vec<Round> {
     (0..ROUNDS).map(|round| std::array::from_fn(|which| time(round, which))).collect()
 }
 
-/// One rank takes the buffers of all others, adds them to its own and hands the sum to everyone.
+/// One rank collects all buffers, adds them to its own and hands out the sum.
 fn naive() -> Duration {
     let handed_over: Arc<Mutex<Vec<Vec<f32>>>> = Arc::default();
     let barrier = Barrier::new(RANKS);

@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let schedule = Request::new(&torus, Kind::AllGather).run()?.verify()?;
     println!("{} steps, width {}", schedule.schedule.step_count(), schedule.schedule.total_width());
 
-    // Runtimes have no clock that counts steps: the audit judges the program in every interleaving.
+    // Real runtimes do not run in lockstep: the audit judges the program in every interleaving.
     let program = lower(&schedule, &Target::default())?;
     let audited = AuditedProgram::new(program, &AuditOptions::default())?;
     for rank in [RankId(0), RankId(1)] {

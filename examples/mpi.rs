@@ -4,23 +4,18 @@
 use std::error::Error;
 use std::time::Duration;
 
-use collsynth::collective::Kind;
-use collsynth::plan::{Control, Goal, synthesize};
 use collsynth::runtime::mpi::MpiTransport;
 use collsynth::runtime::{Communicator, ReduceOp};
-use collsynth::schedule::Solution;
-use collsynth::topology::Topology;
-use collsynth::verify::{Options, Verified};
+use collsynth::{Kind, Request, Topology};
 use mpi::environment::Threading;
 use mpi::traits::Communicator as _;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (universe, _) = mpi::initialize_with_threading(Threading::Serialized).ok_or("MPI cannot be initialised")?;
+    let (universe, _) = mpi::initialize_with_threading(Threading::Serialized).ok_or("MPI cannot be initialized")?;
     let world = universe.world();
 
-    // The same wish gives the same schedule, so every process can plan for itself.
-    let plan = synthesize(&Topology::torus(&[4, 4])?, &Kind::AllReduce, &Goal::default(), &Control::unlimited())?;
-    let schedule = Verified::<Solution>::new(plan.into(), &Options::default())?;
+    // Equal requests give equal schedules, so every process can plan for itself.
+    let schedule = Request::new(&Topology::torus(&[4, 4])?, Kind::AllReduce).run()?.verify()?;
 
     let transport = MpiTransport::new(schedule.problem.topology(), Duration::from_secs(30))?;
     let mut buffer = vec![f64::from(world.rank()); 1000];

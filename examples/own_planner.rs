@@ -1,7 +1,6 @@
-//! A planner of one's own: broadcasts along a tree of shortest paths, a level per step.
+//! A custom planner: broadcasts along a tree of shortest paths, a level per step.
 //!
-//! Whatever it returns is judged like any other schedule. docs/planner-guide.md shows how the same planner joins the
-//! registry.
+//! Its schedules are verified like any other. docs/planner-guide.md shows how to register the same planner.
 
 use std::error::Error;
 
@@ -42,7 +41,7 @@ impl Planner for BreadthFirst {
         has[root.index()] = true;
         let mut builder = Schedule::builder();
         loop {
-            // A link that reaches a rank without the message, once per rank.
+            // For each rank without the message, one link that reaches it.
             let mut reached = has.clone();
             let level: Vec<LinkId> = topology
                 .live_links()

@@ -1,4 +1,4 @@
-//! Reads what no schedule can beat, and checks the evidence oneself.
+//! Reads bounds that no schedule can beat, and checks their certificates independently.
 
 use std::error::Error;
 

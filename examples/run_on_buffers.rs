@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let schedule = Request::new(&torus, Kind::AllToAll).run()?.verify()?;
 
     let received = threads::run(&schedule, Duration::from_secs(10), |mut communicator| {
-        // For every rank a message of two numbers: its sender and its receiver.
+        // Each message is two numbers: its sender and its receiver.
         let me = communicator.rank().0 as i32;
         let input: Vec<i32> = (0..16).flat_map(|to| [me, to]).collect();
         let mut output = vec![0; input.len()];

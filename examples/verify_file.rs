@@ -1,4 +1,4 @@
-//! Judges a schedule file, whoever made it: `cargo run --example verify_file [FILE]`.
+//! Verifies a schedule file from any source: `cargo run --example verify_file [FILE]`.
 
 use std::error::Error;
 use std::path::PathBuf;
