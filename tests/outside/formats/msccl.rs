@@ -210,7 +210,7 @@ fn what_custom_means_can_be_said() {
     let error = meant("alltoall").unwrap_err();
     assert!(error.message.contains("`i_chunks` is 1"), "another collective has other buffers: {error}");
     let error = parse(FLAGGED, &Unsaid { custom: Some("alltoall"), ..Unsaid::default() }).unwrap_err();
-    assert!(error.message.contains("only what \"custom\" means can be said"), "{error}");
+    assert!(error.message.contains("only \"custom\" can be given a meaning"), "{error}");
 }
 
 #[test]

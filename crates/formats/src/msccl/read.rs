@@ -133,7 +133,7 @@ fn problem(algo: &Element, unsaid: &Unsaid) -> Result<Problem, Fault> {
         }
         (other, None) => other,
         (other, Some(meant)) => {
-            let message = format!("`coll` is \"{other}\": only \"custom\" can be given a meaning, not as \"{meant}\"");
+            let message = format!("`coll` is \"{other}\": only \"custom\" can be given a meaning, here \"{meant}\"");
             return Err(fault(FormatCode::F003, message));
         }
     };
