@@ -22,7 +22,7 @@ pub struct Target {
 pub enum LowerError {
     #[error("{kind} cannot be lowered in place: arrivals would overwrite data still to be sent")]
     NotInPlace { kind: &'static str },
-    #[error("a barrier between neighbors needs links in both directions, but rank {to} has no link back to rank {from}")]
+    #[error("a neighbor barrier needs links in both directions, but rank {to} has no link back to rank {from}")]
     OneWay { from: RankId, to: RankId },
     #[error("a global barrier needs every rank to reach every other, but in the live network some cannot")]
     NotConnected,
