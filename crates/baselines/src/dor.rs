@@ -16,7 +16,7 @@
 //! # Applies
 //!
 //! All_to_all and all_to_allv on a torus whose dimensions of 3 and more all wrap, without failed ranks, where no route
-//! needs a failed link: for all_to_all, an intact torus. [`Wfr`](super::Wfr) routes around dead cables.
+//! needs a failed link: for all_to_all, an intact torus. [`Routed::WFR`] routes around dead cables.
 //!
 //! # Steps and volume
 //!
@@ -33,54 +33,28 @@
 //! Dally and Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE Transactions on
 //! Computers 1987. Zu et al., "Resiliency at Scale: Managing Google's TPUv4 Machine Learning Supercomputer", NSDI 2024.
 
-use super::router::{Router, routed};
-use collsynth_core::problem::Problem;
+use super::router::{Routed, Router};
 use collsynth_core::topology::{LinkId, RankId};
-use collsynth_plan::phased::{StatedPhase, plan_walks};
-use collsynth_plan::{AutoUse, Control, Outcome, PlanError, Planner, Task};
 
-/// Dimension-ordered routing.
-///
-/// ```
-/// use collsynth_core::collective::Kind;
-/// use collsynth_baselines::Dor;
-/// use collsynth_plan::{Control, Goal, Phase, synthesize};
-/// use collsynth_core::topology::Topology;
-///
-/// let goal = Goal { planner: Some(&Dor), ..Goal::default() };
-/// let plan = synthesize(&Topology::torus(&[4, 4, 4])?, &Kind::AllToAll, &goal, &Control::unlimited())?;
-/// assert_eq!(Phase::total_load(plan.account.phases()), 32.into());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct Dor;
-
-impl Planner for Dor {
-    fn name(&self) -> &'static str {
-        "dor"
-    }
-
-    fn summary(&self) -> &'static str {
-        "baseline: every message along x, then y, then z, each in the shorter direction; intact tori"
-    }
-
-    fn auto_use(&self) -> AutoUse {
-        AutoUse::Never
-    }
-
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        routed(self.name(), problem, in_order).map(|_| ())
-    }
-
-    /// The parts of a message share a route, so more of them only fill the pipeline sooner.
-    fn natural_parts(&self, _problem: &Problem) -> Option<u32> {
-        Some(8)
-    }
-
-    fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
-        let walks = routed(self.name(), task.problem, in_order)?;
-        plan_walks(self.name(), task, control, vec![(StatedPhase { name: "routed".to_owned(), startups: 1 }, walks)])
-    }
+impl Routed {
+    /// Dimension-ordered routing.
+    ///
+    /// ```
+    /// use collsynth_core::collective::Kind;
+    /// use collsynth_baselines::Routed;
+    /// use collsynth_plan::{Control, Goal, Phase, synthesize};
+    /// use collsynth_core::topology::Topology;
+    ///
+    /// let goal = Goal { planner: Some(&Routed::DOR), ..Goal::default() };
+    /// let plan = synthesize(&Topology::torus(&[4, 4, 4])?, &Kind::AllToAll, &goal, &Control::unlimited())?;
+    /// assert_eq!(Phase::total_load(plan.account.phases()), 32.into());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub const DOR: Self = Self {
+        name: "dor",
+        summary: "baseline: every message along x, then y, then z, each in the shorter direction; intact tori",
+        route: in_order,
+    };
 }
 
 /// The route of a message, or the dimension in which a link of it failed.

@@ -8,9 +8,8 @@ mod phased;
 mod router;
 mod wfr;
 
-pub use dor::Dor;
 pub use phased::Phased;
-pub use wfr::Wfr;
+pub use router::Routed;
 
 use collsynth_plan::Planner;
 
@@ -24,7 +23,7 @@ pub fn planners() -> &'static [&'static dyn Planner] {
         &Phased::MATE_E,
         &Phased::MATE_E2,
         &Phased::MATE_E_OPEN,
-        &Dor,
-        &Wfr,
+        &Routed::DOR,
+        &Routed::WFR,
     ]
 }

@@ -1,36 +1,67 @@
-//! Routes of messages, dimension after dimension.
+//! Planners that route messages dimension after dimension.
 
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{LinkId, RankId, Topology, Torus, dim_name};
-use collsynth_plan::PlanError;
 use collsynth_plan::link_table::LinkTable;
-use collsynth_plan::phased::{Walks, active_dims, check_torus, travelers};
+use collsynth_plan::phased::{StatedPhase, Walks, active_dims, check_torus, plan_walks, travelers};
+use collsynth_plan::{AutoUse, Control, Outcome, PlanError, Planner, Task};
 
-/// All messages on the routes that `route` finds.
-///
-/// # Errors
-///
-/// [`PlanError::NotApplicable`] with the reason, if a message has no route.
-pub(crate) fn routed(
-    planner: &'static str,
-    problem: &Problem,
-    route: impl Fn(&Router<'_>, RankId, RankId) -> Result<Vec<LinkId>, usize>,
-) -> Result<Walks, PlanError> {
-    let torus = check_torus(planner, problem)?;
-    let topology = problem.topology();
-    let router = Router { topology, torus, dims: active_dims(problem), links: LinkTable::live(topology) };
-    let mut walks = Walks::default();
-    for parts in travelers(problem).chunk_by(|a, b| (a.origin, a.dest) == (b.origin, b.dest)) {
-        let (origin, dest) = (parts[0].origin, parts[0].dest);
-        let links = route(&router, origin, dest).map_err(|dim| {
-            let [from, to] = [origin, dest].map(|rank| topology.rank_label(rank));
-            let reason =
-                format!("it has no path from rank {from} to {to} along {}: a link failed", dim_name(dim as u8));
-            PlanError::NotApplicable { planner, reason }
-        })?;
-        walks.send(&links, parts.iter().map(|part| part.id));
+/// A planner with a fixed route for every message: [`Routed::DOR`] or [`Routed::WFR`].
+#[derive(Clone, Copy, Debug)]
+pub struct Routed {
+    pub(crate) name: &'static str,
+    pub(crate) summary: &'static str,
+    /// The route of a message, or the dimension in which it has none.
+    pub(crate) route: fn(&Router<'_>, RankId, RankId) -> Result<Vec<LinkId>, usize>,
+}
+
+impl Routed {
+    /// All messages on their routes.
+    fn walks(&self, problem: &Problem) -> Result<Walks, PlanError> {
+        let torus = check_torus(self.name, problem)?;
+        let topology = problem.topology();
+        let router = Router { topology, torus, dims: active_dims(problem), links: LinkTable::live(topology) };
+        let mut walks = Walks::default();
+        for parts in travelers(problem).chunk_by(|a, b| (a.origin, a.dest) == (b.origin, b.dest)) {
+            let (origin, dest) = (parts[0].origin, parts[0].dest);
+            let links = (self.route)(&router, origin, dest).map_err(|dim| {
+                let [from, to] = [origin, dest].map(|rank| topology.rank_label(rank));
+                let dim = dim_name(dim as u8);
+                let reason = format!("it has no path from rank {from} to {to} along {dim}: a link failed");
+                PlanError::NotApplicable { planner: self.name, reason }
+            })?;
+            walks.send(&links, parts.iter().map(|part| part.id));
+        }
+        Ok(walks)
     }
-    Ok(walks)
+}
+
+impl Planner for Routed {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn summary(&self) -> &'static str {
+        self.summary
+    }
+
+    fn auto_use(&self) -> AutoUse {
+        AutoUse::Never
+    }
+
+    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
+        self.walks(problem).map(|_| ())
+    }
+
+    /// The parts of a message share a route, so more of them only fill the pipeline sooner.
+    fn natural_parts(&self, _problem: &Problem) -> Option<u32> {
+        Some(8)
+    }
+
+    fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
+        let walks = self.walks(task.problem)?;
+        plan_walks(self.name, task, control, vec![(StatedPhase { name: "routed".to_owned(), startups: 1 }, walks)])
+    }
 }
 
 /// Finds routes, dimension after dimension.

@@ -2,7 +2,7 @@
 //!
 //! # Idea
 //!
-//! A message goes as in [`Dor`](super::Dor), dimension after dimension. Where its route along a dimension needs a dead
+//! A message goes as in [`Routed::DOR`], dimension after dimension. Where its route along a dimension needs a dead
 //! cable, it first makes one *wild* hop in a later dimension, and goes along the parallel ring instead. In the last
 //! dimension there is no later one: it goes in the other direction.
 //!
@@ -36,42 +36,16 @@
 //! Zu et al., "Resiliency at Scale: Managing Google's TPUv4 Machine Learning Supercomputer", NSDI 2024; as restated for
 //! all-to-all by Qin et al., MICRO 2025, doi 10.1145/3725843.3756057. Which wild hop is taken is our reading.
 
-use super::router::{Router, routed};
-use collsynth_core::problem::Problem;
+use super::router::{Routed, Router};
 use collsynth_core::topology::{LinkId, RankId};
-use collsynth_plan::phased::{StatedPhase, plan_walks};
-use collsynth_plan::{AutoUse, Control, Outcome, PlanError, Planner, Task};
 
-/// Dimension-ordered routing with wild hops around dead cables.
-#[derive(Clone, Copy, Debug)]
-pub struct Wfr;
-
-impl Planner for Wfr {
-    fn name(&self) -> &'static str {
-        "wfr"
-    }
-
-    fn summary(&self) -> &'static str {
-        "baseline: dor with a hop aside (wild-first routing) before a dead cable; tori"
-    }
-
-    fn auto_use(&self) -> AutoUse {
-        AutoUse::Never
-    }
-
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        routed(self.name(), problem, wild_first).map(|_| ())
-    }
-
-    /// The parts of a message share a route, so more of them only fill the pipeline sooner.
-    fn natural_parts(&self, _problem: &Problem) -> Option<u32> {
-        Some(8)
-    }
-
-    fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
-        let walks = routed(self.name(), task.problem, wild_first)?;
-        plan_walks(self.name(), task, control, vec![(StatedPhase { name: "routed".to_owned(), startups: 1 }, walks)])
-    }
+impl Routed {
+    /// Dimension-ordered routing with wild hops around dead cables.
+    pub const WFR: Self = Self {
+        name: "wfr",
+        summary: "baseline: dor with a hop aside (wild-first routing) before a dead cable; tori",
+        route: wild_first,
+    };
 }
 
 /// The route of a message; else the dimension in which it has none.

@@ -58,21 +58,18 @@ impl Control {
     }
 
     /// Stops at this time.
-    pub fn with_deadline(mut self, deadline: Instant) -> Self {
-        self.deadline = Some(deadline);
-        self
+    pub fn with_deadline(self, deadline: Instant) -> Self {
+        Self { deadline: Some(deadline), ..self }
     }
 
     /// Stops when this becomes true (a Ctrl-C handler sets it).
-    pub fn with_interrupt(mut self, flag: Arc<AtomicBool>) -> Self {
-        self.interrupted = flag;
-        self
+    pub fn with_interrupt(self, interrupted: Arc<AtomicBool>) -> Self {
+        Self { interrupted, ..self }
     }
 
     /// Reports progress to this function, from any thread.
-    pub fn with_listener(mut self, listener: impl Fn(Progress<'_>) + Send + Sync + 'static) -> Self {
-        self.listener = Some(Arc::new(listener));
-        self
+    pub fn with_listener(self, listener: impl Fn(Progress<'_>) + Send + Sync + 'static) -> Self {
+        Self { listener: Some(Arc::new(listener)), ..self }
     }
 
     /// The reason to stop now, if any. Cheap; polled between pieces of work.

@@ -99,10 +99,7 @@ impl Exchange {
         if topology.links().iter().any(|link| !link.alive) || topology.live_rank_count() < topology.rank_count() {
             return refuse("something failed");
         }
-        match (0..torus.extents.len()).all(closed) {
-            true => Ok(torus),
-            false => refuse("it needs extents of 1, 2 and, closed, 4"),
-        }
+        if (0..torus.extents.len()).all(closed) { Ok(torus) } else { refuse("it needs extents of 1, 2 and, closed, 4") }
     }
 }
 

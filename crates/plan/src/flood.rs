@@ -2,8 +2,8 @@
 //!
 //! # Idea
 //!
-//! In every step, every rank tells each neighbor of all arrivals it knows of, if the neighbor may not know them yet. After
-//! as many steps as the two farthest ranks are hops apart, every rank knows of every arrival.
+//! In every step, every rank tells each neighbor of all arrivals it knows of, if the neighbor may not know them yet.
+//! After as many steps as the two farthest ranks are hops apart, every rank knows of every arrival.
 //!
 //! ```text
 //!   step 1:  0 <-> 1 <-> 2 <-> 3      rank 1 knows {0,1,2}
@@ -27,8 +27,8 @@
 //!
 //! # Reference
 //!
-//! Segall, "Distributed network protocols", IEEE Transactions on Information Theory 1983, for propagation of information
-//! by flooding.
+//! Segall, "Distributed network protocols", IEEE Transactions on Information Theory 1983, for propagation of
+//! information by flooding.
 
 use crate::error::check_kind;
 use crate::moves::Moves;

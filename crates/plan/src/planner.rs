@@ -111,18 +111,12 @@ impl Outcome {
 impl Account {
     /// The phases of the algorithm, if it has any.
     pub fn phases(&self) -> &[Phase] {
-        match self {
-            Self::Phases(phases) => phases,
-            _ => &[],
-        }
+        if let Self::Phases(phases) = self { phases } else { &[] }
     }
 
     /// The refuted pairs, if there was a search.
     pub fn refuted(&self) -> &[Refutation] {
-        match self {
-            Self::Search { refuted, .. } => refuted,
-            _ => &[],
-        }
+        if let Self::Search { refuted, .. } = self { refuted } else { &[] }
     }
 
     /// Did a search prove that nothing better exists with these parts?

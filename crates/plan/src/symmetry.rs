@@ -43,7 +43,7 @@ type Map = Vec<Part>;
 /// The symmetries of a topology that `keeps` accepts, given the image of each rank; these must form a group (that keeps
 /// a root or a demand, say). On an explicit graph: the identity alone.
 ///
-/// Looks at `N * 2^D * D!` maps at most, each for as long as it keeps what failed.
+/// Examines at most `N * 2^D * D!` maps, each until it maps a failure to something live.
 pub fn symmetries(topology: &Topology, keeps: impl Fn(&dyn Fn(RankId) -> RankId) -> bool) -> Symmetries {
     let none = Symmetries { count: 1, generators: Vec::new() };
     let Some(torus) = topology.as_torus() else { return none };

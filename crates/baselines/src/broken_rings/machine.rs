@@ -106,17 +106,17 @@ impl<'a> Machine<'a> {
                 None => {
                     let all = chunks.len();
                     let split = |offset: u32| half_ring_split(Block { extent, offset, chunks: all });
-                    let up = match extent == 2 && !self.torus.wrap[dim] {
-                        true => {
-                            if from == 0 {
+                    // Of a block that goes half way around, even positions send the larger half up, odd ones down.
+                    let up = match (extent == 2 && !self.torus.wrap[dim], from.is_multiple_of(2)) {
+                        (true, at_first) => {
+                            if at_first {
                                 all
                             } else {
                                 0
                             }
                         }
-                        // Of a block that goes half way around, even positions send the larger half up, odd ones down.
-                        false if from.is_multiple_of(2) => split(offset),
-                        false => all - split(extent - offset),
+                        (false, true) => split(offset),
+                        (false, false) => all - split(extent - offset),
                     };
                     let (up, down) = chunks.split_at(up);
                     for (chunks, up, hops) in [(up, true, offset), (down, false, extent - offset)] {

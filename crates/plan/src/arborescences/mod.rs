@@ -21,8 +21,8 @@
 //!
 //! # Steps and volume
 //!
-//! Through `k` arborescences of depth `d`, `n` parts take `S = ceil(n / k) + d - 1` steps of width 1: `V = S / n`, which
-//! tends to the bound `1 / k` as the parts grow. Steps `w` times as wide are about `w` times fewer, and cost
+//! Through `k` arborescences of depth `d`, `n` parts take `S = ceil(n / k) + d - 1` steps of width 1: `V = S / n`,
+//! which tends to the bound `1 / k` as the parts grow. Steps `w` times as wide are about `w` times fewer, and cost
 //! `(w - 1) (d - 1)` more width; the price of time decides. On a 4x4x4 torus, `k = 6` and `d = 7`: the last rank on the
 //! tree that begins with `x+` is a neighbor of the antipode, seven hops away along that tree.
 //!

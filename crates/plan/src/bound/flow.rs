@@ -152,10 +152,8 @@ impl FlowNetwork {
     }
 
     pub(super) fn check_size(&self, variables: usize, limit: &FlowLimit) -> Result<(), FlowError> {
-        match variables > limit.variables {
-            true => Err(FlowError::TooLarge { variables, symmetries: self.symmetries, most: limit.variables }),
-            false => Ok(()),
-        }
+        let (symmetries, most) = (self.symmetries, limit.variables);
+        if variables > most { Err(FlowError::TooLarge { variables, symmetries, most }) } else { Ok(()) }
     }
 }
 

@@ -105,15 +105,17 @@ struct Star {
     estimate: u32,
 }
 
+/// The capacity of the live links into or out of a rank, at least 1.
+fn capacity(problem: &Problem, rank: RankId, into: bool) -> u32 {
+    let topology = problem.topology();
+    let live = |id| if topology.link(id).alive { topology.link(id).capacity } else { 0 };
+    let sum = if into { topology.links_into(rank).map(live).sum() } else { topology.links_from(rank).map(live).sum() };
+    u32::max(sum, 1)
+}
+
 /// The stars of a problem; none for kinds without evidence of this form.
 fn stars(problem: &Problem, distances: &Distances) -> Vec<Star> {
     let topology = problem.topology();
-    let capacity = |rank: RankId, into: bool| -> u32 {
-        let count = |id| if topology.link(id).alive { topology.link(id).capacity } else { 0 };
-        let sum =
-            if into { topology.links_into(rank).map(count).sum() } else { topology.links_from(rank).map(count).sum() };
-        u32::max(sum, 1)
-    };
     let star = |center: RankId, inward: bool, only: Option<RankId>, named: Option<RankId>| {
         let others = topology.live_ranks().filter(|&rank| only.is_none_or(|only| only == rank));
         let chunks = |far: RankId| {
@@ -123,10 +125,10 @@ fn stars(problem: &Problem, distances: &Distances) -> Vec<Star> {
         let amounts: Vec<(RankId, u32)> =
             others.map(|far| (far, chunks(far))).filter(|&(_, amount)| amount > 0).collect();
         let all: u32 = amounts.iter().map(|&(_, amount)| amount).sum();
-        let far_end = only.map_or(u32::MAX, |only| capacity(only, !inward));
+        let far_end = only.map_or(u32::MAX, |only| capacity(problem, only, !inward));
         let hops = |far: RankId| if inward { distances.get(far, center) } else { distances.get(center, far) };
         let farthest = amounts.iter().map(|&(far, _)| u32::from(hops(far))).max().unwrap_or(0);
-        let estimate = all.div_ceil(capacity(center, inward).min(far_end)) + farthest;
+        let estimate = all.div_ceil(capacity(problem, center, inward).min(far_end)) + farthest;
         Star { center, inward, amounts, named, estimate }
     };
     let each = |make: &dyn Fn(RankId) -> Star| topology.live_ranks().map(make).collect::<Vec<_>>();
@@ -185,12 +187,8 @@ impl Star {
             let Some((missing, found)) = self.stopped(problem, width) else { return evidence };
             evidence = Some(found);
             // One more unit adds at most the capacity of the center's links.
-            let ids: Vec<_> = match self.inward {
-                true => topology.links_into(self.center).collect(),
-                false => topology.links_from(self.center).collect(),
-            };
-            let room: u32 = ids.into_iter().map(|id| topology.link(id)).filter(|l| l.alive).map(|l| l.capacity).sum();
-            width += missing.div_ceil(room.max(1)).saturating_sub(1).max(1);
+            let room = capacity(problem, self.center, self.inward);
+            width += missing.div_ceil(room).saturating_sub(1).max(1);
         }
     }
 

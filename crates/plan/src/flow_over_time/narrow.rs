@@ -160,19 +160,22 @@ mod tests {
         Network::new(&Problem::new(topology, Collective::new(Kind::Scatter(RankId(0)))).unwrap())
     }
 
+    /// Networks, and demands below `most` from rank 0 to all others.
+    fn cases(most: u32) -> impl Strategy<Value = (Network, Vec<u32>)> {
+        let chords = prop::collection::vec((0_u32..6, 0_u32..6, 1_u32..3), 0..6);
+        (2_u32..6, chords, prop::collection::vec(0..most, 6)).prop_map(|(ranks, chords, mut demand)| {
+            demand.truncate(ranks as usize);
+            demand[0] = 0;
+            (network(ranks, &chords), demand)
+        })
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40))]
 
         #[test]
-        fn no_widths_are_narrower(
-            ranks in 2_u32..6,
-            chords in prop::collection::vec((0_u32..6, 0_u32..6, 1_u32..3), 0..6),
-            more_steps in 0_u32..3,
-            demand in prop::collection::vec(0_u32..4, 6),
-        ) {
-            let network = network(ranks, &chords);
-            let mut demand = demand[..ranks as usize].to_vec();
-            demand[0] = 0;
+        fn no_widths_are_narrower((network, demand) in cases(4), more_steps in 0_u32..3) {
+            let ranks = demand.len() as u32;
             let steps = (0..ranks).map(|rank| network.distance(0, rank)).max().unwrap() + more_steps;
             let found = Narrow::new(&network, 0, &demand, steps, 1).run(0, &Control::unlimited()).unwrap();
             let found = total(found.widths());
@@ -185,18 +188,10 @@ mod tests {
         }
 
         #[test]
-        fn a_flow_that_is_not_enough_is_limited_by_a_cut(
-            ranks in 2_u32..6,
-            chords in prop::collection::vec((0_u32..6, 0_u32..6, 1_u32..3), 0..6),
-            demand in prop::collection::vec(0_u32..9, 6),
-            width in 5_u32..12,
-        ) {
-            let network = network(ranks, &chords);
-            let mut demand = demand[..ranks as usize].to_vec();
-            demand[0] = 0;
+        fn a_flow_that_is_not_enough_is_limited_by_a_cut((network, demand) in cases(9), width in 5_u32..12) {
             let mut flow = Flow::new(&network, 0, &demand, even_widths(width, 5));
             if flow.fill() {
-                let mut delivered = vec![0; ranks as usize];
+                let mut delivered = vec![0; demand.len()];
                 for (rank, amount, hops) in flow.into_paths() {
                     delivered[rank as usize] += amount;
                     let mut at = 0;

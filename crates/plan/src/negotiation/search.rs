@@ -143,10 +143,7 @@ impl<'a, S: Strategy> Search<'a, S> {
         let mut range = 0..fewer.len();
         while !range.is_empty() {
             let middle = (range.start + range.end) / 2;
-            match self.reaches_hard(fewer[middle], width) {
-                true => range.end = middle,
-                false => range.start = middle + 1,
-            }
+            range = if self.reaches_hard(fewer[middle], width) { range.start..middle } else { middle + 1..range.end };
         }
     }
 

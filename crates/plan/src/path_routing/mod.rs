@@ -103,10 +103,8 @@ impl<'a> Strategy for Routing<'a> {
 
     fn begin(&self, start: Start) -> Paths<'a> {
         let steps = start.widths.len();
-        let paths = match start.number % UNGUIDED.0 == UNGUIDED.1 {
-            true => vec![WAIT; self.messages.len() * steps],
-            false => self.start(steps).to_vec(),
-        };
+        let unguided = start.number % UNGUIDED.0 == UNGUIDED.1;
+        let paths = if unguided { vec![WAIT; self.messages.len() * steps] } else { self.start(steps).to_vec() };
         Paths::new(self.network, self.messages, start, paths)
     }
 

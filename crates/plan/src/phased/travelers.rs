@@ -64,10 +64,8 @@ pub fn check_torus<'a>(planner: &'static str, problem: &'a Problem) -> Result<&'
     if let Some(dim) = (0..torus.extents.len()).find(|&dim| torus.extents[dim] > 2 && !torus.wrap[dim]) {
         return refuse(format!("dimension {} does not wrap, and it needs closed rings", dim_name(dim as u8)));
     }
-    match topology.live_rank_count() == topology.rank_count() {
-        true => Ok(torus),
-        false => refuse("a rank failed".to_owned()),
-    }
+    let intact = topology.live_rank_count() == topology.rank_count();
+    if intact { Ok(torus) } else { refuse("a rank failed".to_owned()) }
 }
 
 /// The dimensions of more than one position, ascending; none of an explicit graph.

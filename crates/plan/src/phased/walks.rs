@@ -54,10 +54,8 @@ pub fn plan_walks(
     let topology = task.problem.topology();
     let limited = task.steps.is_some() || task.max_steps.is_some();
     let most = phases.iter().map(|(_, walks)| walks.fullest(topology)).max().unwrap_or(0).max(1);
-    let grains: Vec<u64> = match limited || task.price.is_some() {
-        true => (0..=most.ilog2()).map(|power| 1 << power).chain([most]).collect(),
-        false => vec![1],
-    };
+    let coarse = (0..=most.ilog2()).map(|power| 1 << power).chain([most]);
+    let grains: Vec<u64> = if limited || task.price.is_some() { coarse.collect() } else { vec![1] };
     let mut best: Vec<(f64, Vec<Hops>)> = Vec::new();
     for &grain in &grains {
         let mut tried = Vec::with_capacity(phases.len());

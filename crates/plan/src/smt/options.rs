@@ -58,11 +58,8 @@ impl FromStr for Minimize {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "volume" => Ok(Self::Volume),
-            "steps" => Ok(Self::Steps),
-            _ => Err("write steps or volume".to_owned()),
-        }
+        let named = [Self::Volume, Self::Steps].into_iter().find(|minimize| minimize.to_string() == text);
+        named.ok_or_else(|| "write steps or volume".to_owned())
     }
 }
 
@@ -93,10 +90,7 @@ impl FromStr for SmtBackend {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "cadical" => Ok(Self::Cadical),
-            "z3" => Ok(Self::Z3),
-            _ => Err("write cadical or z3".to_owned()),
-        }
+        let named = [Self::Cadical, Self::Z3].into_iter().find(|backend| backend.name() == text);
+        named.ok_or_else(|| "write cadical or z3".to_owned())
     }
 }

@@ -76,10 +76,8 @@ impl TemplateSchedule {
     ) -> impl Iterator<Item = (usize, LinkId)> {
         let torus = topology.as_torus().expect("templates are of tori");
         let repeated = self.blocks[0].parts * self.blocks[0].copies;
-        let (block, part) = match part < repeated {
-            true => (&self.blocks[0], part % self.blocks[0].parts),
-            false => (&self.blocks[1], part - repeated),
-        };
+        let block = &self.blocks[usize::from(part >= repeated)];
+        let part = if part < repeated { part % block.parts } else { part - repeated };
         let job = ((offset(torus, origin, dest) - 1) * block.parts + part) as usize;
         let mut at = origin;
         block.visits.iter().enumerate().filter_map(move |(step, visits)| {

@@ -98,10 +98,8 @@ impl Planner for Template {
         if topology.links().iter().any(|link| !link.alive) || topology.live_rank_count() < topology.rank_count() {
             return Err(refuse("links or ranks failed"));
         }
-        match is_symmetric(torus) {
-            true => Ok(()),
-            false => Err(refuse("a dimension of 3 or more positions does not wrap")),
-        }
+        let reason = "a dimension of 3 or more positions does not wrap";
+        if is_symmetric(torus) { Ok(()) } else { Err(refuse(reason)) }
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
