@@ -5,8 +5,8 @@
 //!
 //! * *once*: every rank's buffer is read and written once, 1 GiB of traffic. No all-reduce can take less. A group is
 //!   expected to reach at least half of this bound.
-//! * *moved*: the bytes that a ring's schedule moves, `2*(N-1)` buffers, each copied once. Data that stays in the caches
-//!   costs less, so an all-reduce can be faster.
+//! * *moved*: the bytes that a ring's schedule moves, `2*(N-1)` buffers, each copied once. Data that stays in the
+//!   caches costs less, so an all-reduce can be faster.
 //!
 //! The ranks are threads with a communicator each, and then a group, whose ranks are tasks of one thread per core.
 //!

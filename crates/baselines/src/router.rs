@@ -16,7 +16,6 @@ pub struct Routed {
 }
 
 impl Routed {
-    /// All messages on their routes.
     fn walks(&self, problem: &Problem) -> Result<Walks, PlanError> {
         let torus = check_torus(self.name, problem)?;
         let topology = problem.topology();
@@ -64,7 +63,6 @@ impl Planner for Routed {
     }
 }
 
-/// Finds routes, dimension after dimension.
 pub(crate) struct Router<'a> {
     pub topology: &'a Topology,
     pub torus: &'a Torus,
@@ -87,7 +85,6 @@ impl Router<'_> {
         Some(at)
     }
 
-    /// One hop along a dimension, if the link is live.
     pub fn hop(&self, from: RankId, dim: usize, up: bool, route: &mut Vec<LinkId>) -> Option<RankId> {
         let link = self.links.get(from, dim, up)?;
         route.push(link);

@@ -30,7 +30,8 @@ pub struct DemandError {
 /// ```
 /// use collsynth_formats::demand::parse_demand;
 /// assert_eq!(parse_demand("0, 2\n1, 0\n", 2), parse_demand("[[0, 2], [1, 0]]", 2));
-/// assert_eq!(parse_demand("0,2\n-1,0\n", 2).unwrap_err().to_string(), "2:1: -1 is negative: chunks are counted from 0");
+/// let error = parse_demand("0,2\n-1,0\n", 2).unwrap_err();
+/// assert_eq!(error.to_string(), "2:1: -1 is negative: chunks are counted from 0");
 /// ```
 pub fn parse_demand(text: &str, ranks: u32) -> Result<Demand, DemandError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -2,8 +2,8 @@
 //!
 //! Keys begin with a number that differs between versions and is ignored. `Flows` is read: strings like
 //! `Chunk 0 from 6 traveled over 6->1 in epoch 0`, optionally with `with volume 1.0` before the epoch. What arrives in
-//! an epoch can be sent on in the next, so an epoch is a step. Volumes other than 1 and `via switches` are not read. The
-//! other keys that TE-CCL writes repeat this or give durations; unknown keys are errors.
+//! an epoch can be sent on in the next, so an epoch is a step. Volumes other than 1 and `via switches` are not read.
+//! The other keys that TE-CCL writes repeat this or give durations; unknown keys are errors.
 //!
 //! The file does not name the machine and the collective. In an all-gather, chunk `c` from `s` is part `c` of the shard
 //! of `s`; in an all-to-all with `P` parts it is part `c mod P` of the message from `s` to `c div P`.

@@ -86,7 +86,6 @@ impl Planner for BinaryTree {
     }
 }
 
-/// The link by which each rank is reached.
 fn binary_tree(problem: &Problem, network: &Network, root: u32) -> Parents {
     let mut ranks: Vec<u32> = problem.topology().live_ranks().map(|rank| rank.0).collect();
     let first = ranks.iter().position(|&rank| rank == root).unwrap_or(0);

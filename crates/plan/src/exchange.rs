@@ -111,7 +111,6 @@ fn rounds(torus: &Torus) -> usize {
     (0..torus.extents.len()).map(|dim| swaps_along(torus, dim)).sum()
 }
 
-/// Does a chunk cross this link in a step?
 fn swaps_over(topology: &Topology, torus: &Torus, id: LinkId, chunk: u32, step: usize) -> bool {
     let link = topology.link(id);
     let Some(Direction { dim, positive }) = link.direction else { return false };

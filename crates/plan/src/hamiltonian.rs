@@ -27,7 +27,6 @@ pub(super) fn ring_of_ranks(topology: &Topology) -> Option<Vec<LinkId>> {
     found.map(|ranks| links(topology, &ranks))
 }
 
-/// The ranks that live links lead to.
 fn neighbors(topology: &Topology, rank: usize) -> Vec<usize> {
     let live = topology.links_from(RankId(rank as u32)).map(|id| topology.link(id)).filter(|link| link.alive);
     let mut ranks: Vec<usize> = live.map(|link| link.to.index()).collect();

@@ -27,7 +27,6 @@ impl Moves {
         self.steps[step].extend(chunks.into_iter().map(|chunk| (link, op, chunk)));
     }
 
-    /// Reverses the order of the steps.
     pub fn reverse(&mut self) {
         self.steps.reverse();
     }

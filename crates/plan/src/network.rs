@@ -82,12 +82,10 @@ impl Network {
         self.out.start.len() - 1
     }
 
-    /// The live links that leave a rank.
     pub fn out(&self, rank: u32) -> &[LiveLink] {
         self.out.of(rank)
     }
 
-    /// The live links that enter a rank.
     pub fn entering(&self, rank: u32) -> &[LiveLink] {
         self.into.of(rank)
     }

@@ -14,7 +14,7 @@
 //!
 //! ```text
 //!   segment or shard at        rank 0   rank 1   rank 2   rank 3
-//!   step 1                       a >>     b >>     c >>     d >>     all-reduce: a goes 0 -> 1 -> 2 -> 3, complete at 3,
+//!   step 1                       a >>     b >>     c >>     d >>     all-reduce: a goes 0 -> 1 -> 2 -> 3, whole at 3,
 //!   step 2                       d >>     a >>     b >>     c >>     and then 3 -> 0 -> 1 -> 2
 //!
 //!   first wave                   0 > 1 > 2 > 3                       rank i passes on that 0 .. i have arrived

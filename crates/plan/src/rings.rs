@@ -6,8 +6,8 @@
 //! step, all that still has to go moves on by one hop. Every planner is a row of [`Rings`]: which part of a message
 //! goes up the ring and which down, and when its chunks work on which dimension.
 //!
-//! *Ring* sends half of every message each way. *HalfRing* sends every message the shorter way: up for an offset `d <
-//! k/2` on a ring of `k` ranks, down for `d > k/2`; what goes exactly half way around is split in two.
+//! *Ring* sends half of every message in each direction. *HalfRing* sends every message in the shorter one: up for an
+//! offset `d < k/2` on a ring of `k` ranks, down for `d > k/2`; what goes exactly half way around is split in two.
 //!
 //! ```text
 //!   Ring     0 ---> 1 ---> 2 ---> 3 --->    upper halves of 0>1, 0>2, 0>3: 1, 2, 3 hops
@@ -118,7 +118,7 @@ enum Order {
 const PIPELINED_PARTS: u32 = 6;
 
 impl Rings {
-    /// `ring`: half of every message each way, dimension after dimension.
+    /// `ring`: half of every message in each direction, dimension after dimension.
     pub const RING: Self = Self {
         name: "ring",
         summary: "baseline: half of every message in each direction, one dimension after another; intact tori",
@@ -126,7 +126,7 @@ impl Rings {
         order: Order::InTurn,
         split: ring_split,
     };
-    /// `half_ring`: every message the shorter way, dimension after dimension.
+    /// `half_ring`: every message in the shorter direction, dimension after dimension.
     pub const HALF_RING: Self = Self {
         name: "half_ring",
         summary: "baseline: every message in the shorter direction, one dimension after another; intact tori",

@@ -21,7 +21,6 @@ struct Row {
 /// An optimal solution.
 #[derive(Debug)]
 pub(crate) struct Solved {
-    /// Per variable.
     pub value: Vec<f64>,
     /// Per row, the decrease of the optimum for each unit of its bound; never negative for `<=`.
     pub dual: Vec<f64>,
@@ -38,7 +37,6 @@ pub(crate) enum Precision {
 }
 
 impl Model {
-    /// A variable of this cost.
     pub fn variable(&mut self, cost: f64) -> usize {
         self.cost.push(cost);
         self.cost.len() - 1

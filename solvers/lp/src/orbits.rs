@@ -38,12 +38,10 @@ impl Classes {
         Self { class, first, size }
     }
 
-    /// The number of classes.
     pub fn count(&self) -> usize {
         self.first.len()
     }
 
-    /// The class of a number.
     pub fn of(&self, thing: usize) -> usize {
         self.class[thing] as usize
     }
@@ -70,7 +68,6 @@ pub(crate) struct Orbits {
     pub pairs: Classes,
     /// Of `source * arcs + arc`.
     pub flows: Classes,
-    /// Of arcs.
     pub arcs: Classes,
 }
 

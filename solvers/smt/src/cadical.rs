@@ -90,7 +90,6 @@ pub fn solve_with_proof(dimacs: &[u8], limits: &Limits<'_>, form: ProofForm) -> 
     }
 }
 
-/// An owned solver.
 struct Solver(*mut c_void);
 
 impl Solver {

@@ -27,7 +27,6 @@ use crate::schedule::{Move, Schedule, ScheduleStep};
 use crate::sends::{Sends, holds, unite};
 use crate::symmetry::Action;
 
-/// Writes the formula.
 pub fn encode(instance: &Instance, chunks: &[Chunk], question: Question, symmetries: Symmetries<'_>) -> (Cnf, Sends) {
     let steps = question.steps as usize;
     let mut encoder = Encoder {

@@ -121,7 +121,6 @@ pub fn unite(literals: &mut [i32], from: usize, to: usize, count: usize) {
     }
 }
 
-/// Does a literal hold in a model?
 pub fn holds(model: &[bool], literal: i32) -> bool {
     match literal {
         TRUE => true,

@@ -28,7 +28,6 @@ use crate::schedule::{Move, Schedule, ScheduleStep};
 use crate::sends::{Sends, holds, unite};
 use crate::symmetry::Action;
 
-/// The literals of a formula.
 pub struct Sums {
     nodes: usize,
     steps: usize,
@@ -66,7 +65,6 @@ impl Sums {
     }
 }
 
-/// Writes the formula.
 pub fn encode(instance: &Instance, parts: u32, question: Question, symmetries: Symmetries<'_>) -> (Cnf, Sums) {
     let (nodes, steps, chunks) = (instance.nodes as usize, question.steps as usize, parts as usize);
     let hops = instance.distances(|_| 1);
@@ -156,7 +154,6 @@ fn add_or_copy(cnf: &mut Cnf, instance: &Instance, sums: &Sums, chunks: usize) {
     }
 }
 
-/// A literal that holds where both do.
 fn both(cnf: &mut Cnf, one: i32, other: i32) -> i32 {
     match (one, other) {
         (FALSE, _) | (_, FALSE) => FALSE,

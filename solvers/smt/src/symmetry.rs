@@ -88,7 +88,6 @@ fn identity(instance: &Instance) -> Symmetry {
     Symmetry { nodes: (0..instance.nodes).collect(), arcs: (0..instance.arcs.len() as u32).collect() }
 }
 
-/// First one map, then the other.
 fn compose(first: &Symmetry, then: &Symmetry) -> Symmetry {
     let image = |of: &[u32], by: &[u32]| of.iter().map(|&index| by[index as usize]).collect();
     Symmetry { nodes: image(&first.nodes, &then.nodes), arcs: image(&first.arcs, &then.arcs) }

@@ -34,7 +34,6 @@ use collsynth_plan::{Control, PlanError, StopReason};
 /// Shares below this are zero within the precision of the solver.
 const NOTHING: f64 = 1e-7;
 
-/// The shares of a broken ring's routings.
 pub(super) type Shares<'a> = Vec<Portion<'a>>;
 
 /// A routing in a phase, and its share of the data.

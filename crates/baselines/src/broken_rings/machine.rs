@@ -11,7 +11,6 @@ use collsynth_plan::PlanError;
 use collsynth_plan::link_table::LinkTable;
 use collsynth_plan::phased::{Block, Traveler, Walks, active_dims, check_torus, half_ring_split, rotation_class};
 
-/// A torus with broken rings.
 pub(super) struct Machine<'a> {
     pub topology: &'a Topology,
     torus: &'a Torus,
@@ -132,7 +131,6 @@ impl<'a> Machine<'a> {
         (intact, errands)
     }
 
-    /// The links along an intact ring.
     fn along(&self, from: RankId, dim: usize, up: bool, hops: u32) -> Vec<LinkId> {
         let mut at = from;
         let next = |_| {

@@ -54,7 +54,6 @@ pub(super) struct Routing {
 /// A ring with dead cables; a cable with one dead direction counts as dead.
 #[derive(Clone, Debug)]
 pub(super) struct BrokenRing {
-    /// Its dimension.
     pub dim: usize,
     /// Its ranks by position.
     pub ranks: Vec<RankId>,
@@ -66,7 +65,6 @@ pub(super) struct BrokenRing {
     pub virtual_rings: Vec<Routing>,
 }
 
-/// The rings of a torus.
 pub(super) struct Rings<'a> {
     pub topology: &'a Topology,
     pub torus: &'a Torus,
@@ -82,7 +80,6 @@ struct Missing {
 }
 
 impl Routing {
-    /// The routes from a position to another.
     pub fn routes(&self, from: u32, to: u32) -> &[Vec<LinkId>] {
         &self.routes[(from * self.extent + to) as usize]
     }
@@ -247,7 +244,6 @@ impl Rings<'_> {
     }
 }
 
-/// A route under construction.
 struct Walk<'a> {
     rings: &'a Rings<'a>,
     at: RankId,

@@ -36,7 +36,6 @@ pub(super) struct Packing<'a> {
 /// Scratch space of a search for paths.
 #[derive(Default)]
 struct Flow {
-    /// Paths over each link.
     used: Vec<u32>,
     /// Links with paths over them.
     touched: Vec<u32>,

@@ -17,11 +17,9 @@ const WORK: u64 = 200_000_000;
 /// Temperature at the beginning and at the end, in units of the cost of one rank too deep by one hop.
 const TEMPERATURE: (f64, f64) = (2.0, 0.1);
 
-/// Arborescences on which exchanges are tried.
 pub(super) struct Shallow<'a> {
     network: &'a Network,
     root: u32,
-    /// The ranks to reach.
     ranks: Vec<u32>,
     /// The number of arborescences that may still use each link.
     left: Vec<u32>,

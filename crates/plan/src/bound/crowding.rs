@@ -14,7 +14,6 @@ pub(super) struct Crowding {
     pub capacity: Vec<f64>,
     /// Messages over each link in the last routing.
     pub load: Vec<f64>,
-    /// Sender and receiver of each link.
     ends: Vec<(usize, usize)>,
     /// The links out of, and into, each rank.
     from: Vec<Vec<usize>>,

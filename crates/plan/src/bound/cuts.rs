@@ -16,10 +16,12 @@ use collsynth_core::topology::RankId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
     /// Every rank whose position along a dimension lies in `first..=last`.
-    Slab { dim: usize, first: u32, last: u32 },
-    /// One rank.
+    Slab {
+        dim: usize,
+        first: u32,
+        last: u32,
+    },
     Rank,
-    /// Two neighbors.
     Neighbors,
     /// The ranks nearest to one rank.
     Ball(RankId),
@@ -218,7 +220,6 @@ fn pass(region: &mut Region<'_>, start: &Cut, trials_left: &mut usize) -> Option
     best
 }
 
-/// Keeps the set if it is strictly better than the best so far.
 fn keep_better(best: &mut Option<Cut>, region: &Region<'_>, family: Family) {
     if let Some(crossing) = region.hardest_crossing()
         && best.as_ref().is_none_or(|best| crossing.cmp(&best.crossing).is_gt())

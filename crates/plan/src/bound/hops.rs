@@ -7,7 +7,6 @@ use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::Distances;
 
-/// All hops and all live links.
 pub(super) struct HopCount {
     /// Hops of all messages (chunks, for `all_to_allv`) on their shortest paths.
     pub hops: u64,

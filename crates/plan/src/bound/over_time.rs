@@ -73,7 +73,6 @@ pub fn over_time(problem: &Problem, known: &Bounds, limit: &FlowLimit) -> Option
     Some(BoundFinding { name: "flow over time", claim: Claim::Volume(VolumeBound { at_least, evidence }), words })
 }
 
-/// The best evidence so far.
 struct Best<'a> {
     problem: &'a Problem,
     /// The least total width proven.

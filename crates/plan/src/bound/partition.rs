@@ -12,9 +12,7 @@ use collsynth_core::topology::{Link, RankId};
 pub(super) struct Partition {
     /// The blocks as part of a sentence: "the live ranks one by one".
     pub words: String,
-    /// The blocks, each ascending.
     pub blocks: Vec<Vec<RankId>>,
-    /// Links between blocks.
     pub links: u64,
     /// Their capacity; not 0.
     pub capacity: u64,

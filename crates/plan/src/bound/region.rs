@@ -11,9 +11,7 @@ use collsynth_core::topology::RankId;
 /// The links of a border to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
-    /// Those that leave the set.
     Out,
-    /// Those that enter it.
     Into,
 }
 
@@ -25,7 +23,6 @@ pub(super) struct Crossing {
     pub amount: u64,
     /// The capacity of the links; not 0.
     pub capacity: u64,
-    /// The number of links.
     pub links: u64,
 }
 

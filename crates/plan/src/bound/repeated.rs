@@ -17,7 +17,6 @@
 //!
 //! Source: Ford and Fulkerson, "Constructing maximal dynamic flows from static flows", Operations Research 6, 1958.
 
-/// A link with its load so far.
 struct Arc {
     from: u32,
     to: u32,

@@ -12,7 +12,6 @@ const THRESHOLDS: [f64; 4] = [0.5, 0.9, 0.7, 0.3];
 /// The greatest weights to round the solution of a linear program to, small ones first: simple proofs are better.
 pub(super) const FINE: [u32; 18] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 20, 24, 60, 1_000, 100_000, 10_000_000];
 
-/// A metric as evidence states it.
 pub(super) type Weights = Vec<(RankId, RankId, u32)>;
 
 /// The best of several roundings of lengths to weights; among equals, the first.

@@ -31,12 +31,10 @@ pub(super) struct Flow<'a> {
 pub(super) struct Cut {
     /// Per step, the capacity of its links that cross.
     pub weights: Vec<u64>,
-    /// The chunks that must cross.
     pub need: u64,
 }
 
 impl Cut {
-    /// The shortfall of these widths.
     pub fn violation(&self, widths: &[u32]) -> u64 {
         let crossing: u64 = self.weights.iter().zip(widths).map(|(&weight, &width)| weight * u64::from(width)).sum();
         self.need.saturating_sub(crossing)

@@ -63,7 +63,6 @@ impl<'a> Narrow<'a> {
         Some(flow)
     }
 
-    /// A flow through steps of this total width.
     pub fn at(&mut self, width: u32, control: &Control) -> Option<Flow<'a>> {
         let mut widths = even_widths(width, self.steps as u32);
         for _ in 0..MOVES {
@@ -104,7 +103,6 @@ impl<'a> Narrow<'a> {
         Some(())
     }
 
-    /// The shortfall over all known cuts.
     fn violation(&self, widths: &[u32]) -> u64 {
         self.cuts.iter().map(|cut| cut.violation(widths)).sum()
     }
@@ -122,7 +120,6 @@ impl<'a> Narrow<'a> {
     }
 }
 
-/// The sum of widths.
 pub(super) fn total(widths: &[u32]) -> u32 {
     widths.iter().sum()
 }

@@ -6,7 +6,6 @@ use collsynth_core::topology::RankId;
 
 /// The live links of each arc; of two, the emptier one is taken.
 pub(super) struct Links {
-    /// Live links by arc.
     of: Vec<Vec<LiveLink>>,
     capacity: Vec<u32>,
     /// `[step * links + link]`

@@ -87,7 +87,6 @@ impl<'a> Left<'a> {
         Self { flow, solved, parts, steps, into, source: 0, hops: Vec::new(), crosses, waits, all }
     }
 
-    /// Begins with the flow of a source.
     fn load(&mut self, source: usize) {
         let (network, nodes) = (&self.flow.network, self.flow.network.nodes());
         let arcs = network.arcs();

@@ -69,7 +69,6 @@ impl<R> Found<R> {
 
 type Routes<S> = <<S as Strategy>::Negotiation as Negotiation>::Routes;
 
-/// A search in progress.
 pub(crate) struct Search<'a, S: Strategy> {
     planner: &'static str,
     task: &'a Task<'a>,
@@ -173,7 +172,6 @@ impl<'a, S: Strategy> Search<'a, S> {
         (self.task.price.map_or(0.0, |price| price.seconds_for(steps as usize, volume)), width, steps)
     }
 
-    /// Tries a point a few times.
     fn reaches_quickly(&mut self, steps: u32, width: u32) -> bool {
         let tries = (QUICK_WORK / self.cost(steps)).clamp(QUICK_TRIES.0, QUICK_TRIES.1);
         self.reaches(steps, width, tries)
@@ -207,7 +205,6 @@ impl<'a, S: Strategy> Search<'a, S> {
         (TRY_ROUTINGS * self.strategy.routing_work(steps)).max(1)
     }
 
-    /// Steps and total width of the best schedule.
     fn point(&self) -> Option<(u32, u32)> {
         self.best.as_ref().map(|found| (found.widths.len() as u32, found.width()))
     }

@@ -7,7 +7,6 @@ use crate::Control;
 pub(crate) trait Strategy: Sync {
     type Negotiation: Negotiation;
 
-    /// Begins a try.
     fn begin(&self, start: Start) -> Self::Negotiation;
 
     /// Widths of this number of steps and this sum, each at least 1, which vary from try to try.
@@ -44,7 +43,6 @@ pub(crate) trait Strategy: Sync {
 /// The beginning of a try.
 #[derive(Clone, Debug)]
 pub(crate) struct Start {
-    /// The width of each step.
     pub widths: Vec<u32>,
     /// The number of the try, from 0.
     pub number: u64,
@@ -60,9 +58,7 @@ pub(crate) struct Start {
 pub(crate) enum Aim {
     /// Some schedule: a short list that is quickly exhausted.
     Any,
-    /// Less width.
     Narrower,
-    /// Fewer steps.
     Shorter,
 }
 
@@ -81,7 +77,6 @@ pub(crate) trait Negotiation {
         self.slots().shift_width(steps, 1);
     }
 
-    /// Effort so far.
     fn work(&self) -> u64;
 
     /// The width that each step needs.

@@ -27,7 +27,6 @@ const UNGUIDED: (u64, u64) = (16, 12);
 /// A rank is a bottleneck if its links need at least this fraction of the total width.
 const TIGHT: (u64, u64) = (9, 10);
 
-/// Where tries begin.
 pub(crate) trait Guide: Sync {
     /// Paths through this number of steps, `[message * steps + step]`; [`WAIT`] throughout for messages without advice.
     fn paths(&self, problem: &Problem, network: &Network, messages: &[Message], steps: usize) -> Vec<LiveLink>;

@@ -7,7 +7,6 @@
 use crate::network::{LiveLink, Message, Network, WAIT};
 use collsynth_core::topology::RankId;
 
-/// The price of a state that cannot be reached.
 const FAR: u32 = u32::MAX / 2;
 
 /// Scratch space, kept from message to message.

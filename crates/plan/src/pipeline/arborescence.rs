@@ -46,7 +46,6 @@ impl Arborescence {
         parents[rank as usize] != NO_LINK
     }
 
-    /// The depth of the deepest rank.
     pub fn depth(&self) -> u32 {
         self.reached().map(|(_, depth)| depth).max().unwrap_or(0)
     }

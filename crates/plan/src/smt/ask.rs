@@ -16,11 +16,8 @@ const SECONDS: u32 = 10_000;
 /// How much work an answer is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effort {
-    /// Enough for easy questions.
     Quick,
-    /// A few seconds' work.
     Seconds,
-    /// Unlimited.
     Full,
 }
 

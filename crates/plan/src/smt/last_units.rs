@@ -24,7 +24,6 @@ const MOST_MOVES: u64 = 40_000;
 
 const SMT: Smt = Smt::new();
 
-/// The result.
 pub(crate) enum LastUnits {
     /// A schedule that meets the bound.
     Found(Outcome),

@@ -11,7 +11,6 @@ use crate::searchers::SEARCHERS;
 use crate::{Account, Outcome, PlanError, StopReason, Task};
 use collsynth_core::schedule::Schedule;
 
-/// Answers the task.
 pub(super) fn search(asking: &mut Asking<'_>) -> Result<Outcome, PlanError> {
     check_width(asking)?;
     let first = asking.task.steps.unwrap_or(asking.least_steps).max(1);

@@ -6,7 +6,6 @@ use crate::tree_routing::TimedNetwork;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{LinkId, Topology};
 
-/// The networks that trees are routed in.
 pub(super) struct Networks<'a> {
     /// If every link has an opposite of its capacity, one network, folded: trees up mirror trees down, backward in
     /// time. Otherwise two: down, as the machine is; up, in reversed time over reversed links.

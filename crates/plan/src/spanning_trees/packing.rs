@@ -41,7 +41,6 @@ pub(super) enum Rooting {
     Translated { root: u32, each: u32 },
 }
 
-/// Trees to pack into the slots.
 pub(super) struct TreePacking<'a> {
     networks: &'a Networks<'a>,
     trees: u32,
@@ -66,7 +65,6 @@ impl<'a> TreePacking<'a> {
         Self { networks, trees, rooting, steps: (least, steps.1), roots: Mutex::default() }
     }
 
-    /// The trees to route in this number of steps of this total width.
     fn specs(&self, steps: u32, width: u32) -> Vec<TreeSpec> {
         let roots = self.roots(steps, width);
         let counted = roots.counts.iter().enumerate().map(|(rank, &count)| (rank as u32, count));
@@ -107,7 +105,6 @@ impl<'a> TreePacking<'a> {
         needed.fold(bound.max(self.steps.0), u32::max)
     }
 
-    /// May a rank be a root in this number of steps?
     fn may_be_root(&self, rank: u32, steps: u32) -> bool {
         2 * self.networks.hops(rank) <= steps
     }
@@ -208,7 +205,6 @@ impl<'a> Strategy for TreePacking<'a> {
         choices
     }
 
-    /// Odd totals come last.
     fn narrower(&self, width: u32) -> Vec<u32> {
         if width.is_multiple_of(2) { vec![width - 2, width - 1] } else { vec![width - 1] }
     }

@@ -8,9 +8,7 @@ use collsynth_core::topology::{Direction, LinkId, RankId, Topology};
 pub(super) struct Translation {
     /// The class of each link: its direction, which translation keeps.
     pub column: Vec<u32>,
-    /// The capacity of each class.
     pub capacity: Vec<u32>,
-    /// Pairs of rank 0.
     pub pairs: usize,
 }
 

@@ -12,7 +12,6 @@ use crate::even_widths;
 use crate::network::Network;
 
 pub(super) struct Widths {
-    /// The width of each step.
     pub widths: Vec<u32>,
     /// False if trees provably do not fit in them.
     pub may_fit: bool,

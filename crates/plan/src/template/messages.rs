@@ -15,7 +15,6 @@ use collsynth_core::topology::{Direction, LinkId, RankId, Topology, Torus};
 
 /// A step for every hop of every message of rank 0.
 pub(crate) struct TemplateSchedule {
-    /// The width of each step.
     pub widths: Vec<u32>,
     directions: Vec<Direction>,
     blocks: Vec<Block>,
@@ -88,7 +87,6 @@ impl TemplateSchedule {
         })
     }
 
-    /// Translates the template to every rank.
     pub fn translate(&self, topology: &Topology, parts: u32) -> Schedule {
         let ranks = topology.rank_count() as u32;
         let mut moves = Moves::new(self.widths.len());

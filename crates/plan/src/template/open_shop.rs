@@ -29,12 +29,10 @@ impl Shop {
         self.visits.len() / self.machines().max(1)
     }
 
-    /// All visits to a machine.
     pub fn load(&self, machine: usize) -> u64 {
         self.visits.iter().skip(machine).step_by(self.machines()).map(|&visits| u64::from(visits)).sum()
     }
 
-    /// Visits of a job.
     fn length(&self, job: usize) -> u32 {
         self.visits[job * self.machines()..][..self.machines()].iter().map(|&visits| u32::from(visits)).sum()
     }
@@ -97,7 +95,6 @@ impl Shop {
     }
 }
 
-/// A flow network whose edges have lower bounds.
 struct FlowWithFloors {
     graph: DiGraph<(), u32>,
     /// Per node: the floors of its incoming edges, minus those of its outgoing ones.

@@ -5,7 +5,7 @@
 //! several machines can do, and each waits for one of its neighbors. Steps are filled one after another:
 //!
 //! ```text
-//!   reached o o o . . . .        every other offset has a nearest reached one; the one with the longest chain behind it
+//!   reached o o o . . . .       every other offset has a nearest reached one; the one with the longest chain behind it
 //!                 ^ 4 left       goes first, for it must advance in this step or be late
 //! ```
 //!
@@ -35,7 +35,6 @@ const TRIES: u32 = 16;
 
 /// Trees of rank 0, hop by hop.
 pub(super) struct TemplateTrees {
-    /// The width of each step.
     widths: Vec<u32>,
     blocks: Vec<Block>,
 }
@@ -47,7 +46,6 @@ struct Block {
     hops: Vec<Hop>,
 }
 
-/// The hop by which a part reaches an offset.
 struct Hop {
     part: u32,
     from: RankId,
@@ -125,11 +123,9 @@ impl TemplateTrees {
     }
 }
 
-/// The offsets and their neighbors.
 struct Offsets {
     ranks: u32,
     directions: Vec<Direction>,
-    /// The capacity of each direction.
     capacity: Vec<u32>,
     /// The neighbors that direction `d` comes from and leads to, `[offset * directions + d]`.
     from: Vec<u32>,
@@ -193,7 +189,6 @@ impl Offsets {
         None
     }
 
-    /// One try of a total width.
     fn attempt(&self, parts: u32, steps: u32, width: u32, mut rng: Rng) -> Option<Grown> {
         let room = |width: u32| self.capacity.iter().map(|&c| u64::from(c) * u64::from(width)).sum::<u64>();
         let (mut left, mut width_left) = (u64::from(parts) * u64::from(self.ranks - 1), width);

@@ -18,9 +18,7 @@ use crate::network::{LiveLink, Network};
 #[derive(Debug)]
 pub(crate) struct TimedNetwork {
     pub network: Network,
-    /// The capacity of each column.
     pub(super) capacity: Vec<u32>,
-    /// The column of each live link.
     column: Vec<u32>,
     time: Time,
 }
@@ -37,7 +35,6 @@ enum Time {
 }
 
 impl TimedNetwork {
-    /// A column for every link.
     pub fn new(network: Network) -> Self {
         let column = (0..network.link_count() as u32).collect();
         let capacity = network.capacity.clone();
@@ -49,7 +46,6 @@ impl TimedNetwork {
         Self { network, capacity, column, time: Time::Forward }
     }
 
-    /// The same, with time running backward.
     pub fn backward(self) -> Self {
         Self { time: Time::Backward, ..self }
     }
