@@ -22,9 +22,10 @@ use super::{Ending, Failure, output, show};
 /// The length of a chunk unless stated.
 const CHUNK_BYTES: u64 = 4096;
 
-/// Write a schedule or a rank program in another tool's format The file is verified first. Of a schedule, csv and trace
-/// show the steps; the other formats hold the program that it is lowered to. docs/formats.md says what each format can
-/// express.
+/// Write a schedule or a rank program in another tool's format
+///
+/// The file is verified first. Of a schedule, csv and trace show the steps; the other formats hold the program that it
+/// is lowered to. docs/formats.md says what each format can express.
 #[derive(Args)]
 pub struct ExportCommand {
     /// The schedule or rank program file (- for standard input)

@@ -18,8 +18,9 @@ use super::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_se
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, Format, plan, size};
 
-/// Show the trade of steps against volume: every schedule found that no other beats in both Each is verified before it
-/// is shown, with the options that plan it again. Exit codes are as for planning.
+/// Show the trade of steps against volume: every schedule found that no other beats in both
+///
+/// Each is verified before it is shown, with the options that plan it again. Exit codes are as for planning.
 #[derive(Args)]
 pub struct ParetoCommand {
     #[command(flatten)]

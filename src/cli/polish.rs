@@ -16,8 +16,9 @@ use super::progress::{Ticker, control};
 use super::quantity::parse_duration;
 use super::{Ending, Failure, Format, output, show};
 
-/// Improve a schedule: ask the SMT planner for one step, or one unit of width, less, until that is refuted The result
-/// is verified and written, even if nothing better was found. Exit codes are as for planning.
+/// Improve a schedule: ask the SMT planner for one step, or one unit of width, less, until that is refuted
+///
+/// The result is verified and written, even if nothing better was found. Exit codes are as for planning.
 #[derive(Args)]
 pub struct PolishCommand {
     /// The schedule file (- for standard input)

@@ -1,7 +1,7 @@
 //! The flow that ends soonest, with the first and the last units of time resolved one by one.
 //!
 //! ```text
-//!   minimize m                       layers   unit ... unit | between | unit ... unit        time = 2 * ends * unit + m
+//!   minimize m                      layers   unit ... unit | between | unit ... unit        time = 2 * ends * unit + m
 //!   f[s][a][l] >= 0: flow from node s over arc a in layer l;    h[s][v][l] >= 0: flow from s waiting at v meanwhile
 //!   in a unit, arrivals continue in a later layer; between the ends, flow takes no time
 //!   sum over s of f[s][a][l] <= capacity[a] * unit, or capacity[a] * m between the ends

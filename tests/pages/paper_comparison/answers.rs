@@ -49,17 +49,17 @@ fn programs(extents: &[u32], cables: &[Cable]) -> Vec<collsynth_lp::Allocation> 
 fn allocation(page: &mut Page) {
     page.text(
         "\n### How the offline bandwidth allocation is computed, and what it costs\n\n\
-         As a linear program for each normal phase and what follows it\n\
-         (`src/plan/broken_rings/allocation.rs`): a variable for each way of each broken ring (itself in the\n\
-         normal phase; itself and a virtual ring for each other dimension in the acceleration phase) and for\n\
-         the time of each phase; a row for each link that they use in a phase, and one for each broken ring.\n\
-         Equal extents and one cable give the paper's closed form to 1e-9. `D` programs are solved for a\n\
-         torus of `D` dimensions; the sizes are of the largest. They grow with the failures, the dimensions\n\
-         and the extents, not with the number of ranks. *Written in*: milliseconds for all programs, most of\n\
-         it for finding out what every message has to do on a broken ring; *solved in*: milliseconds for all\n\
-         of them, by Clarabel. Measured once on one of the two cores of a small machine, the best of five\n\
-         (`cargo test --test pages -- --ignored allocation --nocapture`); the sizes are checked by\n\
-         every run of the tests.\n",
+         By a linear program for each normal phase and the acceleration phases after it\n\
+         (`crates/baselines/src/broken_rings/allocation.rs`): a variable for each routing of each broken ring\n\
+         (itself in the normal phase; itself and a virtual ring for each other dimension in the acceleration\n\
+         phase) and for the time of each phase; a row for each link that they use in a phase, and one for each\n\
+         broken ring. Equal extents and one cable give the paper's closed form to 1e-9. A torus of `D`\n\
+         dimensions takes `D` programs; the sizes are of the largest. They grow with the failures, the\n\
+         dimensions and the extents, not with the number of ranks. *Written in*: milliseconds for all\n\
+         programs, mostly spent on the chunks of each broken ring; *solved in*: milliseconds for all of them,\n\
+         by Clarabel. Measured once on one of the two cores of a small machine, the best of five\n\
+         (`cargo test --test pages -- --ignored allocation --nocapture`); every run of the tests checks the\n\
+         sizes.\n",
     );
     let headings =
         ["torus", "dead cables", "programs", "variables", "rows", "nonzeros", "written in, ms", "solved in, ms"];
@@ -100,9 +100,9 @@ fn conflicts(page: &mut Page) {
     page.text(
         "\n### Is MATEe with two acceleration phases free of conflicts?\n\n\
          The paper argues by orthogonality; neither it nor its artifact moves data. Here every transfer of\n\
-         every step is written down, and a verifier that knows nothing of MATE executes them: no link carries\n\
-         more than its width, every chunk is where it is sent from, and all arrive. [phased.md](phased.md)\n\
-         has more tori; on all of them the loads of the phases add up to the closed form exactly.\n",
+         every step is explicit, and a verifier that knows nothing of MATE executes them: no link carries more\n\
+         than its width, every chunk is where it is sent from, and all arrive. [phased.md](phased.md) has more\n\
+         tori; on all of them the loads of the phases add up to the closed form exactly.\n",
     );
     page.table(&["torus", "dead cables from", "planner", "parts", "phases", "steps", "transfers", "verdict"]);
     let cases: [(&[u32], &[Cable], u32); 4] = [
@@ -123,8 +123,8 @@ fn mixed(page: &mut Page) {
     page.text(
         "\n### Mixed radix\n\n\
          The paper has figures for one torus of unequal extents. The allocation does not assume equal ones;\n\
-         nor does `negotiated`, which stands on the bound rounded up. *Over bound*: the load (`negotiated`:\n\
-         the volume) over it.\n",
+         nor does `negotiated`, which meets the bound rounded up. *Over bound*: the load (`negotiated`: the\n\
+         volume) over it.\n",
     );
     page.table(&["torus", "dead cable", "planner", "parts", "load", "steps", "volume", "bound", "over bound"]);
     let cases: [(&[u32], u8); 4] = [(&[8, 4], 0), (&[8, 4], 1), (&[3, 4, 5], 2), (&[2, 3, 4], 2)];
@@ -150,13 +150,13 @@ fn mixed(page: &mut Page) {
 fn store_and_forward(page: &mut Page) {
     page.text(
         "\n### Store-and-forward against cut-through\n\n\
-         Store-and-forward pays a start-up for every step, and ranks hold what they pass on. Cut-through pays\n\
-         one for each link of the longest logical edge of a phase, as the paper charges, and no filling of\n\
-         pipelines. Both for the same schedules with one dead cable along x, 100 ns and 32 GB/s, of the\n\
+         Store-and-forward pays a start-up for every step, and ranks hold the chunks they pass on. Cut-through\n\
+         pays one for each link of the longest logical edge of a phase, as the paper charges, and no filling\n\
+         of pipelines. Both for the same schedules with one dead cable along x, 100 ns and 32 GB/s, with the\n\
          finest grain (least volume); a coarser grain takes fewer steps (`--message-bytes`). `negotiated` is\n\
-         charged by steps in both: they are the diameter, as many start-ups as the longest route has links,\n\
-         so cut-through would gain it nothing. *Held*: the most a rank holds at a time, in messages, of its\n\
-         own input and output too; *in passing*: beyond the `N-1` that it begins or ends with.\n",
+         charged by steps in both: its steps are the diameter, and the longest route has as many links, so\n\
+         cut-through would gain it nothing. *Held*: the most a rank holds at a time, in messages, including\n\
+         its own input and output; *in passing*: beyond the `N-1` that it begins or ends with.\n",
     );
     let headings = [
         "torus",

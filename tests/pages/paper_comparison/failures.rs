@@ -20,8 +20,8 @@ fn one_cable(page: &mut Page) {
     page.text(
         "\n## 4x4x4 with one dead cable\n\n\
          Volumes in messages, the block one rank owes another, on one link; no schedule is below 1024/31 =\n\
-         33.032. *Load*: the paper's volume, what the fullest link carries in each phase. *Of MATEe*: the\n\
-         load (`negotiated`: the volume) over that of `mate_e`.\n",
+         33.032. *Load*: the paper's volume, the load of the fullest link in each phase. *Of MATEe*: the load\n\
+         (`negotiated`: the volume) over that of `mate_e`.\n",
     );
     page.table(&["planner", "parts", "load", "steps", "volume", "of MATEe"]);
     let mate_e = load("mate_e", &[4, 4, 4], 0).unwrap();
@@ -56,11 +56,11 @@ fn one_cable(page: &mut Page) {
 fn open_rings(page: &mut Page) {
     page.text(
         "\n## Folded and open rings\n\n\
-         The paper calls FoldedRing bandwidth-optimal. It is not: messages that take the one way there is\n\
-         along what is left of the ring (`open_ring`) load its fullest link with `floor(k/2) ceil(k/2)` where\n\
-         FoldedRing needs `k (k-1) / 2`, so `r` is 1/2 instead of about 1/4, and MATE and MATEe gain with it.\n\
-         Closed forms, the dead cable along x; [phased.md](phased.md) has verified schedules whose loads are\n\
-         these, exactly. *Gain*: of `mate_e_open` over `mate_e`.\n",
+         The paper calls FoldedRing bandwidth-optimal. It is not: messages that take the only path along the\n\
+         rest of the ring (`open_ring`) load its fullest link with `floor(k/2) ceil(k/2)` where FoldedRing\n\
+         needs `k (k-1) / 2`, so `r` is 1/2 instead of about 1/4, and MATE and MATEe gain with it. Closed\n\
+         forms, with the dead cable along x; [phased.md](phased.md) has verified schedules with exactly these\n\
+         loads. *Gain*: of `mate_e_open` over `mate_e`.\n",
     );
     let planners = ["folded_ring", "open_ring", "mate", "mate_open", "mate_e", "mate_e_open"];
     page.table(&[&["torus"][..], &planners, &["gain"]].concat());
@@ -86,15 +86,15 @@ const TYPES: &[Type] = &[
 fn two_cables(page: &mut Page) {
     page.text(
         "\n## Two dead cables on 4x4x4: the paper's three types\n\n\
-         Section 5.7 of the paper. Type 1, both on one ring: it is in pieces, FoldedRing and with it MATEe\n\
+         Section 5.7 of the paper. Type 1, both on one ring: it is in pieces, FoldedRing and therefore MATEe\n\
          are refused, MATE runs on the virtual rings alone (`T0 (1 + 1 / (D-1))` = 48). Type 2, two rings of\n\
          one dimension: one acceleration phase for both if they share no acceleration links. Type 3,\n\
          different dimensions or shared links: an acceleration phase for each (`mate_e2`); one phase for both\n\
-         with its links shared out by the allocation (`mate_e`) takes less. Loads; for `negotiated`, whole\n\
+         with its links divided by the allocation (`mate_e`) takes less. Loads; for `negotiated`, whole\n\
          messages, the volume and the steps. *Of the paper's best*: that volume over the least load of\n\
          `mate`, `mate_e` and `mate_e2`. The paper's averages over simulated wild-first routing are 1.43\n\
-         (MATE), 1.14 (MATE) and 1.55 (MATEe) for the types 1 to 3, second-hand as below; its volumes are not\n\
-         known to us.\n",
+         (MATE), 1.14 (MATE) and 1.55 (MATEe) for the types 1 to 3, second-hand as below; we do not know its\n\
+         volumes.\n",
     );
     let phased = [("mate", 21), ("mate_e", 21), ("mate_e2", 21), ("mate_e_open", 15)];
     let names = phased.map(|(planner, _)| planner);

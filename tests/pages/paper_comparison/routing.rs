@@ -74,17 +74,17 @@ fn over(one: &[f64], other: &[f64]) -> f64 {
 pub fn write(page: &mut Page) {
     page.text(
         "\n## 4x4x4 and 8x4x4 at 56 GB/s, against the routing of TPU pods\n\n\
-         Section 5.4 of the paper: 56 GB/s a link, 100 ns, 64 KiB to 16 MiB a rank, geometric means over the\n\
-         sizes (settings and means as in the authors' artifact,\n\
+         Section 5.4 of the paper: 56 GB/s per link, 100 ns, 64 KiB to 16 MiB per rank, geometric means over\n\
+         the sizes (settings and means as in the authors' artifact,\n\
          github.com/redbird-arch/micro2025-torus-ft-all2all-artifact). Its own algorithms are charged by its\n\
          cost model; dimension-order routing (DOR) and wild-first routing (WFR) are simulated flit by flit,\n\
-         which `synth` does not do. Here the routes are what they would be if nothing ever waited (*phases*:\n\
-         one start-up and their static load, more than any router can do), and a verified store-and-forward\n\
-         schedule (*steps*). A dead cable is along x on 4x4x4 (WFR: along x, y and z, what it reaches\n\
-         averaged, as in the artifact) and along y on 8x4x4. *Reached*: bytes of a rank over time, at 64 KiB\n\
-         and at 16 MiB a rank. By steps, a second schedule in 3 parts (routing: whole messages) of the grain\n\
-         that is best for 64 KiB is used where it is faster. *Over routing*: the geometric mean of what is\n\
-         reached over what routing reaches, charged alike.\n",
+         which `synth` does not do. Here the routes are charged as if nothing ever waited (*phases*: one\n\
+         start-up and their static load, better than any router), and as a verified store-and-forward\n\
+         schedule (*steps*). The dead cable is along x on 4x4x4 (WFR: the average over x, y and z, as in the\n\
+         artifact) and along y on 8x4x4. *Reached*: bytes of a rank over time, at 64 KiB and at 16 MiB per\n\
+         rank. By steps, a second schedule in 3 parts (routing: whole messages) with the best grain for\n\
+         64 KiB is used where it is faster. *Over routing*: the geometric mean of the rate over that of\n\
+         routing, charged the same way.\n",
     );
     let headings = [
         "torus",
@@ -107,14 +107,13 @@ pub fn write(page: &mut Page) {
         write_case(page, case);
     }
     page.text(
-        "\nThe paper's two columns are second-hand: its text was not at hand when this page was written. What\n\
-         can be checked of them is MATEe over MATE for large messages, in which routing cancels out: 1.61 /\n\
-         1.46 = 1.10 and 1.42 / 1.25 = 1.14, where the closed forms give 10/9 = 1.11 and 17/15 = 1.13. Its\n\
-         averages agree less: 1.24 / 1.26 = 0.98 and 1.19 / 1.18 = 1.01, where the columns by phases come to\n\
-         1.00 and 1.05. Which cables of types 1 to 3 it means is not known either. What its figures have\n\
-         beyond the ratio of the loads is contention in simulated routers. On 8x4x4 a dead cable along y\n\
-         costs the routes nothing, because x is the bottleneck; MATE and MATEe pay for it, `negotiated` does\n\
-         not.\n",
+        "\nThe paper's two columns are second-hand: its text was not at hand when this page was written. One\n\
+         check is possible: MATEe over MATE for large messages, in which routing cancels out: 1.61 / 1.46 =\n\
+         1.10 and 1.42 / 1.25 = 1.14, where the closed forms give 10/9 = 1.11 and 17/15 = 1.13. Its averages\n\
+         agree less: 1.24 / 1.26 = 0.98 and 1.19 / 1.18 = 1.01, where the columns by phases give 1.00 and\n\
+         1.05. Nor is it known which cables it means by types 1 to 3. Beyond the ratio of the loads, its\n\
+         figures show contention in simulated routers. On 8x4x4 a dead cable along y costs the routes\n\
+         nothing, because x is the bottleneck; MATE and MATEe pay for it, `negotiated` does not.\n",
     );
     let ratio = |extents: &[u32], dim| load("mate", extents, dim).unwrap() / load("mate_e", extents, dim).unwrap();
     let given = [ratio(&[4, 4, 4], 0), ratio(&[8, 4, 4], 1)].map(|ratio| ratio.to_string());

@@ -90,14 +90,14 @@ pub fn write(page: &mut Page) {
     page.text(
         "\n### The same, planned and verified\n\n\
          Schedules of `synth` in the same terms: every transfer of every step, accepted by the verifier.\n\
-         *Phases*: charged as above, and so is the baseline. *Steps*: a start-up for every step and the sum\n\
-         of all widths, store-and-forward; the baseline too, whose `(6 + D - 1) 4` steps `ring_pipeline`\n\
-         takes. Of two schedules of each algorithm, of the finest grain and of the one that is best for 8 KiB\n\
-         a rank, the faster counts for each size. `template` and `negotiated` have no phases: in both columns\n\
-         they pay for every step. One dead cable along x where there is one. With few parts the shares of\n\
-         MATE are rounded, at most 3 % above its closed form. 5x5x5x5 was planned once (an ignored test does\n\
-         it again; `negotiated` takes 18 s of a core), but for `template`; every run checks its figures\n\
-         against closed forms and bounds.\n",
+         *Phases*: charged as above, as is the baseline. *Steps*: a start-up for every step and the sum of all\n\
+         widths, store-and-forward; also for the baseline, `ring_pipeline` in `(6 + D - 1) 4` steps. Of two\n\
+         schedules of each algorithm, with the finest grain and with the best for 8 KiB per rank, the faster\n\
+         counts for each size. `template` and `negotiated` have no phases: in both columns they pay for every\n\
+         step. The dead cable, if any, is along x. With few parts the shares of MATE are rounded, at most 3 %\n\
+         above its closed form. 5x5x5x5 was planned once, except for `template` (an ignored test does it\n\
+         again; `negotiated` takes 18 s of a core); every run checks its figures against closed forms and\n\
+         bounds.\n",
     );
     let headings = [
         "planner",

@@ -18,10 +18,10 @@ const HEAD: &str = "# Algorithms in phases
 The algorithms of Qin et al. (MICRO 2025), and the routing of TPU pods, as schedules: every transfer of every step,
 accepted by the verifier. A test keeps this page current (`tests/pages/phased/`).
 
-The *load* is what papers state as the volume: in each phase, what the fullest link carries, for each unit of its
-capacity, added up over the phases; in messages. The *volume* is the sum of the widths of all steps of the schedule: it
-pays for filling the pipelines too. Steps are those of the finest grain, which wastes least; with a message size and
-prices, or with `--max-steps`, planning takes a coarser one: fewer steps for more volume.
+The *load* is the volume as papers state it: the load of the fullest link in each phase, per unit of capacity, summed
+over the phases; in messages. The *volume* is the total width of the schedule, which includes filling the pipelines.
+Steps are those of the finest grain, which wastes least; with a message size and prices, or with `--max-steps`, planning
+takes a coarser one: fewer steps for more volume.
 ";
 
 /// Planner and parts for each torus, with a dead cable in this dimension: parts at which all shares are whole.
@@ -75,9 +75,9 @@ fn above(volume: Rational, load: Rational) -> String {
 fn closed_forms(page: &mut String) {
     page.push_str(
         "\n## One dead cable: loads equal to the closed forms\n
-`dim_rotation` is the torus without failure. In all rows the load is the closed form, exactly (`src/plan/mate.rs` has
-them; on 8x4x4, where the paper has none, `T0 + L / (D-1+r)` and `T0 + (1 - f) L / (D-1+r)` with `f = min(1, r T0 / L)`,
-`T0` being what the long dimension takes and `L` what that of the dead cable takes).\n
+`dim_rotation` is the intact torus. In all rows the load equals the closed form exactly (`crates/baselines/src/phased.rs`
+has them; on 8x4x4, where the paper has none, `T0 + L / (D-1+r)` and `T0 + (1 - f) L / (D-1+r)` with
+`f = min(1, r T0 / L)`, where `T0` is the load of the long dimension and `L` that of the dimension with the dead cable).\n
 | torus | dead in | planner | parts | load | steps | volume | above the load |
 |---|---|---|---|---|---|---|---|\n",
     );
@@ -123,10 +123,10 @@ const TWICE: &[(&[u32], Cable, u32)] = &[
 fn two_phases(page: &mut String) {
     page.push_str(
         "\n## An acceleration phase for each of two dead cables\n
-Two-phase MATEe, `mate_e2`: one cable dead along x from rank 0 on, another along y. Each normal phase is followed by an
-acceleration phase for each broken ring, so the loads add up to `T0 (1 + 2 (1-r) / (D-1+r))`; on 8x4x4 to `T0` and what
-each of the two rings leaves over, as above. In all rows that is the load, exactly; each schedule is verified. *Shared*:
-the load of `mate_e` in at most 12 parts, one acceleration phase for both.\n
+Two-phase MATEe, `mate_e2`: one dead cable along x at rank 0, another along y. Each normal phase is followed by an
+acceleration phase for each broken ring, so the loads add up to `T0 (1 + 2 (1-r) / (D-1+r))`; on 8x4x4 to `T0` and the
+rest of each of the two rings, as above. In all rows the load is exactly that; each schedule is verified. *Shared*: the
+load of `mate_e` in at most 12 parts, with one acceleration phase for both.\n
 | torus | along y from | parts | phases | load | steps | volume | above the load | shared |
 |---|---|---|---|---|---|---|---|---|\n",
     );
@@ -208,8 +208,8 @@ const SEVERAL: &[Case] = &[
 fn several(page: &mut String) {
     page.push_str(
         "\n## Several dead cables\n
-Loads. `mate_e` has one acceleration phase for all broken rings, its links shared out by the linear program; `mate_e2`
-one for each, as the paper has it where they share links or are of different dimensions. A dash: refused, since no
+Loads. `mate_e` has one acceleration phase for all broken rings, with its links allocated by the linear program;
+`mate_e2` one for each, as in the paper if they share links or are of different dimensions. A dash: refused, since no
 broken ring is in one piece.\n
 | torus | dead cables | parts | `mate` | `mate_e` | `mate_e2` | `mate_open` | `mate_e_open` | bound |
 |---|---|---|---|---|---|---|---|---|\n",
