@@ -20,7 +20,7 @@
 //!
 //! Evidence about failed ranks is refused.
 
-use super::search::{INFINITE, Orientation, Search};
+use super::search::{INFINITE, Orientation, Search, hops};
 use super::{CertificateError, Evidence, JointBound, Rational, StepsBound, VolumeBound, over_time, stepped_value};
 use crate::collective::{Pattern, Who};
 use crate::problem::Problem;
@@ -45,11 +45,6 @@ pub fn check_steps(problem: &Problem, bound: &StepsBound) -> Result<(), Certific
         }
         _ => Ok(()),
     }
-}
-
-/// The number of hops from one rank to another over live links, or [`INFINITE`].
-pub(super) fn hops(topology: &Topology, from: RankId, to: RankId) -> u64 {
-    Search::new(topology, &vec![1; topology.links().len()], Orientation::Out).from(from)[to.index()]
 }
 
 /// Checks a bound on the volume: its evidence must prove at least what it claims. Costs what [`value`] costs.

@@ -80,3 +80,8 @@ impl Search {
         }
     }
 }
+
+/// The number of hops from one rank to another over live links, or [`INFINITE`].
+pub(super) fn hops(topology: &Topology, from: RankId, to: RankId) -> u64 {
+    Search::new(topology, &vec![1; topology.links().len()], Orientation::Out).from(from)[to.index()]
+}

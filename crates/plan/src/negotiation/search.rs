@@ -14,11 +14,13 @@ use rayon::prelude::*;
 use super::strategy::{Aim, Negotiation, Start, Strategy};
 use crate::{Control, Progress, StopReason, Task};
 
-/// Tries of a point while climbing: as many as this work allows, within the range.
+/// Tries of a point while climbing: as many as this work allows, within the range. A unit of work is a link or slot
+/// examined, about 8e7 of them a second; so these budgets are seconds, and a try never depends on a clock.
 const QUICK_TRIES: (u64, u64) = (2, 4);
 const QUICK_WORK: u64 = 4_000_000_000;
 /// Tries of a point while working back down: as many as the rest of this work, which is for the whole search, allows,
-/// within the range.
+/// within the range. Of the points reached on the sets of tests/data/hard_failures.txt most took tries 0 to 3 and the
+/// last one try 27; on 14 all-reduces tries up to 38 still succeed, so fewer lose points.
 const HARD_TRIES: (u64, u64) = (4, 40);
 const HARD_WORK: u64 = 2_000_000_000;
 /// The search ends after this work in vain.

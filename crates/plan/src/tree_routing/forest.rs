@@ -25,10 +25,12 @@ use crate::Control;
 use crate::negotiation::{Negotiation, Slots, Start};
 use crate::network::{LiveLink, WAIT};
 
-/// Every so often a round regrows the trees that still cross an overfull slot.
+/// One round in this number regrows the trees that still cross an overfull slot. On 14 all-reduces with failures 6, 12
+/// and 24 give the same widths in about 252, 248 and 250 steps; hardly ever regrowing takes 15 % more width.
 const REROUTE_ROUNDS: u32 = 12;
 /// Trees that become congested only while others are regrown mostly do better if left to the next rounds; but one try
-/// in this number, the one of this remainder, regrows them at once.
+/// in this number, the one of this remainder, regrows them at once. Measured on the same 14, it changes no width: kept
+/// for variety among tries.
 const CASCADING: (u64, u64) = (4, 2);
 
 /// A tree to route.
