@@ -8,6 +8,10 @@ fn way(loads: &[(usize, f64)]) -> Share {
     Share { loads: loads.to_vec() }
 }
 
+fn resource(phase: usize, capacity: f64, base: f64) -> Resource {
+    Resource { phase, capacity, base }
+}
+
 fn near(a: f64, b: f64) {
     assert!((a - b).abs() <= NEAR, "{a} is not {b}");
 }
@@ -19,9 +23,8 @@ fn folded_rate(k: f64) -> f64 {
 
 /// One phase: a virtual half ring in each of `dims - 1` dimensions of this capacity, and a folded ring.
 fn mate(rate: f64, capacities: &[f64]) -> Allocated {
-    let resource = |capacity| Resource { phase: 0, capacity, base: 0.0 };
-    let mut resources: Vec<Resource> = capacities.iter().map(|&capacity| resource(capacity)).collect();
-    resources.push(resource(rate));
+    let resources: Vec<Resource> =
+        capacities.iter().chain([&rate]).map(|&capacity| resource(0, capacity, 0.0)).collect();
     let ways = (0..resources.len()).map(|number| way(&[(number, 1.0)])).collect();
     Allocation { phases: 1, resources, choices: vec![Choice { amount: 1.0, ways }] }.solve(&Limit::NONE).unwrap()
 }
@@ -47,7 +50,6 @@ fn mate_e_fills_the_normal_phases() {
     for dims in 2..=5 {
         for k in 3..=9 {
             let (r, others) = (folded_rate(f64::from(k)), f64::from(dims - 1));
-            let resource = |phase, capacity, base| Resource { phase, capacity, base };
             let accelerated = (1..dims).map(|_| resource(1, 1.0, 0.0)).chain([resource(1, r, 0.0)]);
             let resources: Vec<Resource> =
                 [resource(0, 1.0, 1.0), resource(0, r, 0.0)].into_iter().chain(accelerated).collect();
@@ -67,7 +69,7 @@ fn unequal_capacities_and_shared_resources_are_decided_too() {
     near(decided.total(), 1.0 / 3.5);
     near(decided.shares[0][1], 2.0 / 3.5);
     // Two amounts that share a resource, each with one of its own.
-    let resources = vec![Resource { phase: 0, capacity: 1.0, base: 0.0 }; 3];
+    let resources = vec![resource(0, 1.0, 0.0); 3];
     let choice = |own| Choice { amount: 1.0, ways: vec![way(&[(own, 1.0)]), way(&[(2, 1.0)])] };
     let shared = Allocation { phases: 1, resources, choices: vec![choice(0), choice(1)] }.solve(&Limit::NONE).unwrap();
     near(shared.total(), 2.0 / 3.0);
@@ -76,7 +78,7 @@ fn unequal_capacities_and_shared_resources_are_decided_too() {
 
 #[test]
 fn invalid_allocations_are_refused() {
-    let resource = Resource { phase: 0, capacity: 1.0, base: 0.0 };
+    let resource = resource(0, 1.0, 0.0);
     let choice = |amount, ways| vec![Choice { amount, ways }];
     let refused = |phases, resources: &[Resource], choices| {
         let allocation = Allocation { phases, resources: resources.to_vec(), choices };

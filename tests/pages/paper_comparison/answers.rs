@@ -204,12 +204,12 @@ fn store_and_forward(page: &mut Page) {
 fn overlap(page: &mut Page) {
     page.text(&format!(
         "\n### Other traffic at the same time\n\n\
-         The paper has the torus to itself. Where part of the links is promised to others, say so with\n\
-         `--capacity`: planners, bounds and the verifier keep to what is left. Here the unit is a quarter of\n\
-         a link: with 3 of 4 an all_to_all leaves a quarter of every link to an all_gather planned with 1.\n\
-         Each is verified on its share, so that together they never ask for more than a link carries, however\n\
-         they are shifted against each other. Volumes are in messages over a unit; *time* is for messages of\n\
-         64 KiB and shards of 64 KiB, {} ns and 32 GB/s a link, 8 GB/s a unit.\n",
+         The paper has the torus to itself. If part of every link is reserved for other traffic, state the\n\
+         rest with `--capacity`: planners, bounds and the verifier respect it. Here the unit is a quarter of a\n\
+         link: with 3 of 4 an all_to_all leaves a quarter of every link to an all_gather planned with 1. Each\n\
+         is verified on its share, so together they never exceed a link, however they are shifted against each\n\
+         other. Volumes are in messages over a unit; *time* is for messages of 64 KiB and shards of 64 KiB,\n\
+         {} ns and 32 GB/s per link, 8 GB/s per unit.\n",
         ALPHA * 1e9,
     ));
     page.table(&[

@@ -152,7 +152,7 @@ load of `mate_e` in at most 12 parts, with one acceleration phase for both.\n
 /// As the parts grow, the volume's excess over the closed form falls as one over them.
 fn convergence(page: &mut String) {
     page.push_str(
-        "\n## More parts, nearer to the closed form\n
+        "\n## More parts, closer to the closed form\n
 With few parts the shares are rounded, and a chunk in the pipeline weighs more. `mate_e2`: the two dead cables above.\n
 | torus | planner | parts | closed form | load | volume | above the closed form |
 |---|---|---|---|---|---|---|\n",

@@ -104,7 +104,7 @@ pub(crate) fn plan(
                 _ => format!("acceleration {}.{number}", phase + 1),
             };
             let of_phase = |portion: &&allocation::Portion<'_>| portion.phase == number && portion.share > 0.0;
-            let edges = shares.iter().flatten().filter(of_phase).map(|portion| portion.routing.edge());
+            let edges = shares.iter().flatten().filter(of_phase).map(|portion| portion.routing.edge);
             phases.push((StatedPhase { name, startups: edges.max().unwrap_or(1) }, walks));
         }
     }

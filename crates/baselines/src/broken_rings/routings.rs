@@ -37,6 +37,8 @@
 //! Qin et al., "Optimizing All-to-All Collective Communication with Fault Tolerance on Torus Networks", MICRO 2025, doi
 //! 10.1145/3725843.3756057.
 
+use std::collections::BTreeSet;
+
 use super::scheme::Remains;
 use collsynth_core::topology::{Direction, LinkId, RankId, Topology, Torus, dim_name};
 use collsynth_plan::link_table::LinkTable;
@@ -45,8 +47,8 @@ use collsynth_plan::link_table::LinkTable;
 #[derive(Clone, Debug)]
 pub(super) struct Routing {
     extent: u32,
-    /// The links of its longest logical edge.
-    edge: u32,
+    /// The links of its longest logical edge: 1 on a line, `k - 1` on a folded ring, 3 on a virtual one.
+    pub edge: u32,
     /// `routes[from * extent + to]`: one, or two that take half of the data each.
     routes: Vec<Vec<Vec<LinkId>>>,
 }
@@ -84,11 +86,6 @@ impl Routing {
         &self.routes[(from * self.extent + to) as usize]
     }
 
-    /// The links of its longest logical edge: 1 on a line, `k - 1` on a folded ring, 3 on a virtual one.
-    pub fn edge(&self) -> u32 {
-        self.edge
-    }
-
     /// Builds a routing from the routes of each pair of positions.
     fn build(
         extent: u32,
@@ -100,12 +97,9 @@ impl Routing {
         Ok(Self { extent, edge, routes: routes.collect::<Result<_, _>>()? })
     }
 
-    fn uses(&self, link: LinkId) -> bool {
-        self.routes.iter().flatten().any(|route| route.contains(&link))
-    }
-
     fn meets(&self, other: &Self) -> bool {
-        self.routes.iter().flatten().flatten().any(|&link| other.uses(link))
+        let links = |routing: &Self| routing.routes.concat().concat().into_iter().collect::<BTreeSet<LinkId>>();
+        !links(self).is_disjoint(&links(other))
     }
 }
 

@@ -12,9 +12,8 @@
 use collsynth_lp::{Arc, Limit, LpError, Network, Symmetry};
 use thiserror::Error;
 
-use super::finding::{BoundFinding, Claim};
 use super::rounding::{FINE, Rounding, joined_pairs, weights};
-use super::words;
+use super::{BoundFinding, Claim, words};
 use crate::symmetry::{Automorphism, symmetries};
 use collsynth_core::certificate::{self, Evidence, VolumeBound};
 use collsynth_core::collective::Pattern;

@@ -15,7 +15,6 @@ mod count;
 mod crowding;
 mod cuts;
 mod evidence;
-mod finding;
 mod flow;
 mod hops;
 mod over_time;
@@ -36,7 +35,6 @@ use collsynth_core::topology::Distances;
 
 pub use collsynth_lp::{Limit, LpError};
 
-pub use finding::{BoundFinding, Claim};
 pub(crate) use flow::keeps_demand;
 pub use flow::{FlowBound, FlowError, FlowLimit, FlowNetwork, flow_bound};
 pub use over_time::over_time;
@@ -46,6 +44,26 @@ use hops::HopCount;
 
 /// The most bounds on the volume to show.
 const MOST_VOLUMES: usize = 11;
+
+/// A bound, and why it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoundFinding {
+    /// The family of evidence: "distance", "arc cut", "hop count", ...
+    pub name: &'static str,
+    /// The claim proven.
+    pub claim: Claim,
+    /// The evidence in words, with coordinates.
+    pub words: String,
+}
+
+/// The claim of a bound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// A least number of steps.
+    Steps(StepsBound),
+    /// A least volume.
+    Volume(VolumeBound),
+}
 
 /// The best bound on the steps and the best on the volume; none where nothing must move.
 ///

@@ -29,11 +29,10 @@ use petgraph::algo::dinics;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
-use super::finding::{BoundFinding, Claim};
 use super::flow::{FlowLimit, FlowNetwork};
 use super::repeated::{TooFew, too_few_units};
 use super::rounding::{FINE, Rounding, joined_pairs, windows};
-use super::words;
+use super::{BoundFinding, Claim, words};
 use collsynth_core::certificate::{self, Bounds, Evidence, Rational, VolumeBound, Window};
 use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
@@ -156,6 +155,7 @@ impl Star {
     /// Evidence for the largest insufficient width, if that is at least `least` and the work allows.
     fn slowest(&self, problem: &Problem, least: u32, work: &mut u64) -> Option<Evidence> {
         match self.amounts[..] {
+            [] => None,
             [(far, amount)] => self.slowest_of_two(problem, far, amount, least),
             _ => self.slowest_of_many(problem, least, work),
         }
@@ -198,26 +198,20 @@ impl Star {
         let ranks = topology.rank_count() as u32;
         let all: u32 = self.amounts.iter().map(|&(_, amount)| amount).sum();
         let pairs = joined_pairs(problem);
-        let mut graph = DiGraph::<(), u32>::new();
-        for _ in 0..=ranks * (width + 1) {
-            graph.add_node(());
-        }
         let (source, sink) = (self.center.0, ranks * (width + 1));
+        let mut edges: Vec<(u32, u32, u32)> = Vec::new();
         for unit in 0..width {
             for &pair in &pairs {
                 let links =
                     topology.links_between(pair.0, pair.1).map(|id| topology.link(id)).filter(|link| link.alive);
                 let (from, to) = self.oriented(pair);
-                let (from, to) = (unit * ranks + from.0, (unit + 1) * ranks + to.0);
-                graph.add_edge(from.into(), to.into(), links.map(|link| link.capacity.min(all)).sum());
+                let capacity = links.map(|link| link.capacity.min(all)).sum();
+                edges.push((unit * ranks + from.0, (unit + 1) * ranks + to.0, capacity));
             }
-            for rank in 0..ranks {
-                graph.add_edge((unit * ranks + rank).into(), ((unit + 1) * ranks + rank).into(), all);
-            }
+            edges.extend((0..ranks).map(|rank| (unit * ranks + rank, (unit + 1) * ranks + rank, all)));
         }
-        for &(rank, amount) in &self.amounts {
-            graph.add_edge((width * ranks + rank.0).into(), sink.into(), amount);
-        }
+        edges.extend(self.amounts.iter().map(|&(rank, amount)| (width * ranks + rank.0, sink, amount)));
+        let graph = DiGraph::<(), u32>::from_edges(edges);
         let (value, flows) = dinics(&graph, source.into(), sink.into());
         if value >= all {
             return None;

@@ -67,13 +67,9 @@ impl<'a> TreePacking<'a> {
 
     fn specs(&self, steps: u32, width: u32) -> Vec<TreeSpec> {
         let roots = self.roots(steps, width);
-        let counted = roots.counts.iter().enumerate().map(|(rank, &count)| (rank as u32, count));
-        let roots: Vec<(u32, u32)> = match self.rooting {
-            Rooting::Translated { root, each } => vec![(root, each)],
-            Rooting::Free => counted.collect(),
-        };
+        let planned = |rank: u32| !matches!(self.rooting, Rooting::Translated { root, .. } if root != rank);
         let mut specs = Vec::new();
-        for (root, count) in roots {
+        for (root, &count) in (0..).zip(&roots.counts).filter(|&(rank, _)| planned(rank)) {
             for number in 0..count {
                 let tree = specs.len();
                 if self.networks.is_folded() {

@@ -57,18 +57,11 @@ struct Cuts {
 impl Cuts {
     /// The first edges are those from the source to each rank.
     fn new(network: &Network, counts: &[u32], width: u32) -> Self {
-        let mut graph = DiGraph::with_capacity(counts.len() + 1, counts.len() + network.link_count());
-        for _ in 0..=counts.len() {
-            graph.add_node(());
-        }
         let source = counts.len() as u32;
-        for (rank, &count) in counts.iter().enumerate() {
-            graph.add_edge(source.into(), (rank as u32).into(), count);
-        }
-        for ((&from, &to), &capacity) in network.from.iter().zip(&network.to).zip(&network.capacity) {
-            graph.add_edge(from.into(), to.into(), capacity.saturating_mul(width));
-        }
-        Self { graph, source }
+        let roots = counts.iter().zip(0..).map(|(&count, rank)| (source, rank, count));
+        let ends = network.from.iter().zip(&network.to).zip(&network.capacity);
+        let links = ends.map(|((&from, &to), capacity)| (from, to, capacity.saturating_mul(width)));
+        Self { graph: DiGraph::from_edges(roots.chain(links)), source }
     }
 
     fn set_count(&mut self, rank: usize, count: u32) {

@@ -110,8 +110,7 @@ impl Planner for Template {
         let not_found = || PlanError::NotFound { planner: self.name(), limit: format!("{steps} steps") };
         let schedule = match task.problem.collective().kind.pattern() {
             Pattern::OneToOne => {
-                let template = TemplateSchedule::new(torus, parts, steps);
-                template.map(|template| template.translate(topology, parts))
+                TemplateSchedule::new(torus, parts, steps).map(|template| template.translate(topology, parts))
             }
             pattern => {
                 let most = task.steps.or(task.max_steps).unwrap_or(u32::MAX).min(steps + MORE_STEPS);
