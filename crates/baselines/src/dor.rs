@@ -2,10 +2,10 @@
 //!
 //! # Idea
 //!
-//! Every message goes along `x` to the destination's position, then along `y`, then along `z`: each time in the shorter
-//! direction; where both are equally long, up from even positions of the source and down from odd ones. All parts of a
-//! message take one route. The routes alone say what each link carries (its *static load*); here they are also
-//! scheduled, store-and-forward.
+//! Every message goes along `x` to the destination's position, then along `y`, then along `z`, in the shorter
+//! direction; if both are equal, up from even positions of the source and down from odd ones. All parts of a message
+//! take one route. The routes alone fix the load of each link (its *static load*); here they are also scheduled,
+//! store-and-forward.
 //!
 //! ```text
 //!   . . d        s to d: along x to d's column,

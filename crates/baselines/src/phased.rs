@@ -2,9 +2,9 @@
 //!
 //! # Idea
 //!
-//! Everything goes as in HalfRing with DimRotation ([`Rings::DIM_ROTATION`]), but a ring with a dead cable runs
-//! something else. *FoldedRing* keeps to one direction, and a message that has to pass the dead cable walks back over
-//! all the other cables; a walk ends at its destination, wherever it lies. *OpenRing* uses the ring as the line it is.
+//! Everything goes as in HalfRing with DimRotation ([`Rings::DIM_ROTATION`]), except on rings with a dead cable.
+//! *FoldedRing* keeps to one direction there, and a message that has to pass the dead cable walks back over the other
+//! cables to its destination. *OpenRing* uses the ring as the line it is.
 //!
 //! ```text
 //!   0 ---> 1 ---> 2 ---> 3          folded, 3 to 0 is a logical edge of three hops
@@ -13,9 +13,9 @@
 //!
 //! With *MATE*, broken rings wait, and after each of the `D` normal phases there is an *acceleration phase* in which
 //! all other links are free to help them. The neighbors of a broken ring in each other dimension form a *virtual ring*,
-//! two hops longer; its data is divided among the `D-1` virtual rings and what is left of the ring itself, so that all
-//! end at the same time. With *MATEe* (enhanced) broken rings also work in the normal phases, on as much of their data
-//! as they can move meanwhile.
+//! two hops longer; its data is divided among the `D-1` virtual rings and the rest of the ring itself, so that all end
+//! together. With *MATEe* (enhanced) broken rings also work in the normal phases, on as much of their data as they can
+//! move meanwhile.
 //!
 //! ```text
 //!   normal 1  acceleration 1  normal 2  acceleration 2
@@ -24,9 +24,9 @@
 //!   (folded)  x': class 0     (folded)  x': class 1     the broken ring x': MATEe, in the parentheses too
 //! ```
 //!
-//! Several broken rings have their acceleration phase together, and the allocation divides the links that two of them
-//! want. With a phase for each (`mate_e2`) none is shared, as in the paper; rings of one dimension whose routes have no
-//! link in common are together even then.
+//! Several broken rings share their acceleration phase, and the allocation divides the links that two of them want.
+//! With a phase for each (`mate_e2`) none is shared, as in the paper, though rings of one dimension whose routes are
+//! disjoint still work together.
 //!
 //! # Applies
 //!
@@ -46,10 +46,10 @@
 //! | `mate`, `mate_open` | `T0 (1 + 1 / (D-1+r))` | `T0 (1 + 1 / (D-1))` | |
 //! | `mate_e`, `mate_e_open`, `mate_e2` | `T0 D / (D-1+r)` | | `T0 (1 + 2 (1-r) / (D-1+r))` |
 //!
-//! Folded, `T0 / r = N (k-1) / 2`. The paper calls FoldedRing bandwidth-optimal. It is not: OpenRing takes less. Exact
-//! where the shares come to whole chunks: MATE on 4x4x4 in 21 parts. The volume exceeds the loads by filling the
-//! pipelines, a few chunks in each phase, which vanishes as parts grow. Folded chunks pass ranks that have them
-//! already: the judge says so in warnings, which show the cost of the detour.
+//! Folded, `T0 / r = N (k-1) / 2`. The paper calls FoldedRing bandwidth-optimal, but OpenRing takes less. Exact if the
+//! shares are whole chunks: MATE on 4x4x4 in 21 parts. The volume exceeds the loads by filling the pipelines, a few
+//! chunks per phase, which vanishes as parts grow. Folded chunks pass ranks that have them already: the verifier warns
+//! of it.
 //!
 //! # Complexity
 //!

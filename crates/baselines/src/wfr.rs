@@ -13,8 +13,7 @@
 //! ```
 //!
 //! The wild hop is in the first later dimension with hops left, toward the destination; if there is none, up in the
-//! next dimension. Where that does not help, since something failed there too, the other direction follows, then other
-//! later dimensions.
+//! next dimension. If another failure is in the way, the other direction follows, then other later dimensions.
 //!
 //! # Applies
 //!

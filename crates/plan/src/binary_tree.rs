@@ -11,9 +11,9 @@
 //!       3 4 5 6
 //! ```
 //!
-//! A rank on such a path keeps what passes. Where the path to a child leads through ranks that have it anyway, it
-//! begins at the last of them, so no link carries a part twice, and parts follow each other through the tree without
-//! contention. A reduce is read backward in time over reversed links: what passes takes the sum of the rank along.
+//! A rank on such a path keeps what passes. If the path to a child leads through ranks that have it anyway, it begins
+//! at the last of them, so no link carries a part twice, and parts follow each other without contention. A reduce is
+//! read backward in time over reversed links: each rank adds its contribution to what passes.
 //!
 //! # Applies
 //!

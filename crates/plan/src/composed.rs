@@ -19,9 +19,9 @@
 //! # Steps and volume
 //!
 //! Twice those of the all-gather of shards, in vectors: on an intact 4x4x4 torus `2 * 10.5 / 64 = 21/64` in 12 steps,
-//! which is the bound. The rank with the fewest links decides, twice: with `c` live links it takes at least `2 (N-1) /
-//! (c N)`, which trees with free roots ([`SpanningTrees`](super::SpanningTrees)) avoid. The first shards have one part
-//! more where `N` does not divide the parts.
+//! which is the bound. A rank with `c` live links takes at least `2 (N-1) / (c N)`, so the rank with the fewest
+//! decides; trees with free roots ([`SpanningTrees`](super::SpanningTrees)) avoid that. If `N` does not divide the
+//! parts, the first shards have one more.
 //!
 //! # Complexity
 //!

@@ -2,19 +2,18 @@
 //!
 //! # Idea
 //!
-//! In each step, every rank and one neighbor send each other all they have, and add. The sums they then hold cover
-//! twice as many ranks. A line of two takes one step; a ring of four takes two, with one neighbor, then with the other.
-//! All ranks get bitwise the same sums, since `a + b` is `b + a`; a ring of three is left out because each rank would
-//! add three numbers in an order of its own.
+//! In each step, every rank and one neighbor send each other all they have, and add: the sums then cover twice as many
+//! ranks. A line of two takes one step; a ring of four takes two, with one neighbor, then with the other. All ranks get
+//! bitwise the same sums, since `a + b` is `b + a`; in a ring of three each rank would add in its own order.
 //!
 //! ```text
 //!   ring of four    step 1   0+1  0+1  2+3  2+3       0 and 1 swap, 2 and 3 swap
 //!                   step 2   sum  sum  sum  sum       1 and 2 swap, 3 and 0 swap
 //! ```
 //!
-//! Only a few links are busy in a step, so the vector is cut in classes, each of which takes the dimensions, and the
-//! neighbors, in another order: class `c` begins with dimension `c mod D`, and with the neighbor on the other side in
-//! every other round of classes.
+//! Only a few links are busy in a step, so the vector is cut in classes, each with another order of dimensions and
+//! neighbors: class `c` begins with dimension `c mod D`, and every other round of classes with the neighbor on the
+//! other side.
 //!
 //! # Applies
 //!

@@ -10,21 +10,22 @@ use collsynth_core::topology::{LinkId, Topology};
 /// The moves of every step.
 #[derive(Clone, Debug, Default)]
 pub struct Moves {
-    steps: Vec<Vec<(LinkId, Op, ChunkId)>>,
+    /// By operation.
+    steps: Vec<[Vec<(LinkId, ChunkId)>; 2]>,
 }
 
 impl Moves {
     /// An empty set of moves in this number of steps.
     pub fn new(steps: usize) -> Self {
-        Self { steps: vec![Vec::new(); steps] }
+        Self { steps: vec![Default::default(); steps] }
     }
 
     /// Moves chunks over a link in a step, counted from 0; appends steps as needed.
     pub fn add(&mut self, step: usize, link: LinkId, op: Op, chunks: impl IntoIterator<Item = ChunkId>) {
         if step >= self.steps.len() {
-            self.steps.resize_with(step + 1, Vec::new);
+            self.steps.resize_with(step + 1, Default::default);
         }
-        self.steps[step].extend(chunks.into_iter().map(|chunk| (link, op, chunk)));
+        self.steps[step][op as usize].extend(chunks.into_iter().map(|chunk| (link, chunk)));
     }
 
     pub fn reverse(&mut self) {
@@ -42,8 +43,8 @@ impl Moves {
         let mut carried: Vec<[Vec<ChunkId>; 2]> = vec![Default::default(); topology.links().len()];
         let mut builder = Schedule::builder();
         for (step, moves) in self.steps.into_iter().enumerate() {
-            for (link, op, chunk) in moves {
-                carried[link.index()][op as usize].push(chunk);
+            for (op, moves) in moves.into_iter().enumerate() {
+                moves.into_iter().for_each(|(link, chunk)| carried[link.index()][op].push(chunk));
             }
             let used = carried
                 .iter()

@@ -24,9 +24,8 @@
 //!
 //! The first try takes the least number of steps (the distance bound) and the least total width (the volume bound,
 //! rounded up to whole chunks); later tries go slightly above. On tori with failed cables the first try nearly always
-//! succeeds, so that both figures are certified optimal. Sparse demands leave busy ranks hardly an idle link: the
-//! search looks for their last unit of width in steps that are all 1 wide, to which every schedule can be stretched,
-//! with more patience; then it reduces the steps again.
+//! succeeds, so both figures are certified optimal. Sparse demands leave busy ranks hardly an idle link: the search
+//! then looks for the last unit of width in steps that are all 1 wide, with more patience, and reduces the steps again.
 //!
 //! # Complexity
 //!

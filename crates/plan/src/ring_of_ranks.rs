@@ -23,13 +23,12 @@
 //!
 //! # Applies
 //!
-//! All_reduce, all_gather and all_reduce_gathered, or barrier, on any topology through whose live ranks and links a
-//! ring (a Hamiltonian cycle) is found. Two ranks and both links between them form a ring.
+//! All_reduce, all_gather and all_reduce_gathered, or barrier, on any topology whose live ranks and links have a ring
+//! (a Hamiltonian cycle) that the search finds. Two ranks and both links between them form a ring.
 //!
 //! # Steps and volume
 //!
-//! For links of capacity 1; on a one-way ring of links nothing is better, on a torus all links but one per rank are
-//! idle.
+//! For links of capacity 1. A one-way ring allows nothing better; on a torus all links but one per rank idle.
 //!
 //! | planner | steps | volume |
 //! |---|---|---|
@@ -37,13 +36,12 @@
 //! | `ring_gather` | `N-1` | `N-1` |
 //! | `two_wave` | `2 (N-1)` | `2 (N-1)`, one link busy at a time; [`Flood`](super::Flood) takes diameter steps |
 //!
-//! Segment `i` of an all-reduce has the parts `i n / N .. (i+1) n / N`, rounded down; some are empty if there are fewer
-//! parts than ranks.
+//! Segment `i` of an all-reduce has the parts `i n / N .. (i+1) n / N`, rounded down; with fewer parts than ranks some
+//! are empty.
 //!
 //! # Complexity
 //!
-//! The size of the schedule, after the search for the ring, which has fixed limits: where it finds none, there may
-//! still be one.
+//! The size of the schedule, after the search for the ring, which has fixed limits and may miss one.
 //!
 //! # Reference
 //!

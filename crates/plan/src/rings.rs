@@ -2,12 +2,11 @@
 //!
 //! # Idea
 //!
-//! In a phase, chunks move along one dimension each, around its rings, to their destination's position there; each
-//! step, all that still has to go moves on by one hop. Every planner is a row of [`Rings`]: which part of a message
-//! goes up the ring and which down, and when its chunks work on which dimension.
+//! In a phase, each chunk moves along one dimension, a hop per step, to its destination's position there. Every planner
+//! is a row of [`Rings`]: the part of a message that goes up the ring, and the order of the dimensions.
 //!
 //! *Ring* sends half of every message in each direction. *HalfRing* sends every message in the shorter one: up for an
-//! offset `d < k/2` on a ring of `k` ranks, down for `d > k/2`; what goes exactly half way around is split in two.
+//! offset `d < k/2` on a ring of `k` ranks, down for `d > k/2`, half each way for `d = k/2`.
 //!
 //! ```text
 //!   Ring     0 ---> 1 ---> 2 ---> 3 --->    upper halves of 0>1, 0>2, 0>3: 1, 2, 3 hops
@@ -17,9 +16,9 @@
 //!            0 <--- 3 <--- 2 ... 1          to -1 and half of -2
 //! ```
 //!
-//! `ring` and `half_ring` take the dimensions in turn, so all but one idle. `dim_rotation` (HalfRing with DimRotation)
-//! divides the data in `D` classes, each of which begins with another dimension. `ring_pipeline` (Ring with Pipeline)
-//! lets the `C` parts of every message follow each other through the dimensions:
+//! `ring` and `half_ring` take the dimensions in turn, so all but one idle. In `dim_rotation` (HalfRing with
+//! DimRotation) each of `D` classes of data begins with another dimension. In `ring_pipeline` (Ring with Pipeline) the
+//! `C` parts of every message follow each other through the dimensions:
 //!
 //! ```text
 //!   rotation   phase 0  phase 1  phase 2        pipeline  slot 1  slot 2  slot 3  slot 4
@@ -29,8 +28,7 @@
 //! ```
 //!
 //! A part belongs to class `(its number in the message + the sum of its offsets) mod D`: with `D` parts every message
-//! has one part of each class, and with fewer the classes still come out about equal (exactly equal on tori of even
-//! extents and two dimensions, say, with whole messages).
+//! has one part of each class, and with fewer the classes are still about equal.
 //!
 //! # Applies
 //!
@@ -39,8 +37,7 @@
 //!
 //! # Steps and volume
 //!
-//! For `N` ranks and extents `k`; the last two rows for equal extents, elsewhere a phase takes what the dimension with
-//! most to do needs.
+//! For `N` ranks and extents `k`; the last two rows for equal extents, otherwise the busiest dimension sets a phase.
 //!
 //! | planner | steps | volume | exact where whole |
 //! |---|---|---|---|
@@ -49,8 +46,8 @@
 //! | `dim_rotation` | `D floor(k/2)` | `N k / 8` or `N (k^2-1) / (8k)`, the bisection bound | `D` divides `parts`, and `parts * N / (k D)` is even for even `k` |
 //! | `ring_pipeline` | `(C+D-1) (k-1)` | `(C+D-1)/C * N (k-1) / 4` | `N / k` is even |
 //!
-//! An extent of 2 with a single cable costs `N / 2`. Elsewhere a half that does not come out even is rounded: of Ring,
-//! the larger half goes up for odd offsets; of HalfRing, always up.
+//! An extent of 2 with a single cable costs `N / 2`. Uneven halves are rounded: the larger half of Ring goes up for odd
+//! offsets, that of HalfRing always.
 //!
 //! # Complexity
 //!

@@ -2,17 +2,17 @@
 //!
 //! # Idea
 //!
-//! Each chunk spreads along a tree through the time-expanded network: every rank gets it once, over one link in one
-//! step, from a rank that had it before. The trees of all chunks are routed at once; arrivals that share overfull slots
-//! negotiate which of them moves (see `tree_routing`).
+//! Each chunk spreads along a tree through the time-expanded network: every rank gets it once, from a rank that had it
+//! before. All trees are routed at once; arrivals that share overfull slots negotiate which of them moves (see
+//! `tree_routing`).
 //!
 //! ```text
 //!   root --1--> a --2--> b          step on each link; b may instead be reached from c in step 3,
 //!     `---1---> c --3--> d          if that slot is cheaper: all_gather, broadcast
 //! ```
 //!
-//! Read backward in time over reversed links, such trees collect instead of spreading: a rank adds what it receives to
-//! its own contribution and sends the sum once. That is how reduce_scatter and reduce are planned.
+//! Read backward in time over reversed links, such trees collect: a rank adds what it receives to its own contribution
+//! and sends the sum once. That plans reduce_scatter and reduce.
 //!
 //! # Applies
 //!

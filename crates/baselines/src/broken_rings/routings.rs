@@ -3,8 +3,7 @@
 //! # The ring itself
 //!
 //! A ring with one dead cable is a line of `k` ranks. FoldedRing keeps to one direction, up: a chunk bound down the
-//! line walks up to its end and then back to its destination. The walk back is the last of the `k` logical edges in the
-//! paper's ring.
+//! line walks up to its end and then back, the last of the `k` logical edges of the paper's ring.
 //!
 //! ```text
 //!   0 ---> 1 ---> 2 ---> 3        2 to 1, folded:  2 -> 3 -> 2 -> 1

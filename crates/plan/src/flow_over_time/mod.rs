@@ -2,9 +2,9 @@
 //!
 //! # Idea
 //!
-//! What one rank sends to all others is a single commodity: a chunk that arrives at a rank may be any of those wanted
-//! there. So for steps of given widths, whether everything can be sent is a question of maximum flow through the
-//! time-expanded network, and the flow, decomposed into paths, is the schedule. Nothing has to be negotiated.
+//! All that one rank sends is a single commodity: a chunk that arrives at a rank may be any of those wanted there. So
+//! whether everything fits in steps of given widths is a maximum flow problem in the time-expanded network, and the
+//! flow, decomposed into paths, is the schedule. Nothing is negotiated.
 //!
 //! ```text
 //!   time 0    1    2    3        the flow may wait at a rank, or cross a link in a step,
@@ -13,8 +13,8 @@
 //!      a    o----o----o----> what a is to get
 //! ```
 //!
-//! What remains is to find widths; the cuts that limit a flow say which steps are too narrow (see `narrow`). Where all
-//! send to one rank, the schedule is read backward in time over reversed links.
+//! The cuts that limit a flow show which steps are too narrow (see `narrow`). If all send to one rank, the schedule is
+//! read backward in time over reversed links.
 //!
 //! # Applies
 //!
@@ -24,9 +24,8 @@
 //! # Steps and volume
 //!
 //! The least steps first, then more as long as they reduce the width. On tori the volume is the cut of the root, `(N-1)
-//! / (live links of the root)`, in diameter steps. Where another cut is as tight as that of the root, steps before
-//! anything has reached it are lost: the least width is then that of the quickest flow in steps of width 1, which a
-//! metric over time certifies.
+//! / (live links of the root)`, in diameter steps. If another cut is as tight, steps before anything has reached it are
+//! lost: the least width is then that of the quickest flow in steps of width 1, which a metric over time certifies.
 //!
 //! # Complexity
 //!

@@ -2,8 +2,8 @@
 //!
 //! # Idea
 //!
-//! The linear program splits every message over any paths through the time-expanded network and minimizes the sum of
-//! the widths in a given number of steps. Rounded to whole chunks, its paths exceed a slot here and there by a chunk or
+//! The linear program splits every message over any paths through the time-expanded network and minimizes the total
+//! width in a given number of steps. Rounded to whole chunks, its paths overfill a slot here and there by a chunk or
 //! two; negotiation moves those away.
 //!
 //! ```text
@@ -14,8 +14,8 @@
 //! # Applies
 //!
 //! All_to_all, all_to_allv, scatter and gather on any topology, while the program is small: its size is `N * links *
-//! steps` over the number of symmetries. Where that is too large, the planner solves the flow without steps and spreads
-//! its paths over the steps; where `N * links` is too large as well, it does not apply.
+//! steps` over the number of symmetries. If that is too large, the planner solves the flow without steps and spreads
+//! its paths over the steps; if `N * links` is too large as well, it does not apply.
 //!
 //! # Steps and volume
 //!

@@ -14,13 +14,13 @@
 //! ```
 //!
 //! A rank with few links cannot receive everything from elsewhere, so it is a root more often than others: just often
-//! enough that no set of ranks is short of trees (see `root_counts`). What goes up is the mirror image of what goes
-//! down. Where links differ from their opposites, trees up and trees down are planned together, from the same roots. On
-//! an intact symmetric torus whose number of ranks divides the parts, the trees of one rank are planned and translated
-//! to all ranks, as in [`Template`](super::Template): a slot is then a direction in a step.
+//! enough that no set of ranks is short of trees (see `root_counts`). Trees up mirror trees down. If links differ from
+//! their opposites, both are planned together, from the same roots. On an intact symmetric torus whose number of ranks
+//! divides the parts, the trees of one rank are planned and translated to all ranks, as in
+//! [`Template`](super::Template): a slot is then a direction in a step.
 //!
-//! An all-reduce composed of reduce_scatter and all_gather is the special case of equally many roots at all ranks: a
-//! rank with a dead cable then delays everyone twice.
+//! An all-reduce composed of reduce_scatter and all_gather is the special case of equally many roots per rank: a rank
+//! with a dead cable then delays everyone twice.
 //!
 //! # Applies
 //!
@@ -35,9 +35,9 @@
 //! bound, 21/64, in 12 steps; with a dead cable it does so in 382 parts, 63/191, and is 1 % above in 192 parts, in less
 //! than 20 steps.
 //!
-//! Over the `c` links left to a rank that is `h` hops from the farthest, `P` chunks have to come in once they can have
-//! been everywhere else, and to leave while they can still get everywhere. So the total width is at least `P / c + h -
-//! 1`; where ranks have lost several links, this exceeds the bound.
+//! Over the `c` links left to a rank `h` hops from the farthest, `P` chunks must come in after they can have been
+//! everywhere else, and leave while they can still get everywhere. So the total width is at least `P / c + h - 1`; if
+//! ranks have lost several links, this exceeds the bound.
 //!
 //! # Complexity
 //!

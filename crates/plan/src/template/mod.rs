@@ -3,10 +3,9 @@
 //!
 //! # Idea
 //!
-//! A torus looks the same from every rank, so every rank can treat its own offset `+delta` alike: one schedule for the
-//! offsets of rank 0, the *template*, is translated to all N ranks. A hop in direction `x+` of the template then loads
-//! every `x+` link of the torus equally, so the template is contention-free if in each step no direction occurs more
-//! often than the step is wide.
+//! A torus looks the same from every rank, so one schedule for the offsets of rank 0, the *template*, is translated to
+//! all N ranks. A hop in direction `x+` of the template then loads every `x+` link equally, so the template is
+//! contention-free if no direction occurs more often in a step than the step is wide.
 //!
 //! ```text
 //!   all_to_all                                             all_gather
