@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use collsynth::bound;
-use collsynth::certificate::{Bounds, VolumeBound};
+use collsynth::certificate::Bounds;
 use collsynth::collective::{Collective, Kind};
 use collsynth::cost::Rates;
 use collsynth::plan::{Control, Goal, PlanError, StopReason, alternatives, planners};
 use collsynth::problem::Problem;
+use collsynth::report::bounds::sharpen;
 use collsynth::report::comparison::{Baseline, Comparison, Entry, Machine, Plot, Refusal};
 use collsynth::topology::{Topology, TopologySpec};
 
@@ -206,11 +207,7 @@ impl Run<'_> {
             match self.ask(name, topology, &kind, &rates, &place.words)? {
                 Ok(found) => {
                     for (entry, bounds) in found {
-                        let known = machine.bounds.volume.as_ref().map(|bound| bound.at_least);
-                        let found = bounds.volume.filter(VolumeBound::is_for_any_parts);
-                        if found.as_ref().map(|bound| bound.at_least) > known {
-                            machine.bounds.volume = found;
-                        }
+                        sharpen(&mut machine.bounds, bounds.volume.as_ref());
                         machine.entries.push(entry);
                     }
                 }

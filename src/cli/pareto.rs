@@ -4,10 +4,12 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
+use collsynth::bound;
 use collsynth::collective::{Collective, Kind};
 use collsynth::cost::Price;
 use collsynth::plan::{Front, Goal, Parts, Plan, Smt, SmtBackend, StopReason, trace, useful_parts};
 use collsynth::problem::Problem;
+use collsynth::report::bounds::sharpen;
 use collsynth::report::curve::{Curve, Point};
 use collsynth::topology::Topology;
 
@@ -123,9 +125,11 @@ impl ParetoCommand {
         }
         let points: Vec<Point> = front.into_points().into_iter().map(|(_, _, point)| point).collect();
         let problem = Problem::new(topology, Collective::new(kind))?;
-        let curve = Curve { problem: &problem, points: &points, prices: &self.prices(), stopped };
+        let mut bounds = bound::find(&problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
+        points.iter().for_each(|point| sharpen(&mut bounds, point.volume_bound()));
+        let curve = Curve { problem: &problem, bounds: &bounds, points: &points, prices: &self.prices(), stopped };
         self.format.print(|| curve.to_text(), || curve.to_json())?;
-        let proven = points.len() == 1 && points[0].quality.steps.is_certified() && points[0].gap() == Some(0.0);
+        let proven = points.len() == 1 && points[0].quality.steps.is_certified() && curve.gap(&points[0]) == Some(0.0);
         Ok(if stopped == StopReason::Finished || proven { Ending::Success } else { Ending::Stopped })
     }
 

@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
-use collsynth_core::certificate::{Bounds, Rational};
+use collsynth_core::certificate::{Bounds, Rational, Scope, VolumeBound};
 use collsynth_core::problem::Problem;
 use collsynth_plan::bound::{BoundFinding, Claim, FlowBound};
 use collsynth_verify::report::collective::cut;
 use collsynth_verify::report::figures::{decimal, exact, exact_and_decimal};
 use collsynth_verify::report::overview::headline;
+use collsynth_verify::report::quality::{named, scope_to_json};
 use collsynth_verify::report::table::Table;
 
 /// The bounds in lines for people: each with its evidence, then what they mean for whole widths, and what the linear
@@ -20,11 +21,11 @@ pub fn to_text(problem: &Problem, findings: &[BoundFinding], flow: Option<&FlowB
     }
     let mut table = Table::new(&[]).indented(2);
     for finding in findings {
-        let (figure, at_least) = match &finding.claim {
-            Claim::Steps(bound) => ("steps", bound.at_least.to_string()),
-            Claim::Volume(bound) => ("volume", exact_and_decimal(bound.at_least)),
+        let (figure, at_least, parts) = match &finding.claim {
+            Claim::Steps(bound) => ("steps", bound.at_least.to_string(), String::new()),
+            Claim::Volume(bound) => ("volume", exact_and_decimal(bound.at_least), named(bound.scope(), problem)),
         };
-        let cells = [figure, ">=", &at_least, finding.name, &finding.words];
+        let cells = [figure, ">=", &format!("{at_least}{parts}"), finding.name, &finding.words];
         table.row(cells.map(str::to_owned));
     }
     text.push_str(&table.to_string());
@@ -52,6 +53,7 @@ pub fn to_json(problem: &Problem, findings: &[BoundFinding], flow: Option<&FlowB
             "at_least": bound.at_least,
             "evidence": finding.name,
             "words": finding.words,
+            "bound_for": scope_to_json(Some(Scope::AnyParts)),
             "from": bound.from.0,
             "to": bound.to.0,
         }),
@@ -61,6 +63,7 @@ pub fn to_json(problem: &Problem, findings: &[BoundFinding], flow: Option<&FlowB
             "decimal": decimal(bound.at_least),
             "evidence": finding.name,
             "words": finding.words,
+            "bound_for": scope_to_json(Some(bound.scope())),
         }),
     };
     let best = best(findings);
@@ -90,4 +93,12 @@ pub fn best(findings: &[BoundFinding]) -> Bounds {
         }
     }
     best
+}
+
+/// Takes over a bound on the volume that is greater, if it holds for any number of parts.
+pub fn sharpen(bounds: &mut Bounds, found: Option<&VolumeBound>) {
+    let known = bounds.volume.as_ref().map(|bound| bound.at_least);
+    if let Some(found) = found.filter(|found| found.scope() == Scope::AnyParts && Some(found.at_least) > known) {
+        bounds.volume = Some(found.clone());
+    }
 }

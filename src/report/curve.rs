@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use super::observed;
 use super::summary::refuted_to_json;
-use collsynth_core::certificate::{Bounds, Rational};
+use collsynth_core::certificate::{Bounds, Rational, VolumeBound};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Solution;
 use collsynth_plan::cost::Price;
 use collsynth_plan::{Account, StopReason};
-use collsynth_verify::report::figures::{bytes, decimal, exact_and_decimal, fine_percent, seconds};
+use collsynth_verify::report::figures::{bytes, decimal, exact_and_decimal, fine_percent, seconds, times};
 use collsynth_verify::report::machine::describe;
 use collsynth_verify::report::overview::headline;
 use collsynth_verify::report::quality::{Quality, volume};
@@ -40,6 +40,8 @@ pub struct Point {
 pub struct Curve<'a> {
     /// The collective and the machine; its parts are 1.
     pub problem: &'a Problem,
+    /// Bounds that hold for all points, whatever their parts.
+    pub bounds: &'a Bounds,
     /// By ascending steps.
     pub points: &'a [Point],
     /// Message sizes to show times for.
@@ -73,9 +75,9 @@ impl Point {
         }
     }
 
-    /// How far the volume lies above its bound, as a share of the bound.
-    pub fn gap(&self) -> Option<f64> {
-        self.quality.volume.gap()
+    /// Its bound on the volume, if there is one.
+    pub fn volume_bound(&self) -> Option<&VolumeBound> {
+        self.bounds.volume.as_ref()
     }
 
     fn seconds(&self, price: &Price) -> f64 {
@@ -87,16 +89,11 @@ impl Curve<'_> {
     /// A heading, the bounds, and a line for each point; the best time for each message size has a star.
     pub fn to_text(&self) -> String {
         let mut text = format!("{}\n", headline(self.problem));
-        if let Some(bounds) = self.points.first().map(|point| &point.bounds) {
-            let steps = bounds.steps.as_ref().map(|bound| format!("{} steps", bound.at_least));
-            // Not one proven only for the parts of a point.
-            let volumes = self.points.iter().filter_map(|point| point.bounds.volume.as_ref());
-            let least = volumes.into_iter().find(|bound| bound.is_for_any_parts());
-            let least = least.map(|bound| format!("volume {}", exact_and_decimal(bound.at_least)));
-            let bounds: Vec<String> = steps.into_iter().chain(least).collect();
-            if !bounds.is_empty() {
-                text.push_str(&format!("  bound: {}\n", bounds.join(", ")));
-            }
+        let steps = self.bounds.steps.as_ref().map(|bound| format!("{} steps", bound.at_least));
+        let volume = self.bounds.volume.as_ref().map(|bound| format!("volume {}", exact_and_decimal(bound.at_least)));
+        let bounds: Vec<String> = steps.into_iter().chain(volume).collect();
+        if !bounds.is_empty() {
+            text.push_str(&format!("  bound: {}\n", bounds.join(", ")));
         }
         let sizes: Vec<String> = self.prices.iter().map(|price| bytes(price.message_bytes)).collect();
         let mut headings = vec!["steps", "volume", "gap", "parts", "planner", "held"];
@@ -104,7 +101,7 @@ impl Curve<'_> {
         headings.push("options");
         let mut table = Table::new(&headings).indented(2);
         for (index, point) in self.points.iter().enumerate() {
-            let gap = match point.gap() {
+            let gap = match self.gap(point) {
                 Some(0.0) => "0".to_owned(),
                 gap => gap.map_or("-".to_owned(), fine_percent),
             };
@@ -126,6 +123,12 @@ impl Curve<'_> {
             StopReason::Interrupted => text.push_str("interrupted; there may be more\n"),
         }
         text
+    }
+
+    /// How far the volume of a point lies above the bound, as a share of the bound.
+    pub fn gap(&self, point: &Point) -> Option<f64> {
+        let bound = self.bounds.volume.as_ref()?.at_least;
+        (bound > Rational::from(0)).then(|| times(point.volume, bound) - 1.0)
     }
 
     /// The same as a JSON object.

@@ -2,10 +2,12 @@
 
 use serde_json::{Value, json};
 
+use collsynth_core::certificate::{Rational, Scope};
 use collsynth_core::problem::Problem;
 use collsynth_plan::bound::SteppedBound;
 use collsynth_verify::report::figures::{decimal, exact};
 use collsynth_verify::report::overview::headline;
+use collsynth_verify::report::quality::{named, scope_to_json};
 use collsynth_verify::report::table::Table;
 
 /// One number of steps.
@@ -18,8 +20,13 @@ pub struct Point {
 }
 
 impl Point {
-    fn is_optimal(&self, problem: &Problem) -> bool {
-        self.planned.is_some_and(|(width, _)| width <= u64::from(self.bound.least_width(problem.parts())))
+    /// The schedules of which none is narrower in as many steps, if that is proven.
+    fn optimal_for(&self, problem: &Problem) -> Option<Scope> {
+        let (width, _) = self.planned?;
+        if Rational::new(width.into(), problem.parts().into()) <= self.bound.proven.at_least {
+            return Some(Scope::AnyParts);
+        }
+        (width <= u64::from(self.bound.least_width(problem.parts()))).then_some(Scope::TheseParts)
     }
 }
 
@@ -35,7 +42,7 @@ pub fn to_text(problem: &Problem, points: &[Point]) -> String {
             format!("{:.4}", (decimal(point.bound.proven.at_least) * 1e4 + 1e-3).floor() / 1e4),
             point.bound.least_width(problem.parts()).to_string(),
             planned,
-            if point.is_optimal(problem) { "optimal".to_owned() } else { String::new() },
+            point.optimal_for(problem).map_or_else(String::new, |scope| format!("optimal{}", named(scope, problem))),
         ]);
     }
     text.push_str(&table.to_string());
@@ -54,7 +61,7 @@ pub fn to_json(problem: &Problem, points: &[Point]) -> Value {
             "total_width": point.bound.least_width(problem.parts()),
             "planned_width": point.planned.map(|(width, _)| width),
             "planner": point.planned.map(|(_, planner)| planner),
-            "optimal": point.is_optimal(problem),
+            "optimal_for": scope_to_json(point.optimal_for(problem)),
         })
     };
     json!({

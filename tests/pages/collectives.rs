@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use collsynth::bound;
-use collsynth::certificate::Rational;
+use collsynth::certificate::{Rational, Scope};
 use collsynth::collective::{Demand, Kind};
 use collsynth::plan::{Plan, PlanError};
 use collsynth::problem::Problem;
@@ -33,7 +33,8 @@ const HEAD: &str = "# Every collective, with and without failures
 Every collective on nine machines with all sorts of failures. A test (`tests/pages/collectives.rs`) plans each with
 default options, verifies it, compares it with its certified bounds and keeps this page current. For collectives with a
 root, each figure is that of the root with the largest gap: of all roots up to 9 ranks, of four beyond. The gap is how
-far the volume lies above its bound. [tests/data/collectives.txt](../tests/data/collectives.txt) has every case, with
+far the volume lies above its bound. Where the bound holds for the parts planned only, or is met but for rounding up to
+a whole width, more parts may need less volume: *certified optimal for these parts*. [tests/data/collectives.txt](../tests/data/collectives.txt) has every case, with
 its steps, volume and bounds.
 
 The failed cables: the first; one from the middle of the list; one more at a rank of the first. The failed rank is the
@@ -232,6 +233,11 @@ fn is_certified(outcome: &Outcome) -> bool {
     }
 }
 
+/// Does the claim about its volume hold for its own parts only?
+fn is_for_parts(outcome: &Outcome) -> bool {
+    outcome.quality.volume.scope() == Some(Scope::TheseParts)
+}
+
 /// A case in numbers: root, parts, steps and their bound, volume and its bound, gap, and what is certified.
 fn cells(outcome: &Outcome) -> [String; 8] {
     let optional = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
@@ -243,6 +249,7 @@ fn cells(outcome: &Outcome) -> [String; 8] {
         (false, true) => "volume",
         (false, false) => "none",
     };
+    let parts = if is_for_parts(outcome) { ", the volume for these parts" } else { "" };
     [
         optional(outcome.kind.root().map(|root| root.to_string())),
         outcome.parts.to_string(),
@@ -251,7 +258,7 @@ fn cells(outcome: &Outcome) -> [String; 8] {
         decimal(outcome.volume),
         optional(volume.map(decimal)),
         optional(gap),
-        certified.to_owned(),
+        format!("{certified}{parts}"),
     ]
 }
 
@@ -270,8 +277,8 @@ fn rows(outcomes: &Outcomes) -> String {
 
 fn page(outcomes: &Outcomes) -> String {
     let mut page = HEAD.to_owned();
-    let explained = "How many meet their bound on the volume (on the steps, where data has no volume), and the largest \
-                     gap of the others";
+    let explained = "How many meet their bound on the volume (on the steps, where data has no volume), how many of \
+                     these one that holds for the parts planned only (*p*), and the largest gap of the others";
     write!(page, "\n## By failures\n\n{explained}.\n\n{}", table(outcomes, &DAMAGES.map(String::from), |d, _| d))
         .unwrap();
     let machines = MACHINES.map(machine_name);
@@ -295,8 +302,8 @@ fn kind_names() -> Vec<&'static str> {
     kinds(&machine(&[3], "none").unwrap()).iter().map(|kinds| kinds[0].name()).collect()
 }
 
-/// Per collective and column (from damage and machine): how many of how many cases meet the bound, and the largest gap
-/// of the others.
+/// Per collective and column (from damage and machine): how many of how many cases meet the bound, how many of them one
+/// for these parts only, and the largest gap of the others.
 fn table(outcomes: &Outcomes, columns: &[String], column: impl Fn(usize, usize) -> usize) -> String {
     let mut table = format!("| collective | {} |\n|---|{}\n", columns.join(" | "), "---|".repeat(columns.len()));
     for (k, name) in kind_names().into_iter().enumerate() {
@@ -305,10 +312,12 @@ fn table(outcomes: &Outcomes, columns: &[String], column: impl Fn(usize, usize) 
             let of_cell = outcomes.iter().filter(|&(&(kind, m, d), _)| (kind, column(d, m)) == (k, c));
             let cell: Vec<&Outcome> = of_cell.filter_map(|(_, outcome)| outcome.as_ref()).collect();
             let met = cell.iter().filter(|outcome| is_certified(outcome)).count();
+            let of_parts = cell.iter().filter(|outcome| is_certified(outcome) && is_for_parts(outcome)).count();
             let others = cell.iter().filter(|outcome| !is_certified(outcome));
             let worst = others.map(|outcome| outcome.gap()).fold(0.0, f64::max);
             let worst = if met < cell.len() { format!(", {}", fine_percent(worst)) } else { String::new() };
-            write!(table, " {met} of {}{worst} |", cell.len()).unwrap();
+            let of_parts = if of_parts > 0 { format!(" ({of_parts} p)") } else { String::new() };
+            write!(table, " {met} of {}{of_parts}{worst} |", cell.len()).unwrap();
         }
         table.push('\n');
     }

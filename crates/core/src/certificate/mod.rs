@@ -75,13 +75,25 @@ pub struct VolumeBound {
 }
 
 impl VolumeBound {
-    /// Does it hold for any number of parts per message?
-    pub fn is_for_any_parts(&self) -> bool {
-        !matches!(self.evidence, Evidence::MetricOverTime { .. })
+    /// The schedules it holds for.
+    pub fn scope(&self) -> Scope {
+        match self.evidence {
+            Evidence::Metric { .. } | Evidence::Cut { .. } | Evidence::Partition { .. } => Scope::AnyParts,
+            Evidence::MetricOverTime { .. } => Scope::TheseParts,
+        }
     }
 }
 
-/// A joint bound: no schedule of `steps` steps or fewer has less volume than `at_least`.
+/// The schedules a bound holds for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All, whatever the number of parts.
+    AnyParts,
+    /// Those with the problem's own number of parts.
+    TheseParts,
+}
+
+/// A joint bound: no schedule of `steps` steps or fewer has less volume than `at_least`, whatever the number of parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JointBound {
     /// The number of steps.

@@ -1,14 +1,15 @@
 //! The audit: does a rank program do what its collective asks in every interleaving of its workers' operations?
 //!
-//! The answer is exact, without enumerating or sampling interleavings. Every channel has one sender and one receiver,
+//! The answer covers every interleaving, without enumerating or sampling them, and is exact but for one order: that a
+//! send into a full channel waits for a receive. What is accepted so holds on channels with the stated slots or more;
+//! what only a shallow channel orders is refused. Every channel has one sender and one receiver,
 //! and an operation that may proceed is never blocked by another that does. So
 //!
 //! 1. order alone fixes which packet each receive takes, and if one interleaving terminates, all do (`run`); if one
 //!    gets stuck, all do, and the workers that wait for each other are named;
 //! 2. two operations are ordered if a chain of worker orders, waits and packets leads from one to the other: Lamport,
 //!    "Time, Clocks, and the Ordering of Events in a Distributed System" (1978). A slot that two unordered operations
-//!    touch, one of them to write, is a race (`races`). Back-pressure from a full channel does not count as an order: a
-//!    program must not depend on a shallow channel;
+//!    touch, one of them to write, is a race (`races`);
 //! 3. without races, every operation reads the same values in every interleaving, so the values of one run (`values`)
 //!    are compared with the collective's demands (`outcome`);
 //! 4. by the same orders, a program that claims to be free of contention is refused if two transfers may be on one link

@@ -32,15 +32,9 @@ pub fn figures(problem: &Problem, schedule: &Schedule, bounds: Option<&Bounds>) 
         steps.push(bound_words(least_steps.as_ref().map(|bound| bound.at_least.to_string()), quality.steps));
         let least = least_volume.as_ref().map(|bound| exact_and_decimal(bound.at_least));
         volumes.push(bound_words(least, quality.volume));
-        let above = |bound: u32| format!("{} above the bound", statistics.steps as u64 - u64::from(bound));
-        steps.push(match (least_steps, quality.steps) {
-            (Some(bound), Standing::Above(_)) => above(bound.at_least),
-            (Some(bound), Standing::OptimalJointly(_)) => {
-                format!("certified the fewest at this volume ({})", above(bound.at_least))
-            }
-            (_, standing) => standing.words(problem),
-        });
-        volumes.push(quality.volume.words(problem));
+        let bound = least_steps.as_ref().map(|bound| bound.at_least);
+        steps.push(quality.steps.of_steps(problem, statistics.steps, bound));
+        volumes.push(quality.volume.of_volume(problem));
     }
     let mut table = Table::new(&[]).indented(2);
     table.row(steps);
@@ -78,7 +72,7 @@ pub fn figures_to_json(problem: &Problem, schedule: &Schedule, bounds: &Bounds) 
 fn bound_words(bound: Option<String>, standing: Standing) -> String {
     match bound {
         Some(bound) => format!("bound {bound}"),
-        None if standing == Standing::Optimal => "nothing to move".to_owned(),
+        None if standing.is_certified() => "nothing to move".to_owned(),
         None => "no bound stated".to_owned(),
     }
 }

@@ -4,22 +4,21 @@ use serde_json::{Value, json};
 
 use super::collective::cut;
 use super::figures::{decimal, exact, fine_percent, times};
-use collsynth_core::certificate::{Bounds, Rational};
+use collsynth_core::certificate::{Bounds, Rational, Scope, VolumeBound};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
 
-/// How a figure compares with its lower bound; the number is its gap, as a share of the bound.
+/// How a figure compares with its lower bound; the number is its gap, as a share of the bound. A claim of
+/// [`Scope::AnyParts`] is about all schedules, one of [`Scope::TheseParts`] about those with the same number of parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Standing {
-    /// It meets its bound: nothing is better.
-    Optimal,
-    /// It is the bound rounded up to a whole width: nothing is better with the same number of parts.
-    OptimalForParts(f64),
+    /// Nothing is better: it meets its bound, or the bound rounded up to a whole width.
+    Optimal(Scope, f64),
     /// It is above the bound, but a joint bound proves that nothing is better without being worse in the other figure,
     /// steps or volume.
-    OptimalJointly(f64),
+    OptimalJointly(Scope, f64),
     /// It is above the bound.
-    Above(f64),
+    Above(Scope, f64),
     /// There is no bound.
     Unknown,
 }
@@ -36,47 +35,89 @@ pub struct Quality {
 impl Standing {
     /// True if no schedule with the same number of parts is better.
     pub fn is_certified(self) -> bool {
-        matches!(self, Self::Optimal | Self::OptimalForParts(_))
+        matches!(self, Self::Optimal(..))
     }
 
-    fn jointly(self, proven: bool) -> Self {
+    /// The gap, as a share of the bound.
+    pub fn gap(self) -> Option<f64> {
         match self {
-            Self::Above(above) if proven => Self::OptimalJointly(above),
-            standing => standing,
+            Self::Optimal(_, above) | Self::OptimalJointly(_, above) | Self::Above(_, above) => Some(above),
+            Self::Unknown => None,
         }
     }
 
-    pub(super) fn words(self, problem: &Problem) -> String {
+    /// The schedules the claim is about.
+    pub fn scope(self) -> Option<Scope> {
         match self {
-            Self::Optimal => "certified optimal".to_owned(),
-            Self::OptimalForParts(above) => {
-                format!("certified optimal for {} ({} above the bound)", cut(problem), fine_percent(above))
+            Self::Optimal(scope, _) | Self::OptimalJointly(scope, _) | Self::Above(scope, _) => Some(scope),
+            Self::Unknown => None,
+        }
+    }
+
+    fn jointly(self, proven: Option<Scope>) -> Self {
+        match (self, proven) {
+            (Self::Above(_, above), Some(scope)) => Self::OptimalJointly(scope, above),
+            (standing, _) => standing,
+        }
+    }
+
+    /// The claim about the number of steps in words.
+    pub(super) fn of_steps(self, problem: &Problem, steps: usize, bound: Option<u32>) -> String {
+        let above = || format!("{} above the bound", steps as i64 - i64::from(bound.unwrap_or(0)));
+        match self {
+            Self::Optimal(scope, _) => format!("certified optimal{}", named(scope, problem)),
+            Self::OptimalJointly(scope, _) => {
+                format!("certified the fewest at this volume{} ({})", named(scope, problem), above())
             }
-            Self::OptimalJointly(above) => {
-                format!("certified the least in this many steps ({} above the bound)", fine_percent(above))
+            Self::Above(..) => above(),
+            Self::Unknown => String::new(),
+        }
+    }
+
+    /// The claim about the volume in words.
+    pub(super) fn of_volume(self, problem: &Problem) -> String {
+        match self {
+            Self::Optimal(scope, 0.0) => format!("certified optimal{}", named(scope, problem)),
+            Self::Optimal(scope, above) => {
+                format!("certified optimal{} ({} above the bound)", named(scope, problem), fine_percent(above))
             }
-            Self::Above(above) => format!("at most {} above the optimum", fine_percent(above)),
+            Self::OptimalJointly(scope, above) => {
+                let (parts, above) = (named(scope, problem), fine_percent(above));
+                format!("certified the least in this many steps{parts} ({above} above the bound)")
+            }
+            Self::Above(scope, above) => {
+                format!("at most {} above the optimum{}", fine_percent(above), named(scope, problem))
+            }
             Self::Unknown => String::new(),
         }
     }
 
     fn to_json(self) -> Value {
         match self {
-            Self::Optimal => json!("optimal"),
-            Self::OptimalForParts(_) => json!("optimal for parts"),
-            Self::OptimalJointly(_) => json!("optimal jointly"),
-            Self::Above(_) => json!("above"),
+            Self::Optimal(Scope::AnyParts, _) => json!("optimal"),
+            Self::Optimal(Scope::TheseParts, _) => json!("optimal for parts"),
+            Self::OptimalJointly(Scope::AnyParts, _) => json!("optimal jointly"),
+            Self::OptimalJointly(Scope::TheseParts, _) => json!("optimal jointly for parts"),
+            Self::Above(..) => json!("above"),
             Self::Unknown => Value::Null,
         }
     }
+}
 
-    /// The gap, as a share of the bound.
-    pub fn gap(self) -> Option<f64> {
-        match self {
-            Self::Optimal => Some(0.0),
-            Self::OptimalForParts(above) | Self::OptimalJointly(above) | Self::Above(above) => Some(above),
-            Self::Unknown => None,
-        }
+/// The schedules a claim is about, where it is not about all: ` for whole messages`.
+pub fn named(scope: Scope, problem: &Problem) -> String {
+    match scope {
+        Scope::AnyParts => String::new(),
+        Scope::TheseParts => format!(" for {}", cut(problem)),
+    }
+}
+
+/// A scope in JSON.
+pub fn scope_to_json(scope: Option<Scope>) -> Value {
+    match scope {
+        Some(Scope::AnyParts) => json!("any parts"),
+        Some(Scope::TheseParts) => json!("these parts"),
+        None => Value::Null,
     }
 }
 
@@ -88,20 +129,24 @@ pub fn volume(problem: &Problem, schedule: &Schedule) -> Rational {
 impl Quality {
     /// Compares a schedule with bounds that hold.
     pub fn new(problem: &Problem, schedule: &Schedule, bounds: &Bounds) -> Self {
-        let steps = Rational::from(schedule.step_count() as i128);
-        let steps_bound = bounds.steps.as_ref().map(|bound| Rational::from(i128::from(bound.at_least)));
-        let volume_bound = bounds.volume.as_ref().map(|bound| bound.at_least);
-        let least = Rational::new(i128::from(bounds.least_width(problem.parts())), i128::from(problem.parts()));
-        let width = schedule.total_width();
-        // Is it proven that `steps` steps need this width?
-        let needed = |steps: usize, width: u64| {
-            let steps = u32::try_from(steps).unwrap_or(u32::MAX);
-            u64::from(bounds.least_width_in(steps, problem.parts())) >= width
+        let (count, volume) = (schedule.step_count(), volume(problem, schedule));
+        let steps = match &bounds.steps {
+            Some(bound) => {
+                standing(Rational::from(count as i128), (i128::from(bound.at_least).into(), Scope::AnyParts), None)
+            }
+            None if count == 0 => Standing::Optimal(Scope::AnyParts, 0.0),
+            None => Standing::Unknown,
         };
-        let count = schedule.step_count();
+        let least = Rational::new(bounds.least_width(problem.parts()).into(), problem.parts().into());
+        let volumes = match &bounds.volume {
+            Some(bound) => standing(volume, (bound.at_least, bound.scope()), Some(least)),
+            None if volume == Rational::from(0) => Standing::Optimal(Scope::AnyParts, 0.0),
+            None => Standing::Unknown,
+        };
+        let width = schedule.total_width();
         Self {
-            steps: standing(steps, steps_bound, steps_bound).jointly(count > 0 && needed(count - 1, width + 1)),
-            volume: standing(volume(problem, schedule), volume_bound, Some(least)).jointly(needed(count, width)),
+            steps: steps.jointly(needed(problem, bounds, count.checked_sub(1), width, true)),
+            volume: volumes.jointly(needed(problem, bounds, Some(count), width, false)),
         }
     }
 
@@ -124,21 +169,36 @@ impl Quality {
             "bound_decimal": bounds.volume.as_ref().map(|bound| decimal(bound.at_least)),
             "standing": self.volume.to_json(),
             "gap": self.volume.gap(),
+            "bound_for": scope_to_json(bounds.volume.as_ref().map(VolumeBound::scope)),
         })
     }
 }
 
-/// How a value compares with a bound, and with the least achievable value from the bound on.
-fn standing(value: Rational, bound: Option<Rational>, least: Option<Rational>) -> Standing {
+/// Is it proven that a schedule of `steps` steps or fewer has at least this total width (more than it, if `strictly`),
+/// and for which schedules?
+fn needed(problem: &Problem, bounds: &Bounds, steps: Option<usize>, width: u64, strictly: bool) -> Option<Scope> {
+    let steps = u32::try_from(steps?).ok()?;
+    let volume = Rational::new(width.into(), problem.parts().into());
+    // A bound just below the volume leaves room for schedules in more parts, even if for none in these.
+    let proves = |least: Rational| least > volume || (least == volume && !strictly);
+    let exactly = bounds.joint.iter().any(|bound| bound.steps >= steps && proves(bound.at_least));
+    let rounded = u64::from(bounds.least_width_in(steps, problem.parts())) >= width + u64::from(strictly);
+    if exactly { Some(Scope::AnyParts) } else { rounded.then_some(Scope::TheseParts) }
+}
+
+/// How a value compares with a bound, and with the least achievable value with these parts.
+fn standing(value: Rational, (bound, scope): (Rational, Scope), least: Option<Rational>) -> Standing {
     let zero = Rational::from(0);
-    match (bound, least) {
-        _ if value == zero => Standing::Optimal,
-        (Some(bound), _) if value == bound => Standing::Optimal,
-        (Some(bound), Some(least)) if value > bound && bound > zero => {
-            let above = times(value, bound) - 1.0;
-            if value == least { Standing::OptimalForParts(above) } else { Standing::Above(above) }
-        }
-        _ => Standing::Unknown,
+    if value == zero {
+        Standing::Optimal(Scope::AnyParts, 0.0)
+    } else if value == bound {
+        Standing::Optimal(scope, 0.0)
+    } else if value < bound || bound <= zero {
+        Standing::Unknown
+    } else if Some(value) == least {
+        Standing::Optimal(Scope::TheseParts, times(value, bound) - 1.0)
+    } else {
+        Standing::Above(scope, times(value, bound) - 1.0)
     }
 }
 
@@ -152,15 +212,21 @@ mod tests {
     fn standings() {
         let whole = |value: i128| Rational::from(value);
         let problem = Problem::new(Topology::torus(&[2]).unwrap(), Collective::new(Kind::AllGather)).unwrap();
-        let bound = Some(Rational::new(1024, 31));
+        let bound = (Rational::new(1024, 31), Scope::AnyParts);
+        let words = |standing: Standing| standing.of_volume(&problem);
         assert_eq!(
-            standing(whole(34), bound, Some(whole(34))).words(&problem).split(" (").next(),
-            Some("certified optimal for whole shards")
+            words(standing(whole(34), bound, Some(whole(34)))),
+            "certified optimal for whole shards (2.9 % above the bound)"
         );
-        assert_eq!(standing(Rational::new(1024, 31), bound, Some(whole(34))), Standing::Optimal);
-        assert!(matches!(standing(whole(35), bound, Some(whole(34))), Standing::Above(_)));
-        assert_eq!(standing(whole(3), None, None), Standing::Unknown);
-        assert_eq!(standing(whole(0), None, None), Standing::Optimal);
-        assert_eq!(standing(whole(3), Some(whole(4)), Some(whole(4))), Standing::Unknown);
+        assert_eq!(standing(bound.0, bound, Some(whole(34))), Standing::Optimal(Scope::AnyParts, 0.0));
+        assert!(matches!(standing(whole(35), bound, Some(whole(34))), Standing::Above(Scope::AnyParts, _)));
+        let narrow = (whole(34), Scope::TheseParts);
+        assert_eq!(words(standing(whole(34), narrow, Some(whole(34)))), "certified optimal for whole shards");
+        assert_eq!(
+            words(standing(whole(51), narrow, Some(whole(34)))),
+            "at most 50 % above the optimum for whole shards"
+        );
+        assert_eq!(standing(whole(0), bound, None), Standing::Optimal(Scope::AnyParts, 0.0));
+        assert_eq!(standing(whole(3), (whole(4), Scope::AnyParts), Some(whole(4))), Standing::Unknown);
     }
 }
