@@ -34,8 +34,8 @@ Every collective on nine machines with all sorts of failures. A test (`tests/pag
 default options, verifies it, compares it with its certified bounds and keeps this page current. For collectives with a
 root, each figure is that of the root with the largest gap: of all roots up to 9 ranks, of four beyond. The gap is how
 far the volume lies above its bound. Where the bound holds for the parts planned only, or is met but for rounding up to
-a whole width, more parts may need less volume: *certified optimal for these parts*. [tests/data/collectives.txt](../tests/data/collectives.txt) has every case, with
-its steps, volume and bounds.
+a whole width, more parts may need less volume: *certified optimal for these parts*.
+[tests/data/collectives.txt](../tests/data/collectives.txt) has every case, with its steps, volume and bounds.
 
 The failed cables: the first; one from the middle of the list; one more at a rank of the first. The failed rank is the
 one in the middle. Machines whose live ranks cannot all reach each other are left out: there the command ends with exit
@@ -277,7 +277,7 @@ fn rows(outcomes: &Outcomes) -> String {
 
 fn page(outcomes: &Outcomes) -> String {
     let mut page = HEAD.to_owned();
-    let explained = "How many meet their bound on the volume (on the steps, where data has no volume), how many of \
+    let explained = "How many meet their bound on the volume (on the steps, where data has no volume), how many of\n\
                      these one that holds for the parts planned only (*p*), and the largest gap of the others";
     write!(page, "\n## By failures\n\n{explained}.\n\n{}", table(outcomes, &DAMAGES.map(String::from), |d, _| d))
         .unwrap();

@@ -1,0 +1,158 @@
+//! One target for every reader, each followed by all that is done with what was read.
+
+use std::cell::Cell;
+use std::sync::LazyLock;
+
+use collsynth_core::collective::{Collective, Kind};
+use collsynth_core::problem::Problem;
+use collsynth_core::program::Program;
+use collsynth_core::schedule::Solution;
+use collsynth_core::topology::Topology;
+use collsynth_formats::demand::parse_demand;
+use collsynth_formats::{forestcoll, msccl, sccl, teccl};
+use collsynth_runtime::tcp::RankTable;
+use collsynth_verify::audit::{AuditOptions, audit};
+use collsynth_verify::json;
+use collsynth_verify::judge::{FileOptions, Form, Ruling};
+use collsynth_verify::shrink::{shrink_program, shrink_solution};
+use collsynth_verify::verify::{Options, verify};
+
+/// Survives any input.
+pub type Target = fn(&[u8]);
+
+/// The targets by name; the inputs of each are in `corpus/NAME/`.
+pub const TARGETS: [(&str, Target); 9] = [
+    ("schedule", schedule),
+    ("program", program),
+    ("topology", topology),
+    ("msccl", msccl),
+    ("sccl", sccl),
+    ("teccl", teccl),
+    ("forestcoll", forestcoll),
+    ("demand", demand),
+    ("table", table),
+];
+
+/// Violations listed; few, as an input may have any number.
+const LISTED: usize = 8;
+
+/// Questions whether to stop that shrinking is answered with no.
+const PATIENCE: u32 = 200;
+
+fn schedule(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else { return };
+    judge(text);
+    if let Ok(solution) = json::parse_solution(text) {
+        let written = json::solution_to_string(&solution);
+        assert_eq!(json::parse_solution(&written).expect("what was written can be read"), solution);
+        execute(&solution);
+    }
+}
+
+fn program(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else { return };
+    judge(text);
+    if let Ok(program) = json::parse_program(text) {
+        let written = json::program_to_string(&program);
+        assert_eq!(json::parse_program(&written).expect("what was written can be read"), program);
+        run(&program);
+    }
+}
+
+fn topology(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else { return };
+    let Ok(topology) = json::parse_topology(text).map(Topology::new) else { return };
+    if let Ok(topology) = topology {
+        let written = json::topology_to_string(topology.spec());
+        let again = json::parse_topology(&written).expect("what was written can be read");
+        assert_eq!(Topology::new(again).expect("a topology").spec(), topology.spec());
+    }
+}
+
+fn msccl(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else { return };
+    for custom in [None, Some("alltoall")] {
+        let unsaid = msccl::Unsaid { custom, ..msccl::Unsaid::default() };
+        if let Ok(program) = msccl::parse(text, &unsaid) {
+            run(&program);
+        }
+    }
+}
+
+fn sccl(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else { return };
+    if let Ok(solution) = sccl::parse(text) {
+        execute(&solution);
+    }
+}
+
+fn teccl(input: &[u8]) {
+    static PROBLEMS: LazyLock<[Problem; 2]> = LazyLock::new(|| {
+        [Kind::AllGather, Kind::AllToAll].map(|kind| Problem::new(ring(), Collective::new(kind)).expect("a problem"))
+    });
+    let Ok(text) = str::from_utf8(input) else { return };
+    for problem in PROBLEMS.iter() {
+        if let Ok(solution) = teccl::parse(text, problem.clone()) {
+            execute(&solution);
+        }
+    }
+}
+
+fn forestcoll(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else { return };
+    if let Ok(solution) = forestcoll::parse(text, ring()) {
+        execute(&solution);
+    }
+}
+
+fn demand(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else { return };
+    let _refused = parse_demand(text, 4);
+}
+
+fn table(input: &[u8]) {
+    let Ok(text) = str::from_utf8(input) else { return };
+    let _refused = RankTable::parse(text, 4);
+}
+
+/// The verdict in both forms is the same one.
+fn judge(text: &str) {
+    let options = FileOptions { max_errors: LISTED, ..FileOptions::default() };
+    let rulings = [Form::Text, Form::Json].map(|form| {
+        let verdict = FileOptions { form, ..options }.judge_text("input", text);
+        let raw = verdict.text.chars().find(|letter| letter.is_control() && *letter != '\n');
+        assert_eq!(raw, None, "a control character reaches the terminal");
+        verdict.ruling
+    });
+    assert_eq!(rulings[0], rulings[1]);
+    let parsed =
+        if json::is_program(text) { json::parse_program(text).err() } else { json::parse_solution(text).err() };
+    assert_eq!(rulings[0] == Ruling::Unreadable, parsed.is_some());
+}
+
+fn execute(solution: &Solution) {
+    let report = verify(solution, &Options { max_errors: LISTED });
+    let shrunk = shrink_solution(solution, &impatient());
+    assert!(!report.holds() || shrunk.is_err(), "what holds has no wrong part");
+}
+
+fn run(program: &Program) {
+    let options = AuditOptions { max_errors: LISTED, machine: None, contention_free: true };
+    let strict = audit(program, &options);
+    let report = audit(program, &AuditOptions { contention_free: false, ..options });
+    assert!(report.holds() || !strict.holds(), "a stricter audit does not accept more");
+    let shrunk = shrink_program(program, &options, &impatient());
+    assert!(!strict.holds() || shrunk.is_err(), "what holds has no wrong part");
+}
+
+fn impatient() -> impl Fn() -> bool {
+    let asked = Cell::new(0);
+    move || {
+        asked.set(asked.get() + 1);
+        asked.get() > PATIENCE
+    }
+}
+
+fn ring() -> Topology {
+    Topology::torus(&[4]).expect("a ring")
+}
