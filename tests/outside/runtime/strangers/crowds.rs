@@ -92,7 +92,7 @@ fn silent_strangers() {
 #[test]
 fn slow_strangers() {
     // A greeting without a mistake, from rank 3, as far as it comes.
-    let mut text = hello(3);
+    let mut text = hello(false, 3);
     text.truncate(55);
     for pause in [20, 700, 1800].map(Duration::from_millis) {
         check("slow", 1, &Stranger { text: text.clone(), pause: Some(pause) });
@@ -110,14 +110,26 @@ fn a_flood_of_garbage() {
 #[test]
 fn huge_numbers() {
     // Whatever a greeting says, a rank reads 56 bytes of it, and then 32.
-    let mut text = hello(u32::MAX);
+    let mut text = hello(false, u32::MAX);
     text[12..].fill(0xff);
     text.extend([0xff; 1 << 12]);
     check("huge", 10, &Stranger { text, pause: None });
 }
 
-/// A hello from a rank to rank 0 of four, without a secret.
-fn hello(from: u32) -> Vec<u8> {
+#[test]
+fn strangers_who_know_the_protocol() {
+    // Without a mistake until the proof, which is missing or wrong.
+    for secret in [false, true] {
+        let text = hello(secret, 3);
+        check("well-spoken", 100, &Stranger { text: text.clone(), pause: None });
+        let text = text.into_iter().chain([7; 32]).collect();
+        check("lying", 20, &Stranger { text, pause: None });
+    }
+}
+
+/// A hello from a rank to rank 0 of four.
+fn hello(secret: bool, from: u32) -> Vec<u8> {
+    let flags = [u8::from(cfg!(target_endian = "big")), secret.into(), 0, 0];
     let numbers = [4, from, 0].into_iter().flat_map(u32::to_le_bytes);
-    b"synth-r2".iter().copied().chain([0; 4]).chain(numbers).chain([7; 32]).collect()
+    b"synth-r2".iter().copied().chain(flags).chain(numbers).chain([7; 32]).collect()
 }
