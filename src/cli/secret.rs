@@ -1,7 +1,7 @@
 //! Where the secret of ranks comes from: a file or the environment, never an argument, which `ps` shows to everybody.
 
 use std::env;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::Read;
 use std::path::Path;
 
@@ -27,14 +27,18 @@ fn of_file(path: &Path) -> Result<Secret, Failure> {
     let name = path.display().to_string();
     let unreadable = |error| Failure::usage(format!("cannot read {name}: {error}"));
     let file = File::open(path).map_err(unreadable)?;
-    check_private(&file, &name)?;
+    let metadata = file.metadata().map_err(unreadable)?;
+    if metadata.is_dir() {
+        return Err(Failure::usage(format!("cannot read {name}: it is a folder")));
+    }
+    check_private(&metadata, &name)?;
     let mut bytes = Vec::new();
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > MOST_BYTES {
         return Err(Failure::usage(format!("{name} is no secret: it has more than {MOST_BYTES} bytes")));
     }
-    let text = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
-    of_bytes(text.strip_suffix(b"\r").unwrap_or(text), &name)
+    let text = bytes.strip_suffix(b"\r\n").or_else(|| bytes.strip_suffix(b"\n"));
+    of_bytes(text.unwrap_or(&bytes), &name)
 }
 
 fn of_bytes(bytes: &[u8], source: &str) -> Result<Secret, Failure> {
@@ -50,10 +54,9 @@ fn of_bytes(bytes: &[u8], source: &str) -> Result<Secret, Failure> {
 
 /// Refuses a file that other users of the system may read or change.
 #[cfg(unix)]
-fn check_private(file: &File, name: &str) -> Result<(), Failure> {
+fn check_private(metadata: &Metadata, name: &str) -> Result<(), Failure> {
     use std::os::unix::fs::PermissionsExt;
 
-    let metadata = file.metadata().map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
     match metadata.permissions().mode() & 0o777 {
         mode if mode & 0o077 == 0 => Ok(()),
         mode => Err(Failure::usage(format!("others may read or change the secret in {name} (mode {mode:o})"))
@@ -62,6 +65,6 @@ fn check_private(file: &File, name: &str) -> Result<(), Failure> {
 }
 
 #[cfg(not(unix))]
-fn check_private(_: &File, _: &str) -> Result<(), Failure> {
+fn check_private(_: &Metadata, _: &str) -> Result<(), Failure> {
     Ok(())
 }

@@ -24,7 +24,7 @@ const LONG: Duration = Duration::from_secs(30);
 const MUST_END: Duration = Duration::from_secs(25);
 /// The rank that misbehaves, once it has something to send in its second step or later.
 const CULPRIT: RankId = RankId(4);
-/// The exchanges before that: the greeting, and the first step.
+/// The exchanges before that: that of digests, and the first step.
 const SOUND: usize = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -76,7 +76,6 @@ fn check(name: &str, count: usize, stranger: &Stranger) {
             over.store(true, Ordering::Relaxed);
             assert!(sums.iter().all(Result::is_ok), "{count} {name}: {sums:?}");
             assert!(started.elapsed() < LIMIT, "{count} {name}: {:?}", started.elapsed());
-            eprintln!("MEASURED {count} {name} {:?} {:?} {:?}", stranger.pause, options.secret, started.elapsed());
         });
     }
 }
