@@ -1,11 +1,14 @@
 //! `synth run` with a process for each rank: lost ones, and secrets.
 
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Read;
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -119,6 +122,42 @@ fn errors(child: &mut Child) -> String {
     let mut errors = String::new();
     child.stderr.take().expect("piped").read_to_string(&mut errors).expect("text");
     errors
+}
+
+/// Strangers take every file that a process may open; its own calls need some.
+#[cfg(unix)]
+#[test]
+fn silent_strangers_leave_files_to_the_ranks() {
+    let over = Arc::new(AtomicBool::new(false));
+    let started = processes_by(RING, "--bytes 100KB --timeout 20s", |rank, command| {
+        let words: Vec<OsString> = command.get_args().map(OsStr::to_owned).collect();
+        if rank == 3 {
+            let table = fs::read_to_string(words.last().expect("the table")).expect("a table");
+            for address in table.lines().map(str::to_owned) {
+                let over = Arc::clone(&over);
+                thread::spawn(move || {
+                    let mut calls = VecDeque::new();
+                    while !over.load(Ordering::Relaxed) {
+                        calls.extend(TcpStream::connect(&address));
+                        if calls.len() > 150 {
+                            calls.pop_front();
+                        }
+                        thread::sleep(Duration::from_millis(2));
+                    }
+                });
+            }
+            thread::sleep(Duration::from_secs(1));
+        }
+        let limited = format!("ulimit -n 32; exec '{}' \"$@\"", env!("CARGO_BIN_EXE_synth"));
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &limited, "sh"]).args(words).current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null());
+        *command = shell;
+    });
+    for child in started.children {
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    over.store(true, Ordering::Relaxed);
 }
 
 /// A file with a secret, readable by its owner only unless the mode says otherwise.

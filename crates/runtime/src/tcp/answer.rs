@@ -16,8 +16,8 @@ use super::deadline::Deadline;
 use super::greeting::{HELLO_BYTES, Hello, Identity, PROOF_BYTES, Refusal, Side, may_be_hello, sender};
 use collsynth_core::topology::RankId;
 
-/// The most unfinished greetings.
-const MOST_GREETINGS: usize = 64;
+/// The most unfinished greetings, beside one for each awaited rank.
+const MOST_STRANGERS: usize = 64;
 /// The most callers accepted before the greetings are looked at again: ranks among them get time to finish.
 const ACCEPTED_AT_ONCE: usize = 16;
 /// Between two looks at greetings that have not moved.
@@ -34,7 +34,9 @@ pub(super) fn until_all_called(
     let rank = identity.rank;
     let listening = |source| TransportError::Listen { address: format!("the address of rank {rank}"), source };
     listener.set_nonblocking(true).map_err(listening)?;
-    let mut desk = Desk { identity, awaited, greetings: Vec::new(), refused: BTreeMap::new(), connected: Vec::new() };
+    let room = MOST_STRANGERS + awaited.len();
+    let (greetings, refused, connected) = (Vec::new(), BTreeMap::new(), Vec::new());
+    let mut desk = Desk { identity, awaited, greetings, room, refused, connected };
     while let Some(&peer) = desk.awaited.first() {
         let accepted = desk.accept(listener);
         let moved = desk.serve();
@@ -59,6 +61,8 @@ struct Desk<'a> {
     awaited: BTreeSet<RankId>,
     /// Unfinished greetings, the oldest first.
     greetings: Vec<Greeting>,
+    /// The most of them.
+    room: usize,
     /// For awaited ranks: why the last greeting in their name was refused, and where it came from.
     refused: BTreeMap<RankId, (SocketAddr, Refusal)>,
     connected: Vec<(RankId, TcpStream)>,
@@ -89,9 +93,7 @@ impl Desk<'_> {
         for _ in 0..ACCEPTED_AT_ONCE {
             match listener.accept() {
                 Ok((stream, from)) => {
-                    if self.greetings.len() == MOST_GREETINGS {
-                        self.drop_oldest();
-                    }
+                    self.shrink_to(self.room - 1);
                     if stream.set_nonblocking(true).is_ok() {
                         self.greetings.push(Greeting::new(stream, from));
                     }
@@ -100,8 +102,9 @@ impl Desk<'_> {
                     ErrorKind::WouldBlock => break,
                     ErrorKind::Interrupted | ErrorKind::ConnectionAborted => {}
                     _ => {
-                        // Perhaps files are short.
-                        self.drop_oldest();
+                        // Files are short, perhaps: this rank's own calls need some, too.
+                        self.room = (self.greetings.len() / 2).max(1);
+                        self.shrink_to(self.room);
                         return Err(error);
                     }
                 },
@@ -110,10 +113,10 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Drops the oldest greeting of those that have not said hello, otherwise of all.
-    fn drop_oldest(&mut self) {
-        let silent = self.greetings.iter().position(|greeting| greeting.hellos.is_none());
-        if !self.greetings.is_empty() {
+    /// Drops the oldest greetings of those that have not said hello, then of all, until so many are left.
+    fn shrink_to(&mut self, most: usize) {
+        while self.greetings.len() > most {
+            let silent = self.greetings.iter().position(|greeting| greeting.hellos.is_none());
             self.greetings.remove(silent.unwrap_or(0));
         }
     }

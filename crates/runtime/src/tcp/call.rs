@@ -33,19 +33,26 @@ pub(super) fn until_answered(
     timeout: Duration,
 ) -> Result<TcpStream, TransportError> {
     let mut pause = FIRST_PAUSE;
+    let mut refused = None;
     loop {
         let failed = match once(identity, peer, address, deadline) {
             Ok(stream) => return Ok(stream),
             Err(failed) => failed,
         };
-        if deadline.left() <= pause {
+        if let Failed::Refused(why) = failed {
+            refused = Some(why);
+        }
+        thread::sleep(pause.min(deadline.left()));
+        if deadline.is_over() {
             let (address, waited) = (address.to_owned(), timeout);
-            return Err(match failed {
-                Failed::Unreachable(source) => TransportError::Unreachable { peer, address, waited, source },
-                Failed::Refused(why) => TransportError::WrongAnswer { peer, address, waited, why },
+            return Err(match (refused, failed) {
+                // An attempt that the end of the time has cut short says less.
+                (Some(why), _) | (None, Failed::Refused(why)) => {
+                    TransportError::WrongAnswer { peer, address, waited, why }
+                }
+                (None, Failed::Unreachable(source)) => TransportError::Unreachable { peer, address, waited, source },
             });
         }
-        thread::sleep(pause);
         pause = (2 * pause).min(LONGEST_PAUSE);
     }
 }
