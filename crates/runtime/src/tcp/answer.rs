@@ -34,9 +34,7 @@ pub(super) fn until_all_called(
     let rank = identity.rank;
     let listening = |source| TransportError::Listen { address: format!("the address of rank {rank}"), source };
     listener.set_nonblocking(true).map_err(listening)?;
-    let room = MOST_STRANGERS + awaited.len();
-    let (greetings, refused, connected) = (Vec::new(), BTreeMap::new(), Vec::new());
-    let mut desk = Desk { identity, awaited, greetings, room, refused, connected };
+    let mut desk = Desk { identity, awaited, greetings: Vec::new(), refused: BTreeMap::new(), connected: Vec::new() };
     while let Some(&peer) = desk.awaited.first() {
         let accepted = desk.accept(listener);
         let moved = desk.serve();
@@ -61,8 +59,6 @@ struct Desk<'a> {
     awaited: BTreeSet<RankId>,
     /// Unfinished greetings, the oldest first.
     greetings: Vec<Greeting>,
-    /// The most of them.
-    room: usize,
     /// For awaited ranks: why the last greeting in their name was refused, and where it came from.
     refused: BTreeMap<RankId, (SocketAddr, Refusal)>,
     connected: Vec<(RankId, TcpStream)>,
@@ -93,7 +89,9 @@ impl Desk<'_> {
         for _ in 0..ACCEPTED_AT_ONCE {
             match listener.accept() {
                 Ok((stream, from)) => {
-                    self.shrink_to(self.room - 1);
+                    if self.greetings.len() >= MOST_STRANGERS + self.awaited.len() {
+                        self.drop_oldest();
+                    }
                     if stream.set_nonblocking(true).is_ok() {
                         self.greetings.push(Greeting::new(stream, from));
                     }
@@ -103,8 +101,7 @@ impl Desk<'_> {
                     ErrorKind::Interrupted | ErrorKind::ConnectionAborted => {}
                     _ => {
                         // Files are short, perhaps: this rank's own calls need some, too.
-                        self.room = (self.greetings.len() / 2).max(1);
-                        self.shrink_to(self.room);
+                        self.drop_oldest();
                         return Err(error);
                     }
                 },
@@ -113,10 +110,10 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Drops the oldest greetings of those that have not said hello, then of all, until so many are left.
-    fn shrink_to(&mut self, most: usize) {
-        while self.greetings.len() > most {
-            let silent = self.greetings.iter().position(|greeting| greeting.hellos.is_none());
+    /// Drops the oldest greeting of those that have not said hello, otherwise of all.
+    fn drop_oldest(&mut self) {
+        let silent = self.greetings.iter().position(|greeting| greeting.hellos.is_none());
+        if !self.greetings.is_empty() {
             self.greetings.remove(silent.unwrap_or(0));
         }
     }
