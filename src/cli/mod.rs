@@ -25,6 +25,7 @@ mod run_calls;
 #[cfg(feature = "mpi")]
 mod run_mpi;
 mod schema;
+mod secret;
 mod show;
 mod shrink;
 mod size;

@@ -8,19 +8,25 @@ use collsynth::audit::{self, AuditedProgram};
 use collsynth::format::{file, json};
 use collsynth::report::audit::{Audited, Source};
 use collsynth::report::run::{RunReport, block_for};
-use collsynth::runtime::tcp::{self, RankTable, TcpTransport};
+use collsynth::runtime::tcp::{self, RankTable, TcpOptions, TcpTransport};
 use collsynth::runtime::{Communicator, Dtype, Group, ReduceOp, RunError, Runnable, Sample, Transport, Trial, threads};
 use collsynth::topology::RankId;
 use half::{bf16, f16};
 
+use super::output::note;
 use super::quantity::{parse_bytes_or_none, parse_duration};
 use super::run_calls::{Outcome, outcomes};
+use super::secret::secret;
 use super::{Ending, Failure, Format, show};
 
 /// Memory that the buffers of all ranks of one process may take.
 const MOST_MEMORY: u64 = 1 << 34;
 /// Buffers of a rank while its result is compared: input, output, output before, expected output.
 const BUFFERS: u64 = 4;
+
+/// Said where other hosts can reach the ranks.
+const NO_SECRET: &str = "warning: without a secret, any program that reaches the ports in the rank table can take the \
+                         place of a rank (--secret-file)";
 
 /// Run a schedule or a rank program on random data: compare every element of the result, and time it
 ///
@@ -59,6 +65,12 @@ pub struct RunCommand {
     /// Where each rank listens: a line host:port for each, in their order
     #[arg(long, value_name = "FILE", requires = "rank")]
     rank_table: Option<PathBuf>,
+    /// The secret by which ranks recognize each other, the same for all; others must not be able to read the file
+    ///
+    /// Without it, the environment variable SYNTH_SECRET has the secret. Without either, ranks take whoever reaches
+    /// their ports for a rank: do so only on the loopback interface or among hosts you trust. Data is not encrypted.
+    #[arg(long, value_name = "FILE", requires = "rank")]
+    secret_file: Option<PathBuf>,
     /// The form of the figures
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -140,7 +152,7 @@ impl RunCommand {
                     .map_err(|error| broken(&[error.to_string()]))?
             }
             (TransportName::Tcp, Some(rank), Some(path)) => vec![self.one_rank(runnable, &trial, rank, path)?],
-            _ => return Err(Failure::usage("--rank and --rank-table go with --transport tcp")),
+            _ => return Err(Failure::usage("--rank, --rank-table and --secret-file go with --transport tcp")),
         };
         let (outcomes, troubles) = sorted(outcomes);
         if !troubles.is_empty() {
@@ -220,7 +232,11 @@ impl RunCommand {
         let text = file::read_text(path)?;
         let table = RankTable::parse(&text, runnable.problem().topology().rank_count())
             .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
-        let connected = TcpTransport::connect(&table, rank, &runnable.peers(rank), self.timeout);
+        let options = TcpOptions { timeout: self.timeout, secret: secret(self.secret_file.as_deref())? };
+        if options.secret.is_none() && !table.is_loopback() {
+            note(NO_SECRET);
+        }
+        let connected = TcpTransport::connect(&table, rank, &runnable.peers(rank), &options);
         let transport = connected.map_err(|error| broken(&[format!("rank {rank}: {error}")]))?;
         let communicator = Communicator::new(transport, runnable);
         Ok(self.on_rank(trial, communicator.map_err(|error| broken(&[format!("rank {rank}: {error}")]))?))

@@ -6,6 +6,7 @@ mod endings;
 mod lower;
 mod pareto;
 mod planning;
+mod ranks;
 mod run;
 #[path = "../support/mod.rs"]
 mod support;

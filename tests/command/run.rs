@@ -1,24 +1,21 @@
-//! `synth run` from outside.
+//! `synth run` in one process, from outside.
 
 use std::fs;
-use std::io::Read;
-use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
-use std::sync::atomic::{AtomicU16, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-fn synth(words: &str) -> Command {
+pub const RING: &str = "schedules/ring-all-reduce.json";
+
+pub fn synth(words: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_synth"));
     command.args(words.split_whitespace()).current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null());
     command
 }
 
-fn run(words: &str) -> Output {
+pub fn run(words: &str) -> Output {
     synth(words).output().expect("the command runs")
 }
 
@@ -123,65 +120,6 @@ fn what_the_documentation_says_works() {
     assert!(folder.path().join("all-reduce.3.et").is_file());
 }
 
-/// A process for each rank of a ring of four, and their rank table.
-struct Processes {
-    children: Vec<Child>,
-    _folder: TempDir,
-}
-
-/// Free ports, below those that the system assigns by itself.
-fn free_ports(count: usize) -> Vec<u16> {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    let first = 10_000 + (std::process::id() % 1000 * 20) as u16;
-    let mut ports = Vec::new();
-    while ports.len() < count {
-        let port = first + NEXT.fetch_add(1, Ordering::Relaxed);
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
-            ports.push(port);
-        }
-    }
-    ports
-}
-
-fn processes(file: &str, words: &str) -> Processes {
-    let folder = TempDir::new().expect("a temporary folder");
-    // As on four hosts: on Linux, the loopback interface has all addresses that begin with 127.
-    let host = |rank: usize| if cfg!(target_os = "linux") { rank + 1 } else { 1 };
-    let line = |(rank, port)| format!("127.0.0.{}:{port}", host(rank));
-    let lines: Vec<String> = free_ports(4).into_iter().enumerate().map(line).collect();
-    let table = folder.path().join("ranks.txt");
-    fs::write(&table, lines.join("\n")).expect("a file");
-    let start = |rank| {
-        synth(&format!("run {file} --transport tcp --rank {rank} {words}"))
-            .arg("--rank-table")
-            .arg(&table)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("a process")
-    };
-    Processes { children: (0..4).map(start).collect(), _folder: folder }
-}
-
-const RING: &str = "schedules/ring-all-reduce.json";
-
-#[test]
-fn one_process_for_each_rank() {
-    let folder = TempDir::new().expect("a temporary folder");
-    let program = folder.path().join("program.json");
-    let program = program.to_str().expect("a plain name");
-    assert_eq!(run(&format!("lower {RING} --quiet -o {program}")).status.code(), Some(0));
-    for file in [RING, program] {
-        let started = processes(file, "--bytes 100KB --dtype i64 --format json");
-        for child in started.children {
-            let output = child.wait_with_output().expect("it ends");
-            assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-            let report: Value = serde_json::from_slice(&output.stdout).expect("a JSON object");
-            assert_eq!(report["correct"], true);
-        }
-    }
-}
-
 #[test]
 fn rank_programs_are_run_too() {
     let folder = TempDir::new().expect("a temporary folder");
@@ -202,24 +140,4 @@ fn rank_programs_are_run_too() {
     let output = run(&format!("run {wrong}"));
     // Without a source, a receive is no valid operation, or loses a contribution.
     assert!(matches!(output.status.code(), Some(1 | 2)) && output.stdout.is_empty());
-}
-
-#[test]
-fn a_process_that_is_killed_ends_all_others() {
-    let started = processes(RING, "--bytes 1MiB --repeat 1000000 --timeout 5s");
-    let mut children = started.children;
-    thread::sleep(Duration::from_millis(800));
-    for child in &mut children {
-        assert!(child.try_wait().expect("a state").is_none(), "still at work");
-    }
-    children[2].kill().expect("killed");
-    let killed = Instant::now();
-    for (rank, mut child) in children.into_iter().enumerate().filter(|(rank, _)| *rank != 2) {
-        let status = child.wait().expect("it ends");
-        let mut errors = String::new();
-        child.stderr.take().expect("piped").read_to_string(&mut errors).expect("text");
-        assert_eq!(status.code(), Some(2), "rank {rank}: {errors}");
-        assert!(errors.contains("rank"), "rank {rank}: {errors}");
-    }
-    assert!(killed.elapsed() < Duration::from_secs(30));
 }

@@ -18,7 +18,7 @@ use collsynth_core::program::Layout;
 use collsynth_core::topology::RankId;
 
 /// The tag of the packets that compare schedules.
-const GREETING: u64 = u64::MAX;
+const DIGESTS: u64 = u64::MAX;
 
 /// One rank's end of a collective: a transport with a verified schedule or an audited rank program.
 ///
@@ -77,7 +77,7 @@ impl<T: Transport> Communicator<T> {
             calls: 0,
             ended: false,
         };
-        communicator.greet()?;
+        communicator.compare_digests()?;
         Ok(communicator)
     }
 
@@ -265,16 +265,16 @@ impl<T: Transport> Communicator<T> {
     }
 
     /// Exchanges digests with all peers and compares them.
-    fn greet(&mut self) -> Result<(), RunError> {
+    fn compare_digests(&mut self) -> Result<(), RunError> {
         let pool = self.transport.pool();
-        let mut greeting = pool.packet(size_of::<u64>());
-        greeting.elements_mut().copy_from_slice(&[self.digest]);
-        let greeting = Arc::new(greeting);
+        let mut digest = pool.packet(size_of::<u64>());
+        digest.elements_mut().copy_from_slice(&[self.digest]);
+        let digest = Arc::new(digest);
         let peers = &self.peers;
         let mut outgoing: Vec<Outgoing> =
-            peers.iter().map(|&to| Outgoing { to, tag: GREETING, packet: Arc::clone(&greeting) }).collect();
+            peers.iter().map(|&to| Outgoing { to, tag: DIGESTS, packet: Arc::clone(&digest) }).collect();
         let mut incoming: Vec<Incoming> =
-            peers.iter().map(|&from| Incoming { from, tag: GREETING, bytes: size_of::<u64>(), packet: None }).collect();
+            peers.iter().map(|&from| Incoming { from, tag: DIGESTS, bytes: size_of::<u64>(), packet: None }).collect();
         self.transport.exchange(&mut outgoing, &mut incoming).map_err(|source| self.end(RunError::Start { source }))?;
         let other =
             |due: &&Incoming| due.packet.as_ref().is_none_or(|packet| packet.elements::<u64>() != [self.digest]);

@@ -1,11 +1,13 @@
 //! The interface to transports, which carry packets between ranks.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use thiserror::Error;
 
 use super::packet::{Packet, Pool};
+use super::tcp::Refusal;
 use collsynth_core::topology::RankId;
 
 /// The most packets from one rank to another in a step: two links can join the same two ranks.
@@ -77,8 +79,12 @@ pub enum TransportError {
     Unreachable { peer: RankId, address: String, waited: Duration, source: std::io::Error },
     #[error("rank {peer} did not connect within {waited:?}")]
     NeverCalled { peer: RankId, waited: Duration },
-    #[error("{address} is not rank {peer}: it is another program or rank, or a machine of the other byte order")]
-    Stranger { peer: RankId, address: String },
+    #[error("who answers for rank {peer} at {address} was refused for {waited:?}: {why}")]
+    WrongAnswer { peer: RankId, address: String, waited: Duration, why: Refusal },
+    #[error("rank {peer} did not connect within {waited:?}; who called as rank {peer} from {from} was refused: {why}")]
+    WrongCall { peer: RankId, from: SocketAddr, waited: Duration, why: Refusal },
+    #[error("the system has no random numbers: {source}")]
+    NoRandomNumbers { source: std::io::Error },
 }
 
 /// Carries packets between this rank and its peers, in order between any two ranks.

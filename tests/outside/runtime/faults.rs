@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use collsynth::collective::Kind;
-use collsynth::runtime::tcp::{RankTable, TcpTransport};
+use collsynth::runtime::tcp::{RankTable, TcpOptions, TcpTransport};
 use collsynth::runtime::{
     Communicator, Incoming, Outgoing, Pool, ReduceOp, RunError, Runnable, Transport, TransportError, Trial,
 };
@@ -24,7 +24,7 @@ const LONG: Duration = Duration::from_secs(30);
 const MUST_END: Duration = Duration::from_secs(25);
 /// The rank that misbehaves, once it has something to send in its second step or later.
 const CULPRIT: RankId = RankId(4);
-/// The exchanges before that: the greeting, and the first step.
+/// The exchanges before that: that of digests, and the first step.
 const SOUND: usize = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +152,7 @@ fn on_tcp(schedule: &Verified<Solution>, fault: Fault) -> Vec<Result<(), RunErro
         let start = |(listener, rank): (TcpListener, u32)| {
             scope.spawn(move || {
                 let peers = Runnable::from(schedule).peers(RankId(rank));
-                TcpTransport::with_listener(&listener, table, RankId(rank), &peers, LONG)
+                TcpTransport::with_listener(&listener, table, RankId(rank), &peers, &TcpOptions::new(LONG))
                     .expect("all connect")
                     .with_timeout(fault.patience())
                     .map_err(|source| RunError::Start { source })

@@ -3,6 +3,7 @@
 mod compressed;
 mod faults;
 mod programs;
+mod strangers;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

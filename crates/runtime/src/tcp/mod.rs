@@ -2,10 +2,20 @@
 //!
 //! A rank has a connection to each of its peers (see [`Runnable::peers`]). A thread for each connection writes, so that
 //! sending and receiving overlap; packets are read by the thread that waits for them. On the wire, a packet is its tag
-//! and its length (8 bytes each, in native byte order) and its bytes. Nothing is encrypted or authenticated: this is
-//! for the network inside a machine.
+//! and its length (8 bytes each, in native byte order) and its bytes.
+//!
+//! Ranks that have the same [`Secret`] prove it to each other when they connect, so nobody without it can take the
+//! place of a rank. Without a secret, whoever reaches an address of the table first, and speaks the protocol, is the
+//! rank it says: that is for the loopback interface and networks of trusted hosts. Strangers can neither end nor delay
+//! the connecting of ranks. Packets are neither encrypted nor authenticated: who can read or change the traffic of the
+//! network needs no secret to read or change the data.
 
+mod answer;
+mod call;
 mod connect;
+mod deadline;
+mod greeting;
+mod secret;
 mod table;
 
 use std::collections::BTreeMap;
@@ -17,6 +27,8 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender, bounded};
 
+pub use greeting::Refusal;
+pub use secret::{EmptySecret, Secret};
 pub use table::{RankTable, RankTableError};
 
 use super::communicator::Communicator;
@@ -26,11 +38,33 @@ use super::runnable::Runnable;
 use super::threads::spread;
 use super::transport::{Envelope, Incoming, Outgoing, PACKETS_A_STEP, Transport, TransportError};
 use collsynth_core::topology::RankId;
+use deadline::Deadline;
 
 /// Long enough for the latency of a network not to matter.
 const PACKET_BYTES: usize = 1 << 22;
 /// Lets a small packet and its header leave together.
 const WRITE_BUFFER: usize = 1 << 16;
+
+/// How a rank is joined to the others.
+#[derive(Clone, Debug)]
+pub struct TcpOptions {
+    /// The longest wait, for all connections together and later for each packet.
+    pub timeout: Duration,
+    /// What proves that a rank is one, if not its address alone; the same for all ranks.
+    pub secret: Option<Secret>,
+}
+
+impl TcpOptions {
+    /// No secret.
+    pub fn new(timeout: Duration) -> Self {
+        Self { timeout, secret: None }
+    }
+
+    /// The same with a secret, which all ranks must have.
+    pub fn with_secret(self, secret: Secret) -> Self {
+        Self { secret: Some(secret), ..self }
+    }
+}
 
 /// The transport of one process.
 #[derive(Debug)]
@@ -51,23 +85,23 @@ struct Peer {
 }
 
 impl TcpTransport {
-    /// Listens at this rank's address in the table and connects it to its peers, retrying until they are up.
-    ///
-    /// Every wait, for the connections and later for packets, ends after `timeout`.
+    /// Listens at this rank's address in the table, and at no other, and connects it to its peers, retrying until they
+    /// are up. Callers that are not among the peers, or do not have the secret, are dropped.
     ///
     /// # Errors
     ///
-    /// A [`TransportError`]: the address cannot be used, or a peer cannot be reached in time.
+    /// A [`TransportError`]: the address cannot be used, or a peer has not been reached in time. If someone called or
+    /// answered in its name and was refused, [`TransportError::WrongCall`] and [`TransportError::WrongAnswer`] say why.
     pub fn connect(
         table: &RankTable,
         rank: RankId,
         peers: &[RankId],
-        timeout: Duration,
+        options: &TcpOptions,
     ) -> Result<Self, TransportError> {
         let address = table.address(rank)?;
-        let listener = TcpListener::bind(address)
+        let listener = call::listen(address, Deadline::after(options.timeout))
             .map_err(|source| TransportError::Listen { address: address.to_owned(), source })?;
-        Self::with_listener(&listener, table, rank, peers, timeout)
+        Self::with_listener(&listener, table, rank, peers, options)
     }
 
     /// As [`TcpTransport::connect`], with a listener that is bound already.
@@ -80,11 +114,11 @@ impl TcpTransport {
         table: &RankTable,
         rank: RankId,
         peers: &[RankId],
-        timeout: Duration,
+        options: &TcpOptions,
     ) -> Result<Self, TransportError> {
-        let pool = Pool::default();
+        let (pool, timeout) = (Pool::default(), options.timeout);
         let mut transport = Self { rank, size: table.size(), peers: BTreeMap::new(), pool, timeout };
-        for (peer, stream) in connect::to_all(listener, table, rank, peers, timeout)? {
+        for (peer, stream) in connect::to_all(listener, table, rank, peers, options)? {
             let broken = |source| TransportError::Broken { peer, source };
             stream.set_nodelay(true).map_err(broken)?;
             // One step's packets, behind the one being written; the network buffers more.
@@ -116,7 +150,7 @@ impl TcpTransport {
 }
 
 /// Runs `work` on every live rank of a schedule or program, each on its own thread, joined by TCP on the loopback
-/// interface. For testing TCP; threads that share memory do not need it.
+/// interface. For testing TCP; threads that share memory do not need it. The ranks have a random secret.
 ///
 /// # Errors
 ///
@@ -134,10 +168,12 @@ pub fn run_on_loopback<'a, R: Send>(
     let runnable = runnable.into();
     let topology = runnable.problem().topology();
     let (table, listeners) = table::on_loopback(topology.rank_count()).map_err(start)?;
+    let secret = Secret::random().map_err(|source| start(TransportError::NoRandomNumbers { source }))?;
+    let options = TcpOptions::new(timeout).with_secret(secret);
     let live = listeners.into_iter().zip((0..).map(RankId)).filter(|&(_, rank)| topology.is_alive(rank)).collect();
     let results = spread(live, |(listener, rank): (TcpListener, RankId)| {
         let peers = runnable.peers(rank);
-        let transport = TcpTransport::with_listener(&listener, &table, rank, &peers, timeout).map_err(start)?;
+        let transport = TcpTransport::with_listener(&listener, &table, rank, &peers, &options).map_err(start)?;
         Communicator::new(transport, runnable).map(&work)
     });
     results.into_iter().collect()

@@ -1,6 +1,6 @@
 //! Rank tables: where each rank listens.
 
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 
 use thiserror::Error;
 
@@ -75,6 +75,16 @@ impl RankTable {
         address.ok_or(TransportError::NotConnected { peer: rank })
     }
 
+    /// Whether all addresses are of the loopback interface, out of the reach of other hosts. Names other than
+    /// `localhost` are not looked up, and taken for other hosts.
+    pub fn is_loopback(&self) -> bool {
+        let one = |address: &String| match address.parse::<SocketAddr>() {
+            Ok(address) => address.ip().is_loopback(),
+            Err(_) => address.rsplit_once(':').is_some_and(|(host, _)| host == "localhost"),
+        };
+        self.addresses.iter().all(one)
+    }
+
     /// The number of ranks.
     pub fn size(&self) -> usize {
         self.addresses.len()
@@ -98,6 +108,13 @@ pub(super) fn on_loopback(ranks: usize) -> Result<(RankTable, Vec<TcpListener>),
 #[cfg(test)]
 mod tests {
     use super::{RankTable, RankTableError};
+
+    #[test]
+    fn who_can_reach_the_ranks() {
+        let is_loopback = |text: &str| RankTable::parse(text, 2).expect("a table").is_loopback();
+        assert!(is_loopback("127.0.0.1:1\n127.8.8.8:1") && is_loopback("[::1]:1\nlocalhost:1"));
+        assert!(!is_loopback("127.0.0.1:1\n0.0.0.0:1") && !is_loopback("127.0.0.1:1\nnode0:1"));
+    }
 
     #[test]
     fn errors_name_the_line() {

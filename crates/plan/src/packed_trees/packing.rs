@@ -1,0 +1,258 @@
+//! Spanning trees that share the cables evenly.
+//!
+//! Trees are grown one after another, each over the cables least loaded so far. What is then overfull is repaired by
+//! augmenting paths: a cable leaves a tree, another that joins the two halves enters it, leaves a second tree, and so
+//! on to one with room. The shortest such path is a valid exchange (matroid partition; Edmonds 1965), and if there is
+//! none, no packing has less load.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use super::cables::Cables;
+
+/// In place of a cable: none, at the root.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Trees whose cut is looked at for each cable of an augmenting path; more seldom help, and cost time.
+const TREES_PER_CABLE: usize = 24;
+
+/// Hops that a root may be farther from the middle of its tree.
+const SLACK: u32 = 2;
+
+/// A spanning tree: the cable towards the root and the rank there, for each live rank but the root.
+#[derive(Clone)]
+pub(super) struct Tree {
+    pub root: u32,
+    pub cable: Vec<u32>,
+    pub parent: Vec<u32>,
+}
+
+impl Tree {
+    /// The hops from each rank to the farthest over the tree.
+    fn reach(&self, live: &[u32]) -> Vec<u32> {
+        // From any rank, the farthest is one end of a longest path; from there, the farthest is the other.
+        let distances = |from: u32| {
+            let mut up = vec![u32::MAX; self.parent.len()];
+            let (mut at, mut far) = (from, 0);
+            while at != NONE {
+                up[at as usize] = far;
+                (at, far) = (self.parent[at as usize], far + 1);
+            }
+            let mut climbed = Vec::new();
+            for &rank in live {
+                let mut at = rank;
+                while up[at as usize] == u32::MAX {
+                    climbed.push(at);
+                    at = self.parent[at as usize];
+                }
+                let mut here = up[at as usize];
+                while let Some(rank) = climbed.pop() {
+                    here += 1;
+                    up[rank as usize] = here;
+                }
+            }
+            up
+        };
+        let farthest = |from: &[u32]| live.iter().copied().max_by_key(|&rank| from[rank as usize]).unwrap_or(self.root);
+        let first = distances(farthest(&distances(self.root)));
+        let second = distances(farthest(&first));
+        first.into_iter().zip(second).map(|(first, second)| first.max(second)).collect()
+    }
+
+    /// Makes a rank the root.
+    fn hang_from(&mut self, root: u32) {
+        self.root = root;
+        let (mut rank, mut cable, mut parent) = (root, NONE, NONE);
+        while rank != NONE {
+            let above = (self.cable[rank as usize], self.parent[rank as usize]);
+            (self.cable[rank as usize], self.parent[rank as usize]) = (cable, parent);
+            (cable, parent, rank) = (above.0, rank, above.1);
+        }
+    }
+}
+
+/// Trees, and the number of trees on each cable.
+pub(super) struct Packing<'a> {
+    cables: &'a Cables,
+    live: &'a [u32],
+    pub trees: Vec<Tree>,
+    load: Vec<u32>,
+}
+
+impl<'a> Packing<'a> {
+    /// Grows this many trees over cables that join all live ranks.
+    pub fn grow(cables: &'a Cables, live: &'a [u32], trees: u32, most: u32) -> Self {
+        let mut packing = Self { cables, live, trees: Vec::new(), load: vec![0; cables.len()] };
+        // A stride without a common divisor visits every rank before it comes back.
+        let count = live.len();
+        let stride = (count * 5 / 8..).find(|&stride| gcd(stride, count) == 1).unwrap_or(1);
+        for number in 0..trees as usize {
+            let slack: u64 = std::env::var("SK").ok().and_then(|m| m.parse().ok()).unwrap_or(1);
+            let share = number as u64 * u64::from(most) / u64::from(trees) + slack;
+            let tree = packing.grow_one(live[number * stride % count], share);
+            for &cable in tree.cable.iter().filter(|&&cable| cable != NONE) {
+                packing.load[cable as usize] += 1;
+            }
+            packing.trees.push(tree);
+        }
+        packing
+    }
+
+    /// A tree over the cables of least load, and of those the shallowest (Prim).
+    fn grow_one(&self, root: u32, share: u64) -> Tree {
+        let ranks = self.cables.rank_count();
+        let mut tree = Tree { root, cable: vec![NONE; ranks], parent: vec![NONE; ranks] };
+        let mut depth = vec![u32::MAX; ranks];
+        let mut open = BinaryHeap::new();
+        let mut at = root;
+        depth[root as usize] = 0;
+        for _ in 1..self.live.len() {
+            for &cable in self.cables.of(at) {
+                let next = self.cables.across(cable, at);
+                if depth[next as usize] == u32::MAX {
+                    // Loads per unit of capacity, as numbers that compare alike.
+                    let (load, capacity) = (u64::from(self.load[cable as usize]), u64::from(self.cables.capacity[cable as usize]));
+                    let over = (load + 1).saturating_sub(share * capacity);
+                    let md: u32 = std::env::var("MD").ok().and_then(|m| m.parse().ok()).unwrap_or(0);
+                    let h = (cable.wrapping_mul(2654435761) ^ root.wrapping_mul(40503) ^ (self.trees.len() as u32).wrapping_mul(2246822519)) >> 20;
+                    let k = match md { 0 => depth[at as usize] + 1, 1 => h, 2 => (depth[at as usize] + 1) * 4096 + h, 3 => (depth[at as usize] + 1) / 2 * 4096 + h, _ => (depth[at as usize] + 1) / 4 * 4096 + h };
+                    open.push(Reverse((over, k, (load << 16) / capacity, cable, at, next)));
+                }
+            }
+            let next = loop {
+                let Some(Reverse((_, deep, _, cable, from, next))) = open.pop() else { return tree };
+                if depth[next as usize] == u32::MAX {
+                    let _ = deep; depth[next as usize] = depth[from as usize] + 1;
+                    tree.cable[next as usize] = cable;
+                    tree.parent[next as usize] = from;
+                    break next;
+                }
+            };
+            at = next;
+        }
+        tree
+    }
+
+    /// Brings the load of every cable down to `most` for each unit of capacity, as far as exchanges lead.
+    pub fn repair(&mut self, most: u32, stop: &dyn Fn() -> bool) {
+        while !stop() {
+            let Some(path) = self.augmenting_path(most) else { return };
+            for &(tree, leaves, enters) in &path {
+                if !self.exchange(tree, leaves, enters) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Exchanges `(tree, cable that leaves, cable that enters)`, from the cable with room back to an overfull one.
+    fn augmenting_path(&self, most: u32) -> Option<Vec<(usize, u32, u32)>> {
+        let room = |cable: u32| most * self.cables.capacity[cable as usize];
+        let mut before: Vec<Option<(u32, usize)>> = vec![None; self.cables.len()];
+        let mut seen: Vec<bool> = (0..).zip(&self.load).map(|(cable, &load)| load > room(cable)).collect();
+        let mut queue: VecDeque<u32> = (0..self.cables.len() as u32).filter(|&cable| seen[cable as usize]).collect();
+        let mut below = vec![false; self.cables.rank_count()];
+        while let Some(leaves) = queue.pop_front() {
+            let [first, second] = self.cables.ends[leaves as usize];
+            let holds = |tree: &Tree| tree.cable[first as usize] == leaves || tree.cable[second as usize] == leaves;
+            // Start elsewhere for each cable, so that paths do not all crowd into the first trees.
+            let count = self.trees.len();
+            let numbers = (0..count).map(|number| (number + leaves as usize * 7) % count);
+            for number in numbers.filter(|&number| holds(&self.trees[number])).take(TREES_PER_CABLE) {
+                self.mark_below(&self.trees[number], leaves, &mut below);
+                for enters in 0..self.cables.len() as u32 {
+                    let [a, b] = self.cables.ends[enters as usize];
+                    if seen[enters as usize] || below[a as usize] == below[b as usize] {
+                        continue;
+                    }
+                    seen[enters as usize] = true;
+                    before[enters as usize] = Some((leaves, number));
+                    if self.load[enters as usize] < room(enters) {
+                        return Some(trace(&before, enters));
+                    }
+                    queue.push_back(enters);
+                }
+            }
+        }
+        None
+    }
+
+    /// Marks the ranks that a cable of the tree cuts off from its root.
+    fn mark_below(&self, tree: &Tree, cable: u32, below: &mut [bool]) {
+        let [first, second] = self.cables.ends[cable as usize];
+        let top = if tree.cable[first as usize] == cable { first } else { second };
+        let mut known = vec![false; below.len()];
+        (known[tree.root as usize], below[tree.root as usize]) = (true, false);
+        (known[top as usize], below[top as usize]) = (true, true);
+        let mut climbed = Vec::new();
+        for &rank in self.live {
+            let mut at = rank;
+            while !known[at as usize] {
+                climbed.push(at);
+                at = tree.parent[at as usize];
+            }
+            let side = below[at as usize];
+            for rank in climbed.drain(..) {
+                (known[rank as usize], below[rank as usize]) = (true, side);
+            }
+        }
+    }
+
+    /// One cable leaves a tree, another enters it. False if they do not fit together.
+    fn exchange(&mut self, number: usize, leaves: u32, enters: u32) -> bool {
+        let mut below = vec![false; self.cables.rank_count()];
+        self.mark_below(&self.trees[number], leaves, &mut below);
+        let [a, b] = self.cables.ends[enters as usize];
+        if below[a as usize] == below[b as usize] {
+            return false;
+        }
+        let tree = &mut self.trees[number];
+        // The part below hangs from the end of the new cable that lies in it: turn round the path up from there.
+        let (mut rank, mut parent) = if below[a as usize] { (a, b) } else { (b, a) };
+        let mut cable = enters;
+        loop {
+            let old = (tree.cable[rank as usize], tree.parent[rank as usize]);
+            (tree.cable[rank as usize], tree.parent[rank as usize]) = (cable, parent);
+            if old.0 == leaves {
+                break;
+            }
+            (cable, parent, rank) = (old.0, rank, old.1);
+        }
+        self.load[leaves as usize] -= 1;
+        self.load[enters as usize] += 1;
+        true
+    }
+
+    /// Hangs every tree from a rank near its middle, so that no rank is the root of many more trees than others.
+    pub fn center(&mut self) {
+        let mut roots = vec![0_u32; self.cables.rank_count()];
+        for tree in &mut self.trees {
+            let reach = tree.reach(self.live);
+            let least = self.live.iter().map(|&rank| reach[rank as usize]).min().unwrap_or(0);
+            let near = self.live.iter().copied().filter(|&rank| reach[rank as usize] <= least + SLACK);
+            let root = near.min_by_key(|&rank| (roots[rank as usize], reach[rank as usize])).unwrap_or(tree.root);
+            roots[root as usize] += 1;
+            tree.hang_from(root);
+        }
+    }
+
+    /// The greatest load of a cable, for each unit of its capacity.
+    pub fn greatest_load(&self) -> u32 {
+        let loads = self.load.iter().zip(&self.cables.capacity).map(|(load, &capacity)| load.div_ceil(capacity));
+        loads.max().unwrap_or(0)
+    }
+}
+
+fn trace(before: &[Option<(u32, usize)>], last: u32) -> Vec<(usize, u32, u32)> {
+    let mut path = Vec::new();
+    let mut enters = last;
+    while let Some((leaves, tree)) = before[enters as usize] {
+        path.push((tree, leaves, enters));
+        enters = leaves;
+    }
+    path
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

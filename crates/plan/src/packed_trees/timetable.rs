@@ -1,0 +1,288 @@
+//! When every hop of every tree takes its link: list scheduling, forward and backward in turn.
+//!
+//! A hop up its tree waits for those below it, a hop down for the one above it, and those at the root for all hops up.
+//! Backward in time the two change places. Each pass takes the hops of a link in the order in which the pass before it,
+//! in the other direction of time, would have had them: what was late forward must be early backward. So idle time
+//! gathers at the ends, and what was idle there is filled by the next pass (Li and Willis 1992; Valls, Ballestin and
+//! Quintanilla 2005). The first pass takes the trees one after another, which keeps all links busy from the start.
+
+use fastrand::Rng;
+
+use super::cables::Cables;
+use super::hops::{DOWN, Hops, UP};
+use super::packing::Tree;
+
+/// Keys of hops that are one unit of time apart.
+const UNIT: u32 = 16;
+/// Of so many passes, the last two are noisier, by as much as two units: passes settle, and noise shakes them loose.
+const ROUND: u32 = 8;
+const NOISIER: u32 = 2 * UNIT;
+/// Trees that begin in the time that a hop takes, in the first pass.
+const TREES_PER_UNIT: u32 = 4;
+
+static WM: std::sync::LazyLock<u32> = std::sync::LazyLock::new(|| std::env::var("WM").ok().and_then(|m| m.parse().ok()).unwrap_or(0));
+static HALF: std::sync::LazyLock<u32> = std::sync::LazyLock::new(|| std::env::var("HALF").ok().and_then(|m| m.parse().ok()).unwrap_or(0));
+/// The step of each hop up and down.
+type Times = [Vec<u32>; 2];
+
+/// Steps of hops, and the widths of the steps.
+pub(super) struct Timetable {
+    pub times: Times,
+    pub widths: Vec<u32>,
+}
+
+impl Timetable {
+    pub fn width(&self) -> u32 {
+        self.widths.iter().sum()
+    }
+
+    /// Total width and steps.
+    pub fn figures(&self) -> (u32, usize) {
+        (self.width(), self.widths.len())
+    }
+
+    fn reversed(mut self) -> Self {
+        let last = self.widths.len() as u32 - 1;
+        self.times.iter_mut().flatten().for_each(|time| *time = last.saturating_sub(*time));
+        self.widths.reverse();
+        self
+    }
+}
+
+/// What a search for a timetable is to do.
+#[derive(Clone, Copy)]
+pub(super) struct Search<'a> {
+    /// The greatest width of a step.
+    pub step_width: u32,
+    /// The passes to make.
+    pub passes: u32,
+    /// The total width that ends it early.
+    pub enough: u32,
+    pub seed: u64,
+    pub stop: &'a dyn Fn() -> bool,
+}
+
+impl Search<'_> {
+    /// The best timetable of all passes.
+    pub fn run(self, cables: &Cables, trees: &[Tree], hops: &Hops) -> Timetable {
+        let mut rng = Rng::with_seed(self.seed);
+        let mut passes = Passes::new(cables, hops);
+        let mut urgency = first_urgency(trees, hops);
+        let mut best: Option<Timetable> = None;
+        for number in 0..self.passes.max(1) {
+            let noise = if number % ROUND < ROUND - 2 { UNIT } else { NOISIER };
+            passes.order(&urgency, noise, &mut rng);
+            let backward = number % 2 == 1;
+            let found = passes.run(self.step_width, backward);
+            // What comes last in this direction is most urgent in the other.
+            urgency.clone_from(&found.times);
+            let found = if backward { found.reversed() } else { found };
+            if best.as_ref().is_none_or(|best| found.figures() < best.figures()) {
+                best = Some(found);
+            }
+            if (self.stop)() || best.as_ref().is_some_and(|best| best.width() <= self.enough) {
+                break;
+            }
+        }
+        best.expect("there is a pass")
+    }
+}
+
+/// The first trees first; of a tree, the hops with most still to come.
+fn first_urgency(trees: &[Tree], hops: &Hops) -> Times {
+    let mut urgency: Times = [vec![0; hops.len()], vec![0; hops.len()]];
+    for (number, tree) in trees.iter().enumerate() {
+        let turn = (trees.len() - number) as u32 / TREES_PER_UNIT;
+        let tall = hops.tallest(tree, number);
+        for hop in number * hops.ranks..(number + 1) * hops.ranks {
+            urgency[UP][hop] = turn + tall + u32::from(hops.depth[hop]);
+            urgency[DOWN][hop] = turn + u32::from(hops.height[hop]) + 1;
+        }
+    }
+    urgency
+}
+
+/// The state of a pass: for each link and direction of hops, its hops in the order of their urgency, of which those set
+/// in `ready` may go.
+struct Passes<'a> {
+    hops: &'a Hops,
+    capacity: Vec<u32>,
+    /// The queue of link `l` and way `w` is `2 * l + w`: `queue[start[q]..start[q + 1]]`.
+    start: Vec<u32>,
+    queue: Vec<u32>,
+    /// The place of each hop in `queue`.
+    place: Times,
+    /// The keys of the hops in `queue`.
+    key: Vec<u32>,
+    ready: Vec<u64>,
+    /// The first word of each queue in `ready`.
+    words: Vec<u32>,
+    /// No hop before this one in the queue is ready.
+    from: Vec<u32>,
+    waiting: Vec<u32>,
+}
+
+impl<'a> Passes<'a> {
+    fn new(cables: &Cables, hops: &'a Hops) -> Self {
+        let queues = 4 * cables.len();
+        let mut start = vec![0_u32; queues + 1];
+        for way in [UP, DOWN] {
+            for hop in (0..hops.len()).filter(|&hop| hops.is_hop(hop)) {
+                start[2 * hops.link[way][hop] as usize + way + 1] += 1;
+            }
+        }
+        let mut words = vec![0; queues + 1];
+        for queue in 0..queues {
+            words[queue + 1] = words[queue] + start[queue + 1].div_ceil(64);
+            start[queue + 1] += start[queue];
+        }
+        Self {
+            hops,
+            capacity: cables.capacity.iter().flat_map(|&capacity| [capacity; 2]).collect(),
+            queue: vec![0; 2 * hops.count],
+            key: vec![0; 2 * hops.count],
+            place: [vec![0; hops.len()], vec![0; hops.len()]],
+            ready: vec![0; words[queues] as usize],
+            words,
+            start,
+            from: vec![0; queues],
+            waiting: vec![0; queues],
+        }
+    }
+
+    /// Sorts all queues: the most urgent first, ties and a little more at random. Counting sort over all hops at once.
+    fn order(&mut self, urgency: &Times, noise: u32, rng: &mut Rng) {
+        let most = urgency.iter().flatten().max().copied().unwrap_or(0) * UNIT + noise;
+        let mut keys: Times = [vec![0; self.hops.len()], vec![0; self.hops.len()]];
+        let mut ends = vec![0_u32; most as usize + 2];
+        let all = |hops: &'a Hops| {
+            (0..hops.len()).filter(|&hop| hops.is_hop(hop)).flat_map(|hop| [UP, DOWN].map(|way| (hop, way)))
+        };
+        for (hop, way) in all(self.hops) {
+            // Descending urgency: ascending keys.
+            let key = most - urgency[way][hop] * UNIT - rng.u32(0..noise);
+            keys[way][hop] = key;
+            ends[key as usize + 1] += 1;
+        }
+        for key in 0..=most as usize {
+            ends[key + 1] += ends[key];
+        }
+        let mut sorted = vec![0_u32; 2 * self.hops.count];
+        for (hop, way) in all(self.hops) {
+            let end = &mut ends[keys[way][hop] as usize];
+            sorted[*end as usize] = (2 * hop + way) as u32;
+            *end += 1;
+        }
+        let mut ends = self.start.clone();
+        for both in sorted {
+            let (hop, way) = (both as usize / 2, both as usize % 2);
+            let end = &mut ends[2 * self.hops.link[way][hop] as usize + way];
+            self.queue[*end as usize] = hop as u32;
+            self.key[*end as usize] = keys[way][hop];
+            self.place[way][hop] = *end;
+            *end += 1;
+        }
+    }
+
+    fn release(&mut self, hop: u32, way: usize, busy: &mut Vec<u32>) {
+        let link = self.hops.link[way][hop as usize];
+        let queue = 2 * link as usize + way;
+        let place = self.place[way][hop as usize] - self.start[queue];
+        self.ready[(self.words[queue] + place / 64) as usize] |= 1 << (place % 64);
+        self.from[queue] = self.from[queue].min(place / 64);
+        if self.waiting[queue] == 0 && self.waiting[queue ^ 1] == 0 {
+            busy.push(link);
+        }
+        self.waiting[queue] += 1;
+    }
+
+    /// The place of the most urgent hop that is ready.
+    fn peek(&mut self, queue: usize) -> Option<u32> {
+        if self.waiting[queue] == 0 {
+            return None;
+        }
+        loop {
+            let word = self.ready[(self.words[queue] + self.from[queue]) as usize];
+            if word != 0 {
+                return Some(self.start[queue] + self.from[queue] * 64 + word.trailing_zeros());
+            }
+            self.from[queue] += 1;
+        }
+    }
+
+    fn take(&mut self, queue: usize, place: u32) -> u32 {
+        let offset = place - self.start[queue];
+        self.ready[(self.words[queue] + offset / 64) as usize] &= !(1 << (offset % 64));
+        self.waiting[queue] -= 1;
+        self.queue[place as usize]
+    }
+
+    /// Serves all links step by step, in each the most urgent hops that are ready. Backward in time, hops down gather
+    /// towards the root and hops up spread from it. In a step, a link carries hops of one way.
+    fn run(&mut self, step_width: u32, backward: bool) -> Timetable {
+        let hops = self.hops;
+        let (gather, spread) = if backward { (DOWN, UP) } else { (UP, DOWN) };
+        let mut waits_for = hops.below.clone();
+        let mut times: Times = [vec![0; hops.len()], vec![0; hops.len()]];
+        let (mut busy, mut released) = (Vec::new(), Vec::new());
+        self.from.fill(u32::MAX);
+        let half = *HALF > 0;
+        let (gather, spread) = if half { if backward { (DOWN, 9) } else { (9, DOWN) } } else { (gather, spread) };
+        if half && !backward {
+            for hop in (0..hops.len()).filter(|&hop| hops.is_hop(hop) && hops.is_root(hops.above[hop])) {
+                released.push((hop as u32, DOWN));
+            }
+        } else {
+        for hop in (0..hops.len()).filter(|&hop| hops.is_hop(hop) && hops.below[hop] == 0) {
+            released.push((hop as u32, gather));
+        }
+        }
+        let (mut left, mut widths) = (if half { 1 } else { 2 } * hops.count, Vec::new());
+        while left > 0 {
+            for (hop, way) in released.drain(..) {
+                self.release(hop, way, &mut busy);
+            }
+            let (step, mut width) = (widths.len() as u32, 0);
+            busy.retain(|&link| {
+                let queues = [UP, DOWN].map(|way| 2 * link as usize + way);
+                let [up, down] = queues.map(|queue| self.peek(queue).map_or(u32::MAX, |place| self.key[place as usize]));
+                let wm: u32 = *WM;
+                let room = step_width * self.capacity[link as usize];
+                let full = queues.map(|queue| self.waiting[queue].min(room));
+                let way = match wm {
+                    1 if full[UP] != full[DOWN] => if full[UP] > full[DOWN] { UP } else { DOWN },
+                    2 if full[UP] * 2 < full[DOWN] => DOWN,
+                    2 if full[DOWN] * 2 < full[UP] => UP,
+                    3 if full[UP] > 0 && full[DOWN] > 0 && step % 2 == 0 => UP,
+                    3 if full[UP] > 0 && full[DOWN] > 0 => DOWN,
+                    _ => if up <= down { UP } else { DOWN },
+                };
+                let mut taken = 0;
+                while taken < step_width * self.capacity[link as usize]
+                    && let Some(place) = self.peek(queues[way])
+                {
+                    let hop = self.take(queues[way], place);
+                    taken += 1;
+                    times[way][hop as usize] = step;
+                    if way == spread {
+                        released.extend(hops.below(hop).map(|next| (next, spread)));
+                        continue;
+                    }
+                    let above = hops.above[hop as usize];
+                    waits_for[above as usize] -= 1;
+                    match waits_for[above as usize] {
+                        0 if hops.is_root(above) && half => {}
+                        0 if hops.is_root(above) => released.extend(hops.below(above).map(|next| (next, spread))),
+                        0 => released.push((above, gather)),
+                        _ => {}
+                    }
+                }
+                left -= taken as usize;
+                width = width.max(taken.div_ceil(self.capacity[link as usize]));
+                queues.iter().any(|&queue| self.waiting[queue] > 0)
+            });
+            widths.push(width);
+        }
+        Timetable { times, widths }
+    }
+}
