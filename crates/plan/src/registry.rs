@@ -1,8 +1,8 @@
 //! The registry of planners.
 
 use super::{
-    Arborescences, BinaryTree, Composed, Exchange, Flood, FlowOverTime, Lp, Negotiated, Planner, RingOfRanks, Rings,
-    Smt, SpanningTrees, Template, Trees,
+    Arborescences, BinaryTree, Composed, Exchange, Flood, FlowOverTime, Lp, Negotiated, PackedTrees, Planner,
+    RingOfRanks, Rings, Smt, SpanningTrees, Template, Trees,
 };
 
 /// The SMT planner with its default options.
@@ -16,6 +16,7 @@ pub fn planners() -> &'static [&'static dyn Planner] {
         &Negotiated,
         &Arborescences,
         &Trees,
+        &PackedTrees,
         &SpanningTrees,
         &Flood,
         &Lp,

@@ -8,6 +8,8 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use fastrand::Rng;
+
 use super::cables::Cables;
 
 /// In place of a cable: none, at the root.
@@ -80,16 +82,17 @@ pub(super) struct Packing<'a> {
 }
 
 impl<'a> Packing<'a> {
-    /// Grows this many trees over cables that join all live ranks.
-    pub fn grow(cables: &'a Cables, live: &'a [u32], trees: u32, most: u32) -> Self {
+    /// Grows this many trees over cables that join all live ranks, with at most `most` trees on each unit of capacity
+    /// where that can be had without exchanges.
+    pub fn grow(cables: &'a Cables, live: &'a [u32], trees: u32, most: u32, rng: &mut Rng) -> Self {
         let mut packing = Self { cables, live, trees: Vec::new(), load: vec![0; cables.len()] };
         // A stride without a common divisor visits every rank before it comes back.
         let count = live.len();
         let stride = (count * 5 / 8..).find(|&stride| gcd(stride, count) == 1).unwrap_or(1);
         for number in 0..trees as usize {
-            let slack: u64 = std::env::var("SK").ok().and_then(|m| m.parse().ok()).unwrap_or(1);
-            let share = number as u64 * u64::from(most) / u64::from(trees) + slack;
-            let tree = packing.grow_one(live[number * stride % count], share);
+            // What a tree may use of a cable, if all use as much.
+            let share = number as u64 * u64::from(most) / u64::from(trees) + 1;
+            let tree = packing.grow_one(live[number * stride % count], share, rng);
             for &cable in tree.cable.iter().filter(|&&cable| cable != NONE) {
                 packing.load[cable as usize] += 1;
             }
@@ -98,37 +101,35 @@ impl<'a> Packing<'a> {
         packing
     }
 
-    /// A tree over the cables of least load, and of those the shallowest (Prim).
-    fn grow_one(&self, root: u32, share: u64) -> Tree {
+    /// A tree over cables that have not had their share yet, as shallow as they allow (Prim). Ties are broken at random:
+    /// the trees of a pattern all want the same links at the same time.
+    fn grow_one(&self, root: u32, share: u64, rng: &mut Rng) -> Tree {
         let ranks = self.cables.rank_count();
         let mut tree = Tree { root, cable: vec![NONE; ranks], parent: vec![NONE; ranks] };
-        let mut depth = vec![u32::MAX; ranks];
+        let mut depth = vec![NONE; ranks];
         let mut open = BinaryHeap::new();
         let mut at = root;
         depth[root as usize] = 0;
         for _ in 1..self.live.len() {
+            let deeper = depth[at as usize] + 1;
             for &cable in self.cables.of(at) {
                 let next = self.cables.across(cable, at);
-                if depth[next as usize] == u32::MAX {
-                    // Loads per unit of capacity, as numbers that compare alike.
-                    let (load, capacity) = (u64::from(self.load[cable as usize]), u64::from(self.cables.capacity[cable as usize]));
-                    let over = (load + 1).saturating_sub(share * capacity);
-                    let md: u32 = std::env::var("MD").ok().and_then(|m| m.parse().ok()).unwrap_or(0);
-                    let h = (cable.wrapping_mul(2654435761) ^ root.wrapping_mul(40503) ^ (self.trees.len() as u32).wrapping_mul(2246822519)) >> 20;
-                    let k = match md { 0 => depth[at as usize] + 1, 1 => h, 2 => (depth[at as usize] + 1) * 4096 + h, 3 => (depth[at as usize] + 1) / 2 * 4096 + h, _ => (depth[at as usize] + 1) / 4 * 4096 + h };
-                    open.push(Reverse((over, k, (load << 16) / capacity, cable, at, next)));
+                if depth[next as usize] == NONE {
+                    let taken = u64::from(self.load[cable as usize]) + 1;
+                    let over = taken.saturating_sub(share * u64::from(self.cables.capacity[cable as usize]));
+                    open.push(Reverse((over, deeper, rng.u16(..), cable, at)));
                 }
             }
-            let next = loop {
-                let Some(Reverse((_, deep, _, cable, from, next))) = open.pop() else { return tree };
-                if depth[next as usize] == u32::MAX {
-                    let _ = deep; depth[next as usize] = depth[from as usize] + 1;
+            at = loop {
+                let Some(Reverse((_, deep, _, cable, from))) = open.pop() else { return tree };
+                let next = self.cables.across(cable, from);
+                if depth[next as usize] == NONE {
+                    depth[next as usize] = deep;
                     tree.cable[next as usize] = cable;
                     tree.parent[next as usize] = from;
                     break next;
                 }
             };
-            at = next;
         }
         tree
     }
@@ -207,7 +208,7 @@ impl<'a> Packing<'a> {
             return false;
         }
         let tree = &mut self.trees[number];
-        // The part below hangs from the end of the new cable that lies in it: turn round the path up from there.
+        // The part below hangs from the end of the new cable that lies in it: the path up from there changes direction.
         let (mut rank, mut parent) = if below[a as usize] { (a, b) } else { (b, a) };
         let mut cable = enters;
         loop {
@@ -234,12 +235,6 @@ impl<'a> Packing<'a> {
             roots[root as usize] += 1;
             tree.hang_from(root);
         }
-    }
-
-    /// The greatest load of a cable, for each unit of its capacity.
-    pub fn greatest_load(&self) -> u32 {
-        let loads = self.load.iter().zip(&self.cables.capacity).map(|(load, &capacity)| load.div_ceil(capacity));
-        loads.max().unwrap_or(0)
     }
 }
 

@@ -20,8 +20,6 @@ const NOISIER: u32 = 2 * UNIT;
 /// Trees that begin in the time that a hop takes, in the first pass.
 const TREES_PER_UNIT: u32 = 4;
 
-static WM: std::sync::LazyLock<u32> = std::sync::LazyLock::new(|| std::env::var("WM").ok().and_then(|m| m.parse().ok()).unwrap_or(0));
-static HALF: std::sync::LazyLock<u32> = std::sync::LazyLock::new(|| std::env::var("HALF").ok().and_then(|m| m.parse().ok()).unwrap_or(0));
 /// The step of each hop up and down.
 type Times = [Vec<u32>; 2];
 
@@ -94,9 +92,12 @@ fn first_urgency(trees: &[Tree], hops: &Hops) -> Times {
     for (number, tree) in trees.iter().enumerate() {
         let turn = (trees.len() - number) as u32 / TREES_PER_UNIT;
         let tall = hops.tallest(tree, number);
-        for hop in number * hops.ranks..(number + 1) * hops.ranks {
-            urgency[UP][hop] = turn + tall + u32::from(hops.depth[hop]);
-            urgency[DOWN][hop] = turn + u32::from(hops.height[hop]) + 1;
+        let places = number * hops.ranks..(number + 1) * hops.ranks;
+        for (up, depth) in urgency[UP][places.clone()].iter_mut().zip(&hops.depth[places.clone()]) {
+            *up = turn + tall + u32::from(*depth);
+        }
+        for (down, height) in urgency[DOWN][places.clone()].iter_mut().zip(&hops.height[places]) {
+            *down = turn + u32::from(*height) + 1;
         }
     }
     urgency
@@ -226,18 +227,10 @@ impl<'a> Passes<'a> {
         let mut times: Times = [vec![0; hops.len()], vec![0; hops.len()]];
         let (mut busy, mut released) = (Vec::new(), Vec::new());
         self.from.fill(u32::MAX);
-        let half = *HALF > 0;
-        let (gather, spread) = if half { if backward { (DOWN, 9) } else { (9, DOWN) } } else { (gather, spread) };
-        if half && !backward {
-            for hop in (0..hops.len()).filter(|&hop| hops.is_hop(hop) && hops.is_root(hops.above[hop])) {
-                released.push((hop as u32, DOWN));
-            }
-        } else {
         for hop in (0..hops.len()).filter(|&hop| hops.is_hop(hop) && hops.below[hop] == 0) {
             released.push((hop as u32, gather));
         }
-        }
-        let (mut left, mut widths) = (if half { 1 } else { 2 } * hops.count, Vec::new());
+        let (mut left, mut widths) = (2 * hops.count, Vec::new());
         while left > 0 {
             for (hop, way) in released.drain(..) {
                 self.release(hop, way, &mut busy);
@@ -245,18 +238,9 @@ impl<'a> Passes<'a> {
             let (step, mut width) = (widths.len() as u32, 0);
             busy.retain(|&link| {
                 let queues = [UP, DOWN].map(|way| 2 * link as usize + way);
-                let [up, down] = queues.map(|queue| self.peek(queue).map_or(u32::MAX, |place| self.key[place as usize]));
-                let wm: u32 = *WM;
-                let room = step_width * self.capacity[link as usize];
-                let full = queues.map(|queue| self.waiting[queue].min(room));
-                let way = match wm {
-                    1 if full[UP] != full[DOWN] => if full[UP] > full[DOWN] { UP } else { DOWN },
-                    2 if full[UP] * 2 < full[DOWN] => DOWN,
-                    2 if full[DOWN] * 2 < full[UP] => UP,
-                    3 if full[UP] > 0 && full[DOWN] > 0 && step % 2 == 0 => UP,
-                    3 if full[UP] > 0 && full[DOWN] > 0 => DOWN,
-                    _ => if up <= down { UP } else { DOWN },
-                };
+                let [up, down] =
+                    queues.map(|queue| self.peek(queue).map_or(u32::MAX, |place| self.key[place as usize]));
+                let way = if up <= down { UP } else { DOWN };
                 let mut taken = 0;
                 while taken < step_width * self.capacity[link as usize]
                     && let Some(place) = self.peek(queues[way])
@@ -271,7 +255,6 @@ impl<'a> Passes<'a> {
                     let above = hops.above[hop as usize];
                     waits_for[above as usize] -= 1;
                     match waits_for[above as usize] {
-                        0 if hops.is_root(above) && half => {}
                         0 if hops.is_root(above) => released.extend(hops.below(above).map(|next| (next, spread))),
                         0 => released.push((above, gather)),
                         _ => {}
