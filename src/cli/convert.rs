@@ -65,7 +65,7 @@ enum ExportFormat {
 /// Read a schedule or a program that another tool made, and write it as a file of synth
 ///
 /// MSCCL XML becomes a rank program, the others a schedule. It is judged, and written even if it is refuted (exit code
-/// 1).
+/// 1). MSCCL XML is judged in each form that it claims, in place and out of place.
 #[derive(Args)]
 pub struct ImportCommand {
     /// The file (- for standard input)
@@ -89,9 +89,21 @@ pub struct ImportCommand {
     /// For msccl: the packets a connection holds (2, unless stated)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     slots: Option<u32>,
+    /// For msccl: the form to write, where the file claims both (in-place, unless stated); both are judged
+    #[arg(long, value_enum)]
+    form: Option<ImportForm>,
     /// Write to this file (.gz: compressed) instead of standard output
     #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
     output: PathBuf,
+}
+
+/// How a call passes its buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ImportForm {
+    /// Input and output share one buffer
+    InPlace,
+    /// They do not
+    OutOfPlace,
 }
 
 /// Formats that are read.
@@ -236,6 +248,7 @@ impl ImportCommand {
             ("--parts", self.parts.is_some(), &[Teccl]),
             ("--root", self.root.is_some(), &[Msccl]),
             ("--slots", self.slots.is_some(), &[Msccl]),
+            ("--form", self.form.is_some(), &[Msccl]),
         ];
         match stated.into_iter().find(|(_, is_stated, of)| *is_stated && !of.contains(&self.from)) {
             None => Ok(()),
@@ -254,17 +267,36 @@ impl ImportCommand {
             slots: self.slots.unwrap_or(usual.slots),
             custom: self.collective.map(ImportCollective::msccl_name),
         };
-        let read = msccl::parse_located(text, &unsaid).map_err(|error| unreadable(&self.file, text, &error))?;
-        let msccl::Located { program, places } = read;
-        output::deliver(&self.output, &json::program_to_string(&program))?;
+        let read = msccl::parse(text, &unsaid).map_err(|error| unreadable(&self.file, text, &error))?;
+        let msccl::Algorithm { programs, places } = read;
+        output::deliver(&self.output, &json::program_to_string(self.chosen(&programs)?))?;
         let machine = self.topology.as_deref().map(read_machine).transpose()?;
-        let rank_map: Vec<_> = (0..program.rank_count() as u32).map(RankId).collect();
-        let machine = machine.as_ref().map(|topology| audit::Machine { topology, rank_map: &rank_map });
-        let report = audit(&program, &audit::AuditOptions { machine, ..audit::AuditOptions::default() });
         let name = self.file.display().to_string();
-        let source = Source::Listed(text, &places);
-        output::note(Audited { name: &name, source, program: &program, report: &report }.to_text().trim_end());
-        Ok(if report.holds() { Ending::Success } else { Ending::Refuted })
+        let mut ending = Ending::Success;
+        for (_, program) in &programs {
+            let rank_map: Vec<_> = (0..program.rank_count() as u32).map(RankId).collect();
+            let machine = machine.as_ref().map(|topology| audit::Machine { topology, rank_map: &rank_map });
+            let report = audit(program, &audit::AuditOptions { machine, ..audit::AuditOptions::default() });
+            let source = Source::Listed(text, &places);
+            output::note(Audited { name: &name, source, program, report: &report }.to_text().trim_end());
+            if !report.holds() {
+                ending = Ending::Refuted;
+            }
+        }
+        Ok(ending)
+    }
+
+    /// The program to write.
+    fn chosen<'a>(&self, programs: &'a [(msccl::Form, Program)]) -> Result<&'a Program, Failure> {
+        let wanted = self.form.map(|form| match form {
+            ImportForm::InPlace => msccl::Form::InPlace,
+            ImportForm::OutOfPlace => msccl::Form::OutOfPlace,
+        });
+        let found = programs.iter().find(|(form, _)| wanted.is_none_or(|wanted| wanted == *form));
+        found.map(|(_, program)| program).ok_or_else(|| {
+            let claimed = programs.iter().map(|(form, _)| form.name()).collect::<Vec<_>>().join(" and ");
+            Failure::usage(format!("--form asks for another form than the file claims: {claimed}"))
+        })
     }
 
     /// The machine, which the file does not name.

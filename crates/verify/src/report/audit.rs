@@ -76,12 +76,12 @@ pub fn figures(program: &Program) -> Figures {
     }
 }
 
-/// `all_gather among 16 ranks as a program`.
+/// `all_gather among 16 ranks, 1 part(s) a message, as a rank program, in place`.
 pub fn headline(program: &Program) -> String {
     let ranks = count(program.problem.topology().live_rank_count(), "rank");
-    let place = if program.in_place { ", in place" } else { "" };
+    let place = if program.in_place { "in place" } else { "out of place" };
     format!(
-        "{} among {ranks}, {} part(s) a message, as a rank program{place}",
+        "{} among {ranks}, {} part(s) a message, as a rank program, {place}",
         name_collective(&program.problem),
         program.problem.parts()
     )
