@@ -17,7 +17,7 @@ use collsynth::verify::{Options, verify};
 
 use super::lower::LowerOptions;
 use super::topology_options::read_machine;
-use super::{Ending, Failure, output, show};
+use super::{Ending, Failure, input, output, show};
 
 /// The length of a chunk unless stated.
 const CHUNK_BYTES: u64 = 4096;
@@ -142,7 +142,7 @@ impl ExportCommand {
         if self.chunk_bytes.is_some() && !matches!(format, ExportFormat::Goal | ExportFormat::Chakra) {
             return Err(Failure::usage("--chunk-bytes is for goal and chakra: the other formats count chunks"));
         }
-        let text = file::read_text(&self.file)?;
+        let text = input::read_text(&self.file)?;
         let is_program = json::is_program(&text);
         if let Some(option) = self.options.stated().filter(|_| is_table || is_program) {
             let what =
@@ -224,7 +224,7 @@ impl ImportCollective {
 impl ImportCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
         self.check_options()?;
-        let text = file::read_text(&self.file)?;
+        let text = input::read_text(&self.file)?;
         let solution = match self.from {
             ImportFormat::Msccl => return self.program(&text),
             ImportFormat::Sccl => sccl::parse(&text),
@@ -272,11 +272,15 @@ impl ImportCommand {
         output::deliver(&self.output, &json::program_to_string(self.chosen(&programs)?))?;
         let machine = self.topology.as_deref().map(read_machine).transpose()?;
         let name = self.file.display().to_string();
+        let memory = input::room(text)?;
         let mut ending = Ending::Success;
         for (_, program) in &programs {
             let rank_map: Vec<_> = (0..program.rank_count() as u32).map(RankId).collect();
             let machine = machine.as_ref().map(|topology| audit::Machine { topology, rank_map: &rank_map });
-            let report = audit(program, &audit::AuditOptions { machine, ..audit::AuditOptions::default() });
+            let report = audit(program, &audit::AuditOptions { machine, memory, ..audit::AuditOptions::default() });
+            if let Some(why) = report.not_judged() {
+                return Err(Failure::usage(format!("{name}: {why}")));
+            }
             let source = Source::Listed(text, &places);
             output::note(Audited { name: &name, source, program, report: &report }.to_text().trim_end());
             if !report.holds() {
@@ -326,8 +330,13 @@ impl ImportCommand {
 }
 
 fn judged_program(path: &Path, text: &str) -> Result<Program, Failure> {
-    let program = json::parse_program(text).map_err(|error| unreadable(path, text, &error))?;
-    let report = audit(&program, &audit::AuditOptions::default());
+    let limits = input::limits()?;
+    let program = json::parse_program_within(text, &limits).map_err(|error| unreadable(path, text, &error))?;
+    let memory = limits.room(text);
+    let report = audit(&program, &audit::AuditOptions { memory, ..audit::AuditOptions::default() });
+    if let Some(why) = report.not_judged() {
+        return Err(Failure::usage(format!("{}: {why}", path.display())));
+    }
     match report.holds() {
         true => Ok(program),
         false => {

@@ -37,8 +37,7 @@ impl Fault {
     }
 
     pub(super) fn into_error(self, text: &str) -> ParseError {
-        let (line, column) = places(text, &[self.at])[0];
-        ParseError { code: self.code, line, column, message: self.message }
+        ParseError::new(self.code, places(text, &[self.at])[0], &self.message)
     }
 }
 
