@@ -59,7 +59,8 @@ fn a_reader_that_leaves_changes_no_exit_code() {
     bench.run("lower small.json -q -o p.json").assert().success();
     bench.run("export small.json --to msccl -o p.xml").assert().success();
     bench.write("wrong.json", &String::from_utf8(bench.read("small.json")).unwrap().replacen("[0]", "[1]", 1));
-    bench.write("wrong.xml", &String::from_utf8(bench.read("p.xml")).unwrap().replacen("type=\"s\"", "type=\"nop\"", 1));
+    bench
+        .write("wrong.xml", &String::from_utf8(bench.read("p.xml")).unwrap().replacen("type=\"s\"", "type=\"nop\"", 1));
     bench.write("broken.json", "{");
     let synth = Path::new(env!("CARGO_BIN_EXE_synth"));
     let mut commands = vec![

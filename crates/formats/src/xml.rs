@@ -41,16 +41,21 @@ impl Fault {
     }
 }
 
-/// Line and column, both from 1, of byte offsets in any order. O(text + offsets * log(lines)).
+/// Line and column, both from 1, of byte offsets in any order. O(text + offsets * log(offsets)).
 pub(super) fn places(text: &str, offsets: &[usize]) -> Vec<(usize, usize)> {
-    let mut lines = vec![0];
-    lines.extend(text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at + 1));
-    let place = |&at: &usize| {
-        let end = (0..=at.min(text.len())).rfind(|&end| text.is_char_boundary(end)).unwrap_or(0);
-        let line = lines.partition_point(|&start| start <= end);
-        (line, text[lines[line - 1]..end].chars().count() + 1)
-    };
-    offsets.iter().map(place).collect()
+    let mut order: Vec<usize> = (0..offsets.len()).collect();
+    order.sort_unstable_by_key(|&index| offsets[index]);
+    let mut places = vec![(1, 1); offsets.len()];
+    let (mut at, mut place) = (0, (1, 1));
+    for index in order {
+        let within = offsets[index].min(text.len());
+        let end = (at..=within).rfind(|&end| text.is_char_boundary(end)).unwrap_or(at);
+        for letter in text[at..end].chars() {
+            place = if letter == '\n' { (place.0 + 1, 1) } else { (place.0, place.1 + 1) };
+        }
+        (at, places[index]) = (end, place);
+    }
+    places
 }
 
 /// Reads a text that consists of one element. `levels` has what may stand at each depth, the element's own first;
@@ -150,5 +155,18 @@ impl Element {
     /// The value of an attribute that may be left out.
     pub(super) fn optional<T: FromStr>(&self, key: &str) -> Result<Option<T>, Fault> {
         self.text(key).map(|_| self.value(key)).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::places;
+
+    #[test]
+    fn places_are_found_in_any_order() {
+        let text = "a\näöü\n\nb";
+        let last = text.len();
+        let found = [(4, 1), (1, 1), (2, 3), (2, 2), (2, 2), (4, 2), (3, 1)];
+        assert_eq!(places(text, &[last - 1, 0, 6, 4, 5, last + 9, 9]), found);
     }
 }

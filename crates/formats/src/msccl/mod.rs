@@ -11,8 +11,8 @@
 //! | `tb` | `id`, `send`, `recv`, `chan` |
 //! | `step` | `s`, `type`, `srcbuf`, `srcoff`, `dstbuf`, `dstoff`, `cnt`, `depid`, `deps`, `hasdep` |
 //!
-//! A file with `outofplace` is in RCCL's dialect. Runtimes choose an algorithm by the form of the call, so each form that a
-//! file claims becomes a program of its own.
+//! A file with `outofplace` is in RCCL's dialect. Runtimes choose an algorithm by the form of the call, so each form
+//! that a file claims becomes a program of its own.
 //!
 //! Step types `s r rcs rrs rrc rrcs cpy re nop`; collectives `allgather`, `reduce_scatter` (RCCL: `reducescatter`),
 //! `allreduce`, `alltoall`, `broadcast`, `reduce`, `gather`, `scatter`, and `custom` if the caller names its meaning.
