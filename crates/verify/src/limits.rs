@@ -12,11 +12,11 @@ pub struct Limits {
 
 /// Unless stated: 1 GiB, far above any schedule.
 pub const FILE: u64 = 1 << 30;
-/// Memory that any file may take. With what reading takes (less than 24 bytes for each byte of the text) and the
+/// Memory that any file may take. With what reading takes (up to 28 bytes for each byte of the text) and the
 /// program itself, judging a file stays below 64 MiB and 40 bytes for each byte.
 pub const BASE: u64 = 48 << 20;
 /// Memory for each byte of a file.
-pub const PER_BYTE: u64 = 16;
+pub const PER_BYTE: u64 = 12;
 
 impl Default for Limits {
     fn default() -> Self {

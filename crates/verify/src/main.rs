@@ -33,7 +33,7 @@ Exit codes: 0 all hold, 1 one is refuted, 2 wrong usage or a file that cannot be
 early (| head) changes none of them.
 
 Environment: SYNTH_MAX_FILE is the largest file that is read, packed or not (1GiB, unless stated); SYNTH_MAX_MEMORY the
-most memory that judging a file may take (48MiB and 16 bytes for each of its bytes, unless stated)";
+most memory that judging a file may take (48MiB and 12 bytes for each of its bytes, unless stated)";
 
 fn main() -> ExitCode {
     let asked = match parse(Parser::from_env()) {
