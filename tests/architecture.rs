@@ -21,7 +21,7 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
     ("crates/verify", "limits", &[]),
     ("crates/verify", "shown", &[]),
     ("crates/verify", "explain", &[]),
-    ("crates/verify", "verify", &["code"]),
+    ("crates/verify", "verify", &["code", "limits"]),
     ("crates/verify", "audit", &["code", "limits"]),
     ("crates/verify", "shrink", &["verify", "audit"]),
     ("crates/verify", "file", &["limits", "shown"]),

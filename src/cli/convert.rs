@@ -153,11 +153,12 @@ impl ExportCommand {
             return self.of_program(&judged_program(&self.file, &text)?);
         }
         let solution = show::parse(&self.file, &text)?;
+        let room = input::room(&text)?;
         match self.to {
-            ExportFormat::Csv => self.write(&csv::to_string(&*show::verified(solution, "exported")?)),
-            ExportFormat::Trace => self.write(&trace::to_string(&*show::verified(solution, "exported")?)),
+            ExportFormat::Csv => self.write(&csv::to_string(&*show::verified(solution, "exported", room)?)),
+            ExportFormat::Trace => self.write(&trace::to_string(&*show::verified(solution, "exported", room)?)),
             ExportFormat::Msccl | ExportFormat::Rccl | ExportFormat::Goal | ExportFormat::Chakra => {
-                self.of_program(&self.options.lower(solution)?)
+                self.of_program(&self.options.lower(solution, room)?)
             }
         }
     }
@@ -233,8 +234,11 @@ impl ImportCommand {
         };
         let solution = solution.map_err(|error| unreadable(&self.file, &text, &error))?;
         output::deliver(&self.output, &json::solution_to_string(&solution))?;
-        let report = verify(&solution, &Options::default());
+        let report = verify(&solution, &Options { memory: input::room(&text)?, ..Options::default() });
         let name = self.file.display().to_string();
+        if let Some(why) = report.not_judged() {
+            return Err(Failure::usage(format!("{name}: {why}")));
+        }
         output::note(Judged { name: &name, text: "", solution: &solution, report: &report }.to_text().trim_end());
         Ok(if report.holds() { Ending::Success } else { Ending::Refuted })
     }

@@ -87,7 +87,7 @@ impl RunCommand {
             return self.run_typed(Runnable::from(&self.audited(&text)?));
         }
         let solution = show::parse(&self.file, &text)?;
-        self.run_typed(Runnable::from(&show::verified(solution, "run")?))
+        self.run_typed(Runnable::from(&show::verified(solution, "run", input::room(&text)?)?))
     }
 
     /// The rank program in a text, if it holds.

@@ -78,9 +78,12 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<Solution, Failure> {
     json::parse_solution_within(text, &input::limits()?).map_err(|error| unreadable(path, &error))
 }
 
-/// Has a schedule judged before it is lowered, run or exported.
-pub(super) fn verified(solution: Solution, used: &str) -> Result<Verified<Solution>, Failure> {
-    Verified::<Solution>::new(solution, &Options::default()).map_err(|rejected| {
+/// Has a schedule judged before it is lowered, run or exported; that may take `room` bytes.
+pub(super) fn verified(solution: Solution, used: &str, room: u64) -> Result<Verified<Solution>, Failure> {
+    Verified::<Solution>::new(solution, &Options { memory: room, ..Options::default() }).map_err(|rejected| {
+        if let Some(why) = rejected.report.not_judged() {
+            return Failure::usage(format!("the schedule is {why}"));
+        }
         let found = findings(&rejected.report, |_| None);
         Failure::new(Ending::Refuted, format!("the schedule does not hold and is not {used}\n{found}"))
             .hint("`synth verify` says more")

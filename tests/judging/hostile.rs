@@ -92,6 +92,29 @@ fn long_lines_and_long_keys_stay_small() {
     assert!(output.status.code() == Some(2) && output.stderr.len() < 2000, "{}", output.stderr.len());
 }
 
+/// Every sum of a chunk holds a bit for every rank, and a chain of 180 000 ranks has many sums.
+#[test]
+fn many_sums_of_many_ranks_are_not_judged() {
+    let bench = Bench::new();
+    let each = |what: &dyn Fn(u32) -> String| (0..2000).map(what).collect::<Vec<_>>().join(", ");
+    let links = each(&|rank| format!(r#"{{"from": {rank}, "to": {}}}"#, rank + 1));
+    let steps = each(&|rank| {
+        let to = rank + 1;
+        format!(r#"{{"transfers": [{{"from": {rank}, "to": {to}, "op": "reduce", "chunks": [0]}}]}}"#)
+    });
+    let file = format!(
+        r#"{{"format": "collective-schedule/1", "topology": {{"ranks": 180000, "links": [{links}]}}, "collective": {{"kind": "all_reduce"}}, "steps": [{steps}]}}"#
+    );
+    bench.write("file", &file);
+    for words in ["verify file", "lower file", "export file --to csv", "run file"] {
+        let output = synth(&bench, words, file.len());
+        let seen = text(&output.stdout) + &text(&output.stderr);
+        assert!(output.status.code() == Some(2) && seen.contains("not judged: that would take"), "{words}: {seen}");
+    }
+    let judge = limited(&bench, &built().join("synth-verify"), "file", file.len());
+    assert_eq!(judge.status.code(), Some(2));
+}
+
 #[test]
 fn the_limits_can_be_moved() {
     let bench = Bench::new();

@@ -98,7 +98,11 @@ impl FileOptions<'_> {
                 if self.machine.is_some() {
                     return cannot(name, NO_OTHER_MACHINE);
                 }
-                let report = verify(&solution, &verify::Options { max_errors: self.max_errors });
+                let memory = self.limits.room(text);
+                let report = verify(&solution, &verify::Options { max_errors: self.max_errors, memory });
+                if let Some(why) = report.not_judged() {
+                    return cannot(name, &why);
+                }
                 let judged = Judged { name, text, solution: &solution, report: &report };
                 self.verdict(report.holds(), || judged.to_text(), || judged.to_json())
             }),

@@ -45,6 +45,14 @@ impl Limits {
     }
 }
 
+/// What is said of a file when so many bytes are not enough to judge it.
+pub(crate) fn not_judged(most: u64) -> String {
+    format!(
+        "not judged: that would take more than {} MiB, more than a file of this size may: {MEMORY_WORD} allows more",
+        most >> 20
+    )
+}
+
 /// The environment variable that states [`Limits::file`].
 pub const FILE_WORD: &str = "SYNTH_MAX_FILE";
 /// The environment variable that states [`Limits::memory`].

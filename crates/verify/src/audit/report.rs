@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::ProgramCode;
-use crate::limits::MEMORY_WORD;
+use crate::limits;
 
 /// A violation and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,11 +49,7 @@ impl AuditReport {
 
     /// Why the program was neither vouched for nor refuted, if so: judging it takes more memory than allowed.
     pub fn not_judged(&self) -> Option<String> {
-        let most = self.exceeded.filter(|_| self.totals.is_empty())?;
-        Some(format!(
-            "not judged: that would take more than {} MiB, more than a file of this size may: {MEMORY_WORD} allows more",
-            most >> 20
-        ))
+        self.exceeded.filter(|_| self.totals.is_empty()).map(limits::not_judged)
     }
 
     /// The number of violations, listed or not, of each code that occurs.

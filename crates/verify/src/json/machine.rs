@@ -41,8 +41,8 @@ pub(super) fn machine(mut file: TopologyFile, room: u64) -> Result<Topology, Fau
 
 /// A few words of a file can name a large machine.
 fn check_size(shape: &Shape, room: u64) -> Result<(), Fault> {
-    /// About what a rank and a link take while a topology is built.
-    const RANK: u64 = 16;
+    /// About what a rank takes in a topology and in findings that list ranks, and a link while a topology is built.
+    const RANK: u64 = 256;
     const LINK: u64 = 48;
     let (key, ranks, links) = match shape {
         Shape::Torus(Torus { extents, .. }) => {
