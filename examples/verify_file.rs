@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use collsynth::Verified;
 use collsynth::format::{file, json};
+use collsynth::limits;
 use collsynth::verify::Options;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let own = concat!(env!("CARGO_MANIFEST_DIR"), "/schedules/all-gather-ring.json");
     let path = std::env::args_os().nth(1).map_or(PathBuf::from(own), PathBuf::from);
-    let solution = json::parse_solution(&file::read_text(&path)?)?;
+    let solution = json::parse_solution(&file::read_text(&path, limits::FILE)?)?;
     match Verified::new(solution, &Options::default()) {
         Ok(verified) => println!("holds: {} steps", verified.schedule.step_count()),
         Err(rejected) => {

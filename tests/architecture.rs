@@ -18,13 +18,15 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
     ("crates/core", "schedule", &["topology", "collective", "problem", "certificate"]),
     ("crates/core", "program", &["topology", "collective", "problem", "schedule", "layout"]),
     ("crates/verify", "code", &[]),
+    ("crates/verify", "limits", &[]),
+    ("crates/verify", "shown", &[]),
     ("crates/verify", "explain", &[]),
-    ("crates/verify", "verify", &["code"]),
-    ("crates/verify", "audit", &["code"]),
+    ("crates/verify", "verify", &["code", "limits"]),
+    ("crates/verify", "audit", &["code", "limits"]),
     ("crates/verify", "shrink", &["verify", "audit"]),
-    ("crates/verify", "file", &[]),
-    ("crates/verify", "json", &["code"]),
-    ("crates/verify", "report", &["verify", "audit", "json", "explain"]),
+    ("crates/verify", "file", &["limits", "shown"]),
+    ("crates/verify", "json", &["code", "limits", "shown"]),
+    ("crates/verify", "report", &["verify", "audit", "json", "shown", "explain"]),
     ("crates/plan", "link_table", &[]),
     ("crates/plan", "symmetry", &["link_table"]),
     ("crates/plan", "bound", &["symmetry"]),
@@ -35,7 +37,15 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
 /// The trusted base, part by part, each with its folders and files.
 const TRUSTED: &[(&str, &[&str])] = &[
     ("The language of problems, schedules and programs, and the check of bounds", &["crates/core/src"]),
-    ("The reader of files", &["crates/verify/src/json", "crates/verify/src/file"]),
+    (
+        "The reader of files",
+        &[
+            "crates/verify/src/json",
+            "crates/verify/src/file",
+            "crates/verify/src/limits.rs",
+            "crates/verify/src/shown.rs",
+        ],
+    ),
     ("The judge of schedules", &["crates/verify/src/verify"]),
     ("The judge of rank programs", &["crates/verify/src/audit"]),
     (

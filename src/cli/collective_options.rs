@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use collsynth::collective::{Demand, Kind};
-use collsynth::format::{demand, file};
+use collsynth::format::demand;
 use collsynth::topology::{RankId, Topology};
 
-use super::Failure;
 use super::topology_options::TopologyOptions;
+use super::{Failure, input};
 
 /// Which collective.
 #[derive(Args)]
@@ -82,7 +82,7 @@ impl CollectiveOptions {
         if path == Path::new("-") && machine.reads_standard_input() {
             return Err(Failure::usage("--topology and --demand cannot both be read from standard input"));
         }
-        let text = file::read_text(path)?;
+        let text = input::read_text(path)?;
         demand::parse_demand(&text, topology.rank_count() as u32)
             .map_err(|error| Failure::usage(format!("{}:{error}", path.display())).hint(form))
     }

@@ -17,7 +17,7 @@ use collsynth::verify::{Options, verify};
 
 use super::lower::LowerOptions;
 use super::topology_options::read_machine;
-use super::{Ending, Failure, output, show};
+use super::{Ending, Failure, input, output, show};
 
 /// The length of a chunk unless stated.
 const CHUNK_BYTES: u64 = 4096;
@@ -65,7 +65,7 @@ enum ExportFormat {
 /// Read a schedule or a program that another tool made, and write it as a file of synth
 ///
 /// MSCCL XML becomes a rank program, the others a schedule. It is judged, and written even if it is refuted (exit code
-/// 1).
+/// 1). MSCCL XML is judged in each form that it claims, in place and out of place.
 #[derive(Args)]
 pub struct ImportCommand {
     /// The file (- for standard input)
@@ -89,9 +89,21 @@ pub struct ImportCommand {
     /// For msccl: the packets a connection holds (2, unless stated)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     slots: Option<u32>,
+    /// For msccl: the form to write, where the file claims both (in-place, unless stated); both are judged
+    #[arg(long, value_enum)]
+    form: Option<ImportForm>,
     /// Write to this file (.gz: compressed) instead of standard output
     #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
     output: PathBuf,
+}
+
+/// How a call passes its buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ImportForm {
+    /// Input and output share one buffer
+    InPlace,
+    /// They do not
+    OutOfPlace,
 }
 
 /// Formats that are read.
@@ -130,7 +142,7 @@ impl ExportCommand {
         if self.chunk_bytes.is_some() && !matches!(format, ExportFormat::Goal | ExportFormat::Chakra) {
             return Err(Failure::usage("--chunk-bytes is for goal and chakra: the other formats count chunks"));
         }
-        let text = file::read_text(&self.file)?;
+        let text = input::read_text(&self.file)?;
         let is_program = json::is_program(&text);
         if let Some(option) = self.options.stated().filter(|_| is_table || is_program) {
             let what =
@@ -141,11 +153,12 @@ impl ExportCommand {
             return self.of_program(&judged_program(&self.file, &text)?);
         }
         let solution = show::parse(&self.file, &text)?;
+        let room = input::room(&text)?;
         match self.to {
-            ExportFormat::Csv => self.write(&csv::to_string(&*show::verified(solution, "exported")?)),
-            ExportFormat::Trace => self.write(&trace::to_string(&*show::verified(solution, "exported")?)),
+            ExportFormat::Csv => self.write(&csv::to_string(&*show::verified(solution, "exported", room)?)),
+            ExportFormat::Trace => self.write(&trace::to_string(&*show::verified(solution, "exported", room)?)),
             ExportFormat::Msccl | ExportFormat::Rccl | ExportFormat::Goal | ExportFormat::Chakra => {
-                self.of_program(&self.options.lower(solution)?)
+                self.of_program(&self.options.lower(solution, room)?)
             }
         }
     }
@@ -212,7 +225,7 @@ impl ImportCollective {
 impl ImportCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
         self.check_options()?;
-        let text = file::read_text(&self.file)?;
+        let text = input::read_text(&self.file)?;
         let solution = match self.from {
             ImportFormat::Msccl => return self.program(&text),
             ImportFormat::Sccl => sccl::parse(&text),
@@ -221,8 +234,11 @@ impl ImportCommand {
         };
         let solution = solution.map_err(|error| unreadable(&self.file, &text, &error))?;
         output::deliver(&self.output, &json::solution_to_string(&solution))?;
-        let report = verify(&solution, &Options::default());
+        let report = verify(&solution, &Options { memory: input::room(&text)?, ..Options::default() });
         let name = self.file.display().to_string();
+        if let Some(why) = report.not_judged() {
+            return Err(Failure::usage(format!("{name}: {why}")));
+        }
         output::note(Judged { name: &name, text: "", solution: &solution, report: &report }.to_text().trim_end());
         Ok(if report.holds() { Ending::Success } else { Ending::Refuted })
     }
@@ -236,6 +252,7 @@ impl ImportCommand {
             ("--parts", self.parts.is_some(), &[Teccl]),
             ("--root", self.root.is_some(), &[Msccl]),
             ("--slots", self.slots.is_some(), &[Msccl]),
+            ("--form", self.form.is_some(), &[Msccl]),
         ];
         match stated.into_iter().find(|(_, is_stated, of)| *is_stated && !of.contains(&self.from)) {
             None => Ok(()),
@@ -254,17 +271,40 @@ impl ImportCommand {
             slots: self.slots.unwrap_or(usual.slots),
             custom: self.collective.map(ImportCollective::msccl_name),
         };
-        let read = msccl::parse_located(text, &unsaid).map_err(|error| unreadable(&self.file, text, &error))?;
-        let msccl::Located { program, places } = read;
-        output::deliver(&self.output, &json::program_to_string(&program))?;
+        let read = msccl::parse(text, &unsaid).map_err(|error| unreadable(&self.file, text, &error))?;
+        let msccl::Algorithm { programs, places } = read;
+        output::deliver(&self.output, &json::program_to_string(self.chosen(&programs)?))?;
         let machine = self.topology.as_deref().map(read_machine).transpose()?;
-        let rank_map: Vec<_> = (0..program.rank_count() as u32).map(RankId).collect();
-        let machine = machine.as_ref().map(|topology| audit::Machine { topology, rank_map: &rank_map });
-        let report = audit(&program, &audit::AuditOptions { machine, ..audit::AuditOptions::default() });
         let name = self.file.display().to_string();
-        let source = Source::Listed(text, &places);
-        output::note(Audited { name: &name, source, program: &program, report: &report }.to_text().trim_end());
-        Ok(if report.holds() { Ending::Success } else { Ending::Refuted })
+        let memory = input::room(text)?;
+        let mut ending = Ending::Success;
+        for (_, program) in &programs {
+            let rank_map: Vec<_> = (0..program.rank_count() as u32).map(RankId).collect();
+            let machine = machine.as_ref().map(|topology| audit::Machine { topology, rank_map: &rank_map });
+            let report = audit(program, &audit::AuditOptions { machine, memory, ..audit::AuditOptions::default() });
+            if let Some(why) = report.not_judged() {
+                return Err(Failure::usage(format!("{name}: {why}")));
+            }
+            let source = Source::Listed(text, &places);
+            output::note(Audited { name: &name, source, program, report: &report }.to_text().trim_end());
+            if !report.holds() {
+                ending = Ending::Refuted;
+            }
+        }
+        Ok(ending)
+    }
+
+    /// The program to write.
+    fn chosen<'a>(&self, programs: &'a [(msccl::Form, Program)]) -> Result<&'a Program, Failure> {
+        let wanted = self.form.map(|form| match form {
+            ImportForm::InPlace => msccl::Form::InPlace,
+            ImportForm::OutOfPlace => msccl::Form::OutOfPlace,
+        });
+        let found = programs.iter().find(|(form, _)| wanted.is_none_or(|wanted| wanted == *form));
+        found.map(|(_, program)| program).ok_or_else(|| {
+            let claimed = programs.iter().map(|(form, _)| form.name()).collect::<Vec<_>>().join(" and ");
+            Failure::usage(format!("--form asks for another form than the file claims: {claimed}"))
+        })
     }
 
     /// The machine, which the file does not name.
@@ -294,8 +334,13 @@ impl ImportCommand {
 }
 
 fn judged_program(path: &Path, text: &str) -> Result<Program, Failure> {
-    let program = json::parse_program(text).map_err(|error| unreadable(path, text, &error))?;
-    let report = audit(&program, &audit::AuditOptions::default());
+    let limits = input::limits()?;
+    let program = json::parse_program_within(text, &limits).map_err(|error| unreadable(path, text, &error))?;
+    let memory = limits.room(text);
+    let report = audit(&program, &audit::AuditOptions { memory, ..audit::AuditOptions::default() });
+    if let Some(why) = report.not_judged() {
+        return Err(Failure::usage(format!("{}: {why}", path.display())));
+    }
     match report.holds() {
         true => Ok(program),
         false => {

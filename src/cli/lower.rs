@@ -10,7 +10,7 @@ use collsynth::program::{Barriers, Program};
 use collsynth::report::audit::{Audited, Source, headline, table};
 use collsynth::schedule::Solution;
 
-use super::{Ending, Failure, output, show};
+use super::{Ending, Failure, input, output, show};
 
 /// Lower a schedule to a rank program: what each rank's workers send, receive and wait for, without a step clock
 ///
@@ -57,7 +57,8 @@ enum BarrierName {
 
 impl LowerCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
-        let program = self.options.lower(show::read(&self.file)?)?;
+        let text = input::read_text(&self.file)?;
+        let program = self.options.lower(show::parse(&self.file, &text)?, input::room(&text)?)?;
         output::deliver(&self.output, &json::program_to_string(&program))?;
         if !self.quiet {
             output::note(&format!("{}\n{}", headline(&program), table(&program)));
@@ -74,9 +75,9 @@ impl LowerOptions {
         stated.into_iter().find(|(_, is_stated)| *is_stated).map(|(option, _)| option)
     }
 
-    /// Lowers a schedule that holds, and has the program judged.
-    pub fn lower(&self, solution: Solution) -> Result<Program, Failure> {
-        let verified = show::verified(solution, "lowered")?;
+    /// Lowers a schedule that holds, which may take `room` bytes to judge, and has the program judged.
+    pub fn lower(&self, solution: Solution, room: u64) -> Result<Program, Failure> {
+        let verified = show::verified(solution, "lowered", room)?;
         let barriers = match self.barriers {
             None | Some(BarrierName::None) => Barriers::None,
             Some(BarrierName::Neighbour) => Barriers::Neighbor,

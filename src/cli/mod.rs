@@ -9,6 +9,7 @@ mod ending;
 mod explain;
 mod flow_limits;
 mod frontier;
+mod input;
 mod lower;
 mod output;
 mod pareto;
@@ -56,7 +57,12 @@ Exit codes:
   1  a schedule was refuted
   2  wrong usage, or a file that cannot be read or written
   3  impossible: the live network is not connected, or more steps are needed than allowed
-  4  stopped by the time limit or Ctrl-C before the proven optimum (the best schedule found is written)";
+  4  stopped by the time limit or Ctrl-C before the proven optimum (the best schedule found is written)
+A reader that closes the pipe early (| head) changes none of them.
+
+Environment:
+  SYNTH_MAX_FILE    the largest file that is read, packed or not (1GiB, unless stated)
+  SYNTH_MAX_MEMORY  the most memory that judging a file may take (48MiB and 12 bytes for each of its bytes, unless stated)";
 
 /// Proven collective schedules for tori with failed links.
 ///

@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use collsynth::format::file;
 use collsynth::report::summary::Summary;
 use collsynth::schedule::Origin;
+use collsynth::shown::shown_lines;
 use serde_json::Value;
 
 use super::Failure;
@@ -88,5 +89,5 @@ pub fn print(text: &str) -> Result<(), Failure> {
 
 /// Writes lines to standard error; a failure to do so has nowhere to be reported.
 pub fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", shown_lines(text));
 }

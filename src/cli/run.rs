@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use collsynth::audit::{self, AuditedProgram};
-use collsynth::format::{file, json};
+use collsynth::format::json;
 use collsynth::report::audit::{Audited, Source};
 use collsynth::report::run::{RunReport, block_for};
 use collsynth::runtime::tcp::{self, RankTable, TcpOptions, TcpTransport};
@@ -17,7 +17,7 @@ use super::output::note;
 use super::quantity::{parse_bytes_or_none, parse_duration};
 use super::run_calls::{Outcome, outcomes};
 use super::secret::secret;
-use super::{Ending, Failure, Format, show};
+use super::{Ending, Failure, Format, input, show};
 
 /// Memory that the buffers of all ranks of one process may take.
 const MOST_MEMORY: u64 = 1 << 34;
@@ -94,18 +94,23 @@ type Trouble = (RankId, RunError);
 
 impl RunCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
-        let text = file::read_text(&self.file)?;
+        let text = input::read_text(&self.file)?;
         if json::is_program(&text) {
             return self.run_typed(Runnable::from(&self.audited(&text)?));
         }
         let solution = show::parse(&self.file, &text)?;
-        self.run_typed(Runnable::from(&show::verified(solution, "run")?))
+        self.run_typed(Runnable::from(&show::verified(solution, "run", input::room(&text)?)?))
     }
 
     /// The rank program in a text, if it holds.
     fn audited(&self, text: &str) -> Result<AuditedProgram, Failure> {
         let program = show::parse_program(&self.file, text)?;
-        AuditedProgram::new(program, &audit::AuditOptions::default()).map_err(|refuted| {
+        let memory = input::room(text)?;
+        let options = audit::AuditOptions { memory, ..audit::AuditOptions::default() };
+        AuditedProgram::new(program, &options).map_err(|refuted| {
+            if let Some(why) = refuted.report.not_judged() {
+                return Failure::usage(format!("{}: {why}", self.file.display()));
+            }
             let (name, program, report) = (self.file.display().to_string(), &refuted.program, &refuted.report);
             let found = Audited { name: &name, source: Source::Program(text), program, report }.to_text();
             Failure::new(Ending::Refuted, format!("the program does not hold and is not run\n{found}"))
@@ -229,7 +234,7 @@ impl RunCommand {
         rank: RankId,
         path: &Path,
     ) -> Result<Result<Outcome, Trouble>, Failure> {
-        let text = file::read_text(path)?;
+        let text = input::read_text(path)?;
         let table = RankTable::parse(&text, runnable.problem().topology().rank_count())
             .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
         let options = TcpOptions { timeout: self.timeout, secret: secret(self.secret_file.as_deref())? };

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use collsynth::format::{file, json};
+use collsynth::format::json;
 use collsynth::problem::Problem;
 use collsynth::program::Program;
 use collsynth::report::overview::{figures, headline};
@@ -13,7 +13,7 @@ use collsynth::schedule::Solution;
 use collsynth::verify::{Options, Verified};
 
 use super::output::Output;
-use super::{Ending, Failure};
+use super::{Ending, Failure, input};
 
 /// Show a schedule step by step: who sends what to whom, and how busy the links are
 ///
@@ -70,17 +70,20 @@ impl ShowCommand {
 
 /// Reads a schedule, without judging it.
 pub(super) fn read(path: &Path) -> Result<Solution, Failure> {
-    parse(path, &file::read_text(path)?)
+    parse(path, &input::read_text(path)?)
 }
 
 /// Parses a schedule, without judging it.
 pub(super) fn parse(path: &Path, text: &str) -> Result<Solution, Failure> {
-    json::parse_solution(text).map_err(|error| unreadable(path, &error))
+    json::parse_solution_within(text, &input::limits()?).map_err(|error| unreadable(path, &error))
 }
 
-/// Has a schedule judged before it is lowered, run or exported.
-pub(super) fn verified(solution: Solution, used: &str) -> Result<Verified<Solution>, Failure> {
-    Verified::<Solution>::new(solution, &Options::default()).map_err(|rejected| {
+/// Has a schedule judged before it is lowered, run or exported; that may take `room` bytes.
+pub(super) fn verified(solution: Solution, used: &str, room: u64) -> Result<Verified<Solution>, Failure> {
+    Verified::<Solution>::new(solution, &Options { memory: room, ..Options::default() }).map_err(|rejected| {
+        if let Some(why) = rejected.report.not_judged() {
+            return Failure::usage(format!("the schedule is {why}"));
+        }
         let found = findings(&rejected.report, |_| None);
         Failure::new(Ending::Refuted, format!("the schedule does not hold and is not {used}\n{found}"))
             .hint("`synth verify` says more")
@@ -89,7 +92,7 @@ pub(super) fn verified(solution: Solution, used: &str) -> Result<Verified<Soluti
 
 /// Parses a rank program, without judging it.
 pub(super) fn parse_program(path: &Path, text: &str) -> Result<Program, Failure> {
-    json::parse_program(text).map_err(|error| unreadable(path, &error))
+    json::parse_program_within(text, &input::limits()?).map_err(|error| unreadable(path, &error))
 }
 
 fn unreadable(path: &Path, error: &json::ParseError) -> Failure {

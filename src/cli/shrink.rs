@@ -5,14 +5,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use collsynth::audit;
-use collsynth::format::{file, json};
+use collsynth::format::json;
+use collsynth::judge::NO_OTHER_MACHINE;
 use collsynth::plan::Control;
 use collsynth::program::Program;
 use collsynth::schedule::{Origin, Solution};
 use collsynth::shrink::{Shrunk, Whole, shrink_program, shrink_solution};
 
 use super::progress::{Ticker, control};
-use super::{Ending, Failure, output, show};
+use super::{Ending, Failure, input, output, show};
 
 /// The file to shrink, where its smallest part goes, and the time limit.
 #[derive(Clone, Copy)]
@@ -20,16 +21,24 @@ pub(super) struct Shrinking<'a> {
     pub(super) path: &'a Path,
     pub(super) output: &'a Path,
     pub(super) time_limit: Option<Duration>,
+    /// Options that have no meaning for schedules were given.
+    pub(super) for_programs: bool,
 }
 
 impl Shrinking<'_> {
     /// Reads the file and shrinks it; `program` does so for rank programs.
-    pub(super) fn run(&self, program: impl FnOnce(&Program) -> Result<Ending, Failure>) -> Result<Ending, Failure> {
-        let text = file::read_text(self.path)?;
+    pub(super) fn run(
+        &self,
+        program: impl FnOnce(&Program, &str) -> Result<Ending, Failure>,
+    ) -> Result<Ending, Failure> {
+        let text = input::read_text(self.path)?;
         if json::is_program(&text) {
-            return program(&show::parse_program(self.path, &text)?);
+            return program(&show::parse_program(self.path, &text)?, &text);
         }
         let solution = show::parse(self.path, &text)?;
+        if self.for_programs {
+            return Err(Failure::usage(format!("{}: {NO_OTHER_MACHINE}", self.path.display())));
+        }
         let (control, ticker) = self.control()?;
         let shrunk = shrink_solution(&solution, &|| control.stop().is_some());
         ticker.finish();
@@ -38,12 +47,16 @@ impl Shrinking<'_> {
             Err(whole) => return self.nothing(whole),
         };
         let smallest = Solution { origin: Some(self.origin()), ..smallest };
-        file::write_atomic(self.output, json::solution_to_string(&smallest).as_bytes())?;
+        output::deliver(self.output, &json::solution_to_string(&smallest))?;
         self.tell(items, "chunk moves", is_minimal, finding)
     }
 
     /// Shrinks a program.
     pub(super) fn program(&self, program: &Program, options: &audit::AuditOptions<'_>) -> Result<Ending, Failure> {
+        // An audit that ran out of memory has refuted nothing that a part could be compared with.
+        if let Some(why) = audit::audit(program, options).not_judged() {
+            return Err(Failure::usage(format!("{}: {why}", self.path.display())));
+        }
         let (control, ticker) = self.control()?;
         let shrunk = shrink_program(program, options, &|| control.stop().is_some());
         ticker.finish();
@@ -52,7 +65,7 @@ impl Shrinking<'_> {
             Err(whole) => return self.nothing(whole),
         };
         smallest.origin = Some(self.origin());
-        file::write_atomic(self.output, json::program_to_string(&smallest).as_bytes())?;
+        output::deliver(self.output, &json::program_to_string(&smallest))?;
         self.tell(items, "operations", is_minimal, finding)
     }
 

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use collsynth::format::{file, json};
+use collsynth::format::json;
 use collsynth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologyError, TopologySpec, Torus};
 
-use super::Failure;
+use super::{Failure, input};
 
 /// Which machine, and what failed in it.
 #[derive(Args)]
@@ -220,8 +220,8 @@ pub(super) fn read_machine(path: &Path) -> Result<Topology, Failure> {
 }
 
 fn read_spec(path: &Path) -> Result<TopologySpec, Failure> {
-    let text = file::read_text(path)?;
-    json::parse_topology(&text).map_err(|error| {
+    let text = input::read_text(path)?;
+    json::parse_topology_within(&text, &input::limits()?).map_err(|error| {
         Failure::usage(format!("{}:{}:{}: {}", path.display(), error.line, error.column, error.message))
             .hint("`synth schema topology` prints what a topology file looks like")
     })

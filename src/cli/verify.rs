@@ -14,7 +14,7 @@ use super::output::Output;
 use super::quantity::parse_duration;
 use super::shrink::Shrinking;
 use super::topology_options::read_machine;
-use super::{Ending, Failure};
+use super::{Ending, Failure, input};
 
 /// Judge schedules and rank programs from any source
 ///
@@ -29,7 +29,8 @@ pub struct VerifyCommand {
     /// List at most this many violations, and as many warnings, per file; the totals are always complete
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = Options::default().max_errors)]
     max_errors: usize,
-    /// For rank programs: check their links against this machine (a topology file) instead of the one they name
+    /// For rank programs: check their links against this machine (a topology file) instead of the one they name.
+    /// Schedules are refused with it: they state their machine
     #[arg(long, value_name = "FILE")]
     topology: Option<PathBuf>,
     /// With --topology: the machine's rank for each rank of the program, in order [default: the same]
@@ -70,7 +71,7 @@ enum VerdictFormat {
 impl VerifyCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
         let machine = self.machine()?;
-        let options = self.options(machine.as_ref());
+        let options = self.options(machine.as_ref())?;
         if self.shrink {
             return self.shrink(&options);
         }
@@ -98,25 +99,27 @@ impl VerifyCommand {
         })
     }
 
-    fn options<'a>(&'a self, machine: Option<&'a Topology>) -> FileOptions<'a> {
+    fn options<'a>(&'a self, machine: Option<&'a Topology>) -> Result<FileOptions<'a>, Failure> {
         let form = if self.format == VerdictFormat::Text { Form::Text } else { Form::Json };
-        FileOptions {
+        Ok(FileOptions {
             max_errors: self.max_errors,
             contention_free: self.contention_free,
             machine,
             rank_map: &self.rank_map,
+            limits: input::limits()?,
             form,
-        }
+        })
     }
 
     fn shrink(&self, options: &FileOptions<'_>) -> Result<Ending, Failure> {
         let [path] = self.files.as_slice() else {
             return Err(Failure::usage("--shrink takes one file"));
         };
-        let shrinking = Shrinking { path, output: &self.output, time_limit: self.time_limit };
-        shrinking.run(|program| {
+        let for_programs = self.topology.is_some();
+        let shrinking = Shrinking { path, output: &self.output, time_limit: self.time_limit, for_programs };
+        shrinking.run(|program, text| {
             let rank_map = options.ranks_of(program);
-            shrinking.program(program, &options.audit_options(&rank_map))
+            shrinking.program(program, &options.audit_options(&rank_map, text))
         })
     }
 

@@ -13,6 +13,7 @@ use collsynth::format::json::{
     FormatCode, parse_solution, parse_topology, schedule_schema, solution_to_string, topology_schema,
     topology_to_string,
 };
+use collsynth::limits::FILE;
 use collsynth::report::quality::Quality;
 use collsynth::schedule::Solution;
 use collsynth::topology::{RankId, Topology};
@@ -186,7 +187,7 @@ fn root() -> &'static Path {
 }
 
 fn text(file: &Path) -> String {
-    read_text(file).unwrap_or_else(|error| panic!("{error}"))
+    read_text(file, FILE).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The JSON files that stand directly in a folder, sorted.

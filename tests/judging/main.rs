@@ -1,6 +1,7 @@
 //! The judge: what it refuses and why, what it reports of what holds, and the files it reads.
 
 mod files;
+mod hostile;
 mod mutations;
 mod observed;
 mod programs;

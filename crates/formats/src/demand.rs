@@ -5,6 +5,7 @@ use thiserror::Error;
 
 use collsynth_core::collective::Demand;
 use collsynth_verify::json::{PathItem, locate};
+use collsynth_verify::shown;
 
 /// Why a text is not a machine's demand, and where (line and column from 1, the column in characters).
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -162,7 +163,7 @@ fn shortened(text: &str) -> String {
 }
 
 fn error((line, column): (usize, usize), message: String) -> DemandError {
-    DemandError { line, column, message }
+    DemandError { line, column, message: shown::message(&message) }
 }
 
 #[cfg(test)]

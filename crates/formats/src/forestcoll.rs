@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::xml::{self, Element, Fault};
+use super::xml::{self, Element, Fault, Level};
 use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::{ChunkId, Collective, Kind};
 use collsynth_core::problem::Problem;
@@ -33,22 +33,22 @@ struct Tree {
 ///
 /// The first place where the text is malformed, unknown, or not a tree.
 pub fn parse(text: &str, topology: Topology) -> Result<Solution, ParseError> {
-    xml::parse(text).and_then(|algo| solution(&algo, topology)).map_err(|fault| fault.into_error(text))
+    let levels = [
+        Level { name: "Algo", attributes: &["nchunkspernode"] },
+        Level { name: "tree", attributes: &["root", "index", "nchunks", "height"] },
+        Level { name: "send", attributes: &["src", "dst", "path"] },
+    ];
+    xml::parse(text, &levels).and_then(|algo| solution(&algo, topology)).map_err(|fault| fault.into_error(text))
 }
 
 fn solution(algo: &Element, topology: Topology) -> Result<Solution, Fault> {
-    if algo.name != "Algo" {
-        return Err(algo.fault(FormatCode::F004, format!("<{}>: trees must be in an <Algo>", algo.name)));
-    }
-    algo.only(&["nchunkspernode"])?;
     let parts: u32 = algo.value("nchunkspernode")?;
     let ranks = topology.rank_count() as u32;
     let problem = Problem::new(topology, Collective { kind: Kind::AllGather, parts })
         .map_err(|error| algo.fault(FormatCode::F009, error))?;
     let mut next_part: HashMap<u32, u32> = HashMap::new();
     let mut trees = Vec::new();
-    for element in algo.children_named("tree")? {
-        element.only(&["root", "index", "nchunks", "height"])?;
+    for element in &algo.children {
         let (root, chunks): (u32, u32) = (element.value("root")?, element.value("nchunks")?);
         let first_part = *next_part.get(&root).unwrap_or(&0);
         let end = first_part.checked_add(chunks).filter(|&end| chunks > 0 && end <= parts && root < ranks);
@@ -68,8 +68,7 @@ fn solution(algo: &Element, topology: Topology) -> Result<Solution, Fault> {
 fn sends(tree: &Element, root: u32) -> Result<Vec<(u32, u32, usize)>, Fault> {
     let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     let mut reached = HashSet::from([root]);
-    for send in tree.children_named("send")? {
-        send.only(&["src", "dst", "path"])?;
+    for send in &tree.children {
         let (src, dst): (u32, u32) = (send.value("src")?, send.value("dst")?);
         let path: String = send.value("path")?;
         if path != format!("{src},{dst}") {

@@ -115,14 +115,12 @@ pub fn parse(text: &str) -> Result<Solution, ParseError> {
     if msccl_type.as_deref() != Some("algorithm") {
         let message =
             format!("`msccl_type` is \"{}\", but only an \"algorithm\" is read", msccl_type.unwrap_or_default());
-        let (line, column) = locate(text, &[PathItem::Key("msccl_type")]).unwrap_or((1, 1));
-        return Err(ParseError { code: FormatCode::F004, line, column, message });
+        let place = locate(text, &[PathItem::Key("msccl_type")]).unwrap_or((1, 1));
+        return Err(ParseError::new(FormatCode::F004, place, &message));
     }
     let file: AlgorithmEntry = serde_json::from_str(text).map_err(ParseError::from)?;
-    solution(&file).map_err(|(path, message)| {
-        let (line, column) = locate(text, &path).unwrap_or((1, 1));
-        ParseError { code: FormatCode::F003, line, column, message }
-    })
+    solution(&file)
+        .map_err(|(path, message)| ParseError::new(FormatCode::F003, locate(text, &path).unwrap_or((1, 1)), &message))
 }
 
 fn solution(file: &AlgorithmEntry) -> Result<Solution, Wrong> {

@@ -48,8 +48,7 @@ struct Flow {
 pub fn parse(text: &str, problem: Problem) -> Result<Solution, ParseError> {
     let file: serde_json::Map<String, Value> = serde_json::from_str(text).map_err(ParseError::from)?;
     let wrong = |path: &[PathItem<'_>], message: String| {
-        let (line, column) = locate(text, path).unwrap_or((1, 1));
-        ParseError { code: FormatCode::F003, line, column, message }
+        ParseError::new(FormatCode::F003, locate(text, path).unwrap_or((1, 1)), &message)
     };
     let mut flows = None;
     for (key, value) in &file {
@@ -99,8 +98,8 @@ pub fn parse(text: &str, problem: Problem) -> Result<Solution, ParseError> {
 /// `Chunk c from s traveled over i->j [with volume v] in epoch k`.
 fn flow(text: &str) -> Result<Flow, String> {
     const SHAPE: &str = "a flow reads \"Chunk c from s traveled over i->j in epoch k\"";
-    /// Keeps a mistyped epoch from allocating without end.
-    const LAST: usize = 1 << 20;
+    /// Keeps a mistyped epoch from taking memory without end.
+    const LAST: usize = 1 << 16;
     let words: Vec<&str> = text.split_whitespace().collect();
     let (head, tail) = words.split_at_checked(7).ok_or(SHAPE)?;
     let &["Chunk", chunk, "from", origin, "traveled", "over", link] = head else { return Err(SHAPE.to_owned()) };
@@ -119,7 +118,11 @@ fn flow(text: &str) -> Result<Flow, String> {
         _ => return Err(SHAPE.to_owned()),
     };
     let number = |text: &str| text.parse::<u32>().map_err(|_| format!("\"{text}\" is not a number; {SHAPE}"));
-    let epoch = epoch.parse().ok().filter(|&epoch| epoch < LAST).ok_or_else(|| format!("epoch {epoch}; {SHAPE}"))?;
+    let epoch = epoch
+        .parse()
+        .ok()
+        .filter(|&epoch| epoch < LAST)
+        .ok_or_else(|| format!("epoch {epoch}: less than {LAST} are read; {SHAPE}"))?;
     Ok(Flow { chunk: number(chunk)?, origin: number(origin)?, from: number(from)?, to: number(to)?, epoch })
 }
 

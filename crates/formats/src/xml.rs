@@ -8,11 +8,17 @@ use quick_xml::{Reader, XmlVersion};
 
 use collsynth_verify::json::{FormatCode, ParseError};
 
+/// What may stand at a depth: elements of this name, with these attributes.
+pub(super) struct Level {
+    pub(super) name: &'static str,
+    pub(super) attributes: &'static [&'static str],
+}
+
 #[derive(Debug)]
 pub(super) struct Element {
-    pub(super) name: String,
-    pub(super) children: Vec<Element>,
-    attributes: Vec<(String, String)>,
+    pub(super) name: &'static str,
+    pub(super) children: Vec<Self>,
+    attributes: Vec<(&'static str, Box<str>)>,
     /// Byte offset in the text.
     pub(super) at: usize,
 }
@@ -31,69 +37,97 @@ impl Fault {
     }
 
     pub(super) fn into_error(self, text: &str) -> ParseError {
-        let (line, column) = places(text, &[self.at])[0];
-        ParseError { code: self.code, line, column, message: self.message }
+        ParseError::new(self.code, places(text, &[self.at])[0], &self.message)
     }
 }
 
-/// Line and column, both from 1, of byte offsets in any order. O(text + offsets * log(lines)).
+/// Line and column, both from 1, of byte offsets in any order. O(text + offsets * log(offsets)).
 pub(super) fn places(text: &str, offsets: &[usize]) -> Vec<(usize, usize)> {
-    let mut lines = vec![0];
-    lines.extend(text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at + 1));
-    let place = |&at: &usize| {
-        let end = (0..=at.min(text.len())).rfind(|&end| text.is_char_boundary(end)).unwrap_or(0);
-        let line = lines.partition_point(|&start| start <= end);
-        (line, text[lines[line - 1]..end].chars().count() + 1)
-    };
-    offsets.iter().map(place).collect()
+    let mut order: Vec<usize> = (0..offsets.len()).collect();
+    order.sort_unstable_by_key(|&index| offsets[index]);
+    let mut places = vec![(1, 1); offsets.len()];
+    let (mut at, mut place) = (0, (1, 1));
+    for index in order {
+        let within = offsets[index].min(text.len());
+        let end = (at..=within).rfind(|&end| text.is_char_boundary(end)).unwrap_or(at);
+        for letter in text[at..end].chars() {
+            place = if letter == '\n' { (place.0 + 1, 1) } else { (place.0, place.1 + 1) };
+        }
+        (at, places[index]) = (end, place);
+    }
+    places
 }
 
-/// Reads a text that consists of one element.
-pub(super) fn parse(text: &str) -> Result<Element, Fault> {
+/// Reads a text that consists of one element. `levels` has what may stand at each depth, the element's own first;
+/// everything else is refused where it begins, so depth and memory are bounded by what the format knows.
+pub(super) fn parse(text: &str, levels: &[Level]) -> Result<Element, Fault> {
     let mut reader = Reader::from_str(text);
-    let root = Element { name: String::new(), children: Vec::new(), attributes: Vec::new(), at: 0 };
-    let mut open = vec![root];
+    let mut open: Vec<Element> = Vec::new();
+    let mut root = None;
     loop {
         let at = reader.buffer_position() as usize;
         let event = reader.read_event();
         let event = event.map_err(|error| Fault::new(FormatCode::F001, reader.error_position() as usize, error))?;
-        match event {
-            Event::Start(start) => open.push(element(&start, at)?),
-            Event::Empty(start) => {
-                let one = element(&start, at)?;
-                if let Some(parent) = open.last_mut() {
-                    parent.children.push(one);
-                }
+        let closed = match event {
+            Event::Start(_) | Event::Empty(_) if open.is_empty() && root.is_some() => {
+                return Err(Fault::new(FormatCode::F001, at, "a second element, but the file must be one"));
             }
-            Event::End(_) => {
-                if let (Some(one), Some(parent)) = (open.pop(), open.last_mut()) {
-                    parent.children.push(one);
-                }
+            Event::Start(start) => {
+                let one = element(&start, at, levels, &open)?;
+                open.push(one);
+                continue;
             }
-            Event::Text(text) if text.trim().is_empty() => {}
-            Event::Comment(_) | Event::Decl(_) => {}
+            Event::Empty(start) => Some(element(&start, at, levels, &open)?),
+            Event::End(_) => open.pop(),
+            Event::Text(text) if text.trim().is_empty() => continue,
+            Event::Comment(_) | Event::Decl(_) => continue,
             Event::Eof => break,
             _ => return Err(Fault::new(FormatCode::F001, at, "only elements and comments are allowed here")),
+        };
+        match open.last_mut() {
+            Some(parent) => parent.children.extend(closed),
+            None => root = closed,
         }
     }
-    let mut root = open.swap_remove(0);
-    match (open.is_empty(), root.children.len()) {
-        (true, 1) => Ok(root.children.swap_remove(0)),
-        (false, _) => Err(Fault::new(FormatCode::F001, text.len(), "an element is not closed")),
-        (true, _) => Err(Fault::new(FormatCode::F001, 0, "the file is not one XML element")),
+    match root {
+        _ if !open.is_empty() => Err(Fault::new(FormatCode::F001, text.len(), "an element is not closed")),
+        Some(root) => Ok(root),
+        None => Err(Fault::new(FormatCode::F001, 0, "the file is not one XML element")),
     }
 }
 
-fn element(start: &BytesStart<'_>, at: usize) -> Result<Element, Fault> {
+/// The element that begins inside the open ones.
+fn element(start: &BytesStart<'_>, at: usize, levels: &[Level], open: &[Element]) -> Result<Element, Fault> {
+    let found = start.name();
+    let found: &str = found.as_ref();
+    let level = match (levels.get(open.len()), open.last()) {
+        (Some(level), _) if level.name == found => level,
+        (Some(level), None) => {
+            let message = format!("the file is a <{found}>: expected <{}>", level.name);
+            return Err(Fault::new(FormatCode::F004, at, message));
+        }
+        (Some(level), Some(parent)) => {
+            let message = format!("<{found}> in <{}>, where only <{}> is allowed", parent.name, level.name);
+            return Err(Fault::new(FormatCode::F002, at, message));
+        }
+        (None, parent) => {
+            let parent = parent.map_or("", |parent| parent.name);
+            return Err(Fault::new(FormatCode::F002, at, format!("<{found}> in <{parent}>, where nothing is allowed")));
+        }
+    };
     let fault = |error: &dyn Display| Fault::new(FormatCode::F001, at, error);
     let mut attributes = Vec::new();
     for attribute in start.attributes() {
         let attribute = attribute.map_err(|error| fault(&error))?;
+        let key: &str = attribute.key.as_ref();
+        let Some(key) = level.attributes.iter().find(|known| **known == key) else {
+            let message = format!("<{}> has an unknown attribute `{key}`", level.name);
+            return Err(Fault::new(FormatCode::F002, at, message));
+        };
         let value = attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|error| fault(&error))?;
-        attributes.push((attribute.key.as_ref().to_owned(), value.into_owned()));
+        attributes.push((*key, value.into()));
     }
-    let name = start.name().as_ref().to_owned();
-    Ok(Element { name, children: Vec::new(), attributes, at })
+    Ok(Element { name: level.name, children: Vec::new(), attributes, at })
 }
 
 impl Element {
@@ -108,7 +142,7 @@ impl Element {
 
     /// The value of an attribute, if present.
     pub(super) fn text(&self, key: &str) -> Option<&str> {
-        self.attributes.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+        self.attributes.iter().find(|(name, _)| *name == key).map(|(_, value)| &**value)
     }
 
     /// The value of a required attribute.
@@ -118,19 +152,21 @@ impl Element {
         text.parse().map_err(|_| self.wrong(format!("`{key}` of <{}> is \"{text}\", no such number", self.name)))
     }
 
-    /// Refuses all other attributes.
-    pub(super) fn only(&self, keys: &[&str]) -> Result<(), Fault> {
-        let unknown = self.attributes.iter().find(|(name, _)| !keys.contains(&name.as_str()));
-        unknown.map_or(Ok(()), |(name, _)| {
-            Err(self.fault(FormatCode::F002, format!("<{}> has an unknown attribute `{name}`", self.name)))
-        })
+    /// The value of an attribute that may be left out.
+    pub(super) fn optional<T: FromStr>(&self, key: &str) -> Result<Option<T>, Fault> {
+        self.text(key).map(|_| self.value(key)).transpose()
     }
+}
 
-    /// All children, which must have this name.
-    pub(super) fn children_named(&self, name: &str) -> Result<&[Self], Fault> {
-        self.children.iter().find(|child| child.name != name).map_or(Ok(&self.children), |child| {
-            let message = format!("<{}> in <{}>, where only <{name}> is allowed", child.name, self.name);
-            Err(child.fault(FormatCode::F002, message))
-        })
+#[cfg(test)]
+mod tests {
+    use super::places;
+
+    #[test]
+    fn places_are_found_in_any_order() {
+        let text = "a\näöü\n\nb";
+        let last = text.len();
+        let found = [(4, 1), (1, 1), (2, 3), (2, 2), (2, 2), (4, 2), (3, 1)];
+        assert_eq!(places(text, &[last - 1, 0, 6, 4, 5, last + 9, 9]), found);
     }
 }

@@ -7,9 +7,11 @@ use serde_json::{Value, json};
 use crate::audit::{self, audit};
 use crate::file;
 use crate::json::{self, ParseError};
+use crate::limits::Limits;
 use crate::report::audit::{Audited, Source};
 use crate::report::excerpt::{excerpt, marked};
 use crate::report::verdict::Judged;
+use crate::shown::shown;
 use crate::verify::{self, verify};
 use collsynth_core::program::Program;
 use collsynth_core::topology::{RankId, Topology};
@@ -25,6 +27,8 @@ pub struct FileOptions<'a> {
     pub machine: Option<&'a Topology>,
     /// The rank of that machine for each rank of a program; empty: the same.
     pub rank_map: &'a [u32],
+    /// How large files may be, and what judging them may take.
+    pub limits: Limits,
     /// The form of the verdict.
     pub form: Form,
 }
@@ -63,7 +67,14 @@ pub struct FileVerdict {
 impl Default for FileOptions<'_> {
     fn default() -> Self {
         let max_errors = verify::Options::default().max_errors;
-        Self { max_errors, contention_free: false, machine: None, rank_map: &[], form: Form::Text }
+        Self {
+            max_errors,
+            contention_free: false,
+            machine: None,
+            rank_map: &[],
+            limits: Limits::default(),
+            form: Form::Text,
+        }
     }
 }
 
@@ -71,22 +82,27 @@ impl FileOptions<'_> {
     /// Reads a schedule or a rank program (`-`: standard input; gzip is unpacked) and judges it.
     pub fn judge(&self, path: &Path) -> FileVerdict {
         let name = path.display().to_string();
-        match file::read_text(path) {
+        match file::read_text(path, self.limits.file) {
             Ok(text) => self.judge_text(&name, &text),
-            Err(error) => FileVerdict {
-                ruling: Ruling::Unreadable,
-                text: format!("{name}: unreadable\n  {error}\n"),
-                json: json!({ "file": name, "verdict": "unreadable", "message": error.to_string() }),
-            },
+            Err(error) => cannot(&name, &error.to_string()),
         }
     }
 
     /// Judges the text of a schedule or a rank program; `name` is only quoted.
     pub fn judge_text(&self, name: &str, text: &str) -> FileVerdict {
         let verdict = match json::is_program(text) {
-            true => json::parse_program(text).map(|program| self.judge_program(name, text, &program)),
-            false => json::parse_solution(text).map(|solution| {
-                let report = verify(&solution, &verify::Options { max_errors: self.max_errors });
+            true => {
+                json::parse_program_within(text, &self.limits).map(|program| self.judge_program(name, text, &program))
+            }
+            false => json::parse_solution_within(text, &self.limits).map(|solution| {
+                if self.machine.is_some() {
+                    return cannot(name, NO_OTHER_MACHINE);
+                }
+                let memory = self.limits.room(text);
+                let report = verify(&solution, &verify::Options { max_errors: self.max_errors, memory });
+                if let Some(why) = report.not_judged() {
+                    return cannot(name, &why);
+                }
                 let judged = Judged { name, text, solution: &solution, report: &report };
                 self.verdict(report.holds(), || judged.to_text(), || judged.to_json())
             }),
@@ -96,7 +112,10 @@ impl FileOptions<'_> {
 
     fn judge_program(&self, name: &str, text: &str, program: &Program) -> FileVerdict {
         let rank_map = self.ranks_of(program);
-        let report = audit(program, &self.audit_options(&rank_map));
+        let report = audit(program, &self.audit_options(&rank_map, text));
+        if let Some(why) = report.not_judged() {
+            return cannot(name, &why);
+        }
         let audited = Audited { name, source: Source::Program(text), program, report: &report };
         self.verdict(report.holds(), || audited.to_text(), || audited.to_json())
     }
@@ -109,10 +128,11 @@ impl FileOptions<'_> {
         }
     }
 
-    /// How programs are audited, given the result of [`FileOptions::ranks_of`].
-    pub fn audit_options<'b>(&'b self, rank_map: &'b [RankId]) -> audit::AuditOptions<'b> {
+    /// How the program in a text is audited, given the result of [`FileOptions::ranks_of`].
+    pub fn audit_options<'b>(&'b self, rank_map: &'b [RankId], text: &str) -> audit::AuditOptions<'b> {
         let machine = self.machine.map(|topology| audit::Machine { topology, rank_map });
-        audit::AuditOptions { max_errors: self.max_errors, machine, contention_free: self.contention_free }
+        let memory = self.limits.room(text);
+        audit::AuditOptions { max_errors: self.max_errors, machine, contention_free: self.contention_free, memory }
     }
 
     fn verdict(&self, holds: bool, text: impl Fn() -> String, json: impl Fn() -> Value) -> FileVerdict {
@@ -121,6 +141,18 @@ impl FileOptions<'_> {
             Form::Text => FileVerdict { ruling, text: text(), json: Value::Null },
             Form::Json => FileVerdict { ruling, text: String::new(), json: json() },
         }
+    }
+}
+
+/// What is said of a schedule when a machine is given.
+pub const NO_OTHER_MACHINE: &str = "--topology is for rank programs: a schedule is judged on the machine it states";
+
+/// The verdict on a file that cannot be judged, for a reason that has no place in it.
+fn cannot(name: &str, why: &str) -> FileVerdict {
+    FileVerdict {
+        ruling: Ruling::Unreadable,
+        text: format!("{}: unreadable\n  {why}\n", shown(name)),
+        json: json!({ "file": name, "verdict": "unreadable", "message": why }),
     }
 }
 
@@ -135,7 +167,7 @@ fn unreadable(name: &str, source: &str, error: ParseError) -> FileVerdict {
         "message": message,
         "excerpt": excerpt(source, (line, column)).map(|(text, _)| text),
     });
-    let lines = marked(source, (line, column));
+    let (lines, name) = (marked(source, (line, column)), shown(name));
     let text = format!("{name}: unreadable\n  {name}:{line}:{column}: {code}: {message}\n{lines}");
     FileVerdict { ruling: Ruling::Unreadable, text, json }
 }

@@ -6,9 +6,11 @@
 //! * [`verify`] executes schedules; only it can make a [`verify::Verified`];
 //! * [`audit`] judges rank programs in every interleaving; only it can make an [`audit::AuditedProgram`];
 //! * [`json`] reads and writes the project's formats, [`file`](mod@file) whole files;
+//! * [`limits`] bounds what a file may take;
 //! * [`judge`] takes a file from its bytes to its verdict;
 //! * [`explain`] explains each code;
 //! * [`shrink`] reduces a refuted schedule or program to a small part that is still refuted;
+//! * [`shown`] keeps what files say from steering the terminal;
 //! * [`report`] puts verdicts into words and JSON and decides nothing.
 
 pub mod audit;
@@ -17,6 +19,8 @@ pub mod explain;
 pub mod file;
 pub mod json;
 pub mod judge;
+pub mod limits;
 pub mod report;
+pub mod shown;
 pub mod shrink;
 pub mod verify;

@@ -1,12 +1,16 @@
 //! `synth-verify FILE...`: the judge alone, with the verdicts and exit codes of `synth verify`.
 
+use std::env;
 use std::io::{self, ErrorKind, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use collsynth_core::topology::Topology;
 use collsynth_verify::judge::{FileOptions, Form, Ruling};
+use collsynth_verify::limits::{FILE_WORD, Limits, MEMORY_WORD};
+use collsynth_verify::shown::shown_lines;
+use collsynth_verify::{file, json};
 use lexopt::{Arg, Parser, ValueExt};
-use serde_json::json;
 
 const HELP: &str = "\
 Judge schedules and rank programs from any source
@@ -20,38 +24,73 @@ interleaving. Contains no planner.
       --format FORM      text (the default) or json
       --max-errors N     list at most N violations, and as many warnings, per file (default 20)
       --contention-free  refuse rank programs in which two transfers may be on one link at a time
+      --topology FILE    check the links of rank programs against this machine instead of the one they name
+      --rank-map RANKS   with --topology: the machine's rank for each rank of the program, as in 3,1,2,0
   -h, --help             print this text
   -V, --version          print the version
 
-Exit codes: 0 all hold, 1 one is refuted, 2 wrong usage or a file that cannot be read";
+Exit codes: 0 all hold, 1 one is refuted, 2 wrong usage or a file that cannot be read. A reader that closes the pipe
+early (| head) changes none of them.
+
+Environment: SYNTH_MAX_FILE is the largest file that is read, packed or not (1GiB, unless stated); SYNTH_MAX_MEMORY the
+most memory that judging a file may take (48MiB and 12 bytes for each of its bytes, unless stated)";
 
 fn main() -> ExitCode {
-    let (options, files) = match parse(Parser::from_env()) {
-        Ok(Command::Judge(options, files)) => (options, files),
+    let asked = match parse(Parser::from_env()) {
+        Ok(Command::Judge(asked)) => asked,
         Ok(Command::Print(text)) => return print(&format!("{text}\n"), Ruling::Holds),
-        Err(error) => {
-            let _ = writeln!(io::stderr(), "error: {error}\nhint: `synth-verify --help` lists the options");
-            return ExitCode::from(Ruling::Unreadable as u8);
-        }
+        Err(error) => return wrong(&format!("{error}\nhint: `synth-verify --help` lists the options")),
     };
+    let Asked { mut options, files, topology, rank_map } = asked;
+    let machine = match topology.as_deref().map(|path| machine(path, &options.limits)).transpose() {
+        Ok(machine) => machine,
+        Err(error) => return wrong(&error),
+    };
+    (options.machine, options.rank_map) = (machine.as_ref(), &rank_map);
     let verdicts: Vec<_> = files.iter().map(|file| options.judge(file)).collect();
     let worst = verdicts.iter().map(|verdict| verdict.ruling).max().unwrap_or(Ruling::Holds);
     match options.form {
         Form::Text => print(&verdicts.into_iter().map(|verdict| verdict.text).collect::<String>(), worst),
         Form::Json => {
             let all: Vec<_> = verdicts.into_iter().map(|verdict| verdict.json).collect();
-            print(&format!("{:#}\n", json!({ "files": all })), worst)
+            print(&format!("{:#}\n", serde_json::json!({ "files": all })), worst)
         }
     }
 }
 
 enum Command {
-    Judge(FileOptions<'static>, Vec<PathBuf>),
+    Judge(Asked),
     Print(&'static str),
 }
 
+/// What is to be judged, and how.
+#[derive(Default)]
+struct Asked {
+    options: FileOptions<'static>,
+    files: Vec<PathBuf>,
+    topology: Option<PathBuf>,
+    rank_map: Vec<u32>,
+}
+
+/// Wrong usage.
+fn wrong(error: &str) -> ExitCode {
+    let _ = writeln!(io::stderr(), "error: {}", shown_lines(error));
+    ExitCode::from(Ruling::Unreadable as u8)
+}
+
+/// Reads a machine from a topology file.
+fn machine(path: &Path, limits: &Limits) -> Result<Topology, String> {
+    let text = file::read_text(path, limits.file).map_err(|error| error.to_string())?;
+    let spec = json::parse_topology_within(&text, limits)
+        .map_err(|error| format!("{}:{}:{}: {}", path.display(), error.line, error.column, error.message))?;
+    Topology::new(spec).map_err(|error| error.to_string())
+}
+
 fn parse(mut arguments: Parser) -> Result<Command, lexopt::Error> {
-    let (mut options, mut files) = (FileOptions::default(), Vec::new());
+    let mut asked = Asked::default();
+    let stated = |name| env::var_os(name).map(|word| word.to_string_lossy().into_owned());
+    asked.options.limits = Limits::stated(stated(FILE_WORD).as_deref(), stated(MEMORY_WORD).as_deref())?;
+    let options = &mut asked.options;
     while let Some(argument) = arguments.next()? {
         match argument {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Print(HELP)),
@@ -67,13 +106,23 @@ fn parse(mut arguments: Parser) -> Result<Command, lexopt::Error> {
             }
             Arg::Long("max-errors") => options.max_errors = arguments.value()?.parse()?,
             Arg::Long("contention-free") => options.contention_free = true,
-            Arg::Value(file) => files.push(PathBuf::from(file)),
+            Arg::Long("topology") => asked.topology = Some(PathBuf::from(arguments.value()?)),
+            Arg::Long("rank-map") => {
+                let ranks = arguments.value()?;
+                for rank in ranks.string()?.split(',') {
+                    asked.rank_map.push(rank.parse().map_err(|_| format!("`{rank}` is no rank: write 3,1,2,0"))?);
+                }
+            }
+            Arg::Value(file) => asked.files.push(PathBuf::from(file)),
             _ => return Err(argument.unexpected()),
         }
     }
-    match files.is_empty() {
+    if !asked.rank_map.is_empty() && asked.topology.is_none() {
+        return Err("--rank-map needs --topology".into());
+    }
+    match asked.files.is_empty() {
         true => Err("name at least one file (- for standard input)".into()),
-        false => Ok(Command::Judge(options, files)),
+        false => Ok(Command::Judge(asked)),
     }
 }
 

@@ -53,6 +53,34 @@ fn both_commands_say_the_same_of_mutations() {
     compare(&files[600..], &["--contention-free"]);
 }
 
+/// A machine is for rank programs alone; schedules state theirs.
+#[test]
+fn both_commands_take_a_machine_for_programs_only() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).expect("a file");
+        path
+    };
+    let ring = write("ring4.json", r#"{"torus": [4]}"#);
+    let ring = ring.to_str().expect("a path");
+    let schedule = root().join("schedules/all-gather-ring.json");
+    let rulings = compare(&[schedule], &["--topology", ring]);
+    assert_eq!(rulings, [false, false, true], "not judged on the machine, and said so");
+    let program = |to: u32| {
+        let text = r#"{"format": "rank-program/1", "ranks": 3, "collective": {"kind": "broadcast", "root": 0},
+            "channels": [{"from": 0, "to": 1, "slots": 1}, {"from": 0, "to": TO, "slots": 1}], "programs": [
+            {"workers": [[{"op": "send", "channel": 0, "src": ["i", 0]}, {"op": "send", "channel": 1, "src": ["i", 0]},
+                          {"op": "copy", "src": ["i", 0], "dst": ["o", 0]}]]},
+            {"workers": [[{"op": "recv", "channel": 0, "dst": ["o", 0]}]]},
+            {"workers": [[{"op": "recv", "channel": 1, "dst": ["o", 0]}]]}]}"#;
+        write("program.json", &text.replace("TO", &to.to_string()))
+    };
+    assert_eq!(compare(&[program(2)], &[]), [true, false, false]);
+    assert_eq!(compare(&[program(2)], &["--topology", ring]), [false, true, false], "0 and 2 are not neighbors");
+    assert_eq!(compare(&[program(2)], &["--topology", ring, "--rank-map", "0,1,3"]), [true, false, false]);
+}
+
 /// Generated schedules as rank programs.
 fn programs() -> Vec<String> {
     let of = |seed: u64| {

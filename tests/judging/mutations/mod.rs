@@ -43,7 +43,7 @@ fn compare(case: &Case) -> Result<reference::Verdict, String> {
             report.violations
         ));
     }
-    let short = verify(&solution, &Options { max_errors: 1 });
+    let short = verify(&solution, &Options { max_errors: 1, ..Options::default() });
     if !short.totals().eq(report.totals()) || short.violations.first() != report.violations.first() {
         return Err(format!("another limit, another verdict: {short:#?} {report:#?}"));
     }

@@ -207,13 +207,34 @@ fn a_program_without_a_machine() {
         ("\"send\", \"channel\": 0, ", "\"send\", ", 9, "missing field `channel`"),
         ("\"channel\": 0, \"dst\": [\"o\", 0]", "\"channel\": 0", 10, "missing field `dst`"),
         ("\"slots\": 1", "\"slots\": 0", 5, "at least 1"),
-        ("\"slots\": 1", "\"slots\": 1, \"transfers\": [1]", 5, "`transfers` is for programs with `contention_free`"),
+        ("\"slots\": 1", "\"slots\": 1, \"transfers\": [0]", 5, "at least 1"),
         ("\"ranks\": 2,", "\"ranks\": 2, \"contention_free\": 1,", 3, "invalid type"),
     ] {
         let error = parse_program(&text.replace(wrong, right)).unwrap_err();
         assert!(error.message.contains(words), "{error}");
         assert_eq!(error.line, line, "{error}");
     }
+}
+
+/// How packets make up transfers is a fact about a program, whether or not it claims that no link is shared.
+#[test]
+fn transfers_may_be_stated_without_a_claim() {
+    let text = r#"{"format": "rank-program/1", "ranks": 2, "collective": {"kind": "broadcast", "root": 0, "parts": 2},
+        "channels": [{"from": 0, "to": 1, "slots": 2, "transfers": [2]}], "programs": [
+        {"workers": [[{"op": "send", "channel": 0, "src": ["i", 0]}, {"op": "send", "channel": 0, "src": ["i", 1]}],
+                     [{"op": "copy", "src": ["i", 0], "dst": ["o", 0], "count": 2}]]},
+        {"workers": [[{"op": "recv", "channel": 0, "dst": ["o", 0]}, {"op": "recv", "channel": 0, "dst": ["o", 1]}]]}]}"#;
+    let program = parse_program(text).unwrap();
+    assert!(!program.contention_free && judge(&program).holds());
+    let back = parse_program(&program_to_string(&program)).unwrap();
+    assert_eq!(back.transfers, [[2]]);
+    // Asked for, freedom from contention is judged by them: as two transfers, the packets would share their link.
+    let asked = AuditOptions { contention_free: true, ..AuditOptions::default() };
+    assert!(audit(&program, &asked).holds());
+    let apart = parse_program(&text.replace(", \"transfers\": [2]", "")).unwrap();
+    assert_eq!(codes(&audit(&apart, &asked)), [ProgramCode::P008]);
+    let miscounted = parse_program(&text.replace("[2]}]", "[3]}]")).unwrap();
+    assert_eq!(codes(&audit(&miscounted, &asked)), [ProgramCode::P008]);
 }
 
 #[test]

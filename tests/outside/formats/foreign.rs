@@ -54,6 +54,27 @@ fn every_file_is_judged_as_listed() {
 }
 
 #[test]
+fn both_forms_are_judged_and_one_is_written() {
+    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/outside/formats/foreign");
+    let bench = Bench::new();
+    let import = |file: &str, options: &str| {
+        let mut command = bench.command("import --from msccl -o out.json");
+        let output = command.arg(files.join(file)).args(options.split_whitespace()).output().unwrap();
+        (output.status.code(), text(&output.stderr))
+    };
+    let (ending, said) = import("rccl-right-in-place-only.xml", "");
+    let verdicts: Vec<&str> =
+        said.lines().filter(|line| line.contains("rccl-") && line.ends_with(['g', 'd'])).collect();
+    assert!(ending == Some(1) && verdicts.len() == 2, "{said}");
+    assert!(verdicts[0].ends_with("holds in every interleaving") && verdicts[1].ends_with("refuted"), "{said}");
+    assert!(said.find("rank program, in place") < said.find("rank program, out of place"), "{said}");
+    // Unless asked for the other, the form in place is written, and that one holds.
+    assert_eq!(bench.run("verify out.json").status.code(), Some(0));
+    let (ending, said) = import("rccl-race.xml", "--form in-place");
+    assert!(ending == Some(2) && said.contains("another form than the file claims: out of place"), "{said}");
+}
+
+#[test]
 fn options_without_a_meaning_are_refused() {
     let bench = Bench::new();
     bench.write("ring3.json", MACHINES[0].1);

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use collsynth::audit::{AuditOptions, AuditReport, ProgramCode, audit};
 use collsynth::certificate::Bounds;
 use collsynth::collective::{ChunkId, Collective, Kind};
-use collsynth::format::msccl::{Dialect, ExportError, Unsaid, parse, parse_located, to_string};
+use collsynth::format::json::ParseError;
+use collsynth::format::msccl::{self, Dialect, ExportError, Form, Unsaid, to_string};
 use collsynth::lower::{Target, lower};
 use collsynth::problem::Problem;
 use collsynth::program::{Barriers, Channel, Operation, Program, ProgramBuilder, Slot};
@@ -14,6 +15,13 @@ use collsynth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec};
 use collsynth::verify::Verified;
 
 use crate::support::machine;
+
+/// The program of a file that claims one form.
+fn parse(text: &str, unsaid: &Unsaid) -> Result<Program, ParseError> {
+    let mut programs = msccl::parse(text, unsaid)?.programs;
+    assert_eq!(programs.len(), 1);
+    Ok(programs.remove(0).1)
+}
 
 fn judge(program: &Program) -> AuditReport {
     audit(program, &AuditOptions::default())
@@ -193,6 +201,32 @@ fn what_is_wrong_is_said_with_its_place() {
         ("s_chunks=\"1\"", "s_chunks=\"x\"", 4, "no such number"),
         ("cnt=\"1\" depid=\"7\"", "cnt=\"72\" depid=\"7\"", 11, "1 to 71"),
         ("</gpu>\n</algo>", "</gpu>", 21, "not closed"),
+        ("chan=\"0\"><!--", "chan=\"1\"><!--", 5, "thread block 7 uses channel 1, but `nchannels` is 1"),
+        ("send=\"1\" recv", "send=\"0\" recv", 5, "`send` of thread block 7 is 0, its own gpu"),
+        ("send=\"1\" recv", "send=\"2\" recv", 5, "`send` of thread block 7 is 2, no gpu of the file"),
+        ("inplace=\"0\"", "inplace=\"2\"", 3, "`inplace` is 2: expected 0 or 1"),
+        ("inplace=\"0\"", "inplace=\"0\" redop=\"xor\"", 3, "`redop` is \"xor\": expected sum, prod"),
+        ("inplace=\"0\"", "inplace=\"0\" nthreads=\"100\"", 3, "`nthreads` is 100: expected a multiple of 32"),
+        ("inplace=\"0\"", "inplace=\"0\" nthreads=\"2048\"", 3, "up to 1024"),
+        ("inplace=\"0\"", "inplace=\"0\" minBytes=\"-1\"", 3, "no such number"),
+        ("inplace=\"0\"", "inplace=\"0\" minBytes=\"9\" maxBytes=\"8\"", 3, "`minBytes` is 9, more than `maxBytes`, 8"),
+        ("inplace=\"0\"", "inplace=\"0\" minBytes=\"9\" maxBytes=\"0\"", 3, "`minBytes` is 9, more than"),
+        ("inplace=\"0\"", "inplace=\"0\" maxcount=\"1\"", 3, "`maxcount` belongs to RCCL's dialect"),
+        ("inplace=\"0\"", "inplace=\"0\" nthreadblocks=\"1\"", 3, "`nthreadblocks` belongs to RCCL's dialect"),
+        ("inplace=\"0\"", "inplace=\"0\" outofplace=\"1\"", 3, "no attribute `minBytes`"),
+        (
+            "inplace=\"0\"",
+            "inplace=\"0\" outofplace=\"0\" minBytes=\"0\" maxBytes=\"0\"",
+            3,
+            "`inplace` and `outofplace` are both 0",
+        ),
+        (
+            "coll=\"allgather\" inplace=\"0\"",
+            "coll=\"reduce_scatter\" inplace=\"0\" outofplace=\"1\" minBytes=\"0\" maxBytes=\"0\"",
+            3,
+            "\"reduce_scatter\" is not known to RCCL: expected \"reducescatter\"",
+        ),
+        ("coll=\"allgather\"", "coll=\"gather\"", 3, "\"gather\" is not known to MSCCL"),
     ] {
         let text = FLAGGED.replace(right, wrong);
         assert_ne!(text, FLAGGED);
@@ -200,6 +234,34 @@ fn what_is_wrong_is_said_with_its_place() {
         assert!(error.message.contains(words), "{error}");
         assert_eq!(error.line, line, "{error}");
     }
+}
+
+#[test]
+fn each_claimed_form_is_a_program() {
+    let forms = |attributes: &str| {
+        let text = FLAGGED.replace("inplace=\"0\"", attributes);
+        let programs = msccl::parse(&text, &Unsaid::default()).unwrap().programs;
+        programs.into_iter().map(|(form, program)| (form, program.in_place)).collect::<Vec<_>>()
+    };
+    let (inside, outside) = ((Form::InPlace, true), (Form::OutOfPlace, false));
+    assert_eq!(forms("inplace=\"0\""), [outside]);
+    assert_eq!(forms("inplace=\"1\""), [inside]);
+    for (attributes, expected) in [
+        ("inplace=\"1\" outofplace=\"0\"", vec![inside]),
+        ("inplace=\"0\" outofplace=\"1\"", vec![outside]),
+        ("inplace=\"1\" outofplace=\"1\"", vec![inside, outside]),
+    ] {
+        assert_eq!(forms(&format!("{attributes} minBytes=\"0\" maxBytes=\"0\"")), expected, "{attributes}");
+    }
+}
+
+#[test]
+fn what_rccl_does_not_read_may_be_there() {
+    let more = "inplace=\"0\" outofplace=\"1\" minBytes=\"9\" maxBytes=\"0\" maxcount=\"1\" nthreadblocks=\"24\" \
+                redop=\"nop\" nthreads=\"256\"";
+    assert!(judge(&parse(&FLAGGED.replace("inplace=\"0\"", more), &Unsaid::default()).unwrap()).holds());
+    let error = parse(&FLAGGED.replace("inplace=\"0\"", &more.replace("\"24\"", "\"many\"")), &Unsaid::default());
+    assert!(error.unwrap_err().message.contains("`nthreadblocks` of <algo> is \"many\""));
 }
 
 #[test]
@@ -216,16 +278,16 @@ fn what_custom_means_can_be_said() {
 #[test]
 fn operations_are_found_in_the_file() {
     let race = FLAGGED.replace("depid=\"7\" deps=\"0\"", "depid=\"-1\" deps=\"-1\"");
-    let located = parse_located(&race, &Unsaid::default()).unwrap();
-    assert_eq!(located.places.len(), located.program.operations().len());
-    let report = judge(&located.program);
-    let (line, column) = located.places[report.violations[0].operation.unwrap()];
+    let msccl::Algorithm { programs, places } = msccl::parse(&race, &Unsaid::default()).unwrap();
+    assert_eq!(places.len(), programs[0].1.operations().len());
+    let report = judge(&programs[0].1);
+    let (line, column) = places[report.violations[0].operation.unwrap()];
     let found = race.lines().nth(line - 1).unwrap();
     assert!(found.contains("hasdep=\"1\"") && found[column - 1..].starts_with("<step s=\"1\""), "{found}");
     assert!(report.violations[0].message.contains("worker 1, operation 1 (copy scratch 0"), "{report:#?}");
     // A wait has the place of its step.
-    let located = parse_located(FLAGGED, &Unsaid::default()).unwrap();
-    let waits = located.program.operations().iter().zip(&located.places);
+    let msccl::Algorithm { programs, places } = msccl::parse(FLAGGED, &Unsaid::default()).unwrap();
+    let waits = programs[0].1.operations().iter().zip(&places);
     let wait: Vec<usize> = waits.filter(|(one, _)| matches!(one, Operation::Wait { .. })).map(|(_, at)| at.0).collect();
     assert_eq!(wait, [line + 4]);
 }

@@ -6,16 +6,20 @@
 //!
 //! | element | attributes |
 //! |---|---|
-//! | `algo` | `name`, `proto`, `nchannels`, `nchunksperloop`, `ngpus`, `coll`, `inplace`; RCCL: `outofplace`, `minBytes`, `maxBytes`, `nthreads`, `redop` |
+//! | `algo` | `name`, `proto`, `nchannels`, `nchunksperloop`, `ngpus`, `coll`, `inplace`, `minBytes`, `maxBytes`, `nthreads`, `redop`; RCCL: `outofplace`, `maxcount`, `nthreadblocks` |
 //! | `gpu` | `id`, `i_chunks`, `o_chunks`, `s_chunks` |
 //! | `tb` | `id`, `send`, `recv`, `chan` |
 //! | `step` | `s`, `type`, `srcbuf`, `srcoff`, `dstbuf`, `dstoff`, `cnt`, `depid`, `deps`, `hasdep` |
+//!
+//! A file with `outofplace` is in RCCL's dialect. Runtimes choose an algorithm by the form of the call, so each form
+//! that a file claims becomes a program of its own.
 //!
 //! Step types `s r rcs rrs rrc rrcs cpy re nop`; collectives `allgather`, `reduce_scatter` (RCCL: `reducescatter`),
 //! `allreduce`, `alltoall`, `broadcast`, `reduce`, `gather`, `scatter`, and `custom` if the caller names its meaning.
 //! Not read: `ra` (no runtime executes it), `copy` under `gpu`, `alltoallv`, `send`, `recv`. The writer emits the same
 //! subset, with `rcs`, `rrs` and `rrcs` only where the program has such operations.
 
+mod algo;
 mod read;
 mod split;
 mod steps;
@@ -23,7 +27,7 @@ mod write;
 
 use thiserror::Error;
 
-pub use read::{Located, parse, parse_located};
+pub use read::{Algorithm, parse};
 pub use write::to_string;
 
 /// Which runtime a file is for.
@@ -33,6 +37,35 @@ pub enum Dialect {
     Msccl,
     /// AMD GPUs: ROCm/rccl, and Azure's fork.
     Rccl,
+}
+
+impl Dialect {
+    /// Whose it is.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Msccl => "MSCCL",
+            Self::Rccl => "RCCL",
+        }
+    }
+}
+
+/// How a call passes its buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Input and output share memory.
+    InPlace,
+    /// They do not.
+    OutOfPlace,
+}
+
+impl Form {
+    /// The words for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::InPlace => "in place",
+            Self::OutOfPlace => "out of place",
+        }
+    }
 }
 
 /// What a file leaves open.
@@ -87,5 +120,9 @@ const MAX_BLOCKS_PER_CHANNEL: u32 = 32;
 /// Letters of a name.
 const MAX_NAME: usize = 63;
 const MAX_CHANNELS: u32 = 32;
+/// Threads of a block.
+const MAX_THREADS: u32 = 1024;
+/// Threads that run together; a block has a multiple of them.
+const WARP: u32 = 32;
 /// Slots per packet.
 const MAX_COUNT: u32 = 71;

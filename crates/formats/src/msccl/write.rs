@@ -10,6 +10,7 @@ use super::{Dialect, ExportError, MAX_BLOCKS, MAX_CHANNELS, MAX_NAME};
 use crate::names;
 use collsynth_core::program::{Buffer, Program};
 use collsynth_core::topology::RankId;
+use collsynth_verify::shown::shown;
 
 /// Up to this size, a tebibyte, RCCL uses the algorithm.
 const MAX_BYTES: u64 = 1 << 40;
@@ -37,7 +38,7 @@ pub fn to_string(program: &Program, dialect: Dialect) -> Result<String, ExportEr
         return Err(ExportError::Channels { count: split.channels });
     }
     let name = program.origin.as_ref().and_then(|origin| origin.planner.as_deref()).unwrap_or("synth");
-    let name: String = name.chars().take(MAX_NAME).collect();
+    let name: String = shown(name).chars().take(MAX_NAME).collect();
     let mut out = String::new();
     let place = u32::from(program.in_place);
     let _ = write!(

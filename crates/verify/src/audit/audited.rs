@@ -47,6 +47,9 @@ impl Deref for AuditedProgram {
 
 impl fmt::Display for RefutedProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(why) = self.report.not_judged() {
+            return write!(f, "the program is {why}");
+        }
         write!(f, "the program has {} violation(s)", self.report.violation_count())?;
         match self.report.violations.first() {
             Some(first) => write!(f, "; the first: {} {}", first.code, first.message),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::ProgramCode;
 use super::fact::Fact;
+use super::memory::Memory;
 use super::report::{AuditReport, ProgramViolation};
 
 /// Collects facts in the order found, keeps the first ones and counts all.
@@ -11,11 +12,13 @@ pub(super) struct Ledger {
     limit: usize,
     kept: Vec<(ProgramCode, Option<usize>, Fact)>,
     totals: BTreeMap<ProgramCode, u64>,
+    /// What the audit may still take.
+    pub(super) memory: Memory,
 }
 
 impl Ledger {
-    pub(super) fn new(limit: usize) -> Self {
-        Self { limit, kept: Vec::new(), totals: BTreeMap::new() }
+    pub(super) fn new(limit: usize, memory: u64) -> Self {
+        Self { limit, kept: Vec::new(), totals: BTreeMap::new(), memory: Memory::new(memory) }
     }
 
     /// Adds a violation, with its operation if it is about one; its data are made only if it is kept.
@@ -37,6 +40,6 @@ impl Ledger {
             let message = sentence(operation, &fact);
             ProgramViolation { code, operation, message }
         };
-        AuditReport::new(self.kept.into_iter().map(violation).collect(), self.totals)
+        AuditReport::new(self.kept.into_iter().map(violation).collect(), self.totals, self.memory.exceeded())
     }
 }

@@ -26,6 +26,7 @@ mod fact;
 mod hub;
 mod ledger;
 mod links;
+mod memory;
 mod options;
 mod order;
 mod outcome;
@@ -48,9 +49,10 @@ pub use report::{AuditReport, ProgramViolation};
 
 /// Judges a program. O(slots moved), plus O(operations * workers) for each rank whose operations are ordered only by
 /// packets through other ranks. Freedom from contention takes O(operations at both ends) per channel, or O(all
-/// operations) where only other ranks keep its transfers apart.
+/// operations) where only other ranks keep its transfers apart. If it would take more memory than the options allow,
+/// the program is not judged; see [`AuditReport::not_judged`].
 pub fn audit(program: &Program, options: &AuditOptions<'_>) -> AuditReport {
-    let mut ledger = Ledger::new(options.max_errors);
+    let mut ledger = Ledger::new(options.max_errors, options.memory);
     decide(program, options, &mut ledger);
     ledger.into_report(|operation, fact| sentence(program, options.machine, operation, fact))
 }
@@ -63,6 +65,9 @@ fn decide(program: &Program, options: &AuditOptions<'_>, ledger: &mut Ledger) {
     let before = ledger.count();
     let order = Order::new(program, &run);
     races::check(program, &run, &order, ledger);
+    if ledger.memory.exceeded().is_some() {
+        return;
+    }
     if ledger.count() == before {
         outcome::check(program, &run, ledger);
     }

@@ -20,10 +20,13 @@ pub struct AuditOptions<'a> {
     pub machine: Option<Machine<'a>>,
     /// Refuse transfers that may share a link even if the program does not claim otherwise.
     pub contention_free: bool,
+    /// The most bytes the audit may take beyond what the program takes, as estimated. For files:
+    /// [`Limits::room`](crate::limits::Limits::room).
+    pub memory: u64,
 }
 
 impl Default for AuditOptions<'_> {
     fn default() -> Self {
-        Self { max_errors: 20, machine: None, contention_free: false }
+        Self { max_errors: 20, machine: None, contention_free: false, memory: u64::MAX }
     }
 }

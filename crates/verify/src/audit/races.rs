@@ -22,9 +22,16 @@ use collsynth_core::topology::RankId;
 pub(super) fn check(program: &Program, run: &Interleaving<'_>, order: &Order, ledger: &mut Ledger) {
     for rank in (0..program.rank_count() as u32).map(RankId) {
         let mine = &order.by_rank[rank.index()];
-        let suspects = Rank::new(program, run, rank).suspects(mine);
+        let Some(suspects) = Rank::new(program, run, rank, ledger).and_then(|rank| rank.suspects(mine)) else {
+            ledger.memory.exceed();
+            return;
+        };
         if suspects.is_empty() {
             continue;
+        }
+        let clocks_bytes = program.operations().len() * program.workers(rank).len() * size_of::<u32>();
+        if !ledger.memory.fits((clocks_bytes + suspects.len() * size_of::<Suspect>()) as u64) {
+            return;
         }
         let clocks = clocks_through_all(program, run, order, rank);
         let workers = program.workers(rank);
@@ -67,6 +74,10 @@ fn clocks_through_all(program: &Program, run: &Interleaving<'_>, order: &Order, 
     clocks
 }
 
+/// What the first reader of a place takes, and each further one.
+const FIRST_READER: u64 = 32;
+const READER: u64 = 8;
+
 /// The accesses of one rank, ordered by its own waits.
 struct Rank<'a> {
     program: &'a Program,
@@ -81,29 +92,37 @@ struct Rank<'a> {
     written: Vec<u32>,
     read: Vec<Vec<u32>>,
     suspects: Vec<Suspect>,
+    /// The bytes that `read` and `suspects` may still take.
+    room: u64,
 }
 
 impl<'a> Rank<'a> {
-    fn new(program: &'a Program, run: &'a Interleaving<'a>, rank: RankId) -> Self {
+    /// `None` if this takes more memory than is left.
+    fn new(program: &'a Program, run: &'a Interleaving<'a>, rank: RankId, ledger: &Ledger) -> Option<Self> {
         let workers = program.workers(rank);
         let first_operation = if workers.is_empty() { 0 } else { program.range(workers.start).start };
         let last = if workers.is_empty() { 0 } else { program.range(workers.end - 1).end };
         let places = run.layouts[rank.index()].place_count();
-        Self {
+        let clocks = (last - first_operation) * workers.len();
+        let bytes = clocks * size_of::<u32>() + places * (size_of::<u32>() + size_of::<Vec<u32>>());
+        let room = ledger.memory.left().checked_sub(bytes as u64)?;
+        Some(Self {
             program,
             run,
             rank,
             first_worker: workers.start,
             width: workers.len(),
             first_operation,
-            clocks: vec![0; (last - first_operation) * workers.len()],
+            clocks: vec![0; clocks],
             written: vec![NOBODY; places],
             read: vec![Vec::new(); places],
             suspects: Vec::new(),
-        }
+            room,
+        })
     }
 
-    fn suspects(mut self, mine: &[u32]) -> Vec<Suspect> {
+    /// `None` if they take more memory than is left.
+    fn suspects(mut self, mine: &[u32]) -> Option<Vec<Suspect>> {
         let layout = &self.run.layouts[self.rank.index()];
         for &number in mine {
             self.tick(number as usize);
@@ -112,10 +131,10 @@ impl<'a> Rank<'a> {
                 0 => 0..0,
                 _ => layout.place(slot)..layout.place(slot) + count as usize,
             };
-            operation.reads().flat_map(places).for_each(|place| self.reads(number, place));
-            operation.writes().into_iter().flat_map(places).for_each(|place| self.writes(number, place));
+            operation.reads().flat_map(places).try_for_each(|place| self.reads(number, place))?;
+            operation.writes().into_iter().flat_map(places).try_for_each(|place| self.writes(number, place))?;
         }
-        self.suspects
+        Some(self.suspects)
     }
 
     fn tick(&mut self, number: usize) {
@@ -132,37 +151,49 @@ impl<'a> Rank<'a> {
         self.clocks[at * self.width + worker - self.first_worker] = (number - start) as u32 + 1;
     }
 
-    fn reads(&mut self, number: u32, place: usize) {
-        self.compare(self.written[place], number, place, (Access::Write, Access::Read));
+    fn reads(&mut self, number: u32, place: usize) -> Option<()> {
+        self.compare(self.written[place], number, place, (Access::Write, Access::Read))?;
         let worker = self.program.worker_of(number as usize);
         let range = self.program.range(worker);
         match self.read[place].iter_mut().find(|earlier| range.contains(&(**earlier as usize))) {
             Some(earlier) => *earlier = number,
-            None => self.read[place].push(number),
+            None => {
+                self.take(if self.read[place].capacity() == 0 { FIRST_READER } else { READER })?;
+                self.read[place].push(number);
+            }
         }
+        Some(())
     }
 
-    fn writes(&mut self, number: u32, place: usize) {
-        self.compare(self.written[place], number, place, (Access::Write, Access::Write));
+    fn writes(&mut self, number: u32, place: usize) -> Option<()> {
+        self.compare(self.written[place], number, place, (Access::Write, Access::Write))?;
         let mut read = std::mem::take(&mut self.read[place]);
         for &earlier in &read {
-            self.compare(earlier, number, place, (Access::Read, Access::Write));
+            self.compare(earlier, number, place, (Access::Read, Access::Write))?;
         }
         read.clear();
         self.read[place] = read;
         self.written[place] = number;
+        Some(())
+    }
+
+    fn take(&mut self, bytes: u64) -> Option<()> {
+        self.room = self.room.checked_sub(bytes)?;
+        Some(())
     }
 
     /// Records the two accesses unless the rank's own waits order them.
-    fn compare(&mut self, earlier: u32, later: u32, place: usize, what: (Access, Access)) {
+    fn compare(&mut self, earlier: u32, later: u32, place: usize, what: (Access, Access)) -> Option<()> {
         if earlier == NOBODY || earlier == later {
-            return;
+            return Some(());
         }
         let worker = self.program.worker_of(earlier as usize);
         let index = earlier as usize - self.program.range(worker).start;
         let entry = (later as usize - self.first_operation) * self.width + worker - self.first_worker;
         if self.clocks[entry] as usize <= index {
+            self.take(2 * size_of::<Suspect>() as u64)?;
             self.suspects.push(Suspect { earlier, later, place, what });
         }
+        Some(())
     }
 }

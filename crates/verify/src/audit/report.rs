@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::ProgramCode;
+use crate::limits;
 
 /// A violation and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,16 +30,26 @@ pub struct AuditReport {
     /// The first violations.
     pub violations: Vec<ProgramViolation>,
     totals: BTreeMap<ProgramCode, u64>,
+    exceeded: Option<u64>,
 }
 
 impl AuditReport {
-    pub(super) fn new(violations: Vec<ProgramViolation>, totals: BTreeMap<ProgramCode, u64>) -> Self {
-        Self { violations, totals }
+    pub(super) fn new(
+        violations: Vec<ProgramViolation>,
+        totals: BTreeMap<ProgramCode, u64>,
+        exceeded: Option<u64>,
+    ) -> Self {
+        Self { violations, totals, exceeded }
     }
 
     /// True if the program does what its collective asks.
     pub fn holds(&self) -> bool {
-        self.totals.is_empty()
+        self.totals.is_empty() && self.exceeded.is_none()
+    }
+
+    /// Why the program was neither vouched for nor refuted, if so: judging it takes more memory than allowed.
+    pub fn not_judged(&self) -> Option<String> {
+        self.exceeded.filter(|_| self.totals.is_empty()).map(limits::not_judged)
     }
 
     /// The number of violations, listed or not, of each code that occurs.

@@ -33,7 +33,7 @@ pub(super) struct Interleaving<'a> {
 
 /// Runs a program. `None` if it gets stuck, or leaves packets behind. O(slots moved).
 pub(super) fn run<'a>(program: &'a Program, ends: &Ends, ledger: &mut Ledger) -> Option<Interleaving<'a>> {
-    let mut run = Run::new(program, ends);
+    let mut run = Run::new(program, ends, ledger)?;
     while let Some(worker) = run.ready.pop() {
         if !run.advance(worker as usize, ledger) {
             return None;
@@ -68,13 +68,20 @@ struct Run<'a, 'e> {
 }
 
 impl<'a, 'e> Run<'a, 'e> {
-    fn new(program: &'a Program, ends: &'e Ends) -> Self {
+    /// `None` if the places take more memory than allowed.
+    fn new(program: &'a Program, ends: &'e Ends, ledger: &mut Ledger) -> Option<Self> {
         let problem = &program.problem;
         let ranks = || (0..program.rank_count() as u32).map(RankId);
         let layouts: Vec<Layout<'_>> = ranks().map(|rank| program.layout(rank)).collect();
         let mut first_place = vec![0];
         for layout in &layouts {
             first_place.push(first_place[first_place.len() - 1] + layout.place_count());
+        }
+        let most = layouts.iter().map(Layout::place_count).max().unwrap_or(0);
+        let bytes = first_place[layouts.len()] * (size_of::<SlotValue>() + size_of::<u32>());
+        // What an operation holds is no more than its rank has.
+        if !ledger.memory.take((bytes + most * size_of::<SlotValue>()) as u64) {
+            return None;
         }
         let mut places = vec![SlotValue::Unset; first_place[layouts.len()]];
         for chunk in (0..problem.chunk_count()).map(ChunkId) {
@@ -88,7 +95,7 @@ impl<'a, 'e> Run<'a, 'e> {
         let combining = problem.rule(ChunkId(0)).combining;
         let workers = program.worker_count();
         let count = program.operations().len();
-        Self {
+        Some(Self {
             program,
             ends,
             queues: vec![Queue::default(); program.channels.len()],
@@ -106,10 +113,10 @@ impl<'a, 'e> Run<'a, 'e> {
                 values: SlotValues::new(program.rank_count(), combining),
                 layouts,
             },
-        }
+        })
     }
 
-    /// Runs a worker until it must wait. False if a packet had another length than its receive.
+    /// Runs a worker until it must wait. False if a packet had another length than its receive, or memory ran out.
     fn advance(&mut self, worker: usize, ledger: &mut Ledger) -> bool {
         let end = self.program.range(worker).end;
         while self.next[worker] < end {
@@ -179,7 +186,7 @@ impl<'a, 'e> Run<'a, 'e> {
         match self.program.operations()[number] {
             Operation::Send { channel, src, count } => {
                 self.load(rank, src, count);
-                self.post(channel, number);
+                return self.post(channel, number, ledger);
             }
             Operation::Receive { channel, add, dst, forward, count } => {
                 let queue = &mut self.queues[channel as usize];
@@ -199,14 +206,16 @@ impl<'a, 'e> Run<'a, 'e> {
                     self.ready.push(self.ends.sender[channel as usize]);
                 }
                 self.interleaving.sent_by[number] = sender;
-                if let Some(add) = add {
-                    self.add_held(rank, add, count, number);
+                if let Some(add) = add
+                    && !self.add_held(rank, add, count, number, ledger)
+                {
+                    return false;
                 }
                 if let Some(dst) = dst {
                     self.store(rank, dst, count, number);
                 }
                 if let Some(forward) = forward {
-                    self.post(forward, number);
+                    return self.post(forward, number, ledger);
                 }
             }
             Operation::Copy { src, dst, count } => {
@@ -215,7 +224,9 @@ impl<'a, 'e> Run<'a, 'e> {
             }
             Operation::Reduce { src, dst, count } => {
                 self.load(rank, src, count);
-                self.add_held(rank, dst, count, number);
+                if !self.add_held(rank, dst, count, number, ledger) {
+                    return false;
+                }
                 self.store(rank, dst, count, number);
             }
             Operation::Wait { .. } => {}
@@ -237,11 +248,15 @@ impl<'a, 'e> Run<'a, 'e> {
         self.held.extend_from_slice(&self.interleaving.places[places]);
     }
 
-    fn add_held(&mut self, rank: RankId, slot: Slot, count: u32, number: usize) {
+    /// False if memory ran out.
+    fn add_held(&mut self, rank: RankId, slot: Slot, count: u32, number: usize, ledger: &mut Ledger) -> bool {
         let places = self.places(rank, slot, count);
-        for (held, place) in self.held.iter_mut().zip(places) {
-            *held = self.interleaving.values.add(self.interleaving.places[place], *held, number);
-        }
+        let values = &mut self.interleaving.values;
+        self.held.iter_mut().zip(places).all(|(held, place)| {
+            let before = values.bytes();
+            *held = values.add(self.interleaving.places[place], *held, number);
+            ledger.memory.take(values.bytes() - before)
+        })
     }
 
     fn store(&mut self, rank: RankId, slot: Slot, count: u32, number: usize) {
@@ -250,13 +265,20 @@ impl<'a, 'e> Run<'a, 'e> {
         self.interleaving.written_by[places].fill(number as u32);
     }
 
-    fn post(&mut self, channel: u32, number: usize) {
+    /// False if memory ran out.
+    fn post(&mut self, channel: u32, number: usize, ledger: &mut Ledger) -> bool {
         let queue = &mut self.queues[channel as usize];
+        // A queue keeps its room, and doubles it when it is full.
+        let (needed, room) = (queue.values.len() + self.held.len(), queue.values.capacity());
+        if needed > room && !ledger.memory.take((2 * needed.max(room) * size_of::<SlotValue>()) as u64) {
+            return false;
+        }
         queue.packets.push_back(number as u32);
         queue.values.extend(&self.held);
         if std::mem::take(&mut queue.receiver_waits) {
             self.ready.push(self.ends.receiver[channel as usize]);
         }
+        true
     }
 
     /// Reports what is left over: cycles of waiting workers, receives without packets, packets without receives. True

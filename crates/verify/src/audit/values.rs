@@ -35,6 +35,10 @@ pub(super) enum FaultKind {
     Uncombinable(ChunkId),
 }
 
+/// What a sum with repeated contributions takes, and each of its counts.
+const REPEATED: u64 = 160;
+const COUNT: u64 = 18;
+
 /// The sums made so far. A value never changes.
 pub(super) struct SlotValues {
     words: usize,
@@ -45,6 +49,7 @@ pub(super) struct SlotValues {
     /// For sums that count contributions repeatedly: the first operation that did, and the counts.
     repeated: HashMap<u32, (usize, HashMap<RankId, u64>)>,
     faults: Vec<BadSum>,
+    bytes: u64,
 }
 
 impl SlotValues {
@@ -56,7 +61,13 @@ impl SlotValues {
             bits: Vec::new(),
             repeated: HashMap::new(),
             faults: Vec::new(),
+            bytes: 0,
         }
+    }
+
+    /// The memory that all values take, growing arrays counted twice. Never less than before.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// The sum of two values. O(ranks / 64); O(ranks) if contributions repeat.
@@ -81,6 +92,7 @@ impl SlotValues {
             self.bits.push(x | y);
         }
         self.sums.push(a);
+        self.bytes += 2 * (size_of::<ChunkId>() + self.words * size_of::<u64>()) as u64;
         if self.combining == Combining::Sum && (twice || self.repeats(one).or(self.repeats(other)).is_some()) {
             self.count_repeated(id, one, other, operation);
         }
@@ -91,7 +103,8 @@ impl SlotValues {
         let first = self.repeats(one).or(self.repeats(other)).map_or(operation, |(first, _)| first);
         let ranks = (0..self.words * 64).map(|rank| RankId(rank as u32));
         let counts = ranks.map(|rank| (rank, self.count(one, rank).saturating_add(self.count(other, rank))));
-        let counts = counts.filter(|&(_, count)| count > 1).collect();
+        let counts: HashMap<RankId, u64> = counts.filter(|&(_, count)| count > 1).collect();
+        self.bytes += REPEATED + counts.capacity() as u64 * COUNT;
         self.repeated.insert(id, (first, counts));
     }
 
@@ -133,6 +146,7 @@ impl SlotValues {
 
     fn odd(&mut self, operation: usize, kind: FaultKind) -> SlotValue {
         self.faults.push(BadSum { operation, kind });
+        self.bytes += 2 * size_of::<BadSum>() as u64;
         SlotValue::Odd(self.faults.len() as u32 - 1)
     }
 

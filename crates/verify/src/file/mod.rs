@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 use thiserror::Error;
 
+use crate::limits::FILE_WORD;
+use crate::shown::shown;
+
 #[cfg(feature = "write")]
 mod write;
 
@@ -22,35 +25,35 @@ pub enum FileError {
     Read { path: PathBuf, source: io::Error },
     #[error("cannot unpack {}: {source}", name(path, "standard input"))]
     Unpack { path: PathBuf, source: io::Error },
-    #[error("cannot unpack {}: it grows to more than {MAX_UNPACKED} bytes", name(path, "standard input"))]
-    TooLarge { path: PathBuf },
+    #[error(
+        "{} is larger than {most} bytes, packed or unpacked: {FILE_WORD} allows more",
+        name(path, "standard input")
+    )]
+    TooLarge { path: PathBuf, most: u64 },
     #[error("{} is not text: line {line} is not UTF-8", name(path, "standard input"))]
     NotText { path: PathBuf, line: usize },
     #[error("cannot write {}: {source}", name(path, "standard output"))]
     Write { path: PathBuf, source: io::Error },
 }
 
-/// The most bytes a packed file may unpack to: 1 GiB, far above any schedule, so that a small file cannot fill memory.
-pub const MAX_UNPACKED: u64 = 1 << 30;
-
-/// Reads a text; `-` is standard input. A file named `.gz`, or that begins like gzip, is unpacked.
+/// Reads a text of at most `most` bytes; `-` is standard input. A file named `.gz`, or that begins like gzip, is
+/// unpacked, and both its packed and its unpacked bytes are counted against the limit.
 ///
 /// # Errors
 ///
-/// A [`FileError`] that names the file: it is unreadable, damaged, unpacks to more than [`MAX_UNPACKED`], or is not
-/// UTF-8.
-pub fn read_text(path: &Path) -> Result<String, FileError> {
+/// A [`FileError`] that names the file: it is unreadable, damaged, too large, or is not UTF-8.
+pub fn read_text(path: &Path, most: u64) -> Result<String, FileError> {
     let error = |source| FileError::Read { path: path.to_owned(), source };
-    let mut bytes = Vec::new();
-    if is_standard(path) {
-        io::stdin().lock().read_to_end(&mut bytes).map_err(error)?;
-    } else {
-        bytes = fs::read(path).map_err(error)?;
-    }
+    let too_large = || FileError::TooLarge { path: path.to_owned(), most };
+    let bytes = match is_standard(path) {
+        true => read_most(io::stdin().lock(), most),
+        false => fs::File::open(path).and_then(|file| read_most(file, most)),
+    };
+    let mut bytes = bytes.map_err(error)?.ok_or_else(too_large)?;
     if is_gz(path) || bytes.starts_with(&GZIP_MAGIC) {
-        let unpacked = unpack(&bytes, MAX_UNPACKED);
+        let unpacked = read_most(MultiGzDecoder::new(&*bytes), most);
         let unpacked = unpacked.map_err(|source| FileError::Unpack { path: path.to_owned(), source })?;
-        bytes = unpacked.ok_or_else(|| FileError::TooLarge { path: path.to_owned() })?;
+        bytes = unpacked.ok_or_else(too_large)?;
     }
     String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
@@ -70,14 +73,14 @@ fn is_gz(path: &Path) -> bool {
 }
 
 fn name(path: &Path, standard: &str) -> String {
-    if is_standard(path) { standard.to_owned() } else { path.display().to_string() }
+    if is_standard(path) { standard.to_owned() } else { shown(&path.display().to_string()).into_owned() }
 }
 
-/// `None` if it is more than `limit` bytes.
-fn unpack(bytes: &[u8], limit: u64) -> io::Result<Option<Vec<u8>>> {
-    let mut unpacked = Vec::new();
-    MultiGzDecoder::new(bytes).take(limit + 1).read_to_end(&mut unpacked)?;
-    Ok((unpacked.len() as u64 <= limit).then_some(unpacked))
+/// `None` if there are more than `most` bytes; then little more than these are read.
+fn read_most(source: impl Read, most: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    source.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= most).then_some(bytes))
 }
 
 #[cfg(all(test, feature = "write"))]

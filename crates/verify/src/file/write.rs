@@ -10,7 +10,7 @@ use super::{FileError, is_gz, is_standard};
 
 /// Writes a file whole or not at all: to a temporary file beside it, which then replaces it. `-` is standard output; a
 /// name that ends in `.gz` is packed, deterministically. A replaced file keeps its permissions; symbolic links are
-/// followed; pipes, devices and the like are written to directly.
+/// followed; pipes, devices and the like are written to directly, as far as their readers want it.
 ///
 /// # Errors
 ///
@@ -18,13 +18,21 @@ use super::{FileError, is_gz, is_standard};
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let written = if is_standard(path) {
         let mut output = io::stdout().lock();
-        output.write_all(bytes).and_then(|()| output.flush())
+        unless_closed(output.write_all(bytes).and_then(|()| output.flush()))
     } else if is_gz(path) {
         pack(bytes).and_then(|packed| replace(path, &packed))
     } else {
         replace(path, bytes)
     };
     written.map_err(|source| FileError::Write { path: path.to_owned(), source })
+}
+
+/// A reader that is gone (`| head`) has had enough: what it does not take is no failure.
+pub fn unless_closed(written: io::Result<()>) -> io::Result<()> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
 }
 
 /// Writes several files whole or none of them: all temporary files first, and only then the replacements.
@@ -74,7 +82,7 @@ impl Beside {
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let before = fs::metadata(&target).ok();
         if before.as_ref().is_some_and(|metadata| !metadata.is_file()) {
-            fs::write(&target, bytes)?;
+            unless_closed(fs::write(&target, bytes))?;
             return Ok(Self { target, file: Written::Directly });
         }
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use super::FormatCode;
 use super::locate::{PathItem, locate};
+use crate::shown;
 
 /// Why a text is not a schedule, topology or program file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -17,6 +18,13 @@ pub struct ParseError {
     pub column: usize,
     /// What is wrong and what would be right.
     pub message: String,
+}
+
+impl ParseError {
+    /// An error at a line and column. What it quotes from the file is made fit to be shown.
+    pub fn new(code: FormatCode, (line, column): (usize, usize), message: &str) -> Self {
+        Self { code, line, column, message: shown::message(message) }
+    }
 }
 
 /// An error in the meaning of a value, found after parsing.
@@ -52,8 +60,7 @@ impl Fault {
         while place.is_none() && self.path.pop().is_some() {
             place = locate(text, &self.path);
         }
-        let (line, column) = place.unwrap_or((1, 1));
-        ParseError { code: self.code, line, column, message: self.message }
+        ParseError::new(self.code, place.unwrap_or((1, 1)), &self.message)
     }
 }
 
@@ -77,7 +84,7 @@ impl From<serde_json::Error> for ParseError {
             serde_json::error::Category::Data => FormatCode::F003,
             _ => FormatCode::F001,
         };
-        Self { code, line: line.max(1), column: column.max(1), message }
+        Self::new(code, (line.max(1), column.max(1)), &message)
     }
 }
 

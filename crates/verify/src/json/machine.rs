@@ -6,11 +6,16 @@ use super::error::Fault;
 use super::locate::PathItem;
 use super::object::Object;
 use super::scalar::RankEntry;
-use collsynth_core::topology::{FailedLink, GraphLink, RankId, Shape, Topology, TopologyError, TopologySpec, Torus};
+use crate::limits::MEMORY_WORD;
+use collsynth_core::topology::{
+    FailedLink, GraphLink, MAX_RANKS, RankId, Shape, Topology, TopologyError, TopologySpec, Torus,
+};
 
-/// Builds the topology: first the intact machine, then its failures, so that an error can be located.
-pub(super) fn machine(mut file: TopologyFile) -> Result<Topology, Fault> {
+/// Builds the topology: first the intact machine, then its failures, so that an error can be located. A machine that
+/// would take more than `room` bytes is refused.
+pub(super) fn machine(mut file: TopologyFile, room: u64) -> Result<Topology, Fault> {
     let mut spec = TopologySpec::new(shape(&mut file)?);
+    check_size(&spec.shape, room)?;
     let built = Topology::new(spec.clone()).map_err(|error| shape_fault(&spec.shape, error))?;
     if file.failed_ranks.is_empty() && file.failed_links.is_empty() {
         return Ok(built);
@@ -32,6 +37,31 @@ pub(super) fn machine(mut file: TopologyFile) -> Result<Topology, Fault> {
     }
     let with_links = |count: usize| TopologySpec { failed_links: spec.failed_links[..count].to_vec(), ..spec.clone() };
     check_failures(spec.failed_links.len(), "failed_links", with_links)
+}
+
+/// A few words of a file can name a large machine.
+fn check_size(shape: &Shape, room: u64) -> Result<(), Fault> {
+    /// About what a rank takes in a topology and in findings that list ranks, and a link while a topology is built.
+    const RANK: u64 = 256;
+    const LINK: u64 = 48;
+    let (key, ranks, links) = match shape {
+        Shape::Torus(Torus { extents, .. }) => {
+            let ranks = extents.iter().fold(1, |product: u64, &extent| product.saturating_mul(u64::from(extent)));
+            // Links are listed dimension by dimension, those of extent 1 too.
+            ("torus", ranks, ranks.saturating_mul(2 * extents.len() as u64))
+        }
+        Shape::Graph { ranks, links } => ("ranks", u64::from(*ranks), links.len() as u64),
+    };
+    let bytes = ranks.saturating_mul(RANK).saturating_add(links.saturating_mul(LINK));
+    if ranks > MAX_RANKS || bytes <= room {
+        return Ok(());
+    }
+    let message = format!(
+        "a machine of {ranks} ranks and up to {links} links takes about {} MiB, more than a file of this size may: \
+         {MEMORY_WORD} allows more",
+        bytes >> 20
+    );
+    Err(Fault::new(FormatCode::F008, message).at(key))
 }
 
 /// The rank that an entry names. Numbers are not checked for range; coordinates must name a rank.
@@ -80,7 +110,7 @@ fn graph(ranks: Option<u32>, entries: &[Object<GraphLinkEntry>]) -> Result<Shape
         let end = |entry: &RankEntry, key| match entry {
             RankEntry::Number(rank) => Ok(RankId(*rank)),
             RankEntry::Text(text) => {
-                let error = TopologyError::NoCoordinates { text: text.clone() };
+                let error = TopologyError::NoCoordinates { text: text.to_string() };
                 Err(Fault::new(FormatCode::F008, error).at(key).within(PathItem::Index(index)).at("links"))
             }
         };

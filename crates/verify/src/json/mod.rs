@@ -24,8 +24,8 @@ pub use error::ParseError;
 pub use locate::{PathItem, locate};
 #[cfg(feature = "schema")]
 pub use program::program_schema;
-pub use program::{PROGRAM_FORMAT, is_program, parse_program, program_to_string};
-pub use read::{parse_solution, parse_topology};
+pub use program::{PROGRAM_FORMAT, is_program, parse_program, parse_program_within, program_to_string};
+pub use read::{parse_solution, parse_solution_within, parse_topology, parse_topology_within};
 #[cfg(feature = "schema")]
 pub use schema::{schedule_schema, topology_schema};
 pub use write::{solution_to_string, topology_to_string};

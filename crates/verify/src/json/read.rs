@@ -13,6 +13,7 @@ use super::locate::{PathItem, locate};
 use super::machine::{machine, rank};
 use super::object::Object;
 use super::scalar::{ChunkList, NO_CHUNK, RankEntry};
+use crate::limits::Limits;
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, StepsBound, VolumeBound, Window};
 use collsynth_core::collective::{ChunkId, Collective, Demand, Kind};
 use collsynth_core::problem::{Problem, ProblemError};
@@ -26,21 +27,41 @@ use collsynth_core::topology::{RankId, Topology, TopologySpec};
 ///
 /// # Errors
 ///
-/// The first error in the text, the topology, the collective or a chunk's number, with its place.
+/// The first error in the text, the topology, the collective or a chunk's number, with its place; or the machine is
+/// larger than a text of this size may make it.
 pub fn parse_solution(text: &str) -> Result<Solution, ParseError> {
+    parse_solution_within(text, &Limits::default())
+}
+
+/// As [`parse_solution`], with other limits.
+///
+/// # Errors
+///
+/// As [`parse_solution`].
+pub fn parse_solution_within(text: &str, limits: &Limits) -> Result<Solution, ParseError> {
     let file: Object<ScheduleFile> =
         serde_json::from_str(text).map_err(|error| format_fault(text).unwrap_or_else(|| error.into()))?;
-    solution(file.0).map_err(|fault| fault.into_error(text))
+    solution(file.0, limits.room(text)).map_err(|fault| fault.into_error(text))
 }
 
 /// Reads a topology file. The result is in normal form: defaults filled in, failures sorted.
 ///
 /// # Errors
 ///
-/// The first error in the text or the machine, with its place.
+/// The first error in the text or the machine, with its place; or the machine is larger than a text of this size may
+/// make it.
 pub fn parse_topology(text: &str) -> Result<TopologySpec, ParseError> {
+    parse_topology_within(text, &Limits::default())
+}
+
+/// As [`parse_topology`], with other limits.
+///
+/// # Errors
+///
+/// As [`parse_topology`].
+pub fn parse_topology_within(text: &str, limits: &Limits) -> Result<TopologySpec, ParseError> {
     let file: Object<TopologyFile> = serde_json::from_str(text)?;
-    let topology = machine(file.0).map_err(|fault| fault.into_error(text))?;
+    let topology = machine(file.0, limits.room(text)).map_err(|fault| fault.into_error(text))?;
     Ok(topology.spec().clone())
 }
 
@@ -57,12 +78,12 @@ fn format_fault(text: &str) -> Option<ParseError> {
         Value::Null => format!("`format` is missing: a schedule file begins with \"format\": \"{FORMAT}\""),
         other => format!("`format` is {other}, but only \"{FORMAT}\" is understood here"),
     };
-    let (line, column) = locate(text, &[PathItem::Key("format")]).or_else(|| locate(text, &[]))?;
-    Some(ParseError { code: FormatCode::F004, line, column, message })
+    let place = locate(text, &[PathItem::Key("format")]).or_else(|| locate(text, &[]))?;
+    Some(ParseError::new(FormatCode::F004, place, &message))
 }
 
-fn solution(file: ScheduleFile) -> Result<Solution, Fault> {
-    let topology = machine(file.topology.0).map_err(|fault| fault.at("topology"))?;
+fn solution(file: ScheduleFile, room: u64) -> Result<Solution, Fault> {
+    let topology = machine(file.topology.0, room).map_err(|fault| fault.at("topology"))?;
     let problem = problem(topology, file.collective.0).map_err(|fault| fault.at("collective"))?;
     let schedule = schedule(&problem, file.steps).map_err(|fault| fault.at("steps"))?;
     let bounds = bounds(problem.topology(), file.bounds.0).map_err(|fault| fault.at("bounds"))?;

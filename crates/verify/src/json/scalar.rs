@@ -18,7 +18,7 @@ pub(super) struct FormatEntry;
 #[derive(Clone, Debug)]
 pub(super) enum RankEntry {
     Number(u32),
-    Text(String),
+    Text(Box<str>),
 }
 
 /// A dimension or a direction: `x`, `x+`.
@@ -75,7 +75,7 @@ impl<'de> Deserialize<'de> for RankEntry {
             fn visit_str<E: Error>(self, text: &str) -> Result<RankEntry, E> {
                 let well_formed = text.split('.').all(|part| part.parse::<u32>().is_ok() && !part.starts_with('+'));
                 match well_formed {
-                    true => Ok(text.parse().map_or_else(|_| RankEntry::Text(text.to_owned()), RankEntry::Number)),
+                    true => Ok(text.parse().map_or_else(|_| RankEntry::Text(text.into()), RankEntry::Number)),
                     false => Err(E::invalid_value(Unexpected::Str(text), &self)),
                 }
             }

@@ -10,6 +10,7 @@ use super::figures::count;
 use super::table::Table;
 use crate::audit::{AuditReport, ProgramViolation};
 use crate::json::{PathItem, locate};
+use crate::shown::shown;
 use collsynth_core::program::{Operation, Program};
 
 /// A program that was read and judged.
@@ -76,12 +77,12 @@ pub fn figures(program: &Program) -> Figures {
     }
 }
 
-/// `all_gather among 16 ranks as a program`.
+/// `all_gather among 16 ranks, 1 part(s) a message, as a rank program, in place`.
 pub fn headline(program: &Program) -> String {
     let ranks = count(program.problem.topology().live_rank_count(), "rank");
-    let place = if program.in_place { ", in place" } else { "" };
+    let place = if program.in_place { "in place" } else { "out of place" };
     format!(
-        "{} among {ranks}, {} part(s) a message, as a rank program{place}",
+        "{} among {ranks}, {} part(s) a message, as a rank program, {place}",
         name_collective(&program.problem),
         program.problem.parts()
     )
@@ -131,14 +132,15 @@ impl Audited<'_> {
     /// The verdict in lines for people.
     pub fn to_text(&self) -> String {
         let holds = self.report.holds();
-        let mut text = format!("{}: {}\n", self.name, if holds { "holds in every interleaving" } else { "refuted" });
+        let name = shown(self.name);
+        let mut text = format!("{name}: {}\n", if holds { "holds in every interleaving" } else { "refuted" });
         let _ = writeln!(text, "  {}", headline(self.program));
         if holds {
             text.push_str(&table(self.program).to_string());
         }
         for finding in &self.report.violations {
             let place = self.place(finding);
-            let at = place.map(|(line, column)| format!("{}:{line}:{column}: ", self.name)).unwrap_or_default();
+            let at = place.map(|(line, column)| format!("{name}:{line}:{column}: ")).unwrap_or_default();
             let _ = writeln!(text, "  {at}{}: {}", finding.code, finding.message);
             text.push_str(&place.map(|place| marked(self.text(), place)).unwrap_or_default());
         }

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use crate::explain::explanation;
+use crate::shown::shown;
 
 /// A finding of a verdict.
 struct Found<'a> {
@@ -76,7 +77,8 @@ pub fn github(files: &[Value]) -> String {
 /// The escapes of GitHub's workflow commands.
 fn escaped(text: &str, property: bool) -> String {
     let text = text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
-    if property { text.replace(':', "%3A").replace(',', "%2C") } else { text }
+    let text = shown(&text);
+    if property { text.replace(':', "%3A").replace(',', "%2C") } else { text.into_owned() }
 }
 
 fn found(verdict: &Value) -> Vec<Found<'_>> {

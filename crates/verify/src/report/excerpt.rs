@@ -1,10 +1,12 @@
 //! The line of a file that a finding is about, with a mark under the place.
 
+use crate::shown::is_hidden;
+
 /// The most letters of a line that are shown, those around the place.
 const WIDTH: usize = 100;
 
 /// The text of a line, and the number of letters before the place. Line and column count from 1. `None` if there is no
-/// such line. Omitted ends of a long line become `...`.
+/// such line. Omitted ends of a long line become `...`, control characters `\u{fffd}`.
 ///
 /// ```
 /// use collsynth_verify::report::excerpt::excerpt;
@@ -12,18 +14,26 @@ const WIDTH: usize = 100;
 /// ```
 pub fn excerpt(text: &str, (line, column): (usize, usize)) -> Option<(String, usize)> {
     let whole = text.lines().nth(line.checked_sub(1)?)?.trim_end();
-    let indent = whole.chars().take_while(|letter| letter.is_whitespace()).count();
-    let letters: Vec<char> =
-        whole.chars().skip(indent).map(|letter| if letter == '\t' { ' ' } else { letter }).collect();
-    let at = column.saturating_sub(1 + indent).min(letters.len());
-    if letters.len() <= WIDTH {
-        return Some((letters.into_iter().collect(), at));
-    }
-    let start = at.saturating_sub(WIDTH / 2).min(letters.len() - WIDTH);
-    let end = start + WIDTH;
-    let (before, after) = (if start > 0 { "..." } else { "" }, if end < letters.len() { "..." } else { "" });
-    let shown: String = letters[start..end].iter().collect();
-    Some((format!("{before}{shown}{after}"), before.len() + at - start))
+    let bare = whole.trim_start();
+    let indent = whole[..whole.len() - bare.len()].chars().count();
+    // Only the letters around the place are looked at again: lines can be as long as files.
+    let place = column.saturating_sub(1 + indent);
+    let ahead = bare.char_indices().nth(place).map_or(bare.len(), |(at, _)| at);
+    let (left, right) = (&bare[..ahead], &bare[ahead..]);
+    let count = |part: &str, most: usize| part.chars().take(most).count();
+    let after = count(right, WIDTH - count(left, WIDTH / 2));
+    let before = left.chars().rev().take(WIDTH - after).count();
+    let start = left.char_indices().rev().take(before).last().map_or(ahead, |(at, _)| at);
+    let end = right.char_indices().nth(after).map_or(bare.len(), |(at, _)| ahead + at);
+    let (cut_before, cut_after) = (if start > 0 { "..." } else { "" }, if end < bare.len() { "..." } else { "" });
+    let visible = |part: &str| part.chars().map(|letter| if letter == '\t' { ' ' } else { visible(letter) }).collect();
+    let shown: String = visible(&bare[start..end]);
+    Some((format!("{cut_before}{shown}{cut_after}"), cut_before.len() + before))
+}
+
+/// Stands for a letter that must not reach the terminal. One for one, so that columns stay right.
+fn visible(letter: char) -> char {
+    if is_hidden(letter) { char::REPLACEMENT_CHARACTER } else { letter }
 }
 
 /// The excerpt as two lines for people, or nothing.
@@ -57,6 +67,7 @@ mod tests {
         assert!(at == 0 && shown.starts_with("aaa") && shown.ends_with("aaa..."));
         let (shown, at) = excerpt(&text, (2, 9999)).unwrap();
         assert!(at == shown.len() && shown.starts_with("...b"));
+        assert_eq!(excerpt("\u{1b}[31m\u{202e}x", (1, 7)), Some(("\u{fffd}[31m\u{fffd}x".to_owned(), 6)));
         assert_eq!((excerpt(&text, (3, 1)), excerpt(&text, (0, 0)), excerpt("", (1, 1))), (None, None, None));
         assert_eq!(marked("ä\tö x", (1, 5)), "    1 | ä ö x\n      |     ^\n");
     }

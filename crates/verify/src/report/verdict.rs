@@ -9,6 +9,7 @@ use super::figures::count;
 use super::observed;
 use super::overview::{figures, figures_to_json, headline};
 use crate::json::{PathItem, locate};
+use crate::shown::shown;
 use crate::verify::{Code, Finding, Hop, Report};
 use collsynth_core::certificate::Bounds;
 use collsynth_core::schedule::Solution;
@@ -31,7 +32,8 @@ impl Judged<'_> {
     pub fn to_text(&self) -> String {
         let Solution { problem, schedule, bounds, .. } = self.solution;
         let holds = self.report.holds();
-        let mut text = format!("{}: {}\n", self.name, if holds { "holds" } else { "refuted" });
+        let name = shown(self.name);
+        let mut text = format!("{name}: {}\n", if holds { "holds" } else { "refuted" });
         let _ = writeln!(text, "  {}", headline(problem));
         if holds {
             let mut table = figures(problem, schedule, Some(bounds));
@@ -40,7 +42,7 @@ impl Judged<'_> {
         }
         let place = |finding: &Finding| {
             let (line, column) = place(self.text, finding)?;
-            Some((format!("{}:{line}:{column}", self.name), marked(self.text, (line, column))))
+            Some((format!("{name}:{line}:{column}"), marked(self.text, (line, column))))
         };
         text.push_str(&findings(self.report, place));
         text

@@ -16,7 +16,7 @@ pub fn shrink_solution(
     solution: &Solution,
     stop: &dyn Fn() -> bool,
 ) -> Result<Shrunk<Solution, Finding>, Whole<Finding>> {
-    let report = verify(solution, &Options { max_errors: 1 });
+    let report = verify(solution, &Options { max_errors: 1, ..Options::default() });
     let target = report.violations.into_iter().next().ok_or(Whole::Holds)?;
     if matches!(target.code, Code::F007 | Code::C001) {
         return Err(Whole::Elsewhere(Box::new(target)));

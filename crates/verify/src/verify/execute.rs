@@ -44,6 +44,11 @@ pub(super) fn run(
     for chunk in chunks.map(ChunkId) {
         let length = rest.iter().take_while(|one| one.chunk() == chunk).count();
         let (mine, others) = rest.split_at(length);
+        // A move adds at most once; growing arrays count twice.
+        let sums = if problem.rule(chunk).combining == Combining::Never { 0 } else { length };
+        if !execution.ledger.fits(2 * sums as u64 * Values::sum_bytes(problem.topology().rank_count())) {
+            break;
+        }
         execution.run_chunk(chunk, mine);
         rest = others;
     }

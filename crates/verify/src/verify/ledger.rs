@@ -12,15 +12,23 @@ pub(super) struct Ledger {
     violations: BTreeMap<Key, Fact>,
     warnings: BTreeMap<Key, Fact>,
     totals: Vec<u64>,
+    memory: u64,
+    exceeded: bool,
 }
 
 /// Sorts as facts stand in the report; the total of the code so far tells those with the same code and place apart.
 type Key = (Place, Code, u64);
 
 impl Ledger {
-    pub(super) fn new(limit: usize) -> Self {
+    pub(super) fn new(limit: usize, memory: u64) -> Self {
         let totals = vec![0; Code::ALL.len()];
-        Self { limit, violations: BTreeMap::new(), warnings: BTreeMap::new(), totals }
+        Self { limit, violations: BTreeMap::new(), warnings: BTreeMap::new(), totals, memory, exceeded: false }
+    }
+
+    /// May so many bytes be taken? If not, the schedule is not judged.
+    pub(super) fn fits(&mut self, bytes: u64) -> bool {
+        self.exceeded |= bytes > self.memory;
+        !self.exceeded
     }
 
     /// Counts a fact, and keeps it if it is among the first so far. Its data are made only if it is kept.
@@ -66,6 +74,7 @@ impl Ledger {
             });
             findings.collect()
         };
-        Report::new(findings(self.violations), findings(self.warnings), self.totals, observed)
+        let exceeded = self.exceeded.then_some(self.memory);
+        Report::new(findings(self.violations), findings(self.warnings), self.totals, observed, exceeded)
     }
 }

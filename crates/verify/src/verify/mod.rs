@@ -93,12 +93,12 @@ pub fn verify(solution: &Solution, options: &Options) -> Report {
 /// nothing does not mean that the schedule holds.
 pub fn violations_of(solution: &Solution, chunks: Range<u32>) -> Vec<Finding> {
     let chunks = chunks.start..chunks.end.min(solution.problem.chunk_count());
-    judge(solution, &Options { max_errors: usize::MAX }, chunks).violations
+    judge(solution, &Options { max_errors: usize::MAX, ..Options::default() }, chunks).violations
 }
 
 /// Decides, then puts the facts into sentences.
 fn judge(solution: &Solution, options: &Options, chunks: Range<u32>) -> Report {
-    let mut ledger = Ledger::new(options.max_errors);
+    let mut ledger = Ledger::new(options.max_errors, options.memory);
     let decided = decide(solution, chunks, &mut ledger);
     let scene = Scene::new(solution, &decided.routes, &decided.moves);
     ledger.into_report(&decided.shown.spoiled, decided.shown.observed, |fact| scene.finding(fact))

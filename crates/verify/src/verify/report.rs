@@ -1,6 +1,7 @@
 //! The verdict: findings in order, and complete totals, which alone decide.
 
 use super::{Code, Finding, Peak, Sums};
+use crate::limits;
 
 /// The verdict on a schedule.
 ///
@@ -15,6 +16,8 @@ pub struct Report {
     pub observed: Option<Observed>,
     /// One entry per code, in the order of [`Code::ALL`].
     totals: Vec<u64>,
+    /// The bytes that were allowed, if they were not enough.
+    exceeded: Option<u64>,
 }
 
 /// What running a schedule that holds showed.
@@ -33,15 +36,21 @@ impl Report {
         warnings: Vec<Finding>,
         totals: Vec<u64>,
         observed: Option<Observed>,
+        exceeded: Option<u64>,
     ) -> Self {
-        let mut report = Self { violations, warnings, observed: None, totals };
+        let mut report = Self { violations, warnings, observed: None, totals, exceeded };
         report.observed = observed.filter(|_| report.holds());
         report
     }
 
     /// True if there is no violation; warnings do not matter.
     pub fn holds(&self) -> bool {
-        self.violation_count() == 0
+        self.violation_count() == 0 && self.exceeded.is_none()
+    }
+
+    /// Why the schedule was neither vouched for nor refuted, if so: judging it takes more memory than allowed.
+    pub fn not_judged(&self) -> Option<String> {
+        self.exceeded.filter(|_| self.violation_count() == 0).map(limits::not_judged)
     }
 
     /// The number of findings, kept or not, of each code that occurs, in the order of [`Code::ALL`].

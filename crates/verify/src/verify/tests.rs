@@ -384,12 +384,12 @@ fn w003_orders_of_addition() {
 fn the_first_findings_are_kept_and_all_are_counted() {
     let square = ring(4, Kind::AllToAll);
     let steps = ["2| 1>0:8,4 2>1:2,3", "2| 3>2:1,2", "0>1:1"];
-    let full = judge_with(&square, &steps, &Options { max_errors: 100 });
+    let full = judge_with(&square, &steps, &Options { max_errors: 100, ..Options::default() });
     assert!(!full.holds() && full.violation_count() == full.violations.len() as u64);
     let places: Vec<_> = full.violations.iter().map(|finding| (finding.step.unwrap_or(9), finding.transfer)).collect();
     assert!(places.is_sorted(), "{places:?}");
     for max_errors in 0..full.violations.len() {
-        let report = judge_with(&square, &steps, &Options { max_errors });
+        let report = judge_with(&square, &steps, &Options { max_errors, ..Options::default() });
         assert_eq!(report.violations[..], full.violations[..max_errors]);
         assert!(report.totals().eq(full.totals()) && !report.holds());
     }

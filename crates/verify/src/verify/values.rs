@@ -29,6 +29,11 @@ impl Values {
         Self { ranks, words: ranks.div_ceil(64), sums: Vec::new(), bits: Vec::new(), orders: Orders::new(ranks) }
     }
 
+    /// What a sum takes.
+    pub(super) fn sum_bytes(ranks: usize) -> u64 {
+        (size_of::<Sum>() + ranks.div_ceil(64) * size_of::<u64>()) as u64
+    }
+
     /// Clears all sums, but not their orders.
     pub(super) fn clear(&mut self) {
         self.sums.clear();

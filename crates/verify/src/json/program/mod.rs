@@ -6,7 +6,7 @@ mod read;
 mod schema;
 mod write;
 
-pub use read::{is_program, parse_program};
+pub use read::{is_program, parse_program, parse_program_within};
 #[cfg(feature = "schema")]
 pub use schema::program_schema;
 pub use write::program_to_string;

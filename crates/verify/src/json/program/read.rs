@@ -13,6 +13,7 @@ use crate::json::locate::PathItem;
 use crate::json::machine::machine;
 use crate::json::object::Object;
 use crate::json::read::{origin, problem};
+use crate::limits::Limits;
 use collsynth_core::program::{Channel, Layout, Operation, Program, ProgramBuilder, Slot};
 use collsynth_core::topology::{RankId, Shape, Topology, TopologySpec};
 
@@ -38,13 +39,23 @@ pub fn is_program(text: &str) -> bool {
 ///
 /// # Errors
 ///
-/// The first error in the text, the machine, the collective or the keys of an operation, with its place.
+/// The first error in the text, the machine, the collective or the keys of an operation, with its place; or the machine
+/// is larger than a text of this size may make it.
 pub fn parse_program(text: &str) -> Result<Program, ParseError> {
-    let file: Object<ProgramFile> = serde_json::from_str(text)?;
-    program(file.0).map_err(|fault| fault.into_error(text))
+    parse_program_within(text, &Limits::default())
 }
 
-fn program(file: ProgramFile) -> Result<Program, Fault> {
+/// As [`parse_program`], with other limits.
+///
+/// # Errors
+///
+/// As [`parse_program`].
+pub fn parse_program_within(text: &str, limits: &Limits) -> Result<Program, ParseError> {
+    let file: Object<ProgramFile> = serde_json::from_str(text)?;
+    program(file.0, limits.room(text)).map_err(|fault| fault.into_error(text))
+}
+
+fn program(file: ProgramFile, room: u64) -> Result<Program, Fault> {
     if file.format != PROGRAM_FORMAT {
         let message = format!("`format` is \"{}\", but only \"{PROGRAM_FORMAT}\" is understood here", file.format);
         return Err(Fault::new(FormatCode::F004, message).at("format"));
@@ -55,7 +66,7 @@ fn program(file: ProgramFile) -> Result<Program, Fault> {
             return Err(Fault::new(FormatCode::F002, "`ranks` is for programs without `topology`").at("ranks"));
         }
         (None, None) => return Err(Fault::new(FormatCode::F002, "missing field: a program has `topology` or `ranks`")),
-        (Some(entry), None) => machine(entry.0).map_err(|fault| fault.at("topology"))?,
+        (Some(entry), None) => machine(entry.0, room).map_err(|fault| fault.at("topology"))?,
         (None, Some(ranks)) => {
             let shape = Shape::Graph { ranks: ranks.get(), links: Vec::new() };
             Topology::new(TopologySpec::new(shape)).map_err(|error| Fault::new(FormatCode::F008, error).at("ranks"))?
@@ -73,18 +84,11 @@ fn program(file: ProgramFile) -> Result<Program, Fault> {
     }
     let mut builder = ProgramBuilder::new(problem, has_links, file.in_place);
     let mut transfers = Vec::new();
-    for (number, Object(entry)) in file.channels.into_iter().enumerate() {
+    for Object(entry) in file.channels {
         let ChannelEntry { from, to, via, slots, transfers: counts } = entry;
-        if counts.is_some() && !file.contention_free {
-            let fault = Fault::new(FormatCode::F002, "`transfers` is for programs with `contention_free`");
-            return Err(fault.at("transfers").within(PathItem::Index(number)).at("channels"));
-        }
         let via = via.map(|entry| entry.0);
         builder.channel(Channel { from: RankId(from), to: RankId(to), via, slots: slots.get() });
         transfers.push(counts.unwrap_or_default().into_iter().map(NonZeroU32::get).collect());
-    }
-    if file.contention_free {
-        builder.contention_free(transfers);
     }
     for (number, Object(rank)) in file.programs.into_iter().enumerate() {
         builder.rank(rank.scratch);
@@ -100,6 +104,8 @@ fn program(file: ProgramFile) -> Result<Program, Fault> {
         }
     }
     let mut program = builder.finish(file.barriers.into());
+    program.contention_free = file.contention_free;
+    program.transfers = transfers;
     program.origin = file.origin.map(origin);
     Ok(program)
 }

@@ -37,7 +37,7 @@ fn write_program(out: &mut String, program: &Program) -> fmt::Result {
             write!(out, ", \"via\": \"{via}\"")?;
         }
         write!(out, ", \"slots\": {}", channel.slots)?;
-        if program.contention_free && !transfers.is_empty() {
+        if !transfers.is_empty() {
             out.push_str(", \"transfers\": ");
             write_list(out, ", ", transfers)?;
         }

@@ -1,0 +1,25 @@
+//! Files that are read, within the limits that the environment states.
+
+use std::env;
+use std::path::Path;
+
+use collsynth::format::file;
+use collsynth::limits::{FILE_WORD, Limits, MEMORY_WORD};
+
+use super::Failure;
+
+/// The limits on input: the defaults, or what the environment states.
+pub fn limits() -> Result<Limits, Failure> {
+    let stated = |name| env::var_os(name).map(|word| word.to_string_lossy().into_owned());
+    Limits::stated(stated(FILE_WORD).as_deref(), stated(MEMORY_WORD).as_deref()).map_err(Failure::usage)
+}
+
+/// The memory that judging a text may take.
+pub fn room(text: &str) -> Result<u64, Failure> {
+    Ok(limits()?.room(text))
+}
+
+/// Reads a text; `-` is standard input.
+pub fn read_text(path: &Path) -> Result<String, Failure> {
+    Ok(file::read_text(path, limits()?.file)?)
+}
