@@ -37,7 +37,7 @@
 use super::error::check_kind;
 use super::network::Network;
 use super::pipeline::{Arborescence, Parents, pipelined};
-use super::{AutoUse, Control, Outcome, PlanError, Planner, Task};
+use super::{Control, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
 
 /// Broadcast and reduce along the binary tree of rank numbers.
@@ -64,10 +64,6 @@ impl Planner for BinaryTree {
 
     fn summary(&self) -> &'static str {
         "baseline: broadcast, reduce along a binary tree of the rank numbers"
-    }
-
-    fn auto_use(&self) -> AutoUse {
-        AutoUse::WithPrice
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

@@ -33,7 +33,7 @@
 
 use super::error::check_kind;
 use super::moves::Moves;
-use super::{AutoUse, Control, Outcome, PlanError, Planner, StopReason, Task, Template, Trees};
+use super::{Control, Outcome, PlanError, Planner, StopReason, Task, Template, Trees};
 use crate::bound;
 use crate::cost::Price;
 use collsynth_core::collective::{ChunkId, Collective, Kind};
@@ -64,10 +64,6 @@ impl Planner for Composed {
 
     fn summary(&self) -> &'static str {
         "baseline: all_reduce as a reduce_scatter of equal shards and an all_gather"
-    }
-
-    fn auto_use(&self) -> AutoUse {
-        AutoUse::WithPrice
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
@@ -131,7 +127,22 @@ impl<'a> Shards<'a> {
             ..price
         };
         let price = task.price.map(shard_bytes);
-        let half = Task { problem: &problem, bounds: &bounds, sharper: None, steps, max_steps, price, ..task.clone() };
+        // As wide as both halves must be, if they are alike.
+        let least = 2 * u64::from(bounds.least_width(self.largest));
+        if let (None, Some((_, width))) = (price, task.incumbent.filter(|&(_, width)| width < least)) {
+            let limit = format!("a total width below {least}, and another planner found {width}");
+            return Err(PlanError::NotFound { planner: Composed.name(), limit });
+        }
+        let half = Task {
+            problem: &problem,
+            bounds: &bounds,
+            sharper: None,
+            incumbent: None,
+            steps,
+            max_steps,
+            price,
+            ..task.clone()
+        };
         let planner: &dyn Planner = if Template.applies(&problem).is_ok() { &Template } else { &Trees };
         planner.plan(&half, control)
     }

@@ -5,9 +5,13 @@ use super::portfolio::plan_bounded;
 use super::quickest::quickest;
 use super::{Control, Goal, Parts, Plan, PlanError};
 use crate::bound;
+use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::Topology;
+
+/// A gap that more parts are not worth closing, as a share of the bound.
+const CLOSE: f64 = 0.002;
 
 /// Plans a collective on a topology.
 ///
@@ -25,19 +29,40 @@ pub fn synthesize(topology: &Topology, kind: &Kind, goal: &Goal<'_>, control: &C
     match (goal.price, goal.parts) {
         (Some(price), _) => quickest(topology, kind, goal, price, control),
         (None, Parts::Fixed(parts)) => plan_problem(problem(parts)?, goal, control),
-        (None, Parts::Auto) => {
-            let whole = problem(1)?;
-            let bounds = bound::find(&whole)?;
-            let (parts, _) = best_parts(&whole, &bounds, None);
-            let plan = plan_problem(problem(parts)?, goal, control)?;
-            if parts == 1 || control.stop().is_some() {
-                return Ok(plan);
-            }
-            // The search may do worse on more parts than on whole messages.
-            let coarse = plan_problem(whole, goal, control)?;
-            Ok(if better(&coarse, &plan) { coarse } else { plan })
+        (None, Parts::Auto) => plan_in_parts(problem(1)?, goal, control),
+    }
+}
+
+/// Plans in the parts that the bounds promise most of, then in twice as many and so on while the gap is not closed and
+/// what a schedule loses at its ends may be shared by more parts.
+fn plan_in_parts(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
+    let bounds = bound::find(&whole)?;
+    let (mut parts, most) = best_parts(&whole, &bounds, None);
+    let mut best = plan_problem(whole.with_parts(parts)?, goal, control)?;
+    let gains = |plan: &Plan| plan.problem.collective().kind.owners() == 0 && gap(plan, &bounds) > CLOSE;
+    while gains(&best) && parts <= most / 2 && control.stop().is_none() {
+        parts *= 2;
+        let plan = plan_problem(whole.with_parts(parts)?, goal, control)?;
+        if better(&plan, &best) {
+            best = plan;
         }
     }
+    // The search may do worse on more parts than on whole messages.
+    if parts > 1 && control.stop().is_none() && gap(&best, &best.bounds) > CLOSE {
+        let coarse = plan_problem(whole, goal, control)?;
+        if better(&coarse, &best) {
+            best = coarse;
+        }
+    }
+    Ok(best)
+}
+
+/// How far the volume lies above a bound, as a share of it.
+fn gap(plan: &Plan, bounds: &Bounds) -> f64 {
+    let parts = plan.problem.parts();
+    let bound =
+        bounds.volume.as_ref().map_or(0.0, |bound| *bound.at_least.numer() as f64 / *bound.at_least.denom() as f64);
+    plan.schedule.total_width() as f64 / f64::from(parts) / bound - 1.0
 }
 
 fn plan_problem(problem: Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {

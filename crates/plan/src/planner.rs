@@ -11,9 +11,7 @@ use collsynth_core::schedule::Schedule;
 pub enum AutoUse {
     /// Whenever it applies.
     Always,
-    /// If time has a price: baselines, which plan instantly and may be fastest for small messages.
-    WithPrice,
-    /// Never.
+    /// Only by name: it is slow, or another of ours is never worse.
     Never,
 }
 

@@ -14,27 +14,21 @@ pub(crate) fn plan_bounded(
     control: &Control,
 ) -> Result<Plan, PlanError> {
     let sharper = SharperBounds::new(&problem, &bounds, control);
-    let task = Task {
+    let mut task = Task {
         problem: &problem,
         bounds: &bounds,
         sharper: Some(&sharper),
         steps: goal.steps,
         max_steps: goal.max_steps,
         price: goal.price,
+        incumbent: None,
         seed: goal.seed,
     };
     // Refuses a goal that no planner can meet before any planner runs.
     task.steps_or(bounds.least_steps())?;
     let candidates: Vec<&dyn Planner> = match goal.planner {
         Some(planner) => vec![planner],
-        None => {
-            let used = |planner: &&dyn Planner| match planner.auto_use() {
-                AutoUse::Always => true,
-                AutoUse::WithPrice => goal.price.is_some(),
-                AutoUse::Never => false,
-            };
-            planners().iter().copied().filter(used).collect()
-        }
+        None => planners().iter().copied().filter(|planner| planner.auto_use() == AutoUse::Always).collect(),
     };
     let mut best: Option<(&'static str, Outcome)> = None;
     let mut failures = Vec::new();
@@ -42,6 +36,7 @@ pub(crate) fn plan_bounded(
         match planner.plan(&task, control) {
             Ok(outcome) => {
                 if best.as_ref().is_none_or(|(_, other)| task.prefers(&outcome.schedule, &other.schedule)) {
+                    task.incumbent = Some((outcome.schedule.step_count(), outcome.schedule.total_width()));
                     best = Some((planner.name(), outcome));
                 }
             }

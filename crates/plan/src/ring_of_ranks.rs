@@ -52,7 +52,7 @@
 use super::error::check_kind;
 use super::hamiltonian::ring_of_ranks;
 use super::moves::Moves;
-use super::{AutoUse, Control, Outcome, PlanError, Planner, StopReason, Task};
+use super::{Control, Outcome, PlanError, Planner, StopReason, Task};
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Op;
@@ -136,10 +136,6 @@ impl Planner for RingOfRanks {
 
     fn summary(&self) -> &'static str {
         self.summary
-    }
-
-    fn auto_use(&self) -> AutoUse {
-        AutoUse::WithPrice
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

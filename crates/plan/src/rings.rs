@@ -119,7 +119,7 @@ impl Rings {
     pub const RING: Self = Self {
         name: "ring",
         summary: "baseline: half of every message in each direction, one dimension after another; intact tori",
-        auto_use: AutoUse::WithPrice,
+        auto_use: AutoUse::Always,
         order: Order::InTurn,
         split: ring_split,
     };
@@ -127,7 +127,7 @@ impl Rings {
     pub const HALF_RING: Self = Self {
         name: "half_ring",
         summary: "baseline: every message in the shorter direction, one dimension after another; intact tori",
-        auto_use: AutoUse::WithPrice,
+        auto_use: AutoUse::Always,
         order: Order::InTurn,
         split: half_ring_split,
     };
@@ -135,7 +135,7 @@ impl Rings {
     pub const DIM_ROTATION: Self = Self {
         name: "dim_rotation",
         summary: "baseline: half_ring in all dimensions at once, the data in rotation; intact tori",
-        auto_use: AutoUse::WithPrice,
+        auto_use: AutoUse::Always,
         order: Order::Rotated,
         split: half_ring_split,
     };

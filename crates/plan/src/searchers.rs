@@ -1,4 +1,4 @@
-//! The planners that planning always uses, apart from the registry so that a planner can run the others.
+//! The planners that search, apart from the registry so that a planner can run the others.
 
 use super::{Arborescences, Exchange, Flood, FlowOverTime, Negotiated, Planner, SpanningTrees, Template, Trees};
 

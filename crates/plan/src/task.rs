@@ -21,6 +21,8 @@ pub struct Task<'a> {
     pub max_steps: Option<u32>,
     /// Prices of time, if stated; otherwise the least volume counts, then the fewest steps.
     pub price: Option<Price>,
+    /// Steps and total width of the best schedule that other planners found; a search for anything wider is in vain.
+    pub incumbent: Option<(usize, u64)>,
     /// Breaks ties and drives random choices: same task and seed, same schedule.
     pub seed: u64,
 }
@@ -28,7 +30,7 @@ pub struct Task<'a> {
 impl<'a> Task<'a> {
     /// A task without limits, prices or costly bounds.
     pub fn new(problem: &'a Problem, bounds: &'a Bounds) -> Self {
-        Self { problem, bounds, sharper: None, steps: None, max_steps: None, price: None, seed: 0 }
+        Self { problem, bounds, sharper: None, steps: None, max_steps: None, price: None, incumbent: None, seed: 0 }
     }
 
     /// The number of steps to plan for: the number stated, or else `least`.

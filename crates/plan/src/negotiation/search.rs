@@ -25,6 +25,8 @@ const HARD_TRIES: (u64, u64) = (4, 40);
 const HARD_WORK: u64 = 2_000_000_000;
 /// The search ends after this work in vain.
 const MOST_WORK: u64 = 5_000_000_000;
+/// The share of these two where another planner has reached the least width, so that only steps are left to save.
+const TO_SAVE_STEPS: u64 = 10;
 /// The cost limit of a try, in routings of everything.
 const TRY_ROUTINGS: u64 = 20;
 /// A try ends after these rounds and the work of these routings of everything without progress.
@@ -81,15 +83,20 @@ pub(crate) struct Search<'a, S: Strategy> {
     tried: BTreeMap<(u32, u32), u64>,
     /// The work of hard tries in vain.
     wasted: u64,
+    /// What the work of hard tries is divided by.
+    share: u64,
 }
 
 impl<'a, S: Strategy> Search<'a, S> {
     pub fn new(planner: &'static str, task: &'a Task<'a>, strategy: &'a S, control: &'a Control) -> Self {
-        Self { planner, task, strategy, control, best: None, tried: BTreeMap::new(), wasted: 0 }
+        Self { planner, task, strategy, control, best: None, tried: BTreeMap::new(), wasted: 0, share: 1 }
     }
 
     /// Searches from this total width up; returns the widths and routes of the best schedule found.
     pub fn run(mut self, least_width: u32) -> (Vec<u32>, Routes<S>, StopReason) {
+        if self.task.price.is_none() && self.task.incumbent.is_some_and(|(_, known)| known <= u64::from(least_width)) {
+            self.share = TO_SAVE_STEPS;
+        }
         self.climb(least_width);
         let gap = self.point().is_some_and(|(_, width)| width > least_width);
         let sharper = self.task.sharper.filter(|_| gap).map(|bounds| bounds.sharp());
@@ -112,7 +119,9 @@ impl<'a, S: Strategy> Search<'a, S> {
             }
             width = self.strategy.wider(width, stride);
             stride = stride.saturating_add(stride.div_ceil(4));
-            if self.point().is_some_and(|(_, found)| found <= width) || self.control.stop().is_some() {
+            let found = self.point().is_some_and(|(_, found)| found <= width);
+            let in_vain = self.best.is_some() && self.is_in_vain(width);
+            if found || in_vain || self.control.stop().is_some() {
                 return;
             }
         }
@@ -121,6 +130,9 @@ impl<'a, S: Strategy> Search<'a, S> {
     /// Narrows the point reached while it can, then tries fewer steps.
     fn descend(&mut self, least_width: u32) {
         let Some((_, mut width)) = self.point() else { return };
+        if self.is_in_vain(width) {
+            return;
+        }
         while width > least_width {
             let narrower = self.strategy.narrower(width).into_iter().filter(|&narrower| narrower >= least_width);
             let reached = narrower.into_iter().find(|&narrower| {
@@ -152,7 +164,7 @@ impl<'a, S: Strategy> Search<'a, S> {
     fn trade(&mut self, fewer: &[u32], width: u32) {
         for &steps in fewer.iter().rev() {
             let (mut wider, mut stride) = (width, 1);
-            while self.pays(steps, wider) && self.wasted < MOST_WORK && self.control.stop().is_none() {
+            while self.pays(steps, wider) && self.wasted < MOST_WORK / self.share && self.control.stop().is_none() {
                 if self.reaches_quickly(steps, wider) {
                     break;
                 }
@@ -161,6 +173,11 @@ impl<'a, S: Strategy> Search<'a, S> {
                 stride += stride.div_ceil(4);
             }
         }
+    }
+
+    /// Has another planner found a narrower schedule, where no price is put on steps?
+    fn is_in_vain(&self, width: u32) -> bool {
+        self.task.price.is_none() && self.task.incumbent.is_some_and(|(_, known)| u64::from(width) > known)
     }
 
     /// Would this point be better than the best schedule?
@@ -181,11 +198,11 @@ impl<'a, S: Strategy> Search<'a, S> {
 
     /// Tries a point as often as the work left allows, and counts the work if it was in vain.
     fn reaches_hard(&mut self, steps: u32, width: u32) -> bool {
-        if self.wasted >= MOST_WORK {
+        if self.wasted >= MOST_WORK / self.share {
             return false;
         }
         let cost = self.cost(steps);
-        let tries = (HARD_WORK.saturating_sub(self.wasted) / cost).clamp(HARD_TRIES.0, HARD_TRIES.1);
+        let tries = ((HARD_WORK / self.share).saturating_sub(self.wasted) / cost).clamp(HARD_TRIES.0, HARD_TRIES.1);
         let made = |this: &Self| this.tried.get(&(steps, width)).copied().unwrap_or(0);
         let before = made(self);
         let reached = self.reaches(steps, width, tries);

@@ -68,6 +68,9 @@ use networks::Networks;
 use packing::{Rooting, TreePacking};
 use translation::Translation;
 
+/// Trees, counted at every rank, that take tens of seconds to route.
+const LONG_WORK: u64 = 100_000;
+
 /// The planner of spanning trees.
 ///
 /// ```
@@ -102,6 +105,10 @@ impl Planner for SpanningTrees {
         if problem.is_trivial() {
             return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
         }
+        if let Some(known) = already_good(task) {
+            let limit = format!("a total width far below {known}, which another planner reached sooner");
+            return Err(PlanError::NotFound { planner: self.name(), limit });
+        }
         let network = Network::new(problem);
         problem.check_connected(&network.distances)?;
         let translation = Translation::new(problem);
@@ -126,6 +133,16 @@ impl Planner for SpanningTrees {
         let schedule = write(task, &networks, translation.as_ref(), &widths, &routed);
         Ok(Outcome::new(schedule, stopped))
     }
+}
+
+/// The total width of a schedule by another planner within 1 % of the bound, where trees would take long to find.
+fn already_good(task: &Task<'_>) -> Option<u64> {
+    let free = task.price.is_none() && task.steps.is_none() && task.max_steps.is_none();
+    let parts = task.problem.parts();
+    let work = u64::from(parts) * task.problem.topology().live_rank_count() as u64;
+    let least = u64::from(task.bounds.least_width(parts));
+    let (_, width) = task.incumbent.filter(|_| free && work > LONG_WORK)?;
+    (width * 100 <= least * 101).then_some(width)
 }
 
 /// The schedule of the trees up, in reversed time, and down. Idle steps are omitted unless the number of steps is
