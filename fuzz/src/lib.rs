@@ -2,3 +2,8 @@
 //!
 //! A target takes any bytes. It may refuse them, but must not panic, and takes memory in proportion to them only.
 //! `.ci/fuzz` runs the targets guided by coverage; the tests of this crate run them over the inputs kept in `corpus/`.
+
+pub mod compare;
+pub mod dice;
+pub mod mutate;
+pub mod naive;

@@ -1,0 +1,21 @@
+//! Files for both judges: valid ones from simple generators, and changes to them that know the format.
+
+mod anywhere;
+mod changes;
+mod machines;
+mod plans;
+mod tasks;
+
+use serde_json::Value;
+
+use crate::dice::Dice;
+
+/// A schedule file, with none to three changes.
+pub fn schedule(dice: &mut Dice) -> Value {
+    let mut file = plans::file(dice);
+    for _ in 0..dice.below(4) {
+        changes::change(dice, &mut file);
+    }
+    file
+}
+

@@ -1,0 +1,15 @@
+//! A second judge, written from docs/schedule-format.md and docs/rank-program.md alone.
+//!
+//! It shares no code with the judge it is compared with, and is as plain as possible: lists that are searched from the
+//! front, sets of contributions, all pairs of operations. It is slow and meant for small files.
+
+pub mod certificate;
+pub mod distance;
+pub mod file;
+pub mod fraction;
+pub mod machine;
+pub mod observed;
+pub mod opinion;
+pub mod reader;
+pub mod schedule;
+pub mod task;
