@@ -27,6 +27,9 @@ pub fn change(dice: &mut Dice, file: &mut Value) {
 
 /// One change to the machine.
 pub fn machine(dice: &mut Dice, topology: &mut Value) {
+    if !topology.is_object() {
+        return;
+    }
     let key = *dice.pick(&["torus", "wrap", "capacity", "links", "ranks", "failed_links", "failed_ranks"]);
     let Some(value) = topology.get_mut(key) else {
         if dice.chance(30) {
@@ -60,7 +63,7 @@ pub fn machine(dice: &mut Dice, topology: &mut Value) {
 }
 
 fn steps(dice: &mut Dice, file: &mut Value) {
-    let Some(steps) = file["steps"].as_array_mut().filter(|steps| !steps.is_empty()) else { return };
+    let Some(steps) = objects(&mut file["steps"]) else { return };
     let (at, other) = (dice.below(steps.len()), dice.below(steps.len()));
     match dice.below(6) {
         0 => drop(steps.remove(at)),
@@ -81,7 +84,7 @@ fn steps(dice: &mut Dice, file: &mut Value) {
 
 fn transfers(dice: &mut Dice, file: &mut Value) {
     let task = read(file);
-    let Some(steps) = file["steps"].as_array_mut().filter(|steps| !steps.is_empty()) else { return };
+    let Some(steps) = objects(&mut file["steps"]) else { return };
     let count = steps.len();
     let mut at = dice.below(count);
     let other = dice.below(count);
@@ -91,7 +94,7 @@ fn transfers(dice: &mut Dice, file: &mut Value) {
             at = (at + 1) % count;
         }
     }
-    let Some(list) = steps[at]["transfers"].as_array_mut().filter(|list| !list.is_empty()) else { return };
+    let Some(list) = objects(&mut steps[at]["transfers"]) else { return };
     let which = dice.below(list.len());
     match dice.below(14) {
         0 => drop(list.remove(which)),
@@ -168,6 +171,9 @@ fn chunks(dice: &mut Dice, task: Option<&Task>, chunks: &mut Value) {
 
 fn collective(dice: &mut Dice, file: &mut Value) {
     let collective = &mut file["collective"];
+    if !collective.is_object() {
+        return;
+    }
     match dice.below(5) {
         0 => collective["kind"] = json!(dice.pick(&KINDS).0),
         1 => collective["parts"] = json!(dice.pick(&[0, 1, 2, 3, 4, u32::MAX, 1 << 31])),
@@ -196,6 +202,11 @@ fn collective(dice: &mut Dice, file: &mut Value) {
             }
         }
     }
+}
+
+/// A list of objects that is not empty: other lists were changed before, and are left alone.
+pub fn objects(value: &mut Value) -> Option<&mut Vec<Value>> {
+    value.as_array_mut().filter(|list| !list.is_empty() && list.iter().all(Value::is_object))
 }
 
 fn read(file: &Value) -> Option<Task> {

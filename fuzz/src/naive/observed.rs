@@ -7,8 +7,12 @@ use super::opinion::Opinion;
 use super::schedule::State;
 use super::task::Combining;
 
+/// Kinds whose chunks are needed by one rank each.
+const ONE_NEEDS: [&str; 6] = ["all_to_all", "all_to_allv", "reduce_scatter", "reduce", "scatter", "gather"];
+
 /// Counts the warnings.
 pub fn warn(file: &File, states: &[State], opinion: &mut Opinion) {
+    let one = ONE_NEEDS.contains(&&file.task.kind[..]);
     for (at, step) in file.steps.iter().enumerate() {
         if step.transfers.is_empty() {
             opinion.count("W004");
@@ -22,6 +26,7 @@ pub fn warn(file: &File, states: &[State], opinion: &mut Opinion) {
             for &chunk in &transfer.chunks {
                 let value = states[at][transfer.from][chunk].as_ref().expect("the schedule holds");
                 let place = &mut now[transfer.to][chunk];
+                let warned = opinion.counts.get("W001").copied();
                 match place {
                     Some(held) if transfer.reduce => {
                         if file.task.combining == Combining::Joins && value.of.is_subset(&held.of) {
@@ -39,9 +44,11 @@ pub fn warn(file: &File, states: &[State], opinion: &mut Opinion) {
                         *place = Some(value.clone());
                     }
                 }
-                let [only] = file.task.chunks[chunk].after[..] else { continue };
+                if opinion.counts.get("W001").copied() != warned {
+                    continue;
+                }
                 let sends = |later: &super::file::Transfer| later.from == transfer.to && later.chunks.contains(&chunk);
-                if only != transfer.to && !file.steps[at + 1..].iter().any(|step| step.transfers.iter().any(sends)) {
+                if one && file.task.chunks[chunk].after.first() != Some(&transfer.to) && !file.steps[at + 1..].iter().any(|step| step.transfers.iter().any(sends)) {
                     opinion.count("W002");
                 }
             }
@@ -63,34 +70,34 @@ pub fn figures(file: &File, states: &[State], opinion: &mut Opinion) {
     opinion.figures.insert("steps", file.steps.len().to_string());
     let width: u64 = file.steps.iter().map(|step| step.width).sum();
     opinion.figures.insert("width", width.to_string());
-    if !file.steps.is_empty() {
-        opinion.figures.insert("held", peak(file));
-    }
-    if file.task.combining == Combining::Adds {
+    opinion.figures.insert("held", peak(file));
+    if file.task.combining == Combining::Adds && file.task.moves_data() {
         sums(file, states.last().expect("there is a beginning"), opinion);
     }
 }
 
-/// A value at a rank: the steps in which it is held, from 0.
+/// A value at a rank: the steps in which it is held, from 1; 0: the rank begins with it.
 struct Stay {
     from: usize,
     to: Option<usize>,
 }
 
-/// "chunks rank step" where most values are held.
+/// "chunks rank step" where most values are held; the step is `null` if the rank begins with them.
 fn peak(file: &File) -> String {
-    let mut best = (0, 0, 0);
+    let mut best: Option<(usize, usize, usize)> = None;
     for rank in file.machine.live_ranks() {
         let stays: Vec<_> = (0..file.task.chunks.len()).flat_map(|chunk| stays(file, rank, chunk)).collect();
-        for step in 0..file.steps.len() {
+        for step in 0..=file.steps.len() {
             let held = |stay: &&Stay| stay.from <= step && stay.to.is_some_and(|to| step <= to);
             let count = stays.iter().filter(held).count();
-            if count > best.0 || step == 0 && rank == file.machine.live_ranks()[0] {
-                best = (count, rank, step + 1);
+            if best.is_none_or(|(most, ..)| count > most) {
+                best = Some((count, rank, step));
             }
         }
     }
-    format!("{} {} {}", best.0, best.1, best.2)
+    let (count, rank, step) = best.expect("there is a live rank");
+    let step = if step == 0 { "null".into() } else { step.to_string() };
+    format!("{count} {rank} {step}")
 }
 
 /// All values of a chunk that a rank holds at some time.
@@ -98,7 +105,7 @@ fn stays(file: &File, rank: usize, number: usize) -> Vec<Stay> {
     let chunk = &file.task.chunks[number];
     let mut all = Vec::new();
     let mut now = chunk.before.contains(&rank).then_some(Stay { from: 0, to: None });
-    for (at, step) in file.steps.iter().enumerate() {
+    for (at, step) in (1..).zip(&file.steps) {
         let carries = |transfer: &&super::file::Transfer| transfer.chunks.contains(&number);
         if step.transfers.iter().filter(carries).any(|transfer| transfer.from == rank) {
             now.as_mut().expect("the schedule holds").to = Some(at);

@@ -105,7 +105,7 @@ fn run(file: &File, step: &Step, before: &State, opinion: &mut Opinion) -> State
     for (at, transfer) in step.transfers.iter().enumerate() {
         let code = misled(&file.machine, transfer);
         code.into_iter().for_each(|code| opinion.count(code));
-        if matches!(code, None | Some("T003")) {
+        if code.is_none() {
             let same = |other: &&Transfer| {
                 let link = |transfer: &Transfer| link(&file.machine, transfer.from, transfer.to, transfer.via);
                 link(other) == link(transfer)
@@ -124,11 +124,12 @@ fn run(file: &File, step: &Step, before: &State, opinion: &mut Opinion) -> State
                 opinion.count("F006");
             }
             let mut value = before.get(transfer.from).and_then(|held| held[chunk].clone());
-            if value.is_none() && code != Some("T001") {
+            let miscombined = transfer.reduce && combining == Combining::Never;
+            // Nothing more is said of a transfer that crosses no live link.
+            if code.is_none() && value.is_none() {
                 opinion.count("D001");
             }
-            let miscombined = transfer.reduce && combining == Combining::Never;
-            if miscombined {
+            if code.is_none() && miscombined {
                 opinion.count("R003");
             }
             let held = value.get_or_insert_with(|| Held { of: BTreeSet::new(), order: String::new(), spoiled: true });

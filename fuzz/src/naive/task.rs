@@ -155,11 +155,9 @@ impl Task {
                 for origin in 0..ranks {
                     for dest in 0..ranks {
                         let count = self.demand.get(origin).map_or(parts, |row| row[dest] as usize);
-                        // Who fails neither sends nor receives, and what it would send or receive stays out.
-                        let (mut before, mut after) = (only(origin), only(dest));
-                        if before.is_empty() || after.is_empty() {
-                            (before, after) = (Vec::new(), Vec::new());
-                        }
+                        // Nobody waits for what a failed rank would send; what it would receive stays where it is.
+                        let before = only(origin);
+                        let after = if before.is_empty() { Vec::new() } else { only(dest) };
                         for part in 0..count {
                             let label = format!("{origin}>{dest}/{part}");
                             add(label, Some(origin), Some(dest), part, before.clone(), after.clone());
@@ -182,14 +180,14 @@ impl Task {
                     for part in 0..parts {
                         let label = format!("{rank}/{part}");
                         let root = self.root.into_iter().collect();
-                        let (origin, dest, mut before, mut after) = match kind {
+                        let (origin, dest, before, mut after) = match kind {
                             "reduce_scatter" => (None, Some(rank), everyone.clone(), only(rank)),
                             "scatter" => (None, Some(rank), root, only(rank)),
                             "gather" => (Some(rank), None, only(rank), root),
                             _ => (Some(rank), None, only(rank), everyone.clone()),
                         };
-                        if before.is_empty() || after.is_empty() {
-                            (before, after) = (Vec::new(), Vec::new());
+                        if before.is_empty() {
+                            after.clear();
                         }
                         add(label, origin, dest, part, before, after);
                     }
