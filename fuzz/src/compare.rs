@@ -2,7 +2,8 @@
 //!
 //! Compared is: whether a file can be read, and if not, whether the code is one that applies; whether it holds; how often
 //! each code of a violation applies; of what holds also how often each code of a warning applies, and the figures. Where
-//! the documents leave a number open (see [`Opinion::open`]), only whether the file holds is compared for that code.
+//! the documents leave the number open (see [`Opinion::open`]), compared is whether a code is given; codes of which they do
+//! not say that (see [`Opinion::free`]) are not compared.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -47,6 +48,12 @@ pub fn compare_schedule(dice: &mut Dice) -> Result<Seen, Box<Disagreement>> {
     agree(&file, &naive::schedule::judge(&file))
 }
 
+/// Makes a rank program, right or wrong, and asks both judges.
+pub fn compare_program(dice: &mut Dice) -> Result<Seen, Box<Disagreement>> {
+    let file = mutate::program(dice);
+    agree(&file, &naive::program::judge(&file))
+}
+
 /// Holds the judge against an opinion of a file.
 pub fn agree(file: &Value, opinion: &Opinion) -> Result<Seen, Box<Disagreement>> {
     let text = serde_json::to_string(file).expect("a value is JSON");
@@ -83,9 +90,10 @@ fn fits(seen: &Seen, verdict: &Value, opinion: &Opinion) -> bool {
         return seen.verdict == "unreadable" && !opinion.unreadable.is_empty() && seen.codes.keys().all(applies);
     }
     let holds = opinion.holds();
-    let compared = |code: &str| (holds || !code.starts_with('W')) && !opinion.open.contains(code);
-    let naive = opinion.counts.iter().filter(|(code, _)| compared(code)).map(|(code, count)| (*code, *count));
-    let judge = seen.codes.iter().filter(|(code, _)| compared(code)).map(|(code, count)| (&code[..], *count));
+    let compared = |code: &str| (holds || !code.starts_with('W')) && !opinion.free.contains(code);
+    let number = |code: &str, count: usize| if opinion.open.contains(code) { 1 } else { count };
+    let naive = opinion.counts.iter().filter(|(code, _)| compared(code)).map(|(code, n)| (*code, number(code, *n)));
+    let judge = seen.codes.iter().filter(|(code, _)| compared(code)).map(|(code, n)| (&code[..], number(code, *n)));
     holds == (seen.verdict == "holds") && naive.eq(judge) && (!holds || same_figures(verdict, opinion))
 }
 

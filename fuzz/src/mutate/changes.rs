@@ -169,7 +169,8 @@ fn chunks(dice: &mut Dice, task: Option<&Task>, chunks: &mut Value) {
     }
 }
 
-fn collective(dice: &mut Dice, file: &mut Value) {
+/// One change to the collective.
+pub fn collective(dice: &mut Dice, file: &mut Value) {
     let collective = &mut file["collective"];
     if !collective.is_object() {
         return;

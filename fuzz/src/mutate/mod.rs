@@ -4,6 +4,8 @@ mod anywhere;
 mod changes;
 mod machines;
 mod plans;
+mod programs;
+mod rewrites;
 mod tasks;
 
 use serde_json::Value;
@@ -19,3 +21,12 @@ pub fn schedule(dice: &mut Dice) -> Value {
     file
 }
 
+
+/// A rank program, with none to three changes.
+pub fn program(dice: &mut Dice) -> Value {
+    let mut file = programs::file(dice);
+    for _ in 0..dice.below(4) {
+        rewrites::change(dice, &mut file);
+    }
+    file
+}

@@ -41,8 +41,13 @@ pub struct Plan {
 pub fn plan(dice: &mut Dice) -> Plan {
     let (topology, machine) = machines::machine(dice);
     let (collective, task) = tasks::task(dice, &machine);
-    let moves = moves(dice, &machine, &task);
-    let steps = timetable(dice, &machine, moves);
+    let steps = match exchange(&machine, &task) {
+        Some(step) if dice.chance(50) => vec![step],
+        _ => {
+            let moves = moves(dice, &machine, &task);
+            timetable(dice, &machine, moves)
+        }
+    };
     Plan { topology, machine, collective, task, steps }
 }
 
@@ -115,6 +120,22 @@ pub fn rank(dice: &mut Dice, machine: &Machine, rank: usize) -> Value {
         }
         _ => json!(rank),
     }
+}
+
+/// All ranks combine with all others in one step, where all are joined: each in an order of its own.
+fn exchange(machine: &Machine, task: &Task) -> Option<Step> {
+    if !["all_reduce", "barrier"].contains(&&task.kind[..]) || !task.moves_data() {
+        return None;
+    }
+    let live = machine.live_ranks();
+    let mut moves = Vec::new();
+    for &from in &live {
+        for &to in live.iter().filter(|&&to| to != from) {
+            let link = machine.links.iter().position(|link| link.live && (link.from, link.to) == (from, to))?;
+            moves.extend((0..task.chunks.len()).map(|chunk| Move { link, chunk, reduce: true, after: Vec::new() }));
+        }
+    }
+    Some((task.parts, moves))
 }
 
 fn moves(dice: &mut Dice, machine: &Machine, task: &Task) -> Vec<Move> {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::reader::{Faults, canonical};
+use super::reader::{Faults, digits};
 
 /// A directed link.
 #[derive(Clone, Debug)]
@@ -87,10 +87,10 @@ impl Machine {
         let Some(text) = value.as_str() else {
             return faults.integer(value, 0, "F003").map(|number| Named::Number(number as usize));
         };
-        if let Some(number) = canonical(text) {
+        if let Some(number) = digits(text) {
             return Some(Named::Number(number as usize));
         }
-        let Some(position) = text.split('.').map(canonical).collect::<Option<Vec<_>>>() else {
+        let Some(position) = text.split('.').map(digits).collect::<Option<Vec<_>>>() else {
             return faults.note("F003");
         };
         let Some(extents) = &self.torus else { return faults.note("F003") };
@@ -230,7 +230,7 @@ pub fn dimension(text: &str) -> Option<(usize, Option<bool>)> {
     };
     let number = match ["x", "y", "z", "w", "v", "u"].iter().position(|&letter| letter == name) {
         Some(number) => number,
-        None => canonical(name.strip_prefix('d')?).filter(|&number| number >= 6)? as usize,
+        None => digits(name.strip_prefix('d')?)? as usize,
     };
     Some((number, sense))
 }

@@ -13,8 +13,10 @@ pub struct Opinion {
     pub more: bool,
     /// How often each code of a violation or warning applies.
     pub counts: BTreeMap<&'static str, usize>,
-    /// Codes for which the documents leave the number open.
+    /// Codes for which the documents leave the number open: compared is whether they are given.
     pub open: BTreeSet<&'static str>,
+    /// Codes of which the documents do not say whether they are given.
+    pub free: BTreeSet<&'static str>,
     /// Figures of a file that holds, by name.
     pub figures: BTreeMap<&'static str, String>,
 }

@@ -92,9 +92,9 @@ impl Faults {
     }
 }
 
-/// A number as the documents write it: digits, without sign or leading zeros, below 2^32.
-pub fn canonical(text: &str) -> Option<u64> {
+/// A number in a text: digits, without sign, below 2^32; zeros in front mean nothing.
+pub fn digits(text: &str) -> Option<u64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let number = text.parse().ok().filter(|&number| number < INTEGERS)?;
-    (digits && (text == "0" || !text.starts_with('0'))).then_some(number)
+    let number = if digits { format!("0{}", text.trim_start_matches('0')) } else { return None };
+    number.parse().ok().filter(|&number| number < INTEGERS)
 }

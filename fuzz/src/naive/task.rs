@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::machine::{Machine, Named};
-use super::reader::Faults;
+use super::reader::{Faults, digits};
 
 /// What `reduce` does with the values of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,13 +111,17 @@ impl Task {
     /// The chunk that a file names by number or label.
     pub fn chunk(&self, value: &Value, faults: &mut Faults) -> Option<usize> {
         if let Some(text) = value.as_str() {
+            let Some(text) = plain(text) else { return faults.note("F005") };
             let found = self.chunks.iter().position(|chunk| {
-                text == chunk.label || chunk.part == 0 && chunk.label.strip_suffix("/0") == Some(text)
+                text == chunk.label || chunk.part == 0 && chunk.label.strip_suffix("/0") == Some(&text)
             });
             return found.map_or_else(|| faults.note("F005"), Some);
         }
-        let number = faults.integer(value, 0, "F003")? as usize;
-        if number < self.chunks.len() { Some(number) } else { faults.note("F005") }
+        match value.as_u64() {
+            Some(number) if number < self.chunks.len() as u64 => Some(number as usize),
+            Some(_) => faults.note("F005"),
+            None => faults.note("F003"),
+        }
     }
 
     /// Some live rank needs data from another.
@@ -195,6 +199,15 @@ impl Task {
             }
         }
     }
+}
+
+/// A label without zeros in front of its numbers.
+fn plain(label: &str) -> Option<String> {
+    let pieces = label.split_inclusive(['>', '/']).map(|piece| {
+        let number = piece.trim_end_matches(['>', '/']);
+        Some(format!("{}{}", digits(number)?, &piece[number.len()..]))
+    });
+    pieces.collect()
 }
 
 fn matrix(value: &Value, faults: &mut Faults) -> Option<Vec<Vec<u64>>> {
