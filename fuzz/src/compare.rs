@@ -56,7 +56,7 @@ pub fn compare_program(dice: &mut Dice) -> Result<Seen, Box<Disagreement>> {
 
 /// Holds the judge against an opinion of a file.
 pub fn agree(file: &Value, opinion: &Opinion) -> Result<Seen, Box<Disagreement>> {
-    let text = serde_json::to_string(file).expect("a value is JSON");
+    let text = text(file);
     let options = FileOptions { form: Form::Json, max_errors: usize::MAX, ..FileOptions::default() };
     let verdict = options.judge_text("file", &text).json;
     let seen = seen(&verdict);
@@ -67,6 +67,18 @@ pub fn agree(file: &Value, opinion: &Opinion) -> Result<Seen, Box<Disagreement>>
             judge: format!("{}: {:?}; figures {}", seen.verdict, seen.codes, figures(&verdict)),
             naive: format!("{opinion:?}"),
         })),
+    }
+}
+
+/// A file as text, with `format` in front.
+fn text(file: &Value) -> String {
+    let text = file.to_string();
+    let mut rest = file.clone();
+    match rest.as_object_mut().and_then(|keys| keys.remove("format")) {
+        Some(format) if rest != Value::Object(Default::default()) => {
+            format!("{{\"format\":{format},{}", &rest.to_string()[1..])
+        }
+        _ => text,
     }
 }
 

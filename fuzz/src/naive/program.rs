@@ -28,10 +28,11 @@ pub fn judge(value: &Value) -> Opinion {
     let layout = Layout { task: &file.task, ranks: file.machine.ranks(), in_place: file.in_place };
     let mut opinion = Opinion { open: ["P001", "P002", "P003", "P004", "P005", "P006", "P008"].into(), ..Opinion::default() };
     form(&file, &layout, &mut opinion);
-    if !opinion.holds() {
+    let formed = opinion.holds();
+    channels(&file, &mut opinion);
+    if !formed {
         return opinion;
     }
-    channels(&file, &mut opinion);
     let orders = Orders::of(&file);
     let paired = pairing(&file, &orders, &mut opinion);
     let ending = run(&file, &layout, &mut Dice::from_seed(0));
@@ -41,7 +42,7 @@ pub fn judge(value: &Value) -> Opinion {
             opinion.count("P003");
         }
         if !paired {
-            opinion.free.insert("P003");
+            opinion.free.extend(["P001", "P003"]);
         }
         opinion.free.extend(VALUES);
     }
@@ -49,6 +50,13 @@ pub fn judge(value: &Value) -> Opinion {
     let racy = opinion.counts.contains_key("P004");
     if !paired || stuck {
         opinion.free.extend(["P004", "P008"]);
+    }
+    if opinion.counts.contains_key("P002") {
+        // A packet of another length may end everything, or never be received.
+        opinion.free.extend(["P001", "P003"]);
+        if opinion.counts.contains_key("P001") || stuck {
+            opinion.free.insert("P002");
+        }
     }
     if !paired || racy {
         opinion.free.extend(VALUES);
@@ -87,11 +95,8 @@ fn touched(layout: &Layout, rank: usize, operation: &Operation) -> (BTreeSet<Slo
 }
 
 fn form(file: &ProgramFile, layout: &Layout, opinion: &mut Opinion) {
-    for (rank, &scratch) in file.scratch.iter().enumerate() {
+    for &scratch in &file.scratch {
         if scratch > 1 << 27 {
-            opinion.count("P006");
-        }
-        if !file.machine.live[rank] && file.workers[rank].iter().any(|worker| !worker.is_empty()) {
             opinion.count("P006");
         }
     }
@@ -125,17 +130,24 @@ fn form(file: &ProgramFile, layout: &Layout, opinion: &mut Opinion) {
         }
     }
     for channel in 0..file.channels.len() {
-        let workers = |end: fn(&Operation) -> Option<usize>| {
-            let used = operations(file).filter(|(_, operation)| end(operation) == Some(channel));
-            used.map(|((rank, worker, _), _)| (rank, worker)).collect::<BTreeSet<_>>().len()
+        // Another rank's worker at an end is a P006.
+        let workers = |rank: usize, end: fn(&Operation) -> Option<usize>| {
+            let used = operations(file).filter(|(place, operation)| place.0 == rank && end(operation) == Some(channel));
+            used.map(|((_, worker, _), _)| worker).collect::<BTreeSet<_>>().len()
         };
-        if workers(|operation| operation.sends) > 1 || workers(|operation| operation.receives) > 1 {
+        let (from, to) = (file.channels[channel].from, file.channels[channel].to);
+        if workers(from, |operation| operation.sends) > 1 || workers(to, |operation| operation.receives) > 1 {
             opinion.count("P005");
         }
     }
 }
 
 fn channels(file: &ProgramFile, opinion: &mut Opinion) {
+    for (rank, workers) in file.workers.iter().enumerate() {
+        if !file.machine.live[rank] && workers.iter().any(|worker| !worker.is_empty()) {
+            opinion.count("T001");
+        }
+    }
     for (number, channel) in file.channels.iter().enumerate() {
         if !operations(file).any(|(_, o)| o.sends == Some(number) || o.receives == Some(number)) {
             continue;
@@ -260,11 +272,11 @@ fn values(file: &ProgramFile, layout: &Layout, ending: &Ending, opinion: &mut Op
 fn wrong(file: &ProgramFile, number: usize, value: Sum) -> Option<&'static str> {
     let Some(sum) = value else { return Some("D002") };
     let combining = file.task.combining;
-    if combining == Combining::Never && sum.values().sum::<u64>() > 1 {
-        return Some("R003");
-    }
     if sum.keys().any(|&(chunk, _)| chunk != number) {
         return Some("P007");
+    }
+    if combining == Combining::Never && sum.values().sum::<u64>() > 1 {
+        return Some("R003");
     }
     if combining == Combining::Adds && sum.values().any(|&count| count > 1) {
         return Some("R001");

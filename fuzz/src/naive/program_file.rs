@@ -122,8 +122,11 @@ impl ProgramFile {
             faults.more = true;
             return None;
         };
+        if contention_free == Some(false) && channels.iter().any(|channel: &Channel| channel.transfers.is_some()) {
+            faults.note::<()>("F002");
+        }
         if workers.len() != machine.ranks() {
-            return faults.note("F009");
+            return faults.note("F003");
         }
         let (in_place, contention_free) = (in_place?, contention_free?);
         if in_place && task.kind == "all_to_allv" {

@@ -25,6 +25,7 @@ impl Layout<'_> {
     pub fn input(&self, rank: usize) -> usize {
         match &self.task.kind[..] {
             "all_to_allv" => self.task.chunks.iter().filter(|chunk| chunk.origin == Some(rank)).count(),
+            "scatter" if self.task.root != Some(rank) => 0,
             "all_to_all" | "reduce_scatter" | "scatter" => self.ranks * self.block(),
             _ => self.block(),
         }
@@ -34,6 +35,7 @@ impl Layout<'_> {
     pub fn output(&self, rank: usize) -> usize {
         match &self.task.kind[..] {
             "all_to_allv" => self.task.chunks.iter().filter(|chunk| chunk.dest == Some(rank)).count(),
+            "gather" if self.task.root != Some(rank) => 0,
             "all_to_all" | "all_gather" | "all_reduce_gathered" | "gather" => self.ranks * self.block(),
             _ => self.block(),
         }
