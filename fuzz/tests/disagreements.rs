@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use collsynth_fuzz::compare::{Disagreement, Seen, compare_program, compare_schedule};
+use collsynth_fuzz::compare::{Disagreement, Seen, compare_certificate, compare_program, compare_schedule};
 use collsynth_fuzz::dice::Dice;
 
 type Compare = fn(&mut Dice) -> Result<Seen, Box<Disagreement>>;
@@ -14,7 +14,7 @@ fn dev() {
     let first: u64 = std::env::var("SEED").map_or(0, |n| n.parse().unwrap());
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut bad = 0;
-    let compare: Compare = match std::env::var("SORT").as_deref() { Ok("p") => compare_program, _ => compare_schedule };
+    let compare: Compare = match std::env::var("SORT").as_deref() { Ok("p") => compare_program, Ok("c") => compare_certificate, _ => compare_schedule };
     for seed in first..first + n {
         match compare(&mut Dice::from_seed(seed)) {
             Ok(seen) => {

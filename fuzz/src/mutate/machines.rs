@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::dice::Dice;
-use crate::naive::distance::{Stretch, shortest};
+use crate::naive::distance::reaches;
 use crate::naive::machine::Machine;
 use crate::naive::reader::Faults;
 
@@ -20,6 +20,15 @@ pub fn machine(dice: &mut Dice) -> (Value, Machine) {
             topology = worse;
         }
     }
+    let machine = read(&topology).expect("a machine was made");
+    (topology, machine)
+}
+
+/// A machine in which all ranks are joined.
+pub fn complete(dice: &mut Dice) -> (Value, Machine) {
+    let ranks = dice.between(3, 4);
+    let pairs = (0..ranks).flat_map(|from| (0..ranks).map(move |to| (from, to))).filter(|(from, to)| from != to);
+    let topology = json!({"links": pairs.map(|(from, to)| json!({"from": from, "to": to})).collect::<Vec<_>>()});
     let machine = read(&topology).expect("a machine was made");
     (topology, machine)
 }
@@ -63,13 +72,8 @@ pub fn direction(dim: usize, grows: bool) -> String {
 
 /// Can every live rank reach every other?
 pub fn connected(machine: &Machine) -> bool {
-    let lengths = vec![0; machine.live_links().count()];
-    let always = [Stretch { units: machine.ranks() as u64, lengths }];
     let live = machine.live_ranks();
-    live.iter().all(|&from| {
-        let reached = shortest(machine, &always, from);
-        live.iter().all(|&to| reached[to].is_some())
-    })
+    live.iter().all(|&from| live.iter().all(|&to| reaches(machine, from, to)))
 }
 
 fn torus(dice: &mut Dice) -> Value {

@@ -1,6 +1,7 @@
 //! Files for both judges: valid ones from simple generators, and changes to them that know the format.
 
 mod anywhere;
+mod certificates;
 mod changes;
 mod machines;
 mod plans;
@@ -11,6 +12,8 @@ mod tasks;
 use serde_json::Value;
 
 use crate::dice::Dice;
+
+pub use certificates::certificate;
 
 /// A schedule file, with none to three changes.
 pub fn schedule(dice: &mut Dice) -> Value {

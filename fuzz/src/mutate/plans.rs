@@ -39,8 +39,12 @@ pub struct Plan {
 
 /// A schedule that holds.
 pub fn plan(dice: &mut Dice) -> Plan {
-    let (topology, machine) = machines::machine(dice);
-    let (collective, task) = tasks::task(dice, &machine);
+    let exchanging = dice.chance(2);
+    let (topology, machine) = if exchanging { machines::complete(dice) } else { machines::machine(dice) };
+    let (collective, task) = match exchanging {
+        true => tasks::of_kind(dice, &machine, "all_reduce", false),
+        false => tasks::task(dice, &machine),
+    };
     let steps = match exchange(&machine, &task) {
         Some(step) if dice.chance(50) => vec![step],
         _ => {

@@ -111,8 +111,9 @@ impl Evidence<'_> {
         Some(entries)
     }
 
+    /// A link leads from a rank to another; one that failed may be named, but does not count.
     fn joined(&self, from: usize, to: usize) -> bool {
-        self.file.machine.live_links().any(|link| (link.from, link.to) == (from, to))
+        self.file.machine.links.iter().any(|link| (link.from, link.to) == (from, to))
     }
 
     /// Weights over time up to `end`; `None` within: they do not fit.
@@ -158,8 +159,7 @@ impl Evidence<'_> {
         let hops = Stretch { units: machine.ranks() as u64, lengths: vec![1; machine.live_links().count()] };
         match shortest(machine, &[hops], from)[to] {
             Some(hops) => proof(hops, 1),
-            // No way at all is further than any number of hops.
-            None => proof(u128::MAX, 1),
+            None => Some(None),
         }
     }
 
@@ -202,7 +202,7 @@ impl Evidence<'_> {
             "reduce" => (false, usize::from(root_outside)),
             _ => return Some(None),
         };
-        if crossing == 0 {
+        if crossing == 0 || set.is_empty() {
             return proof(0, 1);
         }
         let crosses = |link: &&Link| {
@@ -235,29 +235,30 @@ impl Evidence<'_> {
         let width = width?;
         let Some(stretches) = self.weights_over_time(width)? else { return Some(None) };
         let (machine, task) = (&self.file.machine, &self.file.task);
-        let owed = match (&task.kind[..], rank) {
+        let others = |rank: usize| machine.live_ranks().into_iter().filter(move |&other| other != rank);
+        let root = |rank: usize| task.root.into_iter().filter(move |&root| root != rank);
+        // Who must reach whom, and how often; in an all-reduce the furthest alone counts.
+        let (pairs, times): (Vec<(usize, usize)>, u64) = match (&task.kind[..], rank) {
             ("barrier", _) => return Some(None),
-            ("all_to_all" | "all_to_allv" | "scatter" | "gather", None) => self.owed(&stretches),
+            ("all_to_all" | "all_to_allv" | "scatter" | "gather", None) => {
+                let ends = |chunk: &super::task::Chunk| Some((*chunk.before.first()?, *chunk.after.first()?));
+                (task.chunks.iter().filter_map(ends).collect(), 1)
+            }
             ("all_to_all" | "all_to_allv" | "scatter" | "gather", Some(_)) | (_, None) => return Some(None),
             (_, Some(rank)) if !self.live(rank) => return Some(None),
-            (kind, Some(rank)) => {
-                let others = machine.live_ranks().into_iter().filter(|&other| other != rank);
-                let root = task.root.into_iter().filter(|&root| root != rank);
-                let to_rank = |from: usize| shortest(machine, &stretches, from)[rank];
-                let from_rank = |to: usize| shortest(machine, &stretches, rank)[to];
-                let once: Option<u128> = match kind {
-                    "all_gather" | "all_reduce_gathered" => others.map(to_rank).sum(),
-                    "broadcast" => root.map(to_rank).sum(),
-                    "reduce_scatter" => others.map(from_rank).sum(),
-                    "reduce" => root.map(from_rank).sum(),
-                    _ => others.map(to_rank).collect::<Option<Vec<_>>>().map(|all| all.into_iter().max().unwrap_or(0)),
-                };
-                once.map(|once| once * u128::from(task.parts))
-            }
+            ("broadcast", Some(rank)) => (root(rank).map(|root| (root, rank)).collect(), task.parts),
+            ("reduce", Some(rank)) => (root(rank).map(|root| (rank, root)).collect(), task.parts),
+            ("reduce_scatter", Some(rank)) => (others(rank).map(|other| (rank, other)).collect(), task.parts),
+            (_, Some(rank)) => (others(rank).map(|other| (other, rank)).collect(), task.parts),
+        };
+        let lengths = pairs.iter().map(|&(from, to)| shortest(machine, &stretches, from)[to]);
+        let owed: Option<u128> = match &task.kind[..] {
+            "all_reduce" => lengths.collect::<Option<Vec<_>>>().map(|all| all.into_iter().max().unwrap_or(0)),
+            _ => lengths.sum(),
         };
         let offered: u128 = stretches.iter().map(|s| self.offered(s) * u128::from(s.units)).sum();
         match owed {
-            Some(owed) if owed <= offered => proof(0, 1),
+            Some(owed) if owed * u128::from(times) <= offered => proof(0, 1),
             _ => proof(u128::from(width) + 1, task.parts.into()),
         }
     }

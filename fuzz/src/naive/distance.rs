@@ -43,6 +43,12 @@ pub fn stretches(machine: &Machine, weights: &[Weight], end: u64) -> Vec<Stretch
     cuts.windows(2).map(stretch).collect()
 }
 
+/// Does any path lead from a rank to another?
+pub fn reaches(machine: &Machine, from: usize, to: usize) -> bool {
+    let lengths = vec![0; machine.live_links().count()];
+    shortest(machine, &[Stretch { units: machine.ranks() as u64, lengths }], from)[to].is_some()
+}
+
 /// The shortest paths from a rank, over at most one link per unit; `None`: no path ends in time.
 pub fn shortest(machine: &Machine, stretches: &[Stretch], from: usize) -> Vec<Option<u128>> {
     let mut length: Vec<Option<u128>> = vec![None; machine.ranks()];

@@ -35,10 +35,7 @@ pub fn warn(file: &File, states: &[State], opinion: &mut Opinion) {
                         held.of.extend(&value.of);
                     }
                     _ => {
-                        let same = place.as_ref().is_some_and(|held| {
-                            held.of == value.of && (held.order == value.order || file.task.combining != Combining::Adds)
-                        });
-                        if same {
+                        if place.as_ref() == Some(value) {
                             opinion.count("W001");
                         }
                         *place = Some(value.clone());

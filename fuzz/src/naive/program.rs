@@ -28,9 +28,8 @@ pub fn judge(value: &Value) -> Opinion {
     let layout = Layout { task: &file.task, ranks: file.machine.ranks(), in_place: file.in_place };
     let mut opinion = Opinion { open: ["P001", "P002", "P003", "P004", "P005", "P006", "P008"].into(), ..Opinion::default() };
     form(&file, &layout, &mut opinion);
-    let formed = opinion.holds();
     channels(&file, &mut opinion);
-    if !formed {
+    if ["P005", "P006"].iter().any(|code| opinion.counts.contains_key(code)) {
         return opinion;
     }
     let orders = Orders::of(&file);
@@ -102,7 +101,7 @@ fn form(file: &ProgramFile, layout: &Layout, opinion: &mut Opinion) {
     }
     for ((rank, _, _), operation) in operations(file) {
         let exists = |slot: Option<Slot>| {
-            slot.is_none_or(|(buffer, first)| {
+            slot.filter(|_| operation.count > 0).is_none_or(|(buffer, first)| {
                 let length = match buffer {
                     'i' => layout.input(rank),
                     'o' => layout.output(rank),
@@ -149,10 +148,14 @@ fn channels(file: &ProgramFile, opinion: &mut Opinion) {
         }
     }
     for (number, channel) in file.channels.iter().enumerate() {
-        if !operations(file).any(|(_, o)| o.sends == Some(number) || o.receives == Some(number)) {
+        // In use is a channel that something is sent on.
+        if !operations(file).any(|(_, operation)| operation.sends == Some(number)) {
             continue;
         }
-        if [channel.from, channel.to].iter().any(|&rank| file.machine.live.get(rank) != Some(&true)) {
+        let missing = [channel.from, channel.to].iter().any(|&rank| rank >= file.machine.ranks());
+        if missing && !file.links_known {
+            opinion.count("P006");
+        } else if [channel.from, channel.to].iter().any(|&rank| file.machine.live.get(rank) != Some(&true)) {
             opinion.count("T001");
         } else if file.links_known {
             let links = link(&file.machine, channel.from, channel.to, channel.via);
@@ -242,6 +245,10 @@ fn contention(file: &ProgramFile, orders: &Orders, opinion: &mut Opinion) {
         let (one, other) = (&file.channels[one], &file.channels[other]);
         if (one.from, one.to) != (other.from, other.to) {
             return false;
+        }
+        // A channel has one link, even if it does not exist.
+        if std::ptr::eq(one, other) {
+            return true;
         }
         let links = |channel: &super::program_file::Channel| link(&file.machine, channel.from, channel.to, channel.via);
         !file.links_known || links(one).iter().any(|link| links(other).contains(link))

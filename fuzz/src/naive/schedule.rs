@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::distance::reaches;
 use super::file::{File, Step, Transfer};
 use super::machine::Machine;
 use super::opinion::Opinion;
@@ -38,6 +39,14 @@ pub fn judge(value: &Value) -> Opinion {
         }
     }
     let mut opinion = Opinion::default();
+    let timed = |(_, claim): &(&str, Value)| claim["kind"] == "metric_over_time";
+    let machine = &file.machine;
+    let live = machine.live_ranks();
+    let split = live.iter().any(|&from| live.iter().any(|&to| !reaches(machine, from, to)));
+    if split && file.bounds.iter().any(timed) {
+        // Where there is no path at all, no schedule holds, and what is proven about its volume is of no use.
+        opinion.free.insert("C001");
+    }
     for _ in bounds.iter().filter(|&&proven| !proven) {
         opinion.count("C001");
     }
