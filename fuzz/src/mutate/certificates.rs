@@ -92,7 +92,7 @@ fn evidence(dice: &mut Dice, sort: &str, machine: &Machine, task: &Task) -> Valu
             json!({"at_least": 0, "kind": "partition", "blocks": blocks})
         }
         _ => {
-            let width = *dice.pick(&[0, 1, 2, 2, 3, 4, 5, 6, 8]);
+            let width = *dice.pick(&[0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 16]);
             let weights = weights_over_time(dice, machine, width);
             let mut claim = json!({"at_least": 0, "kind": "metric_over_time", "width": width, "weights": weights});
             if !paths || dice.chance(5) {
@@ -120,11 +120,30 @@ fn length(dice: &mut Dice) -> u64 {
     [0, 1, 1, 2, most][dice.below(5)]
 }
 
+/// The pairs that lead out of some set of ranks: what must leave the set then comes close to what they offer.
+fn across(dice: &mut Dice, machine: &Machine) -> Vec<(usize, usize)> {
+    let inside: Vec<_> = (0..machine.ranks()).map(|_| dice.chance(50)).collect();
+    let mut pairs: Vec<_> = machine.live_links().map(|link| (link.from, link.to)).collect();
+    pairs.retain(|&(from, to)| inside[from] && !inside[to]);
+    pairs.sort();
+    pairs.dedup();
+    pairs
+}
+
 fn weights(dice: &mut Dice, machine: &Machine) -> Vec<Value> {
+    if dice.chance(40) {
+        return across(dice, machine).into_iter().map(|(from, to)| json!([from, to, 1])).collect();
+    }
     pairs(dice, machine).into_iter().map(|(from, to)| json!([from, to, length(dice)])).collect()
 }
 
 fn weights_over_time(dice: &mut Dice, machine: &Machine, end: usize) -> Vec<Value> {
+    if end > 0 && dice.chance(50) {
+        let late = dice.below(end);
+        let early = dice.below(end - late);
+        let weight = |(from, to)| json!([from, to, 1 + late, end - early, 1]);
+        return across(dice, machine).into_iter().map(weight).collect();
+    }
     let mut weights = Vec::new();
     for (from, to) in pairs(dice, machine) {
         for _ in 0..dice.between(1, 2).min(end) {
