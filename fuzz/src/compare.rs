@@ -45,7 +45,14 @@ impl fmt::Display for Disagreement {
 /// Makes a schedule, right or wrong, and asks both judges.
 pub fn compare_schedule(dice: &mut Dice) -> Result<Seen, Box<Disagreement>> {
     let file = mutate::schedule(dice);
-    agree(&file, &naive::schedule::judge(&file))
+    let mut opinion = naive::schedule::judge(&file);
+    if !dice.chance(4) {
+        return agree(&file, &opinion);
+    }
+    let (text, code) = mutate::broken(dice, &text(&file));
+    opinion.unreadable.insert(code);
+    opinion.more = true;
+    agree_on(&text, &file, &opinion)
 }
 
 /// Makes a rank program, right or wrong, and asks both judges.
@@ -62,14 +69,17 @@ pub fn compare_certificate(dice: &mut Dice) -> Result<Seen, Box<Disagreement>> {
 
 /// Holds the judge against an opinion of a file.
 pub fn agree(file: &Value, opinion: &Opinion) -> Result<Seen, Box<Disagreement>> {
-    let text = text(file);
+    agree_on(&text(file), file, opinion)
+}
+
+fn agree_on(text: &str, file: &Value, opinion: &Opinion) -> Result<Seen, Box<Disagreement>> {
     let options = FileOptions { form: Form::Json, max_errors: usize::MAX, ..FileOptions::default() };
-    let verdict = options.judge_text("file", &text).json;
+    let verdict = options.judge_text("file", text).json;
     let seen = seen(&verdict);
     match fits(&seen, &verdict, opinion) || reported(&seen, file, opinion) {
         true => Ok(seen),
         false => Err(Box::new(Disagreement {
-            file: text,
+            file: text.to_string(),
             judge: format!("{}: {:?}; figures {}", seen.verdict, seen.codes, figures(&verdict)),
             naive: format!("{opinion:?}"),
         })),

@@ -33,3 +33,13 @@ pub fn program(dice: &mut Dice) -> Value {
     }
     file
 }
+
+/// A text that is no JSON any more, or has a key twice, and the code of that.
+pub fn broken(dice: &mut Dice, text: &str) -> (String, &'static str) {
+    match dice.below(4) {
+        0 => (text[..dice.below(text.len())].to_string(), "F001"),
+        1 => (format!("{text}{}", dice.pick(&["{}", "]", "0", ",", "x"])), "F001"),
+        2 => (text.replacen(*dice.pick(&[":", "[", "\"", "{"]), "", 1), "F001"),
+        _ => (format!("{{\"steps\":[],{}", &text[1..]), "F002"),
+    }
+}

@@ -278,16 +278,15 @@ fn values(file: &ProgramFile, layout: &Layout, ending: &Ending, opinion: &mut Op
 /// What is wrong with the value of a slot that must hold a chunk.
 fn wrong(file: &ProgramFile, number: usize, value: Sum) -> Option<&'static str> {
     let Some(sum) = value else { return Some("D002") };
-    let combining = file.task.combining;
-    if sum.keys().any(|&(chunk, _)| chunk != number) {
+    if sum.fault.is_some() {
+        return sum.fault;
+    }
+    if sum.of.keys().any(|&(chunk, _)| chunk != number) {
         return Some("P007");
     }
-    if combining == Combining::Never && sum.values().sum::<u64>() > 1 {
-        return Some("R003");
-    }
-    if combining == Combining::Adds && sum.values().any(|&count| count > 1) {
+    if file.task.combining == Combining::Adds && sum.of.values().any(|&count| count > 1) {
         return Some("R001");
     }
     let all = &file.task.chunks[number].before;
-    all.iter().any(|&rank| !sum.contains_key(&(number, rank))).then_some("R002")
+    all.iter().any(|&rank| !sum.of.contains_key(&(number, rank))).then_some("R002")
 }

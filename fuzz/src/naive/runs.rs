@@ -1,14 +1,24 @@
 //! Runs of a program in any interleaving: how far they get, and with which values.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::orders::Place;
 use super::program_file::{Operation, ProgramFile};
 use super::slots::{Layout, Slot};
+use super::task::Combining;
 use crate::dice::Dice;
 
-/// How often each contribution, a chunk and a rank, is in a value. `None`: never written.
-pub type Sum = Option<BTreeMap<(usize, usize), u64>>;
+/// What stands in a slot. `None`: never written.
+pub type Sum = Option<Added>;
+
+/// A value: one contribution, or several that were added.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Added {
+    /// How often each contribution, a chunk and a rank, is in it.
+    pub of: BTreeMap<(usize, usize), u64>,
+    /// The code of the first addition that made no sense.
+    pub fault: Option<&'static str>,
+}
 
 /// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +36,7 @@ pub fn beginning(layout: &Layout) -> BTreeMap<(usize, Slot), Sum> {
     for (number, chunk) in layout.task.chunks.iter().enumerate() {
         for &rank in &chunk.before {
             let slot = layout.memory(rank, ('i', layout.before(rank, number)));
-            memory.insert((rank, slot), Some([((number, rank), 1)].into()));
+            memory.insert((rank, slot), Some(Added { of: [((number, rank), 1)].into(), fault: None }));
         }
     }
     memory
@@ -83,8 +93,11 @@ fn perform(
         let source = place(operation.src, at).and_then(|place| read(memory, place));
         result.push(match &operation.op[..] {
             "recv" => received,
-            "recv_reduce" => add(received, source),
-            "reduce" => add(place(operation.dst, at).and_then(|place| read(memory, place)), source),
+            "recv_reduce" => add(layout.task.combining, received, source),
+            "reduce" => {
+                let held = place(operation.dst, at).and_then(|place| read(memory, place));
+                add(layout.task.combining, held, source)
+            }
             _ => source,
         });
     }
@@ -96,11 +109,18 @@ fn perform(
     result
 }
 
-/// A sum with something that was never written is as if never written.
-fn add(one: Sum, other: Sum) -> Sum {
-    let (mut sum, other) = (one?, other?);
-    for (contribution, count) in other {
-        let total: &mut u64 = sum.entry(contribution).or_default();
+fn add(combining: Combining, one: Sum, other: Sum) -> Sum {
+    let unwritten = one.is_none() || other.is_none();
+    let (mut sum, other) = (one.unwrap_or_default(), other.unwrap_or_default());
+    let chunks: BTreeSet<_> = sum.of.keys().chain(other.of.keys()).map(|(chunk, _)| chunk).collect();
+    let fault = match unwritten {
+        true => Some("D002"),
+        false if chunks.len() > 1 => Some("P007"),
+        false => (combining == Combining::Never).then_some("R003"),
+    };
+    sum.fault = sum.fault.or(other.fault).or(fault);
+    for (contribution, count) in other.of {
+        let total: &mut u64 = sum.of.entry(contribution).or_default();
         *total = total.saturating_add(count);
     }
     Some(sum)
