@@ -89,12 +89,20 @@ fn agree_on(text: &str, file: &Value, opinion: &Opinion) -> Result<Seen, Box<Dis
 /// Where the judge is known to differ from the documents; each goes with its fix.
 ///
 /// A text in place of which another type stands, and a list with an entry too many, are reported as broken JSON (`F001`).
-/// An empty list of `transfers` is read as none.
+/// An empty list of `transfers` is read as none. Where a token is put is not looked at.
 fn reported(seen: &Seen, file: &Value, opinion: &Opinion) -> bool {
     let empty = |channel: &Value| channel["transfers"].as_array().is_some_and(Vec::is_empty);
     let unstated = file["channels"].as_array().is_some_and(|channels| channels.iter().any(empty));
+    let token =
+        |operation: &Value| operation["count"] == 0 && operation["dst"].is_array() && operation["channel"].is_u64();
+    let workers = file["programs"].as_array().into_iter().flatten().filter_map(|rank| rank["workers"].as_array());
+    let mut operations = workers.flatten().filter_map(Value::as_array).flatten();
+    let (unseen, naive) = (|code| !seen.codes.contains_key(code), |code| opinion.counts.contains_key(code));
+    if naive("P006") && unseen("P006") && operations.any(token) {
+        return true;
+    }
     seen.codes.contains_key("F001") && opinion.unreadable.contains("F003")
-        || unstated && opinion.counts.contains_key("P008") && !seen.codes.contains_key("P008")
+        || unstated && naive("P008") && unseen("P008")
 }
 
 /// A file as text, with `format` in front: where its value straddles byte 200, a rank program is taken for a schedule.

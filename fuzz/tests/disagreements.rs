@@ -43,7 +43,8 @@ fn met(counts: &Counts, expected: &[(&str, usize)]) {
 fn schedules() {
     let counts = compare("schedules", compare_schedule, 0, 1500);
     let often = ["D001", "D002", "L001", "R002", "T002", "W001", "W002", "W004"].map(|code| (code, 60));
-    let seldom = ["D003", "F002", "F003", "F004", "F006", "L002", "R001", "R003", "T001", "T003"].map(|code| (code, 20));
+    let seldom =
+        ["D003", "F002", "F003", "F004", "F006", "L002", "R001", "R003", "T001", "T003"].map(|code| (code, 20));
     let rarely = ["F001", "F005", "F007", "F008", "F009", "W003"].map(|code| (code, 5));
     met(&counts, &[("holds", 400), ("refuted", 400), ("unreadable", 100)]);
     met(&counts, &[&often[..], &seldom, &rarely].concat());

@@ -158,7 +158,10 @@ fn a_schedule_carries_the_proof_that_it_is_the_best_of_its_steps() {
     let verified = bench.ended(0, "verify s.json");
     for said in [text(&planned.stderr), text(&verified.stdout)] {
         assert!(said.contains("certified the fewest at this volume (1 above the bound)"), "{said}");
-        assert!(said.contains("certified the least in this many steps for whole messages (6.7 % above the bound)"), "{said}");
+        assert!(
+            said.contains("certified the least in this many steps for whole messages (6.7 % above the bound)"),
+            "{said}"
+        );
     }
     // A file that claims a little more is refuted.
     let file = std::fs::read_to_string(bench.folder.path().join("s.json")).expect("a schedule");

@@ -79,10 +79,10 @@ fn place<'v>(dice: &mut Dice, value: &'v mut Value, depth: usize) -> &'v mut Val
         0 => {
             let name = dice.pick(&names);
             place(dice, &mut value[name], depth + 1)
-        },
+        }
         _ => {
             let at = dice.below(entries);
             place(dice, &mut value[at], depth + 1)
-        },
+        }
     }
 }

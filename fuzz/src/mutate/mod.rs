@@ -24,7 +24,6 @@ pub fn schedule(dice: &mut Dice) -> Value {
     file
 }
 
-
 /// A rank program, with none to three changes.
 pub fn program(dice: &mut Dice) -> Value {
     let mut file = programs::file(dice);

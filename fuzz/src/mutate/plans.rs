@@ -186,7 +186,8 @@ fn moves(dice: &mut Dice, machine: &Machine, task: &Task) -> Vec<Move> {
 fn tree(dice: &mut Dice, machine: &Machine, root: usize, outward: bool) -> Vec<usize> {
     let (mut reached, mut tree) = (vec![root], Vec::new());
     loop {
-        let ends = |link: &crate::naive::machine::Link| if outward { (link.from, link.to) } else { (link.to, link.from) };
+        let ends =
+            |link: &crate::naive::machine::Link| if outward { (link.from, link.to) } else { (link.to, link.from) };
         let next: Vec<_> = (0..machine.links.len())
             .filter(|&at| {
                 let (near, far) = ends(&machine.links[at]);

@@ -71,7 +71,8 @@ impl<'d, 'b, 'p> Writer<'d, 'b, 'p> {
                 let known = sizes.contains_key(&number);
                 if answered && known {
                     // The last transfer has been answered before the next begins.
-                    let (channel, _, worker) = self.channel(plan, links_known, opposite(number).unwrap_or(number), true);
+                    let (channel, _, worker) =
+                        self.channel(plan, links_known, opposite(number).unwrap_or(number), true);
                     self.add(link.from, worker, json!({"op": "recv", "channel": channel, "count": 0}), &[], &[]);
                 }
                 let packets = self.packets(link.from, link.to, moves.iter().filter(|m| m.link == number).collect());

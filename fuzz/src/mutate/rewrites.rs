@@ -32,7 +32,9 @@ pub fn change(dice: &mut Dice, file: &mut Value) {
 /// The workers of a rank that has operations.
 fn rank<'v>(dice: &mut Dice, file: &'v mut Value) -> Option<(&'v mut Vec<Value>, usize)> {
     let programs = changes::objects(&mut file["programs"])?;
-    let busy = |workers: &Value| workers.as_array().is_some_and(|all| all.iter().any(|w| w.as_array().is_some_and(|w| !w.is_empty())));
+    let busy = |workers: &Value| {
+        workers.as_array().is_some_and(|all| all.iter().any(|w| w.as_array().is_some_and(|w| !w.is_empty())))
+    };
     let ranks: Vec<_> = (0..programs.len()).filter(|&rank| busy(&programs[rank]["workers"])).collect();
     if ranks.is_empty() {
         return None;

@@ -130,8 +130,12 @@ impl Evidence<'_> {
         if sum >= 1 << 63 {
             return Some(None);
         }
-        let weight = |&(from, to, ref rest): &(_, _, Vec<u64>)| {
-            Weight { from, to, first: rest[0], last: rest[1], length: rest[2] }
+        let weight = |&(from, to, ref rest): &(_, _, Vec<u64>)| Weight {
+            from,
+            to,
+            first: rest[0],
+            last: rest[1],
+            length: rest[2],
         };
         let weights: Vec<_> = entries.iter().map(weight).collect();
         Some(Some(stretches(&self.file.machine, &weights, end)))
@@ -214,7 +218,12 @@ impl Evidence<'_> {
     }
 
     fn partition(&mut self) -> Proof {
-        let blocks = self.faults.list(self.keys.get("blocks")?)?.iter().map(|block| self.ranks(block)).collect::<Option<Vec<_>>>()?;
+        let blocks = self
+            .faults
+            .list(self.keys.get("blocks")?)?
+            .iter()
+            .map(|block| self.ranks(block))
+            .collect::<Option<Vec<_>>>()?;
         let mut all = blocks.concat();
         all.sort();
         let fits = self.file.task.kind == "all_reduce" && blocks.len() >= 2 && blocks.iter().all(|b| !b.is_empty());

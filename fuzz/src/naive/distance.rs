@@ -27,7 +27,8 @@ pub struct Stretch {
 
 /// The units from 1 to `end`, cut where lengths change.
 pub fn stretches(machine: &Machine, weights: &[Weight], end: u64) -> Vec<Stretch> {
-    let mut cuts: Vec<_> = weights.iter().flat_map(|weight| [weight.first, weight.last + 1]).chain([1, end + 1]).collect();
+    let mut cuts: Vec<_> =
+        weights.iter().flat_map(|weight| [weight.first, weight.last + 1]).chain([1, end + 1]).collect();
     cuts.sort();
     cuts.dedup();
     let stretch = |pair: &[u64]| {

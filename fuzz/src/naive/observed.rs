@@ -45,7 +45,10 @@ pub fn warn(file: &File, states: &[State], opinion: &mut Opinion) {
                     continue;
                 }
                 let sends = |later: &super::file::Transfer| later.from == transfer.to && later.chunks.contains(&chunk);
-                if one && file.task.chunks[chunk].after.first() != Some(&transfer.to) && !file.steps[at + 1..].iter().any(|step| step.transfers.iter().any(sends)) {
+                if one
+                    && file.task.chunks[chunk].after.first() != Some(&transfer.to)
+                    && !file.steps[at + 1..].iter().any(|step| step.transfers.iter().any(sends))
+                {
                     opinion.count("W002");
                 }
             }

@@ -26,7 +26,8 @@ pub fn judge(value: &Value) -> Opinion {
         Err(faults) => return Opinion::unreadable(faults),
     };
     let layout = Layout { task: &file.task, ranks: file.machine.ranks(), in_place: file.in_place };
-    let mut opinion = Opinion { open: ["P001", "P002", "P003", "P004", "P005", "P006", "P008"].into(), ..Opinion::default() };
+    let mut opinion =
+        Opinion { open: ["P001", "P002", "P003", "P004", "P005", "P006", "P008"].into(), ..Opinion::default() };
     form(&file, &layout, &mut opinion);
     channels(&file, &mut opinion);
     if ["P005", "P006"].iter().any(|code| opinion.counts.contains_key(code)) {
@@ -101,7 +102,7 @@ fn form(file: &ProgramFile, layout: &Layout, opinion: &mut Opinion) {
     }
     for ((rank, _, _), operation) in operations(file) {
         let exists = |slot: Option<Slot>| {
-            slot.filter(|_| operation.count > 0).is_none_or(|(buffer, first)| {
+            slot.is_none_or(|(buffer, first)| {
                 let length = match buffer {
                     'i' => layout.input(rank),
                     'o' => layout.output(rank),
@@ -148,14 +149,16 @@ fn channels(file: &ProgramFile, opinion: &mut Opinion) {
         }
     }
     for (number, channel) in file.channels.iter().enumerate() {
+        let ends = [channel.from, channel.to];
+        let missing = ends.iter().any(|&rank| rank >= file.machine.ranks());
+        if missing {
+            opinion.count("P006");
+        }
         // In use is a channel that something is sent on.
         if !operations(file).any(|(_, operation)| operation.sends == Some(number)) {
             continue;
         }
-        let missing = [channel.from, channel.to].iter().any(|&rank| rank >= file.machine.ranks());
-        if missing && !file.links_known {
-            opinion.count("P006");
-        } else if [channel.from, channel.to].iter().any(|&rank| file.machine.live.get(rank) != Some(&true)) {
+        if ends.iter().any(|&rank| file.machine.live.get(rank) == Some(&false)) || missing && file.links_known {
             opinion.count("T001");
         } else if file.links_known {
             let links = link(&file.machine, channel.from, channel.to, channel.via);
@@ -268,6 +271,9 @@ fn values(file: &ProgramFile, layout: &Layout, ending: &Ending, opinion: &mut Op
         for &rank in &chunk.after {
             let slot = layout.memory(rank, ('o', layout.after(rank, number)));
             let value = ending.memory.get(&(rank, slot)).cloned().flatten();
+            if value.as_ref().is_some_and(|sum| sum.torn) {
+                opinion.free.extend(["D002", "P007", "R003"]);
+            }
             if let Some(code) = wrong(file, number, value) {
                 opinion.count(code);
             }

@@ -18,6 +18,8 @@ pub struct Added {
     pub of: BTreeMap<(usize, usize), u64>,
     /// The code of the first addition that made no sense.
     pub fault: Option<&'static str>,
+    /// Both sides of an addition already made no sense, for different reasons: neither was first.
+    pub torn: bool,
 }
 
 /// The end of a run.
@@ -36,7 +38,7 @@ pub fn beginning(layout: &Layout) -> BTreeMap<(usize, Slot), Sum> {
     for (number, chunk) in layout.task.chunks.iter().enumerate() {
         for &rank in &chunk.before {
             let slot = layout.memory(rank, ('i', layout.before(rank, number)));
-            memory.insert((rank, slot), Some(Added { of: [((number, rank), 1)].into(), fault: None }));
+            memory.insert((rank, slot), Some(Added { of: [((number, rank), 1)].into(), ..Added::default() }));
         }
     }
     memory
@@ -47,8 +49,9 @@ pub fn run(file: &ProgramFile, layout: &Layout, dice: &mut Dice) -> Ending {
     let mut finished: Vec<Vec<usize>> = file.workers.iter().map(|workers| vec![0; workers.len()]).collect();
     let mut memory = beginning(layout);
     let mut flying: Vec<VecDeque<Vec<Sum>>> = vec![VecDeque::new(); file.channels.len()];
-    let workers: Vec<_> =
-        (0..file.workers.len()).flat_map(|rank| (0..file.workers[rank].len()).map(move |worker| (rank, worker))).collect();
+    let workers: Vec<_> = (0..file.workers.len())
+        .flat_map(|rank| (0..file.workers[rank].len()).map(move |worker| (rank, worker)))
+        .collect();
     loop {
         let ready: Vec<_> = workers
             .iter()
@@ -58,7 +61,8 @@ pub fn run(file: &ProgramFile, layout: &Layout, dice: &mut Dice) -> Ending {
                 next.is_some_and(|operation| {
                     let waits = operation.wait.is_some_and(|(other, number)| finished[rank][other] <= number);
                     let hungry = operation.receives.is_some_and(|channel| flying[channel].is_empty());
-                    let full = operation.sends.is_some_and(|channel| flying[channel].len() >= file.channels[channel].slots);
+                    let full =
+                        operation.sends.is_some_and(|channel| flying[channel].len() >= file.channels[channel].slots);
                     !waits && !hungry && !full
                 })
             })
@@ -85,7 +89,8 @@ fn perform(
     packet: Option<Vec<Sum>>,
     memory: &mut BTreeMap<(usize, Slot), Sum>,
 ) -> Vec<Sum> {
-    let place = |first: Option<Slot>, at: usize| first.map(|(buffer, slot)| (rank, layout.memory(rank, (buffer, slot + at))));
+    let place =
+        |first: Option<Slot>, at: usize| first.map(|(buffer, slot)| (rank, layout.memory(rank, (buffer, slot + at))));
     let read = |memory: &BTreeMap<(usize, Slot), Sum>, place| memory.get(&place).cloned().flatten();
     let mut result = Vec::new();
     for at in 0..operation.count {
@@ -118,6 +123,7 @@ fn add(combining: Combining, one: Sum, other: Sum) -> Sum {
         false if chunks.len() > 1 => Some("P007"),
         false => (combining == Combining::Never).then_some("R003"),
     };
+    sum.torn |= other.torn || sum.fault.zip(other.fault).is_some_and(|(one, other)| one != other);
     sum.fault = sum.fault.or(other.fault).or(fault);
     for (contribution, count) in other.of {
         let total: &mut u64 = sum.of.entry(contribution).or_default();
@@ -149,11 +155,12 @@ impl Ending {
         };
         let mut found = Vec::new();
         for other in self.stuck(file) {
-            let waits = operation.wait.is_some_and(|(awaited, n)| (rank, awaited) == (other.0, other.1) && n >= other.2);
+            let waits =
+                operation.wait.is_some_and(|(awaited, n)| (rank, awaited) == (other.0, other.1) && n >= other.2);
             let hungry = operation.receives.is_some_and(|c| self.flying[c] == 0 && uses(&other, &|o| o.sends, c));
-            let full = operation.sends.is_some_and(|c| {
-                self.flying[c] >= file.channels[c].slots && uses(&other, &|o| o.receives, c)
-            });
+            let full = operation
+                .sends
+                .is_some_and(|c| self.flying[c] >= file.channels[c].slots && uses(&other, &|o| o.receives, c));
             if waits || hungry || full {
                 found.push(other);
             }
