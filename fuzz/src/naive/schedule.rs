@@ -179,6 +179,10 @@ fn arrive(combining: Combining, held: Option<Held>, arrivals: &[(bool, Held)], o
     for (reduce, value) in arrivals {
         now = match now.filter(|_| *reduce) {
             None => Some(value.clone()),
+            // To join what is there already changes nothing.
+            Some(old) if combining == Combining::Joins && value.of.is_subset(&old.of) => {
+                Some(Held { spoiled: old.spoiled || value.spoiled, ..old })
+            }
             Some(old) => {
                 let mut spoiled = old.spoiled || value.spoiled;
                 if combining == Combining::Adds && !spoiled && !old.of.is_disjoint(&value.of) {
