@@ -1,9 +1,9 @@
 //! The two judges side by side.
 //!
-//! Compared is: whether a file can be read, and if not, whether the code is one that applies; whether it holds; how often
-//! each code of a violation applies; of what holds also how often each code of a warning applies, and the figures. Where
-//! the documents leave the number open (see [`Opinion::open`]), compared is whether a code is given; codes of which they do
-//! not say that (see [`Opinion::free`]) are not compared.
+//! Compared is: whether a file can be read, and if not, whether the code is one that applies; whether it holds; how
+//! often each code of a violation applies; of what holds also how often each code of a warning applies, and the
+//! figures. Where the documents leave the number open (see [`Opinion::open`]), compared is whether a code is given;
+//! codes of which they do not say that (see [`Opinion::free`]) are not compared.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -105,7 +105,8 @@ fn reported(seen: &Seen, file: &Value, opinion: &Opinion) -> bool {
         || unstated && naive("P008") && unseen("P008")
 }
 
-/// A file as text, with `format` in front: where its value straddles byte 200, a rank program is taken for a schedule.
+/// A file as text, with `format` in front: where its value straddles byte 200, a rank program is taken for a
+/// schedule.
 fn text(file: &Value) -> String {
     let text = file.to_string();
     let mut rest = file.clone();

@@ -208,7 +208,7 @@ fn timetable(dice: &mut Dice, machine: &Machine, moves: Vec<Move>) -> Vec<Step> 
     let mut waiting: Vec<usize> = (0..moves.len()).collect();
     while !waiting.is_empty() {
         let width = [1, 1, 2, 3][dice.below(4)];
-        let mut ready: Vec<_> = waiting.iter().copied().collect();
+        let mut ready: Vec<_> = waiting.to_vec();
         ready.retain(|&at| !moves[at].after.iter().any(|before| waiting.contains(before)));
         dice.shuffle(&mut ready);
         let mut now: Vec<usize> = Vec::new();

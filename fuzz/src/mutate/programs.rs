@@ -23,12 +23,15 @@ pub fn file(dice: &mut Dice) -> Value {
     Writer::new(dice, &plan, in_place).write(&plan)
 }
 
+/// An operation: worker, number, slots read and slots written.
+type Done = (usize, usize, BTreeSet<Slot>, BTreeSet<Slot>);
+
 struct Writer<'d, 'b, 'p> {
     dice: &'d mut Dice<'b>,
     /// The workers of each rank.
     workers: Vec<Vec<Vec<Value>>>,
-    /// For each rank: worker, number, slots read and slots written of each operation.
-    done: Vec<Vec<(usize, usize, BTreeSet<Slot>, BTreeSet<Slot>)>>,
+    /// The operations of each rank that were written so far.
+    done: Vec<Vec<Done>>,
     scratch: Vec<usize>,
     channels: Vec<Value>,
     /// For each link and whether it carries tokens only: its channel, and the workers at its ends.
@@ -100,7 +103,7 @@ impl<'d, 'b, 'p> Writer<'d, 'b, 'p> {
             }
         }
         let contention_free = self.dice.chance(if answered { 90 } else { 15 });
-        self.to_json(plan, links_known, contention_free)
+        self.into_json(plan, links_known, contention_free)
     }
 
     /// Decides where each rank keeps each chunk, and brings there what the rank begins with.
@@ -235,7 +238,7 @@ impl<'d, 'b, 'p> Writer<'d, 'b, 'p> {
         self.workers[rank][worker].push(operation);
     }
 
-    fn to_json(mut self, plan: &plans::Plan, links_known: bool, contention_free: bool) -> Value {
+    fn into_json(mut self, plan: &plans::Plan, links_known: bool, contention_free: bool) -> Value {
         let tight = self.dice.chance(30);
         for (number, channel) in self.channels.iter_mut().enumerate() {
             let sends = |o: &&Value| o["op"] == "send" && o["channel"] == number;

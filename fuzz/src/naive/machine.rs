@@ -197,13 +197,12 @@ impl Machine {
                 });
             }
             let &[link] = &found[..] else { return faults.note("F008") };
-            for other in 0..self.links.len() {
-                if other == link || both && self.links[other].cable == self.links[link].cable {
-                    if failed[other] {
-                        return faults.note("F008");
-                    }
-                    failed[other] = true;
+            let cable = |&other: &usize| other == link || both && self.links[other].cable == self.links[link].cable;
+            for other in (0..self.links.len()).filter(cable) {
+                if failed[other] {
+                    return faults.note("F008");
                 }
+                failed[other] = true;
             }
         }
         for value in ranks.map_or(Some(&[][..]), |value| faults.list(value))? {

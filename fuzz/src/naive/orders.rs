@@ -82,9 +82,8 @@ fn closure(count: usize, edges: &[(usize, usize)]) -> Vec<Vec<bool>> {
     for middle in 0..count {
         for from in 0..count {
             if before[from][middle] {
-                for to in 0..count {
-                    before[from][to] |= before[middle][to];
-                }
+                let further = before[middle].clone();
+                before[from].iter_mut().zip(further).for_each(|(known, further)| *known |= further);
             }
         }
     }

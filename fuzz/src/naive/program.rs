@@ -1,7 +1,7 @@
 //! Judges rank programs, from docs/rank-program.md.
 //!
-//! Of a program that is not well-formed, that gets stuck, mixes up packets or has a race, the documents say little about
-//! what else is reported; [`Opinion::free`] then has the codes that are not compared.
+//! Of a program that gets stuck, mixes up packets or has a race, the documents say little about what else is reported;
+//! [`Opinion::free`] then has the codes that are not compared.
 
 use std::collections::BTreeSet;
 
