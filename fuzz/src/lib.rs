@@ -5,5 +5,9 @@
 
 #![forbid(unsafe_code)]
 
+pub mod compare;
+pub mod dice;
 pub mod memory;
+pub mod mutate;
+pub mod naive;
 pub mod targets;

@@ -5,13 +5,12 @@ use super::portfolio::plan_bounded;
 use super::quickest::quickest;
 use super::{Control, Goal, Parts, Plan, PlanError};
 use crate::bound;
-use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::Topology;
 
 /// A gap that more parts are not worth closing, as a share of the bound.
-const CLOSE: f64 = 0.002;
+const CLOSE: f64 = 0.005;
 
 /// Plans a collective on a topology.
 ///
@@ -39,8 +38,9 @@ fn plan_in_parts(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<P
     let bounds = bound::find(&whole)?;
     let (mut parts, most) = best_parts(&whole, &bounds, None);
     let mut best = plan_problem(whole.with_parts(parts)?, goal, control)?;
-    let gains = |plan: &Plan| plan.problem.collective().kind.owners() == 0 && gap(plan, &bounds) > CLOSE;
-    while gains(&best) && parts <= most / 2 && control.stop().is_none() {
+    // Vectors that all ranks share; the parts tried may be twice as many as those chosen from.
+    let shared = whole.collective().kind.owners() == 0 && whole.collective().kind.can_be_cut();
+    while shared && gap(&best) > CLOSE && parts <= most && control.stop().is_none() {
         parts *= 2;
         let plan = plan_problem(whole.with_parts(parts)?, goal, control)?;
         if better(&plan, &best) {
@@ -48,7 +48,7 @@ fn plan_in_parts(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<P
         }
     }
     // The search may do worse on more parts than on whole messages.
-    if parts > 1 && control.stop().is_none() && gap(&best, &best.bounds) > CLOSE {
+    if parts > 1 && control.stop().is_none() && gap(&best) > CLOSE {
         let coarse = plan_problem(whole, goal, control)?;
         if better(&coarse, &best) {
             best = coarse;
@@ -57,9 +57,9 @@ fn plan_in_parts(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<P
     Ok(best)
 }
 
-/// How far the volume lies above a bound, as a share of it.
-fn gap(plan: &Plan, bounds: &Bounds) -> f64 {
-    let parts = plan.problem.parts();
+/// How far the volume lies above its bound, as a share of it.
+fn gap(plan: &Plan) -> f64 {
+    let (parts, bounds) = (plan.problem.parts(), &plan.bounds);
     let bound =
         bounds.volume.as_ref().map_or(0.0, |bound| *bound.at_least.numer() as f64 / *bound.at_least.denom() as f64);
     plan.schedule.total_width() as f64 / f64::from(parts) / bound - 1.0

@@ -13,13 +13,15 @@ const AUTO_HOPS: u64 = 4_000_000;
 /// The largest number of parts that `Parts::Auto` considers; of vectors that all ranks share, as long as their trees
 /// have at most `AUTO_TREE_HOPS`.
 const AUTO_PARTS: u32 = 128;
-const AUTO_TREES: u32 = 2048;
+const AUTO_TREES: u32 = 1024;
 const AUTO_TREE_HOPS: u32 = 4_000_000;
 /// Packed trees leave links idle at both ends of the schedule: so many units for each step of the distance, of which
 /// every sixteenth counts, less those of the schedule itself. Measured on 36 to 512 ranks with 1 to 5 dead cables.
 const IDLE_PER_STEP: u32 = 21;
-/// How far above the least volume that any parts promise fewer parts will do.
-const NEARLY: f64 = 1.003;
+/// How far above the least volume that any parts promise fewer parts will do: of an all_reduce, where some parts just
+/// fit, and of a pipeline, which gains ever less from more.
+const NEARLY_FITTING: f64 = 1.0005;
+const NEARLY_FULL: f64 = 1.01;
 
 /// The numbers of parts worth trying if none is stated: powers of two up to the number at which the volume bound can be
 /// met, then twice and four times that number; 1 where cutting changes nothing.
@@ -52,7 +54,12 @@ pub(crate) fn best_parts(whole: &Problem, bounds: &Bounds, price: Option<Price>)
     };
     let cost = |parts: u32| least_cost(whole, bounds, parts, price);
     let best = (1..=most).min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap_or(1);
-    let close = cost(best) * if shared && price.is_none() { NEARLY } else { 1.0 };
+    let nearly = match price {
+        None if reduces_to_all(whole) => NEARLY_FITTING,
+        None if shared => NEARLY_FULL,
+        _ => 1.0,
+    };
+    let close = cost(best) * nearly;
     ((1..=best).find(|&parts| cost(parts) <= close).unwrap_or(best), most)
 }
 

@@ -68,8 +68,8 @@ use networks::Networks;
 use packing::{Rooting, TreePacking};
 use translation::Translation;
 
-/// Trees, counted at every rank, that take tens of seconds to route.
-const LONG_WORK: u64 = 100_000;
+/// Trees, counted at every rank, that take many seconds to route.
+const LONG_WORK: u64 = 30_000;
 
 /// The planner of spanning trees.
 ///

@@ -1,0 +1,44 @@
+//! Files for both judges: valid ones from simple generators, and changes to them that know the format.
+
+mod anywhere;
+mod certificates;
+mod changes;
+mod machines;
+mod plans;
+mod programs;
+mod rewrites;
+mod tasks;
+
+use serde_json::Value;
+
+use crate::dice::Dice;
+
+pub use certificates::certificate;
+
+/// A schedule file, with none to three changes.
+pub fn schedule(dice: &mut Dice) -> Value {
+    let mut file = plans::file(dice);
+    for _ in 0..dice.below(4) {
+        changes::change(dice, &mut file);
+    }
+    file
+}
+
+/// A rank program, with none to three changes.
+pub fn program(dice: &mut Dice) -> Value {
+    let mut file = programs::file(dice);
+    for _ in 0..dice.below(4) {
+        rewrites::change(dice, &mut file);
+    }
+    file
+}
+
+/// A text that is no JSON any more, or has a key twice, and the code of that.
+pub fn broken(dice: &mut Dice, text: &str) -> (String, &'static str) {
+    match dice.below(4) {
+        0 => (text[..dice.below(text.len())].to_string(), "F001"),
+        1 => (format!("{text}{}", dice.pick(&["{}", "]", "0", ",", "x"])), "F001"),
+        2 => (text.replacen(*dice.pick(&[":", "[", "\"", "{"]), "", 1), "F001"),
+        _ => (format!("{{\"steps\":[],{}", &text[1..]), "F002"),
+    }
+}

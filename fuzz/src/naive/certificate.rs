@@ -1,0 +1,288 @@
+//! Checks bounds by the formulas of docs/schedule-format.md.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::distance::{Stretch, Weight, shortest, stretches};
+use super::file::File;
+use super::fraction::Fraction;
+use super::machine::{Link, Named};
+use super::reader::Faults;
+
+/// Is a claim proven by its evidence?
+pub fn holds(file: &File, sort: &str, claim: &Value) -> Result<bool, Faults> {
+    let mut faults = Faults::default();
+    match proven(file, sort, claim, &mut faults) {
+        Some(Claim { at_least, proven }) if faults.codes.is_empty() => {
+            Ok(proven.is_some_and(|proven| at_least.compare(proven) != Ordering::Greater))
+        }
+        _ => Err(faults),
+    }
+}
+
+/// A claim and what its evidence proves.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim {
+    /// What is claimed.
+    pub at_least: Fraction,
+    /// What is proven; `None`: the evidence does not fit.
+    pub proven: Option<Fraction>,
+}
+
+/// Reads a claim, and works out what its evidence proves.
+pub fn proven(file: &File, sort: &str, claim: &Value, faults: &mut Faults) -> Option<Claim> {
+    let Some(all) = claim.as_object() else { return faults.note("F003") };
+    let required: &[&str] = match (sort, all.get("kind").and_then(Value::as_str)) {
+        ("steps", _) => &["at_least", "from", "to"],
+        ("joint", _) => &["steps", "at_least", "weights"],
+        (_, Some("metric")) => &["at_least", "kind", "weights"],
+        (_, Some("cut")) => &["at_least", "kind", "ranks"],
+        (_, Some("metric_over_time")) => &["at_least", "kind", "width", "weights"],
+        (_, Some("partition")) => &["at_least", "kind", "blocks"],
+        _ => return faults.note(if all.contains_key("kind") { "F003" } else { "F002" }),
+    };
+    let timed = required.contains(&"width");
+    let keys = faults.object(claim, required, if timed { &["rank"] } else { &[] })?;
+    let mut evidence = Evidence { file, keys, faults };
+    let at_least = match sort {
+        "steps" => evidence.integer("at_least").map(|top| Fraction { top: top.into(), bottom: 1 }),
+        _ => Fraction::read(keys.get("at_least")?, evidence.faults),
+    };
+    let proven = match required {
+        [_, "from", _] => evidence.steps(),
+        ["steps", ..] => evidence.joint(),
+        [.., "ranks"] => evidence.cut(),
+        [.., "blocks"] => evidence.partition(),
+        _ if timed => evidence.metric_over_time(),
+        _ => evidence.metric(),
+    };
+    Some(Claim { at_least: at_least?, proven: proven? })
+}
+
+struct Evidence<'a> {
+    file: &'a File,
+    keys: &'a Map<String, Value>,
+    faults: &'a mut Faults,
+}
+
+/// What evidence proves; `None` within: it does not fit. `None` outside: it cannot be read.
+type Proof = Option<Option<Fraction>>;
+
+fn proof(top: u128, bottom: u128) -> Proof {
+    Some((bottom > 0).then_some(Fraction { top, bottom }))
+}
+
+impl Evidence<'_> {
+    fn integer(&mut self, key: &str) -> Option<u64> {
+        let value = self.keys.get(key)?;
+        self.faults.integer(value, 0, "F003")
+    }
+
+    fn rank(&mut self, value: &Value) -> Option<usize> {
+        match self.file.machine.rank(value, self.faults)? {
+            Named::Number(rank) => Some(rank),
+            Named::Nowhere => self.faults.note("F003"),
+        }
+    }
+
+    fn ranks(&mut self, value: &Value) -> Option<Vec<usize>> {
+        let list = self.faults.list(value)?;
+        list.iter().map(|rank| self.rank(rank)).collect()
+    }
+
+    fn live(&self, rank: usize) -> bool {
+        self.file.machine.live.get(rank) == Some(&true)
+    }
+
+    /// The entries of `weights`: ranks, then integers.
+    fn entries(&mut self, integers: usize) -> Option<Vec<(usize, usize, Vec<u64>)>> {
+        let mut entries = Vec::new();
+        for entry in self.faults.list(self.keys.get("weights")?)? {
+            let entry = self.faults.list(entry)?;
+            if entry.len() != 2 + integers {
+                return self.faults.note("F003");
+            }
+            let (from, to) = (self.rank(&entry[0]), self.rank(&entry[1]));
+            let rest = entry[2..].iter().map(|value| self.faults.integer(value, 0, "F003")).collect::<Option<_>>();
+            entries.push((from?, to?, rest?));
+        }
+        Some(entries)
+    }
+
+    /// A link leads from a rank to another; one that failed may be named, but does not count.
+    fn joined(&self, from: usize, to: usize) -> bool {
+        self.file.machine.links.iter().any(|link| (link.from, link.to) == (from, to))
+    }
+
+    /// Weights over time up to `end`; `None` within: they do not fit.
+    fn weights_over_time(&mut self, end: u64) -> Option<Option<Vec<Stretch>>> {
+        let entries = self.entries(3)?;
+        let mut sum = 0u128;
+        for (from, to, rest) in &entries {
+            let &[first, last, length] = &rest[..] else { unreachable!("three integers") };
+            if !self.joined(*from, *to) || first < 1 || first > last || last > end {
+                return Some(None);
+            }
+            sum += u128::from(length) * u128::from(last - first + 1);
+        }
+        if sum >= 1 << 63 {
+            return Some(None);
+        }
+        let weight = |&(from, to, ref rest): &(_, _, Vec<u64>)| Weight {
+            from,
+            to,
+            first: rest[0],
+            last: rest[1],
+            length: rest[2],
+        };
+        let weights: Vec<_> = entries.iter().map(weight).collect();
+        Some(Some(stretches(&self.file.machine, &weights, end)))
+    }
+
+    /// Length times capacity of all live links.
+    fn offered(&self, stretch: &Stretch) -> u128 {
+        let links = self.file.machine.live_links().zip(&stretch.lengths);
+        links.map(|(link, length)| length * u128::from(link.capacity)).sum()
+    }
+
+    /// The sum over all chunks that one rank has and one rank needs; `None`: some path does not end.
+    fn owed(&self, stretches: &[Stretch]) -> Option<u128> {
+        let ends = |chunk: &super::task::Chunk| Some((*chunk.before.first()?, *chunk.after.first()?));
+        let chunks = self.file.task.chunks.iter().filter_map(ends);
+        chunks.map(|(from, to)| shortest(&self.file.machine, stretches, from)[to]).sum()
+    }
+
+    fn steps(&mut self) -> Proof {
+        let (from, to) = (self.rank(self.keys.get("from")?)?, self.rank(self.keys.get("to")?)?);
+        if !self.live(from) || !self.live(to) || !self.file.task.needs(from, to) {
+            return Some(None);
+        }
+        let machine = &self.file.machine;
+        let hops = Stretch { units: machine.ranks() as u64, lengths: vec![1; machine.live_links().count()] };
+        match shortest(machine, &[hops], from)[to] {
+            Some(hops) => proof(hops, 1),
+            None => Some(None),
+        }
+    }
+
+    fn metric(&mut self) -> Proof {
+        let entries = self.entries(1)?;
+        let pairs: BTreeSet<_> = entries.iter().map(|(from, to, _)| (*from, *to)).collect();
+        let task = &self.file.task;
+        let fits = ["all_to_all", "all_to_allv", "scatter", "gather"].contains(&&task.kind[..]);
+        if !fits || pairs.len() < entries.len() || pairs.iter().any(|&(from, to)| !self.joined(from, to)) {
+            return Some(None);
+        }
+        let length = |link: &Link| {
+            let listed = entries.iter().find(|(from, to, _)| (*from, *to) == (link.from, link.to));
+            listed.map_or(0, |(_, _, rest)| u128::from(rest[0]))
+        };
+        let machine = &self.file.machine;
+        let lengths = machine.live_links().map(length).collect();
+        let always = Stretch { units: machine.ranks() as u64, lengths };
+        let offered = self.offered(&always);
+        match self.owed(&[always]) {
+            Some(owed) => proof(owed, offered * u128::from(task.parts)),
+            None => Some(None),
+        }
+    }
+
+    fn cut(&mut self) -> Proof {
+        let set = self.ranks(self.keys.get("ranks")?)?;
+        let inside: BTreeSet<_> = set.iter().copied().collect();
+        if inside.len() < set.len() || set.iter().any(|&rank| !self.live(rank)) {
+            return Some(None);
+        }
+        let (machine, task) = (&self.file.machine, &self.file.task);
+        let outside: Vec<_> = machine.live_ranks().into_iter().filter(|rank| !inside.contains(rank)).collect();
+        let root_outside = task.root.is_some_and(|root| !inside.contains(&root));
+        let (into, crossing) = match &task.kind[..] {
+            "all_gather" | "all_reduce_gathered" => (true, outside.len()),
+            "broadcast" => (true, usize::from(root_outside)),
+            "all_reduce" => (true, usize::from(!outside.is_empty())),
+            "reduce_scatter" => (false, outside.len()),
+            "reduce" => (false, usize::from(root_outside)),
+            _ => return Some(None),
+        };
+        if crossing == 0 || set.is_empty() {
+            return proof(0, 1);
+        }
+        let crosses = |link: &&Link| {
+            let (start, end) = if into { (link.to, link.from) } else { (link.from, link.to) };
+            inside.contains(&start) && !inside.contains(&end)
+        };
+        let capacity = machine.live_links().filter(crosses).map(|link| u128::from(link.capacity)).sum();
+        proof(crossing as u128, capacity)
+    }
+
+    fn partition(&mut self) -> Proof {
+        let blocks = self
+            .faults
+            .list(self.keys.get("blocks")?)?
+            .iter()
+            .map(|block| self.ranks(block))
+            .collect::<Option<Vec<_>>>()?;
+        let mut all = blocks.concat();
+        all.sort();
+        let fits = self.file.task.kind == "all_reduce" && blocks.len() >= 2 && blocks.iter().all(|b| !b.is_empty());
+        if !fits || all != self.file.machine.live_ranks() {
+            return Some(None);
+        }
+        let between = |link: &&Link| !blocks.iter().any(|block| block.contains(&link.from) && block.contains(&link.to));
+        let capacity = self.file.machine.live_links().filter(between).map(|link| u128::from(link.capacity)).sum();
+        proof(2 * (blocks.len() as u128 - 1), capacity)
+    }
+
+    fn metric_over_time(&mut self) -> Proof {
+        let width = self.integer("width");
+        let rank = match self.keys.get("rank") {
+            Some(value) => Some(self.rank(value)?),
+            None => None,
+        };
+        let width = width?;
+        let Some(stretches) = self.weights_over_time(width)? else { return Some(None) };
+        let (machine, task) = (&self.file.machine, &self.file.task);
+        let others = |rank: usize| machine.live_ranks().into_iter().filter(move |&other| other != rank);
+        let root = |rank: usize| task.root.into_iter().filter(move |&root| root != rank);
+        // Who must reach whom, and how often; in an all-reduce the furthest alone counts.
+        let (pairs, times): (Vec<(usize, usize)>, u64) = match (&task.kind[..], rank) {
+            ("barrier", _) => return Some(None),
+            ("all_to_all" | "all_to_allv" | "scatter" | "gather", None) => {
+                let ends = |chunk: &super::task::Chunk| Some((*chunk.before.first()?, *chunk.after.first()?));
+                (task.chunks.iter().filter_map(ends).collect(), 1)
+            }
+            ("all_to_all" | "all_to_allv" | "scatter" | "gather", Some(_)) | (_, None) => return Some(None),
+            (_, Some(rank)) if !self.live(rank) => return Some(None),
+            ("broadcast", Some(rank)) => (root(rank).map(|root| (root, rank)).collect(), task.parts),
+            ("reduce", Some(rank)) => (root(rank).map(|root| (rank, root)).collect(), task.parts),
+            ("reduce_scatter", Some(rank)) => (others(rank).map(|other| (rank, other)).collect(), task.parts),
+            (_, Some(rank)) => (others(rank).map(|other| (other, rank)).collect(), task.parts),
+        };
+        let lengths = pairs.iter().map(|&(from, to)| shortest(machine, &stretches, from)[to]);
+        let owed: Option<u128> = match &task.kind[..] {
+            "all_reduce" => lengths.collect::<Option<Vec<_>>>().map(|all| all.into_iter().max().unwrap_or(0)),
+            _ => lengths.sum(),
+        };
+        let offered: u128 = stretches.iter().map(|s| self.offered(s) * u128::from(s.units)).sum();
+        match owed {
+            Some(owed) if owed * u128::from(times) <= offered => proof(0, 1),
+            _ => proof(u128::from(width) + 1, task.parts.into()),
+        }
+    }
+
+    fn joint(&mut self) -> Proof {
+        let steps = self.integer("steps");
+        let Some(stretches) = self.weights_over_time(steps?)? else { return Some(None) };
+        let task = &self.file.task;
+        if !["all_to_all", "all_to_allv", "scatter", "gather"].contains(&&task.kind[..]) {
+            return Some(None);
+        }
+        let offered = stretches.iter().map(|stretch| self.offered(stretch)).max().unwrap_or(0);
+        match self.owed(&stretches) {
+            Some(owed) => proof(owed, offered * u128::from(task.parts)),
+            None => Some(None),
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The machine of a file: every link listed, found by looking through the list.
+
+use serde_json::Value;
+
+use super::reader::{Faults, digits};
+
+/// A directed link.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// The sender.
+    pub from: usize,
+    /// The receiver.
+    pub to: usize,
+    /// On a torus: the dimension, and whether the coordinate grows.
+    pub direction: Option<(usize, bool)>,
+    /// Chunks per step of width 1.
+    pub capacity: u64,
+    /// Neither it nor a rank of it failed.
+    pub live: bool,
+    cable: usize,
+}
+
+/// Ranks and links.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// For every rank: is it live?
+    pub live: Vec<bool>,
+    /// Every link, also those that failed.
+    pub links: Vec<Link>,
+    /// The extents of a torus.
+    pub torus: Option<Vec<usize>>,
+}
+
+/// A rank as a file names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// By its number, which may be out of range.
+    Number(usize),
+    /// By coordinates that are no position.
+    Nowhere,
+}
+
+const MOST_RANKS: u64 = 1 << 20;
+
+impl Machine {
+    /// Reads a topology.
+    pub fn read(value: &Value, faults: &mut Faults) -> Option<Self> {
+        let optional = ["torus", "links", "wrap", "capacity", "ranks", "failed_links", "failed_ranks"];
+        let keys = faults.object(value, &[], &optional)?;
+        let has = |key| keys.contains_key(key);
+        if has("torus") == has("links")
+            || has("ranks") && has("torus")
+            || (has("wrap") || has("capacity")) && has("links")
+        {
+            return faults.note("F002");
+        }
+        let mut machine = match keys.get("torus") {
+            Some(extents) => Self::torus(extents, keys.get("wrap"), keys.get("capacity"), faults)?,
+            None => Self::graph(&keys["links"], keys.get("ranks"), faults)?,
+        };
+        machine.fail(keys.get("failed_links"), keys.get("failed_ranks"), faults)?;
+        Some(machine)
+    }
+
+    /// A machine of `ranks` ranks whose links are not known.
+    pub fn of_ranks(ranks: usize) -> Self {
+        Self { live: vec![true; ranks], links: Vec::new(), torus: None }
+    }
+
+    /// The number of ranks.
+    pub fn ranks(&self) -> usize {
+        self.live.len()
+    }
+
+    /// The live ranks.
+    pub fn live_ranks(&self) -> Vec<usize> {
+        (0..self.ranks()).filter(|&rank| self.live[rank]).collect()
+    }
+
+    /// The live links.
+    pub fn live_links(&self) -> impl Iterator<Item = &Link> {
+        self.links.iter().filter(|link| link.live)
+    }
+
+    /// The rank that a file names by number or coordinates.
+    pub fn rank(&self, value: &Value, faults: &mut Faults) -> Option<Named> {
+        let Some(text) = value.as_str() else {
+            return faults.integer(value, 0, "F003").map(|number| Named::Number(number as usize));
+        };
+        if let Some(number) = digits(text) {
+            return Some(Named::Number(number as usize));
+        }
+        let Some(position) = text.split('.').map(digits).collect::<Option<Vec<_>>>() else {
+            return faults.note("F003");
+        };
+        let Some(extents) = &self.torus else { return faults.note("F003") };
+        if position.len() != extents.len() || position.iter().zip(extents).any(|(&at, &extent)| at >= extent as u64) {
+            return Some(Named::Nowhere);
+        }
+        let number = position.iter().zip(extents).rev().fold(0, |sum, (&at, &extent)| sum * extent + at as usize);
+        Some(Named::Number(number))
+    }
+
+    fn torus(extents: &Value, wrap: Option<&Value>, capacity: Option<&Value>, faults: &mut Faults) -> Option<Self> {
+        let integers = |list: &Value, faults: &mut Faults| {
+            let list = faults.list(list)?;
+            list.iter().map(|value| faults.integer(value, 1, "F008")).collect::<Option<Vec<_>>>()
+        };
+        let extents = integers(extents, faults)?;
+        let dims = extents.len();
+        if dims == 0 || dims > 255 {
+            return faults.note("F008");
+        }
+        let capacities = capacity.map_or(Some(vec![1; dims]), |list| integers(list, faults))?;
+        let wraps = match wrap {
+            None => extents.iter().map(|&extent| extent >= 3).collect(),
+            Some(list) => {
+                let list = faults.list(list)?;
+                list.iter().map(|value| faults.flag_or(Some(value), true)).collect::<Option<Vec<_>>>()?
+            }
+        };
+        let ranks = extents.iter().try_fold(1u64, |all, &extent| all.checked_mul(extent));
+        if capacities.len() != dims || wraps.len() != dims || ranks.is_none_or(|ranks| ranks > MOST_RANKS) {
+            return faults.note("F008");
+        }
+        let extents: Vec<_> = extents.into_iter().map(|extent| extent as usize).collect();
+        let mut machine = Self { live: vec![true; ranks? as usize], links: Vec::new(), torus: Some(extents.clone()) };
+        let mut stride = 1;
+        for (dim, &extent) in extents.iter().enumerate() {
+            for rank in 0..machine.ranks() {
+                let at = rank / stride % extent;
+                let next = match at + 1 < extent {
+                    true => rank + stride,
+                    false if wraps[dim] && extent > 1 => rank - at * stride,
+                    false => continue,
+                };
+                let cable = machine.links.len();
+                for (from, to, grows) in [(rank, next, true), (next, rank, false)] {
+                    let (direction, capacity) = (Some((dim, grows)), capacities[dim]);
+                    machine.links.push(Link { from, to, direction, capacity, live: true, cable });
+                }
+            }
+            stride *= extent;
+        }
+        Some(machine)
+    }
+
+    fn graph(links: &Value, ranks: Option<&Value>, faults: &mut Faults) -> Option<Self> {
+        let mut machine = Self::of_ranks(0);
+        for value in faults.list(links)? {
+            let keys = faults.object(value, &["from", "to"], &["capacity"])?;
+            let mut end = |key| match machine.rank(keys.get(key)?, faults)? {
+                Named::Number(rank) => Some(rank),
+                Named::Nowhere => None,
+            };
+            let (from, to) = (end("from"), end("to"));
+            let capacity = keys.get("capacity").map_or(Some(1), |value| faults.integer(value, 1, "F008"));
+            let (Some(from), Some(to), Some(capacity)) = (from, to, capacity) else {
+                faults.more = true;
+                return None;
+            };
+            if from == to || machine.links.iter().any(|link| (link.from, link.to) == (from, to)) {
+                return faults.note("F008");
+            }
+            let opposite = machine.links.iter().position(|link| (link.from, link.to) == (to, from));
+            let cable = opposite.unwrap_or(machine.links.len());
+            machine.links.push(Link { from, to, direction: None, capacity, live: true, cable });
+        }
+        let highest = machine.links.iter().map(|link| link.from.max(link.to) as u64 + 1).max().unwrap_or(0);
+        let ranks = ranks.map_or(Some(highest), |value| faults.integer(value, 1, "F008"))?;
+        if ranks == 0 || ranks > MOST_RANKS || highest > ranks {
+            return faults.note("F008");
+        }
+        machine.live = vec![true; ranks as usize];
+        Some(machine)
+    }
+
+    fn fail(&mut self, links: Option<&Value>, ranks: Option<&Value>, faults: &mut Faults) -> Option<()> {
+        let mut failed = vec![false; self.links.len()];
+        for value in links.map_or(Some(&[][..]), |value| faults.list(value))? {
+            let keys = faults.object(value, &["from", "to"], &["dim", "both"])?;
+            let (from, to) = (self.rank(keys.get("from")?, faults)?, self.rank(keys.get("to")?, faults)?);
+            let both = faults.flag_or(keys.get("both"), true)?;
+            let dim = match keys.get("dim") {
+                None => None,
+                Some(value) => match dimension(faults.text(value)?) {
+                    Some(dim) => Some(dim),
+                    None => return faults.note("F003"),
+                },
+            };
+            let mut found: Vec<_> = (0..self.links.len())
+                .filter(|&at| (Named::Number(self.links[at].from), Named::Number(self.links[at].to)) == (from, to))
+                .collect();
+            if let Some((dim, sense)) = dim {
+                found.retain(|&at| {
+                    self.links[at].direction.is_some_and(|(has, grows)| has == dim && sense.is_none_or(|s| s == grows))
+                });
+            }
+            let &[link] = &found[..] else { return faults.note("F008") };
+            let cable = |&other: &usize| other == link || both && self.links[other].cable == self.links[link].cable;
+            for other in (0..self.links.len()).filter(cable) {
+                if failed[other] {
+                    return faults.note("F008");
+                }
+                failed[other] = true;
+            }
+        }
+        for value in ranks.map_or(Some(&[][..]), |value| faults.list(value))? {
+            match self.rank(value, faults)? {
+                Named::Number(rank) if self.live.get(rank) == Some(&true) => self.live[rank] = false,
+                _ => return faults.note("F008"),
+            }
+        }
+        if !self.live.contains(&true) {
+            return faults.note("F008");
+        }
+        for (link, failed) in self.links.iter_mut().zip(failed) {
+            link.live = !failed && self.live[link.from] && self.live[link.to];
+        }
+        Some(())
+    }
+}
+
+/// A dimension, `x` or `d7`, with the sense if one is stated: `x+`.
+pub fn dimension(text: &str) -> Option<(usize, Option<bool>)> {
+    let (name, sense) = match text.strip_suffix('+') {
+        Some(name) => (name, Some(true)),
+        None => text.strip_suffix('-').map_or((text, None), |name| (name, Some(false))),
+    };
+    let number = match ["x", "y", "z", "w", "v", "u"].iter().position(|&letter| letter == name) {
+        Some(number) => number,
+        None => digits(name.strip_prefix('d')?)? as usize,
+    };
+    Some((number, sense))
+}

@@ -1,0 +1,200 @@
+//! Judges schedule files, from docs/schedule-format.md.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::distance::reaches;
+use super::file::{File, Step, Transfer};
+use super::machine::Machine;
+use super::opinion::Opinion;
+use super::task::Combining;
+use super::{certificate, observed};
+
+/// What a rank holds of a chunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Whose contributions it has.
+    pub of: BTreeSet<usize>,
+    /// The order in which they were added, as text in which the two sides of an addition are sorted.
+    pub order: String,
+    /// It follows from a violation.
+    pub spoiled: bool,
+}
+
+/// What each rank holds of each chunk.
+pub type State = Vec<Vec<Option<Held>>>;
+
+/// Judges a schedule file.
+pub fn judge(value: &Value) -> Opinion {
+    let file = match File::read(value) {
+        Ok(file) => file,
+        Err(faults) => return Opinion::unreadable(faults),
+    };
+    let mut bounds = Vec::new();
+    for (sort, claim) in &file.bounds {
+        match certificate::holds(&file, sort, claim) {
+            Ok(proven) => bounds.push(proven),
+            Err(faults) => return Opinion::unreadable(faults),
+        }
+    }
+    let mut opinion = Opinion::default();
+    let timed = |(_, claim): &(&str, Value)| claim["kind"] == "metric_over_time";
+    let machine = &file.machine;
+    let live = machine.live_ranks();
+    let split = live.iter().any(|&from| live.iter().any(|&to| !reaches(machine, from, to)));
+    if split && file.bounds.iter().any(timed) {
+        // Where there is no path at all, no schedule holds, and what is proven about its volume is of no use.
+        opinion.free.insert("C001");
+    }
+    for _ in bounds.iter().filter(|&&proven| !proven) {
+        opinion.count("C001");
+    }
+    let mut states = vec![beginning(&file)];
+    for step in &file.steps {
+        let state = run(&file, step, states.last().expect("there is a beginning"), &mut opinion);
+        states.push(state);
+    }
+    end(&file, states.last().expect("there is a beginning"), &mut opinion);
+    if opinion.holds() {
+        observed::warn(&file, &states, &mut opinion);
+        observed::figures(&file, &states, &mut opinion);
+    }
+    opinion
+}
+
+fn beginning(file: &File) -> State {
+    let chunks = &file.task.chunks;
+    let held = |rank: usize| Held { of: [rank].into(), order: rank.to_string(), spoiled: false };
+    let at = |rank| chunks.iter().map(|chunk| chunk.before.contains(&rank).then(|| held(rank))).collect();
+    (0..file.machine.ranks()).map(at).collect()
+}
+
+fn end(file: &File, state: &State, opinion: &mut Opinion) {
+    let carried = file.steps.iter().flat_map(|step| &step.transfers).any(|transfer| !transfer.chunks.is_empty());
+    if !carried && file.task.moves_data() {
+        return opinion.count("F007");
+    }
+    for (number, chunk) in file.task.chunks.iter().enumerate() {
+        for &rank in &chunk.after {
+            match &state[rank][number] {
+                None => opinion.count("D002"),
+                Some(held) if held.spoiled => {}
+                Some(held) if chunk.before.iter().any(|rank| !held.of.contains(rank)) => opinion.count("R002"),
+                Some(_) => {}
+            }
+        }
+    }
+}
+
+/// The code of a transfer that crosses no live link.
+fn misled(machine: &Machine, transfer: &Transfer) -> Option<&'static str> {
+    let Transfer { from, to, via, .. } = *transfer;
+    if [from, to].iter().any(|&rank| machine.live.get(rank) != Some(&true)) {
+        return Some("T001");
+    }
+    match &link(machine, from, to, via)[..] {
+        [link] if machine.links[*link].live => None,
+        [_] => Some("T003"),
+        _ => Some("T002"),
+    }
+}
+
+/// The links from a rank to another, in a direction if one is stated.
+pub fn link(machine: &Machine, from: usize, to: usize, via: Option<(usize, bool)>) -> Vec<usize> {
+    let fits = |link: &&super::machine::Link| {
+        (link.from, link.to) == (from, to) && via.is_none_or(|via| link.direction == Some(via))
+    };
+    (0..machine.links.len()).filter(|&at| fits(&&machine.links[at])).collect()
+}
+
+fn run(file: &File, step: &Step, before: &State, opinion: &mut Opinion) -> State {
+    let combining = file.task.combining;
+    let mut arrivals: Vec<(usize, usize, bool, Held)> = Vec::new();
+    for (at, transfer) in step.transfers.iter().enumerate() {
+        let code = misled(&file.machine, transfer);
+        code.into_iter().for_each(|code| opinion.count(code));
+        if code.is_none() {
+            let same = |other: &&Transfer| {
+                let link = |transfer: &Transfer| link(&file.machine, transfer.from, transfer.to, transfer.via);
+                link(other) == link(transfer)
+            };
+            if step.transfers[..at].iter().any(|other| same(&other)) {
+                opinion.count("L001");
+            }
+            let taken = link(&file.machine, transfer.from, transfer.to, transfer.via)[0];
+            if transfer.chunks.len() as u64 > step.width * file.machine.links[taken].capacity {
+                opinion.count("L002");
+            }
+        }
+        let chunks: BTreeSet<_> = transfer.chunks.iter().copied().collect();
+        for &chunk in &chunks {
+            if transfer.chunks.iter().filter(|&&other| other == chunk).count() > 1 {
+                opinion.count("F006");
+            }
+            let mut value = before.get(transfer.from).and_then(|held| held[chunk].clone());
+            let miscombined = transfer.reduce && combining == Combining::Never;
+            // Nothing more is said of a transfer that crosses no live link.
+            if code.is_none() && value.is_none() {
+                opinion.count("D001");
+            }
+            if code.is_none() && miscombined {
+                opinion.count("R003");
+            }
+            let held = value.get_or_insert_with(|| Held { of: BTreeSet::new(), order: String::new(), spoiled: true });
+            held.spoiled |= code.is_some() || miscombined;
+            if transfer.to < file.machine.ranks() {
+                arrivals.push((transfer.to, chunk, transfer.reduce, held.clone()));
+            }
+        }
+    }
+    let mut after = before.clone();
+    for rank in 0..file.machine.ranks() {
+        for chunk in 0..file.task.chunks.len() {
+            let these: Vec<_> = arrivals.iter().filter(|(to, number, ..)| (*to, *number) == (rank, chunk)).collect();
+            let arrivals: Vec<_> = these.iter().map(|(_, _, reduce, held)| (*reduce, held.clone())).collect();
+            if !arrivals.is_empty() {
+                after[rank][chunk] = arrive(combining, before[rank][chunk].clone(), &arrivals, opinion);
+            }
+        }
+    }
+    after
+}
+
+/// What a rank holds of a chunk after these arrivals.
+fn arrive(combining: Combining, held: Option<Held>, arrivals: &[(bool, Held)], opinion: &mut Opinion) -> Option<Held> {
+    let collide = arrivals.len() > 1 && arrivals.iter().any(|(reduce, _)| !reduce);
+    if collide {
+        opinion.count("D003");
+    }
+    if combining == Combining::Never {
+        // There is only one value: one good copy is enough.
+        let all = held.into_iter().chain(arrivals.iter().map(|(_, value)| value.clone()));
+        return all.min_by_key(|value| value.spoiled);
+    }
+    if collide {
+        return Some(Held { spoiled: true, ..arrivals[0].1.clone() });
+    }
+    let mut now = held;
+    for (reduce, value) in arrivals {
+        now = match now.filter(|_| *reduce) {
+            None => Some(value.clone()),
+            // To join what is there already changes nothing.
+            Some(old) if combining == Combining::Joins && value.of.is_subset(&old.of) => {
+                Some(Held { spoiled: old.spoiled || value.spoiled, ..old })
+            }
+            Some(old) => {
+                let mut spoiled = old.spoiled || value.spoiled;
+                if combining == Combining::Adds && !spoiled && !old.of.is_disjoint(&value.of) {
+                    opinion.count("R001");
+                    spoiled = true;
+                }
+                let mut sides = [&old.order[..], &value.order[..]];
+                sides.sort();
+                let order = format!("({})", sides.join("+"));
+                Some(Held { of: &old.of | &value.of, order, spoiled })
+            }
+        };
+    }
+    now
+}

@@ -1,0 +1,220 @@
+//! The collective of a file: every chunk listed, with who has it before and who must have it after.
+
+use serde_json::Value;
+
+use super::machine::{Machine, Named};
+use super::reader::{Faults, digits};
+
+/// What `reduce` does with the values of a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combining {
+    /// The chunk moves unchanged.
+    Never,
+    /// A contribution may be counted once.
+    Adds,
+    /// A contribution may be in both values.
+    Joins,
+}
+
+/// A chunk.
+#[derive(Clone, Debug)]
+pub struct Chunk {
+    /// Its label, as the table of the format gives it.
+    pub label: String,
+    /// The rank in its number, if it has one: the origin.
+    pub origin: Option<usize>,
+    /// The rank in its number, if it has one: the destination.
+    pub dest: Option<usize>,
+    /// Its part, or its number within the pair.
+    pub part: usize,
+    /// The live ranks that have it before.
+    pub before: Vec<usize>,
+    /// The live ranks that must have it after.
+    pub after: Vec<usize>,
+}
+
+/// The collective on its machine.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Its kind.
+    pub kind: String,
+    /// What `reduce` does.
+    pub combining: Combining,
+    /// Parts of a message.
+    pub parts: u64,
+    /// The root.
+    pub root: Option<usize>,
+    /// The chunks, by number.
+    pub chunks: Vec<Chunk>,
+    /// Chunks for each pair, of `all_to_allv`.
+    pub demand: Vec<Vec<u64>>,
+}
+
+/// The kinds: name, whether they have a root, combining.
+pub const KINDS: [(&str, bool, Combining); 11] = [
+    ("all_to_all", false, Combining::Never),
+    ("all_to_allv", false, Combining::Never),
+    ("all_gather", false, Combining::Never),
+    ("reduce_scatter", false, Combining::Adds),
+    ("all_reduce", false, Combining::Adds),
+    ("broadcast", true, Combining::Never),
+    ("reduce", true, Combining::Adds),
+    ("scatter", true, Combining::Never),
+    ("gather", true, Combining::Never),
+    ("barrier", false, Combining::Joins),
+    ("all_reduce_gathered", false, Combining::Never),
+];
+
+impl Task {
+    /// Reads a collective for a machine, as far as it has faults of its own if there is no machine.
+    pub fn read(value: &Value, machine: Option<&Machine>, faults: &mut Faults) -> Option<Self> {
+        let Some(kind) = value.as_object().and_then(|keys| keys.get("kind")) else {
+            return faults.note(if value.is_object() { "F002" } else { "F003" });
+        };
+        let Some(&(kind, rooted, combining)) = KINDS.iter().find(|(name, ..)| kind == name) else {
+            return faults.note("F003");
+        };
+        let required: &[&str] = match kind {
+            "all_to_allv" => &["kind", "demand"],
+            _ if rooted => &["kind", "root"],
+            _ => &["kind"],
+        };
+        let keys = faults.object(value, required, &["parts"])?;
+        let parts = faults.integer_or(keys.get("parts"), 1, 1);
+        let demand = match keys.get("demand").filter(|_| kind == "all_to_allv") {
+            Some(value) => matrix(value, faults),
+            None => Some(Vec::new()),
+        };
+        let named = match keys.get("root").filter(|_| rooted) {
+            Some(value) => machine?.rank(value, faults).map(Some),
+            None if rooted => None,
+            None => Some(None),
+        };
+        let (parts, demand, machine) = (parts?, demand?, machine?);
+        let root = match named? {
+            None => None,
+            Some(Named::Number(rank)) if machine.live.get(rank) == Some(&true) => Some(rank),
+            Some(_) => return faults.note("F009"),
+        };
+        let ranks = machine.ranks();
+        if kind == "all_to_allv" && (demand.len() != ranks || demand.iter().any(|row| row.len() != ranks)) {
+            return faults.note("F009");
+        }
+        let mut task = Self { kind: kind.into(), combining, parts, root, chunks: Vec::new(), demand };
+        if !task.fits(ranks) {
+            return faults.note("F009");
+        }
+        task.list_chunks(machine);
+        Some(task)
+    }
+
+    /// The chunk that a file names by number or label.
+    pub fn chunk(&self, value: &Value, faults: &mut Faults) -> Option<usize> {
+        if let Some(text) = value.as_str() {
+            let Some(text) = plain(text) else { return faults.note("F005") };
+            let found = self.chunks.iter().position(|chunk| {
+                text == chunk.label || chunk.part == 0 && chunk.label.strip_suffix("/0") == Some(&text)
+            });
+            return found.map_or_else(|| faults.note("F005"), Some);
+        }
+        match value.as_u64() {
+            Some(number) if number < self.chunks.len() as u64 => Some(number as usize),
+            Some(_) => faults.note("F005"),
+            None => faults.note("F003"),
+        }
+    }
+
+    /// Some live rank needs data from another.
+    pub fn moves_data(&self) -> bool {
+        self.chunks.iter().any(|chunk| chunk.after.iter().any(|to| chunk.before.iter().any(|from| from != to)))
+    }
+
+    /// Rank `to` needs data from rank `from`.
+    pub fn needs(&self, from: usize, to: usize) -> bool {
+        from != to && self.chunks.iter().any(|chunk| chunk.before.contains(&from) && chunk.after.contains(&to))
+    }
+
+    fn fits(&self, ranks: usize) -> bool {
+        let (ranks, parts) = (ranks as u128, u128::from(self.parts));
+        let (chunks, everywhere) = match &self.kind[..] {
+            "all_to_all" => (ranks * ranks * parts, false),
+            "all_to_allv" => (self.demand.iter().flatten().map(|&count| u128::from(count)).sum(), false),
+            "scatter" | "gather" => (ranks * parts, false),
+            "all_gather" | "reduce_scatter" | "all_reduce_gathered" => (ranks * parts, true),
+            "barrier" => (1, true),
+            _ => (parts, true),
+        };
+        chunks <= 1 << 27 && !(everywhere && chunks * ranks > 1 << 28)
+    }
+
+    fn list_chunks(&mut self, machine: &Machine) {
+        let (ranks, parts) = (machine.ranks(), self.parts as usize);
+        let everyone: Vec<_> = machine.live_ranks();
+        let only = |rank: usize| if machine.live[rank] { vec![rank] } else { Vec::new() };
+        let mut add = |label: String, origin, dest, part, before: Vec<usize>, after: Vec<usize>| {
+            self.chunks.push(Chunk { label, origin, dest, part, before, after });
+        };
+        match &self.kind[..] {
+            "all_to_all" | "all_to_allv" => {
+                for origin in 0..ranks {
+                    for dest in 0..ranks {
+                        let count = self.demand.get(origin).map_or(parts, |row| row[dest] as usize);
+                        // Nobody waits for what a failed rank would send; what it would receive stays where it is.
+                        let before = only(origin);
+                        let after = if before.is_empty() { Vec::new() } else { only(dest) };
+                        for part in 0..count {
+                            let label = format!("{origin}>{dest}/{part}");
+                            add(label, Some(origin), Some(dest), part, before.clone(), after.clone());
+                        }
+                    }
+                }
+            }
+            "all_reduce" | "broadcast" | "reduce" | "barrier" => {
+                let root = self.root.map_or(everyone.clone(), |root| vec![root]);
+                let (before, after) = match &self.kind[..] {
+                    "broadcast" => (root, everyone),
+                    _ => (everyone, root),
+                };
+                for part in 0..if self.kind == "barrier" { 1 } else { parts } {
+                    add(part.to_string(), None, None, part, before.clone(), after.clone());
+                }
+            }
+            kind => {
+                for rank in 0..ranks {
+                    for part in 0..parts {
+                        let label = format!("{rank}/{part}");
+                        let root = self.root.into_iter().collect();
+                        let (origin, dest, before, mut after) = match kind {
+                            "reduce_scatter" => (None, Some(rank), everyone.clone(), only(rank)),
+                            "scatter" => (None, Some(rank), root, only(rank)),
+                            "gather" => (Some(rank), None, only(rank), root),
+                            _ => (Some(rank), None, only(rank), everyone.clone()),
+                        };
+                        if before.is_empty() {
+                            after.clear();
+                        }
+                        add(label, origin, dest, part, before, after);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A label without zeros in front of its numbers.
+fn plain(label: &str) -> Option<String> {
+    let pieces = label.split_inclusive(['>', '/']).map(|piece| {
+        let number = piece.trim_end_matches(['>', '/']);
+        Some(format!("{}{}", digits(number)?, &piece[number.len()..]))
+    });
+    pieces.collect()
+}
+
+fn matrix(value: &Value, faults: &mut Faults) -> Option<Vec<Vec<u64>>> {
+    let mut rows = Vec::new();
+    for row in faults.list(value)? {
+        let row = faults.list(row)?;
+        rows.push(row.iter().map(|count| faults.integer(count, 0, "F003")).collect::<Option<Vec<_>>>()?);
+    }
+    Some(rows)
+}
