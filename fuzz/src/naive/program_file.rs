@@ -122,9 +122,6 @@ impl ProgramFile {
             faults.more = true;
             return None;
         };
-        if contention_free == Some(false) && channels.iter().any(|channel: &Channel| channel.transfers.is_some()) {
-            faults.note::<()>("F002");
-        }
         if workers.len() != machine.ranks() {
             return faults.note("F003");
         }
