@@ -88,7 +88,8 @@ fn agree_on(text: &str, file: &Value, opinion: &Opinion) -> Result<Seen, Box<Dis
 
 /// Where the judge is known to differ from the documents; each goes with its fix.
 ///
-/// A text in place of which another type stands, and a list with an entry too many, are reported as broken JSON (`F001`).
+/// Another type in place of a name (`op`, `barriers`, a buffer), and a list with an entry too many, are reported as
+/// broken JSON (`F001`).
 /// An empty list of `transfers` is read as none. Where a token is put is not looked at.
 fn reported(seen: &Seen, file: &Value, opinion: &Opinion) -> bool {
     let empty = |channel: &Value| channel["transfers"].as_array().is_some_and(Vec::is_empty);
