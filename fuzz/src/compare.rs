@@ -49,10 +49,10 @@ pub fn compare_schedule(dice: &mut Dice) -> Result<Seen, Box<Disagreement>> {
     if !dice.chance(4) {
         return agree(&file, &opinion);
     }
-    let (text, code) = mutate::broken(dice, &text(&file));
+    let (text, code) = mutate::broken(dice, &file.to_string());
     opinion.unreadable.insert(code);
     opinion.more = true;
-    agree_on(&text, &file, &opinion)
+    agree_on(&text, &opinion)
 }
 
 /// Makes a rank program, right or wrong, and asks both judges.
@@ -69,53 +69,21 @@ pub fn compare_certificate(dice: &mut Dice) -> Result<Seen, Box<Disagreement>> {
 
 /// Holds the judge against an opinion of a file.
 pub fn agree(file: &Value, opinion: &Opinion) -> Result<Seen, Box<Disagreement>> {
-    agree_on(&text(file), file, opinion)
+    agree_on(&file.to_string(), opinion)
 }
 
-fn agree_on(text: &str, file: &Value, opinion: &Opinion) -> Result<Seen, Box<Disagreement>> {
+/// The same of a file as it stands.
+pub fn agree_on(text: &str, opinion: &Opinion) -> Result<Seen, Box<Disagreement>> {
     let options = FileOptions { form: Form::Json, max_errors: usize::MAX, ..FileOptions::default() };
     let verdict = options.judge_text("file", text).json;
     let seen = seen(&verdict);
-    match fits(&seen, &verdict, opinion) || reported(&seen, file, opinion) {
+    match fits(&seen, &verdict, opinion) {
         true => Ok(seen),
         false => Err(Box::new(Disagreement {
             file: text.to_string(),
             judge: format!("{}: {:?}; figures {}", seen.verdict, seen.codes, figures(&verdict)),
             naive: format!("{opinion:?}"),
         })),
-    }
-}
-
-/// Where the judge is known to differ from the documents; each goes with its fix.
-///
-/// Another type in place of a name (`op`, `barriers`, a buffer), and a list with an entry too many, are reported as
-/// broken JSON (`F001`).
-/// An empty list of `transfers` is read as none. Where a token is put is not looked at.
-fn reported(seen: &Seen, file: &Value, opinion: &Opinion) -> bool {
-    let empty = |channel: &Value| channel["transfers"].as_array().is_some_and(Vec::is_empty);
-    let unstated = file["channels"].as_array().is_some_and(|channels| channels.iter().any(empty));
-    let token =
-        |operation: &Value| operation["count"] == 0 && operation["dst"].is_array() && operation["channel"].is_u64();
-    let workers = file["programs"].as_array().into_iter().flatten().filter_map(|rank| rank["workers"].as_array());
-    let mut operations = workers.flatten().filter_map(Value::as_array).flatten();
-    let (unseen, naive) = (|code| !seen.codes.contains_key(code), |code| opinion.counts.contains_key(code));
-    if naive("P006") && unseen("P006") && operations.any(token) {
-        return true;
-    }
-    seen.codes.contains_key("F001") && opinion.unreadable.contains("F003")
-        || unstated && naive("P008") && unseen("P008")
-}
-
-/// A file as text, with `format` in front: where its value straddles byte 200, a rank program is taken for a
-/// schedule.
-fn text(file: &Value) -> String {
-    let text = file.to_string();
-    let mut rest = file.clone();
-    match rest.as_object_mut().and_then(|keys| keys.remove("format")) {
-        Some(format) if rest != Value::Object(Default::default()) => {
-            format!("{{\"format\":{format},{}", &rest.to_string()[1..])
-        }
-        _ => text,
     }
 }
 

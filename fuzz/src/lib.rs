@@ -7,7 +7,9 @@
 
 pub mod compare;
 pub mod dice;
+#[cfg(feature = "readers")]
 pub mod memory;
 pub mod mutate;
 pub mod naive;
+#[cfg(feature = "readers")]
 pub mod targets;

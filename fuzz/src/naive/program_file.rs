@@ -146,8 +146,11 @@ impl Channel {
         let transfers = match keys.get("transfers") {
             None => None,
             Some(list) => {
-                let list = faults.list(list)?.iter();
-                let packets = list.map(|value| faults.integer(value, 1, "F003").map(|number| number as usize));
+                let list = faults.list(list)?;
+                if list.is_empty() {
+                    return faults.note("F003");
+                }
+                let packets = list.iter().map(|value| faults.integer(value, 1, "F003").map(|number| number as usize));
                 Some(packets.collect::<Option<Vec<_>>>()?)
             }
         };

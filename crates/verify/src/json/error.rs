@@ -64,6 +64,17 @@ impl Fault {
     }
 }
 
+impl ParseError {
+    /// The error of reading this text. An array that is too long, or another type in place of a name, is a wrong value
+    /// (`F003`), although serde takes it for broken JSON.
+    pub(super) fn of_text(error: serde_json::Error, text: &str) -> Self {
+        let error = Self::from(error);
+        let is_json = || serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+        let code = if error.code == FormatCode::F001 && is_json() { FormatCode::F003 } else { error.code };
+        Self { code, ..error }
+    }
+}
+
 impl From<serde_json::Error> for ParseError {
     fn from(error: serde_json::Error) -> Self {
         let (line, column) = (error.line(), error.column());

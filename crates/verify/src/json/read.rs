@@ -39,8 +39,8 @@ pub fn parse_solution(text: &str) -> Result<Solution, ParseError> {
 ///
 /// As [`parse_solution`].
 pub fn parse_solution_within(text: &str, limits: &Limits) -> Result<Solution, ParseError> {
-    let file: Object<ScheduleFile> =
-        serde_json::from_str(text).map_err(|error| format_fault(text).unwrap_or_else(|| error.into()))?;
+    let file: Object<ScheduleFile> = serde_json::from_str(text)
+        .map_err(|error| format_fault(text).unwrap_or_else(|| ParseError::of_text(error, text)))?;
     solution(file.0, limits.room(text)).map_err(|fault| fault.into_error(text))
 }
 
@@ -60,7 +60,7 @@ pub fn parse_topology(text: &str) -> Result<TopologySpec, ParseError> {
 ///
 /// As [`parse_topology`].
 pub fn parse_topology_within(text: &str, limits: &Limits) -> Result<TopologySpec, ParseError> {
-    let file: Object<TopologyFile> = serde_json::from_str(text)?;
+    let file: Object<TopologyFile> = serde_json::from_str(text).map_err(|error| ParseError::of_text(error, text))?;
     let topology = machine(file.0, limits.room(text)).map_err(|fault| fault.into_error(text))?;
     Ok(topology.spec().clone())
 }

@@ -26,9 +26,13 @@ pub fn is_program(text: &str) -> bool {
     // The beginning suffices: no need to parse a large file twice.
     let named = |format: &str| format.starts_with("rank-program/");
     let start: String = text.chars().take(200).collect();
-    let head = start.split_once("\"format\"").and_then(|(_, rest)| rest.split('"').nth(1));
+    let value = |rest: &'_ str| {
+        let (_, rest) = rest.split_once('"')?;
+        Some(rest.split_once('"')?.0.to_owned())
+    };
+    let head = start.split_once("\"format\"").and_then(|(_, rest)| value(rest));
     match head {
-        Some(format) => named(format),
+        Some(format) => named(&format),
         None => serde_json::from_str::<Probe>(text).is_ok_and(|probe| named(&probe.format)),
     }
 }
@@ -51,7 +55,7 @@ pub fn parse_program(text: &str) -> Result<Program, ParseError> {
 ///
 /// As [`parse_program`].
 pub fn parse_program_within(text: &str, limits: &Limits) -> Result<Program, ParseError> {
-    let file: Object<ProgramFile> = serde_json::from_str(text)?;
+    let file: Object<ProgramFile> = serde_json::from_str(text).map_err(|error| ParseError::of_text(error, text))?;
     program(file.0, limits.room(text)).map_err(|fault| fault.into_error(text))
 }
 
@@ -84,10 +88,15 @@ fn program(file: ProgramFile, room: u64) -> Result<Program, Fault> {
     }
     let mut builder = ProgramBuilder::new(problem, has_links, file.in_place);
     let mut transfers = Vec::new();
-    for Object(entry) in file.channels {
+    for (number, Object(entry)) in file.channels.into_iter().enumerate() {
         let ChannelEntry { from, to, via, slots, transfers: counts } = entry;
         let via = via.map(|entry| entry.0);
         builder.channel(Channel { from: RankId(from), to: RankId(to), via, slots: slots.get() });
+        if counts.as_ref().is_some_and(Vec::is_empty) {
+            let message = "`transfers` is empty: count the packets of each transfer, or leave it out".to_owned();
+            let fault = Fault::new(FormatCode::F003, message).at("transfers");
+            return Err(fault.within(PathItem::Index(number)).at("channels"));
+        }
         transfers.push(counts.unwrap_or_default().into_iter().map(NonZeroU32::get).collect());
     }
     for (number, Object(rank)) in file.programs.into_iter().enumerate() {
@@ -144,7 +153,6 @@ fn operation(entry: &OperationEntry) -> Result<Operation, Fault> {
             if dst.is_none() && entry.forward.is_none() && count > 0 {
                 return Err(missing("dst"));
             }
-            let dst = dst.filter(|_| count > 0);
             Operation::Receive { channel, add: src, dst, forward: entry.forward, count }
         }
         OpName::Copy | OpName::Reduce => {
