@@ -1,8 +1,11 @@
-//! One target for every reader, each followed by all that is done with what was read.
+//! One target for every reader, each followed by all that is done with what was read, and three that hold the judge
+//! against the naive one, on files that the bytes choose.
 
 use std::cell::Cell;
 use std::sync::LazyLock;
 
+use crate::compare::{Disagreement, Seen, compare_certificate, compare_program, compare_schedule};
+use crate::dice::Dice;
 use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::Problem;
 use collsynth_core::program::Program;
@@ -22,7 +25,7 @@ use collsynth_verify::verify::{Options, verify};
 pub type Target = fn(&[u8]);
 
 /// The targets by name; the inputs of each are in `corpus/NAME/`.
-pub const TARGETS: [(&str, Target); 9] = [
+pub const TARGETS: [(&str, Target); 12] = [
     ("schedule", schedule),
     ("program", program),
     ("topology", topology),
@@ -32,6 +35,9 @@ pub const TARGETS: [(&str, Target); 9] = [
     ("forestcoll", forestcoll),
     ("demand", demand),
     ("table", table),
+    ("two_judges_of_schedules", |input| agree(compare_schedule, input)),
+    ("two_judges_of_programs", |input| agree(compare_program, input)),
+    ("two_judges_of_certificates", |input| agree(compare_certificate, input)),
 ];
 
 /// Violations listed; few, as an input may have any number.
@@ -115,6 +121,13 @@ fn demand(input: &[u8]) {
 fn table(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     let _refused = RankTable::parse(text, 4);
+}
+
+/// Both judges say the same of the file that these bytes choose.
+fn agree(compare: fn(&mut Dice) -> Result<Seen, Box<Disagreement>>, input: &[u8]) {
+    if let Err(disagreement) = compare(&mut Dice::from_bytes(input)) {
+        panic!("{disagreement}");
+    }
 }
 
 /// The verdict in both forms is the same one.
