@@ -372,3 +372,19 @@ fn joint_bounds_cover_their_number_of_steps_and_fewer() {
     let widths = |parts| [3, 4, 5, 6, 7].map(|steps| bounds.least_width_in(steps, parts));
     assert_eq!((widths(1), widths(4)), ([4, 4, 3, 3, 0], [14, 14, 10, 10, 0]));
 }
+
+#[test]
+fn steps_alone_bound_the_width_too() {
+    let steps = Some(StepsBound { at_least: 5, from: RankId(0), to: RankId(1) });
+    let bounds = Bounds { steps, ..Bounds::default() };
+    assert_eq!((bounds.least_steps(), bounds.least_width(1), bounds.least_width(9)), (5, 5, 5));
+    assert_eq!(Bounds::default().least_steps(), 0);
+}
+
+/// A step of width 1 carries two chunks over a link of capacity 2.
+#[test]
+fn wide_links_have_more_room_in_a_step() {
+    let pair = problem(graph(2, &[(0, 1, 2), (1, 0, 2)]), Kind::AllToAll);
+    let window = Window { from: RankId(0), to: RankId(1), first: 1, last: 1, weight: 1 };
+    assert_eq!(stepped_value(&pair, 1, &[window]), Ok(ratio(1, 2)));
+}

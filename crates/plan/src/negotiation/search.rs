@@ -25,7 +25,10 @@ const HARD_TRIES: (u64, u64) = (4, 40);
 const HARD_WORK: u64 = 2_000_000_000;
 /// The search ends after this work in vain.
 const MOST_WORK: u64 = 5_000_000_000;
-/// The share of these two where another planner has reached the least width, so that only steps are left to save.
+/// The share of a width that working down may save.
+const WITHIN_REACH: u64 = 16;
+/// Where another planner has reached the least width, only steps are left to save: the two kinds of work are divided by
+/// this.
 const TO_SAVE_STEPS: u64 = 10;
 /// The cost limit of a try, in routings of everything.
 const TRY_ROUTINGS: u64 = 20;
@@ -175,9 +178,11 @@ impl<'a, S: Strategy> Search<'a, S> {
         }
     }
 
-    /// Has another planner found a narrower schedule, where no price is put on steps?
+    /// Has another planner found a schedule so narrow that working down from this width would hardly reach it? Only
+    /// where no price is put on steps.
     fn is_in_vain(&self, width: u32) -> bool {
-        self.task.price.is_none() && self.task.incumbent.is_some_and(|(_, known)| u64::from(width) > known)
+        let known = self.task.incumbent.filter(|_| self.task.price.is_none());
+        known.is_some_and(|(_, known)| u64::from(width) > known + known / WITHIN_REACH + 2)
     }
 
     /// Would this point be better than the best schedule?

@@ -24,7 +24,8 @@
 //! # Steps and volume
 //!
 //! Volume: on the bound, rounded up to a whole width, from some 250 parts on at 64 ranks; with few parts the ends of the
-//! schedule, where trees begin and finish, cost some units. Steps: about the total width, as steps are 1 wide. Where
+//! schedule, where trees begin and finish, cost some units. A rank that has lost most of its cables needs more parts: what comes to it early must come from trees
+//! that hang from it. Steps: about the total width, as steps are 1 wide. Where
 //! steps have a price or a limit, wider ones are tried: they cost volume, since a link adds or copies in a step, not
 //! both.
 //!
