@@ -7,8 +7,18 @@ use std::process::{Command, Stdio};
 use crate::support::bench::built;
 
 /// What a build of the planners needs, beside the manifest's other targets.
-const SOURCES: [&str; 10] =
-    ["Cargo.toml", "Cargo.lock", "README.md", "rustfmt.toml", "src", "crates", "solvers", "fuzz", "examples", "benches"];
+const SOURCES: [&str; 10] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "README.md",
+    "rustfmt.toml",
+    "src",
+    "crates",
+    "solvers",
+    "fuzz",
+    "examples",
+    "benches",
+];
 
 #[test]
 fn the_planner_of_the_guide_can_be_added() {

@@ -251,3 +251,63 @@ fn trace(before: &[Option<(u32, usize)>], last: u32) -> Vec<(usize, u32, u32)> {
 fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bound;
+    use collsynth_core::collective::{Collective, Kind};
+    use collsynth_core::problem::Problem;
+    use collsynth_core::topology::Topology;
+
+    /// A torus without some of its cables, chosen at random, if it stays connected.
+    fn damaged(extents: &[u32], dead: usize, rng: &mut Rng) -> Option<Topology> {
+        let mut topology = Topology::torus(extents).expect("a torus");
+        for _ in 0..dead {
+            let live: Vec<_> = topology.live_links().collect();
+            let link = topology.link(live[rng.usize(..live.len())]);
+            let (from, to) = (link.from.0, link.to.0);
+            topology = topology.fail_cable(from, to).ok()?;
+        }
+        (topology.components().len() == 1).then_some(topology)
+    }
+
+    #[test]
+    fn trees_span_and_share_the_cables_as_evenly_as_the_partition_bound_allows() {
+        let mut rng = Rng::with_seed(5);
+        let mut packed = 0;
+        for number in 0..60 {
+            let extents: &[u32] = [&[3, 3][..], &[4, 4], &[3, 4], &[3, 3, 3], &[5], &[5, 5]][number % 6];
+            let Some(topology) = damaged(extents, number % 5, &mut rng) else { continue };
+            let parts = 7 + 13 * (number as u32 % 4);
+            let problem =
+                Problem::new(topology.clone(), Collective { kind: Kind::AllReduce, parts }).expect("a problem");
+            let (cables, live) = (Cables::new(&topology), topology.live_ranks().map(|rank| rank.0).collect::<Vec<_>>());
+            let bounds = bound::find(&problem).expect("bounds");
+            let most = bounds.volume.expect("a bound").at_least * i128::from(parts);
+            let most = u32::try_from(most.ceil().to_integer()).expect("small");
+            let mut packing = Packing::grow(&cables, &live, parts, most, &mut Rng::with_seed(number as u64));
+            packing.repair(most, &|| false);
+            packing.center();
+            let mut load = vec![0; cables.len()];
+            for tree in &packing.trees {
+                for &rank in &live {
+                    let (mut at, mut hops) = (rank, 0);
+                    while at != tree.root {
+                        let cable = tree.cable[at as usize];
+                        assert_eq!(cables.across(cable, at), tree.parent[at as usize]);
+                        (at, hops) = (tree.parent[at as usize], hops + 1);
+                        assert!(hops < live.len(), "a circle");
+                    }
+                    if rank != tree.root {
+                        load[tree.cable[rank as usize] as usize] += 1;
+                    }
+                }
+            }
+            assert_eq!(load, packing.load);
+            assert!(load.iter().all(|&load| load <= most), "{extents:?}, {number}: {load:?}, at most {most}");
+            packed += 1;
+        }
+        assert!(packed > 40, "{packed}");
+    }
+}
