@@ -7,6 +7,7 @@ mod completions;
 mod convert;
 mod ending;
 mod explain;
+mod failures;
 mod flow_limits;
 mod frontier;
 mod input;

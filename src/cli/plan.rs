@@ -44,7 +44,11 @@ pub struct PlanCommand {
 impl PlanCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
         self.options.check()?;
-        let topology = self.topology.topology()?;
+        let (topology, notes) = self.topology.topology_and_notes()?;
+        // With JSON, standard error has one object.
+        if !self.quiet && self.format == Format::Text {
+            notes.iter().for_each(|line| output::note(&format!("note: {line}")));
+        }
         size::check_ranks(&topology)?;
         let kind = self.collective.kind(&self.topology, &topology)?;
         let parts = self.options.least_parts();

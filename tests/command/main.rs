@@ -3,6 +3,7 @@
 mod compare;
 mod convert;
 mod endings;
+mod failures;
 mod lower;
 mod pareto;
 mod planning;
