@@ -93,8 +93,8 @@ pub struct ImportCommand {
     #[arg(long, value_enum)]
     form: Option<ImportForm>,
     /// Write to this file (.gz: compressed) instead of standard output
-    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
-    output: PathBuf,
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
 /// How a call passes its buffers.
@@ -233,7 +233,7 @@ impl ImportCommand {
             ImportFormat::Forestcoll => forestcoll::parse(&text, self.machine()?),
         };
         let solution = solution.map_err(|error| unreadable(&self.file, &text, &error))?;
-        output::deliver(&self.output, &json::solution_to_string(&solution))?;
+        output::deliver_file(self.output.as_deref(), &json::solution_to_string(&solution), "schedule")?;
         let report = verify(&solution, &Options { memory: input::room(&text)?, ..Options::default() });
         let name = self.file.display().to_string();
         if let Some(why) = report.not_judged() {
@@ -273,7 +273,11 @@ impl ImportCommand {
         };
         let read = msccl::parse(text, &unsaid).map_err(|error| unreadable(&self.file, text, &error))?;
         let msccl::Algorithm { programs, places } = read;
-        output::deliver(&self.output, &json::program_to_string(self.chosen(&programs)?))?;
+        output::deliver_file(
+            self.output.as_deref(),
+            &json::program_to_string(self.chosen(&programs)?),
+            "rank program",
+        )?;
         let machine = self.topology.as_deref().map(read_machine).transpose()?;
         let name = self.file.display().to_string();
         let memory = input::room(text)?;

@@ -24,8 +24,8 @@ pub struct LowerCommand {
     #[command(flatten)]
     options: LowerOptions,
     /// Write the program to this file (.gz: compressed) instead of standard output
-    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
-    output: PathBuf,
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
     /// No summary
     #[arg(short, long)]
     quiet: bool,
@@ -59,7 +59,7 @@ impl LowerCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
         let text = input::read_text(&self.file)?;
         let program = self.options.lower(show::parse(&self.file, &text)?, input::room(&text)?)?;
-        output::deliver(&self.output, &json::program_to_string(&program))?;
+        output::deliver_file(self.output.as_deref(), &json::program_to_string(&program), "rank program")?;
         if !self.quiet {
             output::note(&format!("{}\n{}", headline(&program), table(&program)));
         }

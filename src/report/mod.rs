@@ -7,6 +7,7 @@ pub mod bandwidth;
 pub mod bounds;
 pub mod comparison;
 pub mod curve;
+pub mod failure;
 pub mod frontier;
 pub mod phases;
 pub mod run;
