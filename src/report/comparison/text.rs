@@ -19,8 +19,10 @@ impl Comparison {
         };
         match self.stopped {
             StopReason::Finished => {}
-            StopReason::TimeLimit => text.push_str("stopped by the time limit; there may be better\n"),
-            StopReason::Interrupted => text.push_str("interrupted; there may be better\n"),
+            StopReason::TimeLimit => {
+                text.push_str("some planners were cut short by the time limit: better schedules may exist\n")
+            }
+            StopReason::Interrupted => text.push_str("interrupted: better schedules may exist\n"),
         }
         text
     }

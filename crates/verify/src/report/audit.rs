@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::collective::name_collective;
+use super::collective::{cut, name_collective};
 use super::excerpt::{excerpt, marked};
 use super::figures::count;
 use super::table::Table;
@@ -77,14 +77,14 @@ pub fn figures(program: &Program) -> Figures {
     }
 }
 
-/// `all_gather among 16 ranks, 1 part(s) a message, as a rank program, in place`.
+/// `all_gather among 16 ranks, shards in 2 parts, as a rank program, in place`.
 pub fn headline(program: &Program) -> String {
     let ranks = count(program.problem.topology().live_rank_count(), "rank");
     let place = if program.in_place { "in place" } else { "out of place" };
     format!(
-        "{} among {ranks}, {} part(s) a message, as a rank program, {place}",
+        "{} among {ranks}, {}, as a rank program, {place}",
         name_collective(&program.problem),
-        program.problem.parts()
+        cut(&program.problem)
     )
 }
 

@@ -60,6 +60,15 @@ pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
+/// A description with its article, by how its number is spoken: `a 4x4 torus`, `an 8x8x8 torus`.
+pub fn with_article(noun: &str) -> String {
+    let number: String = noun.chars().take_while(char::is_ascii_digit).collect();
+    // Eight, eighty, eight hundred; eleven and eighteen, thousands of them too.
+    let is_teen = (number.starts_with("11") || number.starts_with("18")) && number.len() % 3 == 2;
+    let article = if number.starts_with('8') || is_teen { "an" } else { "a" };
+    format!("{article} {noun}")
+}
+
 /// At most `most` items, separated, and the number of the others.
 pub fn shortened(items: impl ExactSizeIterator<Item = String>, most: usize, separator: &str) -> String {
     let more = items.len().saturating_sub(most);
@@ -84,6 +93,12 @@ mod tests {
         );
         assert_eq!([65536, 1 << 20, 1000, 1536].map(bytes), ["64KiB", "1MiB", "1000B", "1536B"]);
         assert_eq!([count(1, "rank"), count(0, "rank")], ["1 rank", "0 ranks"]);
+        let articles =
+            ["8x8 torus", "11x2 torus", "18 cables", "800 ranks", "11000 ranks", "4x8 torus", "110 ranks", "ring"];
+        let all: Vec<String> = articles.map(|noun| with_article(noun)).into();
+        assert!(
+            all[..5].iter().all(|text| text.starts_with("an ")) && all[5..].iter().all(|text| text.starts_with("a "))
+        );
         assert_eq!(shortened((0..5).map(|i| i.to_string()), 3, ", "), "0, 1, 2, and 2 more");
     }
 }
