@@ -11,11 +11,13 @@ use collsynth::problem::Problem;
 use collsynth::program::Program;
 use collsynth::report::audit::{Audited, Source};
 use collsynth::report::excerpt::marked;
+use collsynth::report::foreign::foreign;
 use collsynth::report::verdict::Judged;
 use collsynth::topology::{RankId, Topology};
 use collsynth::verify::{Options, verify};
 
 use super::lower::LowerOptions;
+use super::quantity::parse_bytes;
 use super::topology_options::read_machine;
 use super::{Ending, Failure, input, output, show};
 
@@ -36,8 +38,8 @@ pub struct ExportCommand {
     to: ExportFormat,
     #[command(flatten)]
     options: LowerOptions,
-    /// For goal and chakra: bytes of a chunk (4096, unless stated)
-    #[arg(long, value_name = "N")]
+    /// For goal and chakra: bytes of a chunk (256KiB; 4KiB, unless stated)
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     chunk_bytes: Option<u64>,
     /// Write to this file (.gz: compressed) instead of standard output. For chakra: a folder, or the prefix of the file
     /// names (NAME.0.et, NAME.1.et, ...)
@@ -359,6 +361,11 @@ fn judged_program(path: &Path, text: &str) -> Result<Program, Failure> {
 fn unreadable(path: &Path, text: &str, error: &ParseError) -> Failure {
     let ParseError { code, line, column, message } = error;
     let lines = marked(text, (*line, *column));
-    Failure::usage(format!("{}:{line}:{column}: {code}: {message}\n{}", path.display(), lines.trim_end()))
-        .hint("docs/formats.md says what is read of each format")
+    let name = path.display();
+    let failure = Failure::usage(format!("{name}:{line}:{column}: {code}: {message}\n{}", lines.trim_end()));
+    match (input::ours(text), foreign(text)) {
+        (Some(what), _) => failure.hint(format!("this is {what}: `synth verify {name}` judges it")),
+        (_, Some(what)) if what.contains("`synth import") => failure.hint(what),
+        _ => failure.hint("docs/formats.md says what is read of each format"),
+    }
 }

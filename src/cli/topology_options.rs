@@ -129,7 +129,14 @@ impl FromStr for Extents {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let extents: Option<Vec<u32>> = text.split(['x', 'X']).map(|extent| extent.parse().ok()).collect();
-        extents.map(Self).ok_or_else(|| "write the extents with x between them, as in 4x4x4".to_owned())
+        extents.map(Self).ok_or_else(|| {
+            let words: Vec<&str> =
+                text.split(|letter: char| !letter.is_ascii_digit()).filter(|word| !word.is_empty()).collect();
+            match text.contains([',', '*', '×', ' ', '-']) && !words.is_empty() {
+                true => format!("write the extents with x between them; did you mean {}?", words.join("x")),
+                false => "write the extents with x between them, as in 4x4x4".to_owned(),
+            }
+        })
     }
 }
 
@@ -164,7 +171,12 @@ pub(super) fn read_machine(path: &Path) -> Result<Topology, Failure> {
 fn read_spec(path: &Path) -> Result<TopologySpec, Failure> {
     let text = input::read_text(path)?;
     json::parse_topology_within(&text, &input::limits()?).map_err(|error| {
-        Failure::usage(format!("{}:{}:{}: {}", path.display(), error.line, error.column, error.message))
+        let name = path.display();
+        if let Some(what) = input::ours(&text) {
+            return Failure::usage(format!("{name}: this is {what}, not a machine"))
+                .hint(format!("`synth show {name}` shows it; its machine is not taken from it"));
+        }
+        Failure::usage(format!("{name}:{}:{}: {}", error.line, error.column, error.message))
             .hint("`synth schema topology` prints what a topology file looks like")
     })
 }

@@ -9,6 +9,8 @@ pub mod comparison;
 pub mod curve;
 pub mod failure;
 pub mod frontier;
+pub mod links;
+pub mod operations;
 pub mod phases;
 pub mod run;
 pub mod steps;

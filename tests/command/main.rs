@@ -5,10 +5,12 @@ mod convert;
 mod endings;
 mod failures;
 mod lower;
+mod mistakes;
 mod pareto;
 mod planning;
 mod ranks;
 mod run;
+mod show;
 #[path = "../support/mod.rs"]
 mod support;
 mod transcripts;
