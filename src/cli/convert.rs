@@ -167,10 +167,8 @@ impl ExportCommand {
 
     fn of_program(&self, program: &Program) -> Result<Ending, Failure> {
         match self.to {
-            ExportFormat::Msccl => {
-                self.write(&msccl::to_string(program, msccl::Dialect::Msccl).map_err(Failure::usage)?)
-            }
-            ExportFormat::Rccl => self.write(&msccl::to_string(program, msccl::Dialect::Rccl).map_err(Failure::usage)?),
+            ExportFormat::Msccl => self.write(&xml(program, msccl::Dialect::Msccl)?),
+            ExportFormat::Rccl => self.write(&xml(program, msccl::Dialect::Rccl)?),
             ExportFormat::Goal => self.write(&goal::to_string(program, self.chunk_bytes())),
             ExportFormat::Chakra => self.traces(program),
             ExportFormat::Csv | ExportFormat::Trace => {
@@ -337,6 +335,16 @@ impl ImportCommand {
         };
         Ok(Problem::new(topology, Collective { kind, parts: self.parts.unwrap_or(1) })?)
     }
+}
+
+/// MSCCL XML, and where ranks failed, how to get it.
+fn xml(program: &Program, dialect: msccl::Dialect) -> Result<String, Failure> {
+    msccl::to_string(program, dialect).map_err(|error| match error {
+        msccl::ExportError::FailedRank { .. } => {
+            Failure::usage(error).hint("--renumber MAP numbers the live ranks anew, and writes the old numbers to MAP")
+        }
+        _ => Failure::usage(error),
+    })
 }
 
 fn judged_program(path: &Path, text: &str) -> Result<Program, Failure> {
