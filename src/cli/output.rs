@@ -53,8 +53,8 @@ pub fn deliver(path: &Path, text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes the text of a file that programs read, whole or not at all: to this path, or to standard output. Unless `-` is
-/// stated, a terminal does not get it; `what` it is is told instead.
+/// Writes the text of a file that programs read, whole or not at all, to this path, or to standard output. A terminal
+/// does not get it unless `-` is stated, but is told how to get `what` was withheld.
 pub fn deliver_file(path: Option<&Path>, text: &str, what: &str) -> Result<(), Failure> {
     match path {
         Some(path) => deliver(path, text),

@@ -96,9 +96,9 @@ pub fn table(program: &Program) -> Table {
     for (name, text) in [
         ("workers", workers.to_string()),
         ("operations", format!("{operations} ({waits} of them waits)")),
-        ("packets", format!("{packets} of {slots} slots, {tokens} tokens")),
-        ("scratch", format!("{peak_scratch} slots at most at a rank")),
-        ("channels", format!("{} of at most {channel_slots} slots", program.channels.len())),
+        ("packets", format!("{packets} of {}, {}", count(slots as usize, "slot"), count(tokens, "token"))),
+        ("scratch", format!("{} at most at a rank", count(peak_scratch as usize, "slot"))),
+        ("channels", format!("{} of at most {}", program.channels.len(), count(channel_slots as usize, "slot"))),
         ("barriers", format!("{}: {shared}", program.barriers.name())),
     ] {
         table.row([name.to_owned(), text]);
