@@ -17,7 +17,7 @@ use super::{Ending, Failure, Format, frontier, output, size};
 /// Variables of the largest linear program that is solved: some minutes, and some gigabytes.
 const MOST_VARIABLES: usize = 250_000;
 
-/// Say what no schedule can beat, with the evidence
+/// Print lower bounds, with evidence: what no schedule can beat
 #[derive(Args)]
 pub struct BoundCommand {
     #[command(flatten)]

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use collsynth::collective::{Demand, Kind};
 use collsynth::format::demand;
 use collsynth::topology::{RankId, Topology};
 
+use super::suggest::OneOf;
 use super::topology_options::TopologyOptions;
 use super::{Failure, input};
 
@@ -34,8 +34,8 @@ const NAMES: &str = "What is to be done: all_to_all, all_to_allv, all_gather, re
 const DEFAULT: &str = "all_to_all";
 
 /// The names of all kinds.
-fn names() -> PossibleValuesParser {
-    PossibleValuesParser::new(Kind::every(RankId(0), Demand::default()).map(|kind| kind.name()))
+fn names() -> OneOf {
+    OneOf::new("collective", Kind::every(RankId(0), Demand::default()).map(|kind| kind.name()).to_vec())
 }
 
 impl CollectiveOptions {

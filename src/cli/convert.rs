@@ -11,11 +11,13 @@ use collsynth::problem::Problem;
 use collsynth::program::Program;
 use collsynth::report::audit::{Audited, Source};
 use collsynth::report::excerpt::marked;
+use collsynth::report::foreign::foreign;
 use collsynth::report::verdict::Judged;
 use collsynth::topology::{RankId, Topology};
 use collsynth::verify::{Options, verify};
 
 use super::lower::LowerOptions;
+use super::quantity::parse_bytes;
 use super::topology_options::read_machine;
 use super::{Ending, Failure, input, output, show};
 
@@ -36,8 +38,8 @@ pub struct ExportCommand {
     to: ExportFormat,
     #[command(flatten)]
     options: LowerOptions,
-    /// For goal and chakra: bytes of a chunk (4096, unless stated)
-    #[arg(long, value_name = "N")]
+    /// For goal and chakra: bytes of a chunk (256KiB; 4KiB, unless stated)
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     chunk_bytes: Option<u64>,
     /// Write to this file (.gz: compressed) instead of standard output. For chakra: a folder, or the prefix of the file
     /// names (NAME.0.et, NAME.1.et, ...)
@@ -93,8 +95,8 @@ pub struct ImportCommand {
     #[arg(long, value_enum)]
     form: Option<ImportForm>,
     /// Write to this file (.gz: compressed) instead of standard output
-    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
-    output: PathBuf,
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
 /// How a call passes its buffers.
@@ -165,10 +167,8 @@ impl ExportCommand {
 
     fn of_program(&self, program: &Program) -> Result<Ending, Failure> {
         match self.to {
-            ExportFormat::Msccl => {
-                self.write(&msccl::to_string(program, msccl::Dialect::Msccl).map_err(Failure::usage)?)
-            }
-            ExportFormat::Rccl => self.write(&msccl::to_string(program, msccl::Dialect::Rccl).map_err(Failure::usage)?),
+            ExportFormat::Msccl => self.write(&xml(program, msccl::Dialect::Msccl)?),
+            ExportFormat::Rccl => self.write(&xml(program, msccl::Dialect::Rccl)?),
             ExportFormat::Goal => self.write(&goal::to_string(program, self.chunk_bytes())),
             ExportFormat::Chakra => self.traces(program),
             ExportFormat::Csv | ExportFormat::Trace => {
@@ -233,7 +233,7 @@ impl ImportCommand {
             ImportFormat::Forestcoll => forestcoll::parse(&text, self.machine()?),
         };
         let solution = solution.map_err(|error| unreadable(&self.file, &text, &error))?;
-        output::deliver(&self.output, &json::solution_to_string(&solution))?;
+        output::deliver_file(self.output.as_deref(), &json::solution_to_string(&solution), "schedule")?;
         let report = verify(&solution, &Options { memory: input::room(&text)?, ..Options::default() });
         let name = self.file.display().to_string();
         if let Some(why) = report.not_judged() {
@@ -273,7 +273,11 @@ impl ImportCommand {
         };
         let read = msccl::parse(text, &unsaid).map_err(|error| unreadable(&self.file, text, &error))?;
         let msccl::Algorithm { programs, places } = read;
-        output::deliver(&self.output, &json::program_to_string(self.chosen(&programs)?))?;
+        output::deliver_file(
+            self.output.as_deref(),
+            &json::program_to_string(self.chosen(&programs)?),
+            "rank program",
+        )?;
         let machine = self.topology.as_deref().map(read_machine).transpose()?;
         let name = self.file.display().to_string();
         let memory = input::room(text)?;
@@ -333,6 +337,16 @@ impl ImportCommand {
     }
 }
 
+/// MSCCL XML, and where ranks failed, how to get it.
+fn xml(program: &Program, dialect: msccl::Dialect) -> Result<String, Failure> {
+    msccl::to_string(program, dialect).map_err(|error| match error {
+        msccl::ExportError::FailedRank { .. } => {
+            Failure::usage(error).hint("--renumber MAP numbers the live ranks anew, and writes the old numbers to MAP")
+        }
+        _ => Failure::usage(error),
+    })
+}
+
 fn judged_program(path: &Path, text: &str) -> Result<Program, Failure> {
     let limits = input::limits()?;
     let program = json::parse_program_within(text, &limits).map_err(|error| unreadable(path, text, &error))?;
@@ -355,6 +369,11 @@ fn judged_program(path: &Path, text: &str) -> Result<Program, Failure> {
 fn unreadable(path: &Path, text: &str, error: &ParseError) -> Failure {
     let ParseError { code, line, column, message } = error;
     let lines = marked(text, (*line, *column));
-    Failure::usage(format!("{}:{line}:{column}: {code}: {message}\n{}", path.display(), lines.trim_end()))
-        .hint("docs/formats.md says what is read of each format")
+    let name = path.display();
+    let failure = Failure::usage(format!("{name}:{line}:{column}: {code}: {message}\n{}", lines.trim_end()));
+    match (input::ours(text), foreign(text)) {
+        (Some(what), _) => failure.hint(format!("this is {what}: `synth verify {name}` judges it")),
+        (_, Some(what)) if what.contains("`synth import") => failure.hint(what),
+        _ => failure.hint("docs/formats.md says what is read of each format"),
+    }
 }

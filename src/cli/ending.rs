@@ -7,7 +7,10 @@ use collsynth::format::file::FileError;
 use collsynth::plan::PlanError;
 use collsynth::problem::{Disconnected, ProblemError};
 use collsynth::report::machine::describe_components;
-use collsynth::topology::Topology;
+use collsynth::topology::{RankId, Topology};
+
+/// The most ranks named in a hint.
+const MOST_NAMED: usize = 32;
 
 /// The exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +88,23 @@ impl Failure {
             Ending::Impossible,
             format!("rank {from} cannot reach rank {to}: the live network is not connected.\n{parts}"),
         )
-        .hint("take the ranks that cannot take part out of the collective with --fail-rank")
+        .hint(outside(&disconnected.components))
+    }
+}
+
+/// How to go on with the largest of these components.
+fn outside(components: &[Vec<RankId>]) -> String {
+    let largest = components.iter().map(Vec::len).max().unwrap_or(0);
+    let kept = components.iter().position(|ranks| ranks.len() == largest);
+    let others = components.iter().enumerate().filter(|(index, _)| Some(*index) != kept);
+    let mut ranks: Vec<RankId> = others.flat_map(|(_, ranks)| ranks.iter().copied()).collect();
+    ranks.sort_unstable();
+    match ranks.len() > MOST_NAMED {
+        true => "take the ranks that cannot take part out of the collective with --fail-rank".to_owned(),
+        false => {
+            let names: Vec<String> = ranks.iter().map(RankId::to_string).collect();
+            format!("--fail-rank {} takes all but the largest part out of the collective", names.join(","))
+        }
     }
 }
 
@@ -101,7 +120,14 @@ impl fmt::Display for Failure {
 
 impl From<FileError> for Failure {
     fn from(error: FileError) -> Self {
-        Self::usage(error)
+        let parent = match &error {
+            FileError::Write { path, .. } => path.parent().filter(|parent| !parent.as_os_str().is_empty()),
+            _ => None,
+        };
+        match parent.filter(|parent| !parent.exists()) {
+            Some(parent) => Self::usage(&error).hint(format!("there is no folder {}", parent.display())),
+            None => Self::usage(error),
+        }
     }
 }
 

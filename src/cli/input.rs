@@ -3,7 +3,7 @@
 use std::env;
 use std::path::Path;
 
-use collsynth::format::file;
+use collsynth::format::{file, json};
 use collsynth::limits::{FILE_WORD, Limits, MEMORY_WORD};
 
 use super::Failure;
@@ -22,4 +22,14 @@ pub fn room(text: &str) -> Result<u64, Failure> {
 /// Reads a text; `-` is standard input.
 pub fn read_text(path: &Path) -> Result<String, Failure> {
     Ok(file::read_text(path, limits()?.file)?)
+}
+
+/// What a file of ours is that was given where another kind is wanted.
+pub fn ours(text: &str) -> Option<&'static str> {
+    if json::is_program(text) {
+        return Some("a rank program");
+    }
+    let format = text.split_once("\"format\"").filter(|(before, _)| before.trim() == "{")?.1;
+    let value = format.trim_start().strip_prefix(':')?.trim_start();
+    value.starts_with("\"collective-schedule/").then_some("a schedule")
 }

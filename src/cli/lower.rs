@@ -7,6 +7,7 @@ use collsynth::audit::{self, audit};
 use collsynth::format::json;
 use collsynth::lower::{Target, lower};
 use collsynth::program::{Barriers, Program};
+use collsynth::renumber::{Renumbered, renumber};
 use collsynth::report::audit::{Audited, Source, headline, table};
 use collsynth::schedule::Solution;
 
@@ -24,8 +25,8 @@ pub struct LowerCommand {
     #[command(flatten)]
     options: LowerOptions,
     /// Write the program to this file (.gz: compressed) instead of standard output
-    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
-    output: PathBuf,
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
     /// No summary
     #[arg(short, long)]
     quiet: bool,
@@ -43,6 +44,10 @@ pub struct LowerOptions {
     /// The most packets in flight in a channel [default: as many as its busiest step has]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     slots: Option<u32>,
+    /// Number the live ranks without gaps, for runtimes that know no other numbers, and write the old number of each,
+    /// a line `rank,was`, to this file
+    #[arg(long, value_name = "FILE")]
+    renumber: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -59,7 +64,7 @@ impl LowerCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
         let text = input::read_text(&self.file)?;
         let program = self.options.lower(show::parse(&self.file, &text)?, input::room(&text)?)?;
-        output::deliver(&self.output, &json::program_to_string(&program))?;
+        output::deliver_file(self.output.as_deref(), &json::program_to_string(&program), "rank program")?;
         if !self.quiet {
             output::note(&format!("{}\n{}", headline(&program), table(&program)));
         }
@@ -70,14 +75,24 @@ impl LowerCommand {
 impl LowerOptions {
     /// One of the stated options, if any.
     pub(super) fn stated(&self) -> Option<&'static str> {
-        let stated =
-            [("--barriers", self.barriers.is_some()), ("--in-place", self.in_place), ("--slots", self.slots.is_some())];
+        let stated = [
+            ("--barriers", self.barriers.is_some()),
+            ("--in-place", self.in_place),
+            ("--slots", self.slots.is_some()),
+            ("--renumber", self.renumber.is_some()),
+        ];
         stated.into_iter().find(|(_, is_stated)| *is_stated).map(|(option, _)| option)
     }
 
     /// Lowers a schedule that holds, which may take `room` bytes to judge, and has the program judged.
     pub fn lower(&self, solution: Solution, room: u64) -> Result<Program, Failure> {
-        let verified = show::verified(solution, "lowered", room)?;
+        let mut verified = show::verified(solution, "lowered", room)?;
+        if let Some(path) = &self.renumber {
+            let Renumbered { solution, was } = renumber(&verified).map_err(Failure::usage)?;
+            verified = show::verified(solution, "lowered", room)?;
+            let lines = was.iter().enumerate().map(|(rank, was)| format!("{rank},{was}\n"));
+            output::deliver(path, &format!("rank,was\n{}", lines.collect::<String>()))?;
+        }
         let barriers = match self.barriers {
             None | Some(BarrierName::None) => Barriers::None,
             Some(BarrierName::Neighbour) => Barriers::Neighbor,

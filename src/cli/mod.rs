@@ -7,6 +7,7 @@ mod completions;
 mod convert;
 mod ending;
 mod explain;
+mod failures;
 mod flow_limits;
 mod frontier;
 mod input;
@@ -30,9 +31,11 @@ mod secret;
 mod show;
 mod shrink;
 mod size;
+mod suggest;
 mod sweep;
 mod topology;
 mod topology_options;
+mod usage;
 mod verify;
 
 use std::process::ExitCode;
@@ -98,7 +101,7 @@ enum Command {
 
 /// Reads the command line and runs it.
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| usage::pointed(error, &Cli::command()).exit());
     let result = match &cli.command {
         None => cli.plan.run(),
         Some(Command::Verify(command)) => command.run(),

@@ -1,6 +1,6 @@
 //! Standard output and standard error.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
 use clap::ValueEnum;
@@ -50,6 +50,42 @@ pub fn deliver(path: &Path, text: &str) -> Result<(), Failure> {
     match path == Path::new("-") {
         true => print(text),
         false => Ok(file::write_atomic(path, text.as_bytes())?),
+    }
+}
+
+/// Writes the text of a file that programs read, whole or not at all, to this path, or to standard output. A terminal
+/// does not get it unless `-` is stated, but is told how to get `what` was withheld.
+pub fn deliver_file(path: Option<&Path>, text: &str, what: &str) -> Result<(), Failure> {
+    match path {
+        Some(path) => deliver(path, text),
+        None if io::stdout().is_terminal() => {
+            let size = bytes_about(text.len());
+            note(&format!("hint: -o FILE writes the {what} ({size}) to a file, -o - to this terminal"));
+            Ok(())
+        }
+        None => print(text),
+    }
+}
+
+/// What to do with a schedule that was written to a file, for people at a terminal.
+pub fn suggest(path: Option<&Path>) {
+    let Some(path) = path.filter(|path| *path != Path::new("-")) else { return };
+    if io::stderr().is_terminal() {
+        let name = path.display();
+        note(&format!(
+            "next: synth run {name} --bytes 16MiB                try it on buffers, every element compared\n      \
+             synth lower {name} --barriers neighbour     the program of each rank\n      \
+             synth export {name} --to msccl -o FILE.xml  for another runtime"
+        ));
+    }
+}
+
+/// A size in three digits: `12.3 MB`.
+fn bytes_about(bytes: usize) -> String {
+    match bytes as f64 {
+        few if few < 1e3 => format!("{bytes} bytes"),
+        some if some < 1e6 => format!("{:.1} kB", some / 1e3),
+        many => format!("{:.1} MB", many / 1e6),
     }
 }
 

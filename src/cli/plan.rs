@@ -8,6 +8,7 @@ use collsynth::collective::Collective;
 use collsynth::format::json;
 use collsynth::plan::{Control, Goal, Plan, PlanError, Smt, StopReason};
 use collsynth::problem::Problem;
+use collsynth::report::failure::Cost;
 use collsynth::report::quality::Quality;
 use collsynth::report::summary::Summary;
 use collsynth::report::verdict;
@@ -31,8 +32,8 @@ pub struct PlanCommand {
     #[command(flatten)]
     options: PlanOptions,
     /// Write the schedule to this file (.gz: compressed) instead of standard output; written only when complete
-    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true, help_heading = "Output")]
-    output: PathBuf,
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
     /// The form of the summary on standard error
     #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
     format: Format,
@@ -44,7 +45,11 @@ pub struct PlanCommand {
 impl PlanCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
         self.options.check()?;
-        let topology = self.topology.topology()?;
+        let (topology, notes) = self.topology.topology_and_notes()?;
+        // With JSON, standard error has one object.
+        if !self.quiet && self.format == Format::Text {
+            notes.iter().for_each(|line| output::note(&format!("note: {line}")));
+        }
         size::check_ranks(&topology)?;
         let kind = self.collective.kind(&self.topology, &topology)?;
         let parts = self.options.least_parts();
@@ -65,7 +70,7 @@ impl PlanCommand {
         let verified = self.verify(plan, &goal)?;
         let verifying = started.elapsed();
         ticker.finish();
-        output::deliver(&self.output, &json::solution_to_string(&verified))?;
+        output::deliver_file(self.output.as_deref(), &json::solution_to_string(&verified), "schedule")?;
 
         let quality = Quality::new(&verified.problem, &verified.schedule, &verified.bounds);
         if !self.quiet {
@@ -80,8 +85,12 @@ impl PlanCommand {
                 planning,
                 verifying,
                 price,
+                cost: Cost::new(&verified),
             };
             self.format.note(&summary);
+            if self.format == Format::Text {
+                output::suggest(self.output.as_deref());
+            }
         }
         let steps_settled = quality.steps.is_certified() || self.options.steps.is_some();
         let proven = quality.volume.is_certified() && steps_settled;

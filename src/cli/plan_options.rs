@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use clap::Args;
 use collsynth::cost::Price;
-use collsynth::plan::{Goal, Minimize, Parts, Planner, Smt, SmtBackend, planner_named};
+use collsynth::plan::{Goal, Minimize, Parts, Planner, Smt, SmtBackend, planner_named, planners};
 
 use super::Failure;
 use super::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_seconds};
+use super::suggest::did_you_mean;
 
 /// The most steps that can be asked for: more than the largest distance, in hops.
 const MOST_STEPS: i64 = u16::MAX as i64;
@@ -175,7 +176,12 @@ pub fn planner_choice<'a>(name: &str, smt: &'a Smt) -> Result<Option<&'a dyn Pla
 
 /// The planner of this name.
 pub fn named(name: &str) -> Result<&'static dyn Planner, Failure> {
-    planner_named(name).map_err(|error| Failure::usage(error).hint("`synth planners` says what each of them does"))
+    planner_named(name).map_err(|_| {
+        let names: Vec<&str> = planners().iter().map(|planner| planner.name()).collect();
+        let meant = did_you_mean(name, &names);
+        Failure::usage(format!("no planner is called `{name}`{meant}"))
+            .hint("`synth planners` lists them, and says what each of them does")
+    })
 }
 
 /// An option with its value.

@@ -7,6 +7,7 @@ use clap::Args;
 use collsynth::bound;
 use collsynth::format::json;
 use collsynth::plan::{Control, Outcome, Plan, Planner, SharperBounds, Smt, SmtBackend, StopReason, Task};
+use collsynth::report::failure::Cost;
 use collsynth::report::summary::Summary;
 use collsynth::report::verdict;
 use collsynth::schedule::Solution;
@@ -31,8 +32,8 @@ pub struct PolishCommand {
     #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = parse_duration)]
     time_limit: Option<Duration>,
     /// Write the schedule to this file (.gz: compressed) instead of standard output; written only when complete
-    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
-    output: PathBuf,
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
     /// The form of the summary on standard error
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -58,7 +59,7 @@ impl PolishCommand {
         let verified = super::plan::verified(plan, Some(output::origin(Some(planner), None, None)))?;
         let verifying = started.elapsed();
         ticker.finish();
-        output::deliver(&self.output, &json::solution_to_string(&verified))?;
+        output::deliver_file(self.output.as_deref(), &json::solution_to_string(&verified), "schedule")?;
         if !self.quiet {
             let summary = Summary {
                 solution: &verified,
@@ -69,6 +70,7 @@ impl PolishCommand {
                 planning,
                 verifying,
                 price: None,
+                cost: Cost::new(&verified),
             };
             self.format.note(&summary);
         }

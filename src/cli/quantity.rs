@@ -3,11 +3,17 @@
 use std::time::Duration;
 
 /// Prefixes of bytes, the longer of two that end alike first.
-const BYTES: [(&str, f64); 9] = [
+const BYTES: [(&str, f64); 14] = [
     ("KiB", 1024.0),
     ("MiB", 1_048_576.0),
     ("GiB", 1_073_741_824.0),
     ("TiB", 1_099_511_627_776.0),
+    // As in the benchmarks of collectives, where 4M is 4 MiB.
+    ("K", 1024.0),
+    ("M", 1_048_576.0),
+    ("G", 1_073_741_824.0),
+    ("T", 1_099_511_627_776.0),
+    ("kB", 1e3),
     ("KB", 1e3),
     ("MB", 1e6),
     ("GB", 1e9),
@@ -15,15 +21,29 @@ const BYTES: [(&str, f64); 9] = [
     ("B", 1.0),
 ];
 
-const BITS: [(&str, f64); 4] = [("Kbit", 1e3), ("Mbit", 1e6), ("Gbit", 1e9), ("Tbit", 1e12)];
+const BITS: [(&str, f64); 8] = [
+    ("Kbit", 1e3),
+    ("Mbit", 1e6),
+    ("Gbit", 1e9),
+    ("Tbit", 1e12),
+    // Of `Gbps`, which is `Gb/s`.
+    ("Kb", 1e3),
+    ("Mb", 1e6),
+    ("Gb", 1e9),
+    ("Tb", 1e12),
+];
 
-const SECONDS: [(&str, f64); 2] = [("min", 60.0), ("s", 1.0)];
+const SECONDS: [(&str, f64); 4] = [("min", 60.0), ("m", 60.0), ("h", 3600.0), ("s", 1.0)];
 /// Parts of a second, and how many there are of them: 100ns is the number nearest to 1e-7.
 const IN_A_SECOND: [(&str, f64); 4] = [("ns", 1e9), ("us", 1e6), ("µs", 1e6), ("ms", 1e3)];
 
 /// A number of bytes: `64KiB`, `1.5MB`, `4096`.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
-    let wrong = || format!("`{text}` is no size: write a number and B, KB, MB, GB, KiB, MiB or GiB, as in 64KiB");
+    let wrong = || {
+        let units: Vec<&str> = BYTES.iter().map(|(unit, _)| *unit).collect();
+        let form = "write a number and B, KB, MB, GB, KiB, MiB or GiB, as in 64KiB".to_owned();
+        format!("`{text}` is no size: {}", other_case(text, &units).unwrap_or(form))
+    };
     let bytes = match text.parse::<u64>() {
         Ok(bytes) => bytes as f64,
         Err(_) => in_units(text, &BYTES).ok_or_else(wrong)?,
@@ -42,12 +62,14 @@ pub fn parse_bytes_or_none(text: &str) -> Result<u64, String> {
 /// A time in seconds: `1us`, `30s`. Zero is a time.
 pub fn parse_seconds(text: &str) -> Result<f64, String> {
     let parts = || of_units(text, &IN_A_SECOND).map(|(number, parts)| number / parts);
-    parts()
-        .or_else(|| in_units(text, &SECONDS))
-        .ok_or_else(|| format!("`{text}` is no time: write a number and ns, us, ms, s or min, as in 1.5us"))
+    parts().or_else(|| in_units(text, &SECONDS)).ok_or_else(|| {
+        let form = "write a number and ns, us, ms, s, min or h, as in 1.5us".to_owned();
+        let meant = unitless(text).map(|number| format!("did you mean {number}s?"));
+        format!("`{text}` is no time: {}", meant.unwrap_or(form))
+    })
 }
 
-/// A time as a duration.
+/// A limit on time, or a time to wait.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(parse_seconds(text)?).map_err(|_| format!("`{text}` is too long"))
 }
@@ -65,11 +87,29 @@ pub fn parse_one_bandwidth(text: &str) -> Result<f64, String> {
 
 /// Bytes per second: `50GB/s`, `400Gbit/s`.
 pub fn parse_bandwidth(text: &str) -> Result<f64, String> {
-    let wrong = || format!("`{text}` is no bandwidth: write a number and GB/s, GiB/s or Gbit/s, as in 50GB/s");
-    let amount = text.strip_suffix("/s").ok_or_else(wrong)?;
+    let wrong = || {
+        let number = unitless(text).or_else(|| text.strip_suffix("GB"));
+        let form = "write a number and GB/s, GiB/s, Gbit/s or Gbps, as in 50GB/s".to_owned();
+        let meant = number.map(|number| format!("did you mean {number}GB/s?"));
+        format!("`{text}` is no bandwidth: {}", meant.unwrap_or(form))
+    };
+    let amount = text.strip_suffix("/s").or_else(|| text.strip_suffix("ps")).ok_or_else(wrong)?;
     let bytes =
         in_units(amount, &BITS).map(|bits| bits / 8.0).or_else(|| in_units(amount, &BYTES)).ok_or_else(wrong)?;
     if bytes > 0.0 { Ok(bytes) } else { Err("a bandwidth is more than 0".to_owned()) }
+}
+
+/// The text, if it is a number and nothing else.
+fn unitless(text: &str) -> Option<&str> {
+    text.parse::<f64>().ok().filter(|number| number.is_finite()).map(|_| text)
+}
+
+/// `did you mean 64KiB?` for 64kib.
+fn other_case(text: &str, units: &[&str]) -> Option<String> {
+    let number = text.trim_end_matches(char::is_alphabetic);
+    let unit = &text[number.len()..];
+    let meant = units.iter().find(|known| known.eq_ignore_ascii_case(unit) && unitless(number.trim()).is_some());
+    meant.map(|unit| format!("did you mean {number}{unit}?"))
 }
 
 /// A finite, non-negative number followed by one of the units, in the unit's base.
@@ -94,6 +134,8 @@ mod tests {
         assert_eq!(parse_bytes("64KiB"), Ok(65536));
         assert_eq!(parse_bytes("1.5MB"), Ok(1_500_000));
         assert_eq!(parse_bytes("2 GiB"), Ok(1 << 31));
+        assert_eq!((parse_bytes("4M"), parse_bytes("64K"), parse_bytes("1kB")), (Ok(4 << 20), Ok(64 << 10), Ok(1000)));
+        assert!(parse_bytes("64kib").unwrap_err().contains("did you mean 64KiB?"));
         assert!(parse_bytes("0").is_err() && parse_bytes("KiB").is_err() && parse_bytes("-1B").is_err());
         assert_eq!((parse_bytes_or_none("0"), parse_bytes_or_none("1KiB")), (Ok(0), Ok(1024)));
         assert!(parse_bytes("infB").is_err() && parse_bytes("1e30B").is_err() && parse_bytes("").is_err());
@@ -105,6 +147,9 @@ mod tests {
         assert_eq!(parse_seconds("100ns"), Ok(1e-7));
         assert_eq!(parse_seconds("0s"), Ok(0.0));
         assert_eq!(parse_duration("2min"), Ok(Duration::from_secs(120)));
+        assert_eq!((parse_duration("5m"), parse_seconds("5ms")), (Ok(Duration::from_secs(300)), Ok(5e-3)));
+        assert_eq!(parse_duration("1h"), Ok(Duration::from_secs(3600)));
+        assert!(parse_duration("5").unwrap_err().contains("did you mean 5s?"));
         assert!(parse_seconds("3").is_err() && parse_duration("1e30s").is_err());
     }
 
@@ -112,6 +157,8 @@ mod tests {
     fn bandwidths() {
         assert_eq!(parse_bandwidth("50GB/s"), Ok(50e9));
         assert_eq!(parse_bandwidth("400Gbit/s"), Ok(50e9));
+        assert_eq!((parse_bandwidth("400Gbps"), parse_bandwidth("50GBps")), (Ok(50e9), Ok(50e9)));
+        assert!(parse_bandwidth("50").unwrap_err().contains("did you mean 50GB/s?"));
         assert_eq!(parse_bandwidth("1GiB/s"), Ok(1_073_741_824.0));
         assert!(parse_bandwidth("50GB").is_err() && parse_bandwidth("0GB/s").is_err());
         assert_eq!(parse_one_bandwidth("50GB/s"), Ok(50e9));

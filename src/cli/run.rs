@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use collsynth::audit::{self, AuditedProgram};
 use collsynth::format::json;
@@ -17,6 +18,7 @@ use super::output::note;
 use super::quantity::{parse_bytes_or_none, parse_duration};
 use super::run_calls::{Outcome, outcomes};
 use super::secret::secret;
+use super::suggest::OneOf;
 use super::{Ending, Failure, Format, input, show};
 
 /// Memory that the buffers of all ranks of one process may take.
@@ -42,7 +44,8 @@ pub struct RunCommand {
     #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = parse_bytes_or_none)]
     bytes: u64,
     /// The type of the elements: f32, f64, f16, bf16, i32, i64 or u8
-    #[arg(long, value_name = "TYPE", default_value = "f32")]
+    #[arg(long, value_name = "TYPE", default_value = "f32", hide_possible_values = true,
+        value_parser = OneOf::new("type", Dtype::ALL.map(Dtype::name).to_vec()).try_map(|name| name.parse::<Dtype>()))]
     dtype: Dtype,
     /// How values are reduced: sum, product, min or max
     #[arg(long, value_name = "OP", default_value = "sum")]

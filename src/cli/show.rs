@@ -2,49 +2,121 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use collsynth::format::json;
 use collsynth::problem::Problem;
 use collsynth::program::Program;
+use collsynth::report::foreign::foreign;
+use collsynth::report::links::LinkTable;
 use collsynth::report::overview::{figures, headline};
 use collsynth::report::steps::{Selection, StepTables, chunks_named};
 use collsynth::report::verdict::findings;
+use collsynth::report::{audit, operations};
 use collsynth::schedule::Solution;
+use collsynth::topology::{RankId, Topology};
 use collsynth::verify::{Options, Verified};
 
 use super::output::Output;
 use super::{Ending, Failure, input};
 
-/// Show a schedule step by step: who sends what to whom, and how busy the links are
+/// Show a schedule step by step, or a rank program worker by worker
 ///
-/// The schedule is read, not judged: `synth verify` does that.
+/// Who sends what to whom, and how busy the links are. The file is read, not judged: `synth verify` does that.
 #[derive(Args)]
 pub struct ShowCommand {
-    /// The schedule file (- for standard input)
+    /// The schedule or rank program file (- for standard input)
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// How much each link carries over the whole schedule (or the steps of --step), the hottest first
+    #[arg(long, conflicts_with_all = ["chunk", "all"])]
+    links: bool,
     /// Only this step. Repeatable
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     step: Vec<u32>,
-    /// Only transfers from or to this rank: 42 or 2.2.2
+    /// Only transfers from or to this rank: 42 or 2.2.2; of a program, what it does
     #[arg(long, allow_negative_numbers = true, value_name = "RANK")]
     rank: Option<String>,
-    /// Only this chunk, as in files: 3>7, or 3>7/1 for part 1 alone
+    /// Only transfers over this link, from U to V
+    #[arg(long, allow_negative_numbers = true, value_name = "U,V")]
+    link: Option<String>,
+    /// Only this chunk, as in files: '3>7', or '3>7/1' for part 1 alone (in quotes: a shell reads > as its own)
     #[arg(long, allow_negative_numbers = true, value_name = "CHUNK")]
     chunk: Option<String>,
-    /// List all chunks of a transfer
+    /// List all chunks of a transfer, and all operations of a worker
     #[arg(long)]
     all: bool,
+    /// The form of the answer
+    #[arg(long, value_enum, default_value = "text")]
+    format: ShowFormat,
+}
+
+/// Who reads the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ShowFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+    /// With --links: a line for each link
+    Csv,
 }
 
 impl ShowCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
-        let Solution { problem, schedule, .. } = &read(&self.file)?;
+        let text = input::read_text(&self.file)?;
+        if json::is_program(&text) {
+            return self.show_program(&parse_program(&self.file, &text)?);
+        }
+        if self.format == ShowFormat::Csv && !self.links {
+            return Err(Failure::usage("--format csv is for --links")
+                .hint("`synth export --to csv` writes a table of all transfers"));
+        }
+        let Solution { problem, schedule, .. } = &parse(&self.file, &text)?;
         let selection = self.selection(problem, schedule.step_count())?;
         let mut out = Output::default();
         // Without the bounds in the file, which are not checked here.
-        out.write(&format!("{}\n{}", headline(problem), figures(problem, schedule, None)))?;
-        for text in StepTables::new(problem, schedule, &selection).texts() {
+        let head = format!("{}\n{}", headline(problem), figures(problem, schedule, None));
+        if self.links {
+            let table = LinkTable::new(problem, schedule, &selection);
+            out.write(&match self.format {
+                ShowFormat::Text => format!("{head}\n{}", table.to_text()),
+                ShowFormat::Json => format!("{:#}\n", table.to_json()),
+                ShowFormat::Csv => table.to_csv(),
+            })?;
+            return Ok(Ending::Success);
+        }
+        let steps = StepTables::new(problem, schedule, &selection);
+        if self.format == ShowFormat::Json {
+            out.write(&format!("{:#}\n", steps.to_json()))?;
+            return Ok(Ending::Success);
+        }
+        out.write(&head)?;
+        for text in steps.texts() {
+            out.write(&format!("\n{text}"))?;
+            if out.is_closed() {
+                break;
+            }
+        }
+        Ok(Ending::Success)
+    }
+
+    fn show_program(&self, program: &Program) -> Result<Ending, Failure> {
+        let stated = [
+            ("--links", self.links),
+            ("--step", !self.step.is_empty()),
+            ("--chunk", self.chunk.is_some()),
+            ("--format", self.format != ShowFormat::Text),
+        ];
+        if let Some((option, _)) = stated.iter().find(|(_, is_stated)| *is_stated) {
+            return Err(Failure::usage(format!("{option} is for schedules: a rank program has no steps"))
+                .hint("show the schedule it was lowered from, or choose --rank or --link"));
+        }
+        let topology = program.problem.topology();
+        let rank = self.rank.as_ref().map(|text| topology.parse_rank(text)).transpose().map_err(Failure::usage)?;
+        let selection = operations::Selection { rank, link: self.ends(topology)?, all: self.all };
+        let mut out = Output::default();
+        out.write(&format!("{}\n{}", audit::headline(program), audit::table(program)))?;
+        for text in operations::texts(program, selection) {
             out.write(&format!("\n{text}"))?;
             if out.is_closed() {
                 break;
@@ -57,14 +129,32 @@ impl ShowCommand {
         if let Some(step) = self.step.iter().find(|&&step| step as usize > step_count) {
             return Err(Failure::usage(format!("there is no step {step}: the schedule has {step_count}")));
         }
-        let rank = self.rank.as_ref().map(|text| problem.topology().parse_rank(text)).transpose();
+        let topology = problem.topology();
+        let rank = self.rank.as_ref().map(|text| topology.parse_rank(text)).transpose();
         let chunks = self.chunk.as_ref().map(|label| chunks_named(problem, label)).transpose();
+        let link = self.ends(topology)?;
+        if let Some((from, to)) = link
+            && topology.links_between(from, to).next().is_none()
+        {
+            let (from, to) = (topology.rank_label(from), topology.rank_label(to));
+            return Err(Failure::usage(format!("there is no link from rank {from} to rank {to}")));
+        }
         Ok(Selection {
             steps: self.step.clone(),
             rank: rank.map_err(Failure::usage)?,
+            link,
             chunks: chunks.map_err(Failure::usage)?,
             all: self.all,
         })
+    }
+
+    /// The ranks of --link.
+    fn ends(&self, topology: &Topology) -> Result<Option<(RankId, RankId)>, Failure> {
+        let Some(text) = &self.link else { return Ok(None) };
+        let form = || Failure::usage(format!("`{text}` is no link: write its two ranks, as in 2,3 or 2.0.0,3.0.0"));
+        let (from, to) = text.split_once(',').ok_or_else(form)?;
+        let rank = |word: &str| topology.parse_rank(word.trim()).map_err(Failure::usage);
+        Ok(Some((rank(from)?, rank(to)?)))
     }
 }
 
@@ -75,7 +165,7 @@ pub(super) fn read(path: &Path) -> Result<Solution, Failure> {
 
 /// Parses a schedule, without judging it.
 pub(super) fn parse(path: &Path, text: &str) -> Result<Solution, Failure> {
-    json::parse_solution_within(text, &input::limits()?).map_err(|error| unreadable(path, &error))
+    json::parse_solution_within(text, &input::limits()?).map_err(|error| unreadable(path, text, &error))
 }
 
 /// Has a schedule judged before it is lowered, run or exported; that may take `room` bytes.
@@ -92,10 +182,13 @@ pub(super) fn verified(solution: Solution, used: &str, room: u64) -> Result<Veri
 
 /// Parses a rank program, without judging it.
 pub(super) fn parse_program(path: &Path, text: &str) -> Result<Program, Failure> {
-    json::parse_program_within(text, &input::limits()?).map_err(|error| unreadable(path, &error))
+    json::parse_program_within(text, &input::limits()?).map_err(|error| unreadable(path, text, &error))
 }
 
-fn unreadable(path: &Path, error: &json::ParseError) -> Failure {
+fn unreadable(path: &Path, text: &str, error: &json::ParseError) -> Failure {
+    if let Some(what) = foreign(text) {
+        return Failure::usage(format!("{}: {what}", path.display()));
+    }
     let place = format!("{}:{}:{}", path.display(), error.line, error.column);
     Failure::usage(format!("{place}: {}: {}", error.code, error.message))
         .hint(format!("`synth explain {}` says more", error.code))

@@ -38,6 +38,7 @@ pub fn check_chunks(topology: &Topology, kind: &Kind, parts: u32) -> Result<(), 
     Err(Failure::usage(message).hint(match kind.demand() {
         Some(_) => "state the demand in larger chunks, or plan a smaller machine",
         None if !kind.has_volume() => "plan a smaller machine",
+        None if parts == 1 => "plan a smaller machine",
         None => "choose fewer --parts, or plan a smaller machine",
     }))
 }

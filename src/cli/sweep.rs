@@ -1,5 +1,7 @@
 //! `synth compare --sweep`: many tori, with failed cables drawn by a seed.
 
+use collsynth::report::figures::{count, with_article};
+use collsynth::report::machine::describe;
 use collsynth::topology::{DimRef, FailedLink, Link, Topology, TopologySpec};
 
 use super::Failure;
@@ -69,10 +71,11 @@ fn place(dims: &[u32], faults: usize, seed: u64) -> Result<Place, Failure> {
     let name = dims.iter().map(u32::to_string).collect::<Vec<_>>().join("x");
     let spec = TopologySpec::torus(dims);
     let sound = Topology::new(spec.clone()).map_err(Failure::usage)?;
+    let machine = with_article(&describe(&sound));
     let cables: Vec<&Link> =
         sound.links().iter().filter(|link| link.direction.is_some_and(|direction| direction.positive)).collect();
     if faults > cables.len() {
-        return Err(Failure::usage(format!("a {name} torus has {} cables, not {faults}", cables.len())));
+        return Err(Failure::usage(format!("{machine} has {}, not {faults}", count(cables.len(), "cable"))));
     }
     let mut dice = fastrand::Rng::with_seed(seed);
     for _ in 0..DRAWS {
@@ -91,7 +94,7 @@ fn place(dims: &[u32], faults: usize, seed: u64) -> Result<Place, Failure> {
             return Ok(Place { topology, words, failures: failures.join(" ") });
         }
     }
-    Err(Failure::usage(format!("a {name} torus falls apart wherever {faults} cables fail, in {DRAWS} draws"))
+    Err(Failure::usage(format!("{machine} falls apart wherever {} fail, in {DRAWS} draws", count(faults, "cable")))
         .hint("choose fewer faults, or another --seed"))
 }
 

@@ -5,9 +5,10 @@ use std::str::FromStr;
 
 use clap::Args;
 use collsynth::format::json;
-use collsynth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologyError, TopologySpec, Torus};
+use collsynth::topology::{RankId, Shape, Topology, TopologyError, TopologySpec, Torus};
 
-use super::{Failure, input};
+use super::failures::FailureOptions;
+use super::{Failure, input, output};
 
 /// Which machine, and what failed in it.
 #[derive(Args)]
@@ -19,16 +20,8 @@ pub struct TopologyOptions {
     /// Read the machine from a JSON file (- for standard input); `synth topology --format json` writes one
     #[arg(long, value_name = "FILE")]
     topology: Option<PathBuf>,
-    /// A failed cable, both directions: two neighbors and their dimension, 2,3,x or 2.0.0,3.0.0,x; the dimension can be
-    /// left out where one cable joins them. Repeatable
-    #[arg(long, allow_negative_numbers = true, value_name = "U,V[,DIM]")]
-    fail: Vec<Ends>,
-    /// Like --fail, but only the link from U to V failed. Repeatable
-    #[arg(long, allow_negative_numbers = true, value_name = "U,V[,DIM]")]
-    fail_link: Vec<Ends>,
-    /// A failed rank: it leaves the collective, the others keep their numbers. Repeatable
-    #[arg(long, allow_negative_numbers = true, value_name = "RANK")]
-    fail_rank: Vec<String>,
+    #[command(flatten)]
+    failures: FailureOptions,
     /// Which dimensions of --torus close to rings: yes or no, for all (no: a mesh) or one per dimension (yes,no,yes).
     /// Unless stated, extents of 3 and more do
     #[arg(long, allow_negative_numbers = true, value_name = "YES/NO", requires = "torus")]
@@ -50,18 +43,17 @@ struct Wrap(Vec<bool>);
 #[derive(Clone)]
 struct Capacity(Vec<u32>);
 
-/// `U,V` or `U,V,DIM`; the ranks are read when the machine is known.
-#[derive(Clone)]
-struct Ends {
-    from: String,
-    to: String,
-    dim: Option<DimRef>,
-}
-
 impl TopologyOptions {
-    /// Builds the machine. Failures stated here add to those of a file.
+    /// Builds the machine, and notes failures that were stated twice. Failures stated here add to those of a file.
     pub fn topology(&self) -> Result<Topology, Failure> {
-        let mut spec = match (&self.torus, &self.topology) {
+        let (topology, notes) = self.topology_and_notes()?;
+        notes.iter().for_each(|line| output::note(&format!("note: {line}")));
+        Ok(topology)
+    }
+
+    /// The same with the notes.
+    pub fn topology_and_notes(&self) -> Result<(Topology, Vec<String>), Failure> {
+        let spec = match (&self.torus, &self.topology) {
             (Some(extents), _) => self.torus_spec(extents),
             (None, Some(path)) => read_spec(path)?,
             (None, None) => {
@@ -69,16 +61,7 @@ impl TopologyOptions {
                     .hint("try `synth --torus 4x4x4 --fail 2,3,x`, or `synth --help`"));
             }
         };
-        let explained = |error: TopologyError| self.explain(&error);
-        let built = Topology::new(spec.clone()).map_err(explained)?;
-        let cables = self.fail.iter().map(|ends| (ends, true));
-        for (ends, both) in cables.chain(self.fail_link.iter().map(|ends| (ends, false))) {
-            spec.failed_links.push(ends.on(&built, both).map_err(explained)?);
-        }
-        for text in &self.fail_rank {
-            spec.failed_ranks.push(built.parse_rank(text).map_err(explained)?);
-        }
-        Topology::new(spec).map_err(explained)
+        self.failures.apply(spec, |error| self.explain(error))
     }
 
     /// The rank that a text names on this machine.
@@ -94,15 +77,7 @@ impl TopologyOptions {
     /// The options, as typed.
     pub fn words(&self) -> Vec<String> {
         let mut words = self.machine_words();
-        for ends in &self.fail {
-            words.extend(["--fail".to_owned(), ends.to_string()]);
-        }
-        for ends in &self.fail_link {
-            words.extend(["--fail-link".to_owned(), ends.to_string()]);
-        }
-        for rank in &self.fail_rank {
-            words.extend(["--fail-rank".to_owned(), rank.clone()]);
-        }
+        words.extend(self.failures.words());
         words
     }
 
@@ -149,45 +124,19 @@ impl TopologyOptions {
     }
 }
 
-impl Ends {
-    /// The failure on a machine on which ranks can be read.
-    fn on(&self, built: &Topology, both: bool) -> Result<FailedLink, TopologyError> {
-        let (from, to): (RankId, RankId) = (built.parse_rank(&self.from)?, built.parse_rank(&self.to)?);
-        Ok(FailedLink { from, to, dim: self.dim, both })
-    }
-}
-
-impl std::fmt::Display for Ends {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{},{}", self.from, self.to)?;
-        self.dim.map_or(Ok(()), |dim| write!(f, ",{dim}"))
-    }
-}
-
-impl FromStr for Ends {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let words: Vec<&str> = text.split(',').map(str::trim).collect();
-        let (from, to, dim) = match words[..] {
-            [from, to] => (from, to, None),
-            [from, to, dim] => (from, to, Some(dim.parse().map_err(|error: TopologyError| error.to_string())?)),
-            _ => {
-                return Err("write two ranks and the dimension of the cable between them, as in 2,3,x; \
-                            coordinates are written with dots, as in 2.0.0,3.0.0,x"
-                    .to_owned());
-            }
-        };
-        Ok(Self { from: from.to_owned(), to: to.to_owned(), dim })
-    }
-}
-
 impl FromStr for Extents {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let extents: Option<Vec<u32>> = text.split(['x', 'X']).map(|extent| extent.parse().ok()).collect();
-        extents.map(Self).ok_or_else(|| "write the extents with x between them, as in 4x4x4".to_owned())
+        extents.map(Self).ok_or_else(|| {
+            let words: Vec<&str> =
+                text.split(|letter: char| !letter.is_ascii_digit()).filter(|word| !word.is_empty()).collect();
+            match text.contains([',', '*', '×', ' ', '-']) && !words.is_empty() {
+                true => format!("write the extents with x between them; did you mean {}?", words.join("x")),
+                false => "write the extents with x between them, as in 4x4x4".to_owned(),
+            }
+        })
     }
 }
 
@@ -222,7 +171,12 @@ pub(super) fn read_machine(path: &Path) -> Result<Topology, Failure> {
 fn read_spec(path: &Path) -> Result<TopologySpec, Failure> {
     let text = input::read_text(path)?;
     json::parse_topology_within(&text, &input::limits()?).map_err(|error| {
-        Failure::usage(format!("{}:{}:{}: {}", path.display(), error.line, error.column, error.message))
+        let name = path.display();
+        if let Some(what) = input::ours(&text) {
+            return Failure::usage(format!("{name}: this is {what}, not a machine"))
+                .hint(format!("`synth show {name}` shows it; its machine is not taken from it"));
+        }
+        Failure::usage(format!("{name}:{}:{}: {}", error.line, error.column, error.message))
             .hint("`synth schema topology` prints what a topology file looks like")
     })
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use collsynth::bound;
 use collsynth::judge::{FileOptions, Form, Ruling};
 use collsynth::report::diagnostics;
 use collsynth::topology::Topology;
@@ -40,6 +41,10 @@ pub struct VerifyCommand {
     /// contention (schedules always must be)
     #[arg(long)]
     contention_free: bool,
+    /// Find bounds for schedules that state none, as planning does (rank programs and schedules with bounds are judged
+    /// as they are)
+    #[arg(long, conflicts_with = "shrink")]
+    bounds: bool,
     /// The form of the verdicts
     #[arg(long, value_enum, default_value = "text")]
     format: VerdictFormat,
@@ -106,6 +111,7 @@ impl VerifyCommand {
             contention_free: self.contention_free,
             machine,
             rank_map: &self.rank_map,
+            bounds: self.bounds.then_some(|problem| bound::find(problem).unwrap_or_default()),
             limits: input::limits()?,
             form,
         })

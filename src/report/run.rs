@@ -9,7 +9,7 @@ use super::bandwidth::{bandwidths, blocks};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::RankId;
 use collsynth_runtime::{Dtype, Mismatch, ReduceOp, Runnable};
-use collsynth_verify::report::figures::{percent, seconds};
+use collsynth_verify::report::figures::{percent, rate, seconds};
 use collsynth_verify::report::machine::describe;
 use collsynth_verify::report::overview::headline;
 use collsynth_verify::report::table::Table;
@@ -75,8 +75,8 @@ impl RunReport<'_> {
             table.remark("beside", own);
         }
         if let Some((algorithm, bus)) = self.bandwidths() {
-            table.remark("algbw", format!("{:.3} GB/s", algorithm / 1e9));
-            table.remark("busbw", format!("{:.3} GB/s", bus / 1e9));
+            table.remark("algbw", rate(algorithm));
+            table.remark("busbw", rate(bus));
         }
         let _ = writeln!(text, "{table}");
         let step = match self.runnable {

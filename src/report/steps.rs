@@ -1,10 +1,13 @@
 //! A schedule step by step.
 
+use serde_json::{Value, json};
+
 use collsynth_core::collective::{ChunkId, ChunkLabelError};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{LinkLoads, Op, Schedule, Step, Transfer};
-use collsynth_core::topology::{Direction, LinkId, RankId};
+use collsynth_core::topology::{Direction, Link, LinkId, RankId};
 use collsynth_verify::report::figures::{count, percent, shortened};
+use collsynth_verify::report::overview::headline;
 use collsynth_verify::report::table::Table;
 
 /// The most chunks listed for a transfer, unless all are asked for.
@@ -17,10 +20,34 @@ pub struct Selection {
     pub steps: Vec<u32>,
     /// Only transfers from or to this rank.
     pub rank: Option<RankId>,
+    /// Only what goes from one rank to another.
+    pub link: Option<(RankId, RankId)>,
     /// Only transfers of these chunks; indexed by chunk.
     pub chunks: Option<Vec<bool>>,
     /// Long lists of chunks in full.
     pub all: bool,
+}
+
+impl Selection {
+    /// Is the step selected?
+    pub fn has_step(&self, number: u32) -> bool {
+        self.steps.is_empty() || self.steps.contains(&number)
+    }
+
+    /// Is this link?
+    pub fn has_link(&self, link: &Link) -> bool {
+        self.joins(link.from, link.to)
+    }
+
+    /// Is what goes from this rank to that one?
+    fn joins(&self, from: RankId, to: RankId) -> bool {
+        self.rank.is_none_or(|rank| from == rank || to == rank) && self.link.is_none_or(|link| link == (from, to))
+    }
+
+    /// Are transfers selected, and not only steps?
+    fn is_of_transfers(&self) -> bool {
+        self.rank.is_some() || self.link.is_some() || self.chunks.is_some()
+    }
 }
 
 /// Shows the steps of a schedule, one at a time.
@@ -46,8 +73,7 @@ impl<'a> StepTables<'a> {
     /// The text of each selected step, in order. Steps without a selected transfer are left out if ranks or chunks are
     /// selected.
     pub fn texts(&self) -> impl Iterator<Item = String> + '_ {
-        let selected = |step: &Step<'_>| self.selection.steps.is_empty() || self.selection.steps.contains(&step.number);
-        self.schedule.steps().filter(selected).filter_map(|step| self.step(step))
+        self.schedule.steps().filter(|step| self.selection.has_step(step.number)).filter_map(|step| self.step(step))
     }
 
     fn step(&self, step: Step<'_>) -> Option<String> {
@@ -66,8 +92,7 @@ impl<'a> StepTables<'a> {
                 shown += 1;
             }
         }
-        let filtered = self.selection.rank.is_some() || self.selection.chunks.is_some();
-        if filtered && shown == 0 {
+        if self.selection.is_of_transfers() && shown == 0 {
             return None;
         }
         let head = format!(
@@ -84,25 +109,10 @@ impl<'a> StepTables<'a> {
 
     /// The cells of a transfer; `None` if it is not selected.
     fn row(&self, step: Step<'_>, transfer: &Transfer, reduces: bool) -> Option<Vec<String>> {
-        if self.selection.rank.is_some_and(|rank| transfer.from != rank && transfer.to != rank) {
-            return None;
-        }
+        let selected = self.selected(transfer)?;
         let chunks = self.schedule.chunks(transfer);
-        let selected: Vec<ChunkId> = match &self.selection.chunks {
-            None => chunks.to_vec(),
-            Some(wanted) => chunks.iter().copied().filter(|chunk| wanted[chunk.index()]).collect(),
-        };
-        if selected.is_empty() && self.selection.chunks.is_some() {
-            return None;
-        }
         let topology = self.problem.topology();
-        let (direction, room) = match self.link(transfer) {
-            Some(id) => {
-                let link = topology.link(id);
-                (link.direction, u64::from(step.width) * u64::from(link.capacity))
-            }
-            None => (transfer.via, 0),
-        };
+        let (direction, room) = self.room(step, transfer);
         let mut row = vec![
             topology.rank_label(transfer.from),
             topology.rank_label(transfer.to),
@@ -115,6 +125,52 @@ impl<'a> StepTables<'a> {
         let most = if self.selection.all { usize::MAX } else { CHUNKS_NAMED };
         row.push(shortened(selected.iter().map(|&chunk| self.problem.chunk_label(chunk)), most, " "));
         Some(row)
+    }
+
+    /// The selected chunks of a transfer; `None` if it is not selected.
+    fn selected(&self, transfer: &Transfer) -> Option<Vec<ChunkId>> {
+        let chunks = self.schedule.chunks(transfer).iter().copied();
+        if !self.selection.joins(transfer.from, transfer.to) {
+            return None;
+        }
+        let Some(wanted) = &self.selection.chunks else { return Some(chunks.collect()) };
+        let chunks: Vec<ChunkId> = chunks.filter(|chunk| wanted[chunk.index()]).collect();
+        (!chunks.is_empty()).then_some(chunks)
+    }
+
+    /// The direction of a transfer, and what its link can carry in the step.
+    fn room(&self, step: Step<'_>, transfer: &Transfer) -> (Option<Direction>, u64) {
+        match self.link(transfer) {
+            Some(id) => {
+                let link = self.problem.topology().link(id);
+                (link.direction, u64::from(step.width) * u64::from(link.capacity))
+            }
+            None => (transfer.via, 0),
+        }
+    }
+
+    /// The selected steps as a JSON object, all their chunks included.
+    pub fn to_json(&self) -> Value {
+        let transfer = |step: Step<'_>, transfer: &Transfer| {
+            let chunks = self.selected(transfer)?;
+            let (direction, room) = self.room(step, transfer);
+            Some(json!({
+                "from": transfer.from.0,
+                "to": transfer.to.0,
+                "link": direction.map(|direction| direction.to_string()),
+                "op": if transfer.op == Op::Reduce { "reduce" } else { "copy" },
+                "load": self.schedule.chunks(transfer).len(),
+                "room": room,
+                "chunks": chunks.iter().map(|&chunk| self.problem.chunk_label(chunk)).collect::<Vec<_>>(),
+            }))
+        };
+        let one = |step: Step<'_>| {
+            let transfers: Vec<Value> = step.transfers.iter().filter_map(|it| transfer(step, it)).collect();
+            let is_shown = !transfers.is_empty() || !self.selection.is_of_transfers();
+            is_shown.then(|| json!({ "step": step.number, "width": step.width, "transfers": transfers }))
+        };
+        let steps = self.schedule.steps().filter(|step| self.selection.has_step(step.number));
+        json!({ "problem": headline(self.problem), "steps": steps.filter_map(one).collect::<Vec<Value>>() })
     }
 
     /// The link a transfer uses, if it names one.

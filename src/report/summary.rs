@@ -12,6 +12,7 @@ use collsynth_verify::report::observed;
 use collsynth_verify::report::overview::{figures, figures_to_json, headline};
 use collsynth_verify::verify::Observed;
 
+use super::failure::Cost;
 use super::phases;
 
 /// The most refuted questions shown.
@@ -36,6 +37,8 @@ pub struct Summary<'a> {
     pub verifying: Duration,
     /// The price of steps and volume, if stated.
     pub price: Option<Price>,
+    /// What the failures cost, if there are any.
+    pub cost: Option<Cost>,
 }
 
 impl Summary<'_> {
@@ -57,6 +60,9 @@ impl Summary<'_> {
                 count(price.message_bytes as usize, "byte")
             );
             table.row(["time".to_owned(), seconds(price.seconds(problem, schedule)), message]);
+        }
+        if let Some(cost) = self.cost {
+            cost.add_rows(&mut table);
         }
         text.push_str(&table.to_string());
         let stopped = match self.stopped {
@@ -92,6 +98,7 @@ impl Summary<'_> {
         summary["stopped"] = json!(self.stopped.name());
         summary["proven"] = json!(self.account.is_proven());
         summary["refuted"] = refuted_to_json(self.account.refuted());
+        summary["failure_cost"] = self.cost.map_or(Value::Null, |cost| cost.to_json());
         summary["planning_seconds"] = json!(self.planning.as_secs_f64());
         summary["verifying_seconds"] = json!(self.verifying.as_secs_f64());
         if let Some(price) = &self.price {

@@ -127,7 +127,7 @@ fn wrong_wishes_are_refused_with_a_hint() {
 fn a_time_limit_ends_it_with_what_there_is() {
     let output =
         Bench::new().ended(4, "compare --torus 8x8 --fail 0,1 --planners half_ring,negotiated,lp --time-limit 1ms");
-    assert!(text(&output.stdout).contains("stopped by the time limit"));
+    assert!(text(&output.stdout).contains("some planners were cut short by the time limit"));
 }
 
 #[test]

@@ -40,6 +40,41 @@ fn a_file_stays_as_it_was_when_planning_fails() {
     assert_eq!(bench.names(), ["kept.json"]);
 }
 
+/// What a terminal shows of a command in this folder.
+#[cfg(target_os = "linux")]
+fn on_a_terminal(bench: &Bench, words: &str) -> String {
+    let command = format!("{} {words}", env!("CARGO_BIN_EXE_synth"));
+    let mut script = std::process::Command::new("script");
+    let shown = script.args(["-qec", &command, "/dev/null"]).current_dir(bench.folder.path()).stdin(Stdio::null());
+    text(&shown.output().expect("script, of util-linux, gives a terminal").stdout)
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_terminal_gets_a_summary_not_the_file() {
+    let bench = Bench::new();
+    bench.run("--torus 3 --collective all_gather -q -o s.json").assert().success();
+    bench.run("export s.json --to msccl -o p.xml").assert().success();
+    for words in ["--torus 4x4 --fail 0,1", "polish s.json", "lower s.json", "import p.xml --from msccl"] {
+        let shown = on_a_terminal(&bench, words);
+        assert!(!shown.contains("\"format\""), "{words}: {shown}");
+        assert!(
+            shown.contains("hint: -o FILE writes the ") && shown.contains("-o - to this terminal"),
+            "{words}: {shown}"
+        );
+    }
+    let shown = on_a_terminal(&bench, "--torus 4x4 --fail 0,1");
+    assert!(shown.contains("certified optimal") && !shown.contains("next: "), "{shown}");
+    let insisted = on_a_terminal(&bench, "--torus 4x4 --fail 0,1 -o -");
+    assert!(insisted.contains("\"format\"") && !insisted.contains("hint: "), "{insisted}");
+    // What to do next is for people who wrote a file.
+    let written = on_a_terminal(&bench, "--torus 4x4 --fail 0,1 -o t.json");
+    for word in ["next: synth run t.json", "synth lower t.json", "synth export t.json"] {
+        assert!(written.contains(word), "{written}");
+    }
+    assert!(!text(&bench.run("--torus 4x4 -o t.json").stderr).contains("next: "));
+}
+
 /// The exit code and standard error of a command whose standard output nobody reads.
 fn unread(bench: &Bench, program: &Path, words: &str) -> (Option<i32>, String) {
     let (reader, writer) = std::io::pipe().expect("a pipe");

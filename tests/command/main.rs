@@ -3,11 +3,14 @@
 mod compare;
 mod convert;
 mod endings;
+mod failures;
 mod lower;
+mod mistakes;
 mod pareto;
 mod planning;
 mod ranks;
 mod run;
+mod show;
 #[path = "../support/mod.rs"]
 mod support;
 mod transcripts;

@@ -3,7 +3,7 @@
 use assert_cmd::assert::OutputAssertExt;
 use serde_json::Value;
 
-use crate::support::bench::{Bench, text};
+use crate::support::bench::{Bench, synth, text};
 
 #[test]
 fn the_main_command_prints_a_schedule_that_holds() {
@@ -171,4 +171,26 @@ fn a_schedule_carries_the_proof_that_it_is_the_best_of_its_steps() {
     std::fs::write(bench.folder.path().join("more.json"), more).expect("a file");
     let refuted = bench.ended(1, "verify more.json");
     assert!(text(&refuted.stdout).contains("the bound on the volume in 5 steps: a volume of 20 is claimed"));
+}
+
+#[test]
+fn the_summary_says_what_the_failure_costs() {
+    let summary = |words: &str| -> Value {
+        serde_json::from_slice(&synth(&format!("{words} --format json")).stderr).expect("JSON")
+    };
+    let row = |words: &str| {
+        let said = text(&synth(words).stderr);
+        said.lines().find_map(|line| line.strip_prefix("  failure  ")).map(str::to_owned)
+    };
+    let cable = "--torus 4x4x4 --fail 2,3,x";
+    let expected = "bound 33.032, intact 32: 3.2 % more; this schedule has 6.2 % more than the intact bound";
+    assert_eq!(row(cable).as_deref(), Some(expected));
+    let cost = summary(cable)["failure_cost"].clone();
+    assert_eq!(cost["steps"], serde_json::json!({ "bound": 6, "intact_bound": 6 }));
+    assert_eq!((&cost["volume"]["bound"], &cost["volume"]["intact_bound"]), (&"1024/31".into(), &"32".into()));
+    assert_eq!(cost["volume"]["schedule_gap"], 0.0625);
+    // Nothing failed, nothing costs; a lost rank takes its data with it.
+    assert_eq!(row("--torus 4x4x4"), None);
+    assert_eq!(summary("--torus 4x4x4")["failure_cost"], Value::Null);
+    assert_eq!(row("--torus 4x4 --fail-rank 3").as_deref(), Some("bound 8, with or without the failure"));
 }

@@ -52,9 +52,11 @@ fn transcript(bench: &Bench, command: &str) -> String {
         None => (command, None),
     };
     let (program, words) = command.split_once(' ').expect("a program and its words");
+    // No word has blanks, so quotes only keep a shell from reading > as its own.
+    let words = words.replace('\'', "");
     let output = match program {
-        "synth" => bench.run(words),
-        "synth-verify" => bench.judge(words),
+        "synth" => bench.run(&words),
+        "synth-verify" => bench.judge(&words),
         _ => panic!("`{command}` is no command of ours"),
     };
     let mut seen = text(&output.stderr);

@@ -60,6 +60,27 @@ fn verify_speaks_json() {
 }
 
 #[test]
+fn bounds_are_found_for_schedules_without() {
+    let bench = Bench::new();
+    bench.write("good.json", HOLDS);
+    bench.write("bad.json", REFUTED);
+    let without = text(&bench.ended(0, "verify good.json").stdout);
+    assert!(without.contains("no bound stated") && !without.contains("certified"), "{without}");
+    let found = text(&bench.ended(0, "verify --bounds good.json").stdout);
+    assert!(!found.contains("no bound stated"), "{found}");
+    assert!(
+        found.lines().any(|line| line.starts_with("  steps ") && line.ends_with("bound 1  certified optimal")),
+        "{found}"
+    );
+    // Line and column are still those of the file, and bounds that it states are not replaced.
+    let refuted = text(&bench.ended(1, "verify --bounds bad.json").stdout);
+    assert!(refuted.contains("\n  bad.json:7:7: T003: "), "{refuted}");
+    let claim = "  \"bounds\": {\"steps\": {\"at_least\": 2, \"from\": 1, \"to\": 0}},\n  \"steps\"";
+    bench.write("claims.json", &HOLDS.replace("  \"steps\"", claim));
+    assert_eq!(bench.ended(1, "verify --bounds claims.json").stdout, bench.ended(1, "verify claims.json").stdout);
+}
+
+#[test]
 fn verify_lists_as_many_errors_as_wished_and_counts_all() {
     let bench = Bench::new();
     let transfer = r#"{"from": 0, "to": 2, "chunks": [0]}"#;

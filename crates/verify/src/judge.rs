@@ -10,9 +10,12 @@ use crate::json::{self, ParseError};
 use crate::limits::Limits;
 use crate::report::audit::{Audited, Source};
 use crate::report::excerpt::{excerpt, marked};
+use crate::report::foreign::foreign;
 use crate::report::verdict::Judged;
 use crate::shown::shown;
 use crate::verify::{self, verify};
+use collsynth_core::certificate::Bounds;
+use collsynth_core::problem::Problem;
 use collsynth_core::program::Program;
 use collsynth_core::topology::{RankId, Topology};
 
@@ -27,6 +30,8 @@ pub struct FileOptions<'a> {
     pub machine: Option<&'a Topology>,
     /// The rank of that machine for each rank of a program; empty: the same.
     pub rank_map: &'a [u32],
+    /// Finds bounds for schedules that state none; the judge checks them like any others.
+    pub bounds: Option<fn(&Problem) -> Bounds>,
     /// How large files may be, and what judging them may take.
     pub limits: Limits,
     /// The form of the verdict.
@@ -72,6 +77,7 @@ impl Default for FileOptions<'_> {
             contention_free: false,
             machine: None,
             rank_map: &[],
+            bounds: None,
             limits: Limits::default(),
             form: Form::Text,
         }
@@ -94,9 +100,12 @@ impl FileOptions<'_> {
             true => {
                 json::parse_program_within(text, &self.limits).map(|program| self.judge_program(name, text, &program))
             }
-            false => json::parse_solution_within(text, &self.limits).map(|solution| {
+            false => json::parse_solution_within(text, &self.limits).map(|mut solution| {
                 if self.machine.is_some() {
                     return cannot(name, NO_OTHER_MACHINE);
+                }
+                if let Some(find) = self.bounds.filter(|_| solution.bounds == Bounds::default()) {
+                    solution.bounds = find(&solution.problem);
                 }
                 let memory = self.limits.room(text);
                 let report = verify(&solution, &verify::Options { max_errors: self.max_errors, memory });
@@ -107,7 +116,10 @@ impl FileOptions<'_> {
                 self.verdict(report.holds(), || judged.to_text(), || judged.to_json())
             }),
         };
-        verdict.unwrap_or_else(|error| unreadable(name, text, error))
+        verdict.unwrap_or_else(|error| match foreign(text) {
+            Some(what) => cannot(name, what),
+            None => unreadable(name, text, error),
+        })
     }
 
     fn judge_program(&self, name: &str, text: &str, program: &Program) -> FileVerdict {

@@ -4,7 +4,7 @@ use super::{Comparison, Entry, Machine, Phased, Refusal, least_seconds};
 use collsynth_core::topology::dim_name;
 use collsynth_plan::StopReason;
 use collsynth_plan::cost::{Bandwidth, Rates};
-use collsynth_verify::report::figures::{bytes, count, exact_and_decimal, seconds};
+use collsynth_verify::report::figures::{about_bytes, bytes, count, exact_and_decimal, seconds};
 use collsynth_verify::report::machine::describe;
 use collsynth_verify::report::overview::headline;
 use collsynth_verify::report::table::Table;
@@ -19,8 +19,10 @@ impl Comparison {
         };
         match self.stopped {
             StopReason::Finished => {}
-            StopReason::TimeLimit => text.push_str("stopped by the time limit; there may be better\n"),
-            StopReason::Interrupted => text.push_str("interrupted; there may be better\n"),
+            StopReason::TimeLimit => {
+                text.push_str("some planners were cut short by the time limit: better schedules may exist\n")
+            }
+            StopReason::Interrupted => text.push_str("interrupted: better schedules may exist\n"),
         }
         text
     }
@@ -138,7 +140,7 @@ fn fastest(machine: &Machine) -> String {
             let entry = &machine.entries[stretch.line];
             let parts = count(entry.parts as usize, "part");
             let steps = count(entry.steps, "step");
-            format!("{} ({parts}, {steps}) from {}", entry.planner, bytes(stretch.from_bytes))
+            format!("{} ({parts}, {steps}) from {}", entry.planner, about_bytes(stretch.from_bytes))
         })
         .collect();
     if words.is_empty() { String::new() } else { format!("fastest: {}\n", words.join(", ")) }

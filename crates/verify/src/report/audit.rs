@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::collective::name_collective;
+use super::collective::{cut, name_collective};
 use super::excerpt::{excerpt, marked};
 use super::figures::count;
 use super::table::Table;
@@ -77,14 +77,14 @@ pub fn figures(program: &Program) -> Figures {
     }
 }
 
-/// `all_gather among 16 ranks, 1 part(s) a message, as a rank program, in place`.
+/// `all_gather among 16 ranks, shards in 2 parts, as a rank program, in place`.
 pub fn headline(program: &Program) -> String {
     let ranks = count(program.problem.topology().live_rank_count(), "rank");
     let place = if program.in_place { "in place" } else { "out of place" };
     format!(
-        "{} among {ranks}, {} part(s) a message, as a rank program, {place}",
+        "{} among {ranks}, {}, as a rank program, {place}",
         name_collective(&program.problem),
-        program.problem.parts()
+        cut(&program.problem)
     )
 }
 
@@ -96,9 +96,9 @@ pub fn table(program: &Program) -> Table {
     for (name, text) in [
         ("workers", workers.to_string()),
         ("operations", format!("{operations} ({waits} of them waits)")),
-        ("packets", format!("{packets} of {slots} slots, {tokens} tokens")),
-        ("scratch", format!("{peak_scratch} slots at most at a rank")),
-        ("channels", format!("{} of at most {channel_slots} slots", program.channels.len())),
+        ("packets", format!("{packets} of {}, {}", count(slots as usize, "slot"), count(tokens, "token"))),
+        ("scratch", format!("{} at most at a rank", count(peak_scratch as usize, "slot"))),
+        ("channels", format!("{} of at most {}", program.channels.len(), count(channel_slots as usize, "slot"))),
         ("barriers", format!("{}: {shared}", program.barriers.name())),
     ] {
         table.row([name.to_owned(), text]);

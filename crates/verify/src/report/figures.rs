@@ -55,9 +55,39 @@ pub fn bytes(size: u64) -> String {
     unit.map_or(format!("{size}B"), |(name, bits)| format!("{}{name}", size >> bits))
 }
 
+/// About that size, in three digits: `441 KiB`, `5.07 MiB`, `12 bytes`.
+pub fn about_bytes(size: u64) -> String {
+    let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let Some((unit, bits)) = units.into_iter().find(|(_, bits)| size >= 1 << bits) else {
+        return count(size as usize, "byte");
+    };
+    match size as f64 / (1_u64 << bits) as f64 {
+        few if few < 9.995 => format!("{few:.2} {unit}"),
+        some if some < 99.95 => format!("{some:.1} {unit}"),
+        many => format!("{many:.0} {unit}"),
+    }
+}
+
+/// Bytes per second in a unit that leaves digits before the point: `12.500 GB/s`, `3.210 kB/s`.
+pub fn rate(bytes_a_second: f64) -> String {
+    let units = [("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3)];
+    let unit = units.into_iter().find(|(_, factor)| bytes_a_second >= *factor);
+    let (name, factor) = unit.unwrap_or(("B/s", 1.0));
+    format!("{:.3} {name}", bytes_a_second / factor)
+}
+
 /// A number and a noun, the noun with an `s` unless the number is 1: `1 cable`, `3 cables`.
 pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// A description with its article, by how its number is spoken: `a 4x4 torus`, `an 8x8x8 torus`.
+pub fn with_article(noun: &str) -> String {
+    let number: String = noun.chars().take_while(char::is_ascii_digit).collect();
+    // Eight, eighty, eight hundred; eleven and eighteen, thousands of them too.
+    let is_teen = (number.starts_with("11") || number.starts_with("18")) && number.len() % 3 == 2;
+    let article = if number.starts_with('8') || is_teen { "an" } else { "a" };
+    format!("{article} {noun}")
 }
 
 /// At most `most` items, separated, and the number of the others.
@@ -83,7 +113,15 @@ mod tests {
             ["0.00 s", "1.50 us", "21.30 ms", "61.00 s"]
         );
         assert_eq!([65536, 1 << 20, 1000, 1536].map(bytes), ["64KiB", "1MiB", "1000B", "1536B"]);
+        assert_eq!([1, 1023, 451_556, 5_314_286].map(about_bytes), ["1 byte", "1023 bytes", "441 KiB", "5.07 MiB"]);
+        assert_eq!([12.5e9, 3210.0, 0.5].map(rate), ["12.500 GB/s", "3.210 kB/s", "0.500 B/s"]);
         assert_eq!([count(1, "rank"), count(0, "rank")], ["1 rank", "0 ranks"]);
+        let articles =
+            ["8x8 torus", "11x2 torus", "18 cables", "800 ranks", "11000 ranks", "4x8 torus", "110 ranks", "ring"];
+        let all: Vec<String> = articles.map(with_article).into();
+        assert!(
+            all[..5].iter().all(|text| text.starts_with("an ")) && all[5..].iter().all(|text| text.starts_with("a "))
+        );
         assert_eq!(shortened((0..5).map(|i| i.to_string()), 3, ", "), "0, 1, 2, and 2 more");
     }
 }

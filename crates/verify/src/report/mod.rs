@@ -8,6 +8,7 @@ pub mod collective;
 pub mod diagnostics;
 pub mod excerpt;
 pub mod figures;
+pub mod foreign;
 pub mod machine;
 pub mod observed;
 pub mod overview;

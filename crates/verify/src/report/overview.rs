@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::collective::{cut, name_collective};
-use super::figures::{exact_and_decimal, percent};
+use super::figures::{exact_and_decimal, percent, with_article};
 use super::machine::describe;
 use super::quality::{Quality, Standing, volume};
 use super::table::Table;
-use collsynth_core::certificate::Bounds;
+use collsynth_core::certificate::{Bounds, Rational};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Schedule, Statistics};
 use collsynth_core::topology::{Direction, dim_name};
@@ -18,7 +18,7 @@ pub fn headline(problem: &Problem) -> String {
         1 => String::new(),
         _ => format!(", {}", cut(problem)),
     };
-    format!("{} on a {}{parts}", name_collective(problem), describe(problem.topology()))
+    format!("{} on {}{parts}", name_collective(problem), with_article(&describe(problem.topology())))
 }
 
 /// Rows for steps, volume and link use; with bounds that hold, also the standings.
@@ -34,7 +34,8 @@ pub fn figures(problem: &Problem, schedule: &Schedule, bounds: Option<&Bounds>) 
         volumes.push(bound_words(least, quality.volume));
         let bound = least_steps.as_ref().map(|bound| bound.at_least);
         steps.push(quality.steps.of_steps(problem, statistics.steps, bound));
-        volumes.push(quality.volume.of_volume(problem));
+        let least = Rational::new(bounds.least_width(problem.parts()).into(), problem.parts().into());
+        volumes.push(quality.volume.of_volume(problem, volume(problem, schedule), least));
     }
     let mut table = Table::new(&[]).indented(2);
     table.row(steps);

@@ -74,20 +74,27 @@ impl Standing {
         }
     }
 
-    /// The claim about the volume in words.
-    pub(super) fn of_volume(self, problem: &Problem) -> String {
+    /// The claim about a volume in words; `least` is the bound rounded up to a whole width.
+    pub(super) fn of_volume(self, problem: &Problem, volume: Rational, least: Rational) -> String {
         match self {
             Self::Optimal(scope, 0.0) => format!("certified optimal{}", named(scope, problem)),
             Self::Optimal(scope, above) => {
-                format!("certified optimal{} ({} above the bound)", named(scope, problem), fine_percent(above))
+                format!("certified optimal{}; more parts allow {} volume", named(scope, problem), up_to(above))
             }
             Self::OptimalJointly(scope, above) => {
                 let (parts, above) = (named(scope, problem), fine_percent(above));
                 format!("certified the least in this many steps{parts} ({above} above the bound)")
             }
-            Self::Above(scope, above) => {
-                format!("at most {} above the optimum{}", fine_percent(above), named(scope, problem))
+            // The bound for any parts says little of these where it is below one width.
+            Self::Above(Scope::AnyParts, above) if least > Rational::from(0) && times(volume, least) < 1.0 + above => {
+                let cut = named(Scope::TheseParts, problem);
+                format!(
+                    "at most {} the optimum{cut}; more parts allow {} volume",
+                    over(times(volume, least) - 1.0),
+                    up_to(above)
+                )
             }
+            Self::Above(scope, above) => format!("at most {} the optimum{}", over(above), named(scope, problem)),
             Self::Unknown => String::new(),
         }
     }
@@ -102,6 +109,25 @@ impl Standing {
             Self::Unknown => Value::Null,
         }
     }
+}
+
+/// How much less a bound is that a value exceeds by this share of it: `up to 2.8 % less`, `up to 16x less`.
+fn up_to(above: f64) -> String {
+    match above < 1.0 {
+        true => format!("up to {} less", fine_percent(above / (1.0 + above))),
+        false => format!("up to {}x less", ratio(1.0 + above)),
+    }
+}
+
+/// How far a value may be above an optimum: `50 % above`, `2.5x`.
+fn over(above: f64) -> String {
+    if above < 1.0 { format!("{} above", fine_percent(above)) } else { format!("{}x", ratio(1.0 + above)) }
+}
+
+/// One decimal, unless it is zero or hides in the size: `2.5`, `16`.
+fn ratio(value: f64) -> String {
+    let text = if value < 10.0 { format!("{value:.1}") } else { format!("{value:.0}") };
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
 /// The schedules a claim is about, where it is not about all: ` for whole messages`.
@@ -213,19 +239,25 @@ mod tests {
         let whole = |value: i128| Rational::from(value);
         let problem = Problem::new(Topology::torus(&[2]).unwrap(), Collective::new(Kind::AllGather)).unwrap();
         let bound = (Rational::new(1024, 31), Scope::AnyParts);
-        let words = |standing: Standing| standing.of_volume(&problem);
-        assert_eq!(
-            words(standing(whole(34), bound, Some(whole(34)))),
-            "certified optimal for whole shards (2.9 % above the bound)"
-        );
+        let words = |value: Rational, bound, least: i128| {
+            standing(value, bound, Some(whole(least))).of_volume(&problem, value, whole(least))
+        };
+        let rounded = words(whole(34), bound, 34);
+        assert_eq!(rounded, "certified optimal for whole shards; more parts allow up to 2.8 % less volume");
         assert_eq!(standing(bound.0, bound, Some(whole(34))), Standing::Optimal(Scope::AnyParts, 0.0));
         assert!(matches!(standing(whole(35), bound, Some(whole(34))), Standing::Above(Scope::AnyParts, _)));
         let narrow = (whole(34), Scope::TheseParts);
-        assert_eq!(words(standing(whole(34), narrow, Some(whole(34)))), "certified optimal for whole shards");
+        assert_eq!(words(whole(34), narrow, 34), "certified optimal for whole shards");
+        assert_eq!(words(whole(51), narrow, 34), "at most 50 % above the optimum for whole shards");
+        // A bound far below one width: what these parts can reach, and what more would.
+        let fine = (Rational::new(1, 4), Scope::AnyParts);
         assert_eq!(
-            words(standing(whole(51), narrow, Some(whole(34)))),
-            "at most 50 % above the optimum for whole shards"
+            words(whole(1), fine, 1),
+            "certified optimal for whole shards; more parts allow up to 4x less volume"
         );
+        let twice = "at most 2x the optimum for whole shards; more parts allow up to 8x less volume";
+        assert_eq!(words(whole(2), fine, 1), twice);
+        assert_eq!(words(whole(3), (whole(2), Scope::AnyParts), 2), "at most 50 % above the optimum");
         assert_eq!(standing(whole(0), bound, None), Standing::Optimal(Scope::AnyParts, 0.0));
         assert_eq!(standing(whole(3), (whole(4), Scope::AnyParts), Some(whole(4))), Standing::Unknown);
     }

@@ -134,7 +134,7 @@ fn wrong_output(program: &Program, output: Output, wrong: &Wrong) -> String {
     let written = output.writer.map(|writer| format!("; written last by {}", describe(program, writer)));
     match wrong {
         Wrong::Unset => match written {
-            None => format!("{demand}, but is never written"),
+            None => format!("{demand}, but {} is never written", output.slot),
             Some(written) => format!("{demand}, but holds what was never written{written}"),
         },
         Wrong::Fault(operation, kind) => {

@@ -1,0 +1,58 @@
+//! Command lines that cannot be read: what clap says, and where to go instead.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, Error};
+
+use super::suggest::did_you_mean;
+
+/// What people call commands, and what these are called here.
+const ALSO_CALLED: [(&str, &str); 10] = [
+    ("check", "verify"),
+    ("judge", "verify"),
+    ("validate", "verify"),
+    ("bounds", "bound"),
+    ("machine", "topology"),
+    ("print", "show"),
+    ("view", "show"),
+    ("simulate", "run"),
+    ("convert", "export"),
+    ("improve", "polish"),
+];
+
+/// The error with a pointer to the right command, where one is known.
+pub fn pointed(mut error: Error, command: &Command) -> Error {
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+            let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+            let meant = match (word.as_str(), ALSO_CALLED.iter().find(|(theirs, _)| theirs == word)) {
+                ("plan" | "synth" | "synthesize", _) => {
+                    "; planning has no command of its own: leave `plan` out".to_owned()
+                }
+                (_, Some((_, ours))) => format!("; did you mean {ours}?"),
+                (_, None) => did_you_mean(word, &names),
+            };
+            let meant = meant.replace("`plan`", &format!("`{word}`"));
+            let message = format!("there is no command `{word}`{meant}\n\n`synth --help` lists the commands\n");
+            Error::raw(ErrorKind::InvalidSubcommand, message)
+        }
+        ErrorKind::UnknownArgument => {
+            // \"To pass '-b' as a value\" helps nobody who meant an option.
+            error.remove(ContextKind::Suggested);
+            let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return error };
+            let name = word.trim_start_matches('-').split('=').next().unwrap_or_default().to_owned();
+            let has = |command: &&Command| command.get_arguments().any(|option| option.get_long() == Some(&name));
+            let of: Vec<String> = command
+                .get_subcommands()
+                .filter(has)
+                .map(|command| format!("`synth {}`", command.get_name()))
+                .collect();
+            if !of.is_empty() {
+                let tip = format!("--{name} is an option of {}", of.join(", "));
+                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+            }
+            error
+        }
+        _ => error,
+    }
+}

@@ -1,0 +1,66 @@
+//! How failures are stated: lists, ranges, boxes, and alarms from both ends of a cable.
+
+use serde_json::Value;
+
+use crate::support::bench::{Bench, json, synth, text};
+
+/// What failed, by the topology file that these options give.
+fn failed(words: &str) -> (Value, Value) {
+    let machine = json(&format!("topology --format json {words}"));
+    (machine["failed_ranks"].clone(), machine["failed_links"].clone())
+}
+
+#[test]
+fn ranks_are_stated_as_lists_ranges_and_boxes() {
+    let cases: [(&str, &[u32]); 10] = [
+        ("--torus 4x4 --fail-rank 4-7,12", &[4, 5, 6, 7, 12]),
+        ("--torus 4x4 --fail-rank 12 --fail-rank 4-5", &[4, 5, 12]),
+        ("--torus 4x4x8 --fail-rank 2.2.4,3.2.4", &[74, 75]),
+        ("--torus 4x4x8 --fail-box 2.2.4..3.3.4", &[74, 75, 78, 79]),
+        ("--torus 4x4 --fail-box 1.1..1.1 --fail-rank 0", &[0, 5]),
+        // Around the ring: columns 3 and 0.
+        ("--torus 4x4 --fail-box 3.1..0.2", &[4, 7, 8, 11]),
+        ("--torus 8 --fail-box 7..1", &[0, 1, 7]),
+        ("--torus 4x4 --fail-rank 3 --fail-rank 3", &[3]),
+        ("--torus 4x4 --fail-rank 3-5 --fail-box 0.1..1.1", &[3, 4, 5]),
+        ("--torus 4x4 --wrap no --fail-box 0.1..2.1", &[4, 5, 6]),
+    ];
+    for (words, expected) in cases {
+        assert_eq!(failed(words).0, Value::from(expected), "{words}");
+    }
+}
+
+#[test]
+fn a_failure_stated_twice_counts_once() {
+    let cases = [
+        ("--torus 4x4 --fail 0,1 --fail 1,0", "--torus 4x4 --fail 0,1", "--fail 1,0"),
+        ("--torus 4x4 --fail 0,1 --fail 1.0,0.0,x", "--torus 4x4 --fail 0,1", "--fail 1.0,0.0,x"),
+        ("--torus 4x4 --fail-link 1,0 --fail 0,1", "--torus 4x4 --fail 0,1", "--fail-link 1,0"),
+        ("--torus 4x4 --fail-link 0,1 --fail-link 0,1", "--torus 4x4 --fail-link 0,1", "--fail-link 0,1"),
+        ("--torus 4x4 --fail-rank 3 --fail-rank 2-4", "--torus 4x4 --fail-rank 2-4", "--fail-rank 2-4"),
+    ];
+    for (twice, once, repeated) in cases {
+        assert_eq!(failed(twice), failed(once), "{twice}");
+        let noted = text(&synth(&format!("topology {twice}")).stderr);
+        assert!(noted.starts_with(&format!("note: {repeated}: stated before, and counted once")), "{twice}: {noted}");
+        assert_eq!(noted.lines().count(), 1, "{twice}: {noted}");
+        assert_eq!(text(&synth(&format!("topology {once}")).stderr), "", "{once}");
+    }
+    // What a file states counts too; two links are two failures.
+    let bench = Bench::new();
+    bench.write("m.json", &bench.stdout("topology --torus 4x4 --fail-link 0,1 --fail 4,5 --format json"));
+    let machine = |words: &str| text(&bench.ended(0, words).stdout);
+    let whole = machine("topology --torus 4x4 --fail 0,1 --fail 4,5");
+    assert_eq!(machine("topology --topology m.json --fail 1,0 --fail 5,4"), whole);
+    assert!(machine("topology --topology m.json --fail-link 1,0").contains("1 failed cable, 2 failed links"));
+}
+
+#[test]
+fn a_note_does_not_disturb_programs_that_read_json() {
+    let words = "--torus 4x4 --fail 0,1 --fail 1,0";
+    let said = text(&synth(words).stderr);
+    assert!(said.starts_with("note: --fail 1,0: stated before"), "{said}");
+    let summary: Value = serde_json::from_slice(&synth(&format!("{words} --format json")).stderr).expect("JSON");
+    assert_eq!(summary["machine"], "4x4 torus with 1 failed cable");
+    assert!(synth(&format!("{words} -q")).stderr.is_empty());
+}
