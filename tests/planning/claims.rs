@@ -60,7 +60,7 @@ fn contradiction(of: &Point, rival: &Point) -> Option<String> {
     let (shorter, narrower) = (rival.steps < of.steps, rival.volume < of.volume);
     let steps_wrong = match of.quality.steps {
         Standing::Optimal(scope, _) => about(scope) && shorter,
-        Standing::OptimalJointly(scope, _) => about(scope) && shorter && !(rival.volume > of.volume),
+        Standing::OptimalJointly(scope, _) => about(scope) && shorter && rival.volume <= of.volume,
         Standing::Above(..) | Standing::Unknown => false,
     };
     let volume_wrong = match of.quality.volume {

@@ -147,8 +147,8 @@ fn the_price_of_time_decides_in_how_many_parts_a_broadcast_goes() {
         figures(&plan);
         plan.problem.parts()
     };
-    // Without a price, the most parts considered that 6 divides; with one, one part, or some.
-    assert_eq!(parts(None), 126);
+    // Without a price, so many that filling the pipeline costs a few per cent, and that 6 divides; with one, few.
+    assert!(parts(None) >= 600 && parts(None).is_multiple_of(6));
     let price = |message_bytes| Some(Price { message_bytes, alpha: 1e-6, bandwidth: 1e9 });
     assert_eq!(parts(price(8)), 6);
     assert!((12..=30).contains(&parts(price(20_000))));

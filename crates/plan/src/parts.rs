@@ -77,8 +77,8 @@ fn reduces_to_all(problem: &Problem) -> bool {
 }
 
 /// Steps and width of the best conceivable schedule. From or to one rank, a pipeline of steps of width 1 must first
-/// fill. An all_reduce in which all ranks do the same reduces, then broadcasts, each in whole widths; otherwise links idle
-/// at the ends.
+/// fill. An all_reduce in which all ranks do the same reduces, then broadcasts, each in whole widths; otherwise links
+/// idle at the ends.
 fn least_figures(whole: &Problem, bounds: &Bounds, parts: u32) -> (u32, u32) {
     let (steps, width) = (bounds.least_steps(), bounds.least_width(parts));
     if reduces_to_all(whole) {

@@ -3,8 +3,8 @@
 //! # Idea
 //!
 //! Where every live cable leads both ways, an all-reduce along a spanning tree takes each of its cables once in each
-//! direction: up to the root, where contributions are added, and back down. So it does not matter which rank is the root,
-//! and the question is how many trees fit on the cables:
+//! direction: up to the root, where contributions are added, and back down. So it does not matter which rank is the
+//! root, and the question is how many trees fit on the cables:
 //!
 //! ```text
 //!   rate  =  min over partitions of  (cables between blocks) / (blocks - 1)       (Tutte; Nash-Williams)
@@ -23,11 +23,11 @@
 //!
 //! # Steps and volume
 //!
-//! Volume: on the bound, rounded up to a whole width, from some 250 parts on at 64 ranks; with few parts the ends of the
-//! schedule, where trees begin and finish, cost some units. A rank that has lost most of its cables needs more parts: what comes to it early must come from trees
-//! that hang from it. Steps: about the total width, as steps are 1 wide. Where
-//! steps have a price or a limit, wider ones are tried: they cost volume, since a link adds or copies in a step, not
-//! both.
+//! Volume: on the bound, rounded up to a whole width, from some 250 parts on at 64 ranks; with few parts the ends of
+//! the schedule, where trees begin and finish, cost some units. A rank that has lost most of its cables needs more
+//! parts: what comes to it early must come from trees that hang from it. Steps: about the total width, as steps are 1
+//! wide. Where steps have a price or a limit, wider ones are tried: they cost volume, since a link adds or copies in a
+//! step, not both.
 //!
 //! # Complexity
 //!
@@ -35,9 +35,9 @@
 //!
 //! # Reference
 //!
-//! Tutte, "On the problem of decomposing a graph into n connected factors", 1961; Nash-Williams, "Edge-disjoint spanning
-//! trees of finite graphs", 1961; Edmonds, "Minimum partition of a matroid into independent subsets", 1965. Li and
-//! Willis, "An iterative scheduling technique for resource-constrained project scheduling", EJOR 1992.
+//! Tutte, "On the problem of decomposing a graph into n connected factors", 1961; Nash-Williams, "Edge-disjoint
+//! spanning trees of finite graphs", 1961; Edmonds, "Minimum partition of a matroid into independent subsets", 1965. Li
+//! and Willis, "An iterative scheduling technique for resource-constrained project scheduling", EJOR 1992.
 
 mod cables;
 mod hops;

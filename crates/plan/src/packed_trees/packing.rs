@@ -101,8 +101,8 @@ impl<'a> Packing<'a> {
         packing
     }
 
-    /// A tree over cables that have not had their share yet, as shallow as they allow (Prim). Ties are broken at random:
-    /// the trees of a pattern all want the same links at the same time.
+    /// A tree over cables that have not had their share yet, as shallow as they allow (Prim). Ties are broken at
+    /// random: the trees of a pattern all want the same links at the same time.
     fn grow_one(&self, root: u32, share: u64, rng: &mut Rng) -> Tree {
         let ranks = self.cables.rank_count();
         let mut tree = Tree { root, cable: vec![NONE; ranks], parent: vec![NONE; ranks] };
