@@ -125,7 +125,10 @@ fn point(from: String, plan: Plan) -> Point {
     let text = figures(problem, schedule, Some(&solution.bounds)).to_string();
     for (line, standing) in text.lines().zip([quality.steps, quality.volume]) {
         let names_parts = line.contains(&format!(" for {}", cut(problem)));
-        assert_eq!(names_parts, standing.scope() == Some(Scope::TheseParts), "{from}: {line}, {standing:?}");
+        // A gap may be that of the parts although the bound holds for any.
+        let must = standing.scope() == Some(Scope::TheseParts);
+        let may = must || matches!(standing, Standing::Above(..));
+        assert!(if names_parts { may } else { !must }, "{from}: {line}, {standing:?}");
         assert_eq!(line.contains("optimum") || line.contains("certified"), claims(standing, line), "{from}: {line}");
     }
     Point {

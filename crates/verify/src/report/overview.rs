@@ -7,7 +7,7 @@ use super::figures::{exact_and_decimal, percent, with_article};
 use super::machine::describe;
 use super::quality::{Quality, Standing, volume};
 use super::table::Table;
-use collsynth_core::certificate::{Bounds, Rational};
+use collsynth_core::certificate::{Bounds, Rational, VolumeBound};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Schedule, Statistics};
 use collsynth_core::topology::{Direction, dim_name};
@@ -35,7 +35,8 @@ pub fn figures(problem: &Problem, schedule: &Schedule, bounds: Option<&Bounds>) 
         let bound = least_steps.as_ref().map(|bound| bound.at_least);
         steps.push(quality.steps.of_steps(problem, statistics.steps, bound));
         let least = Rational::new(bounds.least_width(problem.parts()).into(), problem.parts().into());
-        volumes.push(quality.volume.of_volume(problem, volume(problem, schedule), least));
+        let bound_for = least_volume.as_ref().map(VolumeBound::scope);
+        volumes.push(quality.volume.of_volume(problem, volume(problem, schedule), least, bound_for));
     }
     let mut table = Table::new(&[]).indented(2);
     table.row(steps);

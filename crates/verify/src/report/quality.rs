@@ -74,10 +74,20 @@ impl Standing {
         }
     }
 
-    /// The claim about a volume in words; `least` is the bound rounded up to a whole width.
-    pub(super) fn of_volume(self, problem: &Problem, volume: Rational, least: Rational) -> String {
+    /// The claim about a volume in words; `least` is the bound rounded up to a whole width, `bound_for` what the bound
+    /// holds for: one for these parts says nothing about more.
+    pub(super) fn of_volume(
+        self,
+        problem: &Problem,
+        volume: Rational,
+        least: Rational,
+        bound_for: Option<Scope>,
+    ) -> String {
         match self {
             Self::Optimal(scope, 0.0) => format!("certified optimal{}", named(scope, problem)),
+            Self::Optimal(scope, _) if bound_for == Some(Scope::TheseParts) => {
+                format!("certified optimal{}", named(scope, problem))
+            }
             Self::Optimal(scope, above) => {
                 format!("certified optimal{}; more parts allow {} volume", named(scope, problem), up_to(above))
             }
@@ -240,7 +250,7 @@ mod tests {
         let problem = Problem::new(Topology::torus(&[2]).unwrap(), Collective::new(Kind::AllGather)).unwrap();
         let bound = (Rational::new(1024, 31), Scope::AnyParts);
         let words = |value: Rational, bound, least: i128| {
-            standing(value, bound, Some(whole(least))).of_volume(&problem, value, whole(least))
+            standing(value, bound, Some(whole(least))).of_volume(&problem, value, whole(least), Some(bound.1))
         };
         let rounded = words(whole(34), bound, 34);
         assert_eq!(rounded, "certified optimal for whole shards; more parts allow up to 2.8 % less volume");
@@ -248,6 +258,8 @@ mod tests {
         assert!(matches!(standing(whole(35), bound, Some(whole(34))), Standing::Above(Scope::AnyParts, _)));
         let narrow = (whole(34), Scope::TheseParts);
         assert_eq!(words(whole(34), narrow, 34), "certified optimal for whole shards");
+        // A bound for these parts says nothing of more.
+        assert_eq!(words(whole(34), (bound.0, Scope::TheseParts), 34), "certified optimal for whole shards");
         assert_eq!(words(whole(51), narrow, 34), "at most 50 % above the optimum for whole shards");
         // A bound far below one width: what these parts can reach, and what more would.
         let fine = (Rational::new(1, 4), Scope::AnyParts);
