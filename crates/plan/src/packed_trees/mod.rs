@@ -72,7 +72,7 @@ const PASSES: u32 = 24;
 /// let problem = Problem::new(torus, Collective { kind: Kind::AllReduce, parts: 240 })?;
 /// let bounds = bound::find(&problem)?;
 /// let schedule = PackedTrees.plan(&Task::new(&problem, &bounds), &Control::unlimited())?.schedule;
-/// assert_eq!(schedule.total_width(), bounds.least_width(240).into());
+/// assert_eq!(schedule.total_width(), u64::from(bounds.least_width(240)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct PackedTrees;
