@@ -54,7 +54,7 @@ pub fn deliver(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// Writes the text of a file that programs read, whole or not at all, to this path, or to standard output. A terminal
-/// does not get it unless `-` is stated, but is told how to get `what` was withheld.
+/// gets it only if `-` is stated; otherwise a note says that `what` was withheld, and how to get it.
 pub fn deliver_file(path: Option<&Path>, text: &str, what: &str) -> Result<(), Failure> {
     match path {
         Some(path) => deliver(path, text),

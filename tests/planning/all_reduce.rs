@@ -72,6 +72,37 @@ fn spanning_trees_approach_the_bound_on_whole_and_broken_machines() {
     }
 }
 
+/// The bound of partitions, met by trees: `P (N - 1)` hops each way over the cables left, rounded up.
+#[test]
+fn packed_trees_stand_on_the_bound_in_many_parts() {
+    let five = [(18, 19), (11, 17), (15, 21), (25, 31), (1, 7)];
+    // Extents, dead cables, parts, and the total width that the certified bound rounds up to, or a few units more.
+    let cases = [
+        (&[6, 6][..], &five[..], 268, 140, 0),
+        (&[6, 6], &five, 134, 70, 3),
+        (&[4, 4, 4], &[(0, 1)], 382, 126, 0),
+        (&[3, 3], &[(0, 1), (4, 5)], 128, 64, 0),
+    ];
+    for (extents, dead, parts, least, more) in cases {
+        let plan = plan("packed_trees", &torus(extents, dead, &[]), Kind::AllReduce, parts).unwrap();
+        assert_eq!(plan.bounds.least_width(parts), least, "{extents:?}");
+        let (_, volume) = figures(&plan);
+        let width = volume * i128::from(parts);
+        assert!(width <= Rational::from(i128::from(least + more)), "{extents:?}: {width}");
+    }
+}
+
+#[test]
+fn packed_trees_take_fewer_steps_where_they_are_asked_to() {
+    let topology = torus(&[4, 4], &[(0, 1)], &[]);
+    let steps = |goal: Goal<'_>| figures(&plan_for(&topology, &Kind::AllReduce, &goal).unwrap()).0;
+    let many = goal("packed_trees", 120);
+    let least = steps(many);
+    assert!(steps(Goal { max_steps: Some(least / 3), ..many }) <= least / 3);
+    let price = Price { alpha: 1.0, bandwidth: 1e9, message_bytes: 120 };
+    assert!(steps(Goal { price: Some(price), ..many }) <= least / 3);
+}
+
 #[test]
 fn one_direction_alone_may_fail() {
     let failed = FailedLink { from: RankId(0), to: RankId(1), dim: None, both: false };

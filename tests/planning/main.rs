@@ -12,6 +12,7 @@ mod gathering;
 mod lp_planner;
 mod message_size;
 mod optimum;
+mod portfolio;
 mod rooted;
 mod smt;
 #[path = "../support/mod.rs"]

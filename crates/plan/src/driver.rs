@@ -42,19 +42,23 @@ fn plan_in_parts(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<P
     let shared = whole.collective().kind.owners() == 0 && whole.collective().kind.can_be_cut();
     while shared && gap(&best) > CLOSE && parts <= most && control.stop().is_none() {
         parts *= 2;
-        let plan = plan_problem(whole.with_parts(parts)?, goal, control)?;
-        if better(&plan, &best) {
-            best = plan;
-        }
+        keep_better(&mut best, plan_problem(whole.with_parts(parts)?, goal, control));
     }
     // The search may do worse on more parts than on whole messages.
     if parts > 1 && control.stop().is_none() && gap(&best) > CLOSE {
-        let coarse = plan_problem(whole, goal, control)?;
-        if better(&coarse, &best) {
-            best = coarse;
-        }
+        keep_better(&mut best, plan_problem(whole, goal, control));
     }
-    Ok(best)
+    let stopped = control.stop().unwrap_or(best.stopped);
+    Ok(Plan { stopped, ..best })
+}
+
+/// Takes over a plan that is better; a failure, by the time limit say, leaves what there is.
+fn keep_better(best: &mut Plan, found: Result<Plan, PlanError>) {
+    if let Ok(found) = found
+        && better(&found, best)
+    {
+        *best = found;
+    }
 }
 
 /// How far the volume lies above its bound, as a share of it.

@@ -2,7 +2,7 @@
 
 use super::registry::planners;
 use super::smt::{LastUnits, NAME as SMT, last_units};
-use super::{AutoUse, Control, Goal, Outcome, Plan, PlanError, Planner, SharperBounds, Task};
+use super::{AutoUse, Control, Goal, Outcome, Plan, PlanError, Planner, SharperBounds, StopReason, Task};
 use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
 
@@ -56,6 +56,8 @@ pub(crate) fn plan_bounded(
     }
     let Outcome { schedule, stopped, account } = outcome;
     let gap = schedule.total_width() > u64::from(bounds.least_width(problem.parts()));
+    // Another planner may have been cut short.
+    let stopped = if gap && stopped == StopReason::Finished { control.stop().unwrap_or(stopped) } else { stopped };
     let bounds = if gap { sharper.sharp().clone() } else { bounds };
     Ok(Plan { problem, schedule, planner, bounds, stopped, account })
 }

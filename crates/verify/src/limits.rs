@@ -45,7 +45,7 @@ impl Limits {
     }
 }
 
-/// What is said of a file when so many bytes are not enough to judge it.
+/// The message for a file that cannot be judged within this number of bytes.
 pub(crate) fn not_judged(most: u64) -> String {
     format!(
         "not judged: that would take more than {} MiB, more than a file of this size may: {MEMORY_WORD} allows more",

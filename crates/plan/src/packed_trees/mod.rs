@@ -119,13 +119,8 @@ impl Planner for PackedTrees {
             report(&format!("steps of width {step_width}"));
             let search = Search { step_width, passes: PASSES, enough: least, seed: task.seed, stop: &stop };
             let found = search.run(&cables, &packing.trees, &hops);
-            let better = best.as_ref().is_none_or(|best| compare(task, &found, best) == Ordering::Less);
-            let fewer_steps_asked = task.max_steps.is_some() || task.price.is_some();
-            match better {
-                true => best = Some(found),
-                // Wider steps cost more volume each time; once that no longer pays, it will not again.
-                false if !fewer_steps_asked => break,
-                false => {}
+            if best.as_ref().is_none_or(|best| compare(task, &found, best) == Ordering::Less) {
+                best = Some(found);
             }
             if stop() {
                 break;

@@ -14,7 +14,7 @@ use super::packing::Tree;
 
 /// Keys of hops that are one unit of time apart.
 const UNIT: u32 = 16;
-/// Of so many passes, the last two are noisier, by as much as two units: passes settle, and noise shakes them loose.
+/// The last two passes of each round are noisier, by up to two units: passes settle, and noise moves them again.
 const ROUND: u32 = 8;
 const NOISIER: u32 = 2 * UNIT;
 /// Trees that begin in the time that a hop takes, in the first pass.

@@ -24,7 +24,7 @@ enum Failed {
 }
 
 /// Calls a lower rank until it answers. Whoever else answers at its address may go away and leave it to the rank, so
-/// the reason for which an answer is refused is told only when the time is over.
+/// a refused answer is reported only once the time is over.
 pub(super) fn until_answered(
     identity: Identity<'_>,
     peer: RankId,

@@ -25,7 +25,7 @@ impl Ledger {
         Self { limit, violations: BTreeMap::new(), warnings: BTreeMap::new(), totals, memory, exceeded: false }
     }
 
-    /// May so many bytes be taken? If not, the schedule is not judged.
+    /// Does this number of bytes stay within the limit? If not, the schedule is not judged.
     pub(super) fn fits(&mut self, bytes: u64) -> bool {
         self.exceeded |= bytes > self.memory;
         !self.exceeded
