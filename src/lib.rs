@@ -52,7 +52,13 @@ pub mod format {
 }
 
 #[cfg(feature = "command")]
+pub mod cli;
+#[cfg(feature = "command")]
 pub mod report;
+
+/// The command names the library as other programs do.
+#[cfg(feature = "command")]
+extern crate self as collsynth;
 
 /// The example in the README, as a test.
 #[cfg(doctest)]

@@ -1,7 +1,5 @@
-//! The `synth` command. Everything it does is in `cli`, one file per command.
-
-mod cli;
+//! The `synth` command. Everything it does is in the library's `cli`, one file per command.
 
 fn main() -> std::process::ExitCode {
-    cli::run()
+    std::process::ExitCode::from(collsynth::cli::run(std::env::args_os()))
 }

@@ -1,7 +1,6 @@
 //! How a command ends: exit codes and errors.
 
 use std::fmt;
-use std::process::ExitCode;
 
 use collsynth::format::file::FileError;
 use collsynth::plan::PlanError;
@@ -51,6 +50,16 @@ impl Failure {
     pub fn hint(mut self, hint: impl fmt::Display) -> Self {
         self.hint = Some(hint.to_string());
         self
+    }
+
+    /// What is wrong, without the remedy.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The remedy, where one is known.
+    pub fn remedy(&self) -> Option<&str> {
+        self.hint.as_deref()
     }
 
     /// Planning failed.
@@ -138,11 +147,5 @@ impl From<ProblemError> for Failure {
             ProblemError::RootFailed { .. } => failure.hint("state another with --root"),
             _ => failure,
         }
-    }
-}
-
-impl From<Ending> for ExitCode {
-    fn from(ending: Ending) -> Self {
-        Self::from(ending as u8)
     }
 }

@@ -38,12 +38,16 @@ mod topology_options;
 mod usage;
 mod verify;
 
-use std::process::ExitCode;
+use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use ending::{Ending, Failure};
 use output::Format;
+
+pub use ending::{Ending, Failure};
+pub use plan_options::goal_words;
+pub use quantity::{parse_bytes, parse_one_bandwidth, parse_seconds};
+pub use size::{check_chunks, check_ranks};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -99,9 +103,17 @@ enum Command {
     Completions(completions::CompletionsCommand),
 }
 
-/// Reads the command line and runs it.
-pub fn run() -> ExitCode {
-    let cli = Cli::try_parse().unwrap_or_else(|error| usage::pointed(error, &Cli::command()).exit());
+/// Runs the command with these words, the first of them its name. Returns the exit code.
+pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
+    let cli = match Cli::try_parse_from(words) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let error = usage::pointed(error, &Cli::command());
+            // A failure to print it has nowhere to be reported.
+            let _ = error.print();
+            return error.exit_code() as u8;
+        }
+    };
     let result = match &cli.command {
         None => cli.plan.run(),
         Some(Command::Verify(command)) => command.run(),
@@ -124,5 +136,5 @@ pub fn run() -> ExitCode {
         output::note(&failure.to_string());
         failure.ending
     });
-    ExitCode::from(ending)
+    ending as u8
 }

@@ -1,0 +1,81 @@
+//! Long work that Python can interrupt and follow.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use collsynth::plan::{Control, Progress};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+/// How often signals are checked and progress is reported.
+const TICK: Duration = Duration::from_millis(50);
+
+enum News<T> {
+    Progress(String, String, u64, u64),
+    Done(T),
+}
+
+/// Runs `work` in a thread of its own, without the interpreter lock. A signal handler that raises (Ctrl-C) interrupts
+/// it; `progress` is called with the latest report at each tick.
+pub fn interruptible<T: Send + 'static>(
+    py: Python<'_>,
+    time_limit: Option<Duration>,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(Control) -> T + Send,
+) -> PyResult<T> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let (sender, receiver) = channel();
+    let mut control = Control::unlimited().with_interrupt(Arc::clone(&interrupted));
+    if let Some(deadline) = time_limit.and_then(|limit| Instant::now().checked_add(limit)) {
+        control = control.with_deadline(deadline);
+    }
+    if progress.is_some() {
+        let reports = sender.clone();
+        control = control.with_listener(move |Progress { planner, attempt, round, remaining }| {
+            // Nobody listens any more once the work was interrupted.
+            let _ = reports.send(News::Progress(planner.to_owned(), attempt.to_owned(), round, remaining));
+        });
+    }
+    // The receiver is not `Sync`, so it is lent to the code without the lock and comes back.
+    let mut receiver = receiver;
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let _ = sender.send(News::Done(work(control)));
+        });
+        let mut latest = None;
+        let mut told = Instant::now();
+        let mut raised = None;
+        loop {
+            let (news, lent) = py.detach(move || {
+                let news = receiver.recv_timeout(TICK);
+                (news, receiver)
+            });
+            receiver = lent;
+            match news {
+                Ok(News::Done(result)) => return raised.map_or(Ok(result), Err),
+                Ok(News::Progress(planner, attempt, round, remaining)) => {
+                    latest = Some((planner, attempt, round, remaining));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(PyRuntimeError::new_err("planning panicked: please report this"));
+                }
+            }
+            if raised.is_some() || told.elapsed() < TICK {
+                continue;
+            }
+            told = Instant::now();
+            let checked = py.check_signals().and_then(|()| match (progress, latest.take()) {
+                (Some(progress), Some(report)) => progress.call1(report).map(|_| ()),
+                _ => Ok(()),
+            });
+            if let Err(error) = checked {
+                interrupted.store(true, Ordering::Relaxed);
+                raised = Some(error);
+            }
+        }
+    })
+}

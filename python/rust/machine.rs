@@ -1,0 +1,108 @@
+//! Machines.
+
+use collsynth::format::json;
+use collsynth::report::machine::{describe, to_text};
+use collsynth::topology::{DimRef, FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
+use pyo3::prelude::*;
+
+use crate::errors;
+
+/// A machine: ranks, directed links, and what failed.
+#[pyclass(frozen, module = "collsynth._collsynth")]
+pub struct Machine(pub Topology);
+
+#[pymethods]
+impl Machine {
+    /// A torus; empty lists: the defaults.
+    #[staticmethod]
+    fn torus(py: Python<'_>, extents: Vec<u32>, wrap: Vec<bool>, capacity: Vec<u32>) -> PyResult<Self> {
+        built(py, TopologySpec::new(Shape::Torus(Torus { extents, wrap, capacity })))
+    }
+
+    /// An explicit graph of directed links: from, to, capacity.
+    #[staticmethod]
+    fn graph(py: Python<'_>, ranks: u32, links: Vec<(u32, u32, u32)>) -> PyResult<Self> {
+        let link = |(from, to, capacity)| GraphLink { from: RankId(from), to: RankId(to), capacity };
+        built(py, TopologySpec::new(Shape::Graph { ranks, links: links.into_iter().map(link).collect() }))
+    }
+
+    /// The machine of a topology file.
+    #[staticmethod]
+    fn parse(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
+        built(py, json::parse_topology(text).map_err(|error| errors::unreadable(py, name, &error))?)
+    }
+
+    /// The same with a link failed; with `both`, the whole cable.
+    #[pyo3(signature = (start, end, dim, both))]
+    fn fail(&self, py: Python<'_>, start: &str, end: &str, dim: Option<&str>, both: bool) -> PyResult<Self> {
+        let (from, to) = (self.named(py, start)?, self.named(py, end)?);
+        let dim: Option<DimRef> = dim.map(str::parse).transpose().map_err(|error| errors::machine(py, &error))?;
+        let mut spec = self.0.spec().clone();
+        spec.failed_links.push(FailedLink { from, to, dim, both });
+        built(py, spec)
+    }
+
+    /// The same with a rank failed.
+    fn fail_rank(&self, py: Python<'_>, rank: &str) -> PyResult<Self> {
+        let mut spec = self.0.spec().clone();
+        spec.failed_ranks.push(self.named(py, rank)?);
+        built(py, spec)
+    }
+
+    /// The rank of this number or these coordinates.
+    fn rank(&self, py: Python<'_>, text: &str) -> PyResult<u32> {
+        Ok(self.named(py, text)?.0)
+    }
+
+    /// The same text as `synth topology --format json`.
+    fn to_json(&self) -> String {
+        json::topology_to_string(self.0.spec())
+    }
+
+    /// The machine in a few words.
+    fn describe(&self) -> String {
+        describe(&self.0)
+    }
+
+    /// The machine with all its links, for people.
+    fn table(&self) -> String {
+        to_text(&self.0)
+    }
+
+    /// The number of ranks, failed ones included.
+    #[getter]
+    fn rank_count(&self) -> usize {
+        self.0.rank_count()
+    }
+
+    /// The ranks that did not fail.
+    #[getter]
+    fn live_ranks(&self) -> Vec<u32> {
+        self.0.live_ranks().map(|rank| rank.0).collect()
+    }
+
+    /// Every directed link: from, to, capacity, direction, alive.
+    #[getter]
+    fn links(&self) -> Vec<(u32, u32, u32, Option<String>, bool)> {
+        let links = self.0.links().iter();
+        links
+            .map(|link| (link.from.0, link.to.0, link.capacity, link.direction.map(|of| of.to_string()), link.alive))
+            .collect()
+    }
+
+    /// Extents, wrap and capacity of a torus.
+    #[getter]
+    fn torus_shape(&self) -> Option<(Vec<u32>, Vec<bool>, Vec<u32>)> {
+        self.0.as_torus().map(|torus| (torus.extents.clone(), torus.wrap.clone(), torus.capacity.clone()))
+    }
+}
+
+impl Machine {
+    fn named(&self, py: Python<'_>, text: &str) -> PyResult<RankId> {
+        self.0.parse_rank(text).map_err(|error| errors::machine(py, &error))
+    }
+}
+
+fn built(py: Python<'_>, spec: TopologySpec) -> PyResult<Machine> {
+    Topology::new(spec).map(Machine).map_err(|error| errors::machine(py, &error))
+}

@@ -1,0 +1,141 @@
+"""The command `synth`, and what Python hands to it: bounds, trade-offs, comparisons, other tools' formats."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from . import _collsynth
+from ._errors import Error, of_ending
+from ._plan import Plan, Program, load
+from ._topology import Topology
+
+Option = bool | int | float | str | Sequence[int] | Sequence[str] | None
+
+
+def main() -> int:
+    """The command `synth`."""
+    import signal
+
+    # The command has its own handler, which stops with the best plan so far.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return _collsynth.synth_main(["synth", *sys.argv[1:]])
+
+
+def command(*words: str | os.PathLike[str], text: str | None = None) -> str:
+    """Runs `synth` with these words in a process of its own, and returns what it prints.
+
+    `text` is its standard input. Exit codes other than 0 raise the exception they stand for, except that the best found
+    within a time limit is returned.
+    """
+    done = _run(words, text)
+    if done.returncode == 0 or (done.returncode == 4 and done.stdout):
+        return done.stdout
+    raise _failure(done)
+
+
+def _run(words: Sequence[str | os.PathLike[str]], text: str | None) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "collsynth", *(os.fspath(word) for word in words)]
+    return subprocess.run(line, input=text, capture_output=True, text=True, check=False)
+
+
+def _failure(done: subprocess.CompletedProcess[str]) -> Error:
+    message, _, hint = done.stderr.strip().removeprefix("error: ").partition("\nhint: ")
+    return of_ending(done.returncode, message, hint or None)
+
+
+def command_json(*words: str | os.PathLike[str]) -> dict[str, Any]:
+    """The JSON object that `synth` prints for these words; verdicts of any kind are answers."""
+    done = _run(words, None)
+    try:
+        answer: dict[str, Any] = json.loads(done.stdout)
+    except ValueError:
+        raise _failure(done) from None
+    return answer
+
+
+def bounds(topology: Topology, collective: str = "all_to_all", **options: Option) -> list[dict[str, Any]]:
+    """What no schedule can beat, with the evidence in words: the options are those of `synth bound`.
+
+    Each bound says its `figure` (steps or volume) and `at_least`, an int or an exact `Fraction`.
+    """
+    found: list[dict[str, Any]] = _of_machine("bound", topology, collective, options)["bounds"]
+    for one in found:
+        if isinstance(one["at_least"], str):
+            one["at_least"] = Fraction(one["at_least"])
+    return found
+
+
+def pareto(topology: Topology, collective: str = "all_to_all", **options: Option) -> dict[str, Any]:
+    """The trade of steps against volume; the options are those of `synth pareto`."""
+    return _of_machine("pareto", topology, collective, options)
+
+
+def compare(topology: Topology, collective: str = "all_to_all", **options: Option) -> dict[str, Any]:
+    """Planners side by side; the options are those of `synth compare` (`planners=["ring", "trees"]`)."""
+    return _of_machine("compare", topology, collective, options)
+
+
+def export(plan: Plan | Program, to: str, **options: Option) -> str:
+    """A schedule or program in another tool's format: `msccl`, `rccl`, `csv`, `trace` or `goal`."""
+    return command("export", "-", "--to", to, *_words(options), text=plan.to_json())
+
+
+def import_(path: str | os.PathLike[str], format: str, topology: Topology | None = None, **options: Option) -> Any:
+    """What another tool made: `sccl`, `teccl` and `forestcoll` give a plan, `msccl` the object of a rank program.
+
+    Raises `Refuted` if it does not hold.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        machine = _machine_file(topology, folder) if topology is not None else []
+        words = ["import", path, "--from", format, *machine, *_words(options)]
+        text = command(*words, "-o", "-")
+    return json.loads(text) if format == "msccl" else load(text.encode())
+
+
+def polish(plan: Plan, **options: Option) -> Plan:
+    """A plan that is no worse, found by solving for pieces of it; the options are those of `synth polish`."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "schedule.json")
+        plan.save(path)
+        return load(command("polish", path, *_words(options), "-o", "-").encode())
+
+
+def _of_machine(name: str, topology: Topology, collective: str, options: Mapping[str, Option]) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        words = topology.command_words
+        machine = _machine_file(topology, folder) if words is None else words
+        line = [name, *machine, "--collective", collective, *_words(options), "--format", "json"]
+        answer: dict[str, Any] = json.loads(command(*line))
+        return answer
+
+
+def _machine_file(topology: Topology, folder: str) -> list[str]:
+    path = Path(folder, "topology.json")
+    path.write_text(topology.to_json())
+    return ["--topology", str(path)]
+
+
+def _words(options: Mapping[str, Option]) -> list[str]:
+    """Options as the command line has them: `max_steps=3` is `--max-steps 3`, `True` is the option alone."""
+    words = []
+    for name, value in options.items():
+        if value is None or value is False:
+            continue
+        words.append("--" + name.replace("_", "-"))
+        if isinstance(value, (int, float, str)):
+            words += [] if value is True else [f"{value}s" if _is_time(name, value) else str(value)]
+        else:
+            words.append(",".join(map(str, value)))
+    return words
+
+
+def _is_time(name: str, value: float | str) -> bool:
+    return name in ("time_limit", "alpha") and not isinstance(value, str)

@@ -1,0 +1,243 @@
+"""Machines: tori, meshes and graphs, with what failed in them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from ._collsynth import Machine
+from ._errors import UsageError
+
+Rank = int | Sequence[int]
+"""A rank: its number, or its coordinates."""
+
+_Self = TypeVar("_Self", bound="Topology")
+
+
+class Link(NamedTuple):
+    """A directed link."""
+
+    start: int
+    end: int
+    capacity: int
+    #: `x+`, `x-`, `y+`, ...; None on a graph
+    direction: str | None
+    #: False if it failed, or the rank at either end
+    alive: bool
+
+
+class Topology:
+    """A machine. Immutable: what fails, fails in the machine that is returned.
+
+    Ranks are `0..N`; on a torus, rank = x + X*(y + Y*(z + ...)). Failed ranks keep their numbers.
+    """
+
+    _machine: Machine
+    # The words of the command line that describe the machine, by option; None: no command line does.
+    _words: tuple[tuple[str, str], ...] | None
+
+    def __init__(self) -> None:
+        raise TypeError("use Torus(4, 4, 4), Topology.mesh(4, 4), Topology.graph(...) or Topology.from_json(...)")
+
+    @classmethod
+    def _of(cls: type[_Self], machine: Machine, words: tuple[tuple[str, str], ...] | None) -> _Self:
+        topology = cls.__new__(cls)
+        topology._machine, topology._words = machine, words
+        return topology
+
+    @staticmethod
+    def mesh(*extents: int) -> Torus:
+        """A mesh: a torus none of whose dimensions wraps."""
+        return Torus(*extents, wrap=False)
+
+    @staticmethod
+    def graph(ranks: int, links: Iterable[tuple[int, int] | tuple[int, int, int]]) -> Topology:
+        """A graph of directed links: (from, to) or (from, to, capacity)."""
+        whole = [(link[0], link[1], link[2] if len(link) == 3 else 1) for link in links]
+        for start, end, capacity in whole:
+            numbers = {"a rank": start, "the end of a link": end, "a capacity": capacity}
+            for what, number in numbers.items():
+                whole_number(what, number)
+        return Topology._of(Machine.graph(whole_number("ranks", ranks), whole), None)
+
+    @staticmethod
+    def from_json(text: str | bytes | dict[str, Any]) -> Topology:
+        """The machine of a topology file: its text, or the object in it."""
+        if isinstance(text, dict):
+            text = json.dumps(text)
+        if isinstance(text, bytes):
+            text = text.decode()
+        return _typed(Machine.parse(text, "topology"), None)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Topology:
+        """The machine in a topology file."""
+        with open(path, encoding="utf-8") as file:
+            return _typed(Machine.parse(file.read(), os.fspath(path)), (("--topology", os.fspath(path)),))
+
+    def fail_cable(self: _Self, start: Rank, end: Rank, dim: str | None = None) -> _Self:
+        """The same with both links of a cable failed; `dim` (`x`, or `x+` from `start`) where two join them."""
+        return self._fail("--fail", start, end, dim, both=True)
+
+    def fail_link(self: _Self, start: Rank, end: Rank, dim: str | None = None) -> _Self:
+        """The same with the link from `start` to `end` failed; the opposite one stays alive."""
+        return self._fail("--fail-link", start, end, dim, both=False)
+
+    def fail_rank(self: _Self, rank: Rank) -> _Self:
+        """The same with a rank and all its links failed."""
+        word = _word(rank)
+        return self._of(self._machine.fail_rank(word), self._with("--fail-rank", word))
+
+    def _fail(self: _Self, option: str, start: Rank, end: Rank, dim: str | None, both: bool) -> _Self:
+        ends = (_word(start), _word(end))
+        stated = ",".join(ends if dim is None else (*ends, dim))
+        return self._of(self._machine.fail(*ends, dim, both), self._with(option, stated))
+
+    def _with(self, option: str, value: str) -> tuple[tuple[str, str], ...] | None:
+        return None if self._words is None else (*self._words, (option, value))
+
+    @property
+    def command_words(self) -> list[str] | None:
+        """The options of the command that describe this machine; None if only a topology file does."""
+        if self._words is None:
+            return None
+        # The command writes the options of a kind together.
+        order = ["--torus", "--topology", "--wrap", "--capacity", "--fail", "--fail-link", "--fail-rank"]
+        words = sorted(self._words, key=lambda word: order.index(word[0]))
+        return [word for pair in words for word in pair]
+
+    @property
+    def ranks(self) -> int:
+        """The number of ranks, failed ones included."""
+        return self._machine.rank_count
+
+    @property
+    def live_ranks(self) -> list[int]:
+        """The ranks that did not fail, ascending."""
+        return self._machine.live_ranks
+
+    @property
+    def links(self) -> list[Link]:
+        """Every directed link, failed ones included."""
+        return [Link(*link) for link in self._machine.links]
+
+    def rank(self, rank: Rank) -> int:
+        """The number of a rank."""
+        return self._machine.rank(_word(rank))
+
+    def to_json(self) -> str:
+        """The topology file, byte for byte as `synth topology --format json` writes it."""
+        return self._machine.to_json()
+
+    def __str__(self) -> str:
+        return self._machine.describe()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self}>"
+
+    def _repr_html_(self) -> str:
+        from ._html import machine_svg
+
+        return f"<p>{self}</p>{machine_svg(self)}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Topology) and self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restored, (self.to_json(), self._words))
+
+
+class Torus(Topology):
+    """A torus of these extents, the dimension that runs fastest first.
+
+    `wrap`: which dimensions close to rings, for all or one per dimension (default: extents of 3 and more do).
+    `capacity`: chunks a link carries in a step of width 1, for all or one per dimension (default: 1).
+    """
+
+    def __init__(
+        self,
+        *extents: int,
+        wrap: bool | Sequence[bool] | None = None,
+        capacity: int | Sequence[int] | None = None,
+    ) -> None:
+        for extent in extents:
+            whole_number("an extent", extent)
+        words = [("--torus", "x".join(map(str, extents)))]
+        wraps: list[bool] = []
+        if wrap is not None:
+            stated = [wrap] if isinstance(wrap, bool) else list(wrap)
+            wraps = stated * len(extents) if isinstance(wrap, bool) else stated
+            words.append(("--wrap", ",".join("yes" if one else "no" for one in stated)))
+        capacities: list[int] = []
+        if capacity is not None:
+            given = [capacity] if isinstance(capacity, int) else list(capacity)
+            given = [whole_number("a capacity", one) for one in given]
+            capacities = given * len(extents) if isinstance(capacity, int) else given
+            words.append(("--capacity", ",".join(map(str, given))))
+        self._machine = Machine.torus(list(extents), wraps, capacities)
+        self._words = tuple(words)
+
+    def capacities(self, *capacity: int) -> Torus:
+        """The same torus with these capacities, one per dimension; before anything failed."""
+        if any(option.startswith("--fail") for option, _ in self._words or (("--fail", ""),)):
+            raise UsageError("state the capacities before what failed")
+        return Torus(*self.extents, wrap=self.wrap, capacity=capacity)
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Positions per dimension."""
+        return tuple(self._shape()[0])
+
+    @property
+    def wrap(self) -> tuple[bool, ...]:
+        """Per dimension: does the last position join the first?"""
+        return tuple(self._shape()[1])
+
+    @property
+    def capacity(self) -> tuple[int, ...]:
+        """Per dimension: chunks a link carries in a step of width 1."""
+        return tuple(self._shape()[2])
+
+    def _shape(self) -> tuple[list[int], list[bool], list[int]]:
+        shape = self._machine.torus_shape
+        assert shape is not None, "a Torus is made of tori only"
+        return shape
+
+    def coordinates(self, rank: Rank) -> tuple[int, ...]:
+        """The coordinates of a rank."""
+        number, coordinates = self.rank(rank), []
+        for extent in self.extents:
+            coordinates.append(number % extent)
+            number //= extent
+        return tuple(coordinates)
+
+
+def whole_number(what: str, value: Any) -> int:
+    """The value, if it is a whole number that 32 bits can hold."""
+    try:
+        number = value.__index__()
+    except AttributeError:
+        raise UsageError(f"{what} is a whole number, not {value!r}") from None
+    if not 0 <= number < 2**32:
+        raise UsageError(f"{what} is {number}: it lies between 0 and 2^32 - 1")
+    return int(number)
+
+
+def _typed(machine: Machine, words: tuple[tuple[str, str], ...] | None) -> Topology:
+    return (Topology if machine.torus_shape is None else Torus)._of(machine, words)
+
+
+def _restored(text: str, words: tuple[tuple[str, str], ...] | None) -> Topology:
+    return _typed(Machine.parse(text, "topology"), words)
+
+
+def _word(rank: Rank) -> str:
+    """A rank as the command line has it: `5` or `1.1.0`."""
+    if isinstance(rank, Sequence) and not isinstance(rank, str):
+        return ".".join(str(whole_number("a coordinate", one)) for one in rank)
+    return str(whole_number("a rank", rank))

@@ -1,0 +1,95 @@
+"""Verdicts of the judge on schedules and rank programs from any source."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from . import _collsynth
+from ._errors import Refuted, Unreadable, UsageError
+from ._plan import Plan, Program, text_of
+from ._topology import Topology, whole_number
+
+
+@dataclass(frozen=True)
+class Violation:
+    """One violation of a rule, or a warning."""
+
+    #: `C001`, ...; `synth explain CODE` says more
+    code: str
+    message: str
+    #: all that the judge says of it: step, link, chunk, line, ...
+    details: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the judge says of a file."""
+
+    name: str
+    holds: bool
+    #: The first violations, as many as were asked for; `totals` counts them all
+    violations: list[Violation]
+    warnings: list[Violation]
+    #: By code: how often it is violated
+    totals: Mapping[str, int]
+    #: All of it, as `synth verify --format json` prints it
+    json: Mapping[str, Any]
+
+    def raise_for_violations(self) -> Verdict:
+        """The verdict itself; raises `Refuted` if the file does not hold."""
+        if self.holds:
+            return self
+        lines = [f"{self.name}: refuted", *(f"  {violation}" for violation in self.violations)]
+        raise Refuted("\n".join(lines), None, self.violations[0].code if self.violations else None)
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+def verify(
+    file: str | os.PathLike[str] | bytes | Mapping[str, Any] | Plan | Program,
+    *,
+    max_errors: int = 20,
+    contention_free: bool = False,
+    bounds: bool = False,
+    topology: Topology | None = None,
+    rank_map: Sequence[int] = (),
+) -> Verdict:
+    """Judges a schedule or a rank program: a path (gzip accepted), bytes, the object of a JSON file, or a plan.
+
+    `bounds` finds bounds for schedules that state none. For rank programs, `topology` and `rank_map` name the machine
+    they run on, and `contention_free` refuses those in which two transfers may share a link. Raises `Unreadable` if it
+    is no such file.
+    """
+    judging = {
+        "max_errors": whole_number("max_errors", max_errors),
+        "contention_free": contention_free,
+        "rank_map": [whole_number("a rank", rank) for rank in rank_map],
+        "bounds": bounds,
+    }
+    if rank_map and topology is None:
+        raise UsageError("rank_map needs a topology")
+    machine = None if topology is None else topology._machine
+    if isinstance(file, (str, os.PathLike)):
+        name = os.fspath(file)
+        ruling, text = _collsynth.judge_file(file, judging, machine)
+    else:
+        name, content = ("plan", file.to_json()) if isinstance(file, (Plan, Program)) else text_of(file)
+        ruling, text = _collsynth.judge(name, content, judging, machine)
+    verdict = json.loads(text)
+    if ruling == 2:
+        if "code" in verdict:
+            raise Unreadable(name, verdict["code"], verdict["line"], verdict["column"], verdict["message"])
+        raise UsageError(verdict["message"])
+
+    def listed(key: str) -> list[Violation]:
+        return [Violation(one["code"], one["message"], one) for one in verdict.get(key, [])]
+
+    return Verdict(name, ruling == 0, listed("violations"), listed("warnings"), verdict.get("totals", {}), verdict)

@@ -1,0 +1,202 @@
+"""Plans: the same as the command's, exact figures, interruption, and what is refused."""
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import collsynth as cs
+
+DEAD = cs.Torus(4, 4).fail_cable(2, 3)
+KINDS = ["all_to_all", "all_gather", "reduce_scatter", "all_reduce", "barrier", "all_reduce_gathered"]
+ROOTED = ["broadcast", "reduce", "scatter", "gather"]
+
+
+def of_command(plan: cs.Plan) -> str:
+    """What the command that a plan names writes."""
+    words = plan.origin["command"].split()
+    return subprocess.run([*words, "-q"], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("kind", KINDS + ROOTED)
+def test_the_same_bytes_as_the_command(kind):
+    plan = cs.plan(DEAD, kind, root=5 if kind in ROOTED else None, seed=3)
+    assert plan.to_json() == of_command(plan)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"parts": "auto"},
+        {"parts": 3, "max_steps": 6, "planner": "negotiated"},
+        {"message_bytes": "64KiB", "alpha": "1us", "bandwidth": "50GB/s"},
+        {"message_bytes": 1 << 20, "alpha": 2e-6, "bandwidth": 12.5e9, "parts": 2},
+        {"planner": "smt", "minimise": "steps", "threads": 1, "time_limit": "1min"},
+    ],
+    ids=str,
+)
+def test_options_are_those_of_the_command(options):
+    small = cs.Torus(3, 3).fail_link(0, 1).fail_rank(8)
+    plan = cs.plan(small, **options)
+    assert plan.to_json() == of_command(plan)
+
+
+def test_figures_are_exact():
+    plan = cs.plan(cs.Torus(4, 4, 4).fail_cable(2, 3), parts="auto")
+    assert (plan.steps, plan.steps_bound, plan.parts) == (6, 6, 31)
+    assert plan.volume == plan.bound == Fraction(1024, 31)
+    assert plan.gap == 0
+    whole = cs.plan(cs.Torus(4, 4, 4).fail_cable(2, 3))
+    assert (whole.volume, whole.gap) == (34, Fraction(34 * 31, 1024) - 1)
+    assert sum(whole.widths) == 34
+    assert "34" in repr(whole)
+    assert "<svg" in whole._repr_html_()
+
+
+def test_moves_are_those_of_the_file():
+    plan = cs.plan(DEAD, "all_reduce", parts=2)
+    moves = []
+    for number, step in enumerate(plan.to_dict()["steps"], start=1):
+        for transfer in step["transfers"]:
+            op = {"copy": cs.COPY, "reduce": cs.REDUCE}[transfer.get("op", "copy")]
+            moves += [(number, transfer["from"], transfer["to"], chunk, op) for chunk in transfer["chunks"]]
+    assert plan.moves.dtype.names == ("step", "from", "to", "chunk", "op")
+    assert plan.moves.tolist() == moves
+    assert {cs.COPY, cs.REDUCE} == set(np.unique(plan.moves["op"]))
+
+
+def test_threads_and_seeds_change_no_byte():
+    one = cs.plan(DEAD, threads=1)
+    assert one == cs.plan(DEAD, threads=2)
+    assert hash(one) == hash(cs.plan(DEAD))
+
+
+def test_files(tmp_path):
+    plan = cs.plan(DEAD)
+    for name in ("plain.json", "packed.json.gz"):
+        plan.save(tmp_path / name)
+        assert cs.load(tmp_path / name) == plan
+    assert cs.load(plan.to_dict()) == plan
+    assert pickle.loads(pickle.dumps(plan)) == plan
+    with pytest.raises(cs.Error, match="no folder"):
+        plan.save(tmp_path / "nowhere" / "plan.json")
+
+
+@pytest.mark.parametrize("options", [{}, {"barriers": "neighbour"}, {"barriers": "global", "slots": 9}])
+def test_lowering_is_the_command_s(tmp_path, options):
+    plan = cs.plan(DEAD)
+    plan.save(tmp_path / "plan.json")
+    words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    program = plan.lower(**options)
+    assert program.to_json() == cs.command("lower", tmp_path / "plan.json", "-q", *words)
+    assert cs.verify(program).holds
+    assert program.figures["ranks"] == 16
+
+
+def test_live_ranks_without_gaps():
+    plan, was = cs.plan(cs.Torus(4, 4).fail_rank(3)).renumbered()
+    assert was == [rank for rank in range(16) if rank != 3]
+    assert plan.topology.ranks == 15
+    assert cs.verify(plan).holds
+
+
+def test_demands():
+    demand = np.arange(16).reshape(4, 4) % 3
+    plan = cs.plan(cs.Torus(4), "all_to_allv", demand=demand)
+    assert np.array_equal(plan.demand, demand)
+    assert plan.collective == "all_to_allv"
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"collective": "all_to_some"}, cs.UsageError, "no collective is called `all_to_some`; there are all_to_all"),
+        ({"planner": "magic"}, cs.UsageError, "no planner is called `magic`"),
+        ({"planner": "ring", "collective": "barrier"}, cs.UsageError, "does not apply"),
+        ({"root": 3}, cs.UsageError, "has no root"),
+        ({"collective": "all_to_allv"}, cs.UsageError, "needs a demand"),
+        ({"collective": "all_to_allv", "demand": [[1]]}, cs.UsageError, "16 ranks"),
+        ({"collective": "all_to_allv", "demand": [[1, 2]]}, cs.UsageError, "square"),
+        ({"demand": np.ones((16, 16), int)}, cs.UsageError, "no demand matrix"),
+        ({"parts": 0}, cs.UsageError, "at least 1"),
+        ({"parts": "some"}, cs.UsageError, "'auto'"),
+        ({"parts": 2**31}, cs.UsageError, "chunks to deliver"),
+        ({"steps": 3, "max_steps": 3}, cs.UsageError, "exclude"),
+        ({"alpha": 1e-6}, cs.UsageError, "belong together"),
+        ({"message_bytes": "64kib", "alpha": 0, "bandwidth": 1}, cs.UsageError, "did you mean 64KiB"),
+        ({"time_limit": -1}, cs.UsageError, "not negative"),
+        ({"width": 7}, cs.UsageError, "planner smt"),
+        ({"threads": 0}, cs.UsageError, "at least 1"),
+        ({"seed": -1}, cs.UsageError, "seed"),
+        ({"steps": 3}, cs.Impossible, "impossible"),
+    ],
+    ids=str,
+)
+def test_what_is_refused(options, error, message):
+    with pytest.raises(error, match=message) as raised:
+        cs.plan(DEAD, **options)
+    assert raised.value.exit_code == (3 if error is cs.Impossible else 2)
+    assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
+
+
+def test_a_network_in_two():
+    cut = cs.Topology.mesh(4).fail_cable(1, 2)
+    with pytest.raises(cs.Impossible, match="not connected") as raised:
+        cs.plan(cut)
+    assert "--fail-rank" in raised.value.hint
+
+
+def test_progress_and_other_threads_run():
+    seen, ticks, done = [], [], threading.Event()
+
+    def tick():
+        while not done.wait(0.01):
+            ticks.append(time.monotonic())
+
+    ticking = threading.Thread(target=tick)
+    ticking.start()
+    try:
+        hard = cs.Torus(4, 4).fail_cable(0, 1)
+        plan = cs.plan(hard, planner="smt", time_limit=2, parts=3, progress=lambda *report: seen.append(report))
+        assert plan.stopped == "time limit"
+    except cs.Stopped:
+        pass
+    finally:
+        done.set()
+        ticking.join()
+    assert seen
+    assert all(len(report) == 4 for report in seen)
+    assert len(ticks) > 50
+
+
+def test_errors_of_the_callback_are_raised():
+    def fail(*_):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        cs.plan(cs.Torus(4, 4).fail_cable(0, 1), planner="smt", parts=3, time_limit=60, progress=fail)
+
+
+def test_ctrl_c_interrupts_planning():
+    program = "import collsynth as cs; print('go', flush=True); cs.plan(cs.Torus(5, 5), planner='smt', parts=3)"
+    child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "go\n"
+    time.sleep(1)
+    os.kill(child.pid, signal.SIGINT)
+    _, errors = child.communicate(timeout=60)
+    assert "KeyboardInterrupt" in errors
+    assert child.returncode not in (0, None)
+
+
+def test_verdicts_and_plans_are_json():
+    plan = cs.plan(DEAD)
+    assert json.loads(plan.to_json()) == plan.to_dict()
+    assert plan.figures["verified"] is True

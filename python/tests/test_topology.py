@@ -1,0 +1,108 @@
+"""Machines: what they are built from, what fails in them, and what is refused."""
+
+import pickle
+import subprocess
+
+import pytest
+
+import collsynth as cs
+
+
+def test_ranks_and_links():
+    torus = cs.Torus(4, 3).fail_cable(0, 1).fail_link((2, 0), (3, 0)).fail_rank(7)
+    assert torus.ranks == 12
+    assert torus.live_ranks == [0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11]
+    dead = {(link.start, link.end) for link in torus.links if not link.alive}
+    assert {(0, 1), (1, 0), (2, 3)} <= dead
+    assert (3, 2) not in dead
+    assert all(7 in pair for pair in dead - {(0, 1), (1, 0), (2, 3)})
+    assert torus.rank((3, 2)) == 11
+    assert torus.coordinates(11) == (3, 2)
+    assert (torus.extents, torus.wrap, torus.capacity) == ((4, 3), (True, True), (1, 1))
+
+
+def test_failing_changes_nothing_but_the_result():
+    whole = cs.Torus(4, 4)
+    whole.fail_rank(3)
+    assert len(whole.live_ranks) == 16
+    assert isinstance(whole.fail_rank(3), cs.Torus)
+
+
+def test_meshes_and_capacities():
+    mesh = cs.Topology.mesh(3, 3)
+    assert mesh.wrap == (False, False)
+    assert len(mesh.links) == 24
+    torus = cs.Torus(4, 4, capacity=(2, 1))
+    assert {link.capacity for link in torus.links if link.direction in ("x+", "x-")} == {2}
+    assert cs.Torus(4, 4).capacities(2, 1) == torus
+    with pytest.raises(cs.UsageError, match="before what failed"):
+        cs.Torus(4, 4).fail_rank(0).capacities(2, 1)
+
+
+@pytest.mark.parametrize(
+    "torus",
+    [
+        cs.Torus(4, 4),
+        cs.Torus(4, 4, wrap=(True, False)).fail_cable(0, 1, "x"),
+        cs.Torus(2, 2, wrap=True).fail_link(0, 1, "x+"),
+        cs.Torus(4, 4, capacity=2).fail_rank((1, 1)).fail_rank(2).fail_cable(8, 9),
+    ],
+    ids=str,
+)
+def test_the_command_knows_the_same_machine(torus):
+    assert cs.command("topology", *torus.command_words, "--format", "json") == torus.to_json()
+    again = cs.Topology.from_json(torus.to_json())
+    assert again == torus
+    assert hash(again) == hash(torus)
+    assert pickle.loads(pickle.dumps(torus)).command_words == torus.command_words
+
+
+def test_files_and_graphs(tmp_path):
+    ring = cs.Topology.graph(3, [(0, 1), (1, 2, 2), (2, 0)])
+    assert ring.command_words is None
+    assert [tuple(link[:4]) for link in ring.links] == [(0, 1, 1, None), (1, 2, 2, None), (2, 0, 1, None)]
+    path = tmp_path / "machine.json"
+    path.write_text(ring.to_json())
+    assert cs.Topology.load(path) == ring
+    assert cs.Topology.load(path).command_words == ["--topology", str(path)]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: cs.Torus(), "between 1 and 255 dimensions"),
+        (lambda: cs.Torus(0, 4), "extent is at least 1"),
+        (lambda: cs.Torus(-1), "between 0 and 2\\^32"),
+        (lambda: cs.Torus(4.0), "whole number"),
+        (lambda: cs.Torus(4, 4, wrap=[True]), "one entry per dimension"),
+        (lambda: cs.Torus(4, 4).fail_cable(0, 5), "not neighbors"),
+        (lambda: cs.Torus(4, 4).fail_cable(0, 1).fail_link(1, 0), "failed twice"),
+        (lambda: cs.Torus(4, 4).fail_cable(0, 1, "y"), "not neighbors in y"),
+        (lambda: cs.Torus(4, 4).fail_rank(16), "out of range"),
+        (lambda: cs.Torus(4, 4).fail_rank((4, 0)), "no position"),
+        (lambda: cs.Topology.graph(2, [(0, 0)]), "to itself"),
+        (lambda: cs.Torus(1 << 20, 1 << 20), "more than"),
+    ],
+)
+def test_what_makes_no_machine(wrong, message):
+    with pytest.raises(cs.UsageError, match=message):
+        wrong()
+
+
+def test_a_broken_file_has_a_place():
+    with pytest.raises(cs.Unreadable) as raised:
+        cs.Topology.from_json('{"torus": [4, 4],\n "failed_rank": [1]}')
+    assert (raised.value.line, raised.value.code) == (2, "F002")
+    assert pickle.loads(pickle.dumps(raised.value)).line == 2
+
+
+def test_a_notebook_sees_the_machine():
+    drawn = cs.Torus(4, 4).fail_cable(5, 6).fail_rank(0)._repr_html_()
+    assert drawn.count("<circle") >= 16
+    assert "#d22" in drawn
+    assert "#d22" not in cs.Torus(4, 4)._repr_html_()
+
+
+def test_the_command_is_on_the_path():
+    done = subprocess.run(["synth", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"synth {cs.__version__}\n"
