@@ -64,10 +64,10 @@ enum ExportFormat {
     Chakra,
 }
 
-/// Read a schedule or a program that another tool made, and write it as a file of synth
+/// Read a schedule or a program that another tool made
 ///
-/// MSCCL XML becomes a rank program, the others a schedule. It is judged, and written even if it is refuted (exit code
-/// 1). MSCCL XML is judged in each form that it claims, in place and out of place.
+/// It is written as a file of synth. MSCCL XML becomes a rank program, the others a schedule. It is judged, and written
+/// even if it is refuted (exit code 1). MSCCL XML is judged in each form that it claims, in place and out of place.
 #[derive(Args)]
 pub struct ImportCommand {
     /// The file (- for standard input)

@@ -13,10 +13,11 @@ use collsynth::schedule::Solution;
 
 use super::{Ending, Failure, input, output, show};
 
-/// Lower a schedule to a rank program: what each rank's workers send, receive and wait for, without a step clock
+/// Lower a schedule to a rank program, without a step clock
 ///
-/// The schedule is verified first, then the program, in every interleaving. Without barriers only the data is sure to
-/// be right; with them, transfers of different steps never share a link either.
+/// It says what each rank's workers send, receive and wait for. The schedule is verified first, then the program, in
+/// every interleaving. Without barriers only the data is sure to be right; with them, transfers of different steps
+/// never share a link either.
 #[derive(Args)]
 pub struct LowerCommand {
     /// The schedule file (- for standard input)

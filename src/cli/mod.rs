@@ -12,6 +12,7 @@ mod flow_limits;
 mod frontier;
 mod input;
 mod lower;
+mod manual;
 mod output;
 mod pareto;
 mod plan;
@@ -31,6 +32,7 @@ mod secret;
 mod show;
 mod shrink;
 mod size;
+mod smt_options;
 mod suggest;
 mod sweep;
 mod topology;
@@ -40,7 +42,7 @@ mod verify;
 
 use std::ffi::OsString;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use output::Format;
 
@@ -49,11 +51,25 @@ pub use plan_options::goal_words;
 pub use quantity::{parse_bytes, parse_one_bandwidth, parse_seconds};
 pub use size::{check_chunks, check_ranks};
 
+/// The things people do most, for `synth -h`.
+const FIRST: &str = "\
+Examples:
+  synth --torus 4x4x4 --fail 2,3,x -o all.json   plan an all-to-all around a failed cable
+  synth --torus 8x8 --collective all_reduce --message-bytes 64KiB --alpha 1us --bandwidth 50GB/s
+                                                 the fastest for one message size
+  synth verify all.json                          judge any schedule or rank program
+  synth run all.json --bytes 16MiB               run it on buffers, compare every element
+  synth lower all.json                           the program of each rank
+
+`synth plan -h` lists the options of planning, `synth --help` everything.";
+
 const EXAMPLES: &str = "\
 Examples:
   synth --torus 4x4x4 --fail 2,3,x > schedule.json    plan around one failed cable
   synth --torus 8x8 --parts auto -o schedule.json.gz  choose how finely messages are cut
-  synth --torus 4x4 --collective broadcast --root 5    another collective than all-to-all
+  synth --torus 8x8 --message-bytes 64KiB --alpha 1us --bandwidth 50GB/s
+                                                      the fastest for one message size
+  synth --torus 4x4 --collective broadcast --root 5   another collective than all-to-all
   synth verify schedule.json                          judge any schedule
   synth run schedule.json --bytes 16MiB               carry it out among threads, and compare every element
   synth lower schedule.json --barriers neighbour      the program of each rank, without a step clock
@@ -76,7 +92,7 @@ Environment:
 /// Without a subcommand: plans a collective (an all-to-all, unless stated) on the machine described, verifies the
 /// schedule, writes it as JSON to standard output (or -o FILE) and a summary to standard error.
 #[derive(Parser)]
-#[command(name = "synth", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
+#[command(name = "synth", version, args_conflicts_with_subcommands = true, after_help = FIRST, after_long_help = EXAMPLES)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -86,6 +102,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Plan(Box<plan::PlanCommand>),
     Verify(verify::VerifyCommand),
     Pareto(pareto::ParetoCommand),
     Polish(polish::PolishCommand),
@@ -101,11 +118,15 @@ enum Command {
     Explain(explain::ExplainCommand),
     Schema(schema::SchemaCommand),
     Completions(completions::CompletionsCommand),
+    Manual(manual::ManualCommand),
 }
 
 /// Runs the command with these words, the first of them its name. Returns the exit code.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
-    let cli = match Cli::try_parse_from(words) {
+    // `synth -h` fits one screen: `synth plan -h` has the options of planning.
+    let command = Cli::command().mut_args(|arg| arg.hide_short_help(true));
+    let parsed = command.try_get_matches_from(words).and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
             let error = usage::pointed(error, &Cli::command());
@@ -116,6 +137,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     };
     let result = match &cli.command {
         None => cli.plan.run(),
+        Some(Command::Plan(command)) => command.run(),
         Some(Command::Verify(command)) => command.run(),
         Some(Command::Pareto(command)) => command.run(),
         Some(Command::Polish(command)) => command.run(),
@@ -131,6 +153,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
         Some(Command::Explain(command)) => command.run(),
         Some(Command::Schema(command)) => command.run(),
         Some(Command::Completions(command)) => command.run(Cli::command()),
+        Some(Command::Manual(command)) => command.run(Cli::command()),
     };
     let ending = result.unwrap_or_else(|failure: Failure| {
         output::note(&failure.to_string());

@@ -14,15 +14,16 @@ use collsynth::report::curve::{Curve, Point};
 use collsynth::topology::Topology;
 
 use super::collective_options::CollectiveOptions;
-use super::plan_options::{planner_choice, use_threads};
+use super::plan_options::{planner_choice, planner_names, use_threads};
 use super::progress::{Ticker, control};
 use super::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_seconds};
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, Format, plan, size};
 
-/// Show the trade of steps against volume: every schedule found that no other beats in both
+/// Show the trade of steps against volume
 ///
-/// Each is verified before it is shown, with the options that plan it again. Exit codes are as for planning.
+/// Every schedule found that no other beats in both, verified, with the options that plan it again. Exit codes are as
+/// for planning.
 #[derive(Args)]
 pub struct ParetoCommand {
     #[command(flatten)]
@@ -30,7 +31,8 @@ pub struct ParetoCommand {
     #[command(flatten)]
     collective: CollectiveOptions,
     /// The planner; `synth planners` lists them
-    #[arg(long, value_name = "NAME", default_value = "auto", help_heading = "Plan")]
+    #[arg(long, value_name = "NAME", default_value = "auto", help_heading = "Plan", hide_possible_values = true,
+        value_parser = planner_names())]
     planner: String,
     /// Numbers of equal parts each message is cut in (1,2,5), or `auto`: some that fit the volume bound
     #[arg(long, value_name = "N,..|auto", default_value = "auto", help_heading = "Plan")]
@@ -152,22 +154,26 @@ impl ParetoCommand {
     /// Has a schedule judged; keeps its figures.
     fn point(&self, goal: &Goal<'_>, plan: Plan) -> Result<Point, Failure> {
         let (planner, account) = (plan.planner, plan.account.clone());
+        let kind = plan.problem.collective().kind.clone();
         let verified = plan::verified(plan, None)?;
         let observed = verified.report().observed.clone();
-        Ok(Point::new(&verified, observed.as_ref(), planner, account, self.command(goal)))
+        Ok(Point::new(&verified, observed.as_ref(), planner, account, self.command(goal, &kind)))
     }
 
     /// The options that give the schedule, and the whole command line.
-    fn command(&self, goal: &Goal<'_>) -> [String; 2] {
+    fn command(&self, goal: &Goal<'_>, kind: &Kind) -> [String; 2] {
+        let shared = kind.owners() == 0 && kind.can_be_cut();
         let mut options = Vec::new();
         let mut add = |name: &str, value: Option<String>| {
             if let Some(value) = value {
                 options.push(format!("{name} {value}"));
             }
         };
+        let free = goal.planner.is_none() && goal.steps.or(goal.max_steps).is_none();
         let parts = match goal.parts {
-            Parts::Fixed(parts) if parts > 1 => Some(parts.to_string()),
-            _ => None,
+            Parts::Fixed(1) if !(free && shared) => None,
+            Parts::Fixed(parts) => Some(parts.to_string()),
+            Parts::Enough | Parts::Auto => None,
         };
         add("--parts", parts);
         add("--steps", goal.steps.map(|steps| steps.to_string()));

@@ -1,9 +1,10 @@
 //! `synth` without a subcommand: plan, verify, write, summarize.
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::Args;
+use collsynth::bound;
 use collsynth::collective::Collective;
 use collsynth::format::json;
 use collsynth::plan::{Control, Goal, Plan, PlanError, Smt, StopReason};
@@ -19,8 +20,12 @@ use collsynth::{PlannedSchedule, Request};
 use super::collective_options::CollectiveOptions;
 use super::plan_options::{PlanOptions, use_threads};
 use super::progress::{Ticker, control};
+use super::smt_options::SmtOptions;
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, Format, output, proof, size};
+
+/// What a time limit sets aside for verifying a move: twice what was measured on large machines.
+const VERIFYING_A_MOVE: Duration = Duration::from_nanos(100);
 
 /// Plan a collective.
 #[derive(Args)]
@@ -31,6 +36,8 @@ pub struct PlanCommand {
     collective: CollectiveOptions,
     #[command(flatten)]
     options: PlanOptions,
+    #[command(flatten)]
+    smt: SmtOptions,
     /// Write the schedule to this file (.gz: compressed) instead of standard output; written only when complete
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
@@ -44,7 +51,7 @@ pub struct PlanCommand {
 
 impl PlanCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
-        self.options.check()?;
+        self.options.check(&self.smt)?;
         let (topology, notes) = self.topology.topology_and_notes()?;
         // With JSON, standard error has one object.
         if !self.quiet && self.format == Format::Text {
@@ -58,8 +65,9 @@ impl PlanCommand {
         use_threads(self.options.threads)?;
         let ticker = Ticker::new(self.quiet);
         let started = Instant::now();
-        let control = control(self.options.time_limit)?.with_listener(ticker.listener());
-        let smt = self.options.smt();
+        let limit = self.options.time_limit.map(|limit| limit - verifying_time(&problem, limit));
+        let control = control(limit)?.with_listener(ticker.listener());
+        let smt = self.smt.planner();
         let goal = self.options.goal(&smt)?;
         let plan = self.plan(&problem, &goal, &smt, control)?;
         let planning = started.elapsed();
@@ -101,7 +109,7 @@ impl PlanCommand {
     fn plan(&self, problem: &Problem, goal: &Goal<'_>, smt: &Smt, control: Control) -> Result<Plan, Failure> {
         let (topology, kind) = (problem.topology(), problem.collective().kind.clone());
         let planned = Request::new(topology, kind).goal(*goal).control(control.clone()).run();
-        match (&planned, &self.options.proof) {
+        match (&planned, &self.smt.proof) {
             (Err(PlanError::Refuted { .. }), Some(path)) => proof::write(problem, goal, smt, &control, path)?,
             (Err(_), Some(_)) => output::note("no proof is written: none was needed, or found"),
             (Ok(_), Some(_)) => output::note("no proof is written: there is a schedule"),
@@ -121,9 +129,19 @@ impl PlanCommand {
         let mut words = vec!["synth".to_owned()];
         words.extend(self.topology.words());
         words.extend(self.collective.words());
-        words.extend(self.options.words(goal));
+        words.extend(self.options.words(goal, &self.smt));
         words.join(" ")
     }
+}
+
+/// The part of a time limit, half at most, that verifying will take: the moves of a schedule on its volume bound.
+fn verifying_time(problem: &Problem, limit: Duration) -> Duration {
+    let moves = bound::find(problem).ok().and_then(|bounds| bounds.volume).map_or(0.0, |bound| {
+        let capacity = problem.topology().live_links().map(|id| f64::from(problem.topology().link(id).capacity));
+        let volume = *bound.at_least.numer() as f64 / *bound.at_least.denom() as f64;
+        volume * f64::from(problem.parts()) * capacity.sum::<f64>()
+    });
+    VERIFYING_A_MOVE.mul_f64(moves).min(limit / 2)
 }
 
 /// Has a planned schedule judged.

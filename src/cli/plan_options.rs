@@ -1,16 +1,16 @@
 //! The options that set the goal of planning and the limits of its search.
 
-use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
 use collsynth::cost::Price;
-use collsynth::plan::{Goal, Minimize, Parts, Planner, Smt, SmtBackend, planner_named, planners};
+use collsynth::plan::{Goal, Parts, Planner, Smt, planner_named, planners};
 
 use super::Failure;
 use super::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_seconds};
-use super::suggest::did_you_mean;
+use super::smt_options::SmtOptions;
+use super::suggest::OneOf;
 
 /// The most steps that can be asked for: more than the largest distance, in hops.
 const MOST_STEPS: i64 = u16::MAX as i64;
@@ -20,10 +20,12 @@ const MOST_STEPS: i64 = u16::MAX as i64;
 #[command(next_help_heading = "Plan")]
 pub struct PlanOptions {
     /// The planner; `synth planners` lists them
-    #[arg(long, allow_negative_numbers = true, value_name = "NAME", default_value = "auto")]
+    #[arg(long, allow_negative_numbers = true, value_name = "NAME", default_value = "auto", hide_possible_values = true,
+        value_parser = planner_names())]
     planner: String,
-    /// Equal parts each message is cut in, or `auto`: more parts allow less volume, and take longer to plan [default:
-    /// 1; with --message-bytes auto]
+    /// Equal parts each message is cut in, or `auto` for the least volume: more parts allow less, and take longer to
+    /// plan [default: 1; for all_reduce, broadcast and reduce, unless a planner or steps are stated, as many as bring
+    /// the volume within 5 % of its bound; with --message-bytes auto]
     #[arg(long, allow_negative_numbers = true, value_name = "N|auto")]
     parts: Option<PartsArgument>,
     /// Exactly this many steps
@@ -47,19 +49,6 @@ pub struct PlanOptions {
     /// Drives random choices: the same seed gives the same schedule
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Planner smt: at most this total width, the sum of the widths of all steps
-    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    width: Option<u32>,
-    /// Planner smt: what counts first, `volume` (unless stated) or `steps`
-    #[arg(long = "minimise", value_name = "WHAT", conflicts_with = "steps")]
-    minimize: Option<Minimize>,
-    /// Planner smt: who solves the formulas, `cadical` (unless stated) or `z3`, in builds that have it
-    #[arg(long, value_name = "NAME")]
-    smt_backend: Option<SmtBackend>,
-    /// Planner smt: where there is no schedule of these --steps and --width, write the proof to this file (LRAT if it
-    /// is named .lrat, else DRAT), and the refuted formula to FILE.cnf
-    #[arg(long, value_name = "FILE", requires_all = ["steps", "width"])]
-    pub proof: Option<PathBuf>,
     /// Threads to plan with [default: one per core]; their number does not change the schedule
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
@@ -73,14 +62,14 @@ enum PartsArgument {
 }
 
 impl PlanOptions {
-    /// The goal; `smt` comes from [`PlanOptions::smt`].
+    /// The goal; `smt` comes from [`SmtOptions::planner`].
     pub fn goal<'a>(&self, smt: &'a Smt) -> Result<Goal<'a>, Failure> {
         Ok(Goal {
             planner: planner_choice(&self.planner, smt)?,
             parts: match self.parts {
                 Some(PartsArgument::Fixed(parts)) => Parts::Fixed(parts),
-                None if self.message_bytes.is_none() => Parts::Fixed(1),
-                Some(PartsArgument::Auto) | None => Parts::Auto,
+                Some(PartsArgument::Auto) => Parts::Auto,
+                None => Parts::Enough,
             },
             steps: self.steps,
             max_steps: self.max_steps,
@@ -89,33 +78,13 @@ impl PlanOptions {
         })
     }
 
-    /// The SMT planner with these options.
-    pub fn smt(&self) -> Smt {
-        Smt {
-            backend: self.smt_backend.unwrap_or_default(),
-            minimize: self.minimize.unwrap_or_default(),
-            width: self.width,
-        }
-    }
-
-    /// Refuses options that the stated planner does not read.
-    pub fn check(&self) -> Result<(), Failure> {
-        let stated = [
-            ("--width", self.width.is_some()),
-            ("--minimise", self.minimize.is_some()),
-            ("--smt-backend", self.smt_backend.is_some()),
-            ("--proof", self.proof.is_some()),
-        ];
-        if self.proof.is_some() && matches!(self.parts, Some(PartsArgument::Auto)) {
+    /// Refuses options that do not go with each other.
+    pub fn check(&self, smt: &SmtOptions) -> Result<(), Failure> {
+        smt.check(&self.planner)?;
+        if smt.proof.is_some() && matches!(self.parts, Some(PartsArgument::Auto)) {
             return Err(Failure::usage("a proof is about a number of parts").hint("state --parts as a number"));
         }
-        match stated.iter().find(|(_, stated)| *stated && self.planner != "smt") {
-            Some((name, _)) => {
-                Err(Failure::usage(format!("{name} is for the planner smt, and this is `{}`", self.planner))
-                    .hint("add --planner smt"))
-            }
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// The parts asked for; 1 for `auto`.
@@ -132,11 +101,9 @@ impl PlanOptions {
     }
 
     /// The options that shape the schedule, as they would be typed again; defaults are left out.
-    pub fn words(&self, goal: &Goal<'_>) -> Vec<String> {
+    pub fn words(&self, goal: &Goal<'_>, smt: &SmtOptions) -> Vec<String> {
         let mut words = goal_words(&Goal { seed: 0, ..*goal });
-        words.extend(self.width.iter().flat_map(|width| word("--width", width)));
-        words.extend(self.minimize.iter().flat_map(|what| word("--minimise", what)));
-        words.extend(self.smt_backend.iter().flat_map(|backend| word("--smt-backend", backend)));
+        words.extend(smt.words());
         words
             .extend(self.time_limit.iter().flat_map(|limit| word("--time-limit", format!("{}s", limit.as_secs_f64()))));
         words.extend((self.seed != 0).then(|| word("--seed", self.seed)).into_iter().flatten());
@@ -149,8 +116,9 @@ pub fn goal_words(goal: &Goal<'_>) -> Vec<String> {
     let mut words = Vec::new();
     words.extend(goal.planner.iter().flat_map(|planner| word("--planner", planner.name())));
     match goal.parts {
-        // With a price, they would be chosen.
-        Parts::Fixed(1) if goal.price.is_none() => {}
+        Parts::Enough => {}
+        // What it would be unless stated.
+        Parts::Fixed(1) if goal.planner.is_some() || goal.steps.or(goal.max_steps).is_some() => {}
         Parts::Fixed(parts) => words.extend(word("--parts", parts)),
         Parts::Auto => words.extend(word("--parts", "auto")),
     }
@@ -176,12 +144,13 @@ pub fn planner_choice<'a>(name: &str, smt: &'a Smt) -> Result<Option<&'a dyn Pla
 
 /// The planner of this name.
 pub fn named(name: &str) -> Result<&'static dyn Planner, Failure> {
-    planner_named(name).map_err(|_| {
-        let names: Vec<&str> = planners().iter().map(|planner| planner.name()).collect();
-        let meant = did_you_mean(name, &names);
-        Failure::usage(format!("no planner is called `{name}`{meant}"))
-            .hint("`synth planners` lists them, and says what each of them does")
-    })
+    planner_named(name).map_err(Failure::usage)
+}
+
+/// The names of all planners, and `auto`.
+pub fn planner_names() -> OneOf {
+    let names = planners().iter().map(|planner| planner.name());
+    OneOf::new("planner", std::iter::once("auto").chain(names).collect()).listed_by("synth planners")
 }
 
 /// An option with its value.

@@ -17,9 +17,10 @@ use super::progress::{Ticker, control};
 use super::quantity::parse_duration;
 use super::{Ending, Failure, Format, output, show};
 
-/// Improve a schedule: ask the SMT planner for one step, or one unit of width, less, until that is refuted
+/// Improve a schedule with the SMT planner
 ///
-/// The result is verified and written, even if nothing better was found. Exit codes are as for planning.
+/// Asks for one step, or one unit of width, less, until that is refuted. The result is verified and written, even if
+/// nothing better was found. Exit codes are as for planning.
 #[derive(Args)]
 pub struct PolishCommand {
     /// The schedule file (- for standard input)

@@ -8,14 +8,15 @@ use clap::{Args, ValueEnum};
 use collsynth::audit::{self, AuditedProgram};
 use collsynth::format::json;
 use collsynth::report::audit::{Audited, Source};
-use collsynth::report::run::{RunReport, block_for};
+use collsynth::report::run::{RunReport, block_for, sizes_to_text};
 use collsynth::runtime::tcp::{self, RankTable, TcpOptions, TcpTransport};
 use collsynth::runtime::{Communicator, Dtype, Group, ReduceOp, RunError, Runnable, Sample, Transport, Trial, threads};
 use collsynth::topology::RankId;
 use half::{bf16, f16};
 
 use super::output::note;
-use super::quantity::{parse_bytes_or_none, parse_duration};
+use super::progress::Ticker;
+use super::quantity::{parse_bytes, parse_bytes_or_none, parse_duration};
 use super::run_calls::{Outcome, outcomes};
 use super::secret::secret;
 use super::suggest::OneOf;
@@ -30,7 +31,7 @@ const BUFFERS: u64 = 4;
 const NO_SECRET: &str = "warning: without a secret, any program that reaches the ports in the rank table can take the \
                          place of a rank (--secret-file)";
 
-/// Run a schedule or a rank program on random data: compare every element of the result, and time it
+/// Run a schedule or a rank program on random data, check and time it
 ///
 /// The file is judged first; one that does not hold is not run. Ranks are threads or tasks of this process, or joined
 /// by TCP or MPI. Exit code 0 if every element equals the result of plain arithmetic, 1 if one does not (or the file
@@ -43,6 +44,17 @@ pub struct RunCommand {
     /// Bytes of the larger of a rank's two buffers
     #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = parse_bytes_or_none)]
     bytes: u64,
+    /// Sweep sizes from this one to --max-bytes, a line of figures for each: -b 1KiB -e 64MiB -f 4
+    #[arg(short = 'b', long, value_name = "SIZE", value_parser = parse_bytes, requires = "max_bytes",
+        conflicts_with_all = ["bytes", "rank"])]
+    min_bytes: Option<u64>,
+    /// The largest size of a sweep
+    #[arg(short = 'e', long, value_name = "SIZE", value_parser = parse_bytes, requires = "min_bytes")]
+    max_bytes: Option<u64>,
+    /// From a size of a sweep to the next
+    #[arg(short = 'f', long, value_name = "N", default_value = "2", requires = "min_bytes",
+        value_parser = clap::value_parser!(u64).range(2..))]
+    factor: u64,
     /// The type of the elements: f32, f64, f16, bf16, i32, i64 or u8
     #[arg(long, value_name = "TYPE", default_value = "f32", hide_possible_values = true,
         value_parser = OneOf::new("type", Dtype::ALL.map(Dtype::name).to_vec()).try_map(|name| name.parse::<Dtype>()))]
@@ -133,20 +145,54 @@ impl RunCommand {
     }
 
     fn run_as<E: Sample>(&self, runnable: Runnable<'_>) -> Result<Ending, Failure> {
+        if self.transport == TransportName::Mpi && self.rank.is_none() {
+            if self.min_bytes.is_some() {
+                return Err(Failure::usage("an MPI job runs one size").hint("start a job for each size, with --bytes"));
+            }
+            return self.in_job(runnable, &self.trial::<E>(runnable, self.bytes)?);
+        }
+        let Some(sizes) = self.sizes() else {
+            let report = self.measured::<E>(runnable, self.bytes)?;
+            return self.print(&report);
+        };
+        let runs = sizes.map(|bytes| self.measured::<E>(runnable, bytes)).collect::<Result<Vec<_>, _>>()?;
+        let json = || runs.iter().map(RunReport::to_json).collect();
+        self.format.print(|| sizes_to_text(&runs), json)?;
+        Ok(if runs.iter().all(RunReport::holds) { Ending::Success } else { Ending::Refuted })
+    }
+
+    /// The sizes of a sweep.
+    fn sizes(&self) -> Option<impl Iterator<Item = u64>> {
+        let (first, last) = self.min_bytes.zip(self.max_bytes)?;
+        let factor = self.factor;
+        Some(
+            std::iter::successors(Some(first), move |size| size.checked_mul(factor))
+                .take_while(move |&size| size <= last),
+        )
+    }
+
+    /// Random data of about this size, which may fill the memory.
+    fn trial<E: Sample>(&self, runnable: Runnable<'_>, bytes: u64) -> Result<Trial<E>, Failure> {
         let (problem, topology) = (runnable.problem(), runnable.problem().topology());
         let one = self.rank.is_some() || self.transport == TransportName::Mpi;
         let here = if one { 1 } else { topology.live_rank_count() };
-        let memory = self.bytes.saturating_mul(BUFFERS).saturating_mul(here as u64);
+        let memory = bytes.saturating_mul(BUFFERS).saturating_mul(here as u64);
         if memory > MOST_MEMORY {
             let ranks = collsynth::report::figures::count(here, "rank");
             let text = format!("buffers for {ranks} take {memory} bytes of memory; at most {MOST_MEMORY} are taken");
             return Err(Failure::usage(text).hint("choose fewer --bytes"));
         }
-        let block = block_for(problem, self.bytes, self.dtype);
-        let trial = Trial::<E>::new(problem, block, self.op, self.seed);
+        Ok(Trial::new(problem, block_for(problem, bytes, self.dtype), self.op, self.seed))
+    }
+
+    /// Runs one size in this process, or this process's rank of it.
+    fn measured<'a, E: Sample>(&self, runnable: Runnable<'a>, bytes: u64) -> Result<RunReport<'a>, Failure> {
+        let topology = runnable.problem().topology();
+        let trial = self.trial::<E>(runnable, bytes)?;
+        let ticker = Ticker::new(false);
+        ticker.say("running");
         let only = self.rank.as_ref().map(|text| topology.parse_rank(text)).transpose().map_err(Failure::usage)?;
         let outcomes = match (self.transport, only, &self.rank_table) {
-            (TransportName::Mpi, None, None) => return self.in_job(runnable, &trial),
             (TransportName::Threads, None, None) => {
                 threads::run(runnable, self.timeout, |communicator| self.on_rank(&trial, communicator))
                     .map_err(|error| broken(&[error.to_string()]))?
@@ -163,10 +209,19 @@ impl RunCommand {
             _ => return Err(Failure::usage("--rank, --rank-table and --secret-file go with --transport tcp")),
         };
         let (outcomes, troubles) = sorted(outcomes);
+        ticker.finish();
         if !troubles.is_empty() {
             return Err(broken(&troubles));
         }
-        self.print(&self.report(runnable, block, only, &outcomes))
+        let report = self.report(runnable, block_for(runnable.problem(), bytes, self.dtype), only, &outcomes);
+        if report.bytes() != bytes && runnable.problem().collective().kind.has_volume() {
+            note(&format!(
+                "note: {bytes} bytes do not divide into blocks of {}: {} were run",
+                self.dtype,
+                report.bytes()
+            ));
+        }
+        Ok(report)
     }
 
     /// Runs this process's rank of an MPI job.

@@ -6,7 +6,7 @@ use collsynth::report::comparison;
 
 use super::{Ending, Failure, output};
 
-/// Print the JSON Schema of schedule files, topology files, rank program files or comparisons
+/// Print the JSON Schema of a kind of file
 #[derive(Args)]
 pub struct SchemaCommand {
     /// Of which files

@@ -39,7 +39,7 @@ pub struct ShowCommand {
     /// Only transfers over this link, from U to V
     #[arg(long, allow_negative_numbers = true, value_name = "U,V")]
     link: Option<String>,
-    /// Only this chunk, as in files: '3>7', or '3>7/1' for part 1 alone (in quotes: a shell reads > as its own)
+    /// Only this chunk: 3-7 (in files 3>7), or 3-7/1 for part 1 alone
     #[arg(long, allow_negative_numbers = true, value_name = "CHUNK")]
     chunk: Option<String>,
     /// List all chunks of a transfer, and all operations of a worker
@@ -131,7 +131,8 @@ impl ShowCommand {
         }
         let topology = problem.topology();
         let rank = self.rank.as_ref().map(|text| topology.parse_rank(text)).transpose();
-        let chunks = self.chunk.as_ref().map(|label| chunks_named(problem, label)).transpose();
+        let chunks =
+            self.chunk.as_ref().map(|label| chunks_named(problem, &label.replacen(['-', ':'], ">", 1))).transpose();
         let link = self.ends(topology)?;
         if let Some((from, to)) = link
             && topology.links_between(from, to).next().is_none()

@@ -55,12 +55,19 @@ pub fn did_you_mean(word: &str, names: &[&str]) -> String {
 pub struct OneOf {
     what: &'static str,
     names: Vec<&'static str>,
+    /// The command that lists them.
+    listed_by: Option<&'static str>,
 }
 
 impl OneOf {
     /// These names of a `what`.
     pub fn new(what: &'static str, names: Vec<&'static str>) -> Self {
-        Self { what, names }
+        Self { what, names, listed_by: None }
+    }
+
+    /// The same, where a command says what each of them does.
+    pub fn listed_by(self, command: &'static str) -> Self {
+        Self { listed_by: Some(command), ..self }
     }
 }
 
@@ -73,7 +80,11 @@ impl TypedValueParser for OneOf {
             return Ok(word.into_owned());
         }
         let meant = did_you_mean(&word, &self.names);
-        let known = if meant.is_empty() { format!("; there are {}", self.names.join(", ")) } else { meant };
+        let known = match self.listed_by {
+            Some(command) => format!("{meant}\nhint: `{command}` lists them, and says what each of them does"),
+            None if meant.is_empty() => format!("; there are {}", self.names.join(", ")),
+            None => meant,
+        };
         let message = format!("no {} is called `{word}`{known}\n", self.what);
         Err(Error::raw(ErrorKind::ValueValidation, message).with_cmd(command))
     }

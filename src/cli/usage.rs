@@ -6,7 +6,9 @@ use clap::{Command, Error};
 use super::suggest::did_you_mean;
 
 /// What people call commands, and what these are called here.
-const ALSO_CALLED: [(&str, &str); 10] = [
+const ALSO_CALLED: [(&str, &str); 12] = [
+    ("synth", "plan"),
+    ("synthesize", "plan"),
     ("check", "verify"),
     ("judge", "verify"),
     ("validate", "verify"),
@@ -25,14 +27,10 @@ pub fn pointed(mut error: Error, command: &Command) -> Error {
         ErrorKind::InvalidSubcommand => {
             let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return error };
             let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
-            let meant = match (word.as_str(), ALSO_CALLED.iter().find(|(theirs, _)| theirs == word)) {
-                ("plan" | "synth" | "synthesize", _) => {
-                    "; planning has no command of its own: leave `plan` out".to_owned()
-                }
-                (_, Some((_, ours))) => format!("; did you mean {ours}?"),
-                (_, None) => did_you_mean(word, &names),
+            let meant = match ALSO_CALLED.iter().find(|(theirs, _)| theirs == word) {
+                Some((_, ours)) => format!("; did you mean {ours}?"),
+                None => did_you_mean(word, &names),
             };
-            let meant = meant.replace("`plan`", &format!("`{word}`"));
             let message = format!("there is no command `{word}`{meant}\n\n`synth --help` lists the commands\n");
             Error::raw(ErrorKind::InvalidSubcommand, message)
         }

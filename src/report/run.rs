@@ -146,7 +146,8 @@ impl RunReport<'_> {
         self.problem().collective().kind.name()
     }
 
-    fn bytes(&self) -> u64 {
+    /// Bytes of the larger of a rank's two buffers.
+    pub fn bytes(&self) -> u64 {
         (blocks(self.problem()) * self.block) as u64 * self.dtype.bytes() as u64
     }
 
@@ -154,6 +155,39 @@ impl RunReport<'_> {
     fn bandwidths(&self) -> Option<(f64, f64)> {
         bandwidths(self.problem(), self.bytes() as f64, self.time.as_secs_f64())
     }
+}
+
+/// Runs of several sizes, a line for each, in the columns and units of nccl-tests.
+pub fn sizes_to_text(runs: &[RunReport<'_>]) -> String {
+    let Some(first) = runs.first() else { return String::new() };
+    let mut text = format!("{}, run by {}\n", first.headline(), first.transport);
+    let headings = ["size (B)", "count", "type", "redop", "time (us)", "algbw (GB/s)", "busbw (GB/s)", "wrong"];
+    let mut table = Table::new(&headings).indented(2);
+    for run in runs {
+        let (bytes, time) = (run.bytes(), run.time.as_secs_f64());
+        let [algorithm, bus] = run.bandwidths().map_or(["-".to_owned(), "-".to_owned()], |(algorithm, bus)| {
+            [algorithm, bus].map(|b| format!("{:.2}", b / 1e9))
+        });
+        table.row([
+            bytes.to_string(),
+            (bytes / run.dtype.bytes() as u64).to_string(),
+            run.dtype.name().to_owned(),
+            run.op.name().to_owned(),
+            format!("{:.1}", time * 1e6),
+            algorithm,
+            bus,
+            (run.mismatches.len() + run.unrepeated.len()).to_string(),
+        ]);
+    }
+    let _ = write!(text, "{table}");
+    text.push_str(&wrong_to_text(runs));
+    text
+}
+
+/// What was wrong, a line for each run that has it.
+fn wrong_to_text(runs: &[RunReport<'_>]) -> String {
+    let wrong = runs.iter().filter(|run| !run.holds());
+    wrong.map(|run| format!("\n  {} bytes: {}", run.bytes(), run.result())).collect()
 }
 
 /// The elements of a block with which the larger of a rank's two buffers has about this many bytes; 0 only for 0 bytes.

@@ -53,7 +53,7 @@ const MISTAKES: [(&str, i32, &[&str]); 47] = [
     ("--torus 4x4 --collective broadcast --root 3 --fail-rank 3", 2, &["root 3 is a failed rank", "--root"]),
     ("--torus 4x4 -o missing/s.json", 2, &["cannot write missing/s.json", "there is no folder missing"]),
     ("--torus 4x4 verify", 2, &["cannot be used with"]),
-    ("plan --torus 4x4", 2, &["planning has no command of its own: leave `plan` out"]),
+    ("synthesize --torus 4x4", 2, &["did you mean plan?"]),
     ("judge s.json", 2, &["did you mean verify?"]),
 ];
 

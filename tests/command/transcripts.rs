@@ -1,4 +1,4 @@
-//! The transcripts in README.md and docs/tutorial.md: every `console` block is run and compared. After a wanted change,
+//! The transcripts in README.md and docs: every `console` block is run by a shell and compared. After a wanted change,
 //! `SYNTH_UPDATE_README=1 cargo test --test command` renews the answers.
 
 use std::fmt::Write as _;
@@ -13,8 +13,14 @@ fn the_readme_tells_the_truth() {
 }
 
 #[test]
-fn the_tutorial_tells_the_truth() {
-    tells_the_truth("docs/tutorial.md", 10);
+fn the_documents_tell_the_truth() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    for entry in fs::read_dir(docs).expect("a folder") {
+        let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
+        if name.ends_with(".md") {
+            tells_the_truth(&format!("docs/{name}"), if name == "tutorial.md" { 10 } else { 0 });
+        }
+    }
 }
 
 /// Runs the commands of a page one after the other in a folder; there are at least `least` of them.
@@ -47,30 +53,15 @@ fn tells_the_truth(page: &str, least: usize) {
 
 /// What a terminal shows for a command, `> FILE` included, without the times taken.
 fn transcript(bench: &Bench, command: &str) -> String {
-    let (command, file) = match command.split_once(" > ") {
-        Some((command, file)) => (command, Some(file)),
-        None => (command, None),
-    };
-    let (program, words) = command.split_once(' ').expect("a program and its words");
-    // No word has blanks, so quotes only keep a shell from reading > as its own.
-    let words = words.replace('\'', "");
-    let output = match program {
-        "synth" => bench.run(&words),
-        "synth-verify" => bench.judge(&words),
-        _ => panic!("`{command}` is no command of ours"),
-    };
-    let mut seen = text(&output.stderr);
-    match file {
-        Some(file) => bench.write(file, &text(&output.stdout)),
-        None => seen.push_str(&text(&output.stdout)),
-    }
+    let output = bench.shell(command);
+    let seen = text(&output.stderr) + &text(&output.stdout);
     let mut shown = String::new();
     for line in seen.lines() {
         let _ = match (line.split_once(" in "), line.starts_with("planned by ")) {
             (Some((planner, _)), true) => writeln!(shown, "{planner} in ... s; verified in ... s"),
             _ => writeln!(shown, "{line}"),
         };
-        if words.starts_with("run ") && line.starts_with("  result ") {
+        if command.starts_with("synth run ") && line.starts_with("  result ") {
             shown.push_str("  ...\n");
             break;
         }

@@ -26,6 +26,8 @@ fn help_texts() {
         "explain",
         "schema",
         "completions",
+        "manual",
+        "plan",
     ] {
         let name = if command.is_empty() { "synth" } else { command };
         insta::assert_snapshot!(format!("help_{name}"), bench.stdout(&format!("{command} --help")));

@@ -41,6 +41,17 @@ impl Bench {
         output
     }
 
+    /// Runs a line by a shell that finds our programs.
+    pub fn shell(&self, line: &str) -> Output {
+        let ours = [Path::new(env!("CARGO_BIN_EXE_synth")).parent().expect("a folder"), built()];
+        let theirs = std::env::var_os("PATH").unwrap_or_default();
+        let paths = ours.into_iter().map(Path::to_path_buf).chain(std::env::split_paths(&theirs));
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(line).current_dir(self.folder.path()).env("COLUMNS", "100");
+        shell.env("PATH", std::env::join_paths(paths).expect("no path has a colon"));
+        shell.timeout(Duration::from_secs(120)).output().expect("the shell runs")
+    }
+
     /// Runs `synth-verify` with these words in this folder.
     pub fn judge(&self, words: &str) -> Output {
         let mut command = Command::new(built().join("synth-verify"));

@@ -64,7 +64,7 @@ pub fn alternatives<'a>(
         };
         let goal = Goal { planner: Some(planner), parts: Parts::Fixed(parts), seed, ..Goal::default() };
         let problem = whole.with_parts(parts)?;
-        let plan = plan_bounded(problem, bounds.clone(), &goal, control);
+        let plan = plan_bounded(problem, bounds.clone(), &goal, None, control);
         let steps = add(goal, plan);
         if let Some(&price) = prices.first()
             && steps.is_some_and(|steps| steps > bounds.least_steps() as usize)

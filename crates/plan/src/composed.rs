@@ -129,7 +129,8 @@ impl<'a> Shards<'a> {
         let price = task.price.map(shard_bytes);
         // As wide as both halves must be, if they are alike.
         let least = 2 * u64::from(bounds.least_width(self.largest));
-        if let (None, Some((_, width))) = (price, task.incumbent.filter(|&(_, width)| width < least)) {
+        let wider = task.incumbent.filter(|&(_, width)| width < least && task.near.is_none_or(|near| near < least));
+        if let (None, Some((_, width))) = (price, wider) {
             let limit = format!("a total width below {least}, and another planner found {width}");
             return Err(PlanError::NotFound { planner: Composed.name(), limit });
         }
@@ -138,6 +139,7 @@ impl<'a> Shards<'a> {
             bounds: &bounds,
             sharper: None,
             incumbent: None,
+            near: None,
             steps,
             max_steps,
             price,

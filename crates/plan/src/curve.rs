@@ -156,7 +156,7 @@ impl<F: Consumer> Tracing<'_, F> {
     /// Plans for these steps; the steps and the volume found, and whether they are proven optimal.
     fn plan(&mut self, steps: Option<u32>, max_steps: Option<u32>) -> Result<(usize, Rational, bool), PlanError> {
         let goal = Goal { steps, max_steps, ..self.goal };
-        let plan = plan_bounded(self.problem.clone(), self.bounds.clone(), &goal, self.control)?;
+        let plan = plan_bounded(self.problem.clone(), self.bounds.clone(), &goal, None, self.control)?;
         let figures = (plan.schedule.step_count(), self.volume(plan.schedule.total_width()), plan.account.is_proven());
         self.findings.add(&goal, plan);
         Ok(figures)

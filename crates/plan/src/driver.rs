@@ -1,16 +1,19 @@
 //! From a collective on a topology to a plan: the choice of the number of parts.
 
-use super::parts::best_parts;
+use super::parts::{as_float, best_parts, is_shared, rungs};
 use super::portfolio::plan_bounded;
 use super::quickest::quickest;
 use super::{Control, Goal, Parts, Plan, PlanError};
 use crate::bound;
+use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::Topology;
 
 /// A gap that more parts are not worth closing, as a share of the bound.
 const CLOSE: f64 = 0.005;
+/// A gap that is near enough unless parts are stated.
+const NEAR: f64 = 0.05;
 
 /// Plans a collective on a topology.
 ///
@@ -29,7 +32,30 @@ pub fn synthesize(topology: &Topology, kind: &Kind, goal: &Goal<'_>, control: &C
         (Some(price), _) => quickest(topology, kind, goal, price, control),
         (None, Parts::Fixed(parts)) => plan_problem(problem(parts)?, goal, control),
         (None, Parts::Auto) => plan_in_parts(problem(1)?, goal, control),
+        (None, Parts::Enough) => plan_in_enough(problem(1)?, goal, control),
     }
+}
+
+/// Plans in more and more parts until a schedule is near its bound. Numbers of parts that promise no such schedule are
+/// left out.
+fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
+    let free = goal.planner.is_none() && goal.steps.is_none() && goal.max_steps.is_none();
+    if !(free && is_shared(&whole)) {
+        return plan_problem(whole, &Goal { parts: Parts::Fixed(1), ..*goal }, control);
+    }
+    let bounds = bound::find(&whole)?;
+    let mut best: Option<Plan> = None;
+    for parts in rungs(&whole, &bounds, NEAR) {
+        match plan_problem(whole.with_parts(parts)?, goal, control) {
+            Ok(found) if best.as_ref().is_none_or(|best| better(&found, best)) => best = Some(found),
+            Err(error) if best.is_none() => return Err(error),
+            _ => {}
+        }
+        if control.stop().is_some() || best.as_ref().is_some_and(|best| gap(best) <= NEAR) {
+            break;
+        }
+    }
+    Ok(best.expect("there is a number of parts"))
 }
 
 /// Plans in the parts that the bounds promise most of, then in twice as many and so on while the gap is not closed and
@@ -38,9 +64,8 @@ fn plan_in_parts(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<P
     let bounds = bound::find(&whole)?;
     let (mut parts, most) = best_parts(&whole, &bounds, None);
     let mut best = plan_problem(whole.with_parts(parts)?, goal, control)?;
-    // Vectors that all ranks share; the parts tried may be twice as many as those chosen from.
-    let shared = whole.collective().kind.owners() == 0 && whole.collective().kind.can_be_cut();
-    while shared && gap(&best) > CLOSE && parts <= most && control.stop().is_none() {
+    // The parts tried may be twice as many as those chosen from.
+    while is_shared(&whole) && gap(&best) > CLOSE && parts <= most && control.stop().is_none() {
         parts *= 2;
         keep_better(&mut best, plan_problem(whole.with_parts(parts)?, goal, control));
     }
@@ -64,14 +89,20 @@ fn keep_better(best: &mut Plan, found: Result<Plan, PlanError>) {
 /// How far the volume lies above its bound, as a share of it.
 fn gap(plan: &Plan) -> f64 {
     let (parts, bounds) = (plan.problem.parts(), &plan.bounds);
-    let bound =
-        bounds.volume.as_ref().map_or(0.0, |bound| *bound.at_least.numer() as f64 / *bound.at_least.denom() as f64);
+    let bound = bounds.volume.as_ref().map_or(0.0, |bound| as_float(bound.at_least));
     plan.schedule.total_width() as f64 / f64::from(parts) / bound - 1.0
 }
 
 fn plan_problem(problem: Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
     let bounds = bound::find(&problem)?;
-    plan_bounded(problem, bounds, goal, control)
+    let near = (goal.parts == Parts::Enough).then(|| near_width(&problem, &bounds));
+    plan_bounded(problem, bounds, goal, near, control)
+}
+
+/// The largest total width within a gap of [`NEAR`].
+fn near_width(problem: &Problem, bounds: &Bounds) -> u64 {
+    let bound = bounds.volume.as_ref().map_or(0.0, |bound| as_float(bound.at_least));
+    (bound * f64::from(problem.parts()) * (1.0 + NEAR)) as u64
 }
 
 /// Does the first plan have less volume, or the same volume in fewer steps?

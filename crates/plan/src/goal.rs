@@ -8,6 +8,11 @@ use crate::cost::Price;
 pub enum Parts {
     /// A stated number.
     Fixed(u32),
+    /// Whole messages; of vectors that all ranks share (all_reduce, broadcast, reduce), the fewest parts, found by
+    /// doubling, with which a planner comes within 5 % of the volume bound, but at most 1024. Among schedules as close
+    /// as that, the one with the fewest steps. Whole vectors too where a planner or the steps are stated; with a price,
+    /// the same as [`Parts::Auto`].
+    Enough,
     /// The fewest at which whole chunks can meet the volume bound; if those are too many, the number that comes closest
     /// to it. Vectors that all ranks share (all_reduce, broadcast, reduce) are cut in up to 1024 parts, and in twice as
     /// many while that closes a gap of over 0.5 %: trees and pipelines begin and end with idle links, whatever their
@@ -33,8 +38,8 @@ pub struct Goal<'a> {
 }
 
 impl Default for Goal<'_> {
-    /// Whole messages, any planner, the least volume in the fewest steps that reach it.
+    /// Enough parts, any planner, the least volume in the fewest steps that reach it.
     fn default() -> Self {
-        Self { planner: None, parts: Parts::Fixed(1), steps: None, max_steps: None, price: None, seed: 0 }
+        Self { planner: None, parts: Parts::Enough, steps: None, max_steps: None, price: None, seed: 0 }
     }
 }

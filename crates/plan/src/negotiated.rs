@@ -70,18 +70,32 @@ impl Planner for Negotiated {
         check_kind(self.name(), problem, &["all_to_all", "all_to_allv"])
     }
 
+    fn is_quick(&self, _problem: &Problem) -> bool {
+        false
+    }
+
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
         plan_from(self.name(), task, &TemplateGuide, control)
     }
 }
 
+/// Messages between two looks at the clock.
+const POLLED: usize = 1 << 16;
+
 /// Starts from the template of the intact torus: messages keep their template path if it is live, the others have none.
 /// No paths at all if there is no template.
 struct TemplateGuide;
 
 impl Guide for TemplateGuide {
-    fn paths(&self, problem: &Problem, network: &Network, messages: &[Message], steps: usize) -> Vec<LiveLink> {
+    fn paths(
+        &self,
+        problem: &Problem,
+        network: &Network,
+        messages: &[Message],
+        steps: usize,
+        abandon: &dyn Fn() -> bool,
+    ) -> Vec<LiveLink> {
         let mut paths = vec![WAIT; messages.len() * steps];
         let Some((intact, template)) = template(problem, steps) else {
             return paths;
@@ -92,7 +106,10 @@ impl Guide for TemplateGuide {
             live[id.index()] = index as LiveLink;
         }
         let (ranks, parts) = (intact.rank_count() as u32, problem.parts());
-        for (message, path) in messages.iter().zip(paths.chunks_mut(steps)) {
+        for (index, (message, path)) in messages.iter().zip(paths.chunks_mut(steps)).enumerate() {
+            if index % POLLED == 0 && abandon() {
+                break;
+            }
             let (origin, dest) = (RankId(message.origin), RankId(message.dest));
             let part = message.chunk.0 - (message.origin * ranks + message.dest) * parts;
             for (step, link) in template.path(&intact, origin, dest, part) {

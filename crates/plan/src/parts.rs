@@ -3,7 +3,7 @@
 use super::PlanError;
 use crate::bound;
 use crate::cost::Price;
-use collsynth_core::certificate::Bounds;
+use collsynth_core::certificate::{Bounds, Rational};
 use collsynth_core::collective::{Collective, Kind, Pattern};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::Topology;
@@ -45,23 +45,29 @@ pub fn useful_parts(topology: &Topology, kind: &Kind) -> Result<Vec<u32>, PlanEr
 /// The fewest parts that could cost least, and the most within the limits. Of vectors that all ranks share, without a
 /// price, the fewest that could come close to it: more parts save ever less.
 pub(crate) fn best_parts(whole: &Problem, bounds: &Bounds, price: Option<Price>) -> (u32, u32) {
-    let hops = u64::from(whole.chunk_count()) * u64::from(bounds.least_steps().max(1));
-    let shared = whole.collective().kind.owners() == 0 && whole.collective().kind.can_be_cut();
-    let most = if shared {
-        let ranks = whole.topology().live_rank_count().max(1) as u32;
-        (AUTO_TREE_HOPS / ranks / 2).clamp(1, AUTO_TREES)
-    } else {
-        u32::try_from(AUTO_HOPS / hops.max(1)).unwrap_or(u32::MAX).clamp(1, AUTO_PARTS)
-    };
+    let most = most_parts(whole, bounds);
     let cost = |parts: u32| least_cost(whole, bounds, parts, price);
     let best = (1..=most).min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap_or(1);
     let nearly = match price {
         None if reduces_to_all(whole) => NEARLY_FITTING,
-        None if shared => NEARLY_FULL,
+        None if is_shared(whole) => NEARLY_FULL,
         _ => 1.0,
     };
     let close = cost(best) * nearly;
     ((1..=best).find(|&parts| cost(parts) <= close).unwrap_or(best), most)
+}
+
+/// Numbers of parts, about twice as many each time, whose best conceivable volume is within this gap of the bound; at
+/// least the last.
+pub(crate) fn rungs(whole: &Problem, bounds: &Bounds, gap: f64) -> Vec<u32> {
+    let most = most_parts(whole, bounds);
+    let volume = |parts: u32| least_cost(whole, bounds, parts, None);
+    let bound = bounds.volume.as_ref().map_or(0.0, |bound| as_float(bound.at_least));
+    let limits = (0..).map(|exponent| 1 << exponent).take_while(|&limit: &u32| limit < most).chain([most]);
+    let best_up_to = |limit: u32| (limit / 2 + 1..=limit).min_by(|&a, &b| volume(a).total_cmp(&volume(b)));
+    let (near, far): (Vec<u32>, Vec<u32>) =
+        limits.filter_map(best_up_to).partition(|&parts| volume(parts) <= bound * (1.0 + gap));
+    if near.is_empty() { far.last().copied().into_iter().collect() } else { near }
 }
 
 /// The seconds that the best conceivable schedule takes; without a price, its volume.
@@ -69,6 +75,26 @@ pub(crate) fn least_cost(whole: &Problem, bounds: &Bounds, parts: u32, price: Op
     let (steps, width) = least_figures(whole, bounds, parts);
     let volume = f64::from(width) / f64::from(parts);
     price.map_or(volume, |price| price.seconds_for(steps as usize, volume))
+}
+
+/// A volume for estimates.
+pub(crate) fn as_float(volume: Rational) -> f64 {
+    *volume.numer() as f64 / *volume.denom() as f64
+}
+
+/// The most parts worth their chunks.
+fn most_parts(whole: &Problem, bounds: &Bounds) -> u32 {
+    if is_shared(whole) {
+        let ranks = whole.topology().live_rank_count().max(1) as u32;
+        return (AUTO_TREE_HOPS / ranks / 2).clamp(1, AUTO_TREES);
+    }
+    let hops = u64::from(whole.chunk_count()) * u64::from(bounds.least_steps().max(1));
+    u32::try_from(AUTO_HOPS / hops.max(1)).unwrap_or(u32::MAX).clamp(1, AUTO_PARTS)
+}
+
+/// Do all ranks share vectors that may be cut?
+pub(crate) fn is_shared(problem: &Problem) -> bool {
+    problem.collective().kind.owners() == 0 && problem.collective().kind.can_be_cut()
 }
 
 /// Does every rank need every sum?

@@ -40,6 +40,11 @@ pub trait Planner: Sync {
         None
     }
 
+    /// Does it take no more than about a second for such a problem?
+    fn is_quick(&self, _problem: &Problem) -> bool {
+        true
+    }
+
     /// Plans. Polls `control` between pieces of work and, when stopped, returns early with the best schedule so far.
     ///
     /// # Errors

@@ -6,11 +6,13 @@ use super::{AutoUse, Control, Goal, Outcome, Plan, PlanError, Planner, SharperBo
 use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
 
-/// Plans a problem whose parts are fixed and whose bounds are known.
+/// Plans a problem whose parts are fixed and whose bounds are known. Where a total width is near enough, quick planners
+/// come first, and the others only until one is near.
 pub(crate) fn plan_bounded(
     problem: Problem,
     bounds: Bounds,
     goal: &Goal<'_>,
+    near: Option<u64>,
     control: &Control,
 ) -> Result<Plan, PlanError> {
     let sharper = SharperBounds::new(&problem, &bounds, control);
@@ -21,18 +23,26 @@ pub(crate) fn plan_bounded(
         steps: goal.steps,
         max_steps: goal.max_steps,
         price: goal.price,
+        near,
         incumbent: None,
         seed: goal.seed,
     };
     // Refuses a goal that no planner can meet before any planner runs.
     task.steps_or(bounds.least_steps())?;
-    let candidates: Vec<&dyn Planner> = match goal.planner {
+    let mut candidates: Vec<&dyn Planner> = match goal.planner {
         Some(planner) => vec![planner],
         None => planners().iter().copied().filter(|planner| planner.auto_use() == AutoUse::Always).collect(),
     };
+    if near.is_some() {
+        candidates.sort_by_key(|planner| !planner.is_quick(&problem));
+    }
     let mut best: Option<(&'static str, Outcome)> = None;
     let mut failures = Vec::new();
     for planner in candidates {
+        let near = best.as_ref().is_some_and(|(_, outcome): &(_, Outcome)| task.is_near(&outcome.schedule));
+        if near && !planner.is_quick(&problem) {
+            break;
+        }
         match planner.plan(&task, control) {
             Ok(outcome) => {
                 if best.as_ref().is_none_or(|(_, other)| task.prefers(&outcome.schedule, &other.schedule)) {
@@ -47,7 +57,10 @@ pub(crate) fn plan_bounded(
         }
     }
     let (mut planner, mut outcome) = best.ok_or_else(|| PlanError::of_all(failures))?;
-    if goal.planner.is_none() && outcome.schedule.total_width() > u64::from(bounds.least_width(problem.parts())) {
+    if goal.planner.is_none()
+        && near.is_none()
+        && outcome.schedule.total_width() > u64::from(bounds.least_width(problem.parts()))
+    {
         match last_units(&task, &outcome.schedule, control) {
             LastUnits::Found(found) => (planner, outcome) = (SMT, found),
             LastUnits::Stopped(reason) => outcome.stopped = reason,

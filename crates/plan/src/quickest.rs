@@ -16,7 +16,7 @@
 use std::ops::RangeInclusive;
 
 use super::curve::{Consumer, trace_bounded};
-use super::parts::{best_parts, least_cost, useful_parts};
+use super::parts::{as_float, best_parts, least_cost, useful_parts};
 use super::portfolio::plan_bounded;
 use super::{Control, Goal, Parts, Plan, PlanError, StopReason};
 use crate::bound;
@@ -49,7 +49,7 @@ pub(super) fn quickest(
             continue;
         }
         let goal = Goal { parts: Parts::Fixed(problem.parts()), ..*goal };
-        match plan_bounded(problem.clone(), bounds.clone(), &goal, control) {
+        match plan_bounded(problem.clone(), bounds.clone(), &goal, None, control) {
             Ok(plan) => found.add(&goal, plan),
             Err(error) => failures.push(error),
         }
@@ -77,9 +77,9 @@ fn candidates(
     let (whole, bounds) = problem(1)?;
     let mut numbers = match parts {
         Parts::Fixed(parts) => vec![parts],
-        Parts::Auto => useful_parts(topology, kind)?,
+        Parts::Auto | Parts::Enough => useful_parts(topology, kind)?,
     };
-    if parts == Parts::Auto && kind.can_be_cut() {
+    if !matches!(parts, Parts::Fixed(_)) && kind.can_be_cut() {
         numbers.push(best_parts(&whole, &bounds, Some(price)).0);
     }
     numbers.sort_unstable();
@@ -92,10 +92,6 @@ fn candidates(
 
 fn least_volume(problem: &Problem, bounds: &Bounds) -> Rational {
     Rational::new(bounds.least_width(problem.parts()).into(), problem.parts().into())
-}
-
-fn as_float(volume: Rational) -> f64 {
-    *volume.numer() as f64 / *volume.denom() as f64
 }
 
 /// Keeps the fastest plan; among equals, the first.

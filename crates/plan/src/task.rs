@@ -21,6 +21,8 @@ pub struct Task<'a> {
     pub max_steps: Option<u32>,
     /// Prices of time, if stated; otherwise the least volume counts, then the fewest steps.
     pub price: Option<Price>,
+    /// A total width below which only steps count, if there is one.
+    pub near: Option<u64>,
     /// Steps and total width of the best schedule that other planners found; a search for anything wider is in vain.
     pub incumbent: Option<(usize, u64)>,
     /// Breaks ties and drives random choices: same task and seed, same schedule.
@@ -30,7 +32,17 @@ pub struct Task<'a> {
 impl<'a> Task<'a> {
     /// A task without limits, prices or costly bounds.
     pub fn new(problem: &'a Problem, bounds: &'a Bounds) -> Self {
-        Self { problem, bounds, sharper: None, steps: None, max_steps: None, price: None, incumbent: None, seed: 0 }
+        Self {
+            problem,
+            bounds,
+            sharper: None,
+            steps: None,
+            max_steps: None,
+            price: None,
+            near: None,
+            incumbent: None,
+            seed: 0,
+        }
     }
 
     /// The number of steps to plan for: the number stated, or else `least`.
@@ -71,8 +83,19 @@ impl<'a> Task<'a> {
     pub fn prefers(&self, first: &Schedule, second: &Schedule) -> bool {
         match self.price {
             Some(price) => price.seconds(self.problem, first) < price.seconds(self.problem, second),
-            None => (first.total_width(), first.step_count()) < (second.total_width(), second.step_count()),
+            None => self.rank(first) < self.rank(second),
         }
+    }
+
+    /// Less is better: the width if it is not near enough, the steps, the width.
+    fn rank(&self, schedule: &Schedule) -> (u64, usize, u64) {
+        let width = schedule.total_width();
+        (if self.is_near(schedule) { 0 } else { width }, schedule.step_count(), width)
+    }
+
+    /// Is the schedule near enough to the volume bound?
+    pub fn is_near(&self, schedule: &Schedule) -> bool {
+        self.near.is_some_and(|near| schedule.total_width() <= near)
     }
 
     /// Does the schedule meet both bounds, in the steps stated?

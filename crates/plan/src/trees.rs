@@ -127,6 +127,10 @@ impl Planner for Trees {
         }
     }
 
+    fn is_quick(&self, _problem: &Problem) -> bool {
+        false
+    }
+
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
         let problem = task.problem;
@@ -148,7 +152,7 @@ impl Planner for Trees {
             most_steps: task.steps.or(task.max_steps),
         };
         let least_width = task.bounds.least_width(problem.parts()).max(routing.least_width()).max(least_steps);
-        let (mut widths, routed, stopped) = Search::new(self.name(), task, &routing, control).run(least_width);
+        let (mut widths, routed, stopped) = Search::new(self.name(), task, &routing, control).run(least_width)?;
         let op = if collected { Op::Reduce } else { Op::Copy };
         let mut moves = Moves::new(widths.len());
         for (rooted, tree) in rooted.iter().zip(routed.arrivals.chunks(network.rank_count())) {
@@ -176,9 +180,9 @@ struct TreeRouting<'a> {
 impl<'a> Strategy for TreeRouting<'a> {
     type Negotiation = Forest<'a>;
 
-    fn begin(&self, start: Start) -> Forest<'a> {
+    fn begin(&self, start: Start, abandon: &(dyn Fn() -> bool + Sync)) -> Option<Forest<'a>> {
         let specs = self.roots.iter().map(|&root| TreeSpec::alone(root)).collect();
-        Forest::new(std::slice::from_ref(self.timed), specs, start)
+        Forest::new(std::slice::from_ref(self.timed), specs, start, abandon)
     }
 
     /// As even as possible without being too wide too early; the wider steps come early or late.

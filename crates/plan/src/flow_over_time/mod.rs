@@ -111,6 +111,10 @@ impl Planner for FlowOverTime {
         Err(PlanError::NotApplicable { planner: self.name(), reason })
     }
 
+    fn is_quick(&self, _problem: &Problem) -> bool {
+        false
+    }
+
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
         let least_steps = task.steps_or(task.bounds.least_steps())?;

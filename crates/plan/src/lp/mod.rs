@@ -126,7 +126,14 @@ impl<'a> FlowGuide<'a> {
 }
 
 impl Guide for FlowGuide<'_> {
-    fn paths(&self, problem: &Problem, network: &Network, messages: &[Message], steps: usize) -> Vec<LiveLink> {
+    fn paths(
+        &self,
+        problem: &Problem,
+        network: &Network,
+        messages: &[Message],
+        steps: usize,
+        _abandon: &dyn Fn() -> bool,
+    ) -> Vec<LiveLink> {
         if let Some(flow) = self.stepped(steps) {
             return rounding::paths(&self.flow, &flow, problem, network, messages, steps);
         }

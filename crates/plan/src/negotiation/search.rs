@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::strategy::{Aim, Negotiation, Start, Strategy};
-use crate::{Control, Progress, StopReason, Task};
+use crate::{Control, PlanError, Progress, StopReason, Task};
 
 /// Tries of a point while climbing: as many as this work allows, within the range. A unit of work is a link or slot
 /// examined, about 8e7 of them a second; so these budgets are seconds, and a try never depends on a clock.
@@ -30,6 +30,8 @@ const WITHIN_REACH: u64 = 16;
 /// Where another planner has reached the least width, only steps are left to save: the two kinds of work are divided by
 /// this.
 const TO_SAVE_STEPS: u64 = 10;
+/// The work of routing everything once that is still done when time is up and there is no schedule yet: some seconds.
+const LAST_ROUTING: u64 = 1_000_000_000;
 /// The cost limit of a try, in routings of everything.
 const TRY_ROUTINGS: u64 = 20;
 /// A try ends after these rounds and the work of these routings of everything without progress.
@@ -96,7 +98,11 @@ impl<'a, S: Strategy> Search<'a, S> {
     }
 
     /// Searches from this total width up; returns the widths and routes of the best schedule found.
-    pub fn run(mut self, least_width: u32) -> (Vec<u32>, Routes<S>, StopReason) {
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError::Stopped`] if time was up before everything had a route, and routing the rest would take long.
+    pub fn run(mut self, least_width: u32) -> Result<(Vec<u32>, Routes<S>, StopReason), PlanError> {
         if self.task.price.is_none() && self.task.incumbent.is_some_and(|(_, known)| known <= u64::from(least_width)) {
             self.share = TO_SAVE_STEPS;
         }
@@ -106,8 +112,8 @@ impl<'a, S: Strategy> Search<'a, S> {
         let least_width = sharper.map_or(0, |bounds| bounds.least_width(self.task.problem.parts())).max(least_width);
         self.descend(least_width);
         let stopped = self.control.stop().unwrap_or(StopReason::Finished);
-        let Found { widths, routes } = self.best.expect("even a failed try leaves a schedule");
-        (widths, routes, stopped)
+        let Found { widths, routes } = self.best.ok_or(PlanError::Stopped { stopped })?;
+        Ok((widths, routes, stopped))
     }
 
     /// Widens by 1, then in growing strides, until a point is reached. A failed try leaves a wide schedule behind: the
@@ -136,6 +142,7 @@ impl<'a, S: Strategy> Search<'a, S> {
         if self.is_in_vain(width) {
             return;
         }
+        let least_width = self.task.near.map_or(0, |near| near as u32).max(least_width);
         while width > least_width {
             let narrower = self.strategy.narrower(width).into_iter().filter(|&narrower| narrower >= least_width);
             let reached = narrower.into_iter().find(|&narrower| {
@@ -261,7 +268,7 @@ impl<'a, S: Strategy> Search<'a, S> {
             if number > tried && self.control.stop().is_some() {
                 return None;
             }
-            let found = self.attempt(steps, width, number, patience, &first);
+            let found = self.attempt(steps, width, number, patience, &first)?;
             if found.width() <= width {
                 first.fetch_min(number, Ordering::Relaxed);
                 return Some(found);
@@ -284,7 +291,7 @@ impl<'a, S: Strategy> Search<'a, S> {
 
     /// One try to reach a point; if it fails, overfull steps are widened until they are not. Tries differ in their
     /// widths and order, in the cap on the pressure, and in whether widths may move. A try ends once an earlier one,
-    /// `first`, has succeeded.
+    /// `first`, has succeeded. `None` if it was abandoned before everything had a route.
     fn attempt(
         &self,
         steps: u32,
@@ -292,17 +299,20 @@ impl<'a, S: Strategy> Search<'a, S> {
         number: u64,
         patience: Option<Patience>,
         first: &AtomicU64,
-    ) -> Found<Routes<S>> {
+    ) -> Option<Found<Routes<S>>> {
+        let long = self.strategy.routing_work(steps) > LAST_ROUTING;
+        let abandon = || long && self.control.stop().is_some();
         let usual_cap = PRESSURE_CAPS[number as usize % PRESSURE_CAPS.len()];
-        let mut negotiation = self.strategy.begin(Start {
+        let start = Start {
             widths: self.strategy.widths(steps, width, number),
             number,
             pressure_cap: patience.map_or(usual_cap, |_| PATIENT_CAP),
             patient: patience.is_some(),
             seed: self.task.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number),
-        });
-
+        };
         let label = format!("{steps} steps, width {width}, try {}", number + 1);
+        self.control.report(Progress { planner: self.planner, attempt: &label, round: 0, remaining: 0 });
+        let mut negotiation = self.strategy.begin(start, &abandon)?;
         let patience = patience.unwrap_or(Patience::usual(self.strategy.routing_work(steps)));
         let (mut least, mut work_then, mut stale_rounds) = (u64::MAX, 0, 0);
         for round in 0.. {
@@ -327,6 +337,6 @@ impl<'a, S: Strategy> Search<'a, S> {
             negotiation.round(self.control);
             negotiation.slots().raise();
         }
-        Found { widths: negotiation.needed_widths(), routes: negotiation.into_routes() }
+        Some(Found { widths: negotiation.needed_widths(), routes: negotiation.into_routes() })
     }
 }

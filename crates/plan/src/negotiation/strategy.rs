@@ -7,7 +7,8 @@ use crate::Control;
 pub(crate) trait Strategy: Sync {
     type Negotiation: Negotiation;
 
-    fn begin(&self, start: Start) -> Self::Negotiation;
+    /// Routes everything once; `None` if `abandon` became true before that.
+    fn begin(&self, start: Start, abandon: &(dyn Fn() -> bool + Sync)) -> Option<Self::Negotiation>;
 
     /// Widths of this number of steps and this sum, each at least 1, which vary from try to try.
     fn widths(&self, steps: u32, width: u32, number: u64) -> Vec<u32>;

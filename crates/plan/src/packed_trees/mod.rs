@@ -62,6 +62,9 @@ use timetable::{Search, Timetable};
 /// Passes for each width of steps: most of the gain comes in the first dozen.
 const PASSES: u32 = 24;
 
+/// Trees, counted at every rank, whose growth takes seconds: it is given up when time is up.
+const LONG_GROWTH: u64 = 1_000_000;
+
 /// The planner of packed trees.
 ///
 /// ```
@@ -110,7 +113,11 @@ impl Planner for PackedTrees {
             control.report(Progress { planner: self.name(), attempt, round: 0, remaining: 0 });
         };
         report("packing");
-        let mut packing = Packing::grow(&cables, &live, problem.parts(), least, &mut Rng::with_seed(task.seed));
+        let long = u64::from(problem.parts()) * live.len() as u64 > LONG_GROWTH;
+        let mut rng = Rng::with_seed(task.seed);
+        let grown = Packing::grow(&cables, &live, problem.parts(), least, &mut rng, &|| long && stop());
+        let stopped = || PlanError::Stopped { stopped: control.stop().unwrap_or(StopReason::TimeLimit) };
+        let mut packing = grown.ok_or_else(stopped)?;
         packing.repair(least, &stop);
         packing.center();
         let hops = Hops::new(&cables, &packing.trees);

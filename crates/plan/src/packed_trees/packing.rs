@@ -83,13 +83,23 @@ pub(super) struct Packing<'a> {
 
 impl<'a> Packing<'a> {
     /// Grows this many trees over cables that join all live ranks, with at most `most` trees on each unit of capacity
-    /// where that can be had without exchanges.
-    pub fn grow(cables: &'a Cables, live: &'a [u32], trees: u32, most: u32, rng: &mut Rng) -> Self {
+    /// where that can be had without exchanges; `None` if `abandon` becomes true meanwhile.
+    pub fn grow(
+        cables: &'a Cables,
+        live: &'a [u32],
+        trees: u32,
+        most: u32,
+        rng: &mut Rng,
+        abandon: &dyn Fn() -> bool,
+    ) -> Option<Self> {
         let mut packing = Self { cables, live, trees: Vec::new(), load: vec![0; cables.len()] };
         // A stride without a common divisor visits every rank before it comes back.
         let count = live.len();
         let stride = (count * 5 / 8..).find(|&stride| gcd(stride, count) == 1).unwrap_or(1);
         for number in 0..trees as usize {
+            if abandon() {
+                return None;
+            }
             // What a tree may use of a cable, if all use as much.
             let share = number as u64 * u64::from(most) / u64::from(trees) + 1;
             let tree = packing.grow_one(live[number * stride % count], share, rng);
@@ -98,7 +108,7 @@ impl<'a> Packing<'a> {
             }
             packing.trees.push(tree);
         }
-        packing
+        Some(packing)
     }
 
     /// A tree over cables that have not had their share yet, as shallow as they allow (Prim). Ties are broken at
@@ -286,7 +296,8 @@ mod tests {
             let bounds = bound::find(&problem).expect("bounds");
             let most = bounds.volume.expect("a bound").at_least * i128::from(parts);
             let most = u32::try_from(most.ceil().to_integer()).expect("small");
-            let mut packing = Packing::grow(&cables, &live, parts, most, &mut Rng::with_seed(number as u64));
+            let mut packing =
+                Packing::grow(&cables, &live, parts, most, &mut Rng::with_seed(number as u64), &|| false).unwrap();
             packing.repair(most, &|| false);
             packing.center();
             let mut load = vec![0; cables.len()];

@@ -28,8 +28,16 @@ const UNGUIDED: (u64, u64) = (16, 12);
 const TIGHT: (u64, u64) = (9, 10);
 
 pub(crate) trait Guide: Sync {
-    /// Paths through this number of steps, `[message * steps + step]`; [`WAIT`] throughout for messages without advice.
-    fn paths(&self, problem: &Problem, network: &Network, messages: &[Message], steps: usize) -> Vec<LiveLink>;
+    /// Paths through this number of steps, `[message * steps + step]`; [`WAIT`] throughout for messages without advice,
+    /// and for those it did not come to before `abandon` became true.
+    fn paths(
+        &self,
+        problem: &Problem,
+        network: &Network,
+        messages: &[Message],
+        steps: usize,
+        abandon: &dyn Fn() -> bool,
+    ) -> Vec<LiveLink>;
 
     /// Widths of this sum, each at least 1, if the guide has any advice.
     fn widths(&self, steps: u32, width: u32) -> Option<Vec<u32>>;
@@ -72,7 +80,7 @@ pub(crate) fn plan_from(
         guide,
         starts: Mutex::default(),
     };
-    let (widths, paths, stopped) = Search::new(planner, task, &routing, control).run(least_width);
+    let (widths, paths, stopped) = Search::new(planner, task, &routing, control).run(least_width)?;
     let mut moves = Moves::new(widths.len());
     for (message, path) in messages.iter().zip(paths.chunks(widths.len())) {
         for (step, &link) in path.iter().enumerate().filter(|(_, link)| **link != WAIT) {
@@ -100,11 +108,15 @@ struct Routing<'a> {
 impl<'a> Strategy for Routing<'a> {
     type Negotiation = Paths<'a>;
 
-    fn begin(&self, start: Start) -> Paths<'a> {
+    fn begin(&self, start: Start, abandon: &(dyn Fn() -> bool + Sync)) -> Option<Paths<'a>> {
         let steps = start.widths.len();
         let unguided = start.number % UNGUIDED.0 == UNGUIDED.1;
-        let paths = if unguided { vec![WAIT; self.messages.len() * steps] } else { self.start(steps).to_vec() };
-        Paths::new(self.network, self.messages, start, paths)
+        let guided = (!unguided).then(|| self.start(steps, abandon));
+        if abandon() {
+            return None;
+        }
+        let paths = guided.map_or_else(|| vec![WAIT; self.messages.len() * steps], |paths| paths.to_vec());
+        Paths::new(self.network, self.messages, start, paths, abandon)
     }
 
     /// The guide's advice; otherwise as even as possible, with the wider steps first, last, or after the first third.
@@ -184,9 +196,9 @@ impl Limits {
 
 impl Routing<'_> {
     /// The guide's paths, computed once per number of steps.
-    fn start(&self, steps: usize) -> Arc<Vec<LiveLink>> {
+    fn start(&self, steps: usize, abandon: &dyn Fn() -> bool) -> Arc<Vec<LiveLink>> {
         let mut starts = self.starts.lock().unwrap_or_else(PoisonError::into_inner);
-        let make = || Arc::new(self.guide.paths(self.problem, self.network, self.messages, steps));
+        let make = || Arc::new(self.guide.paths(self.problem, self.network, self.messages, steps, abandon));
         Arc::clone(starts.entry(steps as u32).or_insert_with(make))
     }
 }

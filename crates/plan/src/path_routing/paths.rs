@@ -12,6 +12,9 @@ const DETOUR: u32 = 2;
 /// The same in every other patient try.
 const LONG_DETOUR: u32 = 4;
 
+/// Messages between two looks at the clock.
+const POLLED: usize = 4096;
+
 /// Paths of all messages through the slots of a try; a column is a live link.
 pub(super) struct Paths<'a> {
     network: &'a Network,
@@ -30,15 +33,19 @@ pub(super) struct Paths<'a> {
 }
 
 impl<'a> Paths<'a> {
-    /// Begins with the given paths and routes the messages that have none.
-    pub fn new(network: &'a Network, messages: &'a [Message], start: Start, paths: Vec<LiveLink>) -> Self {
+    /// Begins with the given paths and routes the messages that have none; `None` if `abandon` becomes true meanwhile.
+    pub fn new(
+        network: &'a Network,
+        messages: &'a [Message],
+        start: Start,
+        paths: Vec<LiveLink>,
+        abandon: &dyn Fn() -> bool,
+    ) -> Option<Self> {
         let mut rng = Rng::with_seed(start.seed);
-        let mut order: Vec<u32> = (0..messages.len() as u32).collect();
-        rng.shuffle(&mut order);
-        order.sort_by_key(|&m| {
-            let message = messages[m as usize];
-            std::cmp::Reverse(network.distance(message.origin, message.dest))
-        });
+        if abandon() {
+            return None;
+        }
+        let order = farthest_first(network, messages, &mut rng);
         let mut this = Self {
             network,
             messages,
@@ -51,16 +58,22 @@ impl<'a> Paths<'a> {
             detour: if start.patient && start.number % 2 == 1 { LONG_DETOUR } else { DETOUR },
             scanned: 0,
         };
-        let mut without_path = Vec::new();
-        for &m in &this.order {
-            let path = &this.paths[m as usize * this.steps..][..this.steps];
-            if path.iter().all(|&link| link == WAIT) {
-                without_path.push(m);
+        let mut has_path = Vec::with_capacity(messages.len());
+        for (index, path) in this.paths.chunks(this.steps).enumerate() {
+            if index % POLLED == 0 && abandon() {
+                return None;
             }
+            has_path.push(path.iter().any(|&link| link != WAIT));
             slots_of(path, network.link_count()).for_each(|slot| this.slots.add(slot));
         }
-        without_path.into_iter().for_each(|m| this.route(m));
-        this
+        let without_path: Vec<u32> = this.order.iter().copied().filter(|&m| !has_path[m as usize]).collect();
+        for (index, message) in without_path.into_iter().enumerate() {
+            if index % POLLED == 0 && abandon() {
+                return None;
+            }
+            this.route(message);
+        }
+        Some(this)
     }
 
     /// Takes a message off its path if the path crosses an overfull slot.
@@ -98,7 +111,7 @@ impl Negotiation for Paths<'_> {
         let mut order = std::mem::take(&mut self.order);
         self.rng.shuffle(&mut order);
         for (index, &message) in order.iter().enumerate() {
-            if index % 4096 == 0 && control.stop().is_some() {
+            if index % POLLED == 0 && control.stop().is_some() {
                 break;
             }
             if self.evict(message) {
@@ -117,6 +130,26 @@ impl Negotiation for Paths<'_> {
     fn into_routes(self) -> Vec<LiveLink> {
         self.paths
     }
+}
+
+/// The messages in random order, those that go farthest first. Counted, not compared: whole pods have millions.
+fn farthest_first(network: &Network, messages: &[Message], rng: &mut Rng) -> Vec<u32> {
+    let mut shuffled: Vec<u32> = (0..messages.len() as u32).collect();
+    rng.shuffle(&mut shuffled);
+    let distance = |message: &Message| network.distance(message.origin, message.dest) as usize;
+    let mut next = vec![0; messages.iter().map(distance).max().map_or(0, |most| most + 1)];
+    messages.iter().for_each(|message| next[distance(message)] += 1);
+    let mut first = 0;
+    for place in next.iter_mut().rev() {
+        first += std::mem::replace(place, first);
+    }
+    let mut order = vec![0; messages.len()];
+    for m in shuffled {
+        let place = &mut next[distance(&messages[m as usize])];
+        order[*place] = m;
+        *place += 1;
+    }
+    order
 }
 
 /// The slots a path crosses, in the order of the steps.

@@ -68,7 +68,7 @@ use networks::Networks;
 use packing::{Rooting, TreePacking};
 use translation::Translation;
 
-/// Trees, counted at every rank, that take many seconds to route.
+/// Work that takes many seconds.
 const LONG_WORK: u64 = 30_000;
 
 /// The planner of spanning trees.
@@ -96,6 +96,10 @@ impl Planner for SpanningTrees {
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
         check_kind(self.name(), problem, &["all_reduce"])
+    }
+
+    fn is_quick(&self, problem: &Problem) -> bool {
+        work(problem) <= LONG_WORK
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
@@ -129,19 +133,22 @@ impl Planner for SpanningTrees {
         // The flow LP does not model sums.
         let task = &Task { sharper: None, ..task.clone() };
         let search = Search::new(self.name(), task, &packing, control);
-        let (widths, routed, stopped) = search.run(least_width);
+        let (widths, routed, stopped) = search.run(least_width)?;
         let schedule = write(task, &networks, translation.as_ref(), &widths, &routed);
         Ok(Outcome::new(schedule, stopped))
     }
 }
 
+/// Trees, counted at every rank.
+fn work(problem: &Problem) -> u64 {
+    u64::from(problem.parts()) * problem.topology().live_rank_count() as u64
+}
+
 /// The total width of a schedule by another planner within 1 % of the bound, where trees would take long to find.
 fn already_good(task: &Task<'_>) -> Option<u64> {
     let free = task.price.is_none() && task.steps.is_none() && task.max_steps.is_none();
-    let parts = task.problem.parts();
-    let work = u64::from(parts) * task.problem.topology().live_rank_count() as u64;
-    let least = u64::from(task.bounds.least_width(parts));
-    let (_, width) = task.incumbent.filter(|_| free && work > LONG_WORK)?;
+    let least = u64::from(task.bounds.least_width(task.problem.parts()));
+    let (_, width) = task.incumbent.filter(|_| free && work(task.problem) > LONG_WORK)?;
     (width * 100 <= least * 101).then_some(width)
 }
 

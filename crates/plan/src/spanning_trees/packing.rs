@@ -172,9 +172,9 @@ impl<'a> TreePacking<'a> {
 impl<'a> Strategy for TreePacking<'a> {
     type Negotiation = Forest<'a>;
 
-    fn begin(&self, start: Start) -> Forest<'a> {
+    fn begin(&self, start: Start, abandon: &(dyn Fn() -> bool + Sync)) -> Option<Forest<'a>> {
         let specs = self.specs(start.widths.len() as u32, start.widths.iter().sum());
-        Forest::new(&self.networks.timed, specs, Start { pressure_cap: PRESSURE_CAP, ..start })
+        Forest::new(&self.networks.timed, specs, Start { pressure_cap: PRESSURE_CAP, ..start }, abandon)
     }
 
     fn widths(&self, steps: u32, width: u32, number: u64) -> Vec<u32> {

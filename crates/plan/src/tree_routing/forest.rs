@@ -77,8 +77,14 @@ pub(crate) struct Forest<'a> {
 }
 
 impl<'a> Forest<'a> {
-    /// These trees, routed one after another, each at the prices the others leave. All networks have the same slots.
-    pub fn new(networks: &'a [TimedNetwork], specs: Vec<TreeSpec>, start: Start) -> Self {
+    /// These trees, routed one after another, each at the prices the others leave; `None` if `abandon` becomes true
+    /// meanwhile. All networks have the same slots.
+    pub fn new(
+        networks: &'a [TimedNetwork],
+        specs: Vec<TreeSpec>,
+        start: Start,
+        abandon: &dyn Fn() -> bool,
+    ) -> Option<Self> {
         let timed = &networks[0];
         let ranks = timed.network.rank_count();
         let steps = start.widths.len() as u16;
@@ -101,6 +107,9 @@ impl<'a> Forest<'a> {
         let mut trees: Vec<usize> = (0..this.specs.len()).collect();
         this.rng.shuffle(&mut trees);
         for tree in trees {
+            if abandon() {
+                return None;
+            }
             match this.specs[tree].partner {
                 // Routed with the first of the two.
                 Some(partner) if partner < tree => {}
@@ -108,7 +117,7 @@ impl<'a> Forest<'a> {
                 _ => this.route(tree, this.earliest(tree)),
             }
         }
-        this
+        Some(this)
     }
 
     fn timed(&self, tree: usize) -> &'a TimedNetwork {

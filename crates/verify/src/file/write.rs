@@ -55,7 +55,7 @@ const SYSTEM_UNKNOWN: u8 = 255;
 
 pub(super) fn pack(bytes: &[u8]) -> io::Result<Vec<u8>> {
     let header = GzBuilder::new().mtime(0).operating_system(SYSTEM_UNKNOWN);
-    let mut encoder = header.write(Vec::new(), Compression::default());
+    let mut encoder = header.write(Vec::new(), Compression::fast());
     encoder.write_all(bytes)?;
     encoder.finish()
 }

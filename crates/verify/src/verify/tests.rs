@@ -1,6 +1,7 @@
 //! Tiny schedules written by hand: for each code a violation, next to the nearest schedule without it.
 
-use super::{Code, Finding, Options, Report, Verified, verify};
+use super::values::Values;
+use super::{Code, Finding, Options, Report, Verified, verify, violations_of};
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, StepsBound, VolumeBound, Window};
 use collsynth_core::collective::{ChunkId, Collective, Demand, Kind};
 use collsynth_core::problem::Problem;
@@ -393,4 +394,31 @@ fn the_first_findings_are_kept_and_all_are_counted() {
         assert_eq!(report.violations[..], full.violations[..max_errors]);
         assert!(report.totals().eq(full.totals()) && !report.holds());
     }
+}
+
+#[test]
+fn chunks_can_be_judged_on_their_own() {
+    let problem = ring(4, Kind::AllToAll);
+    let steps = ["2| 1>0:8,4 2>1:2,3", "2| 3>2:1,2", "0>1:1"];
+    let solution =
+        Solution { problem: problem.clone(), schedule: schedule(&steps), bounds: Bounds::default(), origin: None };
+    let all = judge_with(&problem, &steps, &Options { max_errors: usize::MAX, ..Options::default() }).violations;
+    assert_eq!(violations_of(&solution, 0..u32::MAX), all);
+    let of_8 = violations_of(&solution, 8..9);
+    assert!(!of_8.is_empty() && of_8.iter().all(|finding| finding.chunk == Some(ChunkId(8))), "{of_8:?}");
+}
+
+#[test]
+fn sums_take_memory_and_copies_none() {
+    // Chunk 0 has the most moves: 3 additions and 3 copies.
+    let steps = ["0+1:0 3+2:0", "1+2:0", "2>1:0 2>3:0", "1>0:0"];
+    let most = 2 * 6 * Values::sum_bytes(4);
+    let judged = |kind, memory| {
+        let report = judge_with(&ring(4, kind), &steps, &Options { memory, ..Options::default() });
+        (report.holds(), report.not_judged().is_none())
+    };
+    assert_eq!(judged(Kind::AllReduce, most), (true, true));
+    assert_eq!(judged(Kind::AllReduce, most - 1), (false, false));
+    let copies = judge_with(&ring(3, Kind::AllToAll), &[TRIANGLE], &Options { memory: 0, ..Options::default() });
+    assert!(copies.holds());
 }

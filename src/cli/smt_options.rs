@@ -1,0 +1,64 @@
+//! The options of the SMT planner.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use collsynth::plan::{Minimize, Smt, SmtBackend};
+
+use super::Failure;
+
+/// What only the planner smt reads.
+#[derive(Args)]
+#[command(next_help_heading = "Planner smt")]
+pub struct SmtOptions {
+    /// At most this total width, the sum of the widths of all steps
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    width: Option<u32>,
+    /// What counts first, `volume` (unless stated) or `steps`
+    #[arg(long = "minimise", value_name = "WHAT", conflicts_with = "steps")]
+    minimize: Option<Minimize>,
+    /// Who solves the formulas, `cadical` (unless stated) or `z3`, in builds that have it
+    #[arg(long, value_name = "NAME")]
+    smt_backend: Option<SmtBackend>,
+    /// Where there is no schedule of these --steps and --width, write the proof to this file (LRAT if it is named
+    /// .lrat, else DRAT), and the refuted formula to FILE.cnf
+    #[arg(long, value_name = "FILE", requires_all = ["steps", "width"])]
+    pub proof: Option<PathBuf>,
+}
+
+impl SmtOptions {
+    /// The SMT planner with these options.
+    pub fn planner(&self) -> Smt {
+        Smt {
+            backend: self.smt_backend.unwrap_or_default(),
+            minimize: self.minimize.unwrap_or_default(),
+            width: self.width,
+        }
+    }
+
+    /// Refuses options that the stated planner does not read.
+    pub fn check(&self, planner: &str) -> Result<(), Failure> {
+        let stated = [
+            ("--width", self.width.is_some()),
+            ("--minimise", self.minimize.is_some()),
+            ("--smt-backend", self.smt_backend.is_some()),
+            ("--proof", self.proof.is_some()),
+        ];
+        match stated.iter().find(|(_, stated)| *stated && planner != "smt") {
+            Some((name, _)) => Err(Failure::usage(format!("{name} is for the planner smt, and this is `{planner}`"))
+                .hint("add --planner smt")),
+            None => Ok(()),
+        }
+    }
+
+    /// The options that shape the schedule, as they would be typed again; defaults are left out.
+    pub fn words(&self) -> Vec<String> {
+        let option = |name: &str, value: Option<String>| value.map(|value| [name.to_owned(), value]);
+        let words = [
+            option("--width", self.width.map(|width| width.to_string())),
+            option("--minimise", self.minimize.map(|what| what.to_string())),
+            option("--smt-backend", self.smt_backend.map(|backend| backend.to_string())),
+        ];
+        words.into_iter().flatten().flatten().collect()
+    }
+}
