@@ -115,6 +115,14 @@ struct Run<'a> {
     stopped: StopReason,
 }
 
+/// A planner's answer: verified schedules with their bounds, or why there is none, and whether the planner applies.
+struct Answer {
+    found: Result<Vec<(Entry, Bounds)>, (String, bool)>,
+    stopped: StopReason,
+    /// The time it planned.
+    time: Duration,
+}
+
 impl CompareCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
         let names = self.names()?;
@@ -203,15 +211,32 @@ impl Run<'_> {
         let failures = place.failures.clone();
         let mut machine =
             Machine { problem, failures, bounds, entries: Vec::new(), refusals: Vec::new(), baseline: None };
-        for name in names {
-            match self.ask(name, topology, &kind, &rates, &place.words)? {
+        let ask = |this: &mut Self, name: &String| this.ask(name, topology, &kind, &rates, &place.words);
+        let mut answers = names.iter().map(|name| ask(self, name)).collect::<Result<Vec<Answer>, Failure>>()?;
+        // The time that some planners left goes to those that were cut short.
+        let cut: Vec<usize> = (0..names.len()).filter(|&at| answers[at].stopped != StopReason::Finished).collect();
+        let later = std::mem::replace(&mut self.left, cut.len() as u32);
+        for at in cut {
+            if self.share().is_some_and(|share| share > 2 * answers[at].time) {
+                answers[at] = ask(self, &names[at])?;
+            }
+        }
+        self.left = later;
+        for (name, answer) in names.iter().zip(answers) {
+            if answer.stopped != StopReason::Finished {
+                self.stopped = answer.stopped;
+            }
+            match answer.found {
                 Ok(found) => {
                     for (entry, bounds) in found {
                         sharpen(&mut machine.bounds, bounds.volume.as_ref());
                         machine.entries.push(entry);
                     }
                 }
-                Err(reason) => machine.refusals.push(Refusal { planner: name.clone(), reason }),
+                Err((reason, applies)) => {
+                    let brief = self.command.planners.is_empty() && !applies;
+                    machine.refusals.push(Refusal { planner: name.clone(), reason, brief });
+                }
             }
         }
         if let Some(name) = &self.command.baseline {
@@ -243,17 +268,17 @@ impl Run<'_> {
             false => topology,
         };
         let kind = &machine.problem.collective().kind;
-        match self.ask(name, whole, kind, rates, words)? {
+        match self.ask(name, whole, kind, rates, words)?.found {
             Ok(found) => Ok(Baseline {
                 name: if sound { format!("{name} without failures") } else { name.to_owned() },
                 entries: found.into_iter().map(|(entry, _)| entry).collect(),
             }),
-            Err(reason) => Err(Failure::usage(format!("the baseline `{name}` gives no schedule: {reason}"))
+            Err((reason, _)) => Err(Failure::usage(format!("the baseline `{name}` gives no schedule: {reason}"))
                 .hint("choose another --baseline, or add --sound-baseline")),
         }
     }
 
-    /// The verified schedules of a planner, with their bounds; or why there is none.
+    /// The answer of a planner.
     fn ask(
         &mut self,
         name: &str,
@@ -261,15 +286,13 @@ impl Run<'_> {
         kind: &Kind,
         rates: &Rates,
         words: &[String],
-    ) -> Result<Result<Vec<(Entry, Bounds)>, String>, Failure> {
-        let control = self.control();
+    ) -> Result<Answer, Failure> {
+        let (control, started) = (self.control(), Instant::now());
         self.left = self.left.saturating_sub(1);
         let (parts, prices) = (self.command.parts.numbers(), self.command.rates.prices(rates));
         match alternatives(named(name)?, topology, kind, parts, &prices, self.command.seed, &control) {
             Ok((found, stopped)) => {
-                if stopped != StopReason::Finished {
-                    self.stopped = stopped;
-                }
+                let time = started.elapsed();
                 let entry = |(goal, plan): (Goal<'_>, collsynth::plan::Plan)| {
                     let (planner, account) = (plan.planner, plan.account.clone());
                     let verified = plan::verified(plan, None)?;
@@ -277,29 +300,33 @@ impl Run<'_> {
                         Entry::new(&verified, planner, account.phases(), rates, self.command.command_of(words, &goal));
                     Ok((entry, verified.bounds.clone()))
                 };
-                Ok(Ok(found.into_iter().map(entry).collect::<Result<_, Failure>>()?))
+                let found = found.into_iter().map(entry).collect::<Result<_, Failure>>()?;
+                Ok(Answer { found: Ok(found), stopped, time })
             }
-            Err(PlanError::NotApplicable { reason, .. }) => Ok(Err(reason)),
             Err(error) => {
-                if let PlanError::Stopped { stopped } = &error {
-                    self.stopped = *stopped;
-                }
-                Ok(Err(error.to_string()))
+                let (reason, applies) = match &error {
+                    PlanError::NotApplicable { reason, .. } => (reason.clone(), false),
+                    _ => (error.to_string(), true),
+                };
+                let stopped = if let PlanError::Stopped { stopped } = error { stopped } else { StopReason::Finished };
+                Ok(Answer { found: Err((reason, applies)), stopped, time: started.elapsed() })
             }
         }
     }
 
-    /// The time left, divided among the planners still to ask.
+    /// When to stop the next planner.
     fn control(&self) -> Control {
         let control =
             Control::unlimited().with_interrupt(self.interrupted.clone()).with_listener(self.ticker.listener());
-        match self.deadline {
-            Some(deadline) => {
-                let now = Instant::now();
-                control.with_deadline(now + deadline.saturating_duration_since(now) / self.left.max(1))
-            }
+        match self.share() {
+            Some(share) => control.with_deadline(Instant::now() + share),
             None => control,
         }
+    }
+
+    /// The time left, divided among the planners still to ask.
+    fn share(&self) -> Option<Duration> {
+        Some(self.deadline?.saturating_duration_since(Instant::now()) / self.left.max(1))
     }
 }
 

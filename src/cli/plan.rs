@@ -77,8 +77,10 @@ impl PlanCommand {
         let started = Instant::now();
         let verified = self.verify(plan, &goal)?;
         let verifying = started.elapsed();
+        ticker.say("writing");
+        let written = json::solution_to_string(&verified);
         ticker.finish();
-        output::deliver_file(self.output.as_deref(), &json::solution_to_string(&verified), "schedule")?;
+        output::deliver_file(self.output.as_deref(), &written, "schedule")?;
 
         let quality = Quality::new(&verified.problem, &verified.schedule, &verified.bounds);
         if !self.quiet {

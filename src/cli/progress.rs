@@ -19,7 +19,7 @@ impl Ticker {
     /// Draws on standard error if it is a terminal, unless `quiet`.
     pub fn new(quiet: bool) -> Self {
         let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let bar = ProgressBar::with_draw_target(None, target).with_style(ProgressStyle::default_spinner());
+        let bar = ProgressBar::with_draw_target(None, target).with_style(style());
         if !bar.is_hidden() {
             bar.enable_steady_tick(Duration::from_millis(100));
         }
@@ -47,6 +47,11 @@ impl Ticker {
     pub fn finish(self) {
         self.0.finish_and_clear();
     }
+}
+
+/// The time that has passed, then what is being done, cut off at the edge of the terminal.
+fn style() -> ProgressStyle {
+    ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}").expect("a template that can be read")
 }
 
 /// When to stop: after this time from now, or at Ctrl-C.

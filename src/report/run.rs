@@ -157,23 +157,22 @@ impl RunReport<'_> {
     }
 }
 
-/// Runs of several sizes, a line for each, in the columns and units of nccl-tests.
+/// Runs of several sizes, a line for each, in the columns of nccl-tests.
 pub fn sizes_to_text(runs: &[RunReport<'_>]) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let mut text = format!("{}, run by {}\n", first.headline(), first.transport);
-    let headings = ["size (B)", "count", "type", "redop", "time (us)", "algbw (GB/s)", "busbw (GB/s)", "wrong"];
+    let headings = ["size (B)", "count", "type", "redop", "time", "algbw", "busbw", "wrong"];
     let mut table = Table::new(&headings).indented(2);
     for run in runs {
-        let (bytes, time) = (run.bytes(), run.time.as_secs_f64());
-        let [algorithm, bus] = run.bandwidths().map_or(["-".to_owned(), "-".to_owned()], |(algorithm, bus)| {
-            [algorithm, bus].map(|b| format!("{:.2}", b / 1e9))
-        });
+        let bytes = run.bytes();
+        let bandwidths = run.bandwidths().map(|(algorithm, bus)| [algorithm, bus].map(rate));
+        let [algorithm, bus] = bandwidths.unwrap_or_else(|| ["-", "-"].map(str::to_owned));
         table.row([
             bytes.to_string(),
             (bytes / run.dtype.bytes() as u64).to_string(),
             run.dtype.name().to_owned(),
             run.op.name().to_owned(),
-            format!("{:.1}", time * 1e6),
+            seconds(run.time.as_secs_f64()),
             algorithm,
             bus,
             (run.mismatches.len() + run.unrepeated.len()).to_string(),

@@ -77,6 +77,24 @@ fn what_does_not_hold_is_not_run() {
 }
 
 #[test]
+fn sizes_are_swept_as_by_collective_benchmarks() {
+    let reports = json("run schedules/ring-all-reduce.json -b 1KiB -e 20KiB -f 4 --repeat 2 --format json");
+    let sizes: Vec<u64> =
+        reports.as_array().expect("a list").iter().map(|run| run["bytes"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, [1024, 4096, 16384]);
+    let text = run("run schedules/ring-all-reduce.json -b 1KiB -e 2KiB --repeat 2 --dtype f64 --op max");
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    let rows: Vec<Vec<&str>> = text.lines().skip(2).map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows.len(), 2, "{text}");
+    assert_eq!((&rows[1][..4], rows[1].last()), (&["2048", "256", "f64", "max"][..], Some(&"0")), "{text}");
+    for words in ["-b 1KiB", "-e 1KiB", "-b 1KiB -e 2KiB -f 1", "-b 1KiB -e 2KiB --bytes 3"] {
+        assert_eq!(run(&format!("run schedules/ring-all-reduce.json {words}")).status.code(), Some(2), "{words}");
+    }
+    let rounded = run("run schedules/ring-all-reduce.json --bytes 3 --repeat 1");
+    assert!(String::from_utf8_lossy(&rounded.stderr).contains("3 bytes do not divide into blocks of f32: 4 were run"));
+}
+
+#[test]
 fn as_a_group() {
     for file in ["all-to-all-ring", "ring-all-reduce"] {
         let report =

@@ -16,6 +16,18 @@ fn json(bench: &Bench, words: &str) -> Value {
     serde_json::from_str(&bench.stdout(words)).expect("JSON")
 }
 
+/// A shell reads `>` as its own, so a chunk has other spellings.
+#[test]
+fn a_chunk_has_three_spellings() {
+    let bench = Bench::new();
+    bench.run("--torus 4 -q -o s.json");
+    let shown = bench.stdout("show s.json --chunk 2>3");
+    assert!(shown.contains("2>3"), "{shown}");
+    assert_eq!(bench.stdout("show s.json --chunk 2-3"), shown);
+    assert_eq!(bench.stdout("show s.json --chunk 2:3"), shown);
+    bench.ended(2, "show s.json --chunk 2-9");
+}
+
 #[test]
 fn links_are_listed_the_hottest_first() {
     let bench = bench();

@@ -34,6 +34,29 @@ fn help_texts() {
     }
 }
 
+/// The door: what people do most, on one screen.
+#[test]
+fn the_short_help_fits_a_screen() {
+    let bench = Bench::new();
+    let help = bench.stdout("-h");
+    assert!(help.lines().count() <= 50, "{help}");
+    assert!(help.contains("--message-bytes 64KiB --alpha 1us --bandwidth 50GB/s") && help.contains("synth plan -h"));
+    assert!(!help.contains("--smt-backend") && bench.stdout("plan -h").contains("--smt-backend"));
+    assert_eq!(bench.stdout("plan --torus 4 -q"), bench.stdout("--torus 4 -q"));
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let bench = Bench::new();
+    bench.ended(0, "manual .");
+    let pages = bench.names();
+    assert!(pages.contains(&"synth.1".to_owned()) && pages.contains(&"synth-verify.1".to_owned()), "{pages:?}");
+    let page = text(&bench.read("synth-plan.1"));
+    assert!(page.starts_with(".ie") && page.contains("fail\\-rank"), "{page}");
+    bench.ended(2, "manual missing");
+    assert!(bench.stdout("completions bash").contains("negotiated"), "planners are completed");
+}
+
 #[test]
 fn error_messages() {
     let bench = Bench::new();

@@ -7,6 +7,7 @@ mod claims;
 mod classical;
 mod conformance;
 mod demands;
+mod enough;
 mod flow;
 mod gathering;
 mod lp_planner;

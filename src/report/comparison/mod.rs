@@ -65,6 +65,8 @@ pub struct Refusal {
     pub planner: String,
     /// Why.
     pub reason: String,
+    /// Do people get its name alone? Of planners that nobody named and that do not apply.
+    pub brief: bool,
 }
 
 /// What speed-ups are over.

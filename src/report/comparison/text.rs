@@ -46,10 +46,11 @@ impl Comparison {
         text.push_str(&self.phases(machine));
         if !machine.refusals.is_empty() {
             let mut table = Table::new(&[]).indented(2);
-            for Refusal { planner, reason } in &machine.refusals {
+            for Refusal { planner, reason, .. } in machine.refusals.iter().filter(|refusal| !refusal.brief) {
                 table.remark(planner, reason.replace('\n', " "));
             }
             text.push_str(&format!("no schedule:\n{table}"));
+            text.push_str(&brief(&machine.refusals));
         }
         text
     }
@@ -65,9 +66,10 @@ impl Comparison {
             self.rows(machine).into_iter().for_each(|row| table.row(place.iter().cloned().chain(row)));
         }
         text.push_str(&table.to_string());
-        let refusals =
-            machines.iter().flat_map(|machine| machine.refusals.iter().map(move |refusal| (machine, refusal)));
-        for (index, (machine, Refusal { planner, reason })) in refusals.enumerate() {
+        let refusals = machines.iter().flat_map(|machine| {
+            machine.refusals.iter().filter(|refusal| !refusal.brief).map(move |refusal| (machine, refusal))
+        });
+        for (index, (machine, Refusal { planner, reason, .. })) in refusals.enumerate() {
             let heading = if index == 0 { "no schedule:\n" } else { "" };
             let place = format!("{} {}", name(machine), machine.failures);
             text.push_str(&format!("{heading}  {}: {planner}: {}\n", place.trim_end(), reason.replace('\n', " ")));
@@ -124,6 +126,16 @@ impl Comparison {
 }
 
 /// `6 steps, volume 1024/31 = 33.032`.
+/// The planners that do not apply, in a line.
+fn brief(refusals: &[Refusal]) -> String {
+    let names: Vec<&str> =
+        refusals.iter().filter(|refusal| refusal.brief).map(|refusal| refusal.planner.as_str()).collect();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!("  do not apply (--planners NAME says why): {}\n", names.join(", ")),
+    }
+}
+
 fn bound(machine: &Machine) -> Option<String> {
     let steps = machine.bounds.steps.as_ref().map(|bound| format!("{} steps", bound.at_least));
     let least = machine.bounds.volume.as_ref().map(|bound| format!("volume {}", exact_and_decimal(bound.at_least)));

@@ -83,6 +83,9 @@ impl From<serde_json::Error> for ParseError {
         if let Some(bare) = message.strip_suffix(&place) {
             message.truncate(bare.len());
         }
+        if let Some(meant) = meant(&message) {
+            message = meant;
+        }
         for (rust, plain) in IN_PLAIN_WORDS {
             message = message.replace(rust, plain);
         }
@@ -99,8 +102,18 @@ impl From<serde_json::Error> for ParseError {
     }
 }
 
+/// For a wrong name that is another but for case, `-` and `_`: the right one.
+fn meant(message: &str) -> Option<String> {
+    let (wrong, names) = message.strip_prefix("unknown variant `")?.split_once("`, expected ")?;
+    let bare =
+        |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect() };
+    let right = names.split('`').skip(1).step_by(2).find(|name| bare(name) == bare(wrong))?;
+    Some(format!("unknown name `{wrong}`; did you mean `{right}`?"))
+}
+
 /// Serde's terms, and those of JSON.
-const IN_PLAIN_WORDS: [(&str, &str); 5] = [
+const IN_PLAIN_WORDS: [(&str, &str); 6] = [
+    ("unknown variant", "unknown name"),
     ("expected a nonzero u32", "expected an integer of at least 1 and at most 4294967295"),
     ("expected u32", "expected an integer from 0 to 4294967295"),
     ("expected u64", "expected an integer that is not negative"),

@@ -94,7 +94,13 @@ fn wrong_values_are_reported_with_their_place() {
     refused(&with_steps(r#"[{"transfers": [{"from": "4.0", "to": 0, "chunks": []}]}]"#), F003, "\"4.0\", \"", "4x4");
     refused(&with_steps(r#"[{"transfers": [{"from": "a", "to": 0, "chunks": []}]}]"#), F003, "\", \"to\":", "a rank");
     refused(&with_collective(r#"{"kind": "broadcast", "root": 0, "parts": 0}"#), F003, "}}", "at least 1");
-    refused(&with_collective(r#"{"kind": "alltoall"}"#), F003, "\"}}", "`all_to_all`");
+    refused(&with_collective(r#"{"kind": "alltoall"}"#), F003, "\"}}", "did you mean `all_to_all`?");
+    refused(
+        &with_collective(r#"{"kind": "shuffle"}"#),
+        F003,
+        "\"}}",
+        "unknown name `shuffle`, expected one of `all_to_all`",
+    );
     for at_least in ["-1", "\"1/0\"", "\"+1\"", "1.5", "\"1/2/3\"", "\"\"", &format!("\"{}\"", "9".repeat(40))] {
         let text = with_bounds(&format!(r#"{{"volume": {{"kind": "cut", "ranks": [], "at_least": {at_least}}}}}"#));
         assert_eq!(parse_solution(&text).unwrap_err().code, F003, "{at_least}");

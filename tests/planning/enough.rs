@@ -1,0 +1,80 @@
+//! Parts where none are stated: enough for a volume near its bound; and limits of time on large machines.
+
+use std::time::Instant;
+
+use collsynth::bound;
+use collsynth::collective::{Collective, Kind};
+use collsynth::plan::{Control, Goal, Parts, Plan, PlanError, StopReason, Task, planner_named};
+use collsynth::problem::Problem;
+use collsynth::topology::{RankId, Topology};
+
+use crate::support::plans::{plan_for, torus};
+
+fn planned(topology: &Topology, kind: Kind, goal: &Goal<'_>) -> Plan {
+    plan_for(topology, &kind, goal).expect("a plan")
+}
+
+/// The volume over its bound.
+fn ratio(plan: &Plan) -> f64 {
+    let bound = plan.bounds.volume.as_ref().expect("a bound").at_least;
+    let volume = plan.schedule.total_width() as f64 / f64::from(plan.problem.parts());
+    volume * *bound.denom() as f64 / *bound.numer() as f64
+}
+
+#[test]
+fn vectors_come_near_the_bound() {
+    let machines = [
+        torus(&[4], &[], &[]),
+        torus(&[5], &[(0, 1)], &[]),
+        torus(&[4, 4], &[], &[]),
+        torus(&[3, 4], &[(0, 1)], &[7]),
+        torus(&[6, 6], &[(0, 1), (7, 8), (14, 20)], &[]),
+        torus(&[4, 4, 4], &[(2, 3)], &[]),
+        torus(&[8, 8, 8], &[], &[]),
+    ];
+    for topology in &machines {
+        for kind in [Kind::AllReduce, Kind::Broadcast(RankId(0)), Kind::Reduce(RankId(0))] {
+            let name = kind.name();
+            let plan = planned(topology, kind, &Goal::default());
+            let most = 1.05 + f64::from(u8::from(plan.problem.parts() == 1024)) / 10.0;
+            assert!(ratio(&plan) <= most, "{name}: {} parts, {}", plan.problem.parts(), ratio(&plan));
+        }
+    }
+}
+
+#[test]
+fn of_schedules_near_the_bound_the_shortest_is_taken() {
+    // Trees pipelined through steps of width 1 have the least volume and take 171 steps.
+    let plan = planned(&torus(&[8, 8, 8], &[], &[]), Kind::AllReduce, &Goal::default());
+    assert_eq!((plan.planner, plan.schedule.step_count(), plan.problem.parts()), ("composed", 24, 512));
+}
+
+#[test]
+fn messages_and_stated_goals_stay_whole() {
+    let topology = torus(&[4, 4], &[(0, 1)], &[]);
+    let parts = |kind: Kind, goal: &Goal<'_>| planned(&topology, kind, goal).problem.parts();
+    for kind in [Kind::AllToAll, Kind::AllGather, Kind::Scatter(RankId(3)), Kind::Barrier] {
+        assert_eq!(parts(kind, &Goal::default()), 1);
+    }
+    assert_eq!(parts(Kind::AllReduce, &Goal { max_steps: Some(12), ..Goal::default() }), 1);
+    let planner = planner_named("spanning_trees").expect("a planner");
+    assert_eq!(parts(Kind::AllReduce, &Goal { planner: Some(planner), ..Goal::default() }), 1);
+    assert!(parts(Kind::AllReduce, &Goal { parts: Parts::Enough, ..Goal::default() }) > 1);
+}
+
+/// A first routing of millions of messages ends when time is up; of few, it is still completed.
+#[test]
+fn a_limit_interrupts_what_takes_long() {
+    let ended = |extents: &[u32], name: &str, kind: Kind, parts: u32| {
+        let topology = torus(extents, &[(0, 1)], &[]);
+        let problem = Problem::new(topology, Collective { kind, parts }).expect("it fits");
+        let bounds = bound::find(&problem).expect("connected");
+        let control = Control::unlimited().with_deadline(Instant::now());
+        planner_named(name).expect("a planner").plan(&Task::new(&problem, &bounds), &control).map(|found| found.stopped)
+    };
+    let stopped = StopReason::TimeLimit;
+    assert_eq!(ended(&[11, 11, 11], "negotiated", Kind::AllToAll, 1), Err(PlanError::Stopped { stopped }));
+    assert_eq!(ended(&[4, 4, 4], "negotiated", Kind::AllToAll, 1), Ok(stopped));
+    assert_eq!(ended(&[16, 16, 16], "packed_trees", Kind::AllReduce, 300), Err(PlanError::Stopped { stopped }));
+    assert_eq!(ended(&[4, 4, 4], "packed_trees", Kind::AllReduce, 48), Ok(stopped));
+}
