@@ -12,7 +12,9 @@ ROOT = Path(os.environ.get("SYNTH_ROOT", Path(__file__).parents[2]))
 
 
 def test_an_import_loads_neither_numpy_nor_an_adapter():
-    program = "import sys, collsynth; print([name for name in ('numpy', 'jax', 'torch', 'mpi4py') if name in sys.modules])"
+    program = (
+        "import sys, collsynth; print([name for name in ('numpy', 'jax', 'torch', 'mpi4py') if name in sys.modules])"
+    )
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 

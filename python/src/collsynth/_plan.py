@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from ._tables import Tables
+
 #: `op` in `Plan.moves`: the chunk replaces the receiver's value
 COPY = 0
 #: `op` in `Plan.moves`: the chunk is added to the receiver's value
@@ -32,6 +34,8 @@ class Plan:
 
     def __init__(self, schedule: _collsynth.Schedule) -> None:
         self._schedule = schedule
+        # What the adapters run; see `_tables`.
+        self._tables: Tables | None = None
 
     @cached_property
     def topology(self) -> Topology:
