@@ -86,7 +86,9 @@ def test_a_semaphore_shared_between_steps_is_found_out(monkeypatch, shared):
     if shared:
         monkeypatch.setattr(pallas, "barrier_semaphore", lambda _: 0)
     plan = cs.plan(cs.Topology.mesh(6), "scatter", parts=2, root=0)
-    assert (right_and_without_race(plan) == (True, True)) != shared
+    # Who is a step ahead is up to the threads of the interpreter: a broken kernel has several chances to show it.
+    found_out = any(right_and_without_race(plan) != (True, True) for _ in range(5 if shared else 1))
+    assert found_out == shared
 
 
 def test_axes_are_those_of_the_mesh():
