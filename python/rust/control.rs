@@ -42,7 +42,7 @@ pub fn interruptible<T: Send + 'static>(
     // The receiver is not `Sync`, so it is lent to the code without the lock and comes back.
     let mut receiver = receiver;
     thread::scope(|scope| {
-        scope.spawn(move || {
+        let worker = scope.spawn(move || {
             let _ = sender.send(News::Done(work(control)));
         });
         let mut latest = None;
@@ -61,6 +61,8 @@ pub fn interruptible<T: Send + 'static>(
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
+                    // Joined, it does not panic here too.
+                    let _ = worker.join();
                     return Err(PyRuntimeError::new_err("planning panicked: please report this"));
                 }
             }

@@ -9,11 +9,9 @@ mod plan;
 mod planning;
 mod slots;
 
-use pyo3::prelude::*;
-
-#[pymodule]
+#[pyo3::pymodule]
 mod _collsynth {
-    use super::*;
+    use pyo3::prelude::*;
 
     #[pymodule_export]
     use super::judging::{holding, judge, judge_file};

@@ -25,9 +25,16 @@ use crate::errors;
 use crate::machine::Machine;
 use crate::slots;
 
-/// What planning found.
-pub struct Planned {
+/// A verified schedule.
+#[pyclass(frozen, module = "collsynth._collsynth")]
+pub struct Schedule {
     pub verified: Verified<Solution>,
+    /// What is known of one that was planned here, not read.
+    pub planned: Option<Planned>,
+}
+
+/// What planning tells besides the schedule.
+pub struct Planned {
     pub account: Account,
     pub planner: &'static str,
     pub stopped: StopReason,
@@ -36,47 +43,19 @@ pub struct Planned {
     pub price: Option<Price>,
 }
 
-/// A verified schedule.
-#[pyclass(frozen, module = "collsynth._collsynth")]
-pub struct Schedule {
-    verified: Verified<Solution>,
-    /// What the summary says: JSON for programs, text for people.
-    figures: String,
-    text: String,
-    stopped: &'static str,
-}
-
 /// A rank program that holds.
 #[pyclass(frozen, module = "collsynth._collsynth")]
 pub struct Lowered(Program);
 
 impl Schedule {
-    pub fn planned(planned: Planned) -> Self {
-        let Planned { verified, account, planner, stopped, planning, verifying, price } = planned;
-        let summary = Summary {
-            solution: &verified,
-            observed: verified.report().observed.as_ref(),
-            planner,
-            stopped,
-            account: &account,
-            planning,
-            verifying,
-            price,
-            cost: Cost::new(&verified),
-        };
-        let (figures, text) = (summary.to_json().to_string(), summary.to_text());
-        Self { verified, figures, text, stopped: stopped.name() }
+    pub fn read(verified: Verified<Solution>) -> Self {
+        Self { verified, planned: None }
     }
 
-    pub fn read(verified: Verified<Solution>) -> Self {
-        let Solution { problem, schedule, bounds, .. } = &*verified;
-        let seen = verified.report().observed.as_ref();
-        let mut figures = overview::figures_to_json(problem, schedule, bounds);
-        observed::add_json(&mut figures, seen);
-        let mut rows = overview::figures(problem, schedule, Some(bounds));
-        observed::add_rows(&mut rows, problem, seen);
-        let text = format!("{}\n{}", overview::headline(problem), rows.to_string().trim_end());
-        Self { figures: figures.to_string(), text, stopped: StopReason::Finished.name(), verified }
+    fn summary<'a>(&'a self, planned: &'a Planned) -> Summary<'a> {
+        let Planned { ref account, planner, stopped, planning, verifying, price } = *planned;
+        let (solution, observed) = (&*self.verified, self.verified.report().observed.as_ref());
+        Summary { solution, observed, planner, stopped, account, planning, verifying, price, cost: Cost::new(solution) }
     }
 
     /// Lowers without barriers, in any case out of place: what the adapters run.
@@ -113,20 +92,32 @@ impl Schedule {
 
     /// The figures of the summary, as JSON.
     #[getter]
-    fn figures(&self) -> &str {
-        &self.figures
+    fn figures(&self) -> String {
+        if let Some(planned) = &self.planned {
+            return self.summary(planned).to_json().to_string();
+        }
+        let Solution { problem, schedule, bounds, .. } = &*self.verified;
+        let mut figures = overview::figures_to_json(problem, schedule, bounds);
+        observed::add_json(&mut figures, self.verified.report().observed.as_ref());
+        figures.to_string()
     }
 
     /// The summary for people.
     #[getter]
-    fn text(&self) -> &str {
-        &self.text
+    fn text(&self) -> String {
+        if let Some(planned) = &self.planned {
+            return self.summary(planned).to_text();
+        }
+        let Solution { problem, schedule, bounds, .. } = &*self.verified;
+        let mut rows = overview::figures(problem, schedule, Some(bounds));
+        observed::add_rows(&mut rows, problem, self.verified.report().observed.as_ref());
+        format!("{}\n{}", overview::headline(problem), rows.to_string().trim_end())
     }
 
     /// Why planning stopped: finished, time limit or interrupted.
     #[getter]
     fn stopped(&self) -> &str {
-        self.stopped
+        self.planned.as_ref().map_or(StopReason::Finished, |planned| planned.stopped).name()
     }
 
     /// The machine.

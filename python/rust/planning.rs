@@ -69,11 +69,11 @@ pub fn synthesize(
     let topology = machine.0.clone();
     let work = |control: Control| pool.install(|| wish.plan(topology, &control, time_limit));
     let planned = interruptible(py, time_limit, progress, work)?;
-    planned.map(Schedule::planned).map_err(|failure| errors::failure(py, &failure))
+    planned.map_err(|failure| errors::failure(py, &failure))
 }
 
 impl Wish {
-    fn plan(&self, topology: Topology, control: &Control, time_limit: Option<Duration>) -> Result<Planned, Failure> {
+    fn plan(&self, topology: Topology, control: &Control, time_limit: Option<Duration>) -> Result<Schedule, Failure> {
         check_ranks(&topology)?;
         let kind = self.kind(&topology)?;
         let parts = self.parts.unwrap_or(1);
@@ -93,7 +93,8 @@ impl Wish {
         let started = Instant::now();
         let verified = verified(plan, origin)?;
         let verifying = started.elapsed();
-        Ok(Planned { verified, account, planner, stopped, planning, verifying, price: self.price() })
+        let planned = Planned { account, planner, stopped, planning, verifying, price: self.price() };
+        Ok(Schedule { verified, planned: Some(planned) })
     }
 
     fn kind(&self, topology: &Topology) -> Result<Kind, Failure> {

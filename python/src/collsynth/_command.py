@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _collsynth
 from ._errors import Error, of_ending
 from ._plan import Plan, Program, load
 from ._topology import Topology
+
+if TYPE_CHECKING:
+    import subprocess
 
 Option = bool | int | float | str | Sequence[int] | Sequence[str] | None
 
@@ -42,6 +42,9 @@ def command(*words: str | os.PathLike[str], text: str | None = None) -> str:
 
 
 def _run(words: Sequence[str | os.PathLike[str]], text: str | None) -> subprocess.CompletedProcess[str]:
+    # Costs more to import than all of this package.
+    import subprocess
+
     line = [sys.executable, "-m", "collsynth", *(os.fspath(word) for word in words)]
     return subprocess.run(line, input=text, capture_output=True, text=True, check=False)
 
@@ -93,7 +96,9 @@ def import_(path: str | os.PathLike[str], format: str, topology: Topology | None
 
     Raises `Refuted` if it does not hold.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
         machine = _machine_file(topology, folder) if topology is not None else []
         words = ["import", path, "--from", format, *machine, *_words(options)]
         text = command(*words, "-o", "-")
@@ -102,14 +107,18 @@ def import_(path: str | os.PathLike[str], format: str, topology: Topology | None
 
 def polish(plan: Plan, **options: Option) -> Plan:
     """A plan that is no worse, found by solving for pieces of it; the options are those of `synth polish`."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "schedule.json")
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        path = os.path.join(folder, "schedule.json")
         plan.save(path)
         return load(command("polish", path, *_words(options), "-o", "-").encode())
 
 
 def _of_machine(name: str, topology: Topology, collective: str, options: Mapping[str, Option]) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
         words = topology.command_words
         machine = _machine_file(topology, folder) if words is None else words
         line = [name, *machine, "--collective", collective, *_words(options), "--format", "json"]
@@ -118,9 +127,10 @@ def _of_machine(name: str, topology: Topology, collective: str, options: Mapping
 
 
 def _machine_file(topology: Topology, folder: str) -> list[str]:
-    path = Path(folder, "topology.json")
-    path.write_text(topology.to_json())
-    return ["--topology", str(path)]
+    path = os.path.join(folder, "topology.json")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(topology.to_json())
+    return ["--topology", path]
 
 
 def _words(options: Mapping[str, Option]) -> list[str]:

@@ -18,10 +18,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from ._tables import Tables
+
 #: `op` in `Plan.moves`: the chunk replaces the receiver's value
 COPY = 0
 #: `op` in `Plan.moves`: the chunk is added to the receiver's value
 REDUCE = 1
+
+#: The most steps or threads that can be asked for, as on the command line.
+MOST = 2**16 - 1
 
 Progress = Callable[[str, str, int, int], object]
 """What is called while planning: planner, attempt, round, conflicts that remain."""
@@ -32,6 +37,8 @@ class Plan:
 
     def __init__(self, schedule: _collsynth.Schedule) -> None:
         self._schedule = schedule
+        # What the adapters run; see `_tables`.
+        self._tables: Tables | None = None
 
     @cached_property
     def topology(self) -> Topology:
@@ -236,8 +243,9 @@ def plan(
     limits = {"parts": None if parts == "auto" else parts, "steps": steps, "max_steps": max_steps, "width": width}
     limits["threads"] = threads
     for name, limit in limits.items():
-        if limit is not None and whole_number(name, limit) == 0:
-            raise UsageError(f"{name} is at least 1")
+        most = MOST if name in ("steps", "max_steps", "threads") else 2**32 - 1
+        if limit is not None and not 1 <= whole_number(name, limit) <= most:
+            raise UsageError(f"{name} is {limit}: it lies between 1 and {most}")
     if steps is not None and max_steps is not None:
         raise UsageError("steps and max_steps exclude each other")
     wish = limits | {

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._errors import Error
 from ._plan import Plan, plan
 from ._topology import Topology
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
 
 
 @dataclass(frozen=True)

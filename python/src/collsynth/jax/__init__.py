@@ -1,0 +1,233 @@
+"""Plans in JAX: a collective of `shard_map`, made of one `ppermute` for each direction in use in each step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.sharding import Mesh, PartitionSpec
+
+from .._errors import UsageError
+from .._plan import Plan
+from .._tables import RankTables, Transfer, tables_of
+from .._topology import Topology, Torus
+
+Array = jax.Array
+AxisNames = str | Sequence[str]
+
+
+class _Columns(NamedTuple):
+    """Where a table stands in a rank's row of numbers."""
+
+    first: int
+    length: int
+
+
+@dataclass(frozen=True)
+class _Exchange:
+    """One permutation of a step. Places beyond the last one stand for no place."""
+
+    pairs: list[tuple[int, int]]
+    source: _Columns
+    #: What arrives is kept here, on top of `base`.
+    target: _Columns
+    base: _Columns | None
+    #: What arrives is added here, once all `target`s are written.
+    later: _Columns | None
+
+
+class Collective:
+    """A collective that follows a plan. Call it within `shard_map`, with a shard per rank along `axis_names`.
+
+    Ranks are numbered as `lax.ppermute` numbers them: along one axis, or along several with the first as the slowest. A
+    torus of extents (X, Y, Z) is thus a mesh of shape (Z, Y, X).
+
+    `tables` holds what each rank moves, an array with a row for each rank. Pass it to the mapped function as an
+    operand, sharded by `tables_spec`, so that the program stays small; without it they are constants of the program.
+    """
+
+    def __init__(self, plan: Plan, axis_names: AxisNames) -> None:
+        self.plan = plan
+        self.axis_names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
+        self._plan_tables = tables_of(plan)
+        self._shapes = RankTables(self._plan_tables, 0)
+        self._blocks: list[Any] = [np.zeros((self._plan_tables.ranks, 0), np.int32)]
+        self._width = 0
+        self._steps = [self._exchanges(transfers) for transfers in self._plan_tables.steps]
+        self._copies = self._own_chunks()
+        ends = [[self._plan_tables.has_output(rank)] for rank in range(self._plan_tables.ranks)]
+        self._has_output = self._add(np.array(ends, np.int32))
+        #: Shape (ranks, numbers), int32.
+        self.tables: np.ndarray[Any, np.dtype[np.int32]] = np.concatenate(self._blocks, axis=1)
+        self.tables_spec = PartitionSpec(self.axis_names)
+
+    @property
+    def permutations(self) -> list[int]:
+        """The number of `ppermute`s of each step: at most twice the dimensions of a torus."""
+        return [len(exchanges) for exchanges in self._steps]
+
+    def __call__(self, x: Array, tables: Array | None = None) -> Array:
+        """The shard of the result, given the shard of the operand.
+
+        `all_to_all`: (ranks, ...) to (ranks, ...), a row for each destination to a row from each origin. `all_gather`,
+        `gather`: (...) to (ranks, ...). `reduce_scatter`, `scatter`: (ranks, ...) to (...). `all_reduce`, `broadcast`,
+        `reduce`: (...) to (...). `all_to_allv`: a row for each chunk, as many as the rank with most has, in order of
+        destination and of origin. Rows of and for failed ranks, and results at ranks that end with nothing, are zeros.
+        Any type of elements. Differentiable.
+        """
+        own = self._row(tables)
+        x = jnp.asarray(x)
+        rows, shape = self._rows(x)
+        places = self._plan_tables.places - self._plan_tables.first[1]
+        held = jnp.concatenate([rows, jnp.zeros((places, *rows.shape[1:]), rows.dtype)])
+        if self._copies is not None:
+            source, target = (self._at(own, columns) for columns in self._copies)
+            held = _put(held, target, _take(held, source))
+        for exchanges in self._steps:
+            held = self._step(held, own, exchanges)
+        return self._result(held, shape, own)
+
+    def on_mesh(self, mesh: Mesh) -> Callable[[Array], Array]:
+        """A compiled function of global arrays, whose leading axis is that of the ranks, sharded over the mesh."""
+        spec = PartitionSpec(self.axis_names)
+
+        def shard(x: Array, tables: Array) -> Array:
+            return self(x[0], tables)[None]
+
+        mapped = jax.jit(jax.shard_map(shard, mesh=mesh, in_specs=(spec, spec), out_specs=spec, check_vma=False))
+        tables = jax.device_put(self.tables, jax.NamedSharding(mesh, spec))
+        return lambda x: mapped(x, tables)
+
+    def _step(self, found: Array, own: Array, exchanges: list[_Exchange]) -> Array:
+        # All are independent of each other: they read what the step found.
+        arrived = [
+            lax.ppermute(_take(found, self._at(own, one.source)), self.axis_names, one.pairs) for one in exchanges
+        ]
+        held = found
+        for one, values in zip(exchanges, arrived, strict=True):
+            kept = values
+            if one.base is not None:
+                base = self._at(own, one.base)
+                adds = (base < found.shape[0])[:, None]
+                kept = jnp.where(adds, values + _take(found, base), values)
+            held = _put(held, self._at(own, one.target), kept)
+        for one, values in zip(exchanges, arrived, strict=True):
+            if one.later is not None:
+                held = held.at[self._at(own, one.later)].add(values, mode="drop", unique_indices=True)
+        return held
+
+    def _rows(self, x: Array) -> tuple[Array, tuple[int, ...]]:
+        """The operand as rows of chunks, and the shape of a block."""
+        tables, blocks = self._plan_tables, self._shapes.input_blocks
+        shape = self._shapes.block_shape(x.shape)
+        flat = x.reshape(blocks, -1) if x.size else jnp.zeros((blocks, 0), x.dtype)
+        length = -(-flat.shape[1] // tables.block_slots)
+        padded = jnp.pad(flat, ((0, 0), (0, length * tables.block_slots - flat.shape[1])))
+        return padded.reshape(tables.first[1], length), shape
+
+    def _result(self, held: Array, shape: tuple[int, ...], own: Array) -> Array:
+        tables = self._plan_tables
+        output = held[tables.first[1] : tables.first[2]]
+        output = jnp.where(self._at(own, self._has_output)[0] > 0, output, jnp.zeros_like(output))
+        blocks = self._shapes.output_blocks
+        flat = output.reshape(blocks, -1)[:, : int(np.prod(shape, dtype=np.int64))]
+        rows = flat.reshape(blocks, *shape)
+        if tables.kind == "all_reduce_gathered":
+            return rows.sum(axis=0, dtype=rows.dtype)
+        return rows if self._shapes.has_output_rows else rows[0]
+
+    def _row(self, tables: Array | None) -> Array:
+        if tables is not None:
+            if tables.shape != (1, self._width):
+                raise UsageError(f"tables of shape {tables.shape}: shard the tables over {self.axis_names}")
+            return tables[0]
+        return jnp.asarray(self.tables)[lax.axis_index(self.axis_names)]
+
+    def _at(self, own: Array, columns: _Columns) -> Array:
+        return lax.slice_in_dim(own, columns.first, columns.first + columns.length)
+
+    def _add(self, table: Any) -> _Columns:
+        columns = _Columns(self._width, table.shape[1])
+        self._blocks.append(table)
+        self._width += table.shape[1]
+        return columns
+
+    def _exchanges(self, transfers: list[Transfer]) -> list[_Exchange]:
+        groups = sorted({transfer.group for transfer in transfers})
+        return [self._exchange([transfer for transfer in transfers if transfer.group == group]) for group in groups]
+
+    def _exchange(self, transfers: list[Transfer]) -> _Exchange:
+        most = max(len(transfer.source) for transfer in transfers)
+        # Distinct places that do not exist: what goes there is dropped, what comes from there is zero.
+        nowhere = self._plan_tables.places + np.arange(most, dtype=np.int32)
+        source, target, base, later = (np.tile(nowhere, (self._plan_tables.ranks, 1)) for _ in range(4))
+        for one in transfers:
+            count = len(one.source)
+            source[one.start, :count] = one.source
+            target[one.end, :count] = np.where(one.later, nowhere[:count], one.target)
+            base[one.end, :count] = np.where(one.later | (one.base < 0), nowhere[:count], one.base)
+            later[one.end, :count] = np.where(one.later, one.target, nowhere[:count])
+        return _Exchange(
+            [(one.start, one.end) for one in transfers],
+            self._add(source),
+            self._add(target),
+            self._add(base) if (base < self._plan_tables.places).any() else None,
+            self._add(later) if (later < self._plan_tables.places).any() else None,
+        )
+
+    def _own_chunks(self) -> tuple[_Columns, _Columns] | None:
+        copies = self._plan_tables.copies
+        if len(copies) == 0:
+            return None
+        counts = np.bincount(copies[:, 0], minlength=self._plan_tables.ranks)
+        nowhere = self._plan_tables.places + np.arange(counts.max(), dtype=np.int32)
+        source, target = (np.tile(nowhere, (self._plan_tables.ranks, 1)) for _ in range(2))
+        for rank in np.flatnonzero(counts):
+            source[rank, : counts[rank]], target[rank, : counts[rank]] = copies[copies[:, 0] == rank, 1:].T
+        return self._add(source), self._add(target)
+
+
+def collective(plan: Plan, axis_names: AxisNames) -> Collective:
+    """The collective of a plan, for the shards of `shard_map` along these axes of the mesh."""
+    return Collective(plan, axis_names)
+
+
+def device_order(topology: Topology, devices: Sequence[Any] | None = None) -> list[Any]:
+    """The devices by rank: rank r of a torus is the device whose `coords` are the coordinates of r.
+
+    Coordinates count from the least among the devices; dimensions in which all agree are left out. Chips with several
+    cores have the core as their first coordinate. Without it, neighbors of a mesh need not be neighbors of the machine.
+    Raises `UsageError` if the devices do not fill the torus.
+    """
+    if not isinstance(topology, Torus):
+        raise UsageError("only the ranks of a torus have coordinates")
+    found = list(jax.devices() if devices is None else devices)
+    if any(getattr(device, "coords", None) is None for device in found):
+        raise UsageError("these devices have no coordinates: only those of a TPU do")
+    cores = [getattr(device, "core_on_chip", 0) for device in found]
+    coordinates = np.array([(core, *device.coords) for core, device in zip(cores, found, strict=True)])
+    coordinates -= coordinates.min(axis=0)
+    spans = coordinates.max(axis=0) + 1
+    coordinates = coordinates[:, spans > 1]
+    extents = [extent for extent in topology.extents if extent > 1]
+    if spans[spans > 1].tolist() != extents or len(found) != topology.ranks:
+        shape = "x".join(map(str, spans[spans > 1]))
+        raise UsageError(f"{len(found)} devices at coordinates {shape} are no {topology}: state the torus so")
+    strides = np.cumprod([1, *extents[:-1]])
+    ranks = coordinates @ strides if extents else np.zeros(len(found), np.int64)
+    if len(set(ranks.tolist())) != len(found):
+        raise UsageError("two devices have the same coordinates")
+    return [found[index] for index in np.argsort(ranks)]
+
+
+def _take(held: Array, places: Array) -> Array:
+    return held.at[places].get(mode="fill", fill_value=0, unique_indices=True)
+
+
+def _put(held: Array, places: Array, values: Array) -> Array:
+    return held.at[places].set(values, mode="drop", unique_indices=True)

@@ -1,0 +1,217 @@
+"""Plans over a process group of PyTorch: sends and receives between neighbors, step by step.
+
+Neither PyTorch nor its backends promise which route a message takes, or that steps of different ranks happen at the
+same time: the plan decides who talks to whom and in which order.
+"""
+
+# No `from __future__ import annotations`: DDP inspects the annotations of its hooks.
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from ._errors import UsageError
+from ._plan import Plan
+from ._tables import RankTables, Transfer, process_of, rank_of, tables_of
+
+#: The thread of each group. Two calls at a time on a group would take each other's messages.
+_WORKERS: dict[Any, ThreadPoolExecutor] = {}
+
+
+class Collective:
+    """The collective of a plan among the processes of a group: one for each rank, or one for each live rank.
+
+    Every process calls it, with a tensor of the same shape and type; it returns this rank's result, in the shapes of
+    `collsynth.jax.Collective`. The calls of a process on a group run in the order in which they start, in a thread of
+    their own; as always, all processes must make the same ones.
+    """
+
+    def __init__(self, plan: Plan, group: Any = None) -> None:
+        self.plan, self.group = plan, group
+        self._size = dist.get_world_size(group)
+        self.rank = rank_of(plan, dist.get_rank(group), self._size)
+        self._tables = RankTables(tables_of(plan), self.rank)
+        self._copies = [_indices(places) for places in self._tables.copies]
+        self._steps = [
+            ([(one, _indices(one.source)) for one in sends], [_Arrival(one) for one in receives])
+            for sends, receives in self._tables.steps
+        ]
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        """This rank's result."""
+        return self.start(x).wait()
+
+    def _run(self, x: torch.Tensor) -> torch.Tensor:
+        tables = self._tables.tables
+        shape = self._tables.block_shape(tuple(x.shape))
+        count = int(torch.Size(shape).numel())
+        flat = x.reshape(self._tables.input_blocks, count)
+        length = -(-count // tables.block_slots)
+        held = x.new_zeros((tables.places, length))
+        rows = held[: tables.first[1]].view(self._tables.input_blocks, length * tables.block_slots)
+        rows[:, :count] = flat
+        source, target = self._copies
+        held[target] = held[source]
+        for sends, receives in self._steps:
+            self._step(held, sends, receives)
+        output = held[tables.first[1] : tables.first[2]]
+        if not tables.has_output(self.rank):
+            output = torch.zeros_like(output)
+        blocks = output.reshape(self._tables.output_blocks, length * tables.block_slots)[:, :count]
+        result = blocks.reshape(self._tables.output_blocks, *shape)
+        if tables.kind == "all_reduce_gathered":
+            return result.sum(dim=0, dtype=x.dtype)
+        # With memory of its own: DDP looks at that, whatever part of it a tensor is.
+        return (result if self._tables.has_output_rows else result[0]).clone()
+
+    def start(self, x: torch.Tensor) -> "torch.futures.Future[torch.Tensor]":
+        """The same while this process goes on."""
+        worker = _WORKERS.setdefault(self.group, ThreadPoolExecutor(1, "collsynth"))
+        future: torch.futures.Future[torch.Tensor] = torch.futures.Future()
+
+        def run() -> None:
+            try:
+                future.set_result(self._run(x))
+            except Exception as error:
+                future.set_exception(error)
+
+        worker.submit(run)
+        return future
+
+    def _step(self, held: torch.Tensor, sends: list[Any], receives: list["_Arrival"]) -> None:
+        arriving = [held.new_empty((len(one.transfer.source), held.shape[1])) for one in receives]
+        leaving = [held[source] for _, source in sends]
+        operations = [
+            self._operation(dist.irecv, values, one.transfer.start, one.transfer.group)
+            for one, values in zip(receives, arriving, strict=True)
+        ] + [
+            self._operation(dist.isend, values, one.end, one.group)
+            for (one, _), values in zip(sends, leaving, strict=True)
+        ]
+        for request in dist.batch_isend_irecv(operations) if operations and held.shape[1] else []:
+            request.wait()
+        found = [held[one.base] for one in receives]
+        for one, values, below in zip(receives, arriving, found, strict=True):
+            values[one.adds] += below
+            held[one.target] = values[one.kept]
+        for one, values in zip(receives, arriving, strict=True):
+            held[one.later_target] += values[one.later]
+
+    def _operation(self, how: Any, values: torch.Tensor, rank: int, tag: int) -> Any:
+        peer = process_of(self.plan, rank, self._size)
+        if self.group is not None:
+            peer = dist.distributed_c10d._get_global_rank(self.group, peer)
+        # Bytes, so that types that the backend does not know travel too.
+        return dist.P2POp(how, values.view(torch.uint8), peer, self.group, tag)
+
+
+class _Arrival:
+    """Which rows of a transfer go where."""
+
+    def __init__(self, transfer: Transfer) -> None:
+        self.transfer = transfer
+        adds = ~transfer.later & (transfer.base >= 0)
+        #: Rows to which a place is added, and the places.
+        self.adds, self.base = _indices(adds.nonzero()[0]), _indices(transfer.base[adds])
+        #: Rows that are kept, and their places.
+        self.kept, self.target = _indices((~transfer.later).nonzero()[0]), _indices(transfer.target[~transfer.later])
+        #: Rows that are added to what other rows have put in their places.
+        self.later = _indices(transfer.later.nonzero()[0])
+        self.later_target = _indices(transfer.target[transfer.later])
+
+
+class Work:
+    """What an asynchronous call returns: the result is there after `wait`."""
+
+    def __init__(self, future: "torch.futures.Future[Any]") -> None:
+        self._future = future
+
+    def wait(self) -> bool:
+        """Waits for the end; raises what went wrong."""
+        self._future.wait()
+        return True
+
+    def is_completed(self) -> bool:
+        """Is it done?"""
+        return bool(self._future.done())
+
+    def get_future(self) -> "torch.futures.Future[Any]":
+        """The result as a future."""
+        return self._future
+
+
+def all_to_all_single(
+    output: torch.Tensor, input: torch.Tensor, run: Collective, async_op: bool = False
+) -> Work | None:
+    """Like `torch.distributed.all_to_all_single` with equal splits."""
+    _check(run, "all_to_all")
+    return _into(output, _rows(input, run), run, async_op)
+
+
+def all_gather_into_tensor(
+    output: torch.Tensor, input: torch.Tensor, run: Collective, async_op: bool = False
+) -> Work | None:
+    """Like `torch.distributed.all_gather_into_tensor`."""
+    _check(run, "all_gather")
+    return _into(output, input, run, async_op)
+
+
+def reduce_scatter_tensor(
+    output: torch.Tensor, input: torch.Tensor, run: Collective, async_op: bool = False
+) -> Work | None:
+    """Like `torch.distributed.reduce_scatter_tensor`, of sums."""
+    _check(run, "reduce_scatter")
+    return _into(output, _rows(input, run), run, async_op)
+
+
+def all_reduce(tensor: torch.Tensor, run: Collective, async_op: bool = False) -> Work | None:
+    """Like `torch.distributed.all_reduce`, of sums: in place."""
+    _check(run, "all_reduce", "all_reduce_gathered")
+    return _into(tensor, tensor, run, async_op)
+
+
+def broadcast(tensor: torch.Tensor, run: Collective, async_op: bool = False) -> Work | None:
+    """Like `torch.distributed.broadcast`, from the root of the plan: in place."""
+    _check(run, "broadcast")
+    return _into(tensor, tensor, run, async_op)
+
+
+def ddp_hook(run, bucket):  # type: ignore[no-untyped-def]
+    """A communication hook of DistributedDataParallel that averages gradients by a plan for an all_reduce.
+
+    `model.register_comm_hook(collsynth.torch.Collective(plan), collsynth.torch.ddp_hook)`
+    """
+    _check(run, "all_reduce", "all_reduce_gathered")
+    return run.start(bucket.buffer() / run._size)
+
+
+def _into(output: torch.Tensor, x: torch.Tensor, run: Collective, async_op: bool) -> Work | None:
+    future = run.start(x)
+
+    def keep(done: Any) -> torch.Tensor:
+        return output.copy_(done.value().reshape(output.shape))
+
+    work = Work(future.then(keep))
+    if async_op:
+        return work
+    work.wait()
+    return None
+
+
+def _rows(x: torch.Tensor, run: Collective) -> torch.Tensor:
+    """The operand with an axis for the ranks."""
+    ranks = run.plan.topology.ranks
+    if x.shape[0] % ranks:
+        raise UsageError(f"the first axis of {tuple(x.shape)} is no multiple of the {ranks} ranks")
+    return x.reshape(ranks, x.shape[0] // ranks, *x.shape[1:])
+
+
+def _check(run: Collective, *kinds: str) -> None:
+    if run.plan.collective not in kinds:
+        raise UsageError(f"this plan is for {run.plan.collective}, not for {kinds[0]}")
+
+
+def _indices(places: Any) -> torch.Tensor:
+    # Not by way of NumPy: older versions of PyTorch do not know its newer ones.
+    return torch.tensor(places.tolist(), dtype=torch.long)

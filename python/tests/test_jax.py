@@ -1,0 +1,250 @@
+"""Plans in JAX: every kind equals its definition, and so do the gradients; the program is one of permutations."""
+
+import itertools
+import os
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import collsynth as cs
+
+jax = pytest.importorskip("jax", reason="left out: JAX is not installed")
+import jax.numpy as jnp  # noqa: E402
+from jax.sharding import Mesh, PartitionSpec  # noqa: E402
+
+from collsynth.jax import collective, device_order  # noqa: E402
+
+KINDS = [
+    "all_to_all",
+    "all_gather",
+    "reduce_scatter",
+    "all_reduce",
+    "all_reduce_gathered",
+    "broadcast",
+    "reduce",
+    "scatter",
+    "gather",
+]
+ROOTED = ("broadcast", "reduce", "scatter", "gather")
+TORI = {"ring 8": (8,), "2x4": (2, 4), "4x4": (4, 4), "3x3": (3, 3)}
+STATES = {
+    "intact": lambda torus: torus,
+    "dead cable": lambda torus: torus.fail_cable(0, 1),
+    "dead rank": lambda torus: torus.fail_rank(3),
+}
+# Compiling takes seconds for each of the 108; unless SYNTH_FULL is set, those whose names matter least are left out.
+FULL = bool(os.environ.get("SYNTH_FULL"))
+CASES = [
+    case
+    for case in itertools.product(TORI, STATES, KINDS)
+    if FULL or case[0] == "2x4" or (case[1] == "dead cable" and case[2] in ("all_to_all", "all_reduce"))
+]
+
+
+def planned(torus, kind, parts=1, root=2):
+    return cs.plan(torus, kind, parts=parts, root=root if kind in ROOTED else None)
+
+
+def mesh_of(ranks, shape=None, names=("ranks",)):
+    if len(jax.devices()) < ranks:
+        pytest.skip(f"left out: {ranks} devices are needed")
+    return Mesh(np.array(jax.devices()[:ranks]).reshape(shape or ranks), names)
+
+
+def operand(plan, dtype, trailing=(5,)):
+    """An operand of small whole numbers, whose sums are exact in every type."""
+    ranks = plan.topology.ranks
+    rows = plan.collective in ("all_to_all", "reduce_scatter", "scatter")
+    shape = (ranks, *((ranks,) if rows else ()), *trailing)
+    return jnp.asarray(np.random.default_rng(7).integers(-4, 5, shape), dtype)
+
+
+def expected(plan, x):
+    """The definition of the kind, on the operands of all ranks: axis 0 is the rank."""
+    ranks, live, kind, root = plan.topology.ranks, jnp.array(plan.topology.live_ranks), plan.collective, plan.root
+    alive = jnp.zeros(ranks, bool).at[live].set(True)
+
+    def masked(y, *axes):
+        for axis in axes:
+            y = jnp.where(jnp.expand_dims(alive, [other for other in range(y.ndim) if other != axis]), y, 0)
+        return y
+
+    def everywhere(y):
+        return masked(jnp.broadcast_to(y, (ranks, *y.shape)), 0)
+
+    def at_root(y):
+        return jnp.zeros((ranks, *y.shape), y.dtype).at[root].set(y)
+
+    total = masked(x, 0).sum(axis=0, dtype=x.dtype)
+    return {
+        "all_to_all": lambda: masked(jnp.swapaxes(x, 0, 1), 0, 1),
+        "all_gather": lambda: everywhere(masked(x, 0)),
+        "reduce_scatter": lambda: masked(total, 0),
+        "all_reduce": lambda: everywhere(total),
+        "all_reduce_gathered": lambda: everywhere(total),
+        "broadcast": lambda: everywhere(x[root]),
+        "reduce": lambda: at_root(total),
+        "scatter": lambda: masked(x[root], 0),
+        "gather": lambda: at_root(masked(x, 0)),
+    }[kind]()
+
+
+@pytest.mark.parametrize(("name", "state", "kind"), CASES)
+def test_every_kind_equals_its_definition(name, state, kind):
+    torus = STATES[state](cs.Torus(*TORI[name]))
+    plan = planned(torus, kind, parts=2)
+    run = collective(plan, "ranks")
+    on_mesh = run.on_mesh(mesh_of(torus.ranks))
+    assert max(run.permutations) <= 2 * len(torus.extents)
+    definition = jax.jit(lambda x: expected(plan, x))
+    for dtype in (jnp.bfloat16, jnp.int32):
+        x = operand(plan, dtype)
+        y = on_mesh(x)
+        assert y.dtype == dtype
+        np.testing.assert_array_equal(np.asarray(y, np.float32), np.asarray(definition(x), np.float32))
+    x = operand(plan, jnp.float32)
+    (ours, our_gradient), (theirs, their_gradient) = (jax.vjp(f, x) for f in (on_mesh, definition))
+    np.testing.assert_array_equal(ours, theirs)
+    # Weights make every element count on its own.
+    weights = jnp.arange(theirs.size, dtype=jnp.float32).reshape(theirs.shape)
+    np.testing.assert_allclose(our_gradient(weights)[0], their_gradient(weights)[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS if FULL else ["all_to_all", "all_reduce"])
+@pytest.mark.parametrize("state", STATES if FULL else ["dead cable"])
+def test_64_devices(state, kind):
+    plan = planned(STATES[state](cs.Torus(4, 4, 4)), kind)
+    run = collective(plan, "ranks")
+    x = operand(plan, jnp.float32, (3,))
+    np.testing.assert_array_equal(run.on_mesh(mesh_of(64))(x), expected(plan, x))
+    assert max(run.permutations) <= 6
+
+
+def test_several_axes_and_shapes():
+    """A torus of extents (4, 2) is a mesh of shape (2, 4); any trailing shape, a scalar and none at all."""
+    plan = planned(cs.Torus(4, 2).fail_cable(0, 1), "all_to_all", parts=3)
+    mesh = mesh_of(8, (2, 4), ("y", "x"))
+    run = collective(plan, ("y", "x")).on_mesh(mesh)
+    for trailing in ((2, 3), (), (1, 1, 7), (0,)):
+        x = operand(plan, jnp.float32, trailing)
+        np.testing.assert_array_equal(run(x), expected(plan, x))
+
+
+def test_equal_to_lax():
+    plans = {
+        kind: planned(cs.Torus(2, 4).fail_cable(0, 1), kind) for kind in ("all_to_all", "all_gather", "all_reduce")
+    }
+    theirs = {
+        "all_to_all": lambda x: jax.lax.all_to_all(x, "ranks", 0, 0),
+        "all_gather": lambda x: jax.lax.all_gather(x, "ranks"),
+        "all_reduce": lambda x: jax.lax.psum(x, "ranks"),
+    }
+    spec, mesh = PartitionSpec("ranks"), mesh_of(8)
+    for kind, plan in plans.items():
+        x = operand(plan, jnp.float32)
+
+        def shard(x, kind=kind):
+            return theirs[kind](x[0])[None]
+
+        whole = jax.shard_map(shard, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False)(x)
+        np.testing.assert_array_equal(collective(plan, "ranks").on_mesh(mesh)(x), whole)
+
+
+def test_demands():
+    demand = np.arange(16).reshape(4, 4) % 3
+    plan = cs.plan(cs.Torus(4).fail_cable(0, 1), "all_to_allv", demand=demand)
+    most_in, most_out = demand.sum(axis=1).max(), demand.sum(axis=0).max()
+    x = np.zeros((4, most_in, 2), np.float32)
+    y = np.zeros((4, most_out, 2), np.float32)
+    filled = [0] * 4
+    for origin in range(4):
+        place = 0
+        for dest in range(4):
+            for _ in range(demand[origin, dest]):
+                x[origin, place] = y[dest, filled[dest]] = (origin * 100 + place, dest)
+                place, filled[dest] = place + 1, filled[dest] + 1
+    np.testing.assert_array_equal(collective(plan, "ranks").on_mesh(mesh_of(4))(jnp.asarray(x)), y)
+
+
+def test_live_ranks_alone():
+    """A machine without the dead rank's device runs the renumbered plan, on a graph."""
+    plan, was = planned(cs.Torus(3, 3).fail_rank(4), "all_to_all").renumbered()
+    assert len(was) == 8
+    x = operand(plan, jnp.float32)
+    np.testing.assert_array_equal(collective(plan, "ranks").on_mesh(mesh_of(8))(x), expected(plan, x))
+
+
+@pytest.mark.parametrize("as_constants", [False, True])
+def test_the_program_is_one_of_permutations(as_constants):
+    plan = planned(cs.Torus(4, 4).fail_cable(2, 3), "all_to_all")
+    run, mesh, spec = collective(plan, "ranks"), mesh_of(16), PartitionSpec("ranks")
+    directions = set()
+    links = {(link.start, link.end): link.direction for link in plan.topology.links}
+    for move in plan.moves:
+        directions.add((move["step"], links[move["from"], move["to"]]))
+
+    def shard(x, tables):
+        return run(x[0], None if as_constants else tables)[None]
+
+    mapped = jax.jit(jax.shard_map(shard, mesh=mesh, in_specs=(spec, spec), out_specs=spec, check_vma=False))
+    lowered = mapped.lower(operand(plan, jnp.float32), run.tables)
+    text = lowered.as_text()
+    assert text.count('"stablehlo.collective_permute"') == len(directions) == sum(run.permutations)
+    compiled = lowered.compile().as_text()
+    permutes = compiled.count(" collective-permute(") + compiled.count(" collective-permute-start(")
+    assert permutes == len(directions)
+    assert "all-to-all" not in compiled
+    assert "all-gather" not in compiled
+    # Buffers hold live chunks: inputs, outputs and scratch, not a row for every chunk there is.
+    assert run._plan_tables.places < plan.topology.ranks**2 / 3
+    if not as_constants:
+        assert "dense<" not in text or max(map(len, text.split("dense<"))) < 20_000
+
+
+def test_a_plan_is_compiled_once():
+    plan = planned(cs.Torus(4).fail_cable(0, 1), "all_reduce")
+    run, count = collective(plan, "ranks"), []
+
+    def shard(x, tables):
+        count.append(1)
+        return run(x[0], tables)[None]
+
+    spec = PartitionSpec("ranks")
+    mapped = jax.shard_map(shard, mesh=mesh_of(4), in_specs=(spec, spec), out_specs=spec, check_vma=False)
+    jitted = jax.jit(mapped)
+    for _ in range(3):
+        jitted(operand(plan, jnp.float32), run.tables)
+    assert len(count) == 1
+
+
+def test_wrong_shapes_are_refused():
+    run = collective(planned(cs.Torus(4), "all_to_all"), "ranks")
+    with pytest.raises(cs.UsageError, match=r"takes \(4, ...\)"):
+        run.on_mesh(mesh_of(4))(jnp.zeros((4, 3, 2)))
+    with pytest.raises(cs.UsageError, match="barrier"):
+        collective(cs.plan(cs.Torus(4), "barrier"), "ranks")
+
+
+def device(*coords, core=0):
+    return SimpleNamespace(coords=coords, core_on_chip=core)
+
+
+def test_devices_by_rank():
+    chips = [device(x + 4, y, 0) for x in range(4) for y in range(2)]
+    order = device_order(cs.Torus(4, 2), chips)
+    assert [one.coords for one in order[:5]] == [(4, 0, 0), (5, 0, 0), (6, 0, 0), (7, 0, 0), (4, 1, 0)]
+    torus = cs.Torus(4, 2)
+    assert all((one.coords[0] - 4, one.coords[1]) == torus.coordinates(rank) for rank, one in enumerate(order))
+    cores = [device(x, 0, 0, core=core) for core in range(2) for x in range(3)]
+    assert [(one.core_on_chip, one.coords[0]) for one in device_order(cs.Torus(2, 3), cores)][:3] == [
+        (0, 0),
+        (1, 0),
+        (0, 1),
+    ]
+    with pytest.raises(cs.UsageError, match="state the torus so"):
+        device_order(cs.Torus(2, 4), chips)
+    with pytest.raises(cs.UsageError, match="same coordinates"):
+        device_order(cs.Torus(2, 2), [device(0, 0), device(0, 0), device(1, 1), device(1, 0)])
+    with pytest.raises(cs.UsageError, match="no coordinates"):
+        device_order(cs.Torus(2), [SimpleNamespace(), SimpleNamespace()])

@@ -1,0 +1,97 @@
+"""The kernel in the TPU interpreter, with its race detector: right, without races; and broken kernels are found out.
+
+Up to 9 devices: with 16 on two cores, the callbacks of the interpreter block each other.
+"""
+
+import numpy as np
+import pytest
+from definitions import expected, operand
+
+import collsynth as cs
+
+jax = pytest.importorskip("jax", reason="left out: JAX is not installed")
+import jax.numpy as jnp  # noqa: E402
+from jax import lax  # noqa: E402
+from jax.experimental.pallas import tpu as pltpu  # noqa: E402
+from jax.sharding import Mesh  # noqa: E402
+
+from collsynth.jax import pallas  # noqa: E402
+
+interpreter = pytest.importorskip(
+    "jax._src.pallas.mosaic.interpret.interpret_pallas_call", reason="left out: this JAX has no race detector to ask"
+)
+
+TORI = {
+    "ring 4": cs.Torus(4),
+    "ring 4, dead cable": cs.Torus(4).fail_cable(0, 1),
+    "2x4": cs.Torus(2, 4),
+    "2x4, dead cable": cs.Torus(2, 4).fail_cable(0, 2),
+    "3x3": cs.Torus(3, 3),
+    "3x3, dead cable": cs.Torus(3, 3).fail_cable(0, 1),
+}
+
+
+@pytest.fixture(autouse=True)
+def _fresh_interpreter():
+    yield
+    pltpu.reset_tpu_interpret_mode_state()
+
+
+def right_and_without_race(plan, dtype=np.float32):
+    """Is the result that of the definition, and was there no race?"""
+    run = pallas.collective(plan, "ranks", pltpu.InterpretParams(detect_races=True))
+    on_mesh = run.on_mesh(Mesh(np.array(jax.devices()[: plan.topology.ranks]), ("ranks",)))
+    x = operand(plan, dtype)
+    same = np.array_equal(np.asarray(on_mesh(jnp.asarray(x))), expected(plan, x))
+    return same, not interpreter.races.races_found
+
+
+@pytest.mark.parametrize("kind", ["all_to_all", "all_gather", "all_reduce"])
+@pytest.mark.parametrize("name", TORI)
+def test_right_and_without_races(name, kind):
+    assert right_and_without_race(cs.plan(TORI[name], kind)) == (True, True)
+
+
+@pytest.mark.parametrize("kind", ["reduce_scatter", "broadcast", "scatter"])
+def test_other_kinds_and_types(kind):
+    root = 1 if kind != "reduce_scatter" else None
+    plan = cs.plan(TORI["ring 4, dead cable"], kind, parts=2, root=root)
+    assert right_and_without_race(plan, np.int32) == (True, True)
+
+
+@pytest.mark.parametrize("waiting", ["await_arrived", "_meet"])
+@pytest.mark.parametrize("kind", ["all_to_all", "all_reduce"])
+def test_a_wait_taken_out_is_found_out(monkeypatch, waiting, kind):
+    if waiting == "_meet":
+        monkeypatch.setattr(pallas.KernelCollective, "_meet", lambda *_: None)
+    else:
+        monkeypatch.setattr(pallas, waiting, lambda *_: None)
+    assert right_and_without_race(cs.plan(TORI["2x4, dead cable"], kind, parts=2)) != (True, True)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_semaphore_shared_between_steps_is_found_out(monkeypatch, shared):
+    """One rank of a line is slow, and its neighbor's neighbor a step ahead."""
+    keep = pallas.KernelCollective._keep
+
+    def slow(self, own, held, scratch, step):
+        def one(_, carry):
+            pltpu.sync_copy(held.at[self._plan_tables.places + self._aside - 1], scratch.at[0])
+            return carry
+
+        lax.fori_loop(0, jnp.where(lax.axis_index("ranks") == 3, 60, 0), one, 0)
+        keep(self, own, held, scratch, step)
+
+    monkeypatch.setattr(pallas.KernelCollective, "_keep", slow)
+    if shared:
+        monkeypatch.setattr(pallas, "barrier_semaphore", lambda _: 0)
+    plan = cs.plan(cs.Topology.mesh(6), "scatter", parts=2, root=0)
+    # Who is a step ahead is up to the threads of the interpreter: a broken kernel has several chances to show it.
+    found_out = any(right_and_without_race(plan) != (True, True) for _ in range(5 if shared else 1))
+    assert found_out == shared
+
+
+def test_axes_are_those_of_the_mesh():
+    run = pallas.collective(cs.plan(cs.Torus(4), "all_reduce"), "ranks", pltpu.InterpretParams())
+    with pytest.raises(cs.UsageError, match="axes of the mesh"):
+        run.on_mesh(Mesh(np.array(jax.devices()[:4]), ("others",)))
