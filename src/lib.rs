@@ -54,6 +54,9 @@ pub mod format {
 #[cfg(feature = "command")]
 pub mod report;
 
+#[cfg(feature = "command")]
+pub use collsynth_view as view;
+
 /// The example in the README, as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

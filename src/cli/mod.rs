@@ -37,6 +37,7 @@ mod topology;
 mod topology_options;
 mod usage;
 mod verify;
+mod view;
 
 use std::process::ExitCode;
 
@@ -88,6 +89,7 @@ enum Command {
     Compare(compare::CompareCommand),
     Bound(bound::BoundCommand),
     Show(show::ShowCommand),
+    View(view::ViewCommand),
     Run(run::RunCommand),
     Lower(lower::LowerCommand),
     Export(convert::ExportCommand),
@@ -110,6 +112,7 @@ pub fn run() -> ExitCode {
         Some(Command::Compare(command)) => command.run(),
         Some(Command::Bound(command)) => command.run(),
         Some(Command::Show(command)) => command.run(),
+        Some(Command::View(command)) => command.run(),
         Some(Command::Run(command)) => command.run(),
         Some(Command::Lower(command)) => command.run(),
         Some(Command::Export(command)) => command.run(),

@@ -15,4 +15,5 @@ mod show;
 mod support;
 mod transcripts;
 mod verdicts;
+mod view;
 mod words;

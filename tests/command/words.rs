@@ -17,6 +17,7 @@ fn help_texts() {
         "compare",
         "bound",
         "show",
+        "view",
         "run",
         "lower",
         "export",
