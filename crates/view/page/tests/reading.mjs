@@ -72,7 +72,7 @@ export async function everything_is_reached_by_keyboard({ browser, pages, assert
 
 export async function keys_do_what_the_help_says({ browser, pages, assert }) {
   const page = await browser.page(pages.cube);
-  const now = () => page.textContent(".now");
+  const now = () => page.textContent("p.now");
   await page.keyboard.press("End");
   assert.match(await now(), /^Step 6/);
   await page.keyboard.press("ArrowLeft");
@@ -102,12 +102,12 @@ export async function keys_do_what_the_help_says({ browser, pages, assert }) {
 
 export async function a_link_leads_to_a_place_and_back({ browser, pages, assert }) {
   const page = await browser.page(`${pages.cube}#step=4&rank=42&tab=rank`);
-  assert.match(await page.textContent(".now"), /^Step 4/);
+  assert.match(await page.textContent("p.now"), /^Step 4/);
   assert.equal(await page.textContent("#panel h3"), "Rank 42 (2,2,2)");
   await page.evaluate(() => (location.hash = "#step=2&chunk=0-63&tab=chunk"));
   await page.waitForFunction(() => document.querySelector("#panel h3").textContent === "Chunk 0>63");
   await page.evaluate(() => (location.hash = "#step=999&chunk=nothing&rank=-3&tab=none&link=x&finding=7&evidence=9"));
-  await page.waitForFunction(() => document.querySelector(".now").textContent.startsWith("Step 6"));
+  await page.waitForFunction(() => document.querySelector("p.now").textContent.startsWith("Step 6"));
 }
 
 export async function narrow_screens_have_no_sideways_scrolling({ browser, pages, assert }) {

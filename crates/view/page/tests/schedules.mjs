@@ -14,7 +14,7 @@ export async function a_cube_is_drawn_with_its_dead_cable({ browser, pages, asse
 
 export async function steps_are_played_clicked_and_slid({ browser, pages, assert }) {
   const page = await browser.page(pages.cube);
-  const now = () => page.textContent(".now");
+  const now = () => page.textContent("p.now");
   assert.match(await now(), /^Step 1 of 6 · width 6 · 382 transfers · 2,288 chunks$/);
   await page.click('button[aria-label="A step on"]');
   assert.match(await now(), /^Step 2 of 6/);
@@ -24,7 +24,7 @@ export async function steps_are_played_clicked_and_slid({ browser, pages, assert
   await page.fill("#step", "3");
   assert.match(await now(), /^Step 3 of 6/);
   await page.click('button[aria-label="Play"]');
-  await page.waitForFunction(() => document.querySelector(".now").textContent.startsWith("Step 5"));
+  await page.waitForFunction(() => document.querySelector("p.now").textContent.startsWith("Step 5"));
   await page.click('button[aria-label="Pause"]');
   await page.click("text=heat");
   assert.match(await now(), /^All 6 steps · width 34/);
@@ -92,7 +92,7 @@ export async function search_finds_by_name({ browser, pages, assert }) {
     assert.equal(await page.textContent("#panel h3"), heading, text);
   }
   await find("step 4");
-  assert.match(await page.textContent(".now"), /^Step 4/);
+  assert.match(await page.textContent("p.now"), /^Step 4/);
   await find("99>2");
   assert.match(await page.textContent(".message"), /There is no 99>2/);
 }
@@ -112,7 +112,7 @@ export async function a_large_schedule_is_there_in_three_seconds({ browser, page
   const page = await browser.page(pages.large);
   const took = Date.now() - began;
   await page.click('button[aria-label="A step on"]');
-  assert.match(await page.textContent(".now"), /^Step 2 of 12/);
+  assert.match(await page.textContent("p.now"), /^Step 2 of 12/);
   await page.fill("#search", "0>511");
   await page.press("#search", "Enter");
   assert((await page.locator("table.hops tbody tr").count()) >= 3);
