@@ -29,6 +29,7 @@ mod run_mpi;
 mod schema;
 mod secret;
 mod show;
+mod show_picture;
 mod shrink;
 mod size;
 mod suggest;

@@ -7,6 +7,7 @@ mod failures;
 mod lower;
 mod mistakes;
 mod pareto;
+mod pictures;
 mod planning;
 mod ranks;
 mod run;

@@ -1,5 +1,5 @@
-//! The transcripts in README.md and docs/tutorial.md: every `console` block is run and compared. After a wanted change,
-//! `SYNTH_UPDATE_README=1 cargo test --test command` renews the answers.
+//! The transcripts in README.md, docs/tutorial.md and docs/view.md: every `console` block is run and compared. After a
+//! wanted change, `SYNTH_UPDATE_README=1 cargo test --test command` renews the answers.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,6 +15,11 @@ fn the_readme_tells_the_truth() {
 #[test]
 fn the_tutorial_tells_the_truth() {
     tells_the_truth("docs/tutorial.md", 10);
+}
+
+#[test]
+fn the_page_on_viewing_tells_the_truth() {
+    tells_the_truth("docs/view.md", 2);
 }
 
 /// Runs the commands of a page one after the other in a folder; there are at least `least` of them.

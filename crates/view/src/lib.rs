@@ -7,5 +7,8 @@
 pub mod columns;
 pub mod layout;
 mod machine;
+pub mod map;
+pub mod marks;
 mod packed;
 pub mod page;
+pub mod picture;

@@ -37,7 +37,7 @@ export class Camera {
       ? Math.min(width / (2 * (this.reach[0] + margin)), height / (2 * (this.reach[1] + margin)))
       : Math.min(width / (2 * (0.96 * this.radius + margin)), height / (2 * (0.94 * this.radius + margin)));
     const far = 5 * this.radius;
-    const size = Math.min(unit, 110) * this.zoom;
+    const size = Math.min(unit, 170) * this.zoom;
     return ([x, y, z]) => {
       const [turnedX, turnedZ] = [x * cosy + z * siny, z * cosy - x * siny];
       const [turnedY, depth] = [y * cosp - turnedZ * sinp, turnedZ * cosp + y * sinp];

@@ -63,6 +63,7 @@ export class MachineView {
     for (const link of dead) this.paintDead(context, link, look, colours);
     this.paintOffLinks(context, look, colours);
     if (look.path) this.paintPath(context, look, colours);
+    if (look.finding) this.paintFindingLink(context, look.finding, colours);
     this.paintRanks(context, look, colours);
     for (const link of dead) this.paintCross(context, link, colours);
     if (look.path) this.paintHops(context, look, colours);
@@ -235,13 +236,13 @@ export class MachineView {
     return holders;
   }
 
+  paintFindingLink(context, { from, to }, colours) {
+    const link = this.schedule.machine.between(from, to)[0];
+    for (const piece of link === undefined ? [] : this.pieces[link]) stroke(context, piece, colours.failed, 5);
+  }
+
   paintFinding(context, finding, colours) {
-    const { machine } = this.schedule;
     const [from, to] = [this.points[finding.from], this.points[finding.to]];
-    const links = from && to ? machine.between(finding.from, finding.to) : [];
-    for (const link of links.slice(0, 1)) {
-      for (const piece of this.pieces[link]) stroke(context, piece, colours.failed, 5);
-    }
     for (const point of [from, to]) {
       if (!point) continue;
       disc(context, point, this.size + 6, null, colours.ground, 6);

@@ -32,7 +32,8 @@ export class Timeline {
     const colours = palette();
     [this.width, this.height] = [width, height];
     const room = (width - NAMES - 20) / (program.length + 1);
-    if (!this.wide) this.wide = Math.max(room, 7);
+    if (!this.wide) this.wide = Math.min(90, Math.max(room, 7));
+    this.high = Math.max(20, Math.min(44, (height - TOP) / (this.rows.length || 1)));
     this.clamp();
     const finding = state.get("finding") === "" ? [] : (program.involved[Number(state.get("finding"))] ?? []);
     this.marked = new Set([...finding, ...program.cycle]);
@@ -283,7 +284,7 @@ export class Timeline {
 
   reset() {
     [this.left, this.above] = [0, 0];
-    this.wide = Math.max(1, (this.width - NAMES - 20) / (this.program.length + 1));
+    this.wide = Math.max(1, Math.min(90, (this.width - NAMES - 20) / (this.program.length + 1)));
     this.redraw();
   }
 

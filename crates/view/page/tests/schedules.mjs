@@ -57,7 +57,7 @@ export async function ranks_and_links_answer_to_the_mouse({ browser, pages, asse
   const page = await browser.page(pages.small);
   const box = await page.locator("canvas.machine").boundingBox();
   // Flat: rank 5 is at (1, 1) of four by four, around the middle.
-  const unit = Math.min(box.width / (2 * 2.25), box.height / (2 * 2.25), 110);
+  const unit = Math.min(box.width / (2 * 2.25), box.height / (2 * 2.25), 170);
   await page.mouse.click(box.x + box.width / 2 - unit / 2, box.y + box.height / 2 + unit / 2);
   assert.match(await page.textContent("#panel h3"), /Rank 5 \(1,1\)/);
   assert.equal(await page.locator("table.life tbody tr").count(), 4);
