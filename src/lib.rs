@@ -28,6 +28,7 @@
 //! features off and enables others as needed (`formats`, `runtime`).
 
 pub mod plan;
+pub mod relabel;
 pub mod renumber;
 mod request;
 

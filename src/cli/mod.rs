@@ -7,7 +7,9 @@ mod completions;
 mod convert;
 mod ending;
 mod explain;
+mod failing;
 mod failures;
+mod fallbacks;
 mod flow_limits;
 mod frontier;
 mod input;
@@ -33,6 +35,10 @@ mod show_picture;
 mod shrink;
 mod size;
 mod suggest;
+mod survey;
+#[cfg(feature = "mpi")]
+mod survey_mpi;
+mod survey_store;
 mod sweep;
 mod topology;
 mod topology_options;
@@ -91,6 +97,8 @@ enum Command {
     Bound(bound::BoundCommand),
     Show(show::ShowCommand),
     View(view::ViewCommand),
+    Survey(survey::SurveyCommand),
+    Fallbacks(fallbacks::FallbacksCommand),
     Run(run::RunCommand),
     Lower(lower::LowerCommand),
     Export(convert::ExportCommand),
@@ -114,6 +122,8 @@ pub fn run() -> ExitCode {
         Some(Command::Bound(command)) => command.run(),
         Some(Command::Show(command)) => command.run(),
         Some(Command::View(command)) => command.run(),
+        Some(Command::Survey(command)) => command.run(),
+        Some(Command::Fallbacks(command)) => command.run(),
         Some(Command::Run(command)) => command.run(),
         Some(Command::Lower(command)) => command.run(),
         Some(Command::Export(command)) => command.run(),

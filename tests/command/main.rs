@@ -4,6 +4,7 @@ mod compare;
 mod convert;
 mod endings;
 mod failures;
+mod fallbacks;
 mod lower;
 mod mistakes;
 mod pareto;
@@ -14,6 +15,7 @@ mod run;
 mod show;
 #[path = "../support/mod.rs"]
 mod support;
+mod survey;
 mod transcripts;
 mod verdicts;
 mod view;

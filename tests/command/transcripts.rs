@@ -1,4 +1,4 @@
-//! The transcripts in README.md, docs/tutorial.md and docs/view.md: every `console` block is run and compared. After a
+//! The transcripts in README.md and of pages in docs/: every `console` block is run and compared. After a
 //! wanted change, `SYNTH_UPDATE_README=1 cargo test --test command` renews the answers.
 
 use std::fmt::Write as _;
@@ -20,6 +20,11 @@ fn the_tutorial_tells_the_truth() {
 #[test]
 fn the_page_on_viewing_tells_the_truth() {
     tells_the_truth("docs/view.md", 2);
+}
+
+#[test]
+fn the_page_on_surveys_tells_the_truth() {
+    tells_the_truth("docs/survey.md", 1);
 }
 
 /// Runs the commands of a page one after the other in a folder; there are at least `least` of them.

@@ -18,6 +18,8 @@ fn help_texts() {
         "bound",
         "show",
         "view",
+        "survey",
+        "fallbacks",
         "run",
         "lower",
         "export",

@@ -5,8 +5,8 @@
 //! of equal factors (Sabidussi 1960, Vizing 1963). So rings of 4 are taken apart first: 4x4 is a hypercube of four
 //! dimensions, with 384 symmetries instead of 128.
 
-use super::{Map, Torus, for_each_map, identity, image, orders};
-use collsynth_core::topology::{LinkId, RankId, Topology};
+use super::{Automorphism, Map, for_each_map, identity, image, orders};
+use collsynth_core::topology::{LinkId, RankId, Topology, Torus};
 
 /// The positions of a ring of 4 as two bits, and back.
 const GRAY: [u32; 4] = [0, 1, 3, 2];
@@ -88,6 +88,19 @@ impl<'a> Group<'a> {
     /// The image of a link.
     pub fn link(&self, symmetry: usize, link: LinkId) -> LinkId {
         self.product.as_ref().map_or(link, |product| product.link(self.topology, &self.maps[symmetry], link))
+    }
+
+    /// The inverse of a symmetry. O(ranks + links).
+    pub fn inverse(&self, symmetry: usize) -> Automorphism {
+        let mut ranks: Vec<RankId> = (0..self.topology.rank_count() as u32).map(RankId).collect();
+        let mut links: Vec<LinkId> = (0..self.topology.links().len() as u32).map(LinkId).collect();
+        for rank in ranks.clone() {
+            ranks[self.rank(symmetry, rank).index()] = rank;
+        }
+        for link in links.clone() {
+            links[self.link(symmetry, link).index()] = link;
+        }
+        Automorphism { ranks, links }
     }
 }
 

@@ -91,7 +91,7 @@ impl<'a> Canvas<'a> {
                 let links = marks.links.iter().enumerate().filter(|(_, weight)| **weight > 0);
                 links.map(|(link, _)| (LinkId(link as u32), "mark")).collect()
             }
-            Subject::Step(_) | Subject::Heat => Vec::new(),
+            Subject::Step(_) | Subject::Heat | Subject::Machine => Vec::new(),
         };
         for (link, class) in marked {
             self.lines(text, link, class, 3.4);

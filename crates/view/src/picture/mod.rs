@@ -10,6 +10,7 @@ use std::fmt::Write;
 use collsynth_core::collective::ChunkId;
 use collsynth_core::schedule::{LinkLoads, Schedule, Solution};
 use collsynth_core::topology::{LinkId, Topology};
+use collsynth_verify::report::machine::describe;
 use collsynth_verify::report::overview::headline;
 
 use crate::marks::Marks;
@@ -45,6 +46,8 @@ pub enum Subject {
     Chunk(ChunkId),
     /// The evidence of a bound.
     Evidence(Marks),
+    /// The machine and its failures alone.
+    Machine,
 }
 
 /// Draws a schedule. A step that it does not have is drawn without transfers. O(moves + links log links).
@@ -54,8 +57,12 @@ pub fn svg(solution: &Solution, subject: &Subject) -> String {
     let shares = shares(solution, subject);
     let mut text =
         format!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {}\" role=\"img\">\n", HEIGHT + WORDS);
-    let words = [headline(&solution.problem), words(solution, subject)];
-    let _ = writeln!(text, "<title>{}</title>\n<style>{STYLE}</style>", escaped(&words.join(": ")));
+    let words = match subject {
+        Subject::Machine => [describe(topology), String::new()],
+        _ => [headline(&solution.problem), words(solution, subject)],
+    };
+    let _ =
+        writeln!(text, "<title>{}</title>\n<style>{STYLE}</style>", escaped(words.join(": ").trim_end_matches(": ")));
     let _ = writeln!(text, "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>");
     let mut links: Vec<LinkId> = (0..topology.links().len() as u32).map(LinkId).collect();
     links.sort_by(|&one, &other| canvas.depth(one).total_cmp(&canvas.depth(other)));
@@ -96,7 +103,7 @@ fn shares(solution: &Solution, subject: &Subject) -> Vec<f64> {
         .map(|link| match subject {
             Subject::Step(number) => used(&mut all().filter(|(step, _)| step == number), link),
             Subject::Heat => used(&mut all(), link),
-            Subject::Chunk(_) | Subject::Evidence(_) => 0.0,
+            Subject::Chunk(_) | Subject::Evidence(_) | Subject::Machine => 0.0,
         })
         .collect()
 }
@@ -116,6 +123,7 @@ fn words(solution: &Solution, subject: &Subject) -> String {
             format!("chunk {}: {hops} {noun}, with their steps", solution.problem.chunk_label(*chunk))
         }
         Subject::Evidence(marks) => marks.words.clone(),
+        Subject::Machine => String::new(),
     }
 }
 
