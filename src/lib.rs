@@ -22,7 +22,8 @@
 //! * the judge, `collsynth-verify`: [`verify`], [`audit`], [`judge`], [`shrink`], and the reader of [`format::json`];
 //! * the searchers, `collsynth-plan` and, for comparison, `collsynth-baselines`: [`plan`], [`bound`], [`cost`],
 //!   [`symmetry`];
-//! * the outside: `format` with `collsynth-formats`, `runtime` and `lower` with `collsynth-runtime`, `report`.
+//! * the outside: `format` with `collsynth-formats`, `runtime` and `lower` with `collsynth-runtime`, `view` with
+//!   `collsynth-view`, `report`.
 //!
 //! The command `synth` and its dependencies are behind the default feature `command`. A library user turns the default
 //! features off and enables others as needed (`formats`, `runtime`).

@@ -24,12 +24,13 @@ export function make(synth, folder) {
   const small = readFileSync(path("small.json"), "utf8");
   writeFileSync(path("wrong.json"), small.replace('{"from": 0, "to": 4', '{"from": 0, "to": 1'));
   writeFileSync(path("stuck.json"), JSON.stringify(stuck()));
+  writeFileSync(path("race.json"), JSON.stringify(race()));
   writeFileSync(path("graph.json"), JSON.stringify(graph()));
-  const pages = { cube: "cube.json", large: "large.json.gz", small: "small.json", slices: "slices.json", ring: "ring.json", program: "program.json", wrong: "wrong.json", stuck: "stuck.json", graph: "graph.json", comparison: "intact.json small.json" };
+  const pages = { cube: "cube.json", large: "large.json.gz", small: "small.json", slices: "slices.json", ring: "ring.json", program: "program.json", wrong: "wrong.json", stuck: "stuck.json", race: "race.json", graph: "graph.json", comparison: "intact.json small.json" };
   const found = {};
   for (const [name, files] of Object.entries(pages)) {
     found[name] = path(`${name}.html`);
-    run(`view ${files} -o ${name}.html`, ["wrong", "stuck"].includes(name) ? [1] : [0]);
+    run(`view ${files} -o ${name}.html`, ["wrong", "stuck", "race"].includes(name) ? [1] : [0]);
   }
   return found;
 }
@@ -51,6 +52,12 @@ function stuck() {
     channels: [{ from: 0, to: 1, slots: 1 }, { from: 1, to: 0, slots: 1 }],
     programs: [0, 1].map((rank) => ({ scratch: 0, workers: [worker(rank)] })),
   };
+}
+
+/** Two workers of a rank that write one slot, in no order. */
+function race() {
+  const copy = { op: "copy", src: ["i", 0], dst: ["o", 0] };
+  return { format: "rank-program/1", ranks: 1, collective: { kind: "all_gather", parts: 1 }, channels: [], programs: [{ scratch: 0, workers: [[copy], [copy]] }] };
 }
 
 /** A broadcast on a star with a chord. */

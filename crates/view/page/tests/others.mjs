@@ -40,6 +40,15 @@ export async function a_deadlock_is_marked({ browser, pages, assert }) {
   assert(count(await pixels(page), (pixel) => near(pixel, [184, 38, 15])) > 150, "the circle is drawn");
 }
 
+export async function a_race_marks_both_operations({ browser, pages, assert }) {
+  const page = await browser.page(pages.race);
+  const red = async () => count(await pixels(page), (pixel) => near(pixel, [184, 38, 15]));
+  assert.equal(await red(), 0);
+  await page.locator("button.finding").first().click();
+  assert.match(await page.textContent("button.finding"), /P004.*race on output 0: rank 0, worker 0.*rank 0, worker 1/);
+  assert((await red()) > 300, "both are framed, and joined");
+}
+
 export async function every_form_of_machine_is_drawn({ browser, pages, assert }) {
   for (const name of ["slices", "ring", "graph"]) {
     const page = await browser.page(pages[name]);
