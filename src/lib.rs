@@ -22,12 +22,14 @@
 //! * the judge, `collsynth-verify`: [`verify`], [`audit`], [`judge`], [`shrink`], and the reader of [`format::json`];
 //! * the searchers, `collsynth-plan` and, for comparison, `collsynth-baselines`: [`plan`], [`bound`], [`cost`],
 //!   [`symmetry`];
-//! * the outside: `format` with `collsynth-formats`, `runtime` and `lower` with `collsynth-runtime`, `report`.
+//! * the outside: `format` with `collsynth-formats`, `runtime` and `lower` with `collsynth-runtime`, `view` with
+//!   `collsynth-view`, `report`.
 //!
 //! The command `synth` and its dependencies are behind the default feature `command`. A library user turns the default
 //! features off and enables others as needed (`formats`, `runtime`).
 
 pub mod plan;
+pub mod relabel;
 pub mod renumber;
 mod request;
 
@@ -55,6 +57,9 @@ pub mod format {
 pub mod cli;
 #[cfg(feature = "command")]
 pub mod report;
+
+#[cfg(feature = "command")]
+pub use collsynth_view as view;
 
 /// The command names the library as other programs do.
 #[cfg(feature = "command")]

@@ -7,7 +7,9 @@ mod completions;
 mod convert;
 mod ending;
 mod explain;
+mod failing;
 mod failures;
+mod fallbacks;
 mod flow_limits;
 mod frontier;
 mod input;
@@ -30,15 +32,21 @@ mod run_mpi;
 mod schema;
 mod secret;
 mod show;
+mod show_picture;
 mod shrink;
 mod size;
 mod smt_options;
 mod suggest;
+mod survey;
+#[cfg(feature = "mpi")]
+mod survey_mpi;
+mod survey_store;
 mod sweep;
 mod topology;
 mod topology_options;
 mod usage;
 mod verify;
+mod view;
 
 use std::ffi::OsString;
 
@@ -109,6 +117,9 @@ enum Command {
     Compare(compare::CompareCommand),
     Bound(bound::BoundCommand),
     Show(show::ShowCommand),
+    View(view::ViewCommand),
+    Survey(survey::SurveyCommand),
+    Fallbacks(fallbacks::FallbacksCommand),
     Run(run::RunCommand),
     Lower(lower::LowerCommand),
     Export(convert::ExportCommand),
@@ -144,6 +155,9 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
         Some(Command::Compare(command)) => command.run(),
         Some(Command::Bound(command)) => command.run(),
         Some(Command::Show(command)) => command.run(),
+        Some(Command::View(command)) => command.run(),
+        Some(Command::Survey(command)) => command.run(),
+        Some(Command::Fallbacks(command)) => command.run(),
         Some(Command::Run(command)) => command.run(),
         Some(Command::Lower(command)) => command.run(),
         Some(Command::Export(command)) => command.run(),

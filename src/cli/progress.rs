@@ -43,6 +43,11 @@ impl Ticker {
         self.0.set_message(message);
     }
 
+    /// Shows how far something is.
+    pub fn tell(&self, message: String) {
+        self.0.set_message(message);
+    }
+
     /// Removes the line.
     pub fn finish(self) {
         self.0.finish_and_clear();

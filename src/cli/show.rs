@@ -17,7 +17,7 @@ use collsynth::topology::{RankId, Topology};
 use collsynth::verify::{Options, Verified};
 
 use super::output::Output;
-use super::{Ending, Failure, input};
+use super::{Ending, Failure, input, show_picture};
 
 /// Show a schedule step by step, or a rank program worker by worker
 ///
@@ -45,6 +45,9 @@ pub struct ShowCommand {
     /// List all chunks of a transfer, and all operations of a worker
     #[arg(long)]
     all: bool,
+    /// With --format svg: the evidence of the bound on the steps or on the volume
+    #[arg(long, value_enum, value_name = "FIGURE", conflicts_with_all = ["chunk", "links", "step"])]
+    bound: Option<show_picture::Figure>,
     /// The form of the answer
     #[arg(long, value_enum, default_value = "text")]
     format: ShowFormat,
@@ -59,6 +62,10 @@ enum ShowFormat {
     Json,
     /// With --links: a line for each link
     Csv,
+    /// A picture: of all steps, or of --step, --chunk or --bound
+    Svg,
+    /// The loads of all links on a map of a machine of one or two dimensions: of all steps, or of --step
+    Map,
 }
 
 impl ShowCommand {
@@ -71,9 +78,14 @@ impl ShowCommand {
             return Err(Failure::usage("--format csv is for --links")
                 .hint("`synth export --to csv` writes a table of all transfers"));
         }
-        let Solution { problem, schedule, .. } = &parse(&self.file, &text)?;
+        let solution = parse(&self.file, &text)?;
+        let Solution { problem, schedule, .. } = &solution;
         let selection = self.selection(problem, schedule.step_count())?;
         let mut out = Output::default();
+        if matches!(self.format, ShowFormat::Svg | ShowFormat::Map) || self.bound.is_some() {
+            out.write(&self.picture(&solution, &selection)?)?;
+            return Ok(Ending::Success);
+        }
         // Without the bounds in the file, which are not checked here.
         let head = format!("{}\n{}", headline(problem), figures(problem, schedule, None));
         if self.links {
@@ -81,7 +93,7 @@ impl ShowCommand {
             out.write(&match self.format {
                 ShowFormat::Text => format!("{head}\n{}", table.to_text()),
                 ShowFormat::Json => format!("{:#}\n", table.to_json()),
-                ShowFormat::Csv => table.to_csv(),
+                ShowFormat::Csv | ShowFormat::Svg | ShowFormat::Map => table.to_csv(),
             })?;
             return Ok(Ending::Success);
         }
@@ -100,11 +112,25 @@ impl ShowCommand {
         Ok(Ending::Success)
     }
 
+    /// A picture, or a map.
+    fn picture(&self, solution: &Solution, selection: &Selection) -> Result<String, Failure> {
+        let stated = [("--rank", self.rank.is_some()), ("--link", self.link.is_some()), ("--all", self.all)];
+        if let Some((option, _)) = stated.iter().find(|(_, is_stated)| *is_stated) {
+            return Err(Failure::usage(format!("{option} is not for pictures, which show the whole machine")));
+        }
+        match self.format {
+            ShowFormat::Svg => show_picture::svg(solution, selection, self.chunk.as_deref(), self.bound),
+            ShowFormat::Map if self.chunk.is_none() && self.bound.is_none() => show_picture::map(solution, selection),
+            _ => Err(Failure::usage("--bound and paths of chunks are drawn with --format svg")),
+        }
+    }
+
     fn show_program(&self, program: &Program) -> Result<Ending, Failure> {
         let stated = [
             ("--links", self.links),
             ("--step", !self.step.is_empty()),
             ("--chunk", self.chunk.is_some()),
+            ("--bound", self.bound.is_some()),
             ("--format", self.format != ShowFormat::Text),
         ];
         if let Some((option, _)) = stated.iter().find(|(_, is_stated)| *is_stated) {

@@ -6,7 +6,7 @@ use clap::{Command, Error};
 use super::suggest::did_you_mean;
 
 /// What people call commands, and what these are called here.
-const ALSO_CALLED: [(&str, &str); 12] = [
+const ALSO_CALLED: [(&str, &str); 11] = [
     ("synth", "plan"),
     ("synthesize", "plan"),
     ("check", "verify"),
@@ -15,7 +15,6 @@ const ALSO_CALLED: [(&str, &str); 12] = [
     ("bounds", "bound"),
     ("machine", "topology"),
     ("print", "show"),
-    ("view", "show"),
     ("simulate", "run"),
     ("convert", "export"),
     ("improve", "polish"),

@@ -15,5 +15,6 @@ pub mod phases;
 pub mod run;
 pub mod steps;
 pub mod summary;
+pub mod survey;
 
 pub use collsynth_verify::report::*;

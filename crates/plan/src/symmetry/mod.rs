@@ -9,10 +9,16 @@
 //! shift` or `shift - p`. The maps that carry dead links onto dead links and failed ranks onto failed ranks form a
 //! group; a few of them generate it.
 
+mod classes;
+mod group;
+
 use std::collections::{BTreeSet, HashSet};
 
 use crate::link_table::LinkTable;
 use collsynth_core::topology::{Direction, LinkId, RankId, Topology, Torus};
+
+pub use classes::{Canonical, Class, ClassError, Unit, Units, cables, fail, links, ranks};
+pub use group::Group;
 
 /// The most maps of a torus to examine: beyond, swaps of dimensions are left out; if that is not enough, no symmetry is
 /// looked for.

@@ -1,0 +1,235 @@
+//! The page: scripts, style and data in one file.
+
+use collsynth_core::certificate::{Bounds, Evidence, JointBound, Window};
+use collsynth_core::program::Program;
+use collsynth_core::schedule::{Origin, Solution};
+use collsynth_core::topology::RankId;
+use collsynth_verify::audit::AuditReport;
+use collsynth_verify::report::audit::{Audited, Source, headline as program_headline, table};
+use collsynth_verify::report::figures::{decimal, exact, exact_and_decimal};
+use collsynth_verify::report::observed;
+use collsynth_verify::report::overview::{figures, headline};
+use collsynth_verify::report::verdict::Judged;
+use collsynth_verify::shown::shown;
+use collsynth_verify::verify::Report;
+use serde_json::{Value, json};
+
+use crate::columns::Columns;
+use crate::layout::Layout;
+use crate::{machine, packed};
+
+const HTML: &str = include_str!("../page/page.html");
+const STYLE: &str = include_str!("../page/style.css");
+
+/// The modules, each after those it imports from.
+const SCRIPTS: &[(&str, &str)] = &[
+    ("columns.js", include_str!("../page/js/columns.js")),
+    ("labels.js", include_str!("../page/js/labels.js")),
+    ("schedule.js", include_str!("../page/js/schedule.js")),
+    ("program.js", include_str!("../page/js/program.js")),
+    ("state.js", include_str!("../page/js/state.js")),
+    ("palette.js", include_str!("../page/js/palette.js")),
+    ("elements.js", include_str!("../page/js/elements.js")),
+    ("evidence.js", include_str!("../page/js/evidence.js")),
+    ("camera.js", include_str!("../page/js/camera.js")),
+    ("strokes.js", include_str!("../page/js/strokes.js")),
+    ("machine.js", include_str!("../page/js/machine.js")),
+    ("charts.js", include_str!("../page/js/charts.js")),
+    ("timeline.js", include_str!("../page/js/timeline.js")),
+    ("panels.js", include_str!("../page/js/panels.js")),
+    ("inspect.js", include_str!("../page/js/inspect.js")),
+    ("main.js", include_str!("../page/js/main.js")),
+];
+
+/// Judged files that one page shows.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    files: Vec<Value>,
+    columns: Vec<String>,
+}
+
+impl Page {
+    /// Adds a schedule with the judge's report on it. `name` and `text` are those of its file.
+    pub fn schedule(&mut self, name: &str, text: &str, solution: &Solution, report: &Report) {
+        let Solution { problem, schedule, bounds, origin } = solution;
+        let layout = Layout::new(problem.topology());
+        let mut columns = Columns::default();
+        machine::machine_columns(problem.topology(), &layout, &mut columns);
+        machine::demand_column(problem, &mut columns);
+        packed::schedule(problem.topology(), schedule, &mut columns);
+        // Bounds of a schedule that is refuted may be wrong themselves.
+        let mut lines = figures(problem, schedule, report.holds().then_some(bounds));
+        observed::add_rows(&mut lines, problem, report.observed.as_ref());
+        self.add(
+            json!({
+                "type": "schedule",
+                "name": shown(name),
+                "headline": headline(problem),
+                "figures": lines.to_string(),
+                "machine": machine::machine(problem.topology(), &layout),
+                "collective": machine::collective(problem),
+                "verdict": Judged { name, text, solution, report }.to_json(),
+                "bounds": if report.holds() { claims(bounds) } else { json!([]) },
+                "origin": provenance(origin.as_ref()),
+            }),
+            &columns,
+        );
+    }
+
+    /// Adds a rank program with the audit's report on it.
+    pub fn program(&mut self, name: &str, text: &str, program: &Program, report: &AuditReport) {
+        let topology = program.problem.topology();
+        let layout = Layout::new(topology);
+        let mut columns = Columns::default();
+        machine::machine_columns(topology, &layout, &mut columns);
+        machine::demand_column(&program.problem, &mut columns);
+        packed::program(program, &mut columns);
+        self.add(
+            json!({
+                "type": "program",
+                "name": shown(name),
+                "headline": program_headline(program),
+                "figures": table(program).to_string(),
+                "machine": machine::machine(topology, &layout),
+                "collective": machine::collective(&program.problem),
+                "verdict": Audited { name, source: Source::Program(text), program, report }.to_json(),
+                "bounds": [],
+                "origin": provenance(program.origin.as_ref()),
+            }),
+            &columns,
+        );
+    }
+
+    fn add(&mut self, file: Value, columns: &Columns) {
+        self.files.push(file);
+        self.columns.push(columns.to_base64());
+    }
+
+    /// The page as the text of an HTML file. The same files give the same text.
+    pub fn to_html(&self) -> String {
+        let title = self.files.iter().filter_map(|file| file["headline"].as_str()).collect::<Vec<_>>().join(" | ");
+        // No `<` can end a script early.
+        let data = json!({ "files": self.files }).to_string().replace('<', "\\u003c");
+        let columns = self.columns.iter().enumerate().map(|(index, text)| {
+            format!("<script type=\"application/octet-stream\" id=\"columns-{index}\">{text}</script>\n")
+        });
+        let parts = [
+            ("{title}", escaped(&title)),
+            ("{style}", STYLE.to_owned()),
+            ("{data}", data),
+            ("{columns}", columns.collect()),
+            ("{script}", script()),
+        ];
+        // One pass, so that nothing in a part is taken for a place.
+        let mut html = String::new();
+        let mut rest = HTML;
+        while let Some((at, (place, text))) =
+            parts.iter().filter_map(|part| Some((rest.find(part.0)?, part))).min_by_key(|(at, _)| *at)
+        {
+            html += &rest[..at];
+            html += text;
+            rest = &rest[at + place.len()..];
+        }
+        html + rest
+    }
+}
+
+/// All modules as one: without the lines that import, and the words that export.
+fn script() -> String {
+    let mut script = String::new();
+    for (name, text) in SCRIPTS {
+        script += &format!("// {name}\n");
+        for line in text.lines().filter(|line| !line.starts_with("import ")) {
+            script += line.strip_prefix("export ").unwrap_or(line);
+            script.push('\n');
+        }
+    }
+    script
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
+}
+
+fn provenance(origin: Option<&Origin>) -> Value {
+    origin.map_or(Value::Null, |origin| {
+        json!({ "tool": origin.tool, "planner": origin.planner, "command": origin.command, "seed": origin.seed })
+    })
+}
+
+/// The bounds with their evidence: what is claimed in words, and what can be drawn.
+fn claims(bounds: &Bounds) -> Value {
+    let steps = bounds.steps.iter().map(|bound| {
+        json!({
+            "claim": format!("at least {} steps", bound.at_least),
+            "evidence": { "kind": "distance", "from": bound.from.0, "to": bound.to.0 },
+        })
+    });
+    let volume = bounds.volume.iter().map(|bound| {
+        json!({ "claim": format!("volume at least {}", exact_and_decimal(bound.at_least)), "evidence": evidence(&bound.evidence) })
+    });
+    let joint = bounds.joint.iter().map(|JointBound { steps, at_least, weights }| {
+        json!({
+            "claim": format!("in {steps} steps, volume at least {}", exact_and_decimal(*at_least)),
+            "at_least": exact(*at_least),
+            "decimal": decimal(*at_least),
+            "evidence": { "kind": "joint", "units": steps, "weights": windows(weights) },
+        })
+    });
+    Value::Array(steps.chain(volume).chain(joint).collect())
+}
+
+fn evidence(evidence: &Evidence) -> Value {
+    let ranks = |ranks: &[RankId]| ranks.iter().map(|rank| rank.0).collect::<Vec<u32>>();
+    match evidence {
+        Evidence::Metric { weights } => {
+            let weights: Vec<[u32; 3]> = weights.iter().map(|(from, to, weight)| [from.0, to.0, *weight]).collect();
+            json!({ "kind": "metric", "weights": weights })
+        }
+        Evidence::Cut { ranks: side } => json!({ "kind": "cut", "ranks": ranks(side) }),
+        Evidence::MetricOverTime { width, rank, weights } => json!({
+            "kind": "metric over time",
+            "units": width,
+            "rank": rank.map(|rank| rank.0),
+            "weights": windows(weights),
+        }),
+        Evidence::Partition { blocks } => {
+            json!({ "kind": "partition", "blocks": blocks.iter().map(|block| ranks(block)).collect::<Vec<_>>() })
+        }
+    }
+}
+
+fn windows(windows: &[Window]) -> Vec<[u32; 5]> {
+    windows.iter().map(|window| [window.from.0, window.to.0, window.first, window.last, window.weight]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn modules_come_after_what_they_import_and_share_no_names() {
+        let (mut before, mut names) = (HashSet::new(), HashSet::new());
+        for (module, text) in SCRIPTS {
+            for line in text.lines() {
+                if line.starts_with("import ") {
+                    let from = line.split('"').nth(1).and_then(|path| path.strip_prefix("./"));
+                    assert!(from.is_some_and(|from| before.contains(from)), "{module}: {line}");
+                    assert!(line.ends_with(';'), "{module}: an import is one line");
+                }
+                let line = line.strip_prefix("export ").unwrap_or(line);
+                let line = line.strip_prefix("async ").unwrap_or(line);
+                for word in ["function ", "const ", "let ", "class "] {
+                    if let Some(rest) = line.strip_prefix(word) {
+                        let name = rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next();
+                        assert!(names.insert(name.unwrap_or_default()), "{module}: {line} is there twice");
+                    }
+                }
+            }
+            before.insert(*module);
+        }
+        assert!(!script().contains("</script"), "a script must not end early");
+    }
+}

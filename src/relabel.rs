@@ -1,0 +1,171 @@
+//! A schedule around some failures as a schedule around others that a symmetry of the machine carries them onto.
+
+use collsynth_core::certificate::{Bounds, Evidence, JointBound, StepsBound, VolumeBound, Window};
+use collsynth_core::collective::{ChunkId, Collective, Demand, Kind};
+use collsynth_core::problem::{Problem, ProblemError};
+use collsynth_core::schedule::{ScheduleBuilder, Solution, Transfer};
+use collsynth_core::topology::{LinkId, RankId, Topology};
+use collsynth_plan::symmetry::Automorphism;
+use thiserror::Error;
+
+/// Why a schedule cannot be relabelled.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+#[non_exhaustive]
+pub enum RelabelError {
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
+    #[error("the schedule is for another machine")]
+    OtherMachine,
+    #[error("a demand names pairs of ranks, which no symmetry keeps")]
+    Demand,
+    #[error("step {step} sends from rank {from} to rank {to}, which no link joins")]
+    NoLink { step: u32, from: RankId, to: RankId },
+}
+
+/// Moves every rank, link and chunk of a schedule, its bounds and their evidence to their images, on the machine
+/// `topology`, which has the failures' images. The result is as unproven as any schedule until it is judged; if the
+/// symmetry is one, it holds where the schedule does. O(moves).
+///
+/// # Errors
+///
+/// If the collective has a demand, the machines differ in more than their failures, or the schedule names links that do
+/// not exist.
+pub fn relabel(solution: &Solution, symmetry: &Automorphism, topology: Topology) -> Result<Solution, RelabelError> {
+    let (old, map) = (&solution.problem, Images(symmetry));
+    let Collective { kind, parts } = old.collective();
+    if kind.demand().is_some() {
+        return Err(RelabelError::Demand);
+    }
+    let links = old.topology().links().iter().map(|link| (link.from, link.to));
+    if !links.eq(topology.links().iter().map(|link| (link.from, link.to))) {
+        return Err(RelabelError::OtherMachine);
+    }
+    let root = kind.root().map_or(RankId(0), |root| map.rank(root));
+    let kind = Kind::named(kind.name(), root, Demand::default()).unwrap_or_else(|| kind.clone());
+    let (owners, parts, ranks) = (kind.owners(), *parts, topology.rank_count() as u32);
+    let chunk = |chunk: &ChunkId| {
+        let (number, part) = (chunk.0 / parts, chunk.0 % parts);
+        ChunkId(match owners {
+            2 => (map.rank(RankId(number / ranks)).0 * ranks + map.rank(RankId(number % ranks)).0) * parts + part,
+            1 => map.rank(RankId(number)).0 * parts + part,
+            _ => chunk.0,
+        })
+    };
+    let mut builder = ScheduleBuilder::default();
+    for step in solution.schedule.steps() {
+        builder.step(step.width);
+        for transfer in step.transfers {
+            let (from, to) = (transfer.from, transfer.to);
+            let link = link(old.topology(), transfer).ok_or(RelabelError::NoLink { step: step.number, from, to })?;
+            let mut chunks: Vec<ChunkId> = solution.schedule.chunks(transfer).iter().map(chunk).collect();
+            chunks.sort_unstable();
+            builder.transfer_over(&topology, symmetry.links[link.index()], transfer.op, chunks);
+        }
+    }
+    let problem = Problem::new(topology, Collective { kind, parts })?;
+    let (schedule, origin) = (builder.finish(), solution.origin.clone());
+    Ok(Solution { problem, schedule, bounds: map.bounds(&solution.bounds), origin })
+}
+
+fn link(topology: &Topology, transfer: &Transfer) -> Option<LinkId> {
+    let stated = |link: &LinkId| transfer.via.is_none() || topology.link(*link).direction == transfer.via;
+    topology.links_between(transfer.from, transfer.to).find(stated)
+}
+
+/// Images under a symmetry.
+struct Images<'a>(&'a Automorphism);
+
+impl Images<'_> {
+    /// The image of a rank; one that does not exist, as bounds may name, is left for the judge to refuse.
+    fn rank(&self, rank: RankId) -> RankId {
+        self.0.ranks.get(rank.index()).copied().unwrap_or(rank)
+    }
+
+    fn ranks(&self, ranks: &[RankId]) -> Vec<RankId> {
+        let mut images: Vec<RankId> = ranks.iter().map(|&rank| self.rank(rank)).collect();
+        images.sort_unstable();
+        images
+    }
+
+    fn windows(&self, windows: &[Window]) -> Vec<Window> {
+        let image = |window: &Window| Window { from: self.rank(window.from), to: self.rank(window.to), ..*window };
+        let mut images: Vec<Window> = windows.iter().map(image).collect();
+        images.sort_unstable_by_key(|window| (window.from, window.to, window.first, window.last));
+        images
+    }
+
+    fn bounds(&self, bounds: &Bounds) -> Bounds {
+        let steps = bounds.steps.as_ref();
+        let volume = bounds.volume.as_ref();
+        let joint = |bound: &JointBound| JointBound { weights: self.windows(&bound.weights), ..bound.clone() };
+        Bounds {
+            steps: steps.map(|bound| StepsBound { from: self.rank(bound.from), to: self.rank(bound.to), ..*bound }),
+            volume: volume.map(|bound| VolumeBound { evidence: self.evidence(&bound.evidence), ..bound.clone() }),
+            joint: bounds.joint.iter().map(joint).collect(),
+        }
+    }
+
+    fn evidence(&self, evidence: &Evidence) -> Evidence {
+        match evidence {
+            Evidence::Metric { weights } => {
+                let image = |&(from, to, weight): &(RankId, RankId, u32)| (self.rank(from), self.rank(to), weight);
+                let mut weights: Vec<_> = weights.iter().map(image).collect();
+                weights.sort_unstable();
+                Evidence::Metric { weights }
+            }
+            Evidence::Cut { ranks } => Evidence::Cut { ranks: self.ranks(ranks) },
+            Evidence::MetricOverTime { width, rank, weights } => Evidence::MetricOverTime {
+                width: *width,
+                rank: rank.map(|rank| self.rank(rank)),
+                weights: self.windows(weights),
+            },
+            Evidence::Partition { blocks } => {
+                Evidence::Partition { blocks: blocks.iter().map(|block| self.ranks(block)).collect() }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use collsynth_core::topology::{Shape, TopologySpec, Torus};
+    use collsynth_plan::Parts;
+    use collsynth_plan::symmetry::{Group, cables, fail};
+
+    use super::*;
+    use crate::{Request, Verified};
+    use collsynth_verify::verify::Options;
+
+    /// The schedule around the first cable, carried by every symmetry, holds around the cable's image.
+    fn check(torus: Torus, kind: Kind, parts: u32) {
+        let machine = Topology::new(TopologySpec::new(Shape::Torus(torus))).unwrap();
+        let cable = &cables(&machine)[0];
+        let broken = fail(&machine, [cable]).unwrap();
+        let plan = Request::new(&broken, kind.clone()).parts(Parts::Fixed(parts)).run().unwrap();
+        let solution = Solution::from(plan.into_inner());
+        let group = Group::new(&machine, |_| true);
+        for symmetry in 0..group.order() {
+            let inverse = group.inverse(symmetry);
+            let image = |link: &LinkId| inverse.links[link.index()];
+            let moved =
+                collsynth_plan::symmetry::Unit { links: cable.links.iter().map(image).collect(), ranks: Vec::new() };
+            let relabelled = relabel(&solution, &inverse, fail(&machine, [&moved]).unwrap()).unwrap();
+            let verified = Verified::<Solution>::new(relabelled, &Options::default());
+            let verified = verified.unwrap_or_else(|rejected| panic!("{kind:?}: {:?}", rejected.report.violations));
+            assert_eq!(verified.schedule.total_width(), solution.schedule.total_width());
+        }
+    }
+
+    #[test]
+    fn every_symmetry_keeps_schedules_and_their_bounds() {
+        let doubled = Torus { wrap: vec![true, true], ..Torus::new(&[2, 3]) };
+        for kind in Kind::every(RankId(1), Demand::default()) {
+            if kind.demand().is_none() {
+                check(Torus::new(&[4, 3]), kind.clone(), if kind.has_volume() { 2 } else { 1 });
+                check(doubled.clone(), kind, 1);
+            }
+        }
+        check(Torus::new(&[4, 4]), Kind::AllToAll, 1);
+    }
+}

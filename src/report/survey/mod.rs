@@ -1,0 +1,326 @@
+//! What failures cost: the records of a survey, as JSON, as a table, in lines for people and as a page.
+
+mod page;
+
+use std::fmt::Write;
+
+use collsynth_core::certificate::Rational;
+use collsynth_verify::report::figures::{count, fine_percent};
+use serde::{Deserialize, Serialize};
+
+pub use page::page;
+
+/// A survey, whole or in part.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Survey {
+    /// What is surveyed. Only parts of the same survey are put together.
+    pub head: Head,
+    /// The records, in the order of their numbers.
+    pub records: Vec<Record>,
+}
+
+/// What is surveyed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
+    /// `failure-survey/1`
+    pub format: String,
+    /// The machine, in words.
+    pub machine: String,
+    /// The machine, as in topology files.
+    pub topology: serde_json::Value,
+    /// The options that shape the survey.
+    pub command: String,
+    /// The groups of records: the first of each collective has only the machine as it is.
+    pub groups: Vec<Group>,
+}
+
+/// Sets of failures of one size, for one collective.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// The kind of collective.
+    pub collective: String,
+    /// What fails: `cable`, `link`, `rank`, or `unit` of a file.
+    pub unit: String,
+    /// How many of them.
+    pub size: usize,
+    /// The number of sets.
+    pub sets: u64,
+    /// How many sets were drawn, if not all were looked at.
+    pub drawn: Option<u64>,
+    /// The number of classes: that of the group's records.
+    pub classes: usize,
+}
+
+/// A class of sets of failures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// Its number among all records of the survey.
+    pub number: usize,
+    /// One set of the class.
+    pub set: Vec<String>,
+    /// How many sets are in the class (of those drawn, if sets were).
+    pub sets: u64,
+    /// What became of the collective.
+    pub outcome: Outcome,
+}
+
+/// What became of a collective.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Outcome {
+    /// There is a schedule, verified.
+    Planned {
+        /// Its steps.
+        steps: usize,
+        /// Its volume, exactly: `34` or `1024/31`.
+        volume: String,
+        /// The bound on the volume.
+        bound: Option<String>,
+        /// Is the volume proven to be the least for these parts, or for any?
+        optimal: bool,
+    },
+    /// The live network is not connected.
+    Disconnected {
+        /// The parts it falls into.
+        parts: usize,
+    },
+}
+
+/// The figures of a group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figures<'a> {
+    /// The group.
+    pub group: &'a Group,
+    /// How much slower each class is than the machine as it is, with its number of sets; ascending.
+    pub slower: Vec<(f64, &'a Record)>,
+    /// Sets that disconnect the machine.
+    pub disconnected: u64,
+    /// Sets whose schedules are proven optimal.
+    pub optimal: u64,
+    /// All sets looked at.
+    pub sets: u64,
+}
+
+impl Survey {
+    /// The groups with their figures, those of the whole machine left out.
+    pub fn figures(&self) -> Vec<Figures<'_>> {
+        let mut intact = None;
+        let (mut first, mut all) = (0, Vec::new());
+        for group in &self.head.groups {
+            let numbers = first..first + group.classes;
+            first = numbers.end;
+            let records = self.records.iter().filter(move |record| numbers.contains(&record.number));
+            if group.size == 0 {
+                intact = records.filter_map(|record| record.outcome.volume()).next();
+                continue;
+            }
+            let mut figures = Figures { group, slower: Vec::new(), disconnected: 0, optimal: 0, sets: 0 };
+            for record in records {
+                figures.sets += record.sets;
+                match (&record.outcome, record.outcome.volume(), intact) {
+                    (Outcome::Disconnected { .. }, ..) => figures.disconnected += record.sets,
+                    (Outcome::Planned { optimal, .. }, Some(volume), Some(intact)) if intact > 0.0 => {
+                        figures.optimal += if *optimal { record.sets } else { 0 };
+                        figures.slower.push((volume / intact - 1.0, record));
+                    }
+                    _ => {}
+                }
+            }
+            figures.slower.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.number.cmp(&other.1.number)));
+            all.push(figures);
+        }
+        all
+    }
+
+    /// The number of records when the survey is complete.
+    pub fn expected(&self) -> usize {
+        self.head.groups.iter().map(|group| group.classes).sum()
+    }
+
+    /// A line for each group.
+    pub fn to_text(&self) -> String {
+        self.figures().iter().map(|figures| format!("{}\n", figures.words())).collect()
+    }
+
+    /// A line for each record, with the names of columns first.
+    pub fn to_csv(&self) -> String {
+        let mut text = "collective,unit,size,set,sets,outcome,steps,volume,bound,optimal,slower\n".to_owned();
+        for figures in self.figures() {
+            let Group { collective, unit, size, .. } = figures.group;
+            let mut rows: Vec<(usize, String)> = Vec::new();
+            for (slower, record) in &figures.slower {
+                if let Outcome::Planned { steps, volume, bound, optimal } = &record.outcome {
+                    let bound = bound.as_deref().unwrap_or_default();
+                    let figures = format!("planned,{steps},{volume},{bound},{optimal},{slower:.6}");
+                    rows.push((record.number, format!("{},{},{figures}", quoted(&record.set), record.sets)));
+                }
+            }
+            for record in self.disconnected(figures.group) {
+                rows.push((record.number, format!("{},{},disconnected,,,,,", quoted(&record.set), record.sets)));
+            }
+            rows.sort_by_key(|(number, _)| *number);
+            for (_, row) in rows {
+                let _ = writeln!(text, "{collective},{unit},{size},{row}");
+            }
+        }
+        text
+    }
+
+    /// The records of a group that disconnect the machine.
+    fn disconnected(&self, wanted: &Group) -> impl Iterator<Item = &Record> {
+        let before = self.head.groups.iter().take_while(|group| *group != wanted).map(|group| group.classes).sum();
+        let numbers = before..before + wanted.classes;
+        self.records.iter().filter(move |record| {
+            numbers.contains(&record.number) && matches!(record.outcome, Outcome::Disconnected { .. })
+        })
+    }
+}
+
+impl Outcome {
+    /// The volume as a decimal number.
+    fn volume(&self) -> Option<f64> {
+        match self {
+            Self::Planned { volume, .. } => {
+                let exact: Rational = volume.parse().ok()?;
+                Some(*exact.numer() as f64 / *exact.denom() as f64)
+            }
+            Self::Disconnected { .. } => None,
+        }
+    }
+}
+
+impl Figures<'_> {
+    /// `all_to_all, any 2 cables: median 6.2 % slower, worst 19 %; 0 of 18336 sets disconnect`.
+    pub fn words(&self) -> String {
+        let Group { collective, unit, size, drawn, classes, .. } = self.group;
+        let any = if *size == 1 { format!("any single {unit}") } else { format!("any {}", count(*size, unit)) };
+        let mut text = format!("{collective}, {any}: ");
+        match (self.slower.first(), self.slower.last()) {
+            (Some((least, _)), Some((most, _))) if fine_percent(*least) == fine_percent(*most) => {
+                let _ = write!(text, "{}", pace(*most));
+            }
+            (Some(_), Some((most, worst))) => {
+                let named = worst.set.join(" ");
+                let _ = write!(text, "median {}, worst {} ({named})", pace(self.median()), pace(*most));
+            }
+            _ => text.push_str("no schedule"),
+        }
+        let (of, gone) = (self.sets, self.disconnected);
+        let _ = write!(text, "; {gone} of {} disconnect; {}", count(of as usize, "set"), self.proven());
+        let _ = write!(text, "; {}", if *classes == 1 { "1 class".to_owned() } else { format!("{classes} classes") });
+        if let Some(drawn) = drawn {
+            // The rule of three: of sets worse than the worst seen, more would have been drawn.
+            let share = 100.0 * 3.0 / *drawn as f64;
+            let _ = write!(text, "; {drawn} drawn: with 95 % confidence, at most {share:.2} % of all sets are worse");
+        }
+        text
+    }
+
+    /// The slowdown that half of the planned sets do not exceed.
+    pub fn median(&self) -> f64 {
+        let total: u64 = self.slower.iter().map(|(_, record)| record.sets).sum();
+        let mut seen = 0;
+        let half = self.slower.iter().find(|(_, record)| {
+            seen += record.sets;
+            2 * seen >= total
+        });
+        half.map_or(0.0, |(slower, _)| *slower)
+    }
+
+    fn proven(&self) -> String {
+        let planned = self.sets - self.disconnected;
+        match self.optimal {
+            all if all == planned => "all volumes certified".to_owned(),
+            some => format!("{some} volumes certified"),
+        }
+    }
+}
+
+/// `6.2 % slower`
+fn pace(slower: f64) -> String {
+    match slower {
+        same if same.abs() < 5e-5 => "no slower".to_owned(),
+        less if less < 0.0 => format!("{} less volume", fine_percent(-less)),
+        more => format!("{} slower", fine_percent(more)),
+    }
+}
+
+/// The names of a set in one cell.
+fn quoted(set: &[String]) -> String {
+    format!("\"{}\"", set.join(" ").replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn planned(number: usize, sets: u64, volume: &str, optimal: bool) -> Record {
+        let outcome = Outcome::Planned { steps: 4, volume: volume.to_owned(), bound: None, optimal };
+        Record { number, set: vec![format!("0-{number}")], sets, outcome }
+    }
+
+    fn group(size: usize, sets: u64, classes: usize, drawn: Option<u64>) -> Group {
+        Group { collective: "all_to_all".to_owned(), unit: "cable".to_owned(), size, sets, drawn, classes }
+    }
+
+    fn survey() -> Survey {
+        let groups = vec![group(0, 1, 1, None), group(1, 32, 1, None), group(2, 496, 3, None)];
+        let gone = Record { number: 4, set: vec!["a".into()], sets: 6, outcome: Outcome::Disconnected { parts: 2 } };
+        let records = vec![
+            planned(0, 1, "8", true),
+            planned(1, 32, "10", true),
+            planned(2, 400, "28/3", false),
+            planned(3, 90, "16", true),
+            gone,
+        ];
+        let head = Head {
+            format: "failure-survey/1".into(),
+            machine: "a 4x4 torus".into(),
+            topology: serde_json::Value::Null,
+            command: String::new(),
+            groups,
+        };
+        Survey { head, records }
+    }
+
+    #[test]
+    fn a_line_says_what_failures_cost() {
+        let text = survey().to_text();
+        let lines: Vec<&str> = text.lines().collect();
+        let first =
+            "all_to_all, any single cable: 25 % slower; 0 of 32 sets disconnect; all volumes certified; 1 class";
+        assert_eq!(lines[0], first);
+        assert_eq!(
+            lines[1],
+            "all_to_all, any 2 cables: median 17 % slower, worst 100 % slower (0-3); 6 of 496 sets disconnect; 90 volumes \
+             certified; 3 classes"
+        );
+    }
+
+    #[test]
+    fn draws_say_how_sure_they_are() {
+        let mut survey = survey();
+        survey.head.groups[1].drawn = Some(1000);
+        assert!(survey.to_text().contains("with 95 % confidence, at most 0.30 % of all sets are worse"));
+    }
+
+    #[test]
+    fn the_table_has_a_row_for_each_class() {
+        let table = survey().to_csv();
+        let rows: Vec<&str> = table.lines().collect();
+        assert_eq!(rows.len(), 5);
+        assert_eq!(rows[2], "all_to_all,cable,2,\"0-2\",400,planned,4,28/3,,false,0.166667");
+        assert_eq!(rows[4], "all_to_all,cable,2,\"a\",6,disconnected,,,,,");
+    }
+
+    #[test]
+    fn json_is_read_back() {
+        let survey = survey();
+        let text = serde_json::to_string(&survey).unwrap();
+        assert_eq!(serde_json::from_str::<Survey>(&text).unwrap(), survey);
+    }
+}

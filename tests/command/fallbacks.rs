@@ -1,0 +1,103 @@
+//! `synth fallbacks`: schedules kept ready, relabelled and verified again for any failure that the set covers.
+
+use serde_json::Value;
+
+use crate::support::bench::{Bench, text};
+
+/// The cables of a torus, as `U,V`, once each.
+fn cables(bench: &Bench, torus: &str) -> Vec<String> {
+    let machine: Value =
+        serde_json::from_str(&bench.stdout(&format!("topology --torus {torus} --format json"))).unwrap();
+    let extents: Vec<u64> =
+        machine["torus"].as_array().unwrap().iter().map(|extent| extent.as_u64().unwrap()).collect();
+    let ranks: u64 = extents.iter().product();
+    let mut cables = Vec::new();
+    for rank in 0..ranks {
+        let mut stride = 1;
+        for &extent in &extents {
+            let up = if rank / stride % extent == extent - 1 { rank - (extent - 1) * stride } else { rank + stride };
+            cables.push(format!("{rank},{up}"));
+            stride *= extent;
+        }
+    }
+    cables
+}
+
+#[test]
+fn every_single_cable_is_answered_and_verified() {
+    let bench = Bench::new();
+    let said = text(&bench.ended(0, "fallbacks build --torus 4x4x4 --cables 1 -o set").stderr);
+    assert!(said.contains("1 schedule kept, for 192 sets of failures of a 4x4x4 torus"), "{said}");
+    let all = cables(&bench, "4x4x4");
+    assert_eq!(all.len(), 192);
+    let mut names = Vec::new();
+    for (index, cable) in all.iter().enumerate() {
+        names.push(format!("{index}.json"));
+        bench.ended(0, &format!("fallbacks get set --fail {cable} -o {index}.json"));
+    }
+    let verdicts: Value =
+        serde_json::from_str(&bench.stdout(&format!("verify {} --format json", names.join(" ")))).expect("JSON");
+    for (index, verdict) in verdicts["files"].as_array().unwrap().iter().enumerate() {
+        assert_eq!(verdict["verdict"], "holds", "{}", all[index]);
+        let figures = &verdict["figures"];
+        assert_eq!((&figures["volume"]["value"], &figures["steps"]["value"]), (&"34".into(), &6.into()));
+        assert_eq!(figures["volume"]["standing"], "optimal for parts", "the certificate came along");
+        // It is around the failure that was asked for.
+        let failed: Value = serde_json::from_slice(&bench.read(&names[index])).expect("JSON");
+        let cable = &failed["topology"]["failed_links"][0];
+        let mut ends: Vec<u64> = all[index].split(',').map(|end| end.parse().unwrap()).collect();
+        ends.sort_unstable();
+        assert_eq!([cable["from"].as_u64().unwrap(), cable["to"].as_u64().unwrap()][..], ends[..]);
+    }
+}
+
+#[test]
+fn pairs_directions_ranks_and_sums() {
+    let bench = Bench::new();
+    bench.ended(0, "fallbacks build --torus 3x4 --cables 1,2 --links 1 --ranks 1 --collective all_reduce -o set -q");
+    for failure in ["--fail 0,1", "--fail 5,8 --fail 0,2", "--fail 0,1 --fail 3,6", "--fail-link 7,6", "--fail-rank 11"]
+    {
+        bench.ended(0, &format!("fallbacks get set {failure} -o s.json"));
+        bench.ended(0, "verify s.json");
+        let piped = bench.ended(0, &format!("fallbacks get set {failure} --lower --barriers neighbour"));
+        bench.write("p.json", &text(&piped.stdout));
+        bench.ended(0, "verify p.json");
+    }
+    for (failure, said) in [
+        (
+            "--fail 0,1 --fail 1,2 --fail 3,6",
+            "the set covers any single cable, any 2 cables, any single link, any single rank",
+        ),
+        ("--fail 0,1 --fail 1,2 --fail 3,6", "--cables 3 covers it"),
+        ("--fail 0,1 --fail-rank 7", "are in no set"),
+        ("", "no failure is stated"),
+        ("--fail 0,1 --barriers global", "add --lower"),
+        ("--fail 0,7", "0"),
+    ] {
+        let output = bench.ended(2, &format!("fallbacks get set {failure} -o none.json"));
+        assert!(text(&output.stderr).contains(said), "{failure}: {}", text(&output.stderr));
+    }
+    assert!(!bench.folder.path().join("none.json").exists());
+}
+
+#[test]
+fn what_disconnects_has_no_schedule_and_what_was_changed_is_refused() {
+    let bench = Bench::new();
+    bench.ended(0, "fallbacks build --torus 5 --cables 1,2 -o set -q");
+    let output = bench.ended(3, "fallbacks get set --fail 0,1 --fail 2,3");
+    assert!(text(&output.stderr).contains("disconnects the machine"));
+    // A schedule that someone changed is verified again, and not given away.
+    let index = text(&bench.read("set/index.json"));
+    bench.ended(0, "--torus 5 --fail 0,1 -q -o good.json");
+    let good = text(&bench.read("good.json"));
+    let width = good.find("\"width\": ").expect("a width") + 9;
+    let wrong = format!("{}1{}", &good[..width], &good[width + good[width..].find(',').expect("its end")..]);
+    bench.write("set/wrong.json", &wrong);
+    bench.write("set/index.json", &index.replacen("0.json.gz", "wrong.json", 1));
+    bench.ended(1, "fallbacks get set --fail 3,4 -o none.json");
+    bench.ended(0, "--torus 6 --fail 0,1 -q -o set/other.json");
+    bench.write("set/index.json", &index.replacen("0.json.gz", "other.json", 1));
+    bench.ended(2, "fallbacks get set --fail 3,4 -o none.json");
+    let output = bench.ended(2, "fallbacks build --torus 5 --cables 1 -o set");
+    assert!(text(&output.stderr).contains("set holds a set already"));
+}

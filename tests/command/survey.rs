@@ -1,0 +1,130 @@
+//! `synth survey`: what failures cost, whole, resumed and in parts.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::bench::{Bench, text};
+
+const WORDS: &str = "survey --torus 4x3 --cables 1,2 --ranks 1 --collective all_to_all,all_gather -q";
+
+fn files(bench: &Bench, folder: &str) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<_> = fs::read_dir(bench.folder.path().join(folder))
+        .expect("the folder")
+        .map(|entry| entry.expect("an entry").path())
+        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).expect("a file")))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn every_class_is_planned_and_stands_for_its_sets() {
+    let bench = Bench::new();
+    let said = bench.stdout(&format!("{WORDS} -o s"));
+    assert_eq!(said.lines().count(), 6, "{said}");
+    assert!(said.starts_with("all_to_all, any single cable: "), "{said}");
+    let survey: Value = serde_json::from_slice(&bench.read("s/survey.json")).expect("JSON");
+    let groups = survey["head"]["groups"].as_array().expect("groups");
+    let sets: Vec<u64> = groups.iter().map(|group| group["sets"].as_u64().unwrap()).collect();
+    assert_eq!(sets, [1, 24, 276, 12, 1, 24, 276, 12]);
+    // The figures are those of planning by hand.
+    let table = text(&bench.read("s/table.csv"));
+    let row = table.lines().find(|row| row.starts_with("all_to_all,cable,1,\"0-1\",")).expect("a row");
+    let by_hand: Value = {
+        bench.ended(0, "--torus 4x3 --fail 0,1 -q -o by-hand.json");
+        serde_json::from_str(&bench.stdout("verify by-hand.json --format json")).expect("JSON")
+    };
+    let figures = &by_hand["files"][0]["figures"];
+    let cells: Vec<&str> = row.split(',').collect();
+    assert_eq!(cells[7], figures["volume"]["value"].as_str().unwrap(), "{row}");
+    assert_eq!(cells[6], figures["steps"]["value"].to_string(), "{row}");
+    let page = text(&bench.read("s/index.html"));
+    assert!(page.contains("<title>What failures cost on a 4x3 torus</title>") && page.contains("class=\"cross\""));
+}
+
+#[test]
+fn parts_put_together_and_runs_cut_short_give_the_same_bytes() {
+    let bench = Bench::new();
+    bench.ended(0, &format!("{WORDS} -o whole --threads 1"));
+    let whole = files(&bench, "whole");
+    assert_eq!(
+        whole.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
+        ["index.html", "survey.json", "table.csv"]
+    );
+    for part in 1..=3 {
+        bench.ended(0, &format!("{WORDS} --shard {part}/3 -o part{part}"));
+    }
+    bench.ended(0, "survey merge part3 part1 part2 -o merged");
+    assert_eq!(files(&bench, "merged"), whole);
+    let missing = bench.ended(2, "survey merge part1 part2 -o half");
+    assert!(text(&missing.stderr).contains("are in none of these parts"));
+
+    // As if it had been killed while it wrote the fourth record.
+    let survey: Value = serde_json::from_slice(&bench.read("whole/survey.json")).expect("JSON");
+    let mut progress = format!("{}\n", survey["head"]);
+    for record in survey["records"].as_array().unwrap().iter().rev().take(3) {
+        progress += &format!("{record}\n");
+    }
+    progress += "{\"number\":2,\"se";
+    fs::create_dir(bench.folder.path().join("killed")).expect("a folder");
+    bench.write("killed/progress.jsonl", &progress);
+    bench.ended(0, &format!("{WORDS} -o killed"));
+    assert_eq!(files(&bench, "killed"), whole);
+    // What is done is not done again, and another survey does not mix with it.
+    bench.ended(0, &format!("{WORDS} -o whole"));
+    assert_eq!(files(&bench, "whole"), whole);
+    let other = bench.ended(2, "survey --torus 4x3 --cables 1 -o whole");
+    assert!(text(&other.stderr).contains("whole holds another survey"));
+}
+
+#[test]
+fn sets_that_disconnect_are_counted() {
+    let bench = Bench::new();
+    let said = bench.stdout("survey --torus 5 --cables 1,2 --links 2 -o s -q");
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines[1].contains("no schedule; 10 of 10 sets disconnect"), "{said}");
+    // Two directions of a ring leave it connected only if they are of one cable, or go the same way round.
+    assert!(lines[2].contains("20 of 45 sets disconnect"), "{said}");
+    assert!(text(&bench.read("s/index.html")).contains("10 sets disconnect the machine"));
+}
+
+#[test]
+fn draws_and_groups_from_a_file() {
+    let bench = Bench::new();
+    let draw = "survey --torus 4x4 --cables 3 --sample 40 --seed 5 -q -o";
+    let said = bench.stdout(&format!("{draw} one"));
+    assert!(said.contains("40 drawn: with 95 % confidence, at most 7.50 % of all sets are worse"), "{said}");
+    bench.ended(0, &format!("{draw} two"));
+    assert_eq!(files(&bench, "one"), files(&bench, "two"));
+
+    let hosts: Vec<Value> = (0..8)
+        .map(|host| serde_json::json!({ "name": format!("host {host}"), "ranks": [2 * host, 2 * host + 1] }))
+        .collect();
+    bench.write("hosts.json", &serde_json::json!({ "units": hosts }).to_string());
+    let said = bench.stdout("survey --torus 4x4 --unit hosts.json --units 1,2 -o hosts -q");
+    assert!(said.starts_with("all_to_all, any single unit: ") && said.contains("of 8 sets"), "{said}");
+    assert!(said.contains("of 28 sets"), "{said}");
+    bench.write("wrong.json", "{\"units\": [{\"name\": \"a\", \"ranks\": [99]}]}");
+    let wrong = bench.ended(2, "survey --torus 4x4 --unit wrong.json -o x");
+    assert!(text(&wrong.stderr).contains("a: there is no rank 99"));
+}
+
+#[test]
+fn what_cannot_be_surveyed_is_said() {
+    let bench = Bench::new();
+    for (words, said) in [
+        ("survey --torus 4x4 --cables 1", "use -o FOLDER"),
+        ("survey --torus 4x4 -o s", "nothing fails"),
+        ("survey --torus 4x4 --cables 1 --collective broadcast -o s", "no collective that can be surveyed"),
+        ("survey --torus 4x4 --cables 33 -o s", "sets of 33"),
+        ("survey --torus 8x8x8 --cables 9 -o s", "--sample 1000 draws some"),
+        ("survey --torus 4 --cables 1 --shard 4/3 -o s", "as in 3/64"),
+        ("survey merge nowhere -o s", "holds no survey.json"),
+    ] {
+        let output = bench.ended(2, words);
+        assert!(text(&output.stderr).contains(said), "{words}: {}", text(&output.stderr));
+    }
+    assert!(!Path::new("s").exists());
+}

@@ -1,0 +1,79 @@
+//! `synth view`: pages for browsers. What a page does is tested in one (`.ci/browser`); here is what the command does.
+
+use serde_json::Value;
+
+use crate::support::bench::{Bench, text};
+
+/// The data of a page beside its columns.
+fn data(page: &str) -> Value {
+    let (_, rest) = page.split_once("id=\"data\">").expect("data");
+    serde_json::from_str(rest.split_once("</script>").expect("its end").0).expect("JSON")
+}
+
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.ended(0, "--torus 4x4 --fail 0,1 -q -o s.json");
+    bench
+}
+
+#[test]
+fn a_page_holds_everything_and_always_the_same() {
+    let bench = bench();
+    bench.ended(0, "view s.json -o page.html");
+    let page = text(&bench.read("page.html"));
+    assert_eq!(page, bench.stdout("view s.json"), "a pipe gets the same bytes");
+    for outside in ["src=", "@import", "url(", "fetch(\"", "https:"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    assert!(page.starts_with("<!DOCTYPE html>") && !page.contains("\nimport ") && !page.contains("\nexport "));
+    let file = &data(&page)["files"][0];
+    assert_eq!((&file["name"], &file["verdict"]["verdict"]), (&"s.json".into(), &"holds".into()));
+    assert_eq!(file["headline"], "all_to_all on a 4x4 torus with 1 failed cable");
+    assert_eq!(file["bounds"][0]["evidence"]["kind"], "distance");
+    assert_eq!(file["bounds"][1]["claim"], "volume at least 64/7 = 9.143");
+}
+
+#[test]
+fn a_page_of_4x4x4_is_small() {
+    let bench = Bench::new();
+    bench.ended(0, "--torus 4x4x4 --fail 2,3,x -q -o s.json");
+    assert!(bench.stdout("view s.json").len() < 200_000);
+}
+
+#[test]
+fn refuted_files_are_drawn_too_and_end_as_in_verify() {
+    let bench = bench();
+    let wrong = text(&bench.read("s.json")).replacen("{\"from\": 0, \"to\": 4", "{\"from\": 0, \"to\": 1", 1);
+    bench.write("wrong.json", &wrong);
+    let output = bench.ended(1, "view wrong.json s.json");
+    let page = data(&text(&output.stdout));
+    let verdict = &page["files"][0]["verdict"];
+    assert_eq!((&verdict["verdict"], &verdict["violations"][0]["code"]), (&"refuted".into(), &"T003".into()));
+    assert_eq!(page["files"][0]["bounds"], Value::Array(Vec::new()), "bounds of what is refuted are not vouched for");
+    assert_eq!(page["files"][1]["verdict"]["verdict"], "holds");
+    // What cannot be read makes no page.
+    bench.write("half.json", &wrong[..wrong.len() / 2]);
+    let output = bench.ended(2, "view s.json half.json -o none.html");
+    assert!(text(&output.stderr).contains("half.json:") && !bench.folder.path().join("none.html").exists());
+}
+
+#[test]
+fn rank_programs_are_drawn_with_their_verdict() {
+    let bench = bench();
+    bench.ended(0, "lower s.json -q -o p.json");
+    let page = data(&bench.stdout("view p.json"));
+    assert_eq!(
+        (&page["files"][0]["type"], &page["files"][0]["verdict"]["verdict"]),
+        (&"program".into(), &"holds".into())
+    );
+}
+
+#[test]
+fn names_cannot_break_out_of_a_page() {
+    let bench = bench();
+    let name = "<img src=x onerror=alert(1)>.json";
+    bench.write(name, &text(&bench.read("s.json")));
+    let output = bench.command("view").arg(name).output().expect("runs");
+    let page = text(&output.stdout);
+    assert!(!page.contains("<img") && data(&page)["files"][0]["name"] == name, "{:?}", output.status);
+}
