@@ -27,8 +27,9 @@ struct Wish {
     root: Option<u32>,
     demand: Option<Vec<u32>>,
     planner: Option<String>,
-    /// None: as many as pay.
     parts: Option<u32>,
+    /// As many parts as pay.
+    auto_parts: bool,
     steps: Option<u32>,
     max_steps: Option<u32>,
     /// Bytes of a message, seconds of a step, bytes per second.
@@ -151,7 +152,11 @@ impl Wish {
             Some(name) if name == smt.name() => Some(smt),
             Some(name) => Some(planner_named(name).map_err(Failure::usage)?),
         };
-        let parts = self.parts.map_or(Parts::Auto, Parts::Fixed);
+        let parts = match (self.parts, self.auto_parts) {
+            (Some(parts), _) => Parts::Fixed(parts),
+            (None, true) => Parts::Auto,
+            (None, false) => Parts::Enough,
+        };
         Ok(Goal { planner, parts, steps: self.steps, max_steps: self.max_steps, price: self.price(), seed: self.seed })
     }
 

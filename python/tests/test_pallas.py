@@ -49,7 +49,7 @@ def right_and_without_race(plan, dtype=np.float32):
 @pytest.mark.parametrize("kind", ["all_to_all", "all_gather", "all_reduce"])
 @pytest.mark.parametrize("name", TORI)
 def test_right_and_without_races(name, kind):
-    assert right_and_without_race(cs.plan(TORI[name], kind)) == (True, True)
+    assert right_and_without_race(cs.plan(TORI[name], kind, parts=1)) == (True, True)
 
 
 @pytest.mark.parametrize("kind", ["reduce_scatter", "broadcast", "scatter"])
@@ -92,6 +92,6 @@ def test_a_semaphore_shared_between_steps_is_found_out(monkeypatch, shared):
 
 
 def test_axes_are_those_of_the_mesh():
-    run = pallas.collective(cs.plan(cs.Torus(4), "all_reduce"), "ranks", pltpu.InterpretParams())
+    run = pallas.collective(cs.plan(cs.Torus(4), "all_reduce", parts=1), "ranks", pltpu.InterpretParams())
     with pytest.raises(cs.UsageError, match="axes of the mesh"):
         run.on_mesh(Mesh(np.array(jax.devices()[:4]), ("others",)))

@@ -219,7 +219,8 @@ def plan(
 ) -> Plan:
     """Plans a collective, and has the plan judged. The options are those of the command, as are the defaults.
 
-    `parts` is a number or `auto`. With `message_bytes`, `alpha` (seconds) and `bandwidth` (bytes a second), the
+    `parts` is a number or `auto`. Unless stated, vectors of all_reduce, broadcast and reduce are cut in as many parts as
+    bring the volume within 5 % of its bound, everything else is whole. With `message_bytes`, `alpha` (seconds) and `bandwidth` (bytes a second), the
     least time is planned for. Quantities are numbers, or text as on the command line: "64KiB", "1us", "50GB/s". At the
     `time_limit`, the best plan so far is returned. Same options and seed: same plan, on any number of threads.
 
@@ -234,8 +235,6 @@ def plan(
     if message_bytes is not None and alpha is not None and bandwidth is not None:
         size = int(quantity("bytes", message_bytes))
         price = (size, quantity("seconds", alpha), quantity("bandwidth", bandwidth))
-    if parts is None:
-        parts = 1 if price is None else "auto"
     if isinstance(parts, str) and parts != "auto":
         raise UsageError(f"parts is a number or 'auto', not {parts!r}")
     number = topology.rank(root) if root is not None else None
@@ -249,6 +248,7 @@ def plan(
     if steps is not None and max_steps is not None:
         raise UsageError("steps and max_steps exclude each other")
     wish = limits | {
+        "auto_parts": parts == "auto",
         "collective": collective,
         "root": number,
         "demand": counts,
