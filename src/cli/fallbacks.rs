@@ -49,13 +49,13 @@ struct BuildCommand {
     /// The collective, without root and demand
     #[arg(long, value_name = "NAME", default_value = "all_to_all")]
     collective: String,
-    /// Cover all sets of so many cables (1,2: single cables and pairs)
+    /// Cover all sets of N cables (1,2: single cables and pairs)
     #[arg(long, value_name = "N,..", value_delimiter = ',', help_heading = "Failures")]
     cables: Vec<usize>,
-    /// Cover all sets of so many single directions of cables
+    /// Cover all sets of N single directions of cables
     #[arg(long, value_name = "N,..", value_delimiter = ',', help_heading = "Failures")]
     links: Vec<usize>,
-    /// Cover all sets of so many ranks
+    /// Cover all sets of N ranks
     #[arg(long, value_name = "N,..", value_delimiter = ',', help_heading = "Failures")]
     ranks: Vec<usize>,
     /// Drives the planners' random choices
@@ -170,6 +170,10 @@ impl BuildCommand {
         let classes: Result<Vec<Entry>, Failure> = sets.par_iter().enumerate().with_max_len(1).map(one).collect();
         ticker.finish();
         let classes = classes?;
+        if control.stop().is_some() {
+            let message = "stopped before every class had its schedule; no index is written";
+            return Err(Failure::new(Ending::Stopped, message));
+        }
         let (all, gone) = (sum(&classes, |_| true), sum(&classes, |entry| entry.file.is_none()));
         let index = Index {
             format: FORMAT.to_owned(),

@@ -41,20 +41,20 @@ pub struct SurveyCommand {
     /// The collectives, without root and demand
     #[arg(long, value_name = "NAME,..", value_delimiter = ',', default_value = "all_to_all")]
     collective: Vec<String>,
-    /// All sets of so many cables (1,2: single cables and pairs)
+    /// Sets of N cables (1,2: single cables and pairs)
     #[arg(long, value_name = "N,..", value_delimiter = ',', help_heading = "Failures")]
     cables: Vec<usize>,
-    /// All sets of so many single directions of cables
+    /// Sets of N single directions of cables
     #[arg(long, value_name = "N,..", value_delimiter = ',', help_heading = "Failures")]
     links: Vec<usize>,
-    /// All sets of so many ranks
+    /// Sets of N ranks
     #[arg(long, value_name = "N,..", value_delimiter = ',', help_heading = "Failures")]
     ranks: Vec<usize>,
     /// Groups that fail together, from a JSON file: {"units": [{"name": "host 0", "ranks": [0, 1], "cables": [[2,
     /// 3]]}]}
     #[arg(long, value_name = "FILE", help_heading = "Failures")]
     unit: Option<PathBuf>,
-    /// With --unit: all sets of so many groups
+    /// With --unit: sets of N groups
     #[arg(
         long,
         value_name = "N,..",
@@ -64,7 +64,7 @@ pub struct SurveyCommand {
         help_heading = "Failures"
     )]
     units: Vec<usize>,
-    /// Draw so many sets of each size instead of listing all
+    /// Draw N sets of each size instead of listing all
     #[arg(long, value_name = "N", help_heading = "Failures", value_parser = clap::value_parser!(u64).range(1..))]
     sample: Option<u64>,
     /// Drives the draws and the planners' random choices
@@ -189,6 +189,7 @@ impl SurveyCommand {
         store.finish(&survey)?;
         match shard {
             None => output::print(&survey.to_text())?,
+            Some(_) if self.quiet => {}
             Some(Shard { part, of }) => {
                 output::note(&format!("part {part} of {of} is done; `synth survey merge` puts all parts together"));
             }

@@ -28,7 +28,7 @@ pub type Point = [f64; 3];
 pub struct Layout {
     /// Where each rank is, around the origin.
     pub ranks: Vec<Point>,
-    /// The way a stub leaves its sender, for each direction: `x-`, `x+`, `y-`, ...
+    /// Where a stub points from its sender, for each direction of links: `x-`, `x+`, `y-`, ...
     pub stubs: Vec<Point>,
     /// Is everything in one plane?
     pub is_flat: bool,
@@ -45,13 +45,13 @@ impl Layout {
         layout
     }
 
-    /// The way in which the stub of a link leaves its sender; `None` if the link is drawn from rank to rank.
+    /// Where the stub of a link points from its sender; `None` if the link is drawn from rank to rank.
     pub fn stub(&self, topology: &Topology, link: LinkId) -> Option<Point> {
         let link = topology.link(link);
         let direction = link.direction?;
         let (from, to) = (self.ranks[link.from.index()], self.ranks[link.to.index()]);
         let stub = *self.stubs.get(2 * usize::from(direction.dim) + usize::from(direction.positive))?;
-        // Beside it means one unit away, the way the link goes.
+        // Beside it means one unit away, in the direction of the link.
         let beside = (0..3).all(|axis| (to[axis] - from[axis] - stub[axis]).abs() < 1e-6);
         (!beside && stub != [0.0; 3]).then_some(stub)
     }

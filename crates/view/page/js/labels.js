@@ -24,7 +24,7 @@ export class Machine {
     return (this.flags[link] & 1) === 1;
   }
 
-  /** The way a link leaves its sender if it is drawn as two stubs. */
+  /** The direction in which a link leaves its sender, if it is drawn as two stubs. */
   stub(link) {
     return this.flags[link] & 2 ? this.stubs[this.direction[link] - 1] : null;
   }

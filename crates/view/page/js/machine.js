@@ -169,7 +169,7 @@ export class MachineView {
     }
   }
 
-  /** The way of a chunk: hops done solid, hops to come dashed, each with its step. */
+  /** The path of a chunk: hops done solid, hops to come dashed, each with its step. */
   paintPath(context, { path, step, heat }, colours) {
     for (const hop of path) {
       const [from, to] = [this.points[hop.from], this.points[hop.to]];

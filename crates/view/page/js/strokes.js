@@ -9,7 +9,7 @@ export function pieces(machine, link, points, project) {
   return [aside(points[from], end(from, 1)), aside(end(to, -1), points[to])];
 }
 
-/** A line a little to the right of the way it goes, so that the two directions of a cable are seen apart. */
+/** A line moved a little to its right, so that the two directions of a cable are seen apart. */
 function aside(one, other) {
   const [x, y] = [other[0] - one[0], other[1] - one[1]];
   const length = Math.hypot(x, y) || 1;

@@ -14,7 +14,7 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// The point at a share of the way.
+    /// The point at a share of its length.
     pub(super) fn at(&self, share: f64) -> [f64; 2] {
         [0, 1].map(|axis| self.from[axis] + share * (self.to[axis] - self.from[axis]))
     }
@@ -51,7 +51,7 @@ impl Projection {
         [WIDTH / 2.0 + x * scale, HEIGHT / 2.0 - y * scale, depth]
     }
 
-    /// A line a little to the right of the way it goes, beside its opposite.
+    /// A line moved a little to its right, so that it lies beside its opposite.
     pub(super) fn beside(&self, from: Point, to: Point) -> Piece {
         let (x, y) = (to[0] - from[0], to[1] - from[1]);
         let by = (0.045 * self.unit).clamp(1.2, 4.5) / x.hypot(y).max(1e-9);
