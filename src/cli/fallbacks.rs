@@ -22,9 +22,8 @@ use serde::{Deserialize, Serialize};
 use super::failing::{self, Family};
 use super::failures::FailureOptions;
 use super::lower::LowerOptions;
-use super::plan_options::use_threads;
+use super::plan_options::{PartsArgument, use_threads};
 use super::progress::{Ticker, control};
-use super::survey::PartsChoice;
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, input, output, plan, show, size};
 
@@ -61,9 +60,9 @@ struct BuildCommand {
     /// Drives the planners' random choices
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Plan")]
     seed: u64,
-    /// Equal parts each message is cut in, or `auto`
-    #[arg(long, value_name = "N|auto", default_value = "1", help_heading = "Plan")]
-    parts: PartsChoice,
+    /// Equal parts each message is cut in, or `auto`; unless stated, as for planning
+    #[arg(long, value_name = "N|auto", help_heading = "Plan")]
+    parts: Option<PartsArgument>,
     /// Threads [default: one per core]; their number does not change the schedules
     #[arg(long, value_name = "N", help_heading = "Plan", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -229,7 +228,7 @@ impl BuildCommand {
         control: &Control,
     ) -> Result<Option<Verified<Solution>>, Failure> {
         let broken = symmetry::fail(topology, failed).map_err(Failure::usage)?;
-        let goal = Goal { parts: self.parts.0, seed: self.seed, ..Goal::default() };
+        let goal = Goal { parts: PartsArgument::or_enough(self.parts), seed: self.seed, ..Goal::default() };
         match Request::new(&broken, kind.clone()).goal(goal).control(control.clone()).run() {
             Ok(planned) => {
                 let origin = output::origin(Some(planned.planner), Some(self.command()), Some(self.seed));

@@ -56,9 +56,20 @@ pub struct PlanOptions {
 
 /// `3` or `auto`
 #[derive(Clone, Copy)]
-enum PartsArgument {
+pub enum PartsArgument {
     Fixed(u32),
     Auto,
+}
+
+impl PartsArgument {
+    /// What was stated, or enough.
+    pub fn or_enough(stated: Option<Self>) -> Parts {
+        match stated {
+            Some(Self::Fixed(parts)) => Parts::Fixed(parts),
+            Some(Self::Auto) => Parts::Auto,
+            None => Parts::Enough,
+        }
+    }
 }
 
 impl PlanOptions {
@@ -66,11 +77,7 @@ impl PlanOptions {
     pub fn goal<'a>(&self, smt: &'a Smt) -> Result<Goal<'a>, Failure> {
         Ok(Goal {
             planner: planner_choice(&self.planner, smt)?,
-            parts: match self.parts {
-                Some(PartsArgument::Fixed(parts)) => Parts::Fixed(parts),
-                Some(PartsArgument::Auto) => Parts::Auto,
-                None => Parts::Enough,
-            },
+            parts: PartsArgument::or_enough(self.parts),
             steps: self.steps,
             max_steps: self.max_steps,
             price: self.price(),

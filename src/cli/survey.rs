@@ -21,16 +21,17 @@ use collsynth::{Request, Verified};
 use rayon::prelude::*;
 
 use super::failing::{self, Family};
-use super::plan_options::use_threads;
+use super::plan_options::{PartsArgument, use_threads};
 use super::progress::{Ticker, interrupt_flag};
 use super::survey_store::{self, Store};
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, output, plan, size};
 
-/// Survey what failures cost: plan and verify around every set of failures, up to the machine's symmetries
+/// Survey what failures cost
 ///
-/// Writes survey.json, table.csv and a page, index.html, to a folder, and a line for each group to standard output. A
-/// survey that was stopped goes on where it was when the same command is given again.
+/// Plans and verifies around every set of failures, up to the machine's symmetries. Writes survey.json, table.csv and a
+/// page, index.html, to a folder, and a line for each group to standard output. A survey that was stopped goes on where
+/// it was when the same command is given again.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct SurveyCommand {
@@ -70,9 +71,9 @@ pub struct SurveyCommand {
     /// Drives the draws and the planners' random choices
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Plan")]
     seed: u64,
-    /// Equal parts each message is cut in, or `auto`
-    #[arg(long, value_name = "N|auto", default_value = "1", help_heading = "Plan")]
-    parts: PartsChoice,
+    /// Equal parts each message is cut in, or `auto`; unless stated, as for planning
+    #[arg(long, value_name = "N|auto", help_heading = "Plan")]
+    parts: Option<PartsArgument>,
     /// Threads [default: one per core]; their number does not change the survey
     #[arg(long, value_name = "N", help_heading = "Plan", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -105,22 +106,6 @@ struct MergeCommand {
     /// The folder for the whole survey
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
-}
-
-/// `3` or `auto`
-#[derive(Clone, Copy, Debug)]
-pub struct PartsChoice(pub Parts);
-
-impl FromStr for PartsChoice {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match (text, text.parse()) {
-            ("auto", _) => Ok(Self(Parts::Auto)),
-            (_, Ok(parts)) if parts >= 1 => Ok(Self(Parts::Fixed(parts))),
-            _ => Err("write a number, 1 or more, or `auto`".to_owned()),
-        }
-    }
 }
 
 /// `3/64`
@@ -238,7 +223,7 @@ impl SurveyCommand {
 
     fn outcome(&self, topology: &Topology, task: &Task, control: &Control) -> Result<Outcome, Failure> {
         let broken = symmetry::fail(topology, &task.failed).map_err(Failure::usage)?;
-        let goal = Goal { parts: self.parts.0, seed: self.seed, ..Goal::default() };
+        let goal = Goal { parts: PartsArgument::or_enough(self.parts), seed: self.seed, ..Goal::default() };
         let planned = Request::new(&broken, task.kind.clone()).goal(goal).control(control.clone()).run();
         let verified: Verified<Solution> = match planned {
             Ok(planned) => plan::verified(planned.into_inner(), None)?,
@@ -361,10 +346,10 @@ impl SurveyCommand {
             words.push(format!("--unit {} --units {}", path.display(), sizes.join(",")));
         }
         words.extend(self.sample.map(|sample| format!("--sample {sample}")));
-        if let Parts::Fixed(parts) = self.parts.0 {
-            words.extend((parts > 1).then(|| format!("--parts {parts}")));
-        } else {
-            words.push("--parts auto".to_owned());
+        match PartsArgument::or_enough(self.parts) {
+            Parts::Enough => {}
+            Parts::Fixed(parts) => words.push(format!("--parts {parts}")),
+            Parts::Auto => words.push("--parts auto".to_owned()),
         }
         words.extend((self.seed != 0).then(|| format!("--seed {}", self.seed)));
         Head {

@@ -120,6 +120,9 @@ impl Planner for PackedTrees {
         let mut packing = grown.ok_or_else(stopped)?;
         packing.repair(least, &stop);
         packing.center();
+        if long && stop() {
+            return Err(stopped());
+        }
         let hops = Hops::new(&cables, &packing.trees);
         let mut best: Option<Timetable> = None;
         for step_width in step_widths(task, least) {
