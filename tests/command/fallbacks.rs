@@ -59,7 +59,7 @@ fn pairs_directions_ranks_and_sums() {
     {
         bench.ended(0, &format!("fallbacks get set {failure} -o s.json"));
         bench.ended(0, "verify s.json");
-        let piped = bench.ended(0, &format!("fallbacks get set {failure} --lower --barriers neighbour"));
+        let piped = bench.ended(0, &format!("fallbacks get set {failure} --lower --barriers global"));
         bench.write("p.json", &text(&piped.stdout));
         bench.ended(0, "verify p.json");
     }
