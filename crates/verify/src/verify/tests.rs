@@ -232,6 +232,8 @@ fn what_is_lacked_is_traced_to_where_it_is() {
         "rank 3 (3) lacks chunk 0: nobody sends it there; it left rank 0 (0), where it starts, in step 1 and rank 1 \
          (1) in step 2 and gets no farther than rank 2 (2)"
     );
+    // What arrives again brings nothing.
+    assert_eq!(trace(&five, &["0>1:0 0>4:0", "1>2:0", "0>1:0"]).0, text);
     let (text, path) = trace(&ring(3, Kind::AllToAll), &["0>1:1 1>0:3 1>2:5 2>0:6 2>1:7"]);
     let never = "rank 2 (2) lacks chunk 2 (0>2): nobody sends it there; it never leaves rank 0 (0), where it starts";
     assert_eq!((text.as_str(), path), (never, vec![]));
@@ -377,8 +379,15 @@ fn w003_orders_of_addition() {
         messages(&report.warnings),
         ["ranks 0 (0) and 2 (2) add the contributions to chunk 0 in different orders: floating-point sums may differ"]
     );
+    assert_eq!(report.warning_count(), 1);
     // Exchanging pairwise adds a+b on one side and b+a on the other: the same.
     assert_eq!(totals(&ring(4, Kind::AllReduce), &["0+1:0 1+0:0 2+3:0 3+2:0", "0+3:0 3+0:0 1+2:0 2+1:0"]), "");
+}
+
+#[test]
+fn one_rank_adds_nothing() {
+    let observed = judge(&ring(1, Kind::AllReduce), &[]).observed.expect("it holds");
+    assert!(observed.sums.is_none());
 }
 
 #[test]
@@ -413,6 +422,8 @@ fn sums_take_memory_and_copies_none() {
     // Chunk 0 has the most moves: 3 additions and 3 copies.
     let steps = ["0+1:0 3+2:0", "1+2:0", "2>1:0 2>3:0", "1>0:0"];
     let most = 2 * 6 * Values::sum_bytes(4);
+    // A bit for every rank, and more.
+    assert!(Values::sum_bytes(64) > 8 && Values::sum_bytes(65) == Values::sum_bytes(64) + 8);
     let judged = |kind, memory| {
         let report = judge_with(&ring(4, kind), &steps, &Options { memory, ..Options::default() });
         (report.holds(), report.not_judged().is_none())
