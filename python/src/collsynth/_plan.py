@@ -219,10 +219,11 @@ def plan(
 ) -> Plan:
     """Plans a collective, and has the plan judged. The options are those of the command, as are the defaults.
 
-    `parts` is a number or `auto`. Unless stated, vectors of all_reduce, broadcast and reduce are cut in as many parts as
-    bring the volume within 5 % of its bound, everything else is whole. With `message_bytes`, `alpha` (seconds) and `bandwidth` (bytes a second), the
-    least time is planned for. Quantities are numbers, or text as on the command line: "64KiB", "1us", "50GB/s". At the
-    `time_limit`, the best plan so far is returned. Same options and seed: same plan, on any number of threads.
+    `parts` is a number or `auto`. Unless stated, vectors of all_reduce, broadcast and reduce are cut in as many
+    parts as bring the volume within 5 % of its bound, everything else is whole. With `message_bytes`, `alpha`
+    (seconds) and `bandwidth` (bytes a second), the least time is planned for. Quantities are numbers, or text as on
+    the command line: "64KiB", "1us", "50GB/s". At the `time_limit`, the best plan so far is returned. Same options
+    and seed: same plan, on any number of threads.
 
     The interpreter lock is free while planning; Ctrl-C interrupts it.
 
