@@ -7,7 +7,7 @@ use clap::Args;
 use collsynth::bound;
 use collsynth::collective::{Collective, Kind};
 use collsynth::cost::Price;
-use collsynth::plan::{Front, Goal, Parts, Plan, Smt, SmtBackend, StopReason, trace, useful_parts};
+use collsynth::plan::{Front, Goal, Parts, Plan, Smt, SmtBackend, StopReason, shares_vectors, trace, useful_parts};
 use collsynth::problem::Problem;
 use collsynth::report::bounds::sharpen;
 use collsynth::report::curve::{Curve, Point};
@@ -162,7 +162,6 @@ impl ParetoCommand {
 
     /// The options that give the schedule, and the whole command line.
     fn command(&self, goal: &Goal<'_>, kind: &Kind) -> [String; 2] {
-        let shared = kind.owners() == 0 && kind.can_be_cut();
         let mut options = Vec::new();
         let mut add = |name: &str, value: Option<String>| {
             if let Some(value) = value {
@@ -171,7 +170,7 @@ impl ParetoCommand {
         };
         let free = goal.planner.is_none() && goal.steps.or(goal.max_steps).is_none();
         let parts = match goal.parts {
-            Parts::Fixed(1) if !(free && shared) => None,
+            Parts::Fixed(1) if !(free && shares_vectors(kind)) => None,
             Parts::Fixed(parts) => Some(parts.to_string()),
             Parts::Enough | Parts::Auto => None,
         };

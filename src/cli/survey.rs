@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use clap::{Args, Subcommand};
 use collsynth::collective::{Collective, Demand, Kind};
 use collsynth::format::json;
-use collsynth::plan::{Control, Goal, Parts, PlanError};
+use collsynth::plan::{Control, Goal, Parts, PlanError, shares_vectors};
 use collsynth::problem::Problem;
 use collsynth::report::figures::{count, exact, with_article};
 use collsynth::report::machine::describe;
@@ -71,7 +71,7 @@ pub struct SurveyCommand {
     /// Drives the draws and the planners' random choices
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Plan")]
     seed: u64,
-    /// Equal parts each message is cut in, or `auto`; unless stated, as for planning
+    /// Equal parts each message is cut in, or `auto` for the least volume [default: 1; for all_reduce auto]
     #[arg(long, value_name = "N|auto", help_heading = "Plan")]
     parts: Option<PartsArgument>,
     /// Threads [default: one per core]; their number does not change the survey
@@ -223,7 +223,12 @@ impl SurveyCommand {
 
     fn outcome(&self, topology: &Topology, task: &Task, control: &Control) -> Result<Outcome, Failure> {
         let broken = symmetry::fail(topology, &task.failed).map_err(Failure::usage)?;
-        let goal = Goal { parts: PartsArgument::or_enough(self.parts), seed: self.seed, ..Goal::default() };
+        let parts = match self.parts {
+            // Near the bound is not enough: different parts would hide what failures cost, or turn it into a gain.
+            None if shares_vectors(&task.kind) => Parts::Auto,
+            stated => PartsArgument::or_enough(stated),
+        };
+        let goal = Goal { parts, seed: self.seed, ..Goal::default() };
         let planned = Request::new(&broken, task.kind.clone()).goal(goal).control(control.clone()).run();
         let verified: Verified<Solution> = match planned {
             Ok(planned) => plan::verified(planned.into_inner(), None)?,

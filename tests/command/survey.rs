@@ -44,6 +44,17 @@ fn every_class_is_planned_and_stands_for_its_sets() {
     assert!(page.contains("<title>What failures cost on a 4x3 torus</title>") && page.contains("class=\"cross\""));
 }
 
+/// What fails cannot help: vectors are cut so finely that numbers of parts do not hide the cost.
+#[test]
+fn no_failure_makes_an_all_reduce_faster() {
+    let bench = Bench::new();
+    let said = bench.stdout("survey --torus 3x3 --cables 1,2 --collective all_reduce -q -o s");
+    assert!(!said.contains("less volume"), "{said}");
+    let table = text(&bench.read("s/table.csv"));
+    let slower: Vec<f64> = table.lines().skip(1).map(|row| row.rsplit(',').next().unwrap().parse().unwrap()).collect();
+    assert!(slower.len() > 3 && slower.iter().all(|&slower| slower >= 0.0), "{table}");
+}
+
 #[test]
 fn parts_put_together_and_runs_cut_short_give_the_same_bytes() {
     let bench = Bench::new();

@@ -1,6 +1,6 @@
 //! From a collective on a topology to a plan: the choice of the number of parts.
 
-use super::parts::{as_float, best_parts, is_shared, rungs};
+use super::parts::{as_float, best_parts, rungs, shares_vectors};
 use super::portfolio::plan_bounded;
 use super::quickest::quickest;
 use super::{Control, Goal, Parts, Plan, PlanError};
@@ -40,7 +40,7 @@ pub fn synthesize(topology: &Topology, kind: &Kind, goal: &Goal<'_>, control: &C
 /// left out.
 fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
     let free = goal.planner.is_none() && goal.steps.is_none() && goal.max_steps.is_none();
-    if !(free && is_shared(&whole)) {
+    if !(free && shares_vectors(&whole.collective().kind)) {
         return plan_problem(whole, &Goal { parts: Parts::Fixed(1), ..*goal }, control);
     }
     let bounds = bound::find(&whole)?;
@@ -65,7 +65,7 @@ fn plan_in_parts(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<P
     let (mut parts, most) = best_parts(&whole, &bounds, None);
     let mut best = plan_problem(whole.with_parts(parts)?, goal, control)?;
     // The parts tried may be twice as many as those chosen from.
-    while is_shared(&whole) && gap(&best) > CLOSE && parts <= most && control.stop().is_none() {
+    while shares_vectors(&whole.collective().kind) && gap(&best) > CLOSE && parts <= most && control.stop().is_none() {
         parts *= 2;
         keep_better(&mut best, plan_problem(whole.with_parts(parts)?, goal, control));
     }

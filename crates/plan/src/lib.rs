@@ -64,7 +64,7 @@ pub use goal::{Goal, Parts};
 pub use lp::Lp;
 pub use negotiated::Negotiated;
 pub use packed_trees::PackedTrees;
-pub use parts::useful_parts;
+pub use parts::{shares_vectors, useful_parts};
 pub use phased::Phase;
 pub use planned::Plan;
 pub use planner::{Account, AutoUse, Outcome, Planner, Refutation};

@@ -50,7 +50,7 @@ pub(crate) fn best_parts(whole: &Problem, bounds: &Bounds, price: Option<Price>)
     let best = (1..=most).min_by(|&a, &b| cost(a).total_cmp(&cost(b))).unwrap_or(1);
     let nearly = match price {
         None if reduces_to_all(whole) => NEARLY_FITTING,
-        None if is_shared(whole) => NEARLY_FULL,
+        None if shares_vectors(&whole.collective().kind) => NEARLY_FULL,
         _ => 1.0,
     };
     let close = cost(best) * nearly;
@@ -84,7 +84,7 @@ pub(crate) fn as_float(volume: Rational) -> f64 {
 
 /// The most parts worth their chunks.
 fn most_parts(whole: &Problem, bounds: &Bounds) -> u32 {
-    if is_shared(whole) {
+    if shares_vectors(&whole.collective().kind) {
         let ranks = whole.topology().live_rank_count().max(1) as u32;
         return (AUTO_TREE_HOPS / ranks / 2).clamp(1, AUTO_TREES);
     }
@@ -92,9 +92,9 @@ fn most_parts(whole: &Problem, bounds: &Bounds) -> u32 {
     u32::try_from(AUTO_HOPS / hops.max(1)).unwrap_or(u32::MAX).clamp(1, AUTO_PARTS)
 }
 
-/// Do all ranks share vectors that may be cut?
-pub(crate) fn is_shared(problem: &Problem) -> bool {
-    problem.collective().kind.owners() == 0 && problem.collective().kind.can_be_cut()
+/// Do all ranks share vectors that may be cut, as in all_reduce, broadcast and reduce? Whole, they leave links idle.
+pub fn shares_vectors(kind: &Kind) -> bool {
+    kind.owners() == 0 && kind.can_be_cut()
 }
 
 /// Does every rank need every sum?

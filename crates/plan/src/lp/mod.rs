@@ -77,6 +77,10 @@ impl Planner for Lp {
         AutoUse::Never
     }
 
+    fn is_quick(&self, _problem: &Problem) -> bool {
+        false
+    }
+
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
         let flow = self.network(problem)?;
         match least_load_size(&flow.network, &flow.generators) {

@@ -77,6 +77,10 @@ impl Planner for Smt {
         AutoUse::Never
     }
 
+    fn is_quick(&self, _problem: &Problem) -> bool {
+        false
+    }
+
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
         let ranks = problem.topology().live_rank_count();
         if ranks > MOST_RANKS {
