@@ -82,7 +82,8 @@ class Collective:
     def start(self, x: torch.Tensor) -> "torch.futures.Future[torch.Tensor]":
         """The same while this process goes on."""
         worker = _WORKERS.setdefault(self.group, ThreadPoolExecutor(1, "collsynth"))
-        future: torch.futures.Future[torch.Tensor] = torch.futures.Future()
+        # Without a type: older versions of PyTorch state a wrong one.
+        future: Any = torch.futures.Future()
 
         def run() -> None:
             try:

@@ -3,18 +3,20 @@
 Whatever talks to a process group then runs the plans: DDP without a hook, `dist.all_reduce`, and so on.
 """
 
+import importlib
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-import torch.distributed as dist
-from torch.distributed import distributed_c10d as c10d
 
 from .._errors import UsageError
 from .._plan import Plan
 from .._tables import process_of, tables_of
 from . import Collective, all_to_all_single
+
+#: Without types: what it states of process groups differs from version to version.
+c10d: Any = importlib.import_module("torch.distributed.distributed_c10d")
 
 #: What no plan does: gloo's own.
 FORWARDED = (
@@ -33,7 +35,9 @@ FORWARDED = (
 
 def can_register() -> bool:
     """Does this version of PyTorch take process groups written in Python?"""
-    return hasattr(dist.Backend, "register_backend") and hasattr(c10d, "ProcessGroupGloo") and _work_of() is not None
+    handles = importlib.import_module("torch._C._distributed_c10d")
+    needed = (c10d.Backend, "register_backend"), (c10d, "ProcessGroupGloo"), (handles, "_create_work_from_future")
+    return all(hasattr(where, name) for where, name in needed)
 
 
 def register_backend(plans: Sequence[Plan], name: str = "synth", chunk_rows: int = 1) -> None:
@@ -62,13 +66,13 @@ def register_backend(plans: Sequence[Plan], name: str = "synth", chunk_rows: int
     def make(store: Any, rank: int, size: int, timeout: Any) -> PlannedGroup:
         return PlannedGroup(name, calls, chunk_rows, store, rank, size, timeout)
 
-    register = dist.Backend.register_backend
+    register = c10d.Backend.register_backend
     # Later versions ask which devices a backend is for.
     devices = {"devices": ["cpu"]} if "devices" in inspect.signature(register).parameters else {}
     register(name, make, **devices)
 
 
-class PlannedGroup(dist.ProcessGroup):
+class PlannedGroup(c10d.ProcessGroup):  # type: ignore[misc]
     """A group of processes whose calls are answered by plans where there are any, and by gloo."""
 
     def __init__(self, name: str, plans: Any, chunk_rows: int, store: Any, rank: int, size: int, timeout: Any) -> None:
@@ -76,7 +80,7 @@ class PlannedGroup(dist.ProcessGroup):
         self._backend_name, self._chunk_rows = name, chunk_rows
         self._gloo = c10d.ProcessGroupGloo(store, rank, size, timeout=timeout)
         # Plans have connections of their own, so that no tag of the user's is one of theirs.
-        bare = c10d.ProcessGroupGloo(dist.PrefixStore("plans", store), rank, size, timeout=timeout)
+        bare = c10d.ProcessGroupGloo(c10d.PrefixStore("plans", store), rank, size, timeout=timeout)
         self._plans: dict[tuple[str, int | None], _OnBareGroup] = {}
         for (kind, root), plan in plans.items():
             if size in (plan.topology.ranks, len(plan.topology.live_ranks)):
@@ -152,9 +156,10 @@ class PlannedGroup(dist.ProcessGroup):
         if not uneven:
             shape = (self.size(), input.shape[0] // self.size(), *input.shape[1:])
             return _work(run, run.pack(input.reshape(shape)), list(output.view(shape)), run.unpack)
-        splits = {"output_split_sizes": out_splits or None, "input_split_sizes": in_splits or None}
+        splits: Any = {"output_split_sizes": out_splits or None, "input_split_sizes": in_splits or None}
         done = all_to_all_single(output, input, run, True, chunk_rows=self._chunk_rows, **splits)
-        return _work_of()(done.get_future())  # type: ignore[union-attr, misc]
+        assert done is not None, "it is asynchronous"
+        return _work_of(done.get_future())
 
     # The names of later versions.
     all_gather_single = _allgather_base
@@ -163,7 +168,7 @@ class PlannedGroup(dist.ProcessGroup):
 
     def _found(self, kind: str, tensors: Any, opts: Any = None, root: int | None = None) -> "_OnBareGroup | None":
         """The plan for a call, if there is one."""
-        if len(tensors) != 1 or (opts is not None and opts.reduceOp != dist.ReduceOp.SUM):
+        if len(tensors) != 1 or (opts is not None and opts.reduceOp != c10d.ReduceOp.SUM):
             return None
         return self._plans.get((kind, root))
 
@@ -221,15 +226,12 @@ def _work(run: Collective, x: torch.Tensor, outputs: Any, keep: Callable[[Any, t
         keep(outputs, done.value())
         return list(outputs)
 
-    make = _work_of()
-    assert make is not None, "registering checks it"
-    return make(run.start(x).then(finish))
+    return _work_of(run.start(x).then(finish))
 
 
-def _work_of() -> Callable[[Any], Any] | None:
-    """What makes a handle of a future."""
-    found: Callable[[Any], Any] | None = getattr(torch._C._distributed_c10d, "_create_work_from_future", None)
-    return found
+def _work_of(future: Any) -> Any:
+    """The handle of a call, of what it will give."""
+    return importlib.import_module("torch._C._distributed_c10d")._create_work_from_future(future)
 
 
 def _stated(opts: Any) -> list[Any]:
