@@ -152,3 +152,28 @@ impl Deref for PlannedSchedule {
         &self.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use collsynth_core::collective::{Collective, Kind};
+    use collsynth_core::problem::Problem;
+    use collsynth_core::topology::Topology;
+
+    use super::planning_time;
+
+    #[test]
+    fn a_time_limit_has_room_for_the_verdict() {
+        let left = |extents: &[u32], parts, limit| {
+            let torus = Topology::torus(extents).unwrap();
+            let problem = Problem::new(torus, Collective { kind: Kind::AllToAll, parts }).unwrap();
+            planning_time(&problem, Duration::from_millis(limit))
+        };
+        // On its volume bound of 2 messages, an all-to-all on a ring of 4 moves 2 chunks over each of 8 links.
+        assert_eq!(left(&[4], 1, 1000), Duration::from_nanos(1_000_000_000 - 16 * 100));
+        assert_eq!(left(&[4], 3, 1000), Duration::from_nanos(1_000_000_000 - 3 * 16 * 100));
+        // Never less than half.
+        assert_eq!(left(&[16, 16], 50, 10), Duration::from_millis(5));
+    }
+}

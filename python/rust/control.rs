@@ -62,7 +62,13 @@ pub fn interruptible<T: Send + 'static>(
             });
             receiver = lent;
             match news {
-                Ok(News::Done(result)) => return raised.map_or(Ok(result), Err),
+                Ok(News::Done(result)) => {
+                    // What takes less than a tick is told of once.
+                    if let (None, Some(progress), Some(report)) = (&raised, progress, latest.take()) {
+                        progress.call1(report)?;
+                    }
+                    return raised.map_or(Ok(result), Err);
+                }
                 Ok(News::Progress(planner, attempt, round, remaining)) => {
                     latest = Some((planner, attempt, round, remaining));
                 }

@@ -62,12 +62,15 @@ def bounds(
 ) -> list[dict[str, Any]]:
     """What no schedule can beat, with the evidence in words: the options are those of `synth bound`.
 
-    Each bound says its `figure` (steps or volume) and `at_least`, an int or an exact `Fraction`.
+    Each bound says its `figure` (steps or volume) and `at_least`, an int or an exact `Fraction`. With `frontier`: the
+    least width at each number of steps.
     """
-    found: list[dict[str, Any]] = _of_machine("bound", topology, collective, options, progress)["bounds"]
+    answer = _of_machine("bound", topology, collective, options, progress)
+    found: list[dict[str, Any]] = answer["frontier" if options.get("frontier") else "bounds"]
     for one in found:
-        if isinstance(one["at_least"], str):
-            one["at_least"] = Fraction(one["at_least"])
+        for figure in ("at_least", "volume"):
+            if isinstance(one.get(figure), str):
+                one[figure] = Fraction(one[figure])
     return found
 
 

@@ -44,7 +44,7 @@ def register_backend(plans: Sequence[Plan], name: str = "synth", chunk_rows: int
     """Registers a backend: `dist.init_process_group(name, ...)`, then all of `torch.distributed` as ever.
 
     A call that one of the plans is for (sums only; the plan's root only) runs it, in groups of as many processes as the
-    plan has ranks, or live ranks; gloo runs the rest. Splits of `all_to_all_single` need a plan for an all_to_allv and
+    plan has live ranks; gloo runs the rest. Splits of `all_to_all_single` need a plan for an all_to_allv and
     fit its demand, in chunks of `chunk_rows` rows. For tensors on the CPU. All processes register the same plans.
 
     Raises `UsageError` where two plans are for the same call, or PyTorch is too old (before 1.13).
@@ -83,7 +83,8 @@ class PlannedGroup(c10d.ProcessGroup):  # type: ignore[misc]
         bare = c10d.ProcessGroupGloo(c10d.PrefixStore("plans", store), rank, size, timeout=timeout)
         self._plans: dict[tuple[str, int | None], _OnBareGroup] = {}
         for (kind, root), plan in plans.items():
-            if size in (plan.topology.ranks, len(plan.topology.live_ranks)):
+            # A process of a dead rank would take no part: gloo has no such thing.
+            if size == len(plan.topology.live_ranks):
                 number = None if root is None else process_of(plan, root, size)
                 self._plans[kind, number] = _OnBareGroup(plan, bare)
 
