@@ -21,7 +21,7 @@ pub fn room(text: &str) -> Result<u64, Failure> {
 
 /// Reads a text; `-` is standard input.
 pub fn read_text(path: &Path) -> Result<String, Failure> {
-    match caller::input().filter(|_| path == Path::new("-")) {
+    match (path == Path::new("-")).then(caller::input).flatten() {
         Some(text) => Ok(text),
         None => Ok(file::read_text(path, limits()?.file)?),
     }
