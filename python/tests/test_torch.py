@@ -88,6 +88,11 @@ def test_a_registered_backend(ranks):
 
 
 @needs_backends
+def test_a_plan_without_a_rank_is_not_for_a_group_with_it():
+    launch(torch_ranks.left_to_gloo, backend="synth", plans=[cs.plan(TORUS.fail_rank(5), "all_reduce")])
+
+
+@needs_backends
 def test_uneven_splits_over_the_backend():
     plan = cs.plan(TORUS, "all_to_allv", demand=DEMAND)
     splits = np.random.default_rng(5).integers(0, DEMAND + 1)

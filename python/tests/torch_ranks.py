@@ -199,6 +199,14 @@ def registered(rank, plans):
     assert len(ran) == count
 
 
+def left_to_gloo(rank):
+    """A plan leaves a dead rank out; a group that has a process for it does not."""
+    assert not dist.distributed_c10d._get_default_group()._plans
+    x = torch.tensor([float(rank)])
+    dist.all_reduce(x)
+    assert x.item() == sum(range(dist.get_world_size()))
+
+
 def group_root(plan, ranks):
     return plan.root if ranks == plan.topology.ranks else plan.topology.live_ranks.index(plan.root)
 
