@@ -79,12 +79,14 @@ class PlannedGroup(c10d.ProcessGroup):  # type: ignore[misc]
         super().__init__(rank, size)
         self._backend_name, self._chunk_rows = name, chunk_rows
         self._gloo = c10d.ProcessGroupGloo(store, rank, size, timeout=timeout)
-        # Plans have connections of their own, so that no tag of the user's is one of theirs.
-        bare = c10d.ProcessGroupGloo(c10d.PrefixStore("plans", store), rank, size, timeout=timeout)
+        # A process of a dead rank would take no part: gloo has no such thing.
+        fitting = {call: plan for call, plan in plans.items() if size == len(plan.topology.live_ranks)}
         self._plans: dict[tuple[str, int | None], _OnBareGroup] = {}
-        for (kind, root), plan in plans.items():
-            # A process of a dead rank would take no part: gloo has no such thing.
-            if size == len(plan.topology.live_ranks):
+        if fitting:
+            # Plans have connections of their own, so that no tag of the user's is one of theirs. Not made for nothing:
+            # a process that dropped them at once would close them while others still connect.
+            bare = c10d.ProcessGroupGloo(c10d.PrefixStore("plans", store), rank, size, timeout=timeout)
+            for (kind, root), plan in fitting.items():
                 number = None if root is None else process_of(plan, root, size)
                 self._plans[kind, number] = _OnBareGroup(plan, bare)
 
