@@ -7,29 +7,38 @@ use std::time::{Duration, Instant};
 use collsynth::plan::{Control, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::caller::{self, Listener};
 use super::{Failure, output};
 
 /// The exit code of a program that a second Ctrl-C ended, as shells report it.
 const ABORTED: i32 = 130;
 
-/// A line that shows the current attempt.
-pub struct Ticker(ProgressBar);
+/// A line that shows the current attempt; a caller in place of a terminal is told of it.
+pub struct Ticker {
+    bar: ProgressBar,
+    caller: Option<Listener>,
+}
 
 impl Ticker {
     /// Draws on standard error if it is a terminal, unless `quiet`.
     pub fn new(quiet: bool) -> Self {
-        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let caller = caller::listener();
+        let target =
+            if quiet || caller.is_some() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(None, target).with_style(style());
         if !bar.is_hidden() {
             bar.enable_steady_tick(Duration::from_millis(100));
         }
-        Self(bar)
+        Self { bar, caller }
     }
 
     /// What a planner calls with its progress, from any thread.
     pub fn listener(&self) -> impl Fn(Progress<'_>) + Send + Sync + 'static {
-        let bar = self.0.clone();
+        let (bar, caller) = (self.bar.clone(), self.caller.clone());
         move |progress: Progress<'_>| {
+            if let Some(caller) = &caller {
+                return caller(progress);
+            }
             let Progress { planner, attempt, round, remaining } = progress;
             bar.set_message(match (round, remaining) {
                 (0, 0) => format!("{planner}: {attempt}"),
@@ -40,17 +49,18 @@ impl Ticker {
 
     /// Shows the next task.
     pub fn say(&self, message: &'static str) {
-        self.0.set_message(message);
+        self.tell(message.to_owned());
     }
 
     /// Shows how far something is.
     pub fn tell(&self, message: String) {
-        self.0.set_message(message);
+        caller::tell(&message);
+        self.bar.set_message(message);
     }
 
     /// Removes the line.
     pub fn finish(self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }
 
@@ -74,6 +84,9 @@ pub fn within(control: Control, time_limit: Option<Duration>) -> Control {
 
 /// A flag that the first Ctrl-C (or a termination signal) sets; the second one ends the program at once.
 pub fn interrupt_flag() -> Result<Arc<AtomicBool>, Failure> {
+    if let Some(flag) = caller::interrupted() {
+        return Ok(flag);
+    }
     let flag = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&flag);
     ctrlc::set_handler(move || {
