@@ -69,6 +69,13 @@ struct State<'a> {
     assignment: Assignment,
 }
 
+/// Chunks for each that there is room for, among which enough can come over every link.
+const ENOUGH: u64 = 4;
+
+/// A chunk in the order in which it is wanted: past its deadline or not, its copies, a draw; and the links that could
+/// bring it, as bits.
+type Wanted = (bool, u32, u32, u32, u64);
+
 /// What could come to a rank in a step.
 struct Choice {
     rank: u32,
@@ -110,23 +117,19 @@ impl<'a> State<'a> {
         let mut choices: Vec<Choice> = self.live.iter().map(|&rank| self.choice(rank)).collect();
         let width = self.width(&choices, left).max(self.due_width(&choices, step));
         rng.shuffle(&mut choices);
-        let (mut needed, mut arrivals, mut wanted) = (0, Vec::new(), Vec::new());
+        let (mut needed, mut arrivals, mut wanted) = (0, Vec::new(), Vec::<Wanted>::new());
         for Choice { rank, chunks, .. } in choices {
             wanted.clear();
             let deadline = |chunk| self.task.deadlines.map_or(0, |deadlines| deadlines.of(chunk, rank));
             let key =
                 |&(chunk, links)| (deadline(chunk) > step, self.copies[chunk as usize], rng.u32(..), chunk, links);
             wanted.extend(chunks.iter().map(key));
-            wanted.sort_unstable();
             self.reset(rank, width);
-            for &(.., chunk, links) in &wanted {
-                if self.assignment.offer(chunk, links) {
-                    self.copies[chunk as usize] += 1;
-                }
-                if self.assignment.is_full() {
-                    break;
-                }
-            }
+            // Most often the links are full before all chunks need be sorted.
+            let likely = usize::try_from(ENOUGH * self.room(rank, width)).unwrap_or(usize::MAX);
+            let first = if likely < wanted.len() { wanted.select_nth_unstable(likely).0.len() } else { wanted.len() };
+            self.take(&mut wanted[..first]);
+            self.take(&mut wanted[first..]);
             let links = self.task.network.entering(rank);
             needed = needed.max(self.assignment.needed_width(self.capacities(rank)));
             let before = arrivals.len();
@@ -143,6 +146,22 @@ impl<'a> State<'a> {
             self.has[rank * self.words + chunk as usize / 64] |= 1 << (chunk % 64);
         }
         (needed, arrivals)
+    }
+
+    /// Takes what has room, the most wanted first.
+    fn take(&mut self, wanted: &mut [Wanted]) {
+        if self.assignment.is_full() {
+            return;
+        }
+        wanted.sort_unstable();
+        for &mut (.., chunk, links) in wanted {
+            if self.assignment.offer(chunk, links) {
+                self.copies[chunk as usize] += 1;
+            }
+            if self.assignment.is_full() {
+                break;
+            }
+        }
     }
 
     fn capacities(&self, rank: u32) -> impl Iterator<Item = u32> + use<'a> {
