@@ -15,6 +15,7 @@ mod frontier;
 mod input;
 mod lower;
 mod manual;
+mod naming;
 mod output;
 mod pareto;
 mod plan;

@@ -11,9 +11,10 @@ use collsynth::report::audit::{Audited, Source};
 use collsynth::report::run::{RunReport, block_for, sizes_to_text};
 use collsynth::runtime::tcp::{self, RankTable, TcpOptions, TcpTransport};
 use collsynth::runtime::{Communicator, Dtype, Group, ReduceOp, RunError, Runnable, Sample, Transport, Trial, threads};
-use collsynth::topology::RankId;
+use collsynth::topology::{RankId, Topology};
 use half::{bf16, f16};
 
+use super::naming::named;
 use super::output::note;
 use super::progress::Ticker;
 use super::quantity::{parse_bytes, parse_bytes_or_none, parse_duration};
@@ -195,15 +196,15 @@ impl RunCommand {
         let outcomes = match (self.transport, only, &self.rank_table) {
             (TransportName::Threads, None, None) => {
                 threads::run(runnable, self.timeout, |communicator| self.on_rank(&trial, communicator))
-                    .map_err(|error| broken(&[error.to_string()]))?
+                    .map_err(|error| broken(topology, &[error.to_string()]))?
             }
             (TransportName::Group, None, None) => {
                 let outcomes = self.in_group(runnable, &trial);
-                outcomes.map_err(|error| broken(&[error.to_string()]))?.into_iter().map(Ok).collect()
+                outcomes.map_err(|error| broken(topology, &[error.to_string()]))?.into_iter().map(Ok).collect()
             }
             (TransportName::Tcp, None, None) => {
                 tcp::run_on_loopback(runnable, self.timeout, |communicator| self.on_rank(&trial, communicator))
-                    .map_err(|error| broken(&[error.to_string()]))?
+                    .map_err(|error| broken(topology, &[error.to_string()]))?
             }
             (TransportName::Tcp, Some(rank), Some(path)) => vec![self.one_rank(runnable, &trial, rank, path)?],
             _ => return Err(Failure::usage("--rank, --rank-table and --secret-file go with --transport tcp")),
@@ -211,7 +212,7 @@ impl RunCommand {
         let (outcomes, troubles) = sorted(outcomes);
         ticker.finish();
         if !troubles.is_empty() {
-            return Err(broken(&troubles));
+            return Err(broken(topology, &troubles));
         }
         let report = self.report(runnable, block_for(runnable.problem(), bytes, self.dtype), only, &outcomes);
         if report.bytes() != bytes && runnable.problem().collective().kind.has_volume() {
@@ -231,7 +232,7 @@ impl RunCommand {
         let job = super::run_mpi::Job::join()?;
         let communicator = job.communicator(runnable, self.timeout)?;
         let outcome = self.on_rank(trial, communicator);
-        let outcome = outcome.unwrap_or_else(|(rank, error)| job.end(&broken(&[format!("rank {rank}: {error}")])));
+        let outcome = outcome.unwrap_or_else(|(rank, error)| job.end(&broken(problem.topology(), &[format!("rank {rank}: {error}")])));
         let times: Vec<Duration> = std::iter::once(outcome.time).chain(outcome.steps.iter().copied()).collect();
         let mut report = self.report(runnable, block, Some(outcome.rank), &[outcome]);
         let shared = job.share::<E>(problem, block, self.op, self.repeat, &times, report.holds());
@@ -300,9 +301,10 @@ impl RunCommand {
             note(NO_SECRET);
         }
         let connected = TcpTransport::connect(&table, rank, &runnable.peers(rank), &options);
-        let transport = connected.map_err(|error| broken(&[format!("rank {rank}: {error}")]))?;
-        let communicator = Communicator::new(transport, runnable);
-        Ok(self.on_rank(trial, communicator.map_err(|error| broken(&[format!("rank {rank}: {error}")]))?))
+        let failed = |why: String| broken(runnable.problem().topology(), &[format!("rank {rank}: {why}")]);
+        let transport = connected.map_err(|error| failed(error.to_string()))?;
+        let communicator = Communicator::new(transport, runnable).map_err(|error| failed(error.to_string()))?;
+        Ok(self.on_rank(trial, communicator))
     }
 
     /// Runs one rank.
@@ -347,8 +349,8 @@ fn sorted(outcomes: Vec<Result<Outcome, Trouble>>) -> (Vec<Outcome>, Vec<String>
 }
 
 /// Some ranks failed.
-fn broken(troubles: &[String]) -> Failure {
-    let shown = troubles.iter().cloned();
+fn broken(topology: &Topology, troubles: &[String]) -> Failure {
+    let shown = troubles.iter().map(|trouble| named(topology, trouble));
     let text = collsynth::report::figures::shortened(shown, 5, "\n  ");
     Failure::usage(format!("it could not be carried out\n  {text}"))
 }

@@ -12,6 +12,7 @@ pub mod frontier;
 pub mod links;
 pub mod operations;
 pub mod phases;
+mod plot;
 pub mod run;
 pub mod steps;
 pub mod summary;

@@ -67,7 +67,8 @@ impl RunReport<'_> {
             );
         }
         table.remark("result", self.result());
-        let whose = self.rank.map(|rank| format!(" on rank {rank}")).unwrap_or_default();
+        let label = |rank| self.problem().topology().numbered_name(rank);
+        let whose = self.rank.map(|rank| format!(" on rank {}", label(rank))).unwrap_or_default();
         let calls = collsynth_verify::report::figures::count(self.repeat as usize, "call");
         table.remark("time", format!("{} a call{whose}, of {calls}", seconds(self.time.as_secs_f64())));
         if let Some(library) = self.library {
@@ -112,7 +113,7 @@ impl RunReport<'_> {
             "rank": self.rank.map(|rank| rank.0),
             "correct": self.mismatches.is_empty(),
             "repeatable": self.unrepeated.is_empty(),
-            "mismatches": self.mismatches.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "mismatches": self.mismatches.iter().map(|mismatch| mismatch.on(self.problem().topology())).collect::<Vec<_>>(),
             "seconds": self.time.as_secs_f64(),
             "library_seconds": self.library.map(|time| time.as_secs_f64()),
             "algbw": bandwidths.map(|(algorithm, _)| algorithm),
@@ -122,11 +123,14 @@ impl RunReport<'_> {
     }
 
     fn result(&self) -> String {
-        let mut wrong: Vec<String> = self.mismatches.iter().map(ToString::to_string).collect();
-        wrong.extend(self.unrepeated.iter().map(|rank| format!("rank {rank}: other bits in the second call")));
+        let topology = self.problem().topology();
+        let label = |rank| topology.numbered_name(rank);
+        let mut wrong: Vec<String> = self.mismatches.iter().map(|mismatch| mismatch.on(topology)).collect();
+        let unrepeated = self.unrepeated.iter().map(|&rank| format!("rank {}: other bits in the second call", label(rank)));
+        wrong.extend(unrepeated);
         match (&wrong[..], self.rank) {
             ([], None) => format!("right on every rank, to the same bits twice (seed {})", self.seed),
-            ([], Some(rank)) => format!("right on rank {rank}, to the same bits twice (seed {})", self.seed),
+            ([], Some(rank)) => format!("right on rank {}, to the same bits twice (seed {})", label(rank), self.seed),
             _ => format!("WRONG: {}", wrong.join("; ")),
         }
     }

@@ -86,6 +86,27 @@ fn ranks_are_read_as_numbers_or_coordinates() {
 }
 
 #[test]
+fn ranks_have_names() {
+    let named = |names: &[&str]| Topology::new(TopologySpec::torus(&[3]).with_names(names.iter().copied()));
+    let topology = named(&["a", "rack-1/node17:2", "4-b"]).unwrap();
+    assert_eq!(topology.parse_rank("rack-1/node17:2").unwrap(), RankId(1));
+    assert_eq!(topology.parse_rank("2").unwrap(), RankId(2));
+    assert_eq!(topology.rank_label(RankId(2)), "2 (2) 4-b");
+    assert_eq!(topology.fail_rank(2).unwrap().rank_label(RankId(2)), "2 (2) 4-b");
+    let long = "n".repeat(254);
+    for wrong in ["", "7", "4-7", "1.0", "-a", "a,b", "a b", "a\u{1b}[2J", "nöde", "a\u{202e}", &long] {
+        let error = named(&["a", "b", wrong]).unwrap_err();
+        assert!(matches!(error, TopologyError::NotAName { rank: RankId(2), .. }), "{wrong}: {error}");
+        assert!(!error.to_string().contains(['\u{1b}', '\u{202e}']), "{error}");
+    }
+    let error = named(&["a", "b", "a"]).unwrap_err();
+    assert_eq!(error, TopologyError::NameTwice { rank: RankId(2), first: RankId(0), name: "a".to_owned() });
+    for count in [&["a"][..], &["a", "b", "c", "d"]] {
+        assert!(matches!(named(count), Err(TopologyError::WrongNameCount { ranks: 3, .. })));
+    }
+}
+
+#[test]
 fn distances_on_a_torus_are_sums_of_ring_distances() {
     let topology = Topology::torus(&[3, 4, 2]).unwrap();
     let distances = Distances::new(&topology);

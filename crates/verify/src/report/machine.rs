@@ -147,6 +147,9 @@ fn ranks(topology: &Topology) -> String {
         }
         None => headings.push("links to"),
     }
+    if !topology.spec().names.is_empty() {
+        headings.insert(1, "name");
+    }
     let mut table = Table::new(&headings);
     let mut any_failed = false;
     for rank in (0..topology.rank_count() as u32).map(RankId) {
@@ -156,6 +159,7 @@ fn ranks(topology: &Topology) -> String {
             format!("{}{}", link.to, if link.alive { "" } else { "!" })
         };
         let mut row = vec![format!("{rank}{}", if topology.is_alive(rank) { "" } else { "!" })];
+        row.extend(topology.rank_name(rank).map(str::to_owned));
         match topology.coordinates(rank) {
             Some(position) => {
                 row.push(collsynth_core::topology::format_coordinates(&position));

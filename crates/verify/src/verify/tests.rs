@@ -335,7 +335,7 @@ fn c001_bounds_must_be_proven() {
     ];
     assert_eq!(messages(&rejected.report.violations), expected);
     assert!(
-        rejected.to_string().starts_with("the schedule has 2 violation(s); the first: C001 the bound on the steps")
+        rejected.to_string().starts_with("the schedule has 2 violations; the first: C001 the bound on the steps")
     );
     let window = |to| Window { from: RankId(0), to: RankId(to), first: 1, last: 1, weight: 1 };
     let weights = vec![window(1), window(2)];
