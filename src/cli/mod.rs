@@ -3,6 +3,7 @@
 mod bound;
 mod collective_options;
 mod compare;
+mod compare_paper;
 mod completions;
 mod convert;
 mod ending;

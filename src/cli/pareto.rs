@@ -16,7 +16,7 @@ use collsynth::topology::Topology;
 
 use super::collective_options::CollectiveOptions;
 use super::plan_options::{planner_choice, planner_names, use_threads};
-use super::progress::{Ticker, control};
+use super::progress::{Ticker, control, figures};
 use super::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_seconds};
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, output, plan, size};
@@ -125,7 +125,7 @@ impl ParetoCommand {
         let kind = self.collective.kind(&self.topology, &topology)?;
         let parts = self.parts(&topology, &kind)?;
         use_threads(self.threads)?;
-        let ticker = Ticker::new(self.quiet);
+        let ticker = Ticker::new(self.quiet, "planning");
         let control = control(self.time_limit)?.with_listener(ticker.listener());
         let smt = Smt { backend: self.smt_backend.unwrap_or_default(), ..Smt::new() };
         let planner = planner_choice(&self.planner, &smt)?;
@@ -133,6 +133,7 @@ impl ParetoCommand {
         let (mut front, mut refuted) = (Front::default(), None);
         let stopped = trace(&topology, &kind, &goal, &parts, &control, |goal, plan| match self.point(goal, plan) {
             Ok(point) => {
+                ticker.best(figures(point.steps, point.volume));
                 front.insert(point.steps, point.volume, point);
             }
             Err(failure) => refuted = refuted.take().or(Some(failure)),

@@ -1,10 +1,15 @@
 //! Progress on standard error, if it is a terminal; and Ctrl-C.
 
-use std::sync::Arc;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use collsynth::certificate::Rational;
 use collsynth::plan::{Control, Progress};
+use collsynth::report::figures::{count, exact_and_decimal};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{Failure, output};
@@ -12,46 +17,104 @@ use super::{Failure, output};
 /// The exit code of a program that a second Ctrl-C ended, as shells report it.
 const ABORTED: i32 = 130;
 
-/// A line that shows the current attempt.
-pub struct Ticker(ProgressBar);
+/// Work that is done sooner shows no line, so that none flickers.
+const UNSEEN: Duration = Duration::from_millis(400);
+/// From one state of the line to the next.
+const BETWEEN: Duration = Duration::from_millis(100);
+
+/// A line that shows the time that has passed, the phase, what is tried in it, and the best so far. It ends when dropped.
+pub struct Ticker {
+    said: Arc<Mutex<Said>>,
+    /// Draws the line until this is gone; nobody does where the line is not seen.
+    drawing: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+/// What the line says.
+#[derive(Default)]
+struct Said {
+    phase: String,
+    attempt: String,
+    best: String,
+}
 
 impl Ticker {
     /// Draws on standard error if it is a terminal, unless `quiet`.
-    pub fn new(quiet: bool) -> Self {
-        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let bar = ProgressBar::with_draw_target(None, target).with_style(style());
-        if !bar.is_hidden() {
-            bar.enable_steady_tick(Duration::from_millis(100));
-        }
-        Self(bar)
+    pub fn new(quiet: bool, phase: &str) -> Self {
+        let said = Arc::new(Mutex::new(Said { phase: phase.to_owned(), ..Said::default() }));
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style());
+        let drawing = (!quiet && !bar.is_hidden()).then(|| {
+            let (stop, stopped) = channel();
+            let said = Arc::clone(&said);
+            (stop, thread::spawn(move || draw(&bar, &said, &stopped)))
+        });
+        Self { said, drawing }
     }
 
     /// What a planner calls with its progress, from any thread.
     pub fn listener(&self) -> impl Fn(Progress<'_>) + Send + Sync + 'static {
-        let bar = self.0.clone();
+        let (said, seen) = (Arc::clone(&self.said), self.drawing.is_some());
         move |progress: Progress<'_>| {
             let Progress { planner, attempt, round, remaining } = progress;
-            bar.set_message(match (round, remaining) {
-                (0, 0) => format!("{planner}: {attempt}"),
-                _ => format!("{planner}: {attempt}; round {round}, {remaining} to mend"),
-            });
+            if seen {
+                lock(&said).attempt = match (round, remaining) {
+                    (0, 0) => format!("{planner}: {attempt}"),
+                    _ => format!("{planner}: {attempt}; round {round}, {remaining} to mend"),
+                };
+            }
         }
     }
 
-    /// Shows the next task.
-    pub fn say(&self, message: &'static str) {
-        self.0.set_message(message);
+    /// Shows the next phase.
+    pub fn say(&self, phase: impl Into<String>) {
+        let mut said = lock(&self.said);
+        said.phase = phase.into();
+        said.attempt.clear();
     }
 
-    /// Shows how far something is.
-    pub fn tell(&self, message: String) {
-        self.0.set_message(message);
+    /// Shows the best so far.
+    pub fn best(&self, best: String) {
+        lock(&self.said).best = best;
     }
 
     /// Removes the line.
-    pub fn finish(self) {
-        self.0.finish_and_clear();
+    pub fn finish(self) {}
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        if let Some((stop, thread)) = self.drawing.take() {
+            drop(stop);
+            // A line that could not be drawn matters to nobody.
+            let _ = thread.join();
+        }
     }
+}
+
+impl fmt::Display for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = [&self.phase, &self.attempt].into_iter().filter(|words| !words.is_empty());
+        f.write_str(&words.map(String::as_str).collect::<Vec<_>>().join(": "))?;
+        if self.best.is_empty() { Ok(()) } else { write!(f, "; best {}", self.best) }
+    }
+}
+
+fn draw(bar: &ProgressBar, said: &Mutex<Said>, stopped: &Receiver<()>) {
+    let mut wait = UNSEEN;
+    while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+        bar.set_message(lock(said).to_string());
+        bar.tick();
+        wait = BETWEEN;
+    }
+    bar.finish_and_clear();
+}
+
+fn lock(said: &Mutex<Said>) -> MutexGuard<'_, Said> {
+    said.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// `6 steps, volume 34`.
+pub fn figures(steps: usize, volume: Rational) -> String {
+    format!("{}, volume {}", count(steps, "step"), exact_and_decimal(volume))
 }
 
 /// The time that has passed, then what is being done, cut off at the edge of the terminal.
@@ -84,4 +147,21 @@ pub fn interrupt_flag() -> Result<Arc<AtomicBool>, Failure> {
     })
     .map_err(|error| Failure::usage(format!("cannot listen for Ctrl-C: {error}")))?;
     Ok(flag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_has_the_phase_the_attempt_and_the_best() {
+        let ticker = Ticker::new(true, "planning");
+        let line = || lock(&ticker.said).to_string();
+        assert_eq!(line(), "planning");
+        ticker.best("6 steps, volume 34".to_owned());
+        lock(&ticker.said).attempt = "trees: try 4".to_owned();
+        assert_eq!(line(), "planning: trees: try 4; best 6 steps, volume 34");
+        ticker.say("verifying");
+        assert_eq!(line(), "verifying; best 6 steps, volume 34");
+    }
 }

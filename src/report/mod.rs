@@ -11,6 +11,7 @@ pub mod failure;
 pub mod frontier;
 pub mod links;
 pub mod operations;
+pub mod paper;
 pub mod phases;
 mod plot;
 pub mod run;

@@ -94,6 +94,36 @@ fn plots_are_xml_with_a_curve_for_each_planner() {
         }
         assert!(curves >= 3, "{plot}: {curves} curves");
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{plot}");
+        assert!(!svg.contains("#FFFFFF") && !svg.contains("#000000"), "{plot}: readable on any background");
+    }
+}
+
+/// The table of docs/results.md, which a test keeps current by the same code.
+#[test]
+fn the_table_of_the_paper() {
+    let page = include_str!("../../docs/results.md");
+    let row = |torus: &str| page.lines().find(|line| line.starts_with(&format!("| {torus} |"))).expect("a row");
+    let answer = json("compare --paper");
+    let tori = answer["tori"].as_array().expect("tori");
+    assert_eq!(tori.len(), 5);
+    for line in tori {
+        let row = row(line["torus"].as_str().expect("a name")).replace("**", "");
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let number = |value: &Value| value.as_f64().expect("a number");
+        assert_eq!(cells[3].split(" = ").next(), line["bound"].as_str(), "{row}");
+        for (at, one) in [(4, &line["whole"]), (7, &line["fine"])] {
+            assert_eq!(cells[at], one["steps"].to_string(), "{row}");
+            let volume: f64 = cells[at + 1].parse().expect("a volume");
+            assert!((volume - number(&one["volume_decimal"])).abs() < 1e-3, "{row}");
+            assert_eq!(one["certified"], true, "{row}");
+        }
+        assert_eq!(cells[6], line["fine"]["parts"].to_string());
+    }
+    let text = stdout("compare --paper");
+    assert!(text.contains("\n  5x5x5  75      3750/49 = 76.531"), "{text}");
+    assert_eq!(stdout("compare --paper --format csv").lines().count(), 11);
+    for words in ["--torus 4x4", "--format svg", "--planners ring", "--collective all_reduce"] {
+        assert_eq!(synth(&format!("compare --paper {words}")).status.code(), Some(2), "{words}");
     }
 }
 

@@ -50,7 +50,8 @@ fn whatever_prints_a_rank_prints_its_name() {
     assert!(said("show s.json --links --format csv").lines().all(|line| line.matches(',').count() == 11));
     assert!(said("export s.json --to trace").contains("rank 4 (1,1) node14"));
     assert!(said("compare --torus 3x3 --names names.txt --planners template,ring").contains("all_to_all"));
-    assert!(said("survey --torus 3x3 --names names.txt --cables 1 -q").contains("0-1 (node10-node11)"));
+    bench.ended(0, "survey --torus 3x3 --names names.txt --collective all_gather --cables 1 -q -o survey");
+    assert!(text(&bench.read("survey/table.csv")).contains("0-1 (node10-node11)"));
     bench.ended(0, "lower s.json -o p.json -q");
     assert!(said("show p.json --rank node14").contains("rank 4 (1,1) node14"));
     // Names stay where ranks are numbered anew.
