@@ -13,10 +13,10 @@ use collsynth::cost::Rates;
 use collsynth::plan::{Control, Goal, PlanError, StopReason, alternatives, planners};
 use collsynth::problem::Problem;
 use collsynth::report::bounds::sharpen;
+use collsynth::report::comparison::{Baseline, Comparison, Entry, Machine, Plot, Refusal};
 use collsynth::report::figures::count;
 use collsynth::report::machine::describe;
 use collsynth::report::paper;
-use collsynth::report::comparison::{Baseline, Comparison, Entry, Machine, Plot, Refusal};
 use collsynth::topology::{Topology, TopologySpec};
 
 use super::collective_options::CollectiveOptions;

@@ -364,9 +364,8 @@ impl ImportCommand {
 /// MSCCL XML, and where ranks failed, how to get it.
 fn xml(program: &Program, dialect: msccl::Dialect) -> Result<String, Failure> {
     msccl::to_string(program, dialect).map_err(|error| match error {
-        msccl::ExportError::FailedRank { .. } => {
-            Failure::usage(named(program.problem.topology(), error)).hint("--renumber MAP numbers the live ranks anew, and writes the old numbers to MAP")
-        }
+        msccl::ExportError::FailedRank { .. } => Failure::usage(named(program.problem.topology(), error))
+            .hint("--renumber MAP numbers the live ranks anew, and writes the old numbers to MAP"),
         _ => Failure::usage(named(program.problem.topology(), error)),
     })
 }

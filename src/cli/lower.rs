@@ -91,8 +91,8 @@ impl LowerOptions {
     pub fn lower(&self, solution: Solution, room: u64) -> Result<Program, Failure> {
         let mut verified = show::verified(solution, "lowered", room)?;
         if let Some(path) = &self.renumber {
-            let Renumbered { solution, was } = renumber(&verified)
-                .map_err(|error| Failure::usage(named(verified.problem.topology(), error)))?;
+            let Renumbered { solution, was } =
+                renumber(&verified).map_err(|error| Failure::usage(named(verified.problem.topology(), error)))?;
             verified = show::verified(solution, "lowered", room)?;
             let topology = verified.problem.topology();
             let named = if topology.spec().names.is_empty() { "" } else { ",name" };

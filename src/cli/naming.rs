@@ -33,7 +33,10 @@ mod tests {
         let topology = Topology::new(TopologySpec::torus(&[3]).with_names(["a0", "b1", "c2"])).unwrap();
         let named = |message| named(&topology, message);
         assert_eq!(named("rank 1: rank 2 sent nothing"), "rank 1 b1: rank 2 c2 sent nothing");
-        assert_eq!(named("rank 1 b1 and rank 0 (0) a0, rank 7, rank x, at rank"), "rank 1 b1 and rank 0 (0) a0, rank 7, rank x, at rank");
+        assert_eq!(
+            named("rank 1 b1 and rank 0 a0, rank 7, rank x, at rank"),
+            "rank 1 b1 and rank 0 a0, rank 7, rank x, at rank"
+        );
         let unnamed = Topology::torus(&[3]).unwrap();
         assert_eq!(super::named(&unnamed, "rank 1 failed"), "rank 1 failed");
     }

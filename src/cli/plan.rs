@@ -66,7 +66,7 @@ impl PlanCommand {
         let mut ticker = Ticker::new(self.quiet, "planning");
         let started = Instant::now();
         let limit = self.options.time_limit.map(|limit| limit - verifying_time(&problem, limit));
-        let control = control(limit)?.with_listener(ticker.listener());
+        let control = control(limit)?.with_listener(ticker.listener()).with_incumbents(ticker.incumbents());
         let smt = self.smt.planner();
         let goal = self.options.goal(&smt)?;
         let plan = self.plan(&problem, &goal, &smt, control)?;

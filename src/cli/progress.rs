@@ -8,8 +8,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use collsynth::certificate::Rational;
-use collsynth::plan::{Control, Progress};
-use collsynth::report::figures::{count, exact_and_decimal};
+use collsynth::plan::{Control, Incumbent, Progress};
+use collsynth::report::figures::{count, exact_and_decimal, fine_percent, times};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{Failure, output};
@@ -61,6 +61,20 @@ impl Ticker {
                     _ => format!("{planner}: {attempt}; round {round}, {remaining} to mend"),
                 };
             }
+        }
+    }
+
+    /// What planning calls with the best schedule so far, from any thread.
+    pub fn incumbents(&self) -> impl Fn(Incumbent<'_>) + Send + Sync + 'static {
+        let said = Arc::clone(&self.said);
+        move |Incumbent { parts, steps, volume, bound, .. }| {
+            let above = |bound| match times(volume, bound) - 1.0 {
+                0.0 => ", on its bound".to_owned(),
+                gap => format!(", {} above its bound", fine_percent(gap)),
+            };
+            let gap = bound.filter(|&bound| bound > Rational::from(0)).map(above).unwrap_or_default();
+            let parts = if parts > 1 { format!(" in {parts} parts") } else { String::new() };
+            lock(&said).best = format!("{}{parts}{gap}", figures(steps, volume));
         }
     }
 
@@ -158,10 +172,11 @@ mod tests {
         let ticker = Ticker::new(true, "planning");
         let line = || lock(&ticker.said).to_string();
         assert_eq!(line(), "planning");
-        ticker.best("6 steps, volume 34".to_owned());
+        let incumbent = Incumbent { planner: "trees", parts: 1, steps: 6, volume: 34.into(), bound: Some(32.into()) };
+        ticker.incumbents()(incumbent);
         lock(&ticker.said).attempt = "trees: try 4".to_owned();
-        assert_eq!(line(), "planning: trees: try 4; best 6 steps, volume 34");
+        assert_eq!(line(), "planning: trees: try 4; best 6 steps, volume 34, 6.2 % above its bound");
         ticker.say("verifying");
-        assert_eq!(line(), "verifying; best 6 steps, volume 34");
+        assert_eq!(line(), "verifying; best 6 steps, volume 34, 6.2 % above its bound");
     }
 }

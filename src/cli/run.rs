@@ -261,7 +261,8 @@ impl RunCommand {
         let communicator = job.communicator(runnable, self.timeout)?;
         let repeat = self.repeats(runnable, self.bytes);
         let outcome = self.on_rank(trial, communicator, &Calls { repeat, said_by: None, say: &|_, _| {} });
-        let outcome = outcome.unwrap_or_else(|(rank, error)| job.end(&broken(problem.topology(), &[format!("rank {rank}: {error}")])));
+        let outcome = outcome
+            .unwrap_or_else(|(rank, error)| job.end(&broken(problem.topology(), &[format!("rank {rank}: {error}")])));
         let times: Vec<Duration> = std::iter::once(outcome.time).chain(outcome.steps.iter().copied()).collect();
         let mut report = self.report(runnable, block, Some(outcome.rank), &[outcome], repeat);
         let shared = job.share::<E>(problem, block, self.op, repeat, &times, report.holds());

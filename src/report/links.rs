@@ -81,7 +81,11 @@ impl<'a> LinkTable<'a> {
             let direction = direction.map_or(String::new(), |direction| direction.to_string());
             let (chunks, room, busy) = (line.chunks, self.room(line), self.busy(line));
             let peak = line.peak.map_or(",".to_owned(), |(step, chunks)| format!("{step},{chunks}"));
-            text += &format!("{from},{to},{direction},{capacity},{alive},{chunks},{room},{busy},{peak}{}{}\n", names(from), names(to));
+            text += &format!(
+                "{from},{to},{direction},{capacity},{alive},{chunks},{room},{busy},{peak}{}{}\n",
+                names(from),
+                names(to)
+            );
         }
         text
     }

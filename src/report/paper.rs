@@ -65,11 +65,7 @@ impl ClosedForms {
         let r = if k % 2 == 0 { Rational::new(k, 4 * (k - 1)) } else { Rational::new(k + 1, 4 * k) };
         let one = Rational::from(1);
         let share = one / (Rational::from(d - 1) + r);
-        Self {
-            mate_e: intact * Rational::from(d) * share,
-            mate: intact * (one + share),
-            folded_ring: intact / r,
-        }
+        Self { mate_e: intact * Rational::from(d) * share, mate: intact * (one + share), folded_ring: intact / r }
     }
 }
 
@@ -109,9 +105,21 @@ impl Line {
 /// A table for people; a star marks what is certified.
 pub fn to_text(lines: &[Line]) -> String {
     let star = |text: String, certified: bool| if certified { format!("{text} *") } else { text };
-    let short = |value: Rational| format!("{:.3}", decimal(value)).trim_end_matches('0').trim_end_matches('.').to_owned();
+    let short =
+        |value: Rational| format!("{:.3}", decimal(value)).trim_end_matches('0').trim_end_matches('.').to_owned();
     let mut table = Table::new(&[
-        "torus", "intact", "bound", "steps", "volume", "parts", "steps", "volume", "MATEe", "MATE", "FoldedRing", "MATEe/ours",
+        "torus",
+        "intact",
+        "bound",
+        "steps",
+        "volume",
+        "parts",
+        "steps",
+        "volume",
+        "MATEe",
+        "MATE",
+        "FoldedRing",
+        "MATEe/ours",
     ])
     .indented(2);
     for line in lines {

@@ -126,7 +126,8 @@ impl RunReport<'_> {
         let topology = self.problem().topology();
         let label = |rank| topology.numbered_name(rank);
         let mut wrong: Vec<String> = self.mismatches.iter().map(|mismatch| mismatch.on(topology)).collect();
-        let unrepeated = self.unrepeated.iter().map(|&rank| format!("rank {}: other bits in the second call", label(rank)));
+        let unrepeated =
+            self.unrepeated.iter().map(|&rank| format!("rank {}: other bits in the second call", label(rank)));
         wrong.extend(unrepeated);
         match (&wrong[..], self.rank) {
             ([], None) => format!("right on every rank, to the same bits twice (seed {})", self.seed),

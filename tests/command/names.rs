@@ -31,7 +31,10 @@ fn options_take_names() {
     assert_eq!(by_number.2[3], "node13");
     // A topology file carries them, and a box may begin at one.
     bench.write("m.json", &bench.stdout(&format!("{machine} names.txt")));
-    assert_eq!(failed("topology --format json --topology m.json --fail-box node10..node14").1, Value::from([0, 1, 3, 4].to_vec()));
+    assert_eq!(
+        failed("topology --format json --topology m.json --fail-box node10..node14").1,
+        Value::from([0, 1, 3, 4].to_vec())
+    );
     assert!(bench.stdout("bound --topology m.json --collective broadcast --root node14").contains("node14"));
 }
 
@@ -43,7 +46,10 @@ fn whatever_prints_a_rank_prints_its_name() {
     assert!(summary.contains(" node1"), "{summary}");
     assert!(text(&bench.read("s.json")).contains("\"names\": [\"node10\", \"node11\""));
     let said = |words: &str| text(&bench.ended(0, words).stdout);
-    assert!(said("topology --torus 3x3 --names names.txt --fail 0,1").contains("cable 0 (0,0) node10 - 1 (1,0) node11 in x"));
+    assert!(
+        said("topology --torus 3x3 --names names.txt --fail 0,1")
+            .contains("cable 0 (0,0) node10 - 1 (1,0) node11 in x")
+    );
     assert!(said("verify s.json").contains(" node1"));
     assert!(said("show s.json --rank node14").contains("4 (1,1) node14"));
     assert!(said("show s.json --links --link node10,node12").contains("0 (0,0) node10  2 (2,0) node12"));

@@ -74,8 +74,12 @@ fn tables_and_plots_show_every_point() {
     let table = csv(&format!("{words} --format csv"));
     assert_eq!(table.lines().count(), 1 + points.len());
     for (line, point) in table.lines().skip(1).zip(points) {
-        let head = format!("{},{},{},", point["steps"]["value"], point["volume"]["value"].as_str().unwrap(), point["parts"]);
-        assert!(line.starts_with(&head) && line.ends_with(&format!(",\"{}\"", point["command"].as_str().unwrap())), "{line}");
+        let head =
+            format!("{},{},{},", point["steps"]["value"], point["volume"]["value"].as_str().unwrap(), point["parts"]);
+        assert!(
+            line.starts_with(&head) && line.ends_with(&format!(",\"{}\"", point["command"].as_str().unwrap())),
+            "{line}"
+        );
     }
     assert_eq!(csv(&format!("{words} {PRICES} --format csv")).lines().count(), 1 + 2 * points.len());
     let bench = Bench::new();

@@ -135,9 +135,7 @@ fn draw(title: &str, curves: &[Curve], plot: Plot) -> Result<String, Box<dyn std
                 true => chart.draw_series(DashedLineSeries::new(points, 8, 5, style))?,
                 false => chart.draw_series(LineSeries::new(points, style))?,
             };
-            series
-                .label(curve.name)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], style));
+            series.label(curve.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], style));
         }
         let place = if plot == Plot::Time { SeriesLabelPosition::UpperLeft } else { SeriesLabelPosition::LowerRight };
         chart.configure_series_labels().position(place).label_font(words(12)).border_style(grid()).draw()?;

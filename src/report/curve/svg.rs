@@ -37,7 +37,8 @@ impl Curve<'_> {
         let bound_volume =
             self.bounds.volume.as_ref().map(|bound| decimal(bound.at_least)).filter(|&volume| volume > 0.0);
         let range = |values: &mut dyn Iterator<Item = f64>| {
-            let (low, high) = values.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
+            let (low, high) =
+                values.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
             (low / 1.15)..(high * 1.3)
         };
         let across = range(&mut points.iter().map(|point| place(point).0).chain(bound_steps));
@@ -111,5 +112,9 @@ impl Curve<'_> {
 
 /// A volume in few digits.
 fn figure(volume: f64) -> String {
-    if volume >= 10.0 { format!("{volume:.0}") } else { format!("{volume:.3}").trim_end_matches('0').trim_end_matches('.').to_owned() }
+    if volume >= 10.0 {
+        format!("{volume:.0}")
+    } else {
+        format!("{volume:.3}").trim_end_matches('0').trim_end_matches('.').to_owned()
+    }
 }

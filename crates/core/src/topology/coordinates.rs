@@ -42,9 +42,11 @@ impl Topology {
         Ok(RankId(numbers.iter().enumerate().map(|(dim, position)| position * torus.stride(dim)).sum()))
     }
 
-    /// The rank with its coordinates and its name, "42 (2,2,2) node42", as far as it has them.
+    /// The rank with its coordinates and its name, "42 (2,2,2) node42", as far as it has them; a single coordinate is the
+    /// number itself.
     pub fn rank_label(&self, rank: RankId) -> String {
-        let position = self.coordinates(rank).map(|position| format_coordinates(&position));
+        let position = self.coordinates(rank).filter(|position| position.len() > 1);
+        let position = position.map(|position| format_coordinates(&position));
         let words = [Some(rank.to_string()), position, self.rank_name(rank).map(str::to_owned)];
         words.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }

@@ -46,7 +46,7 @@ export class Machine {
 
   /** `42 (2,2,2) node42`, as far as the rank has them. */
   rankLabel(rank) {
-    const position = this.extents ? ` (${this.coordinates(rank).join(",")})` : "";
+    const position = this.extents?.length > 1 ? ` (${this.coordinates(rank).join(",")})` : "";
     return `${rank}${position}${this.names ? ` ${this.names[rank]}` : ""}`;
   }
 

@@ -114,7 +114,7 @@ fn bad_operation(program: &Program, rank: RankId, what: BadOperation) -> String 
         BadOperation::Beyond { buffer, len } => {
             let rank = program.problem.topology().numbered_name(rank);
             format!("the {} of rank {rank} has {}", buffer.name(), counted(len as usize, "slot"))
-        },
+        }
         BadOperation::Overlap => "the slots it writes overlap in part those it reads".to_owned(),
     }
 }
