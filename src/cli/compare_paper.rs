@@ -30,12 +30,13 @@ pub fn lines(control: &Control, seed: u64, ticker: &Ticker) -> Result<Vec<Line>,
             }
         };
         let (Some(whole), Some(fine)) = (planned(1)?, planned(parts)?) else { break };
-        let line = Line::new(extents, least_volume(intact)?, &whole, &fine);
-        ticker.best(figures(line.fine.steps.0, line.fine.volume.0));
-        lines.push(line);
+        // What was cut short is no figure of the table.
         if control.stop().is_some() {
             break;
         }
+        let line = Line::new(extents, least_volume(intact)?, &whole, &fine);
+        ticker.best(figures(line.fine.steps.0, line.fine.volume.0));
+        lines.push(line);
     }
     Ok(lines)
 }

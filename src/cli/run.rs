@@ -9,14 +9,14 @@ use collsynth::audit::{self, AuditedProgram};
 use collsynth::format::json;
 use collsynth::program::Operation;
 use collsynth::report::audit::{Audited, Source};
-use collsynth::report::run::{RunReport, block_for, sizes_to_text};
+use collsynth::report::run::{RunReport, block_for, size_row, sizes_heading};
 use collsynth::runtime::tcp::{self, RankTable, TcpOptions, TcpTransport};
 use collsynth::runtime::{Communicator, Dtype, Group, ReduceOp, RunError, Runnable, Sample, Transport, Trial, threads};
 use collsynth::topology::{RankId, Topology};
 use half::{bf16, f16};
 
 use super::naming::named;
-use super::output::note;
+use super::output::{Output, note};
 use super::progress::Ticker;
 use super::quantity::{parse_bytes, parse_bytes_or_none, parse_duration};
 use super::run_calls::{Outcome, outcomes, repeats};
@@ -110,9 +110,9 @@ enum TransportName {
 #[derive(Clone, Copy)]
 struct Calls<'a> {
     repeat: u32,
-    /// The rank that tells which call is next.
+    /// The rank that tells what comes next.
     said_by: Option<RankId>,
-    say: &'a (dyn Fn(u32, u32) + Sync),
+    say: &'a (dyn Fn(&str) + Sync),
 }
 
 /// A rank, and why it failed.
@@ -170,9 +170,19 @@ impl RunCommand {
             let report = self.measured::<E>(runnable, self.bytes)?;
             return self.print(&report);
         };
-        let runs = sizes.map(|bytes| self.measured::<E>(runnable, bytes)).collect::<Result<Vec<_>, _>>()?;
-        let json = || runs.iter().map(RunReport::to_json).collect();
-        self.format.print(|| sizes_to_text(&runs), json)?;
+        let mut runs = Vec::new();
+        let mut out = Output::default();
+        for bytes in sizes {
+            let run = self.measured::<E>(runnable, bytes)?;
+            if self.format == Format::Text {
+                let heading = if runs.is_empty() { sizes_heading(&run) } else { String::new() };
+                out.write(&(heading + &size_row(&run)))?;
+            }
+            runs.push(run);
+        }
+        if self.format == Format::Json {
+            out.write(&format!("{:#}\n", runs.iter().map(RunReport::to_json).collect::<serde_json::Value>()))?;
+        }
         Ok(if runs.iter().all(RunReport::holds) { Ending::Success } else { Ending::Refuted })
     }
 
@@ -217,7 +227,7 @@ impl RunCommand {
         let trial = self.trial::<E>(runnable, bytes)?;
         let ticker = Ticker::new(false, "running");
         let size = collsynth::report::figures::bytes(bytes);
-        let say = |call: u32, calls: u32| ticker.say(format!("running {size}: call {call} of {calls}"));
+        let say = |what: &str| ticker.say(format!("running {size}: {what}"));
         let repeat = self.repeats(runnable, bytes);
         let calls = Calls { repeat, said_by: topology.live_ranks().next(), say: &say };
         let only = self.rank.as_ref().map(|text| topology.parse_rank(text)).transpose().map_err(Failure::usage)?;
@@ -260,7 +270,7 @@ impl RunCommand {
         let job = super::run_mpi::Job::join()?;
         let communicator = job.communicator(runnable, self.timeout)?;
         let repeat = self.repeats(runnable, self.bytes);
-        let outcome = self.on_rank(trial, communicator, &Calls { repeat, said_by: None, say: &|_, _| {} });
+        let outcome = self.on_rank(trial, communicator, &Calls { repeat, said_by: None, say: &|_| {} });
         let outcome = outcome
             .unwrap_or_else(|(rank, error)| job.end(&broken(problem.topology(), &[format!("rank {rank}: {error}")])));
         let times: Vec<Duration> = std::iter::once(outcome.time).chain(outcome.steps.iter().copied()).collect();
@@ -347,9 +357,9 @@ impl RunCommand {
         calls: &Calls<'_>,
     ) -> Result<Outcome, Trouble> {
         let rank = communicator.rank();
-        let say = |call, of| {
+        let say = |what: &str| {
             if calls.said_by == Some(rank) {
-                (calls.say)(call, of);
+                (calls.say)(what);
             }
         };
         let outcomes = outcomes(trial, &[rank], calls.repeat, say, |buffers| {

@@ -26,20 +26,21 @@ pub fn repeats(moves: usize, chunk_bytes: u64) -> u32 {
     (TIMED_BYTES / moved).clamp(1, MOST_TIMED) as u32
 }
 
-/// Makes one call to compare, one to warm up, `repeat` timed ones, and the first one again; `say` hears which is next,
-/// and of how many. A call returns the times of each rank's steps.
+/// Makes one call to compare, one to warm up, `repeat` timed ones, and the first one again; `say` hears what comes
+/// next. A call returns the times of each rank's steps.
 pub fn outcomes<E: Sample, F>(
     trial: &Trial<E>,
     ranks: &[RankId],
     repeat: u32,
-    say: impl Fn(u32, u32),
+    say: impl Fn(&str),
     mut call: impl FnMut(&mut [Buffers<E>]) -> Result<Vec<Vec<Duration>>, F>,
 ) -> Result<Vec<Outcome>, F> {
+    say("drawing data");
     let buffers = || ranks.iter().map(|&rank| trial.buffers(rank)).collect::<Vec<Buffers<E>>>();
     let mut next = 0;
     let mut call = |buffers: &mut [Buffers<E>]| {
         next += 1;
-        say(next, repeat + 3);
+        say(&format!("call {next} of {}", repeat + 3));
         call(buffers)
     };
     let mut first = buffers();
@@ -56,6 +57,7 @@ pub fn outcomes<E: Sample, F>(
     let time = started.elapsed() / repeat;
     again = buffers();
     call(&mut again)?;
+    say("comparing");
     let outcome = |(at, steps): (usize, Vec<Duration>)| Outcome {
         rank: ranks[at],
         time,

@@ -32,7 +32,7 @@ pub(super) fn grid() -> ShapeStyle {
     INK.mix(0.25).stroke_width(1)
 }
 
-/// Words of this size, in pixels.
+/// Words of this size; 15 are about 12 pixels high.
 pub(super) fn words(size: u32) -> TextStyle<'static> {
     ("sans-serif", size, &INK).into_text_style(&(960, 600))
 }

@@ -162,36 +162,33 @@ impl RunReport<'_> {
     }
 }
 
-/// Runs of several sizes, a line for each, in the columns of nccl-tests.
-pub fn sizes_to_text(runs: &[RunReport<'_>]) -> String {
-    let Some(first) = runs.first() else { return String::new() };
-    let mut text = format!("{}, run by {}\n", first.headline(), first.transport);
-    let headings = ["size (B)", "count", "type", "redop", "time", "algbw", "busbw", "wrong"];
-    let mut table = Table::new(&headings).indented(2);
-    for run in runs {
-        let bytes = run.bytes();
-        let bandwidths = run.bandwidths().map(|(algorithm, bus)| [algorithm, bus].map(rate));
-        let [algorithm, bus] = bandwidths.unwrap_or_else(|| ["-", "-"].map(str::to_owned));
-        table.row([
-            bytes.to_string(),
-            (bytes / run.dtype.bytes() as u64).to_string(),
-            run.dtype.name().to_owned(),
-            run.op.name().to_owned(),
-            seconds(run.time.as_secs_f64()),
-            algorithm,
-            bus,
-            (run.mismatches.len() + run.unrepeated.len()).to_string(),
-        ]);
-    }
-    let _ = write!(text, "{table}");
-    text.push_str(&wrong_to_text(runs));
-    text
+/// The line above runs of several sizes, and the names of the columns, which are those of nccl-tests.
+pub fn sizes_heading(first: &RunReport<'_>) -> String {
+    let columns = ["size (B)", "count", "type", "redop", "time", "algbw", "busbw", "wrong"].map(str::to_owned);
+    format!("{}, run by {}\n{}", first.headline(), first.transport, size_line(columns))
 }
 
-/// What was wrong, a line for each run that has it.
-fn wrong_to_text(runs: &[RunReport<'_>]) -> String {
-    let wrong = runs.iter().filter(|run| !run.holds());
-    wrong.map(|run| format!("\n  {} bytes: {}", run.bytes(), run.result())).collect()
+/// A run among those of several sizes; what was wrong follows on a line of its own.
+pub fn size_row(run: &RunReport<'_>) -> String {
+    let bytes = run.bytes();
+    let bandwidths = run.bandwidths().map(|(algorithm, bus)| [algorithm, bus].map(rate));
+    let [algorithm, bus] = bandwidths.unwrap_or_else(|| ["-", "-"].map(str::to_owned));
+    let line = size_line([
+        bytes.to_string(),
+        (bytes / run.dtype.bytes() as u64).to_string(),
+        run.dtype.name().to_owned(),
+        run.op.name().to_owned(),
+        seconds(run.time.as_secs_f64()),
+        algorithm,
+        bus,
+        (run.mismatches.len() + run.unrepeated.len()).to_string(),
+    ]);
+    if run.holds() { line } else { format!("{line}  {bytes} bytes: {}\n", run.result()) }
+}
+
+/// Columns of fixed widths, since lines come one by one.
+fn size_line([size, count, dtype, op, time, algorithm, bus, wrong]: [String; 8]) -> String {
+    format!("  {size:>12}  {count:>11}  {dtype:>4}  {op:>7}  {time:>9}  {algorithm:>12}  {bus:>12}  {wrong:>5}\n")
 }
 
 /// The elements of a block with which the larger of a rank's two buffers has about this many bytes; 0 only for 0 bytes.

@@ -80,7 +80,9 @@ fn violations_name_ranks() {
     assert!(found.contains("4 (1,1) node14"), "{found}");
     bench.ended(0, "lower s.json -o p.json -q");
     let program = text(&bench.read("p.json"));
-    let cut = program.replacen("{\"op\": \"send\"", "{\"op\": \"recv\"", 1).replacen("\"src\"", "\"dst\"", 1);
+    // An output that a copy was to write keeps its old value.
+    let cut = program.replacen("{\"op\": \"copy\", \"src\": [\"i\", 0]", "{\"op\": \"copy\", \"src\": [\"i\", 1]", 1);
+    assert!(cut != program);
     bench.write("wrong.json", &cut);
     let found = text(&bench.ended(1, "verify wrong.json").stdout);
     assert!(found.contains(" node1"), "{found}");

@@ -102,7 +102,7 @@ fn draw(title: &str, curves: &[Curve], plot: Plot) -> Result<String, Box<dyn std
     {
         let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
         let mut chart = ChartBuilder::on(&area)
-            .caption(title, words(18))
+            .caption(title, words(22))
             .margin(16)
             .x_label_area_size(48)
             .y_label_area_size(84)
@@ -122,7 +122,7 @@ fn draw(title: &str, curves: &[Curve], plot: Plot) -> Result<String, Box<dyn std
             .x_label_formatter(&|size| bytes(size.round() as u64))
             .y_label_formatter(&figure)
             .axis_style(INK)
-            .label_style(words(12))
+            .label_style(words(15))
             .bold_line_style(grid())
             .light_line_style(INK.mix(0.0))
             .draw()?;
@@ -138,7 +138,7 @@ fn draw(title: &str, curves: &[Curve], plot: Plot) -> Result<String, Box<dyn std
             series.label(curve.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], style));
         }
         let place = if plot == Plot::Time { SeriesLabelPosition::UpperLeft } else { SeriesLabelPosition::LowerRight };
-        chart.configure_series_labels().position(place).label_font(words(12)).border_style(grid()).draw()?;
+        chart.configure_series_labels().position(place).label_font(words(15)).border_style(grid()).draw()?;
         area.present()?;
     }
     Ok(svg)

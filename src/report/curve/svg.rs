@@ -18,7 +18,7 @@ const SIZE: (u32, u32) = (960, 600);
 const MOST_NAMED: usize = 12;
 
 impl Curve<'_> {
-    /// The plot as SVG; both axes are logarithmic.
+    /// The plot as SVG; the volume is logarithmic.
     ///
     /// # Errors
     ///
@@ -47,19 +47,19 @@ impl Curve<'_> {
         {
             let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
             let mut chart = ChartBuilder::on(&area)
-                .caption(headline(self.problem), words(18))
+                .caption(headline(self.problem), words(22))
                 .margin(16)
                 .x_label_area_size(48)
                 .y_label_area_size(84)
-                .build_cartesian_2d(across.clone().log_scale().base(2.0), up.clone().log_scale().base(2.0))?;
+                .build_cartesian_2d(across.clone(), up.clone().log_scale().base(2.0))?;
             chart
                 .configure_mesh()
                 .x_desc("steps")
                 .y_desc(format!("volume, in {}s", self.problem.collective().kind.unit().name()))
-                .x_label_formatter(&|steps| format!("{steps:.0}"))
+                .x_label_formatter(&|steps| if steps.fract() == 0.0 { steps.to_string() } else { String::new() })
                 .y_label_formatter(&|volume| figure(*volume))
                 .axis_style(INK)
-                .label_style(words(12))
+                .label_style(words(15))
                 .bold_line_style(grid())
                 .light_line_style(INK.mix(0.0))
                 .draw()?;
@@ -94,14 +94,14 @@ impl Curve<'_> {
                         1 => point.planner.to_owned(),
                         parts => format!("{}, {parts} parts", point.planner),
                     };
-                    Text::new(text, (steps * 1.01, volume * 1.04), words(12))
+                    Text::new(text, (steps + 0.01 * (across.end - across.start), volume * 1.04), words(15))
                 };
                 chart.draw_series(points.iter().map(name))?;
             }
             chart
                 .configure_series_labels()
                 .position(SeriesLabelPosition::UpperRight)
-                .label_font(words(12))
+                .label_font(words(15))
                 .border_style(grid())
                 .draw()?;
             area.present()?;
