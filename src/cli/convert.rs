@@ -42,8 +42,8 @@ pub struct ExportCommand {
     /// For goal and chakra: bytes of a chunk (256KiB; 4KiB, unless stated)
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     chunk_bytes: Option<u64>,
-    /// For trace: times for messages of this size (64KiB), with --alpha and --bandwidth; without, a millisecond for each
-    /// unit of width
+    /// For trace: times for messages of this size (64KiB), with --alpha and --bandwidth; without, a millisecond for
+    /// each unit of width
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, requires_all = ["alpha", "bandwidth"])]
     message_bytes: Option<u64>,
     /// For trace: the time a step takes to start (1us)

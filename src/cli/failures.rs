@@ -16,15 +16,15 @@ const LISTED: usize = 8;
 #[derive(Args)]
 #[command(next_help_heading = "Machine")]
 pub struct FailureOptions {
-    /// A failed cable, both directions: two neighbors and their dimension, 2,3,x or 2.0.0,3.0.0,x or by their names; the
-    /// dimension can be left out where one cable joins them. Repeatable
+    /// A failed cable, both directions: two neighbors and their dimension, 2,3,x or 2.0.0,3.0.0,x or by their names;
+    /// the dimension can be left out where one cable joins them. Repeatable
     #[arg(long, allow_negative_numbers = true, value_name = "U,V[,DIM]")]
     fail: Vec<Ends>,
     /// Like --fail, but only the link from U to V failed. Repeatable
     #[arg(long, allow_negative_numbers = true, value_name = "U,V[,DIM]")]
     fail_link: Vec<Ends>,
-    /// Failed ranks: numbers and ranges (4-7,12), coordinates (2.2.0,3.2.0) or names. They leave the collective, the others
-    /// keep their numbers. Repeatable
+    /// Failed ranks: numbers and ranges (4-7,12), coordinates (2.2.0,3.2.0) or names. They leave the collective, the
+    /// others keep their numbers. Repeatable
     #[arg(long, allow_negative_numbers = true, value_name = "RANK[-RANK],..")]
     fail_rank: Vec<String>,
     /// Failed ranks: a box of coordinates, from one corner to the opposite one (2.2.0..3.3.0). Where the second lies

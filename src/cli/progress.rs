@@ -22,7 +22,8 @@ const UNSEEN: Duration = Duration::from_millis(400);
 /// From one state of the line to the next.
 const BETWEEN: Duration = Duration::from_millis(100);
 
-/// A line that shows the time that has passed, the phase, what is tried in it, and the best so far. It ends when dropped.
+/// A line that shows the time that has passed, the phase, what is tried in it, and the best so far. It ends
+/// when dropped.
 pub struct Ticker {
     said: Arc<Mutex<Said>>,
     /// Draws the line until this is gone; nobody does where the line is not seen.

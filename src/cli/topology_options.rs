@@ -20,8 +20,8 @@ pub struct TopologyOptions {
     /// Read the machine from a JSON file (- for standard input); `synth topology --format json` writes one
     #[arg(long, value_name = "FILE")]
     topology: Option<PathBuf>,
-    /// Host names of the ranks: a file with one a line, in the order of the ranks, or a JSON list. Options then take names
-    /// (--fail node17,node18), answers state them, and files carry them
+    /// Host names of the ranks: a file with one a line, in the order of the ranks, or a JSON list. Options then take
+    /// names (--fail node17,node18), answers state them, and files carry them
     #[arg(long, value_name = "FILE")]
     names: Option<PathBuf>,
     #[command(flatten)]

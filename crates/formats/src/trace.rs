@@ -1,10 +1,10 @@
 //! Writes a Chrome trace, for Perfetto (ui.perfetto.dev) and chrome://tracing.
 //!
-//! A process is a rank, a track a link out of it, a slice a transfer. Without prices, a step takes a millisecond for each
-//! unit of its width, and its transfers last as long; with prices, a step takes the time of the cost model
-//! (`alpha + width * chunk bytes / bandwidth`), and each transfer the part of it in which its link is busy.
-//! Arrows follow each chunk from the transfer that brought it to those that carry it on, up to a limit. A counter shows
-//! the number of busy links. Event types of the Trace Event Format: `M` (names), `X` (slices), `s` and `f` (arrows),
+//! A process is a rank, a track a link out of it, a slice a transfer. Without prices, a step takes a millisecond for
+//! each unit of its width, and its transfers last as long; with prices, a step takes the time of the cost model
+//! (`alpha + width * chunk bytes / bandwidth`), and each transfer the part of it in which its link is busy. Arrows
+//! follow each chunk from the transfer that brought it to those that carry it on, up to a limit. A counter shows the
+//! number of busy links. Event types of the Trace Event Format: `M` (names), `X` (slices), `s` and `f` (arrows),
 //! `C` (counters).
 
 use std::collections::HashMap;

@@ -42,8 +42,8 @@ impl Topology {
         Ok(RankId(numbers.iter().enumerate().map(|(dim, position)| position * torus.stride(dim)).sum()))
     }
 
-    /// The rank with its coordinates and its name, "42 (2,2,2) node42", as far as it has them; a single coordinate is the
-    /// number itself.
+    /// The rank with its coordinates and its name, "42 (2,2,2) node42", as far as it has them; a single coordinate is
+    /// the number itself.
     pub fn rank_label(&self, rank: RankId) -> String {
         let position = self.coordinates(rank).filter(|position| position.len() > 1);
         let position = position.map(|position| format_coordinates(&position));

@@ -21,8 +21,8 @@ impl Topology {
     /// # Errors
     ///
     /// A [`TopologyError`] that names what does not fit and what would: extents of 0, too many ranks, capacities of 0,
-    /// failed links that do not exist (with the neighbors that do), ambiguous or repeated failures, ranks out of range, names that are none or name
-    /// two ranks.
+    /// failed links that do not exist (with the neighbors that do), ambiguous or repeated failures, ranks out of range,
+    /// names that are none or name two ranks.
     pub fn new(mut spec: TopologySpec) -> Result<Self, TopologyError> {
         spec.normalize_shape()?;
         let rank_count = spec.rank_count()?;
