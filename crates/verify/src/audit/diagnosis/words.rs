@@ -67,7 +67,7 @@ pub(in super::super) fn sentence(
             format!("{} waits forever: {why}", this())
         }
         Fact::NeverReceived { channel, packets } => {
-            let (packets, are) = (counted(packets as usize, "packet"), if packets == 1 { "is" } else { "are" });
+            let (packets, are) = (counted(packets, "packet"), if packets == 1 { "is" } else { "are" });
             format!("{packets} on channel {channel} {are} never received, the first from {}", this())
         }
         Fact::Deadlock(ref cycle) => {
@@ -84,7 +84,7 @@ pub(in super::super) fn sentence(
         Fact::Output { output, ref wrong } => wrong_output(program, output, wrong),
         Fact::PacketCount { channel, packets, stated } => format!(
             "channel {channel} has {} with slots, but its transfers are stated to have {stated}",
-            counted(packets as usize, "packet")
+            counted(packets, "packet")
         ),
         Fact::SharedLink { channel, send, receive } => {
             let ((from, to), send, receive) = (ends(channel as usize), one(send), one(receive));
@@ -123,8 +123,11 @@ fn waiting(program: &Program, waiting: Waiting) -> String {
     let why = match waiting.obstacle {
         Some(Obstacle::Packet(_)) => "waits for a packet from".to_owned(),
         Some(Obstacle::Room(channel)) => {
-            let slots = counted(program.channels[channel as usize].slots as usize, "slot");
-            format!("waits for room in channel {channel} ({slots}, all full) from")
+            let full = match program.channels[channel as usize].slots {
+                1 => "its only slot is full".to_owned(),
+                slots => format!("all {slots} slots are full"),
+            };
+            format!("waits for room in channel {channel} ({full}) from")
         }
         Some(Obstacle::Operation(_)) | None => "waits for".to_owned(),
     };
