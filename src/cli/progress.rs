@@ -107,9 +107,13 @@ impl Drop for Ticker {
 
 impl fmt::Display for Said {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words = [&self.phase, &self.attempt].into_iter().filter(|words| !words.is_empty());
-        f.write_str(&words.map(String::as_str).collect::<Vec<_>>().join(": "))?;
-        if self.best.is_empty() { Ok(()) } else { write!(f, "; best {}", self.best) }
+        let Self { phase, best, attempt } = self;
+        f.write_str(phase)?;
+        // Before the attempt, which may be cut off at the edge of the terminal.
+        if !best.is_empty() {
+            write!(f, " (best {best})")?;
+        }
+        if attempt.is_empty() { Ok(()) } else { write!(f, ": {attempt}") }
     }
 }
 
@@ -176,8 +180,8 @@ mod tests {
         let incumbent = Incumbent { planner: "trees", parts: 1, steps: 6, volume: 34.into(), bound: Some(32.into()) };
         ticker.incumbents()(incumbent);
         lock(&ticker.said).attempt = "trees: try 4".to_owned();
-        assert_eq!(line(), "planning: trees: try 4; best 6 steps, volume 34, 6.2 % above its bound");
+        assert_eq!(line(), "planning (best 6 steps, volume 34, 6.2 % above its bound): trees: try 4");
         ticker.say("verifying");
-        assert_eq!(line(), "verifying; best 6 steps, volume 34, 6.2 % above its bound");
+        assert_eq!(line(), "verifying (best 6 steps, volume 34, 6.2 % above its bound)");
     }
 }
