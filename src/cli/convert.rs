@@ -20,7 +20,7 @@ use super::lower::LowerOptions;
 use super::naming::named;
 use super::quantity::{parse_bytes, parse_one_bandwidth, parse_seconds};
 use super::topology_options::read_machine;
-use super::{Ending, Failure, input, output, show};
+use super::{Ending, Failure, caller, input, output, show};
 
 /// The length of a chunk unless stated.
 const CHUNK_BYTES: u64 = 4096;
@@ -159,6 +159,7 @@ impl ExportCommand {
             return Err(Failure::usage("--message-bytes, --alpha and --bandwidth are for trace")
                 .hint("--chunk-bytes states the size of a chunk for goal and chakra"));
         }
+        caller::tell("reading");
         let text = input::read_text(&self.file)?;
         let is_program = json::is_program(&text);
         if let Some(option) = self.options.stated().filter(|_| is_table || is_program) {
@@ -166,6 +167,7 @@ impl ExportCommand {
                 if is_program { "a program is lowered already" } else { "csv and trace show the schedule itself" };
             return Err(Failure::usage(format!("{option} has no meaning here: {what}")));
         }
+        caller::tell("verifying");
         if is_program {
             return self.of_program(&judged_program(&self.file, &text)?);
         }
@@ -249,6 +251,7 @@ impl ImportCollective {
 impl ImportCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
         self.check_options()?;
+        caller::tell("reading");
         let text = input::read_text(&self.file)?;
         let solution = match self.from {
             ImportFormat::Msccl => return self.program(&text),
@@ -257,6 +260,7 @@ impl ImportCommand {
             ImportFormat::Forestcoll => forestcoll::parse(&text, self.machine()?),
         };
         let solution = solution.map_err(|error| unreadable(&self.file, &text, &error))?;
+        caller::tell("verifying");
         output::deliver_file(self.output.as_deref(), &json::solution_to_string(&solution), "schedule")?;
         let report = verify(&solution, &Options { memory: input::room(&text)?, ..Options::default() });
         let name = self.file.display().to_string();

@@ -1,6 +1,7 @@
 //! The command line: one file per command. The only place that prints, reads the environment or exits.
 
 mod bound;
+mod caller;
 mod collective_options;
 mod compare;
 mod compare_paper;
@@ -56,6 +57,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use output::Format;
 
+pub use caller::{Answer, Listener, call};
 pub use ending::{Ending, Failure};
 pub use plan_options::goal_words;
 pub use quantity::{parse_bytes, parse_one_bandwidth, parse_seconds};
@@ -143,8 +145,10 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(cli) => cli,
         Err(error) => {
             let error = usage::pointed(error, &Cli::command());
-            // A failure to print it has nowhere to be reported.
-            let _ = error.print();
+            if !caller::note(error.render().to_string().trim_end()) {
+                // A failure to print it has nowhere to be reported.
+                let _ = error.print();
+            }
             return error.exit_code() as u8;
         }
     };

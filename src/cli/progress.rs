@@ -12,6 +12,7 @@ use collsynth::plan::{Control, Incumbent, Progress};
 use collsynth::report::figures::{count, exact_and_decimal, fine_percent, times};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::caller::{self, Listener};
 use super::{Failure, output};
 
 /// The exit code of a program that a second Ctrl-C ended, as shells report it.
@@ -23,11 +24,12 @@ const UNSEEN: Duration = Duration::from_millis(400);
 const BETWEEN: Duration = Duration::from_millis(100);
 
 /// A line that shows the time that has passed, the phase, what is tried in it, and the best so far. It ends
-/// when dropped.
+/// when dropped. A caller in place of a terminal is told of phases and attempts.
 pub struct Ticker {
     said: Arc<Mutex<Said>>,
     /// Draws the line until this is gone; nobody does where the line is not seen.
     drawing: Option<(Sender<()>, JoinHandle<()>)>,
+    caller: Option<Listener>,
 }
 
 /// What the line says.
@@ -43,18 +45,22 @@ impl Ticker {
     pub fn new(quiet: bool, phase: &str) -> Self {
         let said = Arc::new(Mutex::new(Said { phase: phase.to_owned(), ..Said::default() }));
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style());
-        let drawing = (!quiet && !bar.is_hidden()).then(|| {
+        let caller = caller::listener();
+        let drawing = (!quiet && caller.is_none() && !bar.is_hidden()).then(|| {
             let (stop, stopped) = channel();
             let said = Arc::clone(&said);
             (stop, thread::spawn(move || draw(&bar, &said, &stopped)))
         });
-        Self { said, drawing }
+        Self { said, drawing, caller }
     }
 
     /// What a planner calls with its progress, from any thread.
     pub fn listener(&self) -> impl Fn(Progress<'_>) + Send + Sync + 'static {
-        let (said, seen) = (Arc::clone(&self.said), self.drawing.is_some());
+        let (said, seen, caller) = (Arc::clone(&self.said), self.drawing.is_some(), self.caller.clone());
         move |progress: Progress<'_>| {
+            if let Some(caller) = &caller {
+                return caller(progress);
+            }
             let Progress { planner, attempt, round, remaining } = progress;
             if seen {
                 lock(&said).attempt = match (round, remaining) {
@@ -83,6 +89,9 @@ impl Ticker {
     pub fn say(&self, phase: impl Into<String>) {
         let mut said = lock(&self.said);
         said.phase = phase.into();
+        if let Some(caller) = &self.caller {
+            caller(Progress { planner: caller::TOOL, attempt: &said.phase, round: 0, remaining: 0 });
+        }
         said.attempt.clear();
     }
 
@@ -156,6 +165,9 @@ pub fn within(control: Control, time_limit: Option<Duration>) -> Control {
 
 /// A flag that the first Ctrl-C (or a termination signal) sets; the second one ends the program at once.
 pub fn interrupt_flag() -> Result<Arc<AtomicBool>, Failure> {
+    if let Some(flag) = caller::interrupted() {
+        return Ok(flag);
+    }
     let flag = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&flag);
     ctrlc::set_handler(move || {

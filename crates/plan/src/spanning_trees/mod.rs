@@ -68,8 +68,9 @@ use networks::Networks;
 use packing::{Rooting, TreePacking};
 use translation::Translation;
 
-/// Work that takes many seconds.
+/// Work that takes many seconds, and work that takes one.
 const LONG_WORK: u64 = 30_000;
+const SOME_WORK: u64 = 3_000;
 
 /// The planner of spanning trees.
 ///
@@ -148,7 +149,7 @@ fn work(problem: &Problem) -> u64 {
 fn already_good(task: &Task<'_>) -> Option<u64> {
     let free = task.price.is_none() && task.steps.is_none() && task.max_steps.is_none();
     let least = u64::from(task.bounds.least_width(task.problem.parts()));
-    let (_, width) = task.incumbent.filter(|_| free && work(task.problem) > LONG_WORK)?;
+    let (_, width) = task.incumbent.filter(|_| free && work(task.problem) > SOME_WORK)?;
     (width * 100 <= least * 101).then_some(width)
 }
 
