@@ -49,7 +49,7 @@ impl BoundCommand {
         size::check_ranks(&topology)?;
         let kind = self.collective.kind(&self.topology, &topology)?;
         let problem = Problem::new(topology, Collective { kind, parts: self.parts })?;
-        let ticker = Ticker::new(false);
+        let ticker = Ticker::new(false, "bounding");
         if self.frontier {
             size::check_chunks(problem.topology(), &problem.collective().kind, self.parts)?;
             let (points, ending) = frontier::points(&problem, MOST_VARIABLES, self.time_limit, &ticker)?;

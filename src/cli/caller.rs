@@ -14,7 +14,7 @@ thread_local! {
 }
 
 /// The name under which a caller hears of what no planner does.
-const TOOL: &str = "synth";
+pub(super) const TOOL: &str = "synth";
 
 /// Who is told of progress.
 pub type Listener = Arc<dyn Fn(Progress<'_>) + Send + Sync>;

@@ -38,7 +38,7 @@ pub fn points(
     let least_width = least.least_width(problem.parts());
     let mut points: Vec<Point> = Vec::new();
     for steps in (least.least_steps()..).take(MOST_POINTS as usize).skip_while(|&steps| steps == 0) {
-        ticker.tell(format!("{steps} steps"));
+        ticker.say(format!("{steps} steps"));
         let bound = match bound::stepped_bound(problem, steps, &limits.next()) {
             // What is there is worth printing.
             Err(FlowError::TooLarge { .. }) if !points.is_empty() => break,

@@ -1,6 +1,6 @@
 //! `synth` without a subcommand: plan, verify, write, summarize.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
@@ -59,10 +59,10 @@ impl PlanCommand {
         size::check_chunks(&topology, &kind, parts)?;
         let problem = Problem::new(topology, Collective { kind, parts })?;
         use_threads(self.options.threads)?;
-        let ticker = Ticker::new(self.quiet);
+        let mut ticker = Ticker::new(self.quiet, "planning");
         let started = Instant::now();
         let limit = self.options.time_limit.map(|limit| planning_time(&problem, limit));
-        let control = control(limit)?.with_listener(ticker.listener());
+        let control = control(limit)?.with_listener(ticker.listener()).with_incumbents(ticker.incumbents());
         let smt = self.smt.planner();
         let goal = self.options.goal(&smt)?;
         let plan = self.plan(&problem, &goal, &smt, control)?;
@@ -75,11 +75,18 @@ impl PlanCommand {
         let verifying = started.elapsed();
         ticker.say("writing");
         let written = json::solution_to_string(&verified);
-        ticker.finish();
-        output::deliver_file(self.output.as_deref(), &written, "schedule")?;
-
+        match self.output.as_deref().filter(|path| *path != Path::new("-")) {
+            Some(path) => output::deliver(path, &written)?,
+            None => {
+                // The line would stand in the text.
+                ticker.finish();
+                output::deliver_file(self.output.as_deref(), &written, "schedule")?;
+                ticker = Ticker::new(self.quiet, "summing up");
+            }
+        }
         let quality = Quality::new(&verified.problem, &verified.schedule, &verified.bounds);
         if !self.quiet {
+            ticker.say("summing up");
             let price = self.options.price();
             let observed = verified.report().observed.as_ref();
             let summary = Summary {
@@ -93,6 +100,7 @@ impl PlanCommand {
                 price,
                 cost: Cost::new(&verified),
             };
+            ticker.finish();
             self.format.note(&summary);
             if self.format == Format::Text {
                 output::suggest(self.output.as_deref());

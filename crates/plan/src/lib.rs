@@ -53,7 +53,7 @@ pub use alternatives::alternatives;
 pub use arborescences::Arborescences;
 pub use binary_tree::BinaryTree;
 pub use composed::Composed;
-pub use control::{Control, Progress, StopReason};
+pub use control::{Control, Incumbent, Progress, StopReason};
 pub use curve::trace;
 pub use driver::synthesize;
 pub use error::PlanError;

@@ -14,6 +14,7 @@ mod distance;
 mod error;
 mod id;
 mod link;
+mod names;
 mod network;
 mod spec;
 
