@@ -3,7 +3,7 @@
 use collsynth::certificate::Rational;
 use collsynth::collective::Kind;
 use collsynth::cost::Price;
-use collsynth::plan::{Goal, Parts};
+use collsynth::plan::{Goal, Parts, planner_named};
 use collsynth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
 
 use crate::support::plans::{goal, intact, plan, plan_for, steps_and_volume as figures, torus};
@@ -147,6 +147,37 @@ fn parts_are_chosen_and_the_message_size_decides() {
     assert!(steps <= 6, "{steps} steps");
     let (steps, volume) = figures(&auto(&broken, price(1_000_000)));
     assert!(steps > 8 && volume <= near * Rational::new(104, 100), "{steps} steps, {volume}");
+}
+
+/// A root of two ranks saves a step, and moves no chunk more often; larger ones trade volume for steps.
+#[test]
+fn roots_of_several_ranks_save_steps() {
+    let within = |topology: &Topology, most: u32| {
+        let planner = planner_named("matching").ok();
+        let goal = Goal { parts: Parts::Fixed(192), planner, max_steps: Some(most), ..Goal::default() };
+        figures(&plan_for(topology, &Kind::AllReduce, &goal).unwrap())
+    };
+    let intact = torus(&[4, 4, 4], &[], &[]);
+    for (steps, width) in [(6, 192), (7, 112), (8, 80), (9, 68), (10, 64), (11, 63)] {
+        assert_eq!(within(&intact, steps), (steps, Rational::new(width, 192)));
+    }
+    let broken = torus(&[4, 4, 4], &[(0, 1)], &[]);
+    let (steps, volume) = within(&broken, 8);
+    assert!(steps <= 8 && volume < Rational::from(1), "{steps} steps, {volume}");
+    assert_eq!(within(&broken, 16).1, Rational::new(1, 3));
+}
+
+/// Every number of steps that is stated and can be had is had, at the volume of fewer.
+#[test]
+fn matchings_are_stretched_to_the_steps_stated() {
+    let planner = planner_named("matching").ok();
+    for (kind, least) in [(Kind::AllGather, 4), (Kind::ReduceScatter, 4), (Kind::AllReduce, 8)] {
+        for steps in least..least + 5 {
+            let goal = Goal { parts: Parts::Fixed(48), planner, steps: Some(steps), ..Goal::default() };
+            let plan = plan_for(&torus(&[4, 4], &[(0, 1)], &[]), &kind, &goal).unwrap();
+            assert_eq!(plan.schedule.step_count(), steps as usize, "{}", kind.name());
+        }
+    }
 }
 
 /// The diameter, which no other planner reaches; where all extents are 4, every part crosses one link a step.

@@ -46,6 +46,7 @@ pub(crate) fn plan_bounded(
         match planner.plan(&task, control) {
             Ok(outcome) => {
                 if best.as_ref().is_none_or(|(_, other)| task.prefers(&outcome.schedule, &other.schedule)) {
+                    control.found(planner.name(), &problem, &bounds, &outcome.schedule);
                     task.incumbent = Some((outcome.schedule.step_count(), outcome.schedule.total_width()));
                     best = Some((planner.name(), outcome));
                 }

@@ -152,8 +152,9 @@ fn work(problem: &Problem) -> u64 {
 fn already_good(task: &Task<'_>) -> Option<u64> {
     let free = task.price.is_none() && task.steps.is_none() && task.max_steps.is_none();
     let least = u64::from(task.bounds.least_width(task.problem.parts()));
-    let (_, width) = task.incumbent.filter(|_| free && work(task.problem) > SOME_WORK)?;
-    (task.problem.parts() > FEW_PARTS || width * 100 <= least * 101).then_some(width)
+    let (_, width) = task.incumbent.filter(|_| free)?;
+    let close = width * 100 <= least * 101 && work(task.problem) > SOME_WORK;
+    (task.problem.parts() > FEW_PARTS || close).then_some(width)
 }
 
 /// The schedule of the trees up, in reversed time, and down. Idle steps are omitted unless the number of steps is
