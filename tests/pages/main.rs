@@ -1,6 +1,7 @@
 //! Generated pages of docs/: the figures of this build.
 
 mod collectives;
+mod machines;
 mod optimality;
 mod paper_comparison;
 mod phased;

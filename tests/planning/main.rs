@@ -19,3 +19,4 @@ mod smt;
 #[path = "../support/mod.rs"]
 mod support;
 mod targets;
+mod twisted;

@@ -51,6 +51,11 @@ pub(super) struct TopologyFile {
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<u32>", inner(range(min = 1))))]
     pub capacity: Option<Vec<u32>>,
+    /// Per dimension of `torus`: how far up each dimension its wrap leads, from the last position to the first. Left out:
+    /// nowhere else.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Vec<u32>>"))]
+    pub twist: Option<Vec<Vec<u32>>>,
     /// The number of ranks of an explicit graph. Left out: the highest rank in `links`, plus 1.
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "NonZeroU32"))]
@@ -71,7 +76,7 @@ pub(super) struct TopologyFile {
 #[cfg(feature = "schema")]
 fn either_torus_or_links(schema: &mut schemars::Schema) {
     schema.insert("oneOf".to_owned(), serde_json::json!([{"required": ["torus"]}, {"required": ["links"]}]));
-    let belongs = serde_json::json!({"wrap": ["torus"], "capacity": ["torus"], "ranks": ["links"]});
+    let belongs = serde_json::json!({"wrap": ["torus"], "capacity": ["torus"], "twist": ["torus"], "ranks": ["links"]});
     schema.insert("dependentRequired".to_owned(), belongs);
 }
 

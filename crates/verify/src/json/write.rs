@@ -76,6 +76,15 @@ pub(super) fn write_topology(out: &mut String, spec: &TopologySpec, indent: &str
                 write!(out, "{}\"capacity\": ", next())?;
                 write_list(out, ", ", &torus.capacity)?;
             }
+            if torus.is_twisted() {
+                write!(out, "{}\"twist\": [", next())?;
+                let mut next = separator("", ", ");
+                for row in &torus.twist {
+                    out.push_str(next());
+                    write_list(out, ", ", row)?;
+                }
+                out.push(']');
+            }
         }
         Shape::Graph { ranks, links } => {
             let highest = links.iter().map(|link| link.from.0.max(link.to.0)).max();
