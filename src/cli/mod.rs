@@ -12,6 +12,7 @@ mod failures;
 mod fallbacks;
 mod flow_limits;
 mod frontier;
+mod group_options;
 mod input;
 mod lower;
 mod manual;

@@ -7,7 +7,7 @@ use clap::Args;
 use collsynth::format::json;
 use collsynth::topology::{RankId, Shape, Topology, TopologyError, TopologySpec, Torus};
 
-use super::failures::FailureOptions;
+use super::failures::{FailureOptions, WrongRanks};
 use super::{Failure, input, output};
 
 /// Which machine, and what failed in it.
@@ -74,6 +74,11 @@ impl TopologyOptions {
     /// The rank that a text names on this machine.
     pub fn rank(&self, topology: &Topology, text: &str) -> Result<RankId, Failure> {
         topology.parse_rank(text).map_err(|error| self.explain(&error))
+    }
+
+    /// What is wrong with a list of ranks.
+    pub(super) fn explain_ranks(&self, error: WrongRanks) -> Failure {
+        error.explained(|error| self.explain(error))
     }
 
     /// Is the machine read from standard input?
@@ -225,6 +230,6 @@ fn read_spec(path: &Path) -> Result<TopologySpec, Failure> {
     })
 }
 
-fn join<T: ToString>(items: &[T], separator: &str) -> String {
+pub(super) fn join<T: ToString>(items: &[T], separator: &str) -> String {
     items.iter().map(T::to_string).collect::<Vec<_>>().join(separator)
 }

@@ -28,6 +28,6 @@ pub fn of_kind(dice: &mut Dice, machine: &Machine, kind: &str, rooted: bool) -> 
         collective["demand"] = (0..ranks).map(|_| row(dice)).collect();
     }
     let mut faults = Faults::default();
-    let task = Task::read(&collective, Some(machine), &mut faults).expect("the collective fits");
+    let task = Task::read(&collective, (None, None), Some(machine), &mut faults).expect("the collective fits");
     (collective, task)
 }

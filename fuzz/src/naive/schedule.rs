@@ -133,6 +133,10 @@ fn run(file: &File, step: &Step, before: &State, opinion: &mut Opinion) -> State
                 opinion.count("F006");
             }
             let mut value = before.get(transfer.from).and_then(|held| held[chunk].clone());
+            let outside = || !file.task.groups[file.task.chunks[chunk].group].contains(&transfer.to);
+            if code.is_none() && file.task.confined && outside() {
+                opinion.count("D004");
+            }
             let miscombined = transfer.reduce && combining == Combining::Never;
             // Nothing more is said of a transfer that crosses no live link.
             if code.is_none() && value.is_none() {

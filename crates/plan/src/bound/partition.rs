@@ -3,6 +3,8 @@
 //! However the sums are formed, all but one of `b` blocks must give their share away and get the result back: `2 (b -
 //! 1)` vectors cross between blocks. The tight partition of an intact torus is into single ranks.
 
+use std::collections::BTreeSet;
+
 use collsynth_core::certificate::Rational;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{Link, RankId};
@@ -16,12 +18,14 @@ pub(super) struct Partition {
     pub links: u64,
     /// Their capacity; not 0.
     pub capacity: u64,
+    /// The least number of vectors that cross between blocks.
+    vectors: u64,
 }
 
 impl Partition {
     /// The least number of vectors that cross between blocks.
     pub fn vectors(&self) -> u64 {
-        2 * (self.blocks.len() as u64 - 1)
+        self.vectors
     }
 
     /// The volume below which they do not fit, in vectors.
@@ -130,5 +134,17 @@ fn measure(problem: &Problem, (words, block_of): Family) -> Option<Partition> {
             links += 1;
         }
     }
-    (blocks.len() > 1 && capacity > 0).then_some(Partition { words, blocks, links, capacity })
+    let vectors = match problem.groups() {
+        None => 2 * (blocks.len() as u64).saturating_sub(1),
+        Some(groups) => {
+            let exchanged = |members: &Vec<RankId>| {
+                let live = members.iter().filter(|&&rank| topology.is_alive(rank));
+                let met: BTreeSet<u32> = live.map(|rank| block_of[rank.index()]).collect();
+                2 * (met.len() as u64).saturating_sub(1)
+            };
+            groups.members().iter().map(exchanged).sum()
+        }
+    };
+    let needed = blocks.len() > 1 && capacity > 0 && vectors > 0;
+    needed.then_some(Partition { words, blocks, links, capacity, vectors })
 }

@@ -55,6 +55,7 @@ pub fn check_torus<'a>(planner: &'static str, problem: &'a Problem) -> Result<&'
     let refuse = |reason: String| Err(PlanError::NotApplicable { planner, reason });
     let topology = problem.topology();
     let kind = &problem.collective().kind;
+    crate::error::check_together(planner, problem)?;
     if kind.owners() != 2 {
         return refuse(format!("it plans all_to_all and all_to_allv, not {}", kind.name()));
     }

@@ -22,6 +22,14 @@ pub(super) struct ScheduleFile {
     pub topology: Object<TopologyFile>,
     /// What is to be done.
     pub collective: Object<CollectiveEntry>,
+    /// The groups of ranks that carry it out, each for itself: disjoint lists of members. Left out: all ranks together.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Vec<RankEntry>>"))]
+    pub groups: Option<Vec<Vec<RankEntry>>>,
+    /// With `groups`: may ranks outside a group carry its chunks? Left out: they may.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
+    pub relays: Option<bool>,
     /// The steps, in the order in which they run.
     pub steps: Vec<Object<StepEntry>>,
     /// Lower bounds with their evidence. Never trusted: a verifier recomputes what they claim.
