@@ -10,6 +10,7 @@ mod demands;
 mod enough;
 mod flow;
 mod gathering;
+mod groups;
 mod lp_planner;
 mod message_size;
 mod optimum;

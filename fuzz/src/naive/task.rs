@@ -50,6 +50,8 @@ pub struct Task {
     pub chunks: Vec<Chunk>,
     /// Chunks for each pair, of `all_to_allv`.
     pub demand: Vec<Vec<u64>>,
+    /// Groups are stated.
+    pub grouped: bool,
     /// The members of each group; without groups, one of all ranks.
     pub groups: Vec<Vec<usize>>,
     /// Only members of its group may hold a chunk.
@@ -138,7 +140,7 @@ impl Task {
         }
         let groups = groups?;
         let (kind, chunks) = (kind.into(), Vec::new());
-        let mut task = Self { kind, combining, parts, root, chunks, demand, groups, confined };
+        let mut task = Self { kind, combining, parts, root, chunks, demand, grouped, groups, confined };
         if !task.fits() {
             return faults.note("F009");
         }
@@ -146,6 +148,16 @@ impl Task {
             task.list_chunks(machine, group, grouped);
         }
         Some(task)
+    }
+
+    /// The keys of a file that state the groups.
+    pub fn state_groups(&self, file: &mut Value) {
+        if self.grouped {
+            file["groups"] = serde_json::json!(self.groups);
+        }
+        if self.confined {
+            file["relays"] = serde_json::json!(false);
+        }
     }
 
     /// The group of a rank, and its place in it.
