@@ -105,8 +105,8 @@ impl Collective {
         if self.kind.has_volume() { self.parts } else { 1 }
     }
 
-    /// The first part of the message from one rank to another, of the shard of a rank (`origin`, `dest`: the same), or
-    /// of the vector of the group of a rank; `None` if there is none.
+    /// The first part of what goes from one rank to another: a message, the shard of either, or the vector; `None` if
+    /// they are in no group together, or nothing goes.
     pub fn first_chunk(&self, ranks: u32, origin: RankId, dest: RankId) -> Option<ChunkId> {
         if let Some(demand) = self.kind.demand() {
             let chunks = demand.chunks(origin, dest);
@@ -115,7 +115,8 @@ impl Collective {
         let owners = self.kind.owners();
         let number = |size: u32, origin: u32, dest: u32| match owners {
             2 => origin * size + dest,
-            1 => origin,
+            1 if self.kind.before() == Who::Owner => origin,
+            1 => dest,
             _ => 0,
         };
         let block = match self.kind.groups() {

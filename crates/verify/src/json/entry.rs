@@ -14,6 +14,7 @@ use super::scalar::{ChunkList, DimEntry, DirectionEntry, FormatEntry, OpEntry, R
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", schemars(transform = relays_of_groups))]
 pub(super) struct ScheduleFile {
     /// The format and its version.
     #[serde(rename = "format")]
@@ -39,6 +40,12 @@ pub(super) struct ScheduleFile {
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "OriginEntry"))]
     pub origin: Option<Object<OriginEntry>>,
+}
+
+/// Says in the schema that `relays` belongs to `groups`.
+#[cfg(feature = "schema")]
+fn relays_of_groups(schema: &mut schemars::Schema) {
+    schema.insert("dependentRequired".to_owned(), serde_json::json!({"relays": ["groups"]}));
 }
 
 /// A machine: a torus (`torus`) or any directed graph (`links`), and what failed.
