@@ -56,6 +56,12 @@ the parts given; the gap is that of the volume to the bound for any number of pa
 
 type Members = Vec<Vec<RankId>>;
 
+/// Groups by name, a dead cable, and the parts with and without relays.
+type Cube = (&'static str, Members, (u32, u32), [u32; 2]);
+
+/// Cables and ranks.
+type Failed = (&'static [(u32, u32)], &'static [u32]);
+
 fn classes(ranks: u32, key: impl Fn(u32) -> u32) -> Members {
     let mut groups: std::collections::BTreeMap<u32, Vec<RankId>> = Default::default();
     (0..ranks).for_each(|rank| groups.entry(key(rank)).or_default().push(RankId(rank)));
@@ -84,7 +90,7 @@ fn planned(topology: &Topology, kind: Kind, parts: u32) -> [String; 3] {
 }
 
 fn relays(page: &mut String) {
-    let cubes: [(&str, Members, (u32, u32), [u32; 2]); 4] = [
+    let cubes: [Cube; 4] = [
         ("planes (`--groups xy`)", classes(64, |rank| rank / 16), (0, 1), [31, 7]),
         ("rows (`--groups x`)", classes(64, |rank| rank / 4), (0, 1), [31, 1]),
         ("`--blocks 2x2x2`", classes(64, |rank| rank >> 1 & 1 | rank >> 2 & 2 | rank >> 3 & 4), (0, 1), [31, 3]),
@@ -116,7 +122,7 @@ fn every_kind(page: &mut String) {
         ("Blocks 2x2 of 4x4", &[4, 4], classes(16, |rank| rank >> 1 & 1 | rank >> 2 & 2)),
         ("Ranks 0 to 4, and 9, 15, 12, 7, 8, 10, 13, of 4x4", &[4, 4], odd.to_vec()),
     ];
-    let failures: [(&[(u32, u32)], &[u32]); 3] = [(&[], &[]), (&[(0, 1)], &[]), (&[], &[6])];
+    let failures: [Failed; 3] = [(&[], &[]), (&[(0, 1)], &[]), (&[], &[6])];
     for (name, extents, members) in layouts {
         writeln!(page, "\n### {name}\n").unwrap();
         page.push_str("| collective | steps | volume | gap | one cable: steps | volume | gap | dead rank 6: steps | volume | gap |\n");

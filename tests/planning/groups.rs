@@ -70,6 +70,9 @@ fn all_to_all_in_groups_meets_the_values_of_the_linear_program() {
     }
 }
 
+/// Cables and ranks.
+type Failed = (&'static [(u32, u32)], &'static [u32]);
+
 fn layouts() -> Vec<(&'static [u32], Vec<Vec<RankId>>)> {
     let odd = [&[3, 0, 1, 2, 4][..], &[9, 15, 12, 7, 8, 10, 13]];
     let odd = odd.map(|members| members.iter().copied().map(RankId).collect()).to_vec();
@@ -90,7 +93,7 @@ fn kinds() -> impl Iterator<Item = Kind> {
 #[test]
 fn every_kind_is_planned_in_groups_with_dead_cables_and_dead_relays() {
     for (extents, members) in layouts() {
-        let failures: [(&[(u32, u32)], &[u32]); 4] = [(&[], &[]), (&[(0, 1)], &[]), (&[], &[6]), (&[(1, 2)], &[11])];
+        let failures: [Failed; 4] = [(&[], &[]), (&[(0, 1)], &[]), (&[], &[6]), (&[(1, 2)], &[11])];
         for ((cables, dead), kind) in failures.into_iter().flat_map(|failure| kinds().map(move |kind| (failure, kind)))
         {
             let grouped = of(kind.clone(), members.clone(), true);

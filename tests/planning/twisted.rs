@@ -13,7 +13,9 @@ fn twisted(extents: &[u32]) -> Torus {
 
 /// The flow LP of one origin (HiGHS): a twisted torus, its diameter, the messages per link of an all-to-all, and parts
 /// that divide evenly; too many ranks for a test have none.
-const ORACLE: [(&[u32], u16, (i128, i128), Option<u32>); 5] = [
+type Oracle = (&'static [u32], u16, (i128, i128), Option<u32>);
+
+const ORACLE: [Oracle; 5] = [
     (&[4, 8], 4, (21, 1), Some(1)),
     (&[4, 4, 8], 6, (220, 3), Some(3)),
     (&[4, 8, 8], 6, (184, 1), Some(1)),

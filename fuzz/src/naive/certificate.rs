@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::distance::{Stretch, Weight, shortest, stretches};
 use super::file::File;
 use super::fraction::Fraction;
-use super::machine::{Link, Named};
+use super::machine::{Link, Machine, Named};
 use super::reader::Faults;
 
 /// Is a claim proven by its evidence?
@@ -61,6 +61,14 @@ pub fn proven(file: &File, sort: &str, claim: &Value, faults: &mut Faults) -> Op
     Some(Claim { at_least: at_least?, proven: proven? })
 }
 
+/// The machine; where relays are forbidden, without the links that join no two members of a group.
+pub fn usable(file: &File) -> Machine {
+    let mut machine = file.machine.clone();
+    let task = &file.task;
+    machine.links.iter_mut().for_each(|link| link.live &= !task.confined || task.joined(link.from, link.to));
+    machine
+}
+
 struct Evidence<'a> {
     file: &'a File,
     keys: &'a Map<String, Value>,
@@ -92,12 +100,8 @@ impl Evidence<'_> {
         list.iter().map(|rank| self.rank(rank)).collect()
     }
 
-    /// The machine; where relays are forbidden, without the links that join no two members of a group.
     fn machine(&self) -> Machine {
-        let mut machine = self.file.machine.clone();
-        let task = &self.file.task;
-        machine.links.iter_mut().for_each(|link| link.live &= !task.confined || task.joined(link.from, link.to));
-        machine
+        usable(self.file)
     }
 
     fn links(&self) -> Vec<Link> {

@@ -66,7 +66,7 @@ impl File {
             faults.origin(origin);
         }
         let machine = keys.get("topology").and_then(|value| Machine::read(value, faults));
-        let groups = (keys.get("groups").copied(), keys.get("relays").copied());
+        let groups = (keys.get("groups"), keys.get("relays"));
         let task = keys.get("collective").and_then(|value| Task::read(value, groups, machine.as_ref(), faults));
         let (Some(machine), Some(task)) = (machine, task) else {
             faults.more = true;

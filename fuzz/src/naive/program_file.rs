@@ -101,7 +101,7 @@ impl ProgramFile {
         };
         let task = keys
             .get("collective")
-            .and_then(|value| Task::read(value, (keys.get("groups").copied(), None), machine.as_ref(), faults));
+            .and_then(|value| Task::read(value, (keys.get("groups"), None), machine.as_ref(), faults));
         let mut channels = Vec::new();
         for value in keys.get("channels").and_then(|value| faults.list(value)).unwrap_or_default() {
             channels.extend(Channel::read(value, faults));

@@ -40,9 +40,9 @@ pub fn judge(value: &Value) -> Opinion {
     }
     let mut opinion = Opinion::default();
     let timed = |(_, claim): &(&str, Value)| claim["kind"] == "metric_over_time";
-    let machine = &file.machine;
+    let machine = certificate::usable(&file);
     let live = machine.live_ranks();
-    let split = live.iter().any(|&from| live.iter().any(|&to| !reaches(machine, from, to)));
+    let split = live.iter().any(|&from| live.iter().any(|&to| !reaches(&machine, from, to)));
     if split && file.bounds.iter().any(timed) {
         // Where there is no path at all, no schedule holds, and what is proven about its volume is of no use.
         opinion.free.insert("C001");
