@@ -31,8 +31,8 @@ pub enum RelabelError {
 ///
 /// # Errors
 ///
-/// If the collective has a demand or groups, the machines differ in more than their failures, or the schedule names links that do
-/// not exist.
+/// If the collective has a demand or groups, the machines differ in more than their failures, or the schedule names
+/// links that do not exist.
 pub fn relabel(solution: &Solution, symmetry: &Automorphism, topology: Topology) -> Result<Solution, RelabelError> {
     let (old, map) = (&solution.problem, Images(symmetry));
     let Collective { kind, parts } = old.collective();

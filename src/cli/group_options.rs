@@ -13,8 +13,8 @@ use collsynth::topology::{DimRef, RankId, Topology, Torus};
 /// Which groups of ranks carry out the collective, each for itself and all at once.
 #[derive(Args)]
 pub struct GroupOptions {
-    /// In groups: all that these dimensions span (xy: the planes; x: the rows), or those of a JSON file, a list of lists
-    /// of ranks
+    /// In groups: all that these dimensions span (xy: the planes; x: the rows), or those of a JSON file, a list of
+    /// lists of ranks
     #[arg(long, value_name = "DIMENSIONS|FILE", conflicts_with_all = ["group", "blocks"])]
     groups: Option<String>,
     /// In a group of these ranks: 0-15,20. Repeat it for more groups

@@ -18,10 +18,10 @@
 //!   receiver, so `b - 1` blocks do not know all yet, and each must still receive at least once. Hence `2 * (b - 1)`
 //!   moves per part. (The one-way gossip bound of Harary and Schwenk, 1974.)
 //!
-//! In groups, each group's data counts as that of a collective of its own: for a cut, the messages of all groups on both
-//! sides of it; for a partition, `b` is the number of blocks with members of the group. Relays are like any other rank,
-//! and a block of relays that first knows all `b` only adds to the moves. Where relays are forbidden, the links between
-//! ranks of different groups count as failed.
+//! In groups, each group's data counts as that of a collective of its own: for a cut, the messages of all groups on
+//! both sides of it; for a partition, `b` is the number of blocks with members of the group. Relays are like any other
+//! rank, and a block of relays that first knows all `b` only adds to the moves. Where relays are forbidden, the links
+//! between ranks of different groups count as failed.
 //!
 //! Evidence about failed ranks is refused.
 

@@ -7,8 +7,8 @@
 //!
 //! A map sends dimension `d` to a dimension of the same extent, wrap and capacity, and position `p` there to `p +
 //! shift` or `shift - p`. On a twisted torus, positions are of the torus unrolled, extents may differ, and a map must
-//! carry positions of one rank onto positions of one rank. The maps that carry dead links onto dead links and failed ranks onto failed ranks form a
-//! group; a few of them generate it.
+//! carry positions of one rank onto positions of one rank. The maps that carry dead links onto dead links and failed
+//! ranks onto failed ranks form a group; a few of them generate it.
 
 mod classes;
 mod group;

@@ -66,8 +66,8 @@ pub(super) struct TopologyFile {
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<u32>", inner(range(min = 1))))]
     pub capacity: Option<Vec<u32>>,
-    /// Per dimension of `torus`: how far up each dimension its wrap leads, from the last position to the first. Left out:
-    /// nowhere else.
+    /// Per dimension of `torus`: how far up each dimension its wrap leads, from the last position to the first. Left
+    /// out: nowhere else.
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<Vec<u32>>"))]
     pub twist: Option<Vec<Vec<u32>>>,
