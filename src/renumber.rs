@@ -75,7 +75,8 @@ fn machine(topology: &Topology, now: &[Option<RankId>], ranks: u32) -> Result<To
     let live = topology.live_links().map(|id| topology.link(id));
     let ends = live.filter_map(|link| Some((now[link.from.index()]?, now[link.to.index()]?, link.capacity)));
     let links = ends.map(|(from, to, capacity)| GraphLink { from, to, capacity }).collect();
-    Topology::new(TopologySpec::new(Shape::Graph { ranks, links }))
+    let names = topology.live_ranks().filter_map(|rank| topology.rank_name(rank).map(str::to_owned)).collect();
+    Topology::new(TopologySpec { names, ..TopologySpec::new(Shape::Graph { ranks, links }) })
 }
 
 /// The collective among the live ranks.

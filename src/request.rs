@@ -4,11 +4,15 @@ use std::ops::Deref;
 use std::time::{Duration, Instant};
 
 use collsynth_core::collective::Kind;
+use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Solution;
 use collsynth_core::topology::Topology;
 use collsynth_plan::cost::Price;
-use collsynth_plan::{Control, Goal, Parts, Plan, PlanError, Planner, synthesize};
+use collsynth_plan::{Control, Goal, Parts, Plan, PlanError, Planner, bound, synthesize};
 use collsynth_verify::verify::{Options, Rejected, Verified};
+
+/// Verifying a move: twice what was measured on large machines.
+const VERIFYING_A_MOVE: Duration = Duration::from_nanos(100);
 
 /// A planning request: a collective on a topology, and the goal of its schedule.
 ///
@@ -114,6 +118,17 @@ impl<'a> Request<'a> {
     }
 }
 
+/// What a time limit leaves for planning: all but what verifying will take, which is half of it at most. Judging a move
+/// takes 100 ns, and a schedule on its volume bound is judged.
+pub fn planning_time(problem: &Problem, limit: Duration) -> Duration {
+    let moves = bound::find(problem).ok().and_then(|bounds| bounds.volume).map_or(0.0, |bound| {
+        let capacity = problem.topology().live_links().map(|id| f64::from(problem.topology().link(id).capacity));
+        let volume = *bound.at_least.numer() as f64 / *bound.at_least.denom() as f64;
+        volume * f64::from(problem.parts()) * capacity.sum::<f64>()
+    });
+    limit - VERIFYING_A_MOVE.mul_f64(moves).min(limit / 2)
+}
+
 impl PlannedSchedule {
     /// Has the schedule executed and its bounds checked by the judge.
     ///
@@ -135,5 +150,30 @@ impl Deref for PlannedSchedule {
 
     fn deref(&self) -> &Plan {
         &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use collsynth_core::collective::{Collective, Kind};
+    use collsynth_core::problem::Problem;
+    use collsynth_core::topology::Topology;
+
+    use super::planning_time;
+
+    #[test]
+    fn a_time_limit_has_room_for_the_verdict() {
+        let left = |extents: &[u32], parts, limit| {
+            let torus = Topology::torus(extents).unwrap();
+            let problem = Problem::new(torus, Collective { kind: Kind::AllToAll, parts }).unwrap();
+            planning_time(&problem, Duration::from_millis(limit))
+        };
+        // On its volume bound of 2 messages, an all-to-all on a ring of 4 moves 2 chunks over each of 8 links.
+        assert_eq!(left(&[4], 1, 1000), Duration::from_nanos(1_000_000_000 - 16 * 100));
+        assert_eq!(left(&[4], 3, 1000), Duration::from_nanos(1_000_000_000 - 3 * 16 * 100));
+        // Never less than half.
+        assert_eq!(left(&[16, 16], 50, 10), Duration::from_millis(5));
     }
 }

@@ -6,9 +6,12 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use collsynth::plan::{Control, Progress};
+use collsynth::cli::Listener;
+use collsynth::plan::Progress;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+
+use crate::errors;
 
 /// How often signals are checked and progress is reported.
 const TICK: Duration = Duration::from_millis(50);
@@ -18,32 +21,36 @@ enum News<T> {
     Done(T),
 }
 
-/// Runs `work` in a thread of its own, without the interpreter lock. A signal handler that raises (Ctrl-C) interrupts
-/// it; `progress` is called with the latest report at each tick.
+/// Runs `work` in a thread of its own and on a pool of this many threads, without the interpreter lock. A signal handler
+/// that raises (Ctrl-C) sets the flag that interrupts it; `progress` is called with the latest of what it reports at
+/// each tick.
 pub fn interruptible<T: Send + 'static>(
     py: Python<'_>,
-    time_limit: Option<Duration>,
+    threads: Option<usize>,
     progress: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce(Control) -> T + Send,
+    work: impl FnOnce(Arc<AtomicBool>, Listener) -> T + Send,
 ) -> PyResult<T> {
+    // A pool for each call: a child process has none of the threads of a pool that its parent started.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
+    let pool = pool.map_err(|error| errors::usage(py, &format!("cannot start threads: {error}")))?;
     let interrupted = Arc::new(AtomicBool::new(false));
     let (sender, receiver) = channel();
-    let mut control = Control::unlimited().with_interrupt(Arc::clone(&interrupted));
-    if let Some(deadline) = time_limit.and_then(|limit| Instant::now().checked_add(limit)) {
-        control = control.with_deadline(deadline);
-    }
-    if progress.is_some() {
-        let reports = sender.clone();
-        control = control.with_listener(move |Progress { planner, attempt, round, remaining }| {
-            // Nobody listens any more once the work was interrupted.
-            let _ = reports.send(News::Progress(planner.to_owned(), attempt.to_owned(), round, remaining));
-        });
-    }
+    let listener: Listener = match progress {
+        None => Arc::new(|_| ()),
+        Some(_) => {
+            let reports = sender.clone();
+            Arc::new(move |Progress { planner, attempt, round, remaining }| {
+                // Nobody listens any more once the work was interrupted.
+                let _ = reports.send(News::Progress(planner.to_owned(), attempt.to_owned(), round, remaining));
+            })
+        }
+    };
+    let flag = Arc::clone(&interrupted);
     // The receiver is not `Sync`, so it is lent to the code without the lock and comes back.
     let mut receiver = receiver;
     thread::scope(|scope| {
         let worker = scope.spawn(move || {
-            let _ = sender.send(News::Done(work(control)));
+            let _ = sender.send(News::Done(pool.install(|| work(flag, listener))));
         });
         let mut latest = None;
         let mut told = Instant::now();
@@ -55,7 +62,13 @@ pub fn interruptible<T: Send + 'static>(
             });
             receiver = lent;
             match news {
-                Ok(News::Done(result)) => return raised.map_or(Ok(result), Err),
+                Ok(News::Done(result)) => {
+                    // What takes less than a tick is told of once.
+                    if let (None, Some(progress), Some(report)) = (&raised, progress, latest.take()) {
+                        progress.call1(report)?;
+                    }
+                    return raised.map_or(Ok(result), Err);
+                }
                 Ok(News::Progress(planner, attempt, round, remaining)) => {
                     latest = Some((planner, attempt, round, remaining));
                 }

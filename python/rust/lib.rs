@@ -1,6 +1,7 @@
 //! The extension module of the Python package `collsynth`: machines, planning, judging and lowering. What is not worth
 //! compiling is in Python, in `src/collsynth`.
 
+mod command;
 mod control;
 mod errors;
 mod judging;
@@ -11,8 +12,8 @@ mod slots;
 
 #[pyo3::pymodule]
 mod _collsynth {
-    use pyo3::prelude::*;
-
+    #[pymodule_export]
+    use super::command::{synth_call, synth_main};
     #[pymodule_export]
     use super::judging::{holding, judge, judge_file};
     #[pymodule_export]
@@ -22,14 +23,7 @@ mod _collsynth {
     #[pymodule_export]
     use super::planning::{planners, quantity, synthesize};
 
-    /// Runs the command `synth` with these words, the first of them its name; returns the exit code.
-    #[pyfunction]
-    fn synth_main(py: Python<'_>, words: Vec<std::ffi::OsString>) -> u8 {
-        py.detach(|| collsynth::cli::run(words))
-    }
-
-    #[pymodule_init]
-    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("__version__", env!("CARGO_PKG_VERSION"))
-    }
+    #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "as Python has it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
 }

@@ -25,6 +25,9 @@ use crate::errors;
 use crate::machine::Machine;
 use crate::slots;
 
+/// The numbers of a move: 5 of 32 bits.
+const MOVE_BYTES: usize = 5 * 4;
+
 /// A verified schedule.
 #[pyclass(frozen, module = "collsynth._collsynth")]
 pub struct Schedule {
@@ -166,20 +169,22 @@ impl Schedule {
     /// Every chunk move: step, from, to, chunk, op (0: copy, 1: reduce), 5 numbers of 32 bits each.
     fn moves<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let schedule = &self.verified.schedule;
-        let mut table: Vec<u8> = Vec::with_capacity(schedule.move_count() * 20);
-        for step in schedule.steps() {
-            for transfer in step.transfers {
-                let op = match transfer.op {
-                    Op::Copy => 0,
-                    Op::Reduce => 1,
-                };
-                for chunk in schedule.chunks(transfer) {
-                    let row = [step.number, transfer.from.0, transfer.to.0, chunk.0, op];
-                    table.extend(row.iter().flat_map(|number| number.to_ne_bytes()));
+        PyBytes::new_with(py, schedule.move_count() * MOVE_BYTES, |table| {
+            let mut rows = table.chunks_exact_mut(MOVE_BYTES);
+            for step in schedule.steps() {
+                for transfer in step.transfers {
+                    let op = match transfer.op {
+                        Op::Copy => 0,
+                        Op::Reduce => 1,
+                    };
+                    for (chunk, row) in schedule.chunks(transfer).iter().zip(&mut rows) {
+                        let numbers = [step.number, transfer.from.0, transfer.to.0, chunk.0, op];
+                        row.copy_from_slice(numbers.map(u32::to_ne_bytes).as_flattened());
+                    }
                 }
             }
-        }
-        Ok(PyBytes::new(py, &table))
+            Ok(())
+        })
     }
 
     /// What a chunk is called: `2>3` or `2>3.1`.
@@ -214,7 +219,7 @@ impl Schedule {
 
     /// Slots of input, output and scratch of each rank: 3 numbers of 32 bits for each rank.
     fn buffer_sizes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(numbers(py, &slots::sizes(&self.plain(py)?)))
+        numbers(py, &slots::sizes(&self.plain(py)?))
     }
 
     /// Every chunk move with the slots it reads and writes, and the copies before the first step; see `slots`.
@@ -223,7 +228,7 @@ impl Schedule {
         let (moves, copies) = py
             .detach(|| slots::tables(&self.verified, &program))
             .ok_or_else(|| errors::usage(py, "internal error: the program does not follow its schedule"))?;
-        Ok((numbers(py, &moves), numbers(py, &copies)))
+        Ok((numbers(py, &moves)?, numbers(py, &copies)?))
     }
 }
 
@@ -251,7 +256,11 @@ fn pair(value: Rational) -> (i128, i128) {
     (*value.numer(), *value.denom())
 }
 
-fn numbers<'py>(py: Python<'py>, table: &[i32]) -> Bound<'py, PyBytes> {
-    let bytes: Vec<u8> = table.iter().flat_map(|number| number.to_ne_bytes()).collect();
-    PyBytes::new(py, &bytes)
+fn numbers<'py>(py: Python<'py>, table: &[i32]) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, table.len() * 4, |bytes| {
+        for (number, place) in table.iter().zip(bytes.chunks_exact_mut(4)) {
+            place.copy_from_slice(&number.to_ne_bytes());
+        }
+        Ok(())
+    })
 }

@@ -11,7 +11,7 @@ use collsynth::report::verdict;
 use collsynth::schedule::{Origin, Solution};
 use collsynth::topology::{RankId, Topology};
 use collsynth::verify::{Options, Verified};
-use collsynth::{Request, cli};
+use collsynth::{Request, cli, planning_time};
 use pyo3::prelude::*;
 
 use crate::control::interruptible;
@@ -64,17 +64,17 @@ pub fn synthesize(
         Ok(limit) => limit,
         Err(error) => return Err(errors::usage(py, &format!("time_limit: {error}"))),
     };
-    // A pool for each call: a child process has none of the threads of a pool that its parent started.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(wish.threads.unwrap_or(0)).build();
-    let pool = pool.map_err(|error| errors::usage(py, &format!("cannot start threads: {error}")))?;
-    let topology = machine.0.clone();
-    let work = |control: Control| pool.install(|| wish.plan(topology, &control, time_limit));
-    let planned = interruptible(py, time_limit, progress, work)?;
+    let (topology, threads) = (machine.0.clone(), wish.threads);
+    let planned = interruptible(py, threads, progress, move |interrupted, listener| {
+        let control = Control::unlimited().with_interrupt(interrupted).with_listener(move |report| listener(report));
+        wish.plan(topology, control, time_limit)
+    })?;
     planned.map_err(|failure| errors::failure(py, &failure))
 }
 
 impl Wish {
-    fn plan(&self, topology: Topology, control: &Control, time_limit: Option<Duration>) -> Result<Schedule, Failure> {
+    fn plan(&self, topology: Topology, control: Control, time_limit: Option<Duration>) -> Result<Schedule, Failure> {
+        let called = Instant::now();
         check_ranks(&topology)?;
         let kind = self.kind(&topology)?;
         let parts = self.parts.unwrap_or(1);
@@ -82,9 +82,14 @@ impl Wish {
         let problem = Problem::new(topology, Collective { kind, parts })?;
         let smt = self.smt()?;
         let goal = self.goal(&smt)?;
+        let deadline = time_limit.and_then(|limit| called.checked_add(planning_time(&problem, limit)));
+        let control = match deadline {
+            Some(deadline) => control.with_deadline(deadline),
+            None => control,
+        };
         let started = Instant::now();
         let (topology, kind) = (problem.topology(), problem.collective().kind.clone());
-        let plan = Request::new(topology, kind).goal(goal).control(control.clone()).run();
+        let plan = Request::new(topology, kind).goal(goal).control(control).run();
         let plan = plan.map_err(|error| Failure::of_plan(&error, topology))?.into_inner();
         let planning = started.elapsed();
         let (account, planner, stopped) = (plan.account.clone(), plan.planner, plan.stopped);

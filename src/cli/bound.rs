@@ -10,6 +10,7 @@ use collsynth::report::{self, bounds};
 
 use super::collective_options::CollectiveOptions;
 use super::flow_limits::{Limits, is_stopped, of_flow};
+use super::progress::Ticker;
 use super::quantity::parse_duration;
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, Format, frontier, output, size};
@@ -48,23 +49,30 @@ impl BoundCommand {
         size::check_ranks(&topology)?;
         let kind = self.collective.kind(&self.topology, &topology)?;
         let problem = Problem::new(topology, Collective { kind, parts: self.parts })?;
+        let ticker = Ticker::new(false, "bounding");
         if self.frontier {
             size::check_chunks(problem.topology(), &problem.collective().kind, self.parts)?;
-            let (points, ending) = frontier::points(&problem, MOST_VARIABLES, self.time_limit)?;
+            let (points, ending) = frontier::points(&problem, MOST_VARIABLES, self.time_limit, &ticker)?;
+            ticker.finish();
             let json = || report::frontier::to_json(&problem, &points);
             self.format.print(|| report::frontier::to_text(&problem, &points), json)?;
             return Ok(ending);
         }
+        ticker.say("cuts and distances");
         let mut findings =
             bound::findings(&problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
         let limits = Limits::new(if self.lp { MOST_VARIABLES } else { 0 }, self.time_limit)?;
         let (flow, mut ending) = match self.lp {
-            true => flow(&problem, &limits.next())?,
+            true => {
+                ticker.say("the linear program of flows");
+                flow(&problem, &limits.next())?
+            }
             false => (None, Ending::Success),
         };
         if let Some(finding) = flow.as_ref().and_then(|flow| flow.finding.clone()) {
             bound::add(&mut findings, finding);
         }
+        ticker.say("what steps and volume allow together");
         let limit = limits.next();
         if let Some(finding) = bound::over_time(&problem, &bounds::best(&findings), &limit) {
             bound::add(&mut findings, finding);
@@ -72,6 +80,7 @@ impl BoundCommand {
         if limit.solver.check().is_err() {
             ending = Ending::Stopped;
         }
+        ticker.finish();
         let json = || bounds::to_json(&problem, &findings, flow.as_ref());
         self.format.print(|| bounds::to_text(&problem, &findings, flow.as_ref()), json)?;
         Ok(ending)

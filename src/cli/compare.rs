@@ -7,24 +7,27 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use collsynth::bound;
-use collsynth::certificate::Bounds;
+use collsynth::certificate::{Bounds, Rational};
 use collsynth::collective::{Collective, Kind};
 use collsynth::cost::Rates;
 use collsynth::plan::{Control, Goal, PlanError, StopReason, alternatives, planners};
 use collsynth::problem::Problem;
 use collsynth::report::bounds::sharpen;
 use collsynth::report::comparison::{Baseline, Comparison, Entry, Machine, Plot, Refusal};
+use collsynth::report::figures::count;
+use collsynth::report::machine::describe;
+use collsynth::report::paper;
 use collsynth::topology::{Topology, TopologySpec};
 
 use super::collective_options::CollectiveOptions;
 use super::pareto::PartsList;
 use super::plan_options::{goal_words, named, use_threads};
-use super::progress::{Ticker, interrupt_flag};
+use super::progress::{self, Ticker, control, interrupt_flag};
 use super::quantity::parse_duration;
 use super::rate_options::RateOptions;
 use super::sweep::{Place, Sweep};
 use super::topology_options::TopologyOptions;
-use super::{Ending, Failure, output, plan, size};
+use super::{Ending, Failure, compare_paper, output, plan, size};
 
 /// Planners that are compared only by name: their search may not end.
 const ONLY_NAMED: [&str; 1] = ["smt"];
@@ -41,8 +44,14 @@ pub struct CompareCommand {
     /// Many tori instead of one: dims=4x4,5x5,8x8, with faults=0,1,2 each with that many failed cables, drawn by the
     /// seed
     #[arg(long, num_args = 1..=2, value_name = "dims=..|faults=..", help_heading = "Machine",
-        conflicts_with_all = ["torus", "topology", "fail", "fail_link", "fail_rank", "wrap", "capacity"])]
+        conflicts_with_all = ["torus", "topology", "names", "fail", "fail_link", "fail_rank", "fail_box", "wrap", "capacity"])]
     sweep: Vec<String>,
+    /// The paper's table anew: all-to-all around one failed cable on five tori, planned and verified, beside the closed
+    /// forms of Qin et al., MICRO 2025
+    #[arg(long, help_heading = "Machine", conflicts_with_all = ["torus", "topology", "names", "fail", "fail_link",
+        "fail_rank", "fail_box", "wrap", "capacity", "sweep", "collective", "root", "demand",
+        "planners", "baseline", "parts"])]
+    paper: bool,
     #[command(flatten)]
     collective: CollectiveOptions,
     /// The planners to compare (ring,negotiated) [default: all but smt, which may never finish]; `synth planners` lists
@@ -112,6 +121,8 @@ struct Run<'a> {
     deadline: Option<Instant>,
     /// Planners still to ask, over all machines.
     left: u32,
+    /// Volume and steps of the best schedule so far on this machine.
+    best: Option<(Rational, usize)>,
     stopped: StopReason,
 }
 
@@ -125,6 +136,9 @@ struct Answer {
 
 impl CompareCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
+        if self.paper {
+            return self.run_paper();
+        }
         let names = self.names()?;
         let places = self.places()?;
         if self.format == CompareFormat::Svg && places.len() != 1 {
@@ -134,10 +148,11 @@ impl CompareCommand {
         let runs = names.len() + usize::from(self.baseline.is_some());
         let mut run = Run {
             command: self,
-            ticker: Ticker::new(self.quiet),
+            ticker: Ticker::new(self.quiet, "comparing"),
             interrupted: interrupt_flag()?,
             deadline: self.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
             left: (runs * places.len()) as u32,
+            best: None,
             stopped: StopReason::Finished,
         };
         let rates = self.rates.rates(&places[0].topology)?;
@@ -152,6 +167,25 @@ impl CompareCommand {
             (StopReason::Finished, false) => Ending::Usage,
             _ => Ending::Stopped,
         })
+    }
+
+    /// The table of the paper.
+    fn run_paper(&self) -> Result<Ending, Failure> {
+        if self.format == CompareFormat::Svg {
+            return Err(Failure::usage("--paper is a table: it has no plot").hint("choose --format text, csv or json"));
+        }
+        use_threads(self.threads)?;
+        let ticker = Ticker::new(self.quiet, "planning");
+        let control = control(self.time_limit)?.with_listener(ticker.listener());
+        let lines = compare_paper::lines(&control, self.seed, &ticker)?;
+        ticker.finish();
+        let text = match self.format {
+            CompareFormat::Csv => paper::to_csv(&lines),
+            CompareFormat::Json => format!("{:#}\n", paper::to_json(&lines)),
+            CompareFormat::Text | CompareFormat::Svg => paper::to_text(&lines),
+        };
+        output::deliver(&self.output, &text)?;
+        Ok(if control.stop().is_some() { Ending::Stopped } else { Ending::Success })
     }
 
     /// The planners asked for.
@@ -198,6 +232,7 @@ impl Run<'_> {
     /// Asks all planners for schedules on one machine.
     fn machine(&mut self, place: &Place, names: &[String]) -> Result<Machine, Failure> {
         let topology = &place.topology;
+        self.best = None;
         size::check_ranks(topology)?;
         let kind = self.command.collective.kind(&self.command.topology, topology)?;
         let most_parts = self.command.parts.numbers().iter().flat_map(|parts| parts.iter().copied()).max();
@@ -288,6 +323,7 @@ impl Run<'_> {
         words: &[String],
     ) -> Result<Answer, Failure> {
         let (control, started) = (self.control(), Instant::now());
+        self.ticker.say(format!("{}, {} to go", describe(topology), count(self.left as usize, "planner")));
         self.left = self.left.saturating_sub(1);
         let (parts, prices) = (self.command.parts.numbers(), self.command.rates.prices(rates));
         match alternatives(named(name)?, topology, kind, parts, &prices, self.command.seed, &control) {
@@ -300,7 +336,8 @@ impl Run<'_> {
                         Entry::new(&verified, planner, account.phases(), rates, self.command.command_of(words, &goal));
                     Ok((entry, verified.bounds.clone()))
                 };
-                let found = found.into_iter().map(entry).collect::<Result<_, Failure>>()?;
+                let found = found.into_iter().map(entry).collect::<Result<Vec<_>, Failure>>()?;
+                self.note_best(&found);
                 Ok(Answer { found: Ok(found), stopped, time })
             }
             Err(error) => {
@@ -310,6 +347,17 @@ impl Run<'_> {
                 };
                 let stopped = if let PlanError::Stopped { stopped } = error { stopped } else { StopReason::Finished };
                 Ok(Answer { found: Err((reason, applies)), stopped, time: started.elapsed() })
+            }
+        }
+    }
+
+    /// Shows the least volume so far.
+    fn note_best(&mut self, found: &[(Entry, Bounds)]) {
+        for (entry, _) in found {
+            let figures = (entry.volume, entry.steps);
+            if self.best.is_none_or(|best| figures < best) {
+                self.best = Some(figures);
+                self.ticker.best(format!("{} by {}", progress::figures(entry.steps, entry.volume), entry.planner));
             }
         }
     }

@@ -17,9 +17,10 @@ use collsynth::topology::{RankId, Topology};
 use collsynth::verify::{Options, verify};
 
 use super::lower::LowerOptions;
-use super::quantity::parse_bytes;
+use super::naming::named;
+use super::quantity::{parse_bytes, parse_one_bandwidth, parse_seconds};
 use super::topology_options::read_machine;
-use super::{Ending, Failure, input, output, show};
+use super::{Ending, Failure, caller, input, output, show};
 
 /// The length of a chunk unless stated.
 const CHUNK_BYTES: u64 = 4096;
@@ -41,6 +42,16 @@ pub struct ExportCommand {
     /// For goal and chakra: bytes of a chunk (256KiB; 4KiB, unless stated)
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     chunk_bytes: Option<u64>,
+    /// For trace: times for messages of this size (64KiB), with --alpha and --bandwidth; without, a millisecond for
+    /// each unit of width
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, requires_all = ["alpha", "bandwidth"])]
+    message_bytes: Option<u64>,
+    /// For trace: the time a step takes to start (1us)
+    #[arg(long, value_name = "TIME", value_parser = parse_seconds, requires_all = ["message_bytes", "bandwidth"])]
+    alpha: Option<f64>,
+    /// For trace: what a link of capacity 1 carries (50GB/s)
+    #[arg(long, value_name = "RATE", value_parser = parse_one_bandwidth, requires_all = ["message_bytes", "alpha"])]
+    bandwidth: Option<f64>,
     /// Write to this file (.gz: compressed) instead of standard output. For chakra: a folder, or the prefix of the file
     /// names (NAME.0.et, NAME.1.et, ...)
     #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
@@ -144,6 +155,11 @@ impl ExportCommand {
         if self.chunk_bytes.is_some() && !matches!(format, ExportFormat::Goal | ExportFormat::Chakra) {
             return Err(Failure::usage("--chunk-bytes is for goal and chakra: the other formats count chunks"));
         }
+        if self.alpha.is_some() && format != ExportFormat::Trace {
+            return Err(Failure::usage("--message-bytes, --alpha and --bandwidth are for trace")
+                .hint("--chunk-bytes states the size of a chunk for goal and chakra"));
+        }
+        caller::tell("reading");
         let text = input::read_text(&self.file)?;
         let is_program = json::is_program(&text);
         if let Some(option) = self.options.stated().filter(|_| is_table || is_program) {
@@ -151,6 +167,7 @@ impl ExportCommand {
                 if is_program { "a program is lowered already" } else { "csv and trace show the schedule itself" };
             return Err(Failure::usage(format!("{option} has no meaning here: {what}")));
         }
+        caller::tell("verifying");
         if is_program {
             return self.of_program(&judged_program(&self.file, &text)?);
         }
@@ -158,7 +175,10 @@ impl ExportCommand {
         let room = input::room(&text)?;
         match self.to {
             ExportFormat::Csv => self.write(&csv::to_string(&*show::verified(solution, "exported", room)?)),
-            ExportFormat::Trace => self.write(&trace::to_string(&*show::verified(solution, "exported", room)?)),
+            ExportFormat::Trace => {
+                let verified = show::verified(solution, "exported", room)?;
+                self.write(&trace::to_string(&verified, self.prices().as_ref()))
+            }
             ExportFormat::Msccl | ExportFormat::Rccl | ExportFormat::Goal | ExportFormat::Chakra => {
                 self.of_program(&self.options.lower(solution, room)?)
             }
@@ -181,6 +201,12 @@ impl ExportCommand {
                     .hint("export the schedule it was lowered from"))
             }
         }
+    }
+
+    /// The prices by which a trace runs.
+    fn prices(&self) -> Option<trace::Prices> {
+        let (alpha, bandwidth) = self.alpha.zip(self.bandwidth)?;
+        Some(trace::Prices { alpha, bandwidth, message_bytes: self.message_bytes? })
     }
 
     fn chunk_bytes(&self) -> u64 {
@@ -230,6 +256,7 @@ impl ImportCollective {
 impl ImportCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
         self.check_options()?;
+        caller::tell("reading");
         let text = input::read_text(&self.file)?;
         let solution = match self.from {
             ImportFormat::Msccl => return self.program(&text),
@@ -238,6 +265,7 @@ impl ImportCommand {
             ImportFormat::Forestcoll => forestcoll::parse(&text, self.machine()?),
         };
         let solution = solution.map_err(|error| unreadable(&self.file, &text, &error))?;
+        caller::tell("verifying");
         output::deliver_file(self.output.as_deref(), &json::solution_to_string(&solution), "schedule")?;
         let report = verify(&solution, &Options { memory: input::room(&text)?, ..Options::default() });
         let name = self.file.display().to_string();
@@ -345,10 +373,9 @@ impl ImportCommand {
 /// MSCCL XML, and where ranks failed, how to get it.
 fn xml(program: &Program, dialect: msccl::Dialect) -> Result<String, Failure> {
     msccl::to_string(program, dialect).map_err(|error| match error {
-        msccl::ExportError::FailedRank { .. } => {
-            Failure::usage(error).hint("--renumber MAP numbers the live ranks anew, and writes the old numbers to MAP")
-        }
-        _ => Failure::usage(error),
+        msccl::ExportError::FailedRank { .. } => Failure::usage(named(program.problem.topology(), error))
+            .hint("--renumber MAP numbers the live ranks anew, and writes the old numbers to MAP"),
+        _ => Failure::usage(named(program.problem.topology(), error)),
     })
 }
 

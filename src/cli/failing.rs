@@ -59,18 +59,20 @@ impl Family {
 }
 
 /// The name of a unit of a family: `2-3` for a cable, `2>3` for a link, `5` for a rank. Of two cables between the same
-/// ranks, the direction tells: `0-1,x+`.
+/// ranks, the direction tells: `0-1,x+`. Where ranks have names, they follow: `2-3 (node2-node3)`.
 pub fn name(topology: &Topology, unit: &Unit) -> String {
     let one = |id: LinkId, sign: char| {
         let link = topology.link(id);
         let doubled = topology.links_between(link.from, link.to).count() > 1;
         let direction = link.direction.filter(|_| doubled).map(|direction| format!(",{direction}")).unwrap_or_default();
-        format!("{}{sign}{}{direction}", link.from, link.to)
+        let names = topology.rank_name(link.from).zip(topology.rank_name(link.to));
+        let names = names.map(|(from, to)| format!(" ({from}{sign}{to})")).unwrap_or_default();
+        format!("{}{sign}{}{direction}{names}", link.from, link.to)
     };
     match (unit.links.as_slice(), unit.ranks.first()) {
         ([link], _) => one(*link, '>'),
         ([link, ..], _) => one(*link, '-'),
-        ([], rank) => rank.map(RankId::to_string).unwrap_or_default(),
+        ([], rank) => rank.map(|&rank| topology.numbered_name(rank)).unwrap_or_default(),
     }
 }
 

@@ -16,15 +16,15 @@ const LISTED: usize = 8;
 #[derive(Args)]
 #[command(next_help_heading = "Machine")]
 pub struct FailureOptions {
-    /// A failed cable, both directions: two neighbors and their dimension, 2,3,x or 2.0.0,3.0.0,x; the dimension can be
-    /// left out where one cable joins them. Repeatable
+    /// A failed cable, both directions: two neighbors and their dimension, 2,3,x or 2.0.0,3.0.0,x or by their names;
+    /// the dimension can be left out where one cable joins them. Repeatable
     #[arg(long, allow_negative_numbers = true, value_name = "U,V[,DIM]")]
     fail: Vec<Ends>,
     /// Like --fail, but only the link from U to V failed. Repeatable
     #[arg(long, allow_negative_numbers = true, value_name = "U,V[,DIM]")]
     fail_link: Vec<Ends>,
-    /// Failed ranks: numbers and ranges (4-7,12) or coordinates (2.2.0,3.2.0). They leave the collective, the others
-    /// keep their numbers. Repeatable
+    /// Failed ranks: numbers and ranges (4-7,12), coordinates (2.2.0,3.2.0) or names. They leave the collective, the
+    /// others keep their numbers. Repeatable
     #[arg(long, allow_negative_numbers = true, value_name = "RANK[-RANK],..")]
     fail_rank: Vec<String>,
     /// Failed ranks: a box of coordinates, from one corner to the opposite one (2.2.0..3.3.0). Where the second lies
@@ -128,14 +128,14 @@ impl From<TopologyError> for WrongRanks {
 pub(super) fn listed(text: &str, built: &Topology) -> Result<Vec<RankId>, WrongRanks> {
     let mut ranks = Vec::new();
     for word in text.split(',').map(str::trim) {
-        // A rank by itself comes first.
-        match (built.parse_rank(word), word.split_once('-')) {
+        // A rank by itself comes first: names may have a `-`.
+        match (built.parse_rank(word), range(word, built)) {
             (Ok(rank), _) => ranks.push(rank),
             (Err(_), Some((from, to))) if from.contains('.') && to.contains('.') => {
                 let message = format!("`{word}` is no range: ranges are of rank numbers, as in 4-7");
                 return Err(WrongRanks::Words(format!("{message}; of coordinates, --fail-box {from}..{to} is a box")));
             }
-            (Err(_), Some((from, to))) if !from.is_empty() => {
+            (Err(_), Some((from, to))) => {
                 let (from, to) = (built.parse_rank(from)?, built.parse_rank(to)?);
                 if from > to {
                     return Err(WrongRanks::Words(format!("`{word}` goes down: write {to}-{from}")));
@@ -146,6 +146,13 @@ pub(super) fn listed(text: &str, built: &Topology) -> Result<Vec<RankId>, WrongR
         }
     }
     Ok(ranks)
+}
+
+/// The ends of a range, if the word may be one.
+fn range<'a>(word: &'a str, built: &Topology) -> Option<(&'a str, &'a str)> {
+    let mut cuts = word.match_indices('-').map(|(at, _)| (&word[..at], &word[at + 1..]));
+    let known = cuts.find(|(from, to)| built.parse_rank(from).is_ok() && built.parse_rank(to).is_ok());
+    known.or_else(|| word.split_once('-').filter(|(from, _)| from.starts_with(|letter: char| letter.is_ascii_digit())))
 }
 
 /// The machine with failures that repeat each other; cables come before the links that are parts of them.

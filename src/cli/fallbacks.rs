@@ -155,7 +155,7 @@ impl BuildCommand {
             );
         }
         fs::create_dir_all(&self.output).map_err(folder)?;
-        let ticker = Ticker::new(self.quiet);
+        let ticker = Ticker::new(self.quiet, "planning");
         let control = control(None)?.with_listener(ticker.listener());
         let one = |(number, class): (usize, &Covered)| {
             let Covered { family, names, failed, sets } = class;

@@ -11,6 +11,7 @@ use collsynth::schedule::Solution;
 use collsynth::verify::{Options, Verified};
 
 use super::flow_limits::{Limits, is_stopped, of_flow};
+use super::progress::Ticker;
 use super::{Ending, Failure, output};
 
 /// The most numbers of steps tried.
@@ -18,7 +19,12 @@ const MOST_POINTS: u32 = 64;
 
 /// The points from the fewest steps there can be up to the first that allows the least volume there can be; fewer, and
 /// [`Ending::Stopped`], if Ctrl-C comes or a program takes too long.
-pub fn points(problem: &Problem, variables: usize, time: Option<Duration>) -> Result<(Vec<Point>, Ending), Failure> {
+pub fn points(
+    problem: &Problem,
+    variables: usize,
+    time: Option<Duration>,
+    ticker: &Ticker,
+) -> Result<(Vec<Point>, Ending), Failure> {
     let limits = Limits::new(variables, time)?;
     let mut least = bound::find(problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
     if let Some(bound::Claim::Volume(volume)) = bound::flow_bound(problem, &limits.next())
@@ -32,6 +38,7 @@ pub fn points(problem: &Problem, variables: usize, time: Option<Duration>) -> Re
     let least_width = least.least_width(problem.parts());
     let mut points: Vec<Point> = Vec::new();
     for steps in (least.least_steps()..).take(MOST_POINTS as usize).skip_while(|&steps| steps == 0) {
+        ticker.say(format!("{steps} steps"));
         let bound = match bound::stepped_bound(problem, steps, &limits.next()) {
             // What is there is worth printing.
             Err(FlowError::TooLarge { .. }) if !points.is_empty() => break,
@@ -41,7 +48,7 @@ pub fn points(problem: &Problem, variables: usize, time: Option<Duration>) -> Re
             }
             bound => bound.map_err(|error| of_flow(&error, problem))?,
         };
-        let control = limits.control();
+        let control = limits.control().with_listener(ticker.listener());
         let done = bound.least_width(problem.parts()) <= least_width;
         points.push(Point { bound, planned: planned(problem, steps, &control)? });
         if control.stop() == Some(StopReason::Interrupted) {

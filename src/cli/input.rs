@@ -6,7 +6,7 @@ use std::path::Path;
 use collsynth::format::{file, json};
 use collsynth::limits::{FILE_WORD, Limits, MEMORY_WORD};
 
-use super::Failure;
+use super::{Failure, caller};
 
 /// The limits on input: the defaults, or what the environment states.
 pub fn limits() -> Result<Limits, Failure> {
@@ -21,7 +21,10 @@ pub fn room(text: &str) -> Result<u64, Failure> {
 
 /// Reads a text; `-` is standard input.
 pub fn read_text(path: &Path) -> Result<String, Failure> {
-    Ok(file::read_text(path, limits()?.file)?)
+    match (path == Path::new("-")).then(caller::input).flatten() {
+        Some(text) => Ok(text),
+        None => Ok(file::read_text(path, limits()?.file)?),
+    }
 }
 
 /// What a file of ours is that was given where another kind is wanted.

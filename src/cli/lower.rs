@@ -10,7 +10,9 @@ use collsynth::program::{Barriers, Program};
 use collsynth::renumber::{Renumbered, renumber};
 use collsynth::report::audit::{Audited, Source, headline, table};
 use collsynth::schedule::Solution;
+use collsynth::topology::RankId;
 
+use super::naming::named;
 use super::{Ending, Failure, input, output, show};
 
 /// Lower a schedule to a rank program, without a step clock
@@ -46,7 +48,7 @@ pub struct LowerOptions {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     slots: Option<u32>,
     /// Number the live ranks without gaps, for runtimes that know no other numbers, and write the old number of each,
-    /// a line `rank,was`, to this file
+    /// a line `rank,was` (and its name, if it has one), to this file
     #[arg(long, value_name = "FILE")]
     renumber: Option<PathBuf>,
 }
@@ -89,10 +91,14 @@ impl LowerOptions {
     pub fn lower(&self, solution: Solution, room: u64) -> Result<Program, Failure> {
         let mut verified = show::verified(solution, "lowered", room)?;
         if let Some(path) = &self.renumber {
-            let Renumbered { solution, was } = renumber(&verified).map_err(Failure::usage)?;
+            let Renumbered { solution, was } =
+                renumber(&verified).map_err(|error| Failure::usage(named(verified.problem.topology(), error)))?;
             verified = show::verified(solution, "lowered", room)?;
-            let lines = was.iter().enumerate().map(|(rank, was)| format!("{rank},{was}\n"));
-            output::deliver(path, &format!("rank,was\n{}", lines.collect::<String>()))?;
+            let topology = verified.problem.topology();
+            let named = if topology.spec().names.is_empty() { "" } else { ",name" };
+            let name = |rank| topology.rank_name(RankId(rank)).map(|name| format!(",{name}")).unwrap_or_default();
+            let lines = was.iter().zip(0..).map(|(was, rank)| format!("{rank},{was}{}\n", name(rank)));
+            output::deliver(path, &format!("rank,was{named}\n{}", lines.collect::<String>()))?;
         }
         let barriers = match self.barriers {
             None | Some(BarrierName::None) => Barriers::None,
@@ -100,7 +106,8 @@ impl LowerOptions {
             Some(BarrierName::Global) => Barriers::Global,
         };
         let target = Target { barriers, in_place: self.in_place, slots: self.slots };
-        let program = lower(&verified, &target).map_err(Failure::usage)?;
+        let topology = verified.problem.topology();
+        let program = lower(&verified, &target).map_err(|error| Failure::usage(named(topology, error)))?;
         let report = audit(&program, &audit::AuditOptions::default());
         if report.holds() {
             return Ok(program);

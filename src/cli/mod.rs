@@ -1,8 +1,10 @@
 //! The command line: one file per command. The only place that prints, reads the environment or exits.
 
 mod bound;
+mod caller;
 mod collective_options;
 mod compare;
+mod compare_paper;
 mod completions;
 mod convert;
 mod ending;
@@ -16,6 +18,7 @@ mod group_options;
 mod input;
 mod lower;
 mod manual;
+mod naming;
 mod output;
 mod pareto;
 mod plan;
@@ -55,6 +58,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use output::Format;
 
+pub use caller::{Answer, Listener, call};
 pub use ending::{Ending, Failure};
 pub use plan_options::goal_words;
 pub use quantity::{parse_bytes, parse_one_bandwidth, parse_seconds};
@@ -142,8 +146,10 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(cli) => cli,
         Err(error) => {
             let error = usage::pointed(error, &Cli::command());
-            // A failure to print it has nowhere to be reported.
-            let _ = error.print();
+            if !caller::note(error.render().to_string().trim_end()) {
+                // A failure to print it has nowhere to be reported.
+                let _ = error.print();
+            }
             return error.exit_code() as u8;
         }
     };

@@ -10,7 +10,7 @@ use collsynth::schedule::Origin;
 use collsynth::shown::shown_lines;
 use serde_json::Value;
 
-use super::Failure;
+use super::{Failure, caller};
 
 /// Who reads an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -98,7 +98,7 @@ pub struct Output {
 impl Output {
     /// Writes text as it is.
     pub fn write(&mut self, text: &str) -> Result<(), Failure> {
-        if self.closed {
+        if self.closed || caller::print(text) {
             return Ok(());
         }
         let mut stdout = io::stdout().lock();
@@ -125,5 +125,8 @@ pub fn print(text: &str) -> Result<(), Failure> {
 
 /// Writes lines to standard error; a failure to do so has nowhere to be reported.
 pub fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{}", shown_lines(text));
+    let shown = shown_lines(text).to_string();
+    if !caller::note(&shown) {
+        let _ = writeln!(io::stderr(), "{shown}");
+    }
 }

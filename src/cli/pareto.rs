@@ -1,9 +1,10 @@
 //! `synth pareto`: the trade of steps against volume.
 
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use collsynth::bound;
 use collsynth::collective::{Collective, Kind};
 use collsynth::cost::Price;
@@ -15,10 +16,10 @@ use collsynth::topology::Topology;
 
 use super::collective_options::CollectiveOptions;
 use super::plan_options::{planner_choice, planner_names, use_threads};
-use super::progress::{Ticker, control};
+use super::progress::{Ticker, control, figures};
 use super::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_seconds};
 use super::topology_options::TopologyOptions;
-use super::{Ending, Failure, Format, plan, size};
+use super::{Ending, Failure, output, plan, size};
 
 /// Show the trade of steps against volume
 ///
@@ -66,10 +67,26 @@ pub struct ParetoCommand {
     smt_backend: Option<SmtBackend>,
     /// The form of the answer
     #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
-    format: Format,
+    format: ParetoFormat,
+    /// Write the answer to this file instead of standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true, help_heading = "Output")]
+    output: PathBuf,
     /// No progress
     #[arg(short, long, help_heading = "Output")]
     quiet: bool,
+}
+
+/// The forms of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ParetoFormat {
+    /// A table for people
+    Text,
+    /// A line for each schedule and size
+    Csv,
+    /// For programs
+    Json,
+    /// A plot, with the bounds
+    Svg,
 }
 
 /// `1,2,5` or `auto`
@@ -108,7 +125,7 @@ impl ParetoCommand {
         let kind = self.collective.kind(&self.topology, &topology)?;
         let parts = self.parts(&topology, &kind)?;
         use_threads(self.threads)?;
-        let ticker = Ticker::new(self.quiet);
+        let ticker = Ticker::new(self.quiet, "planning");
         let control = control(self.time_limit)?.with_listener(ticker.listener());
         let smt = Smt { backend: self.smt_backend.unwrap_or_default(), ..Smt::new() };
         let planner = planner_choice(&self.planner, &smt)?;
@@ -116,6 +133,7 @@ impl ParetoCommand {
         let (mut front, mut refuted) = (Front::default(), None);
         let stopped = trace(&topology, &kind, &goal, &parts, &control, |goal, plan| match self.point(goal, plan) {
             Ok(point) => {
+                ticker.best(figures(point.steps, point.volume));
                 front.insert(point.steps, point.volume, point);
             }
             Err(failure) => refuted = refuted.take().or(Some(failure)),
@@ -130,7 +148,13 @@ impl ParetoCommand {
         let mut bounds = bound::find(&problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
         points.iter().for_each(|point| sharpen(&mut bounds, point.volume_bound()));
         let curve = Curve { problem: &problem, bounds: &bounds, points: &points, prices: &self.prices(), stopped };
-        self.format.print(|| curve.to_text(), || curve.to_json())?;
+        let text = match self.format {
+            ParetoFormat::Text => curve.to_text(),
+            ParetoFormat::Csv => curve.to_csv(),
+            ParetoFormat::Json => format!("{:#}\n", curve.to_json()),
+            ParetoFormat::Svg => curve.to_svg().map_err(Failure::usage)?,
+        };
+        output::deliver(&self.output, &text)?;
         let proven = points.len() == 1 && points[0].quality.steps.is_certified() && curve.gap(&points[0]) == Some(0.0);
         Ok(if stopped == StopReason::Finished || proven { Ending::Success } else { Ending::Stopped })
     }

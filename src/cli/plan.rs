@@ -1,10 +1,9 @@
 //! `synth` without a subcommand: plan, verify, write, summarize.
 
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::Args;
-use collsynth::bound;
 use collsynth::collective::Collective;
 use collsynth::format::json;
 use collsynth::plan::{Control, Goal, Plan, PlanError, Smt, StopReason};
@@ -15,7 +14,7 @@ use collsynth::report::summary::Summary;
 use collsynth::report::verdict;
 use collsynth::schedule::{Origin, Solution};
 use collsynth::verify::{Options, Verified};
-use collsynth::{PlannedSchedule, Request};
+use collsynth::{PlannedSchedule, Request, planning_time};
 
 use super::collective_options::CollectiveOptions;
 use super::plan_options::{PlanOptions, use_threads};
@@ -23,9 +22,6 @@ use super::progress::{Ticker, control};
 use super::smt_options::SmtOptions;
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, Format, output, proof, size};
-
-/// What a time limit sets aside for verifying a move: twice what was measured on large machines.
-const VERIFYING_A_MOVE: Duration = Duration::from_nanos(100);
 
 /// Plan a collective.
 #[derive(Args)]
@@ -63,10 +59,10 @@ impl PlanCommand {
         size::check_chunks(&topology, &kind, parts)?;
         let problem = Problem::new(topology, Collective { kind, parts })?;
         use_threads(self.options.threads)?;
-        let ticker = Ticker::new(self.quiet);
+        let mut ticker = Ticker::new(self.quiet, "planning");
         let started = Instant::now();
-        let limit = self.options.time_limit.map(|limit| limit - verifying_time(&problem, limit));
-        let control = control(limit)?.with_listener(ticker.listener());
+        let limit = self.options.time_limit.map(|limit| planning_time(&problem, limit));
+        let control = control(limit)?.with_listener(ticker.listener()).with_incumbents(ticker.incumbents());
         let smt = self.smt.planner();
         let goal = self.options.goal(&smt)?;
         let plan = self.plan(&problem, &goal, &smt, control)?;
@@ -79,11 +75,18 @@ impl PlanCommand {
         let verifying = started.elapsed();
         ticker.say("writing");
         let written = json::solution_to_string(&verified);
-        ticker.finish();
-        output::deliver_file(self.output.as_deref(), &written, "schedule")?;
-
+        match self.output.as_deref().filter(|path| *path != Path::new("-")) {
+            Some(path) => output::deliver(path, &written)?,
+            None => {
+                // The line would stand in the text.
+                ticker.finish();
+                output::deliver_file(self.output.as_deref(), &written, "schedule")?;
+                ticker = Ticker::new(self.quiet, "summing up");
+            }
+        }
         let quality = Quality::new(&verified.problem, &verified.schedule, &verified.bounds);
         if !self.quiet {
+            ticker.say("summing up");
             let price = self.options.price();
             let observed = verified.report().observed.as_ref();
             let summary = Summary {
@@ -97,6 +100,7 @@ impl PlanCommand {
                 price,
                 cost: Cost::new(&verified),
             };
+            ticker.finish();
             self.format.note(&summary);
             if self.format == Format::Text {
                 output::suggest(self.output.as_deref());
@@ -134,16 +138,6 @@ impl PlanCommand {
         words.extend(self.options.words(goal, &self.smt));
         words.join(" ")
     }
-}
-
-/// The part of a time limit, half at most, that verifying will take: the moves of a schedule on its volume bound.
-fn verifying_time(problem: &Problem, limit: Duration) -> Duration {
-    let moves = bound::find(problem).ok().and_then(|bounds| bounds.volume).map_or(0.0, |bound| {
-        let capacity = problem.topology().live_links().map(|id| f64::from(problem.topology().link(id).capacity));
-        let volume = *bound.at_least.numer() as f64 / *bound.at_least.denom() as f64;
-        volume * f64::from(problem.parts()) * capacity.sum::<f64>()
-    });
-    VERIFYING_A_MOVE.mul_f64(moves).min(limit / 2)
 }
 
 /// Has a planned schedule judged.

@@ -50,7 +50,7 @@ impl PolishCommand {
             Failure::new(Ending::Refuted, format!("{} does not hold\n{findings}", self.file.display()))
                 .hint("only a schedule that holds can be polished")
         })?;
-        let ticker = Ticker::new(self.quiet);
+        let ticker = Ticker::new(self.quiet, "polishing");
         let control = control(self.time_limit)?.with_listener(ticker.listener());
         let started = Instant::now();
         let plan = self.polished(&given, &control)?;

@@ -1,57 +1,148 @@
 //! Progress on standard error, if it is a terminal; and Ctrl-C.
 
-use std::sync::Arc;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use collsynth::plan::{Control, Progress};
+use collsynth::certificate::Rational;
+use collsynth::plan::{Control, Incumbent, Progress};
+use collsynth::report::figures::{count, exact_and_decimal, fine_percent, times};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::caller::{self, Listener};
 use super::{Failure, output};
 
 /// The exit code of a program that a second Ctrl-C ended, as shells report it.
 const ABORTED: i32 = 130;
 
-/// A line that shows the current attempt.
-pub struct Ticker(ProgressBar);
+/// Work that is done sooner shows no line, so that none flickers.
+const UNSEEN: Duration = Duration::from_millis(400);
+/// From one state of the line to the next.
+const BETWEEN: Duration = Duration::from_millis(100);
+
+/// A line that shows the time that has passed, the phase, what is tried in it, and the best so far. It ends
+/// when dropped. A caller in place of a terminal is told of phases and attempts.
+pub struct Ticker {
+    said: Arc<Mutex<Said>>,
+    /// Draws the line until this is gone; nobody does where the line is not seen.
+    drawing: Option<(Sender<()>, JoinHandle<()>)>,
+    caller: Option<Listener>,
+}
+
+/// What the line says.
+#[derive(Default)]
+struct Said {
+    phase: String,
+    attempt: String,
+    best: String,
+}
 
 impl Ticker {
     /// Draws on standard error if it is a terminal, unless `quiet`.
-    pub fn new(quiet: bool) -> Self {
-        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let bar = ProgressBar::with_draw_target(None, target).with_style(style());
-        if !bar.is_hidden() {
-            bar.enable_steady_tick(Duration::from_millis(100));
-        }
-        Self(bar)
+    pub fn new(quiet: bool, phase: &str) -> Self {
+        let said = Arc::new(Mutex::new(Said { phase: phase.to_owned(), ..Said::default() }));
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style());
+        let caller = caller::listener();
+        let drawing = (!quiet && caller.is_none() && !bar.is_hidden()).then(|| {
+            let (stop, stopped) = channel();
+            let said = Arc::clone(&said);
+            (stop, thread::spawn(move || draw(&bar, &said, &stopped)))
+        });
+        Self { said, drawing, caller }
     }
 
     /// What a planner calls with its progress, from any thread.
     pub fn listener(&self) -> impl Fn(Progress<'_>) + Send + Sync + 'static {
-        let bar = self.0.clone();
+        let (said, seen, caller) = (Arc::clone(&self.said), self.drawing.is_some(), self.caller.clone());
         move |progress: Progress<'_>| {
+            if let Some(caller) = &caller {
+                return caller(progress);
+            }
             let Progress { planner, attempt, round, remaining } = progress;
-            bar.set_message(match (round, remaining) {
-                (0, 0) => format!("{planner}: {attempt}"),
-                _ => format!("{planner}: {attempt}; round {round}, {remaining} to mend"),
-            });
+            if seen {
+                lock(&said).attempt = match (round, remaining) {
+                    (0, 0) => format!("{planner}: {attempt}"),
+                    _ => format!("{planner}: {attempt}; round {round}, {remaining} to mend"),
+                };
+            }
         }
     }
 
-    /// Shows the next task.
-    pub fn say(&self, message: &'static str) {
-        self.0.set_message(message);
+    /// What planning calls with the best schedule so far, from any thread.
+    pub fn incumbents(&self) -> impl Fn(Incumbent<'_>) + Send + Sync + 'static {
+        let said = Arc::clone(&self.said);
+        move |Incumbent { parts, steps, volume, bound, .. }| {
+            let above = |bound| match times(volume, bound) - 1.0 {
+                0.0 => ", on its bound".to_owned(),
+                gap => format!(", {} above its bound", fine_percent(gap)),
+            };
+            let gap = bound.filter(|&bound| bound > Rational::from(0)).map(above).unwrap_or_default();
+            let parts = if parts > 1 { format!(" in {parts} parts") } else { String::new() };
+            lock(&said).best = format!("{}{parts}{gap}", figures(steps, volume));
+        }
     }
 
-    /// Shows how far something is.
-    pub fn tell(&self, message: String) {
-        self.0.set_message(message);
+    /// Shows the next phase.
+    pub fn say(&self, phase: impl Into<String>) {
+        let mut said = lock(&self.said);
+        said.phase = phase.into();
+        if let Some(caller) = &self.caller {
+            caller(Progress { planner: caller::TOOL, attempt: &said.phase, round: 0, remaining: 0 });
+        }
+        said.attempt.clear();
+    }
+
+    /// Shows the best so far.
+    pub fn best(&self, best: String) {
+        lock(&self.said).best = best;
     }
 
     /// Removes the line.
-    pub fn finish(self) {
-        self.0.finish_and_clear();
+    pub fn finish(self) {}
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        if let Some((stop, thread)) = self.drawing.take() {
+            drop(stop);
+            // A line that could not be drawn matters to nobody.
+            let _ = thread.join();
+        }
     }
+}
+
+impl fmt::Display for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { phase, best, attempt } = self;
+        f.write_str(phase)?;
+        // Before the attempt, which may be cut off at the edge of the terminal.
+        if !best.is_empty() {
+            write!(f, " (best {best})")?;
+        }
+        if attempt.is_empty() { Ok(()) } else { write!(f, ": {attempt}") }
+    }
+}
+
+fn draw(bar: &ProgressBar, said: &Mutex<Said>, stopped: &Receiver<()>) {
+    let mut wait = UNSEEN;
+    while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+        bar.set_message(lock(said).to_string());
+        bar.tick();
+        wait = BETWEEN;
+    }
+    bar.finish_and_clear();
+}
+
+fn lock(said: &Mutex<Said>) -> MutexGuard<'_, Said> {
+    said.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// `6 steps, volume 34`.
+pub fn figures(steps: usize, volume: Rational) -> String {
+    format!("{}, volume {}", count(steps, "step"), exact_and_decimal(volume))
 }
 
 /// The time that has passed, then what is being done, cut off at the edge of the terminal.
@@ -74,6 +165,9 @@ pub fn within(control: Control, time_limit: Option<Duration>) -> Control {
 
 /// A flag that the first Ctrl-C (or a termination signal) sets; the second one ends the program at once.
 pub fn interrupt_flag() -> Result<Arc<AtomicBool>, Failure> {
+    if let Some(flag) = caller::interrupted() {
+        return Ok(flag);
+    }
     let flag = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&flag);
     ctrlc::set_handler(move || {
@@ -84,4 +178,22 @@ pub fn interrupt_flag() -> Result<Arc<AtomicBool>, Failure> {
     })
     .map_err(|error| Failure::usage(format!("cannot listen for Ctrl-C: {error}")))?;
     Ok(flag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_has_the_phase_the_attempt_and_the_best() {
+        let ticker = Ticker::new(true, "planning");
+        let line = || lock(&ticker.said).to_string();
+        assert_eq!(line(), "planning");
+        let incumbent = Incumbent { planner: "trees", parts: 1, steps: 6, volume: 34.into(), bound: Some(32.into()) };
+        ticker.incumbents()(incumbent);
+        lock(&ticker.said).attempt = "trees: try 4".to_owned();
+        assert_eq!(line(), "planning (best 6 steps, volume 34, 6.2 % above its bound): trees: try 4");
+        ticker.say("verifying");
+        assert_eq!(line(), "verifying (best 6 steps, volume 34, 6.2 % above its bound)");
+    }
 }

@@ -7,17 +7,19 @@ use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use collsynth::audit::{self, AuditedProgram};
 use collsynth::format::json;
+use collsynth::program::Operation;
 use collsynth::report::audit::{Audited, Source};
-use collsynth::report::run::{RunReport, block_for, sizes_to_text};
+use collsynth::report::run::{RunReport, block_for, size_row, sizes_heading};
 use collsynth::runtime::tcp::{self, RankTable, TcpOptions, TcpTransport};
 use collsynth::runtime::{Communicator, Dtype, Group, ReduceOp, RunError, Runnable, Sample, Transport, Trial, threads};
-use collsynth::topology::RankId;
+use collsynth::topology::{RankId, Topology};
 use half::{bf16, f16};
 
-use super::output::note;
+use super::naming::named;
+use super::output::{Output, note};
 use super::progress::Ticker;
 use super::quantity::{parse_bytes, parse_bytes_or_none, parse_duration};
-use super::run_calls::{Outcome, outcomes};
+use super::run_calls::{Outcome, outcomes, repeats};
 use super::secret::secret;
 use super::suggest::OneOf;
 use super::{Ending, Failure, Format, input, show};
@@ -65,9 +67,9 @@ pub struct RunCommand {
     /// How ranks are joined
     #[arg(long, value_enum, default_value = "threads")]
     transport: TransportName,
-    /// The number of timed calls
-    #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u32).range(1..))]
-    repeat: u32,
+    /// The number of timed calls [default: as many as move 4 GiB over all links, at most 20]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: Option<u32>,
     /// Drives the data: the same seed gives the same data
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -104,17 +106,30 @@ enum TransportName {
     Mpi,
 }
 
+/// The calls that every rank makes.
+#[derive(Clone, Copy)]
+struct Calls<'a> {
+    repeat: u32,
+    /// The rank that tells what comes next.
+    said_by: Option<RankId>,
+    say: &'a (dyn Fn(&str) + Sync),
+}
+
 /// A rank, and why it failed.
 type Trouble = (RankId, RunError);
 
 impl RunCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
+        let ticker = Ticker::new(false, &format!("judging {}", self.file.display()));
         let text = input::read_text(&self.file)?;
         if json::is_program(&text) {
-            return self.run_typed(Runnable::from(&self.audited(&text)?));
+            let program = self.audited(&text)?;
+            ticker.finish();
+            return self.run_typed(Runnable::from(&program));
         }
-        let solution = show::parse(&self.file, &text)?;
-        self.run_typed(Runnable::from(&show::verified(solution, "run", input::room(&text)?)?))
+        let solution = show::verified(show::parse(&self.file, &text)?, "run", input::room(&text)?)?;
+        ticker.finish();
+        self.run_typed(Runnable::from(&solution))
     }
 
     /// The rank program in a text, if it holds.
@@ -155,10 +170,31 @@ impl RunCommand {
             let report = self.measured::<E>(runnable, self.bytes)?;
             return self.print(&report);
         };
-        let runs = sizes.map(|bytes| self.measured::<E>(runnable, bytes)).collect::<Result<Vec<_>, _>>()?;
-        let json = || runs.iter().map(RunReport::to_json).collect();
-        self.format.print(|| sizes_to_text(&runs), json)?;
+        let mut runs = Vec::new();
+        let mut out = Output::default();
+        for bytes in sizes {
+            let run = self.measured::<E>(runnable, bytes)?;
+            if self.format == Format::Text {
+                let heading = if runs.is_empty() { sizes_heading(&run) } else { String::new() };
+                out.write(&(heading + &size_row(&run)))?;
+            }
+            runs.push(run);
+        }
+        if self.format == Format::Json {
+            out.write(&format!("{:#}\n", runs.iter().map(RunReport::to_json).collect::<serde_json::Value>()))?;
+        }
         Ok(if runs.iter().all(RunReport::holds) { Ending::Success } else { Ending::Refuted })
+    }
+
+    /// The timed calls of this size.
+    fn repeats(&self, runnable: Runnable<'_>, bytes: u64) -> u32 {
+        let moves = match runnable {
+            Runnable::Schedule(schedule) => schedule.schedule.move_count(),
+            Runnable::Program(program) => program.operations().iter().map(sent).sum(),
+        };
+        let problem = runnable.problem();
+        let block = block_for(problem, bytes, self.dtype) as u64 * self.dtype.bytes() as u64;
+        self.repeat.unwrap_or_else(|| repeats(moves, block / u64::from(problem.parts())))
     }
 
     /// The sizes of a sweep.
@@ -189,31 +225,34 @@ impl RunCommand {
     fn measured<'a, E: Sample>(&self, runnable: Runnable<'a>, bytes: u64) -> Result<RunReport<'a>, Failure> {
         let topology = runnable.problem().topology();
         let trial = self.trial::<E>(runnable, bytes)?;
-        let ticker = Ticker::new(false);
-        ticker.say("running");
+        let ticker = Ticker::new(false, "running");
+        let size = collsynth::report::figures::bytes(bytes);
+        let say = |what: &str| ticker.say(format!("running {size}: {what}"));
+        let repeat = self.repeats(runnable, bytes);
+        let calls = Calls { repeat, said_by: topology.live_ranks().next(), say: &say };
         let only = self.rank.as_ref().map(|text| topology.parse_rank(text)).transpose().map_err(Failure::usage)?;
         let outcomes = match (self.transport, only, &self.rank_table) {
             (TransportName::Threads, None, None) => {
-                threads::run(runnable, self.timeout, |communicator| self.on_rank(&trial, communicator))
-                    .map_err(|error| broken(&[error.to_string()]))?
+                threads::run(runnable, self.timeout, |communicator| self.on_rank(&trial, communicator, &calls))
+                    .map_err(|error| broken(topology, &[error.to_string()]))?
             }
             (TransportName::Group, None, None) => {
-                let outcomes = self.in_group(runnable, &trial);
-                outcomes.map_err(|error| broken(&[error.to_string()]))?.into_iter().map(Ok).collect()
+                let outcomes = self.in_group(runnable, &trial, &calls);
+                outcomes.map_err(|error| broken(topology, &[error.to_string()]))?.into_iter().map(Ok).collect()
             }
             (TransportName::Tcp, None, None) => {
-                tcp::run_on_loopback(runnable, self.timeout, |communicator| self.on_rank(&trial, communicator))
-                    .map_err(|error| broken(&[error.to_string()]))?
+                tcp::run_on_loopback(runnable, self.timeout, |communicator| self.on_rank(&trial, communicator, &calls))
+                    .map_err(|error| broken(topology, &[error.to_string()]))?
             }
-            (TransportName::Tcp, Some(rank), Some(path)) => vec![self.one_rank(runnable, &trial, rank, path)?],
+            (TransportName::Tcp, Some(rank), Some(path)) => vec![self.one_rank(runnable, &trial, rank, path, &calls)?],
             _ => return Err(Failure::usage("--rank, --rank-table and --secret-file go with --transport tcp")),
         };
         let (outcomes, troubles) = sorted(outcomes);
         ticker.finish();
         if !troubles.is_empty() {
-            return Err(broken(&troubles));
+            return Err(broken(topology, &troubles));
         }
-        let report = self.report(runnable, block_for(runnable.problem(), bytes, self.dtype), only, &outcomes);
+        let report = self.report(runnable, block_for(runnable.problem(), bytes, self.dtype), only, &outcomes, repeat);
         if report.bytes() != bytes && runnable.problem().collective().kind.has_volume() {
             note(&format!(
                 "note: {bytes} bytes do not divide into blocks of {}: {} were run",
@@ -230,11 +269,13 @@ impl RunCommand {
         let (problem, block) = (runnable.problem(), block_for(runnable.problem(), self.bytes, self.dtype));
         let job = super::run_mpi::Job::join()?;
         let communicator = job.communicator(runnable, self.timeout)?;
-        let outcome = self.on_rank(trial, communicator);
-        let outcome = outcome.unwrap_or_else(|(rank, error)| job.end(&broken(&[format!("rank {rank}: {error}")])));
+        let repeat = self.repeats(runnable, self.bytes);
+        let outcome = self.on_rank(trial, communicator, &Calls { repeat, said_by: None, say: &|_| {} });
+        let outcome = outcome
+            .unwrap_or_else(|(rank, error)| job.end(&broken(problem.topology(), &[format!("rank {rank}: {error}")])));
         let times: Vec<Duration> = std::iter::once(outcome.time).chain(outcome.steps.iter().copied()).collect();
-        let mut report = self.report(runnable, block, Some(outcome.rank), &[outcome]);
-        let shared = job.share::<E>(problem, block, self.op, self.repeat, &times, report.holds());
+        let mut report = self.report(runnable, block, Some(outcome.rank), &[outcome], repeat);
+        let shared = job.share::<E>(problem, block, self.op, repeat, &times, report.holds());
         (report.time, report.steps, report.library) = (shared.time, shared.steps, shared.library);
         report.rank = report.rank.filter(|_| !shared.holds);
         if shared.prints || !report.holds() {
@@ -254,6 +295,7 @@ impl RunCommand {
         block: usize,
         rank: Option<RankId>,
         outcomes: &[Outcome],
+        repeat: u32,
     ) -> RunReport<'a> {
         let steps = outcomes.iter().map(|one| one.steps.len()).max().unwrap_or_default();
         let longest = |step: usize| outcomes.iter().map(|one| one.steps[step]).max().unwrap_or_default();
@@ -269,7 +311,7 @@ impl RunCommand {
             op: self.op,
             block,
             seed: self.seed,
-            repeat: self.repeat,
+            repeat,
             rank,
             time: outcomes.iter().map(|one| one.time).max().unwrap_or_default(),
             steps: (0..steps).map(longest).collect(),
@@ -291,6 +333,7 @@ impl RunCommand {
         trial: &Trial<E>,
         rank: RankId,
         path: &Path,
+        calls: &Calls<'_>,
     ) -> Result<Result<Outcome, Trouble>, Failure> {
         let text = input::read_text(path)?;
         let table = RankTable::parse(&text, runnable.problem().topology().rank_count())
@@ -300,9 +343,10 @@ impl RunCommand {
             note(NO_SECRET);
         }
         let connected = TcpTransport::connect(&table, rank, &runnable.peers(rank), &options);
-        let transport = connected.map_err(|error| broken(&[format!("rank {rank}: {error}")]))?;
-        let communicator = Communicator::new(transport, runnable);
-        Ok(self.on_rank(trial, communicator.map_err(|error| broken(&[format!("rank {rank}: {error}")]))?))
+        let failed = |why: String| broken(runnable.problem().topology(), &[format!("rank {rank}: {why}")]);
+        let transport = connected.map_err(|error| failed(error.to_string()))?;
+        let communicator = Communicator::new(transport, runnable).map_err(|error| failed(error.to_string()))?;
+        Ok(self.on_rank(trial, communicator, &Calls { said_by: Some(rank), ..*calls }))
     }
 
     /// Runs one rank.
@@ -310,9 +354,15 @@ impl RunCommand {
         &self,
         trial: &Trial<E>,
         mut communicator: Communicator<T>,
+        calls: &Calls<'_>,
     ) -> Result<Outcome, Trouble> {
         let rank = communicator.rank();
-        let outcomes = outcomes(trial, &[rank], self.repeat, |buffers| {
+        let say = |what: &str| {
+            if calls.said_by == Some(rank) {
+                (calls.say)(what);
+            }
+        };
+        let outcomes = outcomes(trial, &[rank], calls.repeat, say, |buffers| {
             trial.call(&mut communicator, &mut buffers[0]).map_err(|error| (rank, error))?;
             Ok(vec![communicator.step_times().to_vec()])
         });
@@ -320,13 +370,26 @@ impl RunCommand {
     }
 
     /// Runs all ranks in this process, in calls made together.
-    fn in_group<E: Sample>(&self, runnable: Runnable<'_>, trial: &Trial<E>) -> Result<Vec<Outcome>, RunError> {
+    fn in_group<E: Sample>(
+        &self,
+        runnable: Runnable<'_>,
+        trial: &Trial<E>,
+        calls: &Calls<'_>,
+    ) -> Result<Vec<Outcome>, RunError> {
         let mut group = Group::new(runnable)?;
         let live: Vec<RankId> = runnable.problem().topology().live_ranks().collect();
-        outcomes(trial, &live, self.repeat, |buffers| {
+        outcomes(trial, &live, calls.repeat, calls.say, |buffers| {
             trial.call_group(&mut group, buffers)?;
             Ok(group.step_times().collect())
         })
+    }
+}
+
+/// The chunks that an operation sends.
+fn sent(operation: &Operation) -> usize {
+    match *operation {
+        Operation::Send { count, .. } | Operation::Receive { count, forward: Some(_), .. } => count as usize,
+        _ => 0,
     }
 }
 
@@ -347,8 +410,8 @@ fn sorted(outcomes: Vec<Result<Outcome, Trouble>>) -> (Vec<Outcome>, Vec<String>
 }
 
 /// Some ranks failed.
-fn broken(troubles: &[String]) -> Failure {
-    let shown = troubles.iter().cloned();
+fn broken(topology: &Topology, troubles: &[String]) -> Failure {
+    let shown = troubles.iter().map(|trouble| named(topology, trouble));
     let text = collsynth::report::figures::shortened(shown, 5, "\n  ");
     Failure::usage(format!("it could not be carried out\n  {text}"))
 }

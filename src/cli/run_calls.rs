@@ -14,15 +14,35 @@ pub struct Outcome {
     pub repeated: bool,
 }
 
-/// Makes one call to compare, one to warm up, `repeat` timed ones, and the first one again. A call returns the times of
-/// each rank's steps.
+/// Bytes over all links that the timed calls of a run move together, if nobody states how many there are: about a
+/// second's work of one core.
+const TIMED_BYTES: u64 = 4 << 30;
+/// The most timed calls of such a run.
+const MOST_TIMED: u64 = 20;
+
+/// The number of timed calls unless it is stated, the same on every rank.
+pub fn repeats(moves: usize, chunk_bytes: u64) -> u32 {
+    let moved = (moves as u64).saturating_mul(chunk_bytes).max(1);
+    (TIMED_BYTES / moved).clamp(1, MOST_TIMED) as u32
+}
+
+/// Makes one call to compare, one to warm up, `repeat` timed ones, and the first one again; `say` hears what comes
+/// next. A call returns the times of each rank's steps.
 pub fn outcomes<E: Sample, F>(
     trial: &Trial<E>,
     ranks: &[RankId],
     repeat: u32,
+    say: impl Fn(&str),
     mut call: impl FnMut(&mut [Buffers<E>]) -> Result<Vec<Vec<Duration>>, F>,
 ) -> Result<Vec<Outcome>, F> {
+    say("drawing data");
     let buffers = || ranks.iter().map(|&rank| trial.buffers(rank)).collect::<Vec<Buffers<E>>>();
+    let mut next = 0;
+    let mut call = |buffers: &mut [Buffers<E>]| {
+        next += 1;
+        say(&format!("call {next} of {}", repeat + 3));
+        call(buffers)
+    };
     let mut first = buffers();
     call(&mut first)?;
     let mut again = buffers();
@@ -37,6 +57,7 @@ pub fn outcomes<E: Sample, F>(
     let time = started.elapsed() / repeat;
     again = buffers();
     call(&mut again)?;
+    say("comparing");
     let outcome = |(at, steps): (usize, Vec<Duration>)| Outcome {
         rank: ranks[at],
         time,

@@ -71,8 +71,7 @@ impl Shrinking<'_> {
 
     fn control(&self) -> Result<(Control, Ticker), Failure> {
         let control = control(self.time_limit)?;
-        let ticker = Ticker::new(false);
-        ticker.say("shrinking");
+        let ticker = Ticker::new(false, "shrinking");
         Ok((control, ticker))
     }
 

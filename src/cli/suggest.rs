@@ -40,7 +40,8 @@ pub fn meant<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
     };
     let typed = || {
         let near = names.iter().map(|name| (distance(&wanted, &bare(name)), name));
-        near.filter(|(typos, name)| *typos <= MOST_TYPOS && 2 * typos < name.len()).min_by_key(|(typos, _)| *typos)
+        near.filter(|(typos, name)| *typos <= MOST_TYPOS && 2 * typos < name.len().min(wanted.len()))
+            .min_by_key(|(typos, _)| *typos)
     };
     alike.or_else(known).or_else(|| typed().map(|(_, name)| name)).copied()
 }

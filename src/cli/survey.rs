@@ -194,7 +194,7 @@ impl SurveyCommand {
         let mut is_known = vec![false; tasks.len()];
         known.iter().filter(|record| record.number < tasks.len()).for_each(|record| is_known[record.number] = true);
         let open: Vec<usize> = (0..tasks.len()).filter(|&number| !is_known[number] && is_mine(number)).collect();
-        let ticker = Ticker::new(self.quiet);
+        let ticker = Ticker::new(self.quiet, "surveying");
         let stop = interrupt_flag()?;
         let control = Control::unlimited().with_interrupt(stop.clone());
         let done = AtomicUsize::new(0);
@@ -210,7 +210,7 @@ impl SurveyCommand {
                 let Task { names, sets, .. } = &tasks[number];
                 let record = Record { number, set: names.clone(), sets: *sets, outcome };
                 store.keep(&record)?;
-                ticker.tell(format!("{} of {} classes", done.fetch_add(1, Ordering::Relaxed) + 1, open.len()));
+                ticker.say(format!("{} of {} classes", done.fetch_add(1, Ordering::Relaxed) + 1, open.len()));
                 Ok(Some(record))
             })
             .collect();

@@ -20,6 +20,10 @@ pub struct TopologyOptions {
     /// Read the machine from a JSON file (- for standard input); `synth topology --format json` writes one
     #[arg(long, value_name = "FILE")]
     topology: Option<PathBuf>,
+    /// Host names of the ranks: a file with one a line, in the order of the ranks, or a JSON list. Options then take
+    /// names (--fail node17,node18), answers state them, and files carry them
+    #[arg(long, value_name = "FILE")]
+    names: Option<PathBuf>,
     #[command(flatten)]
     failures: FailureOptions,
     /// Which dimensions of --torus close to rings: yes or no, for all (no: a mesh) or one per dimension (yes,no,yes).
@@ -60,7 +64,7 @@ impl TopologyOptions {
 
     /// The same with the notes.
     pub fn topology_and_notes(&self) -> Result<(Topology, Vec<String>), Failure> {
-        let spec = match (&self.torus, &self.topology) {
+        let mut spec = match (&self.torus, &self.topology) {
             (Some(extents), _) => self.torus_spec(extents)?,
             (None, Some(path)) => read_spec(path)?,
             (None, None) => {
@@ -68,6 +72,9 @@ impl TopologyOptions {
                     .hint("try `synth --torus 4x4x4 --fail 2,3,x`, or `synth --help`"));
             }
         };
+        if let Some(path) = &self.names {
+            spec.names = read_names(path)?;
+        }
         self.failures.apply(spec, |error| self.explain(error))
     }
 
@@ -81,9 +88,9 @@ impl TopologyOptions {
         error.explained(|error| self.explain(error))
     }
 
-    /// Is the machine read from standard input?
+    /// Is the machine, or are its names, read from standard input?
     pub fn reads_standard_input(&self) -> bool {
-        self.topology.as_deref() == Some(Path::new("-"))
+        [&self.topology, &self.names].into_iter().flatten().any(|path| path == Path::new("-"))
     }
 
     /// The options, as typed.
@@ -101,6 +108,9 @@ impl TopologyOptions {
         }
         if let Some(path) = &self.topology {
             words.extend(["--topology".to_owned(), path.display().to_string()]);
+        }
+        if let Some(path) = &self.names {
+            words.extend(["--names".to_owned(), path.display().to_string()]);
         }
         if let Some(Wrap(wrap)) = &self.wrap {
             let values: Vec<&str> = wrap.iter().map(|&wraps| if wraps { "yes" } else { "no" }).collect();
@@ -149,6 +159,13 @@ impl TopologyOptions {
             | TopologyError::OutsideTorus { .. }
             | TopologyError::NoCoordinates { .. } => failure
                 .hint(format!("`synth topology {}` lists the ranks and their links", self.machine_words().join(" "))),
+            TopologyError::WrongNameCount { .. } | TopologyError::NotAName { .. } | TopologyError::NameTwice { .. } => {
+                match &self.names {
+                    Some(path) => Failure::usage(format!("{}: {error}", path.display()))
+                        .hint("write the name of each rank on a line, in the order of the ranks"),
+                    None => failure,
+                }
+            }
             TopologyError::AmbiguousCable { .. } => failure.hint("write the direction as the dimension: U,V,x+"),
             _ => failure,
         }
@@ -228,6 +245,16 @@ fn read_spec(path: &Path) -> Result<TopologySpec, Failure> {
         Failure::usage(format!("{name}:{}:{}: {}", error.line, error.column, error.message))
             .hint("`synth schema topology` prints what a topology file looks like")
     })
+}
+
+/// Reads names of ranks: a line for each, or a JSON list. Comments begin with `#`.
+fn read_names(path: &Path) -> Result<Vec<String>, Failure> {
+    let text = input::read_text(path)?;
+    if text.trim_start().starts_with('[') {
+        return serde_json::from_str(&text).map_err(|error| Failure::usage(format!("{}: {error}", path.display())));
+    }
+    let lines = text.trim_end().lines().map(str::trim).filter(|line| !line.starts_with('#'));
+    Ok(lines.map(str::to_owned).collect())
 }
 
 pub(super) fn join<T: ToString>(items: &[T], separator: &str) -> String {

@@ -12,6 +12,7 @@ use collsynth::verify::Options;
 use serde_json::json;
 
 use super::output::Output;
+use super::progress::Ticker;
 use super::quantity::parse_duration;
 use super::shrink::Shrinking;
 use super::topology_options::read_machine;
@@ -84,7 +85,9 @@ impl VerifyCommand {
         let mut worst = Ruling::Holds;
         let mut all = Vec::new();
         for path in &self.files {
+            let ticker = Ticker::new(false, &format!("verifying {}", path.display()));
             let verdict = options.judge(path);
+            ticker.finish();
             worst = worst.max(verdict.ruling);
             match options.form {
                 Form::Text => out.write(&verdict.text)?,

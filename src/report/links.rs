@@ -69,15 +69,23 @@ impl<'a> LinkTable<'a> {
         table.to_string()
     }
 
-    /// Columns `from`, `to`, `link`, `capacity`, `alive`, `chunks`, `room`, `busy`, `peak_step`, `peak_chunks`.
+    /// Columns `from`, `to`, `link`, `capacity`, `alive`, `chunks`, `room`, `busy`, `peak_step`, `peak_chunks`; where
+    /// ranks have names, also `from_name` and `to_name`.
     pub fn to_csv(&self) -> String {
-        let mut text = "from,to,link,capacity,alive,chunks,room,busy,peak_step,peak_chunks\n".to_owned();
+        let topology = self.problem.topology();
+        let names = |rank| topology.rank_name(rank).map(|name| format!(",{name}")).unwrap_or_default();
+        let mut text = "from,to,link,capacity,alive,chunks,room,busy,peak_step,peak_chunks".to_owned();
+        text += if topology.spec().names.is_empty() { "\n" } else { ",from_name,to_name\n" };
         for line in &self.lines {
             let Link { from, to, direction, capacity, alive } = *self.problem.topology().link(line.id);
             let direction = direction.map_or(String::new(), |direction| direction.to_string());
             let (chunks, room, busy) = (line.chunks, self.room(line), self.busy(line));
             let peak = line.peak.map_or(",".to_owned(), |(step, chunks)| format!("{step},{chunks}"));
-            text += &format!("{from},{to},{direction},{capacity},{alive},{chunks},{room},{busy},{peak}\n");
+            text += &format!(
+                "{from},{to},{direction},{capacity},{alive},{chunks},{room},{busy},{peak}{}{}\n",
+                names(from),
+                names(to)
+            );
         }
         text
     }
@@ -89,6 +97,8 @@ impl<'a> LinkTable<'a> {
             json!({
                 "from": from.0,
                 "to": to.0,
+                "from_name": self.problem.topology().rank_name(from),
+                "to_name": self.problem.topology().rank_name(to),
                 "link": direction.map(|direction| direction.to_string()),
                 "capacity": capacity,
                 "alive": alive,

@@ -67,7 +67,8 @@ impl RunReport<'_> {
             );
         }
         table.remark("result", self.result());
-        let whose = self.rank.map(|rank| format!(" on rank {rank}")).unwrap_or_default();
+        let label = |rank| self.problem().topology().numbered_name(rank);
+        let whose = self.rank.map(|rank| format!(" on rank {}", label(rank))).unwrap_or_default();
         let calls = collsynth_verify::report::figures::count(self.repeat as usize, "call");
         table.remark("time", format!("{} a call{whose}, of {calls}", seconds(self.time.as_secs_f64())));
         if let Some(library) = self.library {
@@ -112,7 +113,7 @@ impl RunReport<'_> {
             "rank": self.rank.map(|rank| rank.0),
             "correct": self.mismatches.is_empty(),
             "repeatable": self.unrepeated.is_empty(),
-            "mismatches": self.mismatches.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "mismatches": self.mismatches.iter().map(|mismatch| mismatch.on(self.problem().topology())).collect::<Vec<_>>(),
             "seconds": self.time.as_secs_f64(),
             "library_seconds": self.library.map(|time| time.as_secs_f64()),
             "algbw": bandwidths.map(|(algorithm, _)| algorithm),
@@ -122,11 +123,15 @@ impl RunReport<'_> {
     }
 
     fn result(&self) -> String {
-        let mut wrong: Vec<String> = self.mismatches.iter().map(ToString::to_string).collect();
-        wrong.extend(self.unrepeated.iter().map(|rank| format!("rank {rank}: other bits in the second call")));
+        let topology = self.problem().topology();
+        let label = |rank| topology.numbered_name(rank);
+        let mut wrong: Vec<String> = self.mismatches.iter().map(|mismatch| mismatch.on(topology)).collect();
+        let unrepeated =
+            self.unrepeated.iter().map(|&rank| format!("rank {}: other bits in the second call", label(rank)));
+        wrong.extend(unrepeated);
         match (&wrong[..], self.rank) {
             ([], None) => format!("right on every rank, to the same bits twice (seed {})", self.seed),
-            ([], Some(rank)) => format!("right on rank {rank}, to the same bits twice (seed {})", self.seed),
+            ([], Some(rank)) => format!("right on rank {}, to the same bits twice (seed {})", label(rank), self.seed),
             _ => format!("WRONG: {}", wrong.join("; ")),
         }
     }
@@ -157,36 +162,33 @@ impl RunReport<'_> {
     }
 }
 
-/// Runs of several sizes, a line for each, in the columns of nccl-tests.
-pub fn sizes_to_text(runs: &[RunReport<'_>]) -> String {
-    let Some(first) = runs.first() else { return String::new() };
-    let mut text = format!("{}, run by {}\n", first.headline(), first.transport);
-    let headings = ["size (B)", "count", "type", "redop", "time", "algbw", "busbw", "wrong"];
-    let mut table = Table::new(&headings).indented(2);
-    for run in runs {
-        let bytes = run.bytes();
-        let bandwidths = run.bandwidths().map(|(algorithm, bus)| [algorithm, bus].map(rate));
-        let [algorithm, bus] = bandwidths.unwrap_or_else(|| ["-", "-"].map(str::to_owned));
-        table.row([
-            bytes.to_string(),
-            (bytes / run.dtype.bytes() as u64).to_string(),
-            run.dtype.name().to_owned(),
-            run.op.name().to_owned(),
-            seconds(run.time.as_secs_f64()),
-            algorithm,
-            bus,
-            (run.mismatches.len() + run.unrepeated.len()).to_string(),
-        ]);
-    }
-    let _ = write!(text, "{table}");
-    text.push_str(&wrong_to_text(runs));
-    text
+/// The line above runs of several sizes, and the names of the columns, which are those of nccl-tests.
+pub fn sizes_heading(first: &RunReport<'_>) -> String {
+    let columns = ["size (B)", "count", "type", "redop", "time", "algbw", "busbw", "wrong"].map(str::to_owned);
+    format!("{}, run by {}\n{}", first.headline(), first.transport, size_line(columns))
 }
 
-/// What was wrong, a line for each run that has it.
-fn wrong_to_text(runs: &[RunReport<'_>]) -> String {
-    let wrong = runs.iter().filter(|run| !run.holds());
-    wrong.map(|run| format!("\n  {} bytes: {}", run.bytes(), run.result())).collect()
+/// A run among those of several sizes; what was wrong follows on a line of its own.
+pub fn size_row(run: &RunReport<'_>) -> String {
+    let bytes = run.bytes();
+    let bandwidths = run.bandwidths().map(|(algorithm, bus)| [algorithm, bus].map(rate));
+    let [algorithm, bus] = bandwidths.unwrap_or_else(|| ["-", "-"].map(str::to_owned));
+    let line = size_line([
+        bytes.to_string(),
+        (bytes / run.dtype.bytes() as u64).to_string(),
+        run.dtype.name().to_owned(),
+        run.op.name().to_owned(),
+        seconds(run.time.as_secs_f64()),
+        algorithm,
+        bus,
+        (run.mismatches.len() + run.unrepeated.len()).to_string(),
+    ]);
+    if run.holds() { line } else { format!("{line}  {bytes} bytes: {}\n", run.result()) }
+}
+
+/// Columns of fixed widths, since lines come one by one.
+fn size_line([size, count, dtype, op, time, algorithm, bus, wrong]: [String; 8]) -> String {
+    format!("  {size:>12}  {count:>11}  {dtype:>4}  {op:>7}  {time:>9}  {algorithm:>12}  {bus:>12}  {wrong:>5}\n")
 }
 
 /// The elements of a block with which the larger of a rank's two buffers has about this many bytes; 0 only for 0 bytes.

@@ -157,6 +157,8 @@ impl<'a> StepTables<'a> {
             Some(json!({
                 "from": transfer.from.0,
                 "to": transfer.to.0,
+                "from_name": self.problem.topology().rank_name(transfer.from),
+                "to_name": self.problem.topology().rank_name(transfer.to),
                 "link": direction.map(|direction| direction.to_string()),
                 "op": if transfer.op == Op::Reduce { "reduce" } else { "copy" },
                 "load": self.schedule.chunks(transfer).len(),

@@ -109,6 +109,6 @@ impl Summary<'_> {
 }
 
 /// Steps and total width of all that was refuted.
-pub(super) fn refuted_to_json(refuted: &[Refutation]) -> Value {
+pub(crate) fn refuted_to_json(refuted: &[Refutation]) -> Value {
     refuted.iter().map(|of| json!({ "steps": of.steps, "total_width": of.width })).collect()
 }

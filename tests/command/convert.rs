@@ -24,6 +24,13 @@ fn out_and_in_again() {
         let output = bench.run(&format!("export s.json --to {format}"));
         assert!(output.status.success() && !output.stdout.is_empty(), "{format}");
     }
+    let priced = "export s.json --to trace --message-bytes 64KiB --alpha 1us --bandwidth 50GB/s";
+    assert!(bench.stdout(priced).contains("\"ts\":1,"), "transfers begin after a start-up");
+    for words in
+        ["s.json --to trace --alpha 1us", "s.json --to goal --message-bytes 1KiB --alpha 1us --bandwidth 1GB/s"]
+    {
+        assert_eq!(code(&bench, &format!("export {words}")).0, Some(2), "{words}");
+    }
     let (ending, said) = code(&bench, "export p.json --to csv");
     assert!(ending == Some(2) && said.contains("no steps to show"), "{said}");
 }

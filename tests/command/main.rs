@@ -7,6 +7,7 @@ mod failures;
 mod fallbacks;
 mod lower;
 mod mistakes;
+mod names;
 mod pareto;
 mod pictures;
 mod planning;

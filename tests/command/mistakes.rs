@@ -15,7 +15,7 @@ const MISTAKES: [(&str, i32, &[&str]); 50] = [
     ("--torus 4x4 --twist", 2, &["4x4 has no twist", "as in 4x8"]),
     ("--torus 4x4x4 --slice 4x4x5", 2, &["4x4x5 is no part of 4x4x4", "none larger"]),
     ("--torus 4x4x4 --slice 4x4", 2, &["4x4 is no part of 4x4x4", "an extent for each dimension"]),
-    ("--torus 3 --fail 0,1 --fail 0,2", 3, &["part 1: 1 rank: 0 (0)", "--fail-rank 0"]),
+    ("--torus 3 --fail 0,1 --fail 0,2", 3, &["part 1: 1 rank: 0", "--fail-rank 0"]),
     ("--torus 4 --fail-rank 0,1,2,3", 2, &["no rank is left alive"]),
     // Files.
     ("verify missing.json", 2, &["cannot read missing.json: No such file"]),

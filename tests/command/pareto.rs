@@ -66,11 +66,44 @@ fn no_point_dominates_another_and_each_can_be_planned_again() {
 }
 
 #[test]
+fn tables_and_plots_show_every_point() {
+    let words = "pareto --torus 4x4 --fail 0,1 --collective broadcast --parts 1,4,8";
+    let answer = json(&format!("{words} --format json"));
+    let points = answer["points"].as_array().expect("points");
+    let csv = |words: &str| text(&Bench::new().ended(0, words).stdout);
+    let table = csv(&format!("{words} --format csv"));
+    assert_eq!(table.lines().count(), 1 + points.len());
+    for (line, point) in table.lines().skip(1).zip(points) {
+        let head =
+            format!("{},{},{},", point["steps"]["value"], point["volume"]["value"].as_str().unwrap(), point["parts"]);
+        assert!(
+            line.starts_with(&head) && line.ends_with(&format!(",\"{}\"", point["command"].as_str().unwrap())),
+            "{line}"
+        );
+    }
+    assert_eq!(csv(&format!("{words} {PRICES} --format csv")).lines().count(), 1 + 2 * points.len());
+    let bench = Bench::new();
+    assert!(bench.ended(0, &format!("{words} --format svg -o plot.svg")).stdout.is_empty());
+    let svg = text(&bench.read("plot.svg"));
+    assert!(svg.matches("<circle").count() >= points.len() && svg.contains("bounds"), "{svg}");
+    for point in points {
+        assert!(svg.contains(point["planner"].as_str().unwrap()), "{point}");
+    }
+    let mut reader = quick_xml::Reader::from_str(&svg);
+    while reader.read_event().expect("well-formed XML") != quick_xml::events::Event::Eof {}
+    assert!(!svg.contains("NaN") && !svg.contains("#FFFFFF"), "readable on any background");
+    // A single rank owes nothing: there is no curve.
+    let refused = text(&bench.ended(2, "pareto --torus 1 --format svg").stderr);
+    assert!(refused.contains("there is no schedule to draw"), "{refused}");
+}
+
+#[test]
 fn a_limit_keeps_the_points_found() {
     let output = Bench::new()
         .ended(4, "pareto --torus 4x4x4 --fail 2,3 --collective all_reduce --parts 32,64 --time-limit 100ms");
     let table = text(&output.stdout);
-    assert!(table.contains(" packed_trees ") && table.ends_with("stopped by the time limit; there may be more\n"));
+    assert!(table.lines().count() >= 5 && table.contains(" --parts 32\n"), "{table}");
+    assert!(table.ends_with("stopped by the time limit; there may be more\n"), "{table}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn verify_says_where_and_what() {
     let output = bench.ended(1, "verify bad.json");
     let verdict = text(&output.stdout);
     assert!(
-        verdict.starts_with("bad.json: refuted\n  broadcast from 0 (0) on a ring of 3 ranks with 1 failed cable\n"),
+        verdict.starts_with("bad.json: refuted\n  broadcast from 0 on a ring of 3 ranks with 1 failed cable\n"),
         "{verdict}"
     );
     assert!(verdict.contains("\n  bad.json:7:7: T003: "), "{verdict}");

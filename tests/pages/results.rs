@@ -7,6 +7,8 @@ use collsynth::bound::{self, FlowLimit};
 use collsynth::certificate::Rational;
 use collsynth::collective::Kind;
 use collsynth::plan::{Goal, Plan};
+use collsynth::report::paper::{self, ClosedForms, Line, Reached};
+use collsynth::schedule::Solution;
 use collsynth::topology::RankId;
 
 use crate::support::pages::{decimal, hold, name, sections};
@@ -61,26 +63,28 @@ fn one_cable(page: &mut String) {
          | torus | without failure | bound | steps | volume | parts | steps | volume | MATEe | MATE | FoldedRing |\n\
          |---|---|---|---|---|---|---|---|---|---|---|\n",
     );
-    for (extents, parts) in [(&[4, 4][..], 7), (&[5, 5], 9), (&[8, 8], 15), (&[4, 4, 4], 31), (&[5, 5, 5], 49)] {
-        let whole = plan(extents, &[(0, 1)], &Kind::AllToAll, 1);
-        let fine = plan(extents, &[(0, 1)], &Kind::AllToAll, parts);
+    for (extents, parts) in paper::TORI {
+        let planned = |parts| Solution::from(plan(extents, &[paper::CABLE], &Kind::AllToAll, parts));
         let intact = bound_of(&plan(extents, &[], &Kind::AllToAll, 2));
-        let (k, d) = (i128::from(extents[0]), extents.len() as i128);
-        let r = if k % 2 == 0 { Rational::new(k, 4 * (k - 1)) } else { Rational::new(k + 1, 4 * k) };
-        let one = Rational::from(1);
-        let share = one / (Rational::from(d - 1) + r);
-        let (mate_e, mate, folded) = (intact * Rational::from(d) * share, intact * (one + share), intact / r);
-        let ((steps, volume), (fine_steps, fine_volume)) = (figures(&whole), figures(&fine));
+        let line = Line::new(extents, intact, &planned(1), &planned(parts));
+        let bold = |text: String, met: bool| if met { format!("**{text}**") } else { text };
+        let reached = |one: Reached| {
+            let (steps, volume) = (one.steps.0.to_string(), decimal(one.volume.0));
+            format!("{} | {}", bold(steps, one.steps.1), bold(volume, one.volume.1))
+        };
+        let ClosedForms { mate_e, mate, folded_ring } = line.closed;
         writeln!(
             page,
-            "| {} | {} | {} = {} | {steps} | {volume} | {parts} | {fine_steps} | {fine_volume} | {} | {} | {} |",
+            "| {} | {} | {} = {} | {} | {parts} | {} | {} | {} | {} |",
             name(extents),
             decimal(intact),
-            bound_of(&whole),
-            decimal(bound_of(&whole)),
+            line.bound,
+            decimal(line.bound),
+            reached(line.whole),
+            reached(line.fine),
             decimal(mate_e),
             decimal(mate),
-            decimal(folded),
+            decimal(folded_ring),
         )
         .unwrap();
     }

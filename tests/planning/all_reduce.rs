@@ -143,7 +143,8 @@ fn parts_are_chosen_and_the_message_size_decides() {
 
     let price = |message_bytes| Some(Price { message_bytes, alpha: 1e-6, bandwidth: 1e9 });
     let (steps, _) = figures(&auto(&broken, price(100)));
-    assert_eq!(steps, 8);
+    // Two halves of 4 steps, less what roots of several ranks save.
+    assert!(steps <= 6, "{steps} steps");
     let (steps, volume) = figures(&auto(&broken, price(1_000_000)));
     assert!(steps > 8 && volume <= near * Rational::new(104, 100), "{steps} steps, {volume}");
 }

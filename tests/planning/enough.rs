@@ -44,9 +44,9 @@ fn vectors_come_near_the_bound() {
 
 #[test]
 fn of_schedules_near_the_bound_the_shortest_is_taken() {
-    // Trees pipelined through steps of width 1 have the least volume and take 171 steps.
+    // Trees pipelined through steps of width 1 have the least volume and take 171 steps; halves with one root take 24.
     let plan = planned(&torus(&[8, 8, 8], &[], &[]), Kind::AllReduce, &Goal::default());
-    assert_eq!((plan.planner, plan.schedule.step_count(), plan.problem.parts()), ("composed", 24, 512));
+    assert!(plan.schedule.step_count() < 24, "{} in {}", plan.planner, plan.schedule.step_count());
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! Writes a Chrome trace, for Perfetto (ui.perfetto.dev) and chrome://tracing.
 //!
-//! A process is a rank, a track a link out of it, a slice a transfer; a step takes as many units of time as its width.
-//! Arrows follow each chunk from the transfer that brought it to those that carry it on, up to a limit. A counter shows
-//! the number of busy links. Event types of the Trace Event Format: `M` (names), `X` (slices), `s` and `f` (arrows),
+//! A process is a rank, a track a link out of it, a slice a transfer. Without prices, a step takes a millisecond for
+//! each unit of its width, and its transfers last as long; with prices, a step takes the time of the cost model
+//! (`alpha + width * chunk bytes / bandwidth`), and each transfer the part of it in which its link is busy. Arrows
+//! follow each chunk from the transfer that brought it to those that carry it on, up to a limit. A counter shows the
+//! number of busy links. Event types of the Trace Event Format: `M` (names), `X` (slices), `s` and `f` (arrows),
 //! `C` (counters).
 
 use std::collections::HashMap;
@@ -12,16 +14,37 @@ use collsynth_core::collective::ChunkId;
 use collsynth_core::schedule::Solution;
 use collsynth_core::topology::RankId;
 
-/// Microseconds of trace time per unit of width.
-const UNIT: u64 = 1000;
+/// Microseconds of trace time per unit of width, without prices.
+const UNIT: f64 = 1000.0;
 /// More arrows make viewers slow and pictures black.
 const MOST_ARROWS: usize = 50_000;
 /// Chunks named in a slice.
 const MOST_NAMED: usize = 16;
 
-/// The text of a trace. O(chunk moves).
-pub fn to_string(solution: &Solution) -> String {
+/// What steps and bytes cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prices {
+    /// Seconds a step takes to start.
+    pub alpha: f64,
+    /// Bytes per second over a link of capacity 1.
+    pub bandwidth: f64,
+    /// Bytes of a message (a shard, a vector).
+    pub message_bytes: u64,
+}
+
+/// Microseconds, to the picosecond.
+fn time(microseconds: f64) -> f64 {
+    (microseconds * 1e6).round() / 1e6
+}
+
+/// The text of a trace, by these prices if there are any. O(chunk moves).
+pub fn to_string(solution: &Solution, prices: Option<&Prices>) -> String {
     let (problem, schedule) = (&solution.problem, &solution.schedule);
+    // Microseconds that a step takes to start, and that a chunk takes over a link of capacity 1.
+    let (alpha, unit) = prices.map_or((0.0, UNIT), |prices| {
+        let chunk_bytes = prices.message_bytes as f64 / f64::from(problem.parts());
+        (prices.alpha * 1e6, chunk_bytes / prices.bandwidth * 1e6)
+    });
     let topology = problem.topology();
     let mut events = Vec::new();
     for rank in topology.live_ranks() {
@@ -37,13 +60,14 @@ pub fn to_string(solution: &Solution) -> String {
             ));
         }
     }
-    let mut start = 0;
+    let mut start = 0.0;
     let mut arrows = 0;
     // Process, track and time of each chunk's last arrival at each rank.
-    let mut brought: HashMap<(RankId, ChunkId), (RankId, usize, u64)> = HashMap::new();
+    let mut brought: HashMap<(RankId, ChunkId), (RankId, usize, f64)> = HashMap::new();
     for step in schedule.steps() {
-        let length = u64::from(step.width) * UNIT;
+        let length = f64::from(step.width) * unit;
         events.push(counter(start, step.transfers.len()));
+        start += alpha;
         let mut arrived = Vec::new();
         for transfer in step.transfers {
             let chunks = schedule.chunks(transfer);
@@ -51,31 +75,38 @@ pub fn to_string(solution: &Solution) -> String {
                 .links_between(transfer.from, transfer.to)
                 .find(|&id| transfer.via.is_none() || topology.link(id).direction == transfer.via);
             let track = link.map_or(0, |id| id.index());
+            let capacity = link.map_or(1, |id| topology.link(id).capacity);
+            let lasts = match prices {
+                Some(_) => chunks.len() as f64 * unit / f64::from(capacity),
+                None => length,
+            };
             let mut named: Vec<String> =
                 chunks.iter().take(MOST_NAMED).map(|&chunk| problem.chunk_label(chunk)).collect();
             if chunks.len() > MOST_NAMED {
                 named.push(format!("and {} more", chunks.len() - MOST_NAMED));
             }
             let labels = serde_json::Value::from(named.join(" "));
-            let (from, count) = (transfer.from, chunks.len());
+            let (from, count, at, lasting) = (transfer.from, chunks.len(), time(start), time(lasts));
             events.push(format!(
-                r#"{{"ph":"X","pid":{from},"tid":{track},"ts":{start},"dur":{length},"name":"step {}: {count} to {}","args":{{"chunks":{labels}}}}}"#,
+                r#"{{"ph":"X","pid":{from},"tid":{track},"ts":{at},"dur":{lasting},"name":"step {}: {count} to {}","args":{{"chunks":{labels}}}}}"#,
                 step.number, transfer.to
             ));
             for &chunk in chunks {
-                if let Some(&(pid, tid, at)) = brought.get(&(from, chunk))
+                if let Some(&(pid, tid, sent)) = brought.get(&(from, chunk))
                     && arrows < MOST_ARROWS
                 {
                     arrows += 1;
                     let name = serde_json::Value::from(problem.chunk_label(chunk));
                     events.push(format!(
-                        r#"{{"ph":"s","id":{arrows},"pid":{pid},"tid":{tid},"ts":{at},"name":{name},"cat":"chunk"}}"#
+                        r#"{{"ph":"s","id":{arrows},"pid":{pid},"tid":{tid},"ts":{sent},"name":{name},"cat":"chunk"}}"#
                     ));
                     events.push(format!(
-                        r#"{{"ph":"f","bp":"e","id":{arrows},"pid":{from},"tid":{track},"ts":{start},"name":{name},"cat":"chunk"}}"#
+                        r#"{{"ph":"f","bp":"e","id":{arrows},"pid":{from},"tid":{track},"ts":{at},"name":{name},"cat":"chunk"}}"#
                     ));
                 }
-                arrived.push(((transfer.to, chunk), (from, track, start + length - 1)));
+                // Within the slice, shortly before its end.
+                let sent = time(start + lasts - f64::min(1.0, lasts / 1000.0));
+                arrived.push(((transfer.to, chunk), (from, track, sent)));
             }
         }
         brought.extend(arrived);
@@ -88,6 +119,7 @@ pub fn to_string(solution: &Solution) -> String {
     out
 }
 
-fn counter(at: u64, busy: usize) -> String {
+fn counter(at: f64, busy: usize) -> String {
+    let at = time(at);
     format!(r#"{{"ph":"C","pid":0,"ts":{at},"name":"busy links","args":{{"links":{busy}}}}}"#)
 }

@@ -4,6 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use collsynth_core::certificate::{Bounds, Rational};
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::Schedule;
 use collsynth_lp::Limit;
 
 /// Why a planner stopped.
@@ -41,7 +44,23 @@ pub struct Progress<'a> {
     pub remaining: u64,
 }
 
+/// The best schedule so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Incumbent<'a> {
+    /// Who found it.
+    pub planner: &'a str,
+    /// Parts of a message.
+    pub parts: u32,
+    /// Its steps.
+    pub steps: usize,
+    /// Its volume.
+    pub volume: Rational,
+    /// The bound on the volume of any schedule, if one is known.
+    pub bound: Option<Rational>,
+}
+
 type Listener = dyn Fn(Progress<'_>) + Send + Sync;
+type IncumbentListener = dyn Fn(Incumbent<'_>) + Send + Sync;
 
 /// Tells a planner when to stop and where to report progress.
 #[derive(Clone, Default)]
@@ -49,6 +68,7 @@ pub struct Control {
     deadline: Option<Instant>,
     interrupted: Arc<AtomicBool>,
     listener: Option<Arc<Listener>>,
+    incumbents: Option<Arc<IncumbentListener>>,
 }
 
 impl Control {
@@ -70,6 +90,11 @@ impl Control {
     /// Reports progress to this function, from any thread.
     pub fn with_listener(self, listener: impl Fn(Progress<'_>) + Send + Sync + 'static) -> Self {
         Self { listener: Some(Arc::new(listener)), ..self }
+    }
+
+    /// Reports every schedule that is better than those before it to this function, from any thread.
+    pub fn with_incumbents(self, listener: impl Fn(Incumbent<'_>) + Send + Sync + 'static) -> Self {
+        Self { incumbents: Some(Arc::new(listener)), ..self }
     }
 
     /// The reason to stop now, if any. Cheap; polled between pieces of work.
@@ -97,6 +122,15 @@ impl Control {
     pub fn report(&self, progress: Progress<'_>) {
         if let Some(listener) = &self.listener {
             listener(progress);
+        }
+    }
+
+    /// Notifies the listener of incumbents, if there is one, that a planner's schedule is the best so far.
+    pub fn found(&self, planner: &str, problem: &Problem, bounds: &Bounds, schedule: &Schedule) {
+        if let Some(listener) = &self.incumbents {
+            let (parts, bound) = (problem.parts(), bounds.volume.as_ref().map(|bound| bound.at_least));
+            let volume = Rational::new(schedule.total_width().into(), parts.into());
+            listener(Incumbent { planner, parts, steps: schedule.step_count(), volume, bound });
         }
     }
 }

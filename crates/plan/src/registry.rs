@@ -1,7 +1,7 @@
 //! The registry of planners.
 
 use super::{
-    Arborescences, BinaryTree, Composed, Exchange, Flood, FlowOverTime, Lp, Negotiated, PackedTrees, Planner,
+    Arborescences, BinaryTree, Composed, Exchange, Flood, FlowOverTime, Lp, Matching, Negotiated, PackedTrees, Planner,
     RingOfRanks, Rings, Smt, SpanningTrees, Template, Trees,
 };
 
@@ -15,8 +15,9 @@ pub fn planners() -> &'static [&'static dyn Planner] {
         &FlowOverTime,
         &Negotiated,
         &Arborescences,
-        &Trees,
         &PackedTrees,
+        &Matching,
+        &Trees,
         &SpanningTrees,
         &Flood,
         &Lp,

@@ -21,7 +21,7 @@ use super::transport::Transport;
 use collsynth_core::collective::{Holders, Kind};
 use collsynth_core::problem::Problem;
 use collsynth_core::program::Layout;
-use collsynth_core::topology::RankId;
+use collsynth_core::topology::{RankId, Topology};
 
 /// An element that can be drawn at random and measured.
 pub trait Sample: Element {
@@ -58,7 +58,7 @@ pub struct Buffers<E> {
 
 /// A wrong element.
 #[derive(Clone, Debug, PartialEq, Error)]
-#[error("rank {rank}: element {index} of the output is {found}; it must be {expected}{}", tolerance(*.within))]
+#[error("rank {rank}: {}", self.words())]
 pub struct Mismatch {
     /// The rank whose output it is.
     pub rank: RankId,
@@ -70,6 +70,19 @@ pub struct Mismatch {
     pub found: f64,
     /// The tolerance.
     pub within: f64,
+}
+
+impl Mismatch {
+    /// The same in words, with the name of the rank.
+    pub fn on(&self, topology: &Topology) -> String {
+        format!("rank {}: {}", topology.numbered_name(self.rank), self.words())
+    }
+
+    fn words(&self) -> String {
+        let Self { index, expected, found, within, .. } = self;
+        let tolerance = if *within > 0.0 { format!(", give or take {within:e}") } else { String::new() };
+        format!("element {index} of the output is {found}; it must be {expected}{tolerance}")
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -210,10 +223,6 @@ impl<E: Sample> Trial<E> {
         };
         if holds { Ok(()) } else { Err(Mismatch { rank, index, expected, found: found.to_f64(), within }) }
     }
-}
-
-fn tolerance(within: f64) -> String {
-    if within > 0.0 { format!(", give or take {within:e}") } else { String::new() }
 }
 
 /// The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): a bijection that scatters.

@@ -15,8 +15,10 @@ const FINE: f64 = 1000.0;
 /// What the page knows of a machine beside its columns.
 pub(crate) fn machine(topology: &Topology, layout: &Layout) -> Value {
     let torus = topology.as_torus();
+    let names = &topology.spec().names;
     json!({
         "name": describe(topology),
+        "names": (!names.is_empty()).then_some(names),
         "ranks": topology.rank_count(),
         "extents": torus.map(|torus| &torus.extents),
         "flat": layout.is_flat,

@@ -1,5 +1,7 @@
 //! The machine of a file: every link listed, found by looking through the list.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::reader::{Faults, digits};
@@ -45,7 +47,8 @@ const MOST_RANKS: u64 = 1 << 20;
 impl Machine {
     /// Reads a topology.
     pub fn read(value: &Value, faults: &mut Faults) -> Option<Self> {
-        let optional = ["torus", "links", "wrap", "capacity", "twist", "ranks", "failed_links", "failed_ranks"];
+        let optional =
+            ["torus", "links", "wrap", "capacity", "twist", "ranks", "failed_links", "failed_ranks", "names"];
         let keys = faults.object(value, &[], &optional)?;
         let has = |key| keys.contains_key(key);
         if has("torus") == has("links")
@@ -58,6 +61,9 @@ impl Machine {
             Some(extents) => Self::torus(extents, ["wrap", "capacity", "twist"].map(|key| keys.get(key)), faults)?,
             None => Self::graph(&keys["links"], keys.get("ranks"), faults)?,
         };
+        if let Some(names) = keys.get("names") {
+            machine.named(names, faults)?;
+        }
         machine.fail(keys.get("failed_links"), keys.get("failed_ranks"), faults)?;
         Some(machine)
     }
@@ -200,6 +206,23 @@ impl Machine {
         }
         machine.live = vec![true; ranks as usize];
         Some(machine)
+    }
+
+    /// Names count for nothing, but must be names: one for each rank, all different.
+    fn named(&self, names: &Value, faults: &mut Faults) -> Option<()> {
+        let names = faults.list(names)?.iter().map(|name| faults.text(name)).collect::<Option<Vec<_>>>()?;
+        let is_name = |name: &&str| {
+            let first = name.chars().next();
+            name.len() <= 253
+                && first.is_some_and(|letter| letter.is_ascii_alphanumeric())
+                && name.chars().any(|letter| letter.is_ascii_alphabetic())
+                && name.chars().all(|letter| letter.is_ascii_alphanumeric() || ".-_:/@".contains(letter))
+        };
+        let different = names.iter().collect::<BTreeSet<_>>().len();
+        match names.len() == self.ranks() && different == names.len() && names.iter().all(is_name) {
+            true => Some(()),
+            false => faults.note("F008"),
+        }
     }
 
     fn fail(&mut self, links: Option<&Value>, ranks: Option<&Value>, faults: &mut Faults) -> Option<()> {

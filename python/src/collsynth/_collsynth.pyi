@@ -1,93 +1,221 @@
-"""The extension module; `mypy.stubtest` compares this file with it."""
-
-from collections.abc import Callable, Mapping, Sequence
+from _typeshed import SupportsGetItem
 from os import PathLike
-from typing import Any, final
+from typing import Any, Final, SupportsIndex, final
 
-__all__ = [
-    "Lowered",
-    "Machine",
-    "Schedule",
-    "__version__",
-    "holding",
-    "judge",
-    "judge_file",
-    "planners",
-    "quantity",
-    "synth_main",
-    "synthesize",
-]
+__all__ = ["__version__", "Lowered", "Machine", "Schedule", "holding", "judge", "judge_file", "planners", "quantity", "synth_call", "synth_main", "synthesize"]
 
-__version__: str
-
-@final
-class Machine:
-    @staticmethod
-    def torus(extents: Sequence[int], wrap: Sequence[bool], capacity: Sequence[int]) -> Machine: ...
-    @staticmethod
-    def graph(ranks: int, links: Sequence[tuple[int, int, int]]) -> Machine: ...
-    @staticmethod
-    def parse(text: str, name: str) -> Machine: ...
-    def fail(self, start: str, end: str, dim: str | None, both: bool) -> Machine: ...
-    def fail_rank(self, rank: str) -> Machine: ...
-    def rank(self, text: str) -> int: ...
-    def to_json(self) -> str: ...
-    def describe(self) -> str: ...
-    def table(self) -> str: ...
-    @property
-    def rank_count(self) -> int: ...
-    @property
-    def live_ranks(self) -> list[int]: ...
-    @property
-    def links(self) -> list[tuple[int, int, int, str | None, bool]]: ...
-    @property
-    def torus_shape(self) -> tuple[list[int], list[bool], list[int]] | None: ...
-
-@final
-class Schedule:
-    def to_json(self) -> str: ...
-    def save(self, path: str | PathLike[str]) -> None: ...
-    @property
-    def figures(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def stopped(self) -> str: ...
-    @property
-    def machine(self) -> Machine: ...
-    @property
-    def collective(self) -> tuple[str, int, int | None]: ...
-    @property
-    def demand(self) -> list[int] | None: ...
-    @property
-    def widths(self) -> list[int]: ...
-    @property
-    def volume(self) -> tuple[int, int]: ...
-    @property
-    def volume_bound(self) -> tuple[int, int] | None: ...
-    @property
-    def steps_bound(self) -> int: ...
-    def moves(self) -> bytes: ...
-    def chunk_label(self, chunk: int) -> str: ...
-    def lower(self, barriers: str, in_place: bool, slots: int | None) -> Lowered: ...
-    def renumbered(self) -> tuple[Schedule, list[int]]: ...
-    def buffer_sizes(self) -> bytes: ...
-    def slot_moves(self) -> tuple[bytes, bytes]: ...
+__version__: Final[str]
 
 @final
 class Lowered:
-    def to_json(self) -> str: ...
+    """
+    A rank program that holds.
+    """
     @property
-    def figures(self) -> str: ...
+    def figures(self, /) -> str:
+        """
+        The figures, as JSON.
+        """
     @property
-    def text(self) -> str: ...
+    def text(self, /) -> str:
+        """
+        The figures for people.
+        """
+    def to_json(self, /) -> str:
+        """
+        The file that `synth lower` writes.
+        """
 
-def holding(name: str, text: str) -> Schedule: ...
-def judge(name: str, text: str, judging: Mapping[str, Any], machine: Machine | None) -> tuple[int, str]: ...
-def judge_file(path: str | PathLike[str], judging: Mapping[str, Any], machine: Machine | None) -> tuple[int, str]: ...
-def planners() -> list[str]: ...
-def quantity(kind: str, text: str) -> float: ...
-def synth_main(words: Sequence[str]) -> int: ...
-def synthesize(
-    machine: Machine, wish: Mapping[str, Any], progress: Callable[[str, str, int, int], object] | None
-) -> Schedule: ...
+@final
+class Machine:
+    """
+    A machine: ranks, directed links, and what failed.
+    """
+    def describe(self, /) -> str:
+        """
+        The machine in a few words.
+        """
+    def fail(self, /, start: str, end: str, dim: str | None, both: bool) -> Machine:
+        """
+        The same with a link failed; with `both`, the whole cable.
+        """
+    def fail_rank(self, /, rank: str) -> Machine:
+        """
+        The same with a rank failed.
+        """
+    @staticmethod
+    def graph(ranks: SupportsIndex, links: SupportsGetItem[int, tuple[SupportsIndex, SupportsIndex, SupportsIndex]]) -> Machine:
+        """
+        An explicit graph of directed links: from, to, capacity.
+        """
+    @property
+    def links(self, /) -> list[tuple[int, int, int, str | None, bool]]:
+        """
+        Every directed link: from, to, capacity, direction, alive.
+        """
+    @property
+    def live_ranks(self, /) -> list[int]:
+        """
+        The ranks that did not fail.
+        """
+    @staticmethod
+    def parse(text: str, name: str) -> Machine:
+        """
+        The machine of a topology file.
+        """
+    def rank(self, /, text: str) -> int:
+        """
+        The rank of this number or these coordinates.
+        """
+    @property
+    def rank_count(self, /) -> int:
+        """
+        The number of ranks, failed ones included.
+        """
+    def table(self, /) -> str:
+        """
+        The machine with all its links, for people.
+        """
+    def to_json(self, /) -> str:
+        """
+        The same text as `synth topology --format json`.
+        """
+    @staticmethod
+    def torus(extents: SupportsGetItem[int, SupportsIndex], wrap: SupportsGetItem[int, bool], capacity: SupportsGetItem[int, SupportsIndex]) -> Machine:
+        """
+        A torus; empty lists: the defaults.
+        """
+    @property
+    def torus_shape(self, /) -> tuple[list[int], list[bool], list[int]] | None:
+        """
+        Extents, wrap and capacity of a torus.
+        """
+
+@final
+class Schedule:
+    """
+    A verified schedule.
+    """
+    def buffer_sizes(self, /) -> bytes:
+        """
+        Slots of input, output and scratch of each rank: 3 numbers of 32 bits for each rank.
+        """
+    def chunk_label(self, /, chunk: SupportsIndex) -> str:
+        """
+        What a chunk is called: `2>3` or `2>3.1`.
+        """
+    @property
+    def collective(self, /) -> tuple[str, int, int | None]:
+        """
+        Kind, parts and root of the collective.
+        """
+    @property
+    def demand(self, /) -> list[int] | None:
+        """
+        The chunk counts of an all-to-allv, row by row.
+        """
+    @property
+    def figures(self, /) -> str:
+        """
+        The figures of the summary, as JSON.
+        """
+    def lower(self, /, barriers: str, in_place: bool, slots: SupportsIndex | None) -> Lowered:
+        """
+        The program of each rank.
+        """
+    @property
+    def machine(self, /) -> Machine:
+        """
+        The machine.
+        """
+    def moves(self, /) -> bytes:
+        """
+        Every chunk move: step, from, to, chunk, op (0: copy, 1: reduce), 5 numbers of 32 bits each.
+        """
+    def renumbered(self, /) -> tuple[Schedule, list[int]]:
+        """
+        The same schedule among the live ranks alone, numbered without gaps, and the number that each had before.
+        """
+    def save(self, /, path: str | PathLike[str]) -> None:
+        """
+        Writes that file, whole or not at all; `.gz`: compressed.
+        """
+    def slot_moves(self, /) -> tuple[bytes, bytes]:
+        """
+        Every chunk move with the slots it reads and writes, and the copies before the first step; see `slots`.
+        """
+    @property
+    def steps_bound(self, /) -> int:
+        """
+        The lower bound on the steps.
+        """
+    @property
+    def stopped(self, /) -> str:
+        """
+        Why planning stopped: finished, time limit or interrupted.
+        """
+    @property
+    def text(self, /) -> str:
+        """
+        The summary for people.
+        """
+    def to_json(self, /) -> str:
+        """
+        The file that the command writes.
+        """
+    @property
+    def volume(self, /) -> tuple[int, int]:
+        """
+        The volume as a numerator and a denominator.
+        """
+    @property
+    def volume_bound(self, /) -> tuple[int, int] | None:
+        """
+        The lower bound on the volume, likewise.
+        """
+    @property
+    def widths(self, /) -> list[int]:
+        """
+        The width of each step.
+        """
+
+def holding(name: str, text: str) -> Schedule:
+    """
+    The schedule in a text, once it is known to hold.
+    """
+
+def judge(name: str, text: str, judging: Any, machine: Machine | None) -> tuple[int, str]:
+    """
+    Judges a text; returns the ruling (0, 1 or 2) and the verdict as JSON.
+    """
+
+def judge_file(path: str | PathLike[str], judging: Any, machine: Machine | None) -> tuple[int, str]:
+    """
+    Judges a file, gzip included; likewise.
+    """
+
+def planners() -> list[str]:
+    """
+    The names of all planners.
+    """
+
+def quantity(kind: str, text: str) -> float:
+    """
+    A quantity as people write it: `bytes` (64KiB), `seconds` (1us) or `bandwidth` (50GB/s, in bytes per second).
+    """
+
+def synth_call(words: SupportsGetItem[int, str], input: str, threads: SupportsIndex | None, progress: Any | None) -> tuple[int, str, str]:
+    """
+    The same within this process: `input` is its standard input. Returns the exit code, and what it printed to standard
+    output and to standard error.
+    """
+
+def synth_main(words: SupportsGetItem[int, str]) -> int:
+    """
+    Runs the command `synth` with these words, the first of them its name; returns the exit code.
+    """
+
+def synthesize(machine: Machine, wish: Any, progress: Any | None) -> Schedule:
+    """
+    Plans, and has the plan judged.
+    """

@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from . import _collsynth
-from ._errors import Error, of_ending
-from ._plan import Plan, Program, load
+from ._errors import Error, UsageError, of_ending
+from ._plan import MOST, Plan, Program, Progress, load
 from ._topology import Topology
 
 if TYPE_CHECKING:
@@ -36,9 +36,7 @@ def command(*words: str | os.PathLike[str], text: str | None = None) -> str:
     within a time limit is returned.
     """
     done = _run(words, text)
-    if done.returncode == 0 or (done.returncode == 4 and done.stdout):
-        return done.stdout
-    raise _failure(done)
+    return _answer(done.returncode, done.stdout, done.stderr)
 
 
 def _run(words: Sequence[str | os.PathLike[str]], text: str | None) -> subprocess.CompletedProcess[str]:
@@ -49,49 +47,60 @@ def _run(words: Sequence[str | os.PathLike[str]], text: str | None) -> subproces
     return subprocess.run(line, input=text, capture_output=True, text=True, check=False)
 
 
-def _failure(done: subprocess.CompletedProcess[str]) -> Error:
-    message, _, hint = done.stderr.strip().removeprefix("error: ").partition("\nhint: ")
-    return of_ending(done.returncode, message, hint or None)
-
-
 def command_json(*words: str | os.PathLike[str]) -> dict[str, Any]:
     """The JSON object that `synth` prints for these words; verdicts of any kind are answers."""
     done = _run(words, None)
     try:
         answer: dict[str, Any] = json.loads(done.stdout)
     except ValueError:
-        raise _failure(done) from None
+        raise _error(done.returncode, done.stderr) from None
     return answer
 
 
-def bounds(topology: Topology, collective: str = "all_to_all", **options: Option) -> list[dict[str, Any]]:
+def bounds(
+    topology: Topology, collective: str = "all_to_all", *, progress: Progress | None = None, **options: Option
+) -> list[dict[str, Any]]:
     """What no schedule can beat, with the evidence in words: the options are those of `synth bound`.
 
-    Each bound says its `figure` (steps or volume) and `at_least`, an int or an exact `Fraction`.
+    Each bound says its `figure` (steps or volume) and `at_least`, an int or an exact `Fraction`. With `frontier`: the
+    least width at each number of steps.
     """
-    found: list[dict[str, Any]] = _of_machine("bound", topology, collective, options)["bounds"]
+    answer = _of_machine("bound", topology, collective, options, progress)
+    found: list[dict[str, Any]] = answer["frontier" if options.get("frontier") else "bounds"]
     for one in found:
-        if isinstance(one["at_least"], str):
-            one["at_least"] = Fraction(one["at_least"])
+        for figure in ("at_least", "volume"):
+            if isinstance(one.get(figure), str):
+                one[figure] = Fraction(one[figure])
     return found
 
 
-def pareto(topology: Topology, collective: str = "all_to_all", **options: Option) -> dict[str, Any]:
+def pareto(
+    topology: Topology, collective: str = "all_to_all", *, progress: Progress | None = None, **options: Option
+) -> dict[str, Any]:
     """The trade of steps against volume; the options are those of `synth pareto`."""
-    return _of_machine("pareto", topology, collective, options)
+    return _of_machine("pareto", topology, collective, options, progress)
 
 
-def compare(topology: Topology, collective: str = "all_to_all", **options: Option) -> dict[str, Any]:
+def compare(
+    topology: Topology, collective: str = "all_to_all", *, progress: Progress | None = None, **options: Option
+) -> dict[str, Any]:
     """Planners side by side; the options are those of `synth compare` (`planners=["ring", "trees"]`)."""
-    return _of_machine("compare", topology, collective, options)
+    return _of_machine("compare", topology, collective, options, progress)
 
 
-def export(plan: Plan | Program, to: str, **options: Option) -> str:
+def export(plan: Plan | Program, to: str, *, progress: Progress | None = None, **options: Option) -> str:
     """A schedule or program in another tool's format: `msccl`, `rccl`, `csv`, `trace` or `goal`."""
-    return command("export", "-", "--to", to, *_words(options), text=plan.to_json())
+    return _call(["export", "-", "--to", to], options, plan.to_json(), progress)
 
 
-def import_(path: str | os.PathLike[str], format: str, topology: Topology | None = None, **options: Option) -> Any:
+def import_(
+    path: str | os.PathLike[str],
+    format: str,
+    topology: Topology | None = None,
+    *,
+    progress: Progress | None = None,
+    **options: Option,
+) -> Any:
     """What another tool made: `sccl`, `teccl` and `forestcoll` give a plan, `msccl` the object of a rank program.
 
     Raises `Refuted` if it does not hold.
@@ -100,30 +109,51 @@ def import_(path: str | os.PathLike[str], format: str, topology: Topology | None
 
     with TemporaryDirectory() as folder:
         machine = _machine_file(topology, folder) if topology is not None else []
-        words = ["import", path, "--from", format, *machine, *_words(options)]
-        text = command(*words, "-o", "-")
+        words = ["import", path, "--from", format, *machine, "-o", "-"]
+        text = _call(words, options, "", progress)
     return json.loads(text) if format == "msccl" else load(text.encode())
 
 
-def polish(plan: Plan, **options: Option) -> Plan:
+def polish(plan: Plan, *, progress: Progress | None = None, **options: Option) -> Plan:
     """A plan that is no worse, found by solving for pieces of it; the options are those of `synth polish`."""
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory() as folder:
-        path = os.path.join(folder, "schedule.json")
-        plan.save(path)
-        return load(command("polish", path, *_words(options), "-o", "-").encode())
+    return load(_call(["polish", "-", "-o", "-"], options, plan.to_json(), progress).encode())
 
 
-def _of_machine(name: str, topology: Topology, collective: str, options: Mapping[str, Option]) -> dict[str, Any]:
+def _of_machine(
+    name: str, topology: Topology, collective: str, options: Mapping[str, Option], progress: Progress | None
+) -> dict[str, Any]:
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as folder:
         words = topology.command_words
         machine = _machine_file(topology, folder) if words is None else words
-        line = [name, *machine, "--collective", collective, *_words(options), "--format", "json"]
-        answer: dict[str, Any] = json.loads(command(*line))
+        line = [name, *machine, "--collective", collective, "--format", "json"]
+        answer: dict[str, Any] = json.loads(_call(line, options, "", progress))
         return answer
+
+
+def _call(
+    words: Sequence[str | os.PathLike[str]], options: Mapping[str, Option], text: str, progress: Progress | None
+) -> str:
+    """What `synth` prints for these words, called within this process: `text` is its standard input."""
+    others = dict(options)
+    threads = others.pop("threads", None)
+    if threads is not None and not (isinstance(threads, int) and 1 <= threads <= MOST):
+        raise UsageError(f"threads is {threads}: it lies between 1 and {MOST}")
+    line = ["synth", *(os.fspath(word) for word in words), *_words(others)]
+    return _answer(*_collsynth.synth_call(line, text, threads, progress))
+
+
+def _answer(code: int, output: str, notes: str) -> str:
+    """What was printed, if it is an answer; otherwise raises what the exit code stands for."""
+    if code == 0 or (code == 4 and output):
+        return output
+    raise _error(code, notes)
+
+
+def _error(code: int, notes: str) -> Error:
+    message, _, hint = notes.strip().removeprefix("error: ").partition("\nhint: ")
+    return of_ending(code, message, hint or None)
 
 
 def _machine_file(topology: Topology, folder: str) -> list[str]:

@@ -61,7 +61,7 @@ impl Comparison {
 }
 
 /// A field as RFC 4180 has it: in quotes if it holds a comma or a quote.
-fn quoted(field: &str) -> String {
+pub(crate) fn quoted(field: &str) -> String {
     match field.contains([',', '"', '\n']) {
         true => format!("\"{}\"", field.replace('"', "\"\"")),
         false => field.to_owned(),

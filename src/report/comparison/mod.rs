@@ -19,6 +19,7 @@ use super::bandwidth::{bandwidths, blocks};
 use collsynth_verify::report::figures::decimal;
 use collsynth_verify::report::quality::volume;
 
+pub(crate) use csv::quoted;
 pub use json::schema;
 pub use svg::{Plot, PlotError};
 

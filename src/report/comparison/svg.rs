@@ -1,12 +1,13 @@
 //! The comparison of one machine as a plot: time, or speed-up, over the size of a message.
 
 use plotters::prelude::{
-    BLACK, ChartBuilder, Color, IntoDrawingArea, IntoLogRange, LineSeries, Palette, Palette99, PathElement, SVGBackend,
-    SeriesLabelPosition, WHITE,
+    ChartBuilder, Color, DashedLineSeries, IntoDrawingArea, IntoLogRange, LineSeries, PathElement, SVGBackend,
+    SeriesLabelPosition,
 };
 use thiserror::Error;
 
 use super::{Comparison, Machine, least_seconds};
+use crate::report::plot::{INK, grid, look, words};
 use collsynth_verify::report::figures::{bytes, seconds};
 use collsynth_verify::report::overview::headline;
 
@@ -100,9 +101,8 @@ fn draw(title: &str, curves: &[Curve], plot: Plot) -> Result<String, Box<dyn std
     let mut svg = String::new();
     {
         let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
-        area.fill(&WHITE)?;
         let mut chart = ChartBuilder::on(&area)
-            .caption(title, ("sans-serif", 18))
+            .caption(title, words(22))
             .margin(16)
             .x_label_area_size(48)
             .y_label_area_size(84)
@@ -110,7 +110,7 @@ fn draw(title: &str, curves: &[Curve], plot: Plot) -> Result<String, Box<dyn std
                 (across.0..across.1).log_scale().base(2.0),
                 (lowest / below..highest * 1.1).log_scale(),
             )?;
-        let words = |value: &f64| match plot {
+        let figure = |value: &f64| match plot {
             Plot::Time => seconds(*value),
             Plot::Speedup => format!("{value:.2}x"),
         };
@@ -120,20 +120,25 @@ fn draw(title: &str, curves: &[Curve], plot: Plot) -> Result<String, Box<dyn std
             .y_desc(if plot == Plot::Time { "time" } else { "speed-up" })
             .x_labels(12)
             .x_label_formatter(&|size| bytes(size.round() as u64))
-            .y_label_formatter(&words)
-            .light_line_style(WHITE)
+            .y_label_formatter(&figure)
+            .axis_style(INK)
+            .label_style(words(15))
+            .bold_line_style(grid())
+            .light_line_style(INK.mix(0.0))
             .draw()?;
         for (index, curve) in curves.iter().enumerate() {
             // A curve that others cover shows on both sides of them.
             let covered = curves[index + 1..].iter().filter(|above| curve.runs_as(above)).count() as u32;
-            let style = Palette99::pick(index).stroke_width(2 + 3 * covered);
-            chart
-                .draw_series(LineSeries::new(curve.points.iter().copied(), style))?
-                .label(curve.name)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], style));
+            let (color, dashed) = look(index);
+            let (style, points) = (color.stroke_width(2 + 3 * covered), curve.points.iter().copied());
+            let series = match dashed {
+                true => chart.draw_series(DashedLineSeries::new(points, 8, 5, style))?,
+                false => chart.draw_series(LineSeries::new(points, style))?,
+            };
+            series.label(curve.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], style));
         }
         let place = if plot == Plot::Time { SeriesLabelPosition::UpperLeft } else { SeriesLabelPosition::LowerRight };
-        chart.configure_series_labels().position(place).background_style(WHITE.mix(0.85)).border_style(BLACK).draw()?;
+        chart.configure_series_labels().position(place).label_font(words(15)).border_style(grid()).draw()?;
         area.present()?;
     }
     Ok(svg)

@@ -99,8 +99,8 @@ fn one_slot_less_gets_stuck() {
     let message = &report.violations[0].message;
     assert_eq!(report.violations.len(), 1);
     for words in [
-        "rank 0, worker 0, operation 1 (send input 1 to rank 1 on channel 0) waits for room in channel 0 (1 slot(s), all \
-         full) from rank 1, worker 0",
+        "rank 0, worker 0, operation 1 (send input 1 to rank 1 on channel 0) waits for room in channel 0 (its only \
+         slot is full) from rank 1, worker 0",
         "rank 1, worker 0, operation 1 (send input 1 to rank 0 on channel 1)",
     ] {
         assert!(message.contains(words), "{message}");
@@ -128,7 +128,7 @@ fn a_missing_receive_is_unmatched() {
     });
     let report = judge(&program);
     assert_eq!(codes(&report), [ProgramCode::P001]);
-    assert!(report.violations[0].message.contains("1 packet(s) on channel 0 are never received"), "{report:#?}");
+    assert!(report.violations[0].message.contains("1 packet on channel 0 is never received"), "{report:#?}");
     let missing_send = pair(2, |rank| match rank {
         0 => vec![send(rank, 0), add(rank, 0), add(rank, 1)],
         _ => vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 1)],

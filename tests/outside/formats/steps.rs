@@ -137,7 +137,7 @@ fn tables_and_traces_tell_of_every_move() {
         assert_eq!(table.lines().count(), 1 + schedule.schedule.move_count(), "{name}");
         let columns: BTreeSet<usize> = table.lines().map(|line| line.split(',').count()).collect();
         assert_eq!(columns, BTreeSet::from([7]), "{name}");
-        let trace: Value = serde_json::from_str(&trace::to_string(&schedule)).unwrap();
+        let trace: Value = serde_json::from_str(&trace::to_string(&schedule, None)).unwrap();
         let events = trace["traceEvents"].as_array().unwrap();
         let count = |kind: &str| events.iter().filter(|event| event["ph"] == kind).count();
         assert_eq!(count("X"), schedule.schedule.transfers().len(), "{name}");
@@ -146,5 +146,26 @@ fn tables_and_traces_tell_of_every_move() {
         let ends: u64 =
             events.iter().filter_map(|event| Some(event["ts"].as_u64()? + event["dur"].as_u64()?)).max().unwrap_or(0);
         assert!(ends <= 1000 * schedule.schedule.total_width(), "{name}");
+    }
+}
+
+/// By prices, the last counter stands at the time of the cost model, and no link is busy longer than its step.
+#[test]
+fn traces_run_by_prices() {
+    let prices = trace::Prices { alpha: 1.5e-6, bandwidth: 25e9, message_bytes: 1 << 20 };
+    for (name, schedule) in machine::small_schedules().into_iter().step_by(7) {
+        let trace: Value = serde_json::from_str(&trace::to_string(&schedule, Some(&prices))).unwrap();
+        let events = trace["traceEvents"].as_array().unwrap();
+        let of = |kind: &'static str| events.iter().filter(move |event| event["ph"] == kind);
+        let number = |event: &Value, key: &str| event[key].as_f64().unwrap();
+        let volume = schedule.schedule.total_width() as f64 / f64::from(schedule.problem.parts());
+        let total = 1.5 * schedule.schedule.step_count() as f64 + volume * (1 << 20) as f64 / 25e3;
+        let ends: Vec<f64> = of("C").map(|event| number(event, "ts")).collect();
+        assert!((ends.last().unwrap() - total).abs() < 1e-3, "{name}: {ends:?}, {total}");
+        for slice in of("X") {
+            let (start, end) = (number(slice, "ts"), number(slice, "ts") + number(slice, "dur"));
+            let step = ends.windows(2).find(|step| step[0] < start && start < step[1]).unwrap();
+            assert!(start >= step[0] + 1.5 - 1e-3 && end <= step[1] + 1e-3, "{name}: {slice}");
+        }
     }
 }

@@ -44,7 +44,7 @@ pub enum CertificateError {
     RepeatedRank { rank: String, set: &'static str },
     #[error("rank {rank} is in no block: the blocks must hold every live rank")]
     UncoveredRank { rank: String },
-    #[error("{blocks} block(s): a partition has at least 2, and none of them is empty")]
+    #[error("a partition has at least 2 blocks, and none of them is empty; this one has {blocks}")]
     TooFewBlocks { blocks: usize },
     #[error("no live link {between}, so no schedule exists and no bound has a meaning")]
     NoCapacity { between: &'static str },

@@ -1,4 +1,4 @@
-//! Ranks as people write and read them: `42`, `2.2.2`, "42 (2,2,2)".
+//! Ranks as people write and read them: `42`, `2.2.2`, `node42`, "42 (2,2,2) node42".
 
 use super::{LinkId, RankId, Topology, TopologyError};
 
@@ -9,11 +9,11 @@ impl Topology {
         Some((0..torus.extents.len()).map(|dim| torus.position(rank, dim)).collect())
     }
 
-    /// Reads a rank number (`42`) or coordinates (`2.2.2`, fastest dimension first).
+    /// Reads a rank number (`42`), coordinates (`2.2.2`, fastest dimension first) or the name of a rank.
     ///
     /// # Errors
     ///
-    /// If the text is neither, names no rank of this machine, or gives coordinates on an explicit graph.
+    /// If the text is none of them, names no rank of this machine, or gives coordinates on an explicit graph.
     ///
     /// ```
     /// # use collsynth_core::topology::{RankId, Topology};
@@ -22,6 +22,9 @@ impl Topology {
     /// # Ok::<(), collsynth_core::topology::TopologyError>(())
     /// ```
     pub fn parse_rank(&self, text: &str) -> Result<RankId, TopologyError> {
+        if let Some(rank) = self.rank_named(text) {
+            return Ok(rank);
+        }
         let numbers: Result<Vec<u32>, _> = text.split('.').map(str::parse).collect();
         let numbers = numbers.map_err(|_| TopologyError::NotARank { text: text.to_owned() })?;
         if let [rank] = numbers[..] {
@@ -39,10 +42,19 @@ impl Topology {
         Ok(RankId(numbers.iter().enumerate().map(|(dim, position)| position * torus.stride(dim)).sum()))
     }
 
-    /// The rank with its coordinates, "42 (2,2,2)"; on an explicit graph, or out of range, the number alone.
+    /// The rank with its coordinates and its name, "42 (2,2,2) node42", as far as it has them; a single coordinate is
+    /// the number itself.
     pub fn rank_label(&self, rank: RankId) -> String {
-        match self.coordinates(rank) {
-            Some(position) => format!("{rank} {}", format_coordinates(&position)),
+        let position = self.coordinates(rank).filter(|position| position.len() > 1);
+        let position = position.map(|position| format_coordinates(&position));
+        let words = [Some(rank.to_string()), position, self.rank_name(rank).map(str::to_owned)];
+        words.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+
+    /// The rank with its name, "42 node42"; the number alone where ranks have none.
+    pub fn numbered_name(&self, rank: RankId) -> String {
+        match self.rank_name(rank) {
+            Some(name) => format!("{rank} {name}"),
             None => rank.to_string(),
         }
     }

@@ -41,10 +41,19 @@ pub enum TopologyError {
     LinkFailedTwice { link: String },
     #[error("`{text}` is no dimension: dimensions are x y z w v u, then d6, d7, ...; directions are x+ and x-")]
     UnknownDimension { text: String },
-    #[error("`{text}` is no rank: write its number, or its coordinates as in 2.0.0")]
+    #[error("`{text}` is no rank: write its number, its coordinates as in 2.0.0, or its name if it has one")]
     NotARank { text: String },
     #[error("`{text}` gives coordinates, but an explicit graph has none: write the rank's number")]
     NoCoordinates { text: String },
+    #[error("{names} names for {ranks} ranks: give one for every rank, failed ones too")]
+    WrongNameCount { names: usize, ranks: u32 },
+    #[error(
+        "{name:?} is no name for rank {rank}: a name has at most 253 ASCII letters, digits and . - _ : / @, begins with \
+         a letter or digit, and has a letter"
+    )]
+    NotAName { rank: RankId, name: String },
+    #[error("ranks {first} and {rank} are both named {name}")]
+    NameTwice { rank: RankId, first: RankId, name: String },
     #[error("`{text}` is no position on a {extents} torus")]
     OutsideTorus { text: String, extents: String },
 }

@@ -15,6 +15,7 @@ mod distance;
 mod error;
 mod id;
 mod link;
+mod names;
 mod network;
 mod spec;
 

@@ -1,6 +1,7 @@
 //! A checked machine and its queries.
 
-use super::{DimRef, Direction, FailedLink, Link, LinkId, RankId, Shape, TopologyError, TopologySpec, Torus, dim_name};
+use super::{DimRef, Direction, FailedLink, Link, LinkId, RankId, Shape, TopologyError, TopologySpec, Torus};
+use super::{dim_name, names};
 
 /// Ranks, links and failures, checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,10 +21,12 @@ impl Topology {
     /// # Errors
     ///
     /// A [`TopologyError`] that names what does not fit and what would: extents of 0, too many ranks, capacities of 0,
-    /// failed links that do not exist (with the neighbors that do), ambiguous or repeated failures, ranks out of range.
+    /// failed links that do not exist (with the neighbors that do), ambiguous or repeated failures, ranks out of range,
+    /// names that are none or name two ranks.
     pub fn new(mut spec: TopologySpec) -> Result<Self, TopologyError> {
         spec.normalize_shape()?;
         let rank_count = spec.rank_count()?;
+        names::check(&spec.names, rank_count)?;
         let mut rank_alive = vec![true; rank_count as usize];
         for &rank in &spec.failed_ranks {
             match rank_alive.get_mut(rank.index()) {

@@ -11,6 +11,9 @@ pub struct TopologySpec {
     pub failed_links: Vec<FailedLink>,
     /// Ranks that failed; the others keep their numbers.
     pub failed_ranks: Vec<RankId>,
+    /// A name for every rank, failed ones included, each once; or none. At most 253 ASCII letters, digits and
+    /// `. - _ : / @`, of which the first is a letter or digit, and one a letter.
+    pub names: Vec<String>,
 }
 
 /// A machine as built, before anything failed.
@@ -75,7 +78,7 @@ impl FailedLink {
 impl TopologySpec {
     /// This machine without failures.
     pub fn new(shape: Shape) -> Self {
-        Self { shape, failed_links: Vec::new(), failed_ranks: Vec::new() }
+        Self { shape, failed_links: Vec::new(), failed_ranks: Vec::new(), names: Vec::new() }
     }
 
     /// An intact torus; the extent that runs fastest in the rank numbers comes first.
@@ -99,6 +102,19 @@ impl TopologySpec {
     /// The same machine with these ranks failed as well.
     pub fn without_ranks(mut self, ranks: &[u32]) -> Self {
         self.failed_ranks.extend(ranks.iter().copied().map(RankId));
+        self
+    }
+
+    /// The same machine with these names for its ranks.
+    ///
+    /// ```
+    /// # use collsynth_core::topology::{RankId, Topology, TopologySpec};
+    /// let named = TopologySpec::torus(&[3]).with_names(["node4", "node5", "node7"]);
+    /// assert_eq!(Topology::new(named)?.parse_rank("node7")?, RankId(2));
+    /// # Ok::<(), collsynth_core::topology::TopologyError>(())
+    /// ```
+    pub fn with_names(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.names = names.into_iter().map(Into::into).collect();
         self
     }
 
@@ -127,7 +143,12 @@ impl TopologySpec {
         }
     }
 
-    pub(super) fn rank_count(&self) -> Result<u32, TopologyError> {
+    /// The number of ranks, failed ones included.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, or more than [`MAX_RANKS`].
+    pub fn rank_count(&self) -> Result<u32, TopologyError> {
         let ranks = match &self.shape {
             // Every factor is below 2^32, so a product capped right above the limit never overflows.
             Shape::Torus(torus) => {

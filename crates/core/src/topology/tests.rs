@@ -32,7 +32,7 @@ fn an_extent_of_two_can_have_a_doubled_cable() {
     assert!(matches!(Topology::new(spec("x")), Err(TopologyError::AmbiguousCable { .. })));
     let broken = Topology::new(spec("x-")).unwrap();
     let left: Vec<String> = broken.live_links().map(|id| broken.link_label(id)).collect();
-    assert_eq!(left, ["0 (0) -> 1 (1) x+", "1 (1) -> 0 (0) x-"]);
+    assert_eq!(left, ["0 -> 1 x+", "1 -> 0 x-"]);
 }
 
 #[test]
@@ -120,6 +120,27 @@ fn ranks_are_read_as_numbers_or_coordinates() {
     assert_eq!(topology.rank_label(RankId(57)), "57 (1,2,3)");
     for text in ["", "x", "1.2", "4.0.0", "64", "-1", "1..2", "99999999999"] {
         assert!(topology.parse_rank(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn ranks_have_names() {
+    let named = |names: &[&str]| Topology::new(TopologySpec::torus(&[3]).with_names(names.iter().copied()));
+    let topology = named(&["a", "rack-1/node17:2", "4-b"]).unwrap();
+    assert_eq!(topology.parse_rank("rack-1/node17:2").unwrap(), RankId(1));
+    assert_eq!(topology.parse_rank("2").unwrap(), RankId(2));
+    assert_eq!(topology.rank_label(RankId(2)), "2 4-b");
+    assert_eq!(topology.fail_rank(2).unwrap().rank_label(RankId(2)), "2 4-b");
+    let long = "n".repeat(254);
+    for wrong in ["", "7", "4-7", "1.0", "-a", "a,b", "a b", "a\u{1b}[2J", "nöde", "a\u{202e}", &long] {
+        let error = named(&["a", "b", wrong]).unwrap_err();
+        assert!(matches!(error, TopologyError::NotAName { rank: RankId(2), .. }), "{wrong}: {error}");
+        assert!(!error.to_string().contains(['\u{1b}', '\u{202e}']), "{error}");
+    }
+    let error = named(&["a", "b", "a"]).unwrap_err();
+    assert_eq!(error, TopologyError::NameTwice { rank: RankId(2), first: RankId(0), name: "a".to_owned() });
+    for count in [&["a"][..], &["a", "b", "c", "d"]] {
+        assert!(matches!(named(count), Err(TopologyError::WrongNameCount { ranks: 3, .. })));
     }
 }
 

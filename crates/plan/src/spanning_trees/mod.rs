@@ -68,8 +68,11 @@ use networks::Networks;
 use packing::{Rooting, TreePacking};
 use translation::Translation;
 
-/// Work that takes many seconds.
+/// Work that takes many seconds, and work that takes one.
 const LONG_WORK: u64 = 30_000;
+const SOME_WORK: u64 = 3_000;
+/// More parts than this other planners pack as well, and sooner.
+const FEW_PARTS: u32 = 200;
 
 /// The planner of spanning trees.
 ///
@@ -110,7 +113,7 @@ impl Planner for SpanningTrees {
             return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
         }
         if let Some(known) = already_good(task) {
-            let limit = format!("a total width far below {known}, which another planner reached sooner");
+            let limit = format!("a total width below {known}, which another planner reached sooner");
             return Err(PlanError::NotFound { planner: self.name(), limit });
         }
         let network = Network::new(problem);
@@ -144,12 +147,13 @@ fn work(problem: &Problem) -> u64 {
     u64::from(problem.parts()) * problem.topology().live_rank_count() as u64
 }
 
-/// The total width of a schedule by another planner within 1 % of the bound, where trees would take long to find.
+/// The total width of a schedule by another planner, if the volume alone counts and trees would take long to find:
+/// where it is within 1 % of the bound, or parts are many.
 fn already_good(task: &Task<'_>) -> Option<u64> {
     let free = task.price.is_none() && task.steps.is_none() && task.max_steps.is_none();
     let least = u64::from(task.bounds.least_width(task.problem.parts()));
-    let (_, width) = task.incumbent.filter(|_| free && work(task.problem) > LONG_WORK)?;
-    (width * 100 <= least * 101).then_some(width)
+    let (_, width) = task.incumbent.filter(|_| free && work(task.problem) > SOME_WORK)?;
+    (task.problem.parts() > FEW_PARTS || width * 100 <= least * 101).then_some(width)
 }
 
 /// The schedule of the trees up, in reversed time, and down. Idle steps are omitted unless the number of steps is

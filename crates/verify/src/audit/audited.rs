@@ -50,7 +50,8 @@ impl fmt::Display for RefutedProgram {
         if let Some(why) = self.report.not_judged() {
             return write!(f, "the program is {why}");
         }
-        write!(f, "the program has {} violation(s)", self.report.violation_count())?;
+        let (count, s) = (self.report.violation_count(), if self.report.violation_count() == 1 { "" } else { "s" });
+        write!(f, "the program has {count} violation{s}")?;
         match self.report.violations.first() {
             Some(first) => write!(f, "; the first: {} {}", first.code, first.message),
             None => Ok(()),

@@ -85,6 +85,10 @@ pub(super) struct TopologyFile {
     /// Ranks that failed; they leave the collective, the others keep their numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_ranks: Vec<RankEntry>,
+    /// A name for every rank, failed ones included, each once: host names.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>", inner(length(min = 1, max = 253))))]
+    pub names: Option<Vec<Box<str>>>,
 }
 
 /// Says in the schema that a machine is a torus or an explicit graph, and which keys belong to which.

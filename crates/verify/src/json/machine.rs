@@ -16,6 +16,14 @@ use collsynth_core::topology::{
 pub(super) fn machine(mut file: TopologyFile, room: u64) -> Result<Topology, Fault> {
     let mut spec = TopologySpec::new(shape(&mut file)?);
     check_size(&spec.shape, room)?;
+    if let Some(names) = file.names.take() {
+        let ranks = spec.rank_count().map_err(|error| shape_fault(&spec.shape, error))?;
+        if names.len() != ranks as usize {
+            let error = TopologyError::WrongNameCount { names: names.len(), ranks };
+            return Err(Fault::new(FormatCode::F008, error).at("names"));
+        }
+        spec.names = names.into_iter().map(String::from).collect();
+    }
     let built = Topology::new(spec.clone()).map_err(|error| shape_fault(&spec.shape, error))?;
     if file.failed_ranks.is_empty() && file.failed_links.is_empty() {
         return Ok(built);
@@ -129,6 +137,9 @@ fn graph(ranks: Option<u32>, entries: &[Object<GraphLinkEntry>]) -> Result<Shape
 
 /// The fault of a machine that cannot be built, with its key.
 fn shape_fault(shape: &Shape, error: TopologyError) -> Fault {
+    if let TopologyError::NotAName { rank, .. } | TopologyError::NameTwice { rank, .. } = error {
+        return Fault::new(FormatCode::F008, error).within(PathItem::Index(rank.index())).at("names");
+    }
     let key = match (&error, shape) {
         (TopologyError::WrongLength { what, .. }, _) => what,
         (TopologyError::ZeroCapacity { .. }, Shape::Torus(_)) => "capacity",

@@ -116,6 +116,11 @@ pub(super) fn write_topology(out: &mut String, spec: &TopologySpec, indent: &str
         write!(out, "{}\"failed_ranks\": ", next())?;
         write_list(out, ", ", &spec.failed_ranks)?;
     }
+    if !spec.names.is_empty() {
+        write!(out, "{}\"names\": ", next())?;
+        let names: Vec<serde_json::Value> = spec.names.iter().map(|name| name.as_str().into()).collect();
+        write_list(out, ", ", &names)?;
+    }
     write!(out, "\n{indent}}}")
 }
 

@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use super::figures::{count, shortened};
 use super::table::Table;
-use collsynth_core::topology::{Direction, Distances, FailedLink, LinkId, RankId, Topology, Torus, dim_name};
+use collsynth_core::topology::{
+    Direction, Distances, FailedLink, LinkId, RankId, Topology, Torus, dim_name, format_coordinates,
+};
 
 /// Components listed of a disconnected network, and ranks of each.
 const LISTED: usize = 8;
@@ -157,11 +159,15 @@ fn ranks(topology: &Topology) -> String {
     let names: Vec<String> = directions.iter().map(Direction::to_string).collect();
     let mut headings = vec!["rank"];
     match topology.as_torus() {
-        Some(_) => {
-            headings.push("at");
+        Some(torus) => {
+            // A single coordinate is the number of the rank.
+            headings.extend((torus.extents.len() > 1).then_some("at"));
             headings.extend(names.iter().map(String::as_str));
         }
         None => headings.push("links to"),
+    }
+    if !topology.spec().names.is_empty() {
+        headings.insert(1, "name");
     }
     let mut table = Table::new(&headings);
     let mut any_failed = false;
@@ -172,9 +178,10 @@ fn ranks(topology: &Topology) -> String {
             format!("{}{}", link.to, if link.alive { "" } else { "!" })
         };
         let mut row = vec![format!("{rank}{}", if topology.is_alive(rank) { "" } else { "!" })];
+        row.extend(topology.rank_name(rank).map(str::to_owned));
         match topology.coordinates(rank) {
             Some(position) => {
-                row.push(collsynth_core::topology::format_coordinates(&position));
+                row.extend((position.len() > 1).then(|| format_coordinates(&position)));
                 for direction in &directions {
                     let over = topology.links_from(rank).find(|&id| topology.link(id).direction == Some(*direction));
                     row.push(over.map(&mut neighbor).unwrap_or_else(|| "-".to_owned()));
@@ -221,7 +228,7 @@ mod tests {
         assert_eq!(describe(&topology), "ring of 4 ranks with 1 failed cable, 1 failed rank");
         let text = to_text(&topology);
         assert!(text.contains("not connected: 2 parts"), "{text}");
-        assert!(text.contains("  part 1: 1 rank: 0 (0)\n  part 2: 2 ranks: 1 (1), 2 (2)\n"), "{text}");
-        assert!(text.contains("\n3!    (3)  2!  0!\n(! failed)\n"), "{text}");
+        assert!(text.contains("  part 1: 1 rank: 0\n  part 2: 2 ranks: 1, 2\n"), "{text}");
+        assert!(text.contains("\n3!    2!  0!\n(! failed)\n"), "{text}");
     }
 }

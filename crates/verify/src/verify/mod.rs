@@ -81,7 +81,7 @@ use collsynth_core::schedule::Solution;
 ///
 /// let report = verify(&solution, &Options::default());
 /// assert_eq!(report.violations[0].code, Code::D002);
-/// let words = "at the end rank 2 (2) lacks chunk 0: it got as far as rank 1 (1) in step 1";
+/// let words = "at the end rank 2 lacks chunk 0: it got as far as rank 1 in step 1";
 /// assert_eq!(report.violations[0].message, words);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -112,7 +112,7 @@ fn t001_ranks_that_do_not_exist_or_failed() {
     assert_eq!(totals(&line, &["1>2:0 1>0:0"]), "");
     let report = judge(&line, &["1>2:0 1>0:0", "0>3:0 9>0:0 0>9:0"]);
     let expected = [
-        "the receiver is rank 3 (3), which failed",
+        "the receiver is rank 3, which failed",
         "the sender is rank 9, which is out of range: ranks are 0 to 3",
         "the receiver is rank 9, which is out of range: ranks are 0 to 3",
     ];
@@ -125,9 +125,9 @@ fn t002_links_that_do_not_exist() {
     assert_eq!(totals(&square, &["0>1:0 0>3:0", "1>2:0"]), "");
     let report = judge(&square, &["0>1:0 0>2:0 0>0:0 0>3@x+:0", "2>3:0"]);
     let expected = [
-        "there is no link from rank 0 (0) to rank 2 (2); rank 0 (0) has live links to 1 (1), 3 (3)",
-        "rank 0 (0) sends to itself; chunks move between ranks",
-        "there is no link from rank 0 (0) to rank 3 (3) in direction x+: it goes x-",
+        "there is no link from rank 0 to rank 2; rank 0 has live links to 1, 3",
+        "rank 0 sends to itself; chunks move between ranks",
+        "there is no link from rank 0 to rank 3 in direction x+: it goes x-",
     ];
     assert_eq!(messages(&report.violations), expected);
     // What came over the missing link went on once and is all that rank 2 has; rank 3 was spoiled by the other
@@ -140,7 +140,7 @@ fn t002_asks_which_of_two_links() {
     let doubled = Torus { wrap: vec![true], ..Torus::new(&[2]) };
     let pair = problem(TopologySpec::new(Shape::Torus(doubled)), Kind::AllToAll).with_parts(2).unwrap();
     assert_eq!(totals(&pair, &["0>1@x+:2 0>1@x-:3 1>0@x+:4 1>0@x-:5"]), "");
-    let expected = "two links join rank 0 (0) to rank 1 (1): say which one with `via`, x- or x+";
+    let expected = "two links join rank 0 to rank 1: say which one with `via`, x- or x+";
     assert_eq!(violations(&pair, &["0>1:2 0>1@x-:3 1>0@x+:4 1>0@x-:5"]), [expected]);
 }
 
@@ -149,7 +149,7 @@ fn t003_failed_links() {
     let path = broken_ring(Kind::Broadcast(RankId(0)));
     assert_eq!(totals(&path, &["0>3:0", "3>2:0", "2>1:0"]), "");
     let report = judge(&path, &["0>3:0 0>1:0", "1>2:0"]);
-    assert_eq!(messages(&report.violations), ["link 0 (0) -> 1 (1) x+ has failed; rank 0 (0) has live links to 3 (3)"]);
+    assert_eq!(messages(&report.violations), ["link 0 -> 1 x+ has failed; rank 0 has live links to 3"]);
     assert_eq!((report.violations[0].consequences, found(&report).as_str()), (3, "T003"));
 }
 
@@ -158,7 +158,7 @@ fn l001_one_transfer_on_a_link() {
     let root = ring(3, Kind::Scatter(RankId(0))).with_parts(2).unwrap();
     assert_eq!(totals(&root, &["2| 0>1:2,3 0>2:4,5"]), "");
     let report = judge(&root, &["2| 0>1:2 0>2:4,5 0>1:3"]);
-    assert_eq!(messages(&report.violations), ["link 0 (0) -> 1 (1) x+ is already used in step 1, by transfers[0]"]);
+    assert_eq!(messages(&report.violations), ["link 0 -> 1 x+ is already used in step 1, by transfers[0]"]);
     assert_eq!((report.violations[0].step, report.violations[0].transfer), (Some(1), Some(2)));
     // The next step is free to use it again.
     assert_eq!(totals(&root, &["2| 0>1:2 0>2:4,5", "0>1:3"]), "");
@@ -169,7 +169,7 @@ fn l002_width_times_capacity() {
     let wide = Torus { capacity: vec![2], ..Torus::new(&[2]) };
     let pair = problem(TopologySpec::new(Shape::Torus(wide)), Kind::Scatter(RankId(0))).with_parts(4).unwrap();
     assert_eq!(totals(&pair, &["2| 0>1:4,5,6,7"]), "");
-    let expected = "4 chunks over link 0 (0) -> 1 (1) x+, which takes 2 in step 1 (width 1, capacity 2)";
+    let expected = "4 chunks over link 0 -> 1 x+, which takes 2 in step 1 (width 1, capacity 2)";
     assert_eq!(violations(&pair, &["1| 0>1:4,5,6,7"]), [expected]);
     assert_eq!(totals(&pair, &["0| 0>1:4,5", "0>1:6,7"]), "L002");
 }
@@ -178,27 +178,27 @@ fn l002_width_times_capacity() {
 fn d001_not_there_yet_or_never() {
     let line = ring(4, Kind::Broadcast(RankId(0)));
     let report = judge(&line, &["0>1:0 1>2:0", "0>3:0"]);
-    let lacks = "rank 1 (1) does not hold chunk 0 at the beginning of step 1: it";
-    assert_eq!(messages(&report.violations), [format!("{lacks} arrives only in this step, from rank 0 (0)")]);
+    let lacks = "rank 1 does not hold chunk 0 at the beginning of step 1: it";
+    assert_eq!(messages(&report.violations), [format!("{lacks} arrives only in this step, from rank 0")]);
     assert_eq!(report.violations[0].consequences, 1, "rank 2 ends without it");
 
     let report = judge(&line, &["1>2:0", "2>3:0", "0>1:0"]);
-    assert_eq!(messages(&report.violations), [format!("{lacks} arrives only in step 3, from rank 0 (0)")]);
+    assert_eq!(messages(&report.violations), [format!("{lacks} arrives only in step 3, from rank 0")]);
     assert_eq!(report.violations[0].consequences, 3, "one more hop and two ranks");
 
     let report = judge(&ring(3, Kind::AllToAll), &["0>1:1 0>2:2 1>0:3 1>2:5 2>0:6 1>2:0 2>1:7"]);
     assert_eq!(found(&report), "L001 D001");
-    let never = lacks.replace("chunk 0", "chunk 0 (0>0)") + " never arrives there; it starts at rank 0 (0)";
+    let never = lacks.replace("chunk 0", "chunk 0 (0>0)") + " never arrives there; it starts at rank 0";
     assert_eq!(report.violations[1].message, never);
 }
 
 #[test]
 fn d002_says_where_a_chunk_got_stuck() {
     let report = judge(&ring(4, Kind::AllToAll), &SQUARE[..1]);
-    let expected = "at the end rank 2 (2) lacks chunk 2 (0>2): it got as far as rank 1 (1) in step 1";
+    let expected = "at the end rank 2 lacks chunk 2 (0>2): it got as far as rank 1 in step 1";
     assert_eq!((report.violations[0].message.as_str(), found(&report).as_str()), (expected, "D002*4 W002*4"));
     let report = judge(&ring(3, Kind::AllToAll), &["0>1:1 1>0:3 1>2:5 2>0:6 2>1:7"]);
-    assert_eq!(messages(&report.violations), ["at the end rank 2 (2) lacks chunk 2 (0>2): it never leaves rank 0 (0)"]);
+    assert_eq!(messages(&report.violations), ["at the end rank 2 lacks chunk 2 (0>2): it never leaves rank 0"]);
     let Finding { step, transfer, to, chunk, .. } = report.violations[0];
     assert_eq!((step, transfer, to, chunk), (None, None, Some(RankId(2)), Some(ChunkId(2))));
 }
@@ -215,33 +215,32 @@ fn what_is_lacked_is_traced_to_where_it_is() {
     let (text, path) = trace(&five, &["0>4:0 0>1:0", "2>3:0", "1>2:0"]);
     assert_eq!(
         text,
-        "rank 3 (3) lacks chunk 0: rank 2 (2) was to send it in step 2, but receives it only in step 3; it left \
-         rank 0 (0), where it starts, in step 1 and rank 1 (1) in step 3"
+        "rank 3 lacks chunk 0: rank 2 was to send it in step 2, but receives it only in step 3; it left \
+         rank 0, where it starts, in step 1 and rank 1 in step 3"
     );
     assert_eq!(path, [(1, 1, 0, 1), (3, 0, 1, 2)]);
     let (text, path) = trace(&five, &["0>1:0 0>4:0 2>3:0"]);
     assert_eq!(
         text,
-        "rank 3 (3) lacks chunk 0: rank 2 (2) was to send it in step 1, but never receives it; it left rank 0 (0), \
-         where it starts, in step 1 and gets no farther than rank 4 (4)"
+        "rank 3 lacks chunk 0: rank 2 was to send it in step 1, but never receives it; it left rank 0, \
+         where it starts, in step 1 and gets no farther than rank 4"
     );
     assert_eq!(path, [(1, 1, 0, 4)]);
     let (text, _) = trace(&five, &["0>1:0 0>4:0", "1>2:0"]);
     assert_eq!(
         text,
-        "rank 3 (3) lacks chunk 0: nobody sends it there; it left rank 0 (0), where it starts, in step 1 and rank 1 \
-         (1) in step 2 and gets no farther than rank 2 (2)"
+        "rank 3 lacks chunk 0: nobody sends it there; it left rank 0, where it starts, in step 1 and rank 1 in step 2 and gets no farther than rank 2"
     );
     // What arrives again brings nothing.
     assert_eq!(trace(&five, &["0>1:0 0>4:0", "1>2:0", "0>1:0"]).0, text);
     let (text, path) = trace(&ring(3, Kind::AllToAll), &["0>1:1 1>0:3 1>2:5 2>0:6 2>1:7"]);
-    let never = "rank 2 (2) lacks chunk 2 (0>2): nobody sends it there; it never leaves rank 0 (0), where it starts";
+    let never = "rank 2 lacks chunk 2 (0>2): nobody sends it there; it never leaves rank 0, where it starts";
     assert_eq!((text.as_str(), path), (never, vec![]));
     // A transfer without a link brings nothing; a long path is abridged.
     let long = ring(24, Kind::Broadcast(RankId(0)));
     let steps: Vec<String> = (0..11).map(|rank| format!("{rank}>{}:0", rank + 1)).collect();
     let (text, path) = trace(&long, &steps.iter().map(String::as_str).collect::<Vec<_>>());
-    assert!(text.contains("rank 3 (3) in step 4, 3 more, rank 7 (7) in step 8"), "{text}");
+    assert!(text.contains("rank 3 in step 4, 3 more, rank 7 in step 8"), "{text}");
     assert_eq!(path.len(), 11);
     assert!(judge(&five, &["0>2:0"]).violations[0].trace.is_none());
 }
@@ -254,7 +253,7 @@ fn d003_conflicting_arrivals() {
         let report = judge(&all, &steps);
         assert_eq!(
             messages(&report.violations),
-            ["rank 0 (0) receives chunk 0 2 times in step 1, from ranks 1 (1) and 2 (2), and not all are `reduce`: \
+            ["rank 0 receives chunk 0 2 times in step 1, from ranks 1 and 2, and not all are `reduce`: \
               which value stays is undefined"]
         );
         assert_eq!(report.violations[0].consequences, 2 + 3);
@@ -270,7 +269,7 @@ fn r001_contributions_that_would_count_twice() {
     let report = judge(&all, &["1+0:0 2+0:0", "0+1:0 0>2:0"]);
     assert_eq!(
         messages(&report.violations),
-        ["the contribution of rank 1 (1) to chunk 0 would count twice: rank 1 (1) holds it already and rank 0 (0) \
+        ["the contribution of rank 1 to chunk 0 would count twice: rank 1 holds it already and rank 0 \
           sends it again"]
     );
     assert_eq!(report.violations[0].consequences, 1);
@@ -284,9 +283,9 @@ fn r001_contributions_that_would_count_twice() {
 fn r002_contributions_that_are_lost() {
     let square = ring(4, Kind::Reduce(RankId(0)));
     assert_eq!(totals(&square, &["2+1:0", "1+0:0 3+0:0"]), "");
-    let holds = "at the end rank 0 (0) holds chunk 0 without the contribution";
-    assert_eq!(violations(&square, &["2>1:0", "1+0:0 3+0:0"]), [format!("{holds} of rank 1 (1)")]);
-    let others = format!("{holds}s of ranks 2 (2), 3 (3), 4 (4), 5 (5) and 2 more");
+    let holds = "at the end rank 0 holds chunk 0 without the contribution";
+    assert_eq!(violations(&square, &["2>1:0", "1+0:0 3+0:0"]), [format!("{holds} of rank 1")]);
+    let others = format!("{holds}s of ranks 2, 3, 4, 5 and 2 more");
     assert_eq!(violations(&ring(8, Kind::Reduce(RankId(0))), &["1+0:0"]), [others]);
     assert_eq!(totals(&ring(3, Kind::Barrier), &["1+0:0 2>0:0 "]), "D003 R002*2");
 }
@@ -296,7 +295,7 @@ fn r003_reduce_needs_values_that_can_be_added() {
     let report = judge(&ring(3, Kind::AllReduceGathered), &["0+1:0 0>2:0 1>0:1 1>2:1 2>0:2 2>1:2"]);
     assert_eq!(
         messages(&report.violations),
-        ["chunk 0 is reduced into rank 1 (1), but chunks of all_reduce_gathered are moved as they are: use `copy`"]
+        ["chunk 0 is reduced into rank 1, but chunks of all_reduce_gathered are moved as they are: use `copy`"]
     );
     assert_eq!(report.violations[0].consequences, 1);
 }
@@ -308,7 +307,7 @@ fn f005_f006_f007_wrong_chunks_and_empty_schedules() {
     assert_eq!(found(&report), "F005 F006 L002");
     assert_eq!(messages(&report.violations)[1], "chunk 1 (0>1) is listed 3 times in this transfer");
     assert_eq!(report.violations[1].chunk_index, Some(2));
-    let expected = "the schedule moves no chunk, but all_to_all must: rank 1 (1) needs data from rank 0 (0)";
+    let expected = "the schedule moves no chunk, but all_to_all must: rank 1 needs data from rank 0";
     assert_eq!(violations(&triangle, &[]), [expected]);
     assert_eq!(totals(&triangle, &["0>1:"]), "F007 W001");
     assert_eq!(totals(&ring(1, Kind::AllReduce), &[]), "");
@@ -330,13 +329,11 @@ fn c001_bounds_must_be_proven() {
     assert!(separate(1, 1).unwrap().report().totals().next().is_none());
     let rejected = separate(2, 2).unwrap_err();
     let expected = [
-        "the bound on the steps: 2 steps are claimed, but the distance from rank 0 (0) to rank 1 (1) is 1",
+        "the bound on the steps: 2 steps are claimed, but the distance from rank 0 to rank 1 is 1",
         "the bound on the volume: a volume of 2 is claimed, but the evidence proves only 1",
     ];
     assert_eq!(messages(&rejected.report.violations), expected);
-    assert!(
-        rejected.to_string().starts_with("the schedule has 2 violation(s); the first: C001 the bound on the steps")
-    );
+    assert!(rejected.to_string().starts_with("the schedule has 2 violations; the first: C001 the bound on the steps"));
     let window = |to| Window { from: RankId(0), to: RankId(to), first: 1, last: 1, weight: 1 };
     let weights = vec![window(1), window(2)];
     let joint = |at_least: i128| JointBound { steps: 1, at_least: at_least.into(), weights: weights.clone() };
@@ -355,10 +352,10 @@ fn warnings_are_no_refusal() {
     assert!(report.holds());
     assert_eq!(found(&report), "W001*2 W002 W004");
     let expected = [
-        "rank 1 (1) holds chunk 2 already, and this brings nothing new",
-        "rank 3 (3) neither needs chunk 1 nor sends it on",
+        "rank 1 holds chunk 2 already, and this brings nothing new",
+        "rank 3 neither needs chunk 1 nor sends it on",
         "step 3 has no transfer, but costs a start-up and its width",
-        "rank 2 (2) holds chunk 2 already, and this brings nothing new",
+        "rank 2 holds chunk 2 already, and this brings nothing new",
     ];
     assert_eq!(messages(&report.warnings), expected);
 }
@@ -377,7 +374,7 @@ fn w003_orders_of_addition() {
     let report = judge(&all, &["0+1:0 0+2:0 1+0:0 1+2:0 2+0:0 2+1:0"]);
     assert_eq!(
         messages(&report.warnings),
-        ["ranks 0 (0) and 2 (2) add the contributions to chunk 0 in different orders: floating-point sums may differ"]
+        ["ranks 0 and 2 add the contributions to chunk 0 in different orders: floating-point sums may differ"]
     );
     assert_eq!(report.warning_count(), 1);
     // Exchanging pairwise adds a+b on one side and b+a on the other: the same.

@@ -60,7 +60,8 @@ impl<T> Deref for Verified<T> {
 
 impl fmt::Display for Rejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the schedule has {} violation(s)", self.report.violation_count())?;
+        let (count, s) = (self.report.violation_count(), if self.report.violation_count() == 1 { "" } else { "s" });
+        write!(f, "the schedule has {count} violation{s}")?;
         match self.report.violations.first() {
             Some(first) => write!(f, "; the first: {} {}", first.code, first.message),
             None => Ok(()),

@@ -44,9 +44,10 @@ export class Machine {
     return position;
   }
 
-  /** `42 (2,2,2)`. */
+  /** `42 (2,2,2) node42`, as far as the rank has them. */
   rankLabel(rank) {
-    return this.extents ? `${rank} (${this.coordinates(rank).join(",")})` : `${rank}`;
+    const position = this.extents?.length > 1 ? ` (${this.coordinates(rank).join(",")})` : "";
+    return `${rank}${position}${this.names ? ` ${this.names[rank]}` : ""}`;
   }
 
   /** `x+`; empty on a graph. */
@@ -62,8 +63,10 @@ export class Machine {
     return `${this.rankLabel(this.from[link])} → ${this.rankLabel(this.to[link])}${name && ` ${name}`}`;
   }
 
-  /** Reads `42`, `2.2.2` or `2,2,2`; null if there is no such rank. */
+  /** Reads `42`, `2.2.2`, `2,2,2` or a name; null if there is no such rank. */
   parseRank(text) {
+    const named = (this.names ?? []).indexOf(text.trim());
+    if (named >= 0) return named;
     const numbers = text.trim().split(/[.,]/);
     if (!numbers.every((number) => /^\d+$/.test(number))) return null;
     if (numbers.length === 1) return Number(numbers[0]) < this.ranks ? Number(numbers[0]) : null;

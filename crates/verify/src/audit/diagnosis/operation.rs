@@ -14,13 +14,15 @@ pub(super) fn describe(program: &Program, operation: usize) -> String {
 /// `rank 3, worker 1`.
 pub(super) fn name(program: &Program, worker: usize) -> String {
     let rank = program.rank_of(worker);
-    format!("rank {rank}, worker {}", worker - program.workers(rank).start)
+    let number = worker - program.workers(rank).start;
+    format!("rank {}, worker {number}", program.problem.topology().numbered_name(rank))
 }
 
 /// What an operation does.
 fn what(program: &Program, operation: usize) -> String {
     let end = |channel: u32, end: fn(&Channel) -> RankId| {
-        let rank = program.channels.get(channel as usize).map(|channel| end(channel).to_string());
+        let known = program.channels.get(channel as usize);
+        let rank = known.map(|channel| program.problem.topology().numbered_name(end(channel)));
         format!("rank {} on channel {channel}", rank.unwrap_or_else(|| "?".to_owned()))
     };
     let to = |channel| end(channel, |ends| ends.to);

@@ -19,9 +19,10 @@ pub(in super::super) fn sentence(
 ) -> String {
     let one = |operation: usize| describe(program, operation);
     let this = || operation.map(one).unwrap_or_default();
-    let ends = |channel: usize| (program.channels[channel].from, program.channels[channel].to);
+    let label = |rank| program.problem.topology().numbered_name(rank);
+    let ends = |channel: usize| (label(program.channels[channel].from), label(program.channels[channel].to));
     match *fact {
-        Fact::FailedRankWorks(rank) => format!("rank {rank} failed, but has operations"),
+        Fact::FailedRankWorks(rank) => format!("rank {} failed, but has operations", label(rank)),
         Fact::NotOnMachine { channel } => {
             let (from, to) = ends(channel);
             format!("channel {channel} joins rank {from} to rank {to}, but not both are on the machine")
@@ -30,7 +31,7 @@ pub(in super::super) fn sentence(
             let topology = machine.map_or(program.problem.topology(), |machine| machine.topology);
             let (from, to) = (topology.rank_label(from), topology.rank_label(to));
             let why = match why {
-                NoLink::Failed(rank) => format!("rank {rank} failed"),
+                NoLink::Failed(rank) => format!("rank {} failed", topology.numbered_name(rank)),
                 NoLink::Missing => "there is no such link".to_owned(),
                 NoLink::Dead => "the link failed".to_owned(),
             };
@@ -54,7 +55,8 @@ pub(in super::super) fn sentence(
             format!("{}: workers {} and {} both {what} channel {channel}", this(), one - first, other - first)
         }
         Fact::OtherLength { sender, sent, count } => {
-            format!("{} takes {count} slot(s), but the packet has {sent}, from {}", this(), one(sender))
+            let takes = counted(count as usize, "slot");
+            format!("{} takes {takes}, but the packet has {sent}, from {}", this(), one(sender))
         }
         Fact::WaitsForever(obstacle) => {
             let why = match obstacle {
@@ -65,7 +67,8 @@ pub(in super::super) fn sentence(
             format!("{} waits forever: {why}", this())
         }
         Fact::NeverReceived { channel, packets } => {
-            format!("{packets} packet(s) on channel {channel} are never received, the first from {}", this())
+            let (packets, are) = (counted(packets, "packet"), if packets == 1 { "is" } else { "are" });
+            format!("{packets} on channel {channel} {are} never received, the first from {}", this())
         }
         Fact::Deadlock(ref cycle) => {
             let cycle: Vec<String> = cycle.iter().map(|&one| waiting(program, one)).collect();
@@ -80,7 +83,8 @@ pub(in super::super) fn sentence(
         }
         Fact::Output { output, ref wrong } => wrong_output(program, output, wrong),
         Fact::PacketCount { channel, packets, stated } => format!(
-            "channel {channel} has {packets} packet(s) with slots, but its transfers are stated to have {stated}"
+            "channel {channel} has {} with slots, but its transfers are stated to have {stated}",
+            counted(packets, "packet")
         ),
         Fact::SharedLink { channel, send, receive } => {
             let ((from, to), send, receive) = (ends(channel as usize), one(send), one(receive));
@@ -94,16 +98,23 @@ pub(in super::super) fn sentence(
 
 fn bad_operation(program: &Program, rank: RankId, what: BadOperation) -> String {
     match what {
-        BadOperation::NoWorker => format!("the rank has {} worker(s)", program.workers(rank).len()),
+        BadOperation::NoWorker => format!("the rank has {}", counted(program.workers(rank).len(), "worker")),
         BadOperation::NoOperation { worker, target } => {
-            format!("worker {worker} has {} operation(s)", program.range(target).len())
+            format!("worker {worker} has {}", counted(program.range(target).len(), "operation"))
         }
-        BadOperation::NoChannel => format!("there are {} channel(s)", program.channels.len()),
+        BadOperation::NoChannel => match program.channels.len() {
+            1 => "there is 1 channel".to_owned(),
+            many => format!("there are {many} channels"),
+        },
         BadOperation::OtherRank { channel, rank, end } => {
+            let rank = program.problem.topology().numbered_name(rank);
             let does = if matches!(end, End::Sender) { "sends" } else { "receives" };
             format!("on channel {channel}, rank {rank} {does}")
         }
-        BadOperation::Beyond { buffer, len } => format!("the {} of rank {rank} has {len} slot(s)", buffer.name()),
+        BadOperation::Beyond { buffer, len } => {
+            let rank = program.problem.topology().numbered_name(rank);
+            format!("the {} of rank {rank} has {}", buffer.name(), counted(len as usize, "slot"))
+        }
         BadOperation::Overlap => "the slots it writes overlap in part those it reads".to_owned(),
     }
 }
@@ -112,8 +123,11 @@ fn waiting(program: &Program, waiting: Waiting) -> String {
     let why = match waiting.obstacle {
         Some(Obstacle::Packet(_)) => "waits for a packet from".to_owned(),
         Some(Obstacle::Room(channel)) => {
-            let slots = program.channels[channel as usize].slots;
-            format!("waits for room in channel {channel} ({slots} slot(s), all full) from")
+            let full = match program.channels[channel as usize].slots {
+                1 => "its only slot is full".to_owned(),
+                slots => format!("all {slots} slots are full"),
+            };
+            format!("waits for room in channel {channel} ({full}) from")
         }
         Some(Obstacle::Operation(_)) | None => "waits for".to_owned(),
     };
@@ -130,7 +144,8 @@ fn slot_at(program: &Program, rank: RankId, place: usize) -> String {
 
 fn wrong_output(program: &Program, output: Output, wrong: &Wrong) -> String {
     let label = |chunk| program.problem.chunk_label(chunk);
-    let demand = format!("rank {} must have chunk {} in {}", output.rank, label(output.chunk), output.slot);
+    let named = |rank: &RankId| program.problem.topology().numbered_name(*rank);
+    let demand = format!("rank {} must have chunk {} in {}", named(&output.rank), label(output.chunk), output.slot);
     let written = output.writer.map(|writer| format!("; written last by {}", describe(program, writer)));
     match wrong {
         Wrong::Unset => match written {
@@ -151,17 +166,22 @@ fn wrong_output(program: &Program, output: Output, wrong: &Wrong) -> String {
             format!("{demand}, but it holds chunk {}{}", label(*chunk), written.unwrap_or_default())
         }
         Wrong::Repeated(operation, counts) => {
-            let times = counts.iter().map(|(rank, count)| format!("rank {rank}'s {count} times"));
+            let times = counts.iter().map(|(rank, count)| format!("rank {}'s {count} times", named(rank)));
             let (shown, more) = listed(times);
             let more = if more > 0 { format!(", and {more} more") } else { String::new() };
             format!("{demand}, but counts {shown}{more}; first at {}", describe(program, *operation))
         }
         Wrong::Lacks(missing) => {
-            let (shown, more) = listed(missing.iter().map(RankId::to_string));
+            let (shown, more) = listed(missing.iter().map(named));
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             format!("{demand}, but lacks what ranks {shown}{more} contribute{}", written.unwrap_or_default())
         }
     }
+}
+
+/// `1 slot`, `2 slots`.
+fn counted(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// The first names, and how many are left out.

@@ -5,15 +5,16 @@ same time: the plan decides who talks to whom and in which order.
 """
 
 # No `from __future__ import annotations`: DDP inspects the annotations of its hooks.
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import torch
 import torch.distributed as dist
 
-from ._errors import UsageError
-from ._plan import Plan
-from ._tables import RankTables, Transfer, process_of, rank_of, tables_of
+from .._errors import UsageError
+from .._plan import Plan
+from .._tables import RankTables, Transfer, process_of, rank_of, tables_of
 
 #: The thread of each group. Two calls at a time on a group would take each other's messages.
 _WORKERS: dict[Any, ThreadPoolExecutor] = {}
@@ -28,9 +29,11 @@ class Collective:
     """
 
     def __init__(self, plan: Plan, group: Any = None) -> None:
-        self.plan, self.group = plan, group
-        self._size = dist.get_world_size(group)
-        self.rank = rank_of(plan, dist.get_rank(group), self._size)
+        self._join(plan, group, dist.get_rank(group), dist.get_world_size(group))
+
+    def _join(self, plan: Plan, group: Any, number: int, size: int) -> None:
+        self.plan, self.group, self._size = plan, group, size
+        self.rank = rank_of(plan, number, size)
         self._tables = RankTables(tables_of(plan), self.rank)
         self._copies = [_indices(places) for places in self._tables.copies]
         self._steps = [
@@ -65,10 +68,22 @@ class Collective:
         # With memory of its own: DDP looks at that, whatever part of it a tensor is.
         return (result if self._tables.has_output_rows else result[0]).clone()
 
+    def _ranks(self) -> list[int]:
+        """The ranks of the processes, in their order."""
+        every = range(self.plan.topology.ranks)
+        return list(every) if self._size == len(every) else tables_of(self.plan).live
+
+    def _demand(self) -> Any:
+        """Chunks of each process for each process."""
+        live, demand = self._ranks(), self.plan.demand
+        assert demand is not None, "the plan is for an all_to_allv"
+        return demand[live][:, live]
+
     def start(self, x: torch.Tensor) -> "torch.futures.Future[torch.Tensor]":
         """The same while this process goes on."""
         worker = _WORKERS.setdefault(self.group, ThreadPoolExecutor(1, "collsynth"))
-        future: torch.futures.Future[torch.Tensor] = torch.futures.Future()
+        # Without a type: older versions of PyTorch state a wrong one.
+        future: Any = torch.futures.Future()
 
         def run() -> None:
             try:
@@ -82,15 +97,12 @@ class Collective:
     def _step(self, held: torch.Tensor, sends: list[Any], receives: list["_Arrival"]) -> None:
         arriving = [held.new_empty((len(one.transfer.source), held.shape[1])) for one in receives]
         leaving = [held[source] for _, source in sends]
-        operations = [
-            self._operation(dist.irecv, values, one.transfer.start, one.transfer.group)
-            for one, values in zip(receives, arriving, strict=True)
-        ] + [
-            self._operation(dist.isend, values, one.end, one.group)
-            for (one, _), values in zip(sends, leaving, strict=True)
-        ]
-        for request in dist.batch_isend_irecv(operations) if operations and held.shape[1] else []:
-            request.wait()
+        if held.shape[1] and (sends or receives):
+            # Bytes, so that types that the backend does not know travel too.
+            into = [(values.view(torch.uint8), one.transfer) for one, values in zip(receives, arriving, strict=True)]
+            out_of = [(values.view(torch.uint8), one) for (one, _), values in zip(sends, leaving, strict=True)]
+            for request in self._exchange(into, out_of):
+                request.wait()
         found = [held[one.base] for one in receives]
         for one, values, below in zip(receives, arriving, found, strict=True):
             values[one.adds] += below
@@ -98,12 +110,17 @@ class Collective:
         for one, values in zip(receives, arriving, strict=True):
             held[one.later_target] += values[one.later]
 
-    def _operation(self, how: Any, values: torch.Tensor, rank: int, tag: int) -> Any:
+    def _exchange(self, into: list[Any], out_of: list[Any]) -> list[Any]:
+        """Starts to receive and to send: tensors, each with its transfer."""
+        operations = [(dist.irecv, values, one.start, one.group) for values, one in into]
+        operations += [(dist.isend, values, one.end, one.group) for values, one in out_of]
+        whole = [dist.P2POp(how, values, self._global(rank), self.group, tag) for how, values, rank, tag in operations]
+        requests: list[Any] = dist.batch_isend_irecv(whole)
+        return requests
+
+    def _global(self, rank: int) -> int:
         peer = process_of(self.plan, rank, self._size)
-        if self.group is not None:
-            peer = dist.distributed_c10d._get_global_rank(self.group, peer)
-        # Bytes, so that types that the backend does not know travel too.
-        return dist.P2POp(how, values.view(torch.uint8), peer, self.group, tag)
+        return peer if self.group is None else int(dist.distributed_c10d._get_global_rank(self.group, peer))
 
 
 class _Arrival:
@@ -142,11 +159,39 @@ class Work:
 
 
 def all_to_all_single(
-    output: torch.Tensor, input: torch.Tensor, run: Collective, async_op: bool = False
+    output: torch.Tensor,
+    input: torch.Tensor,
+    run: Collective,
+    async_op: bool = False,
+    *,
+    output_split_sizes: Sequence[int] | None = None,
+    input_split_sizes: Sequence[int] | None = None,
+    chunk_rows: int = 1,
 ) -> Work | None:
-    """Like `torch.distributed.all_to_all_single` with equal splits."""
-    _check(run, "all_to_all")
-    return _into(output, _rows(input, run), run, async_op)
+    """Like `torch.distributed.all_to_all_single`: a plan for an all_to_all cuts both tensors in equal splits.
+
+    Splits, one for each process, need a plan for an all_to_allv. A chunk of its demand has room for `chunk_rows` rows;
+    a split of less than its chunks is padded on the way. Unless stated, splits fill their chunks.
+    """
+    if output_split_sizes is None and input_split_sizes is None and run.plan.collective != "all_to_allv":
+        _check(run, "all_to_all")
+        return _into(output, _rows(input, run), run, async_op)
+    _check(run, "all_to_allv")
+    demand = run._demand()
+    here = run._ranks().index(run.rank)
+    outgoing = _Splits(input_split_sizes, demand[here], chunk_rows, len(input), "input")
+    incoming = _Splits(output_split_sizes, demand[:, here], chunk_rows, len(output), "output")
+    rows = input.new_zeros((run._tables.input_blocks * chunk_rows, *input.shape[1:]))
+    for at, stop, place in outgoing.pieces:
+        rows[place : place + stop - at] = input[at:stop]
+
+    def keep(result: torch.Tensor) -> torch.Tensor:
+        arrived = result.reshape(-1, *output.shape[1:])
+        for at, stop, place in incoming.pieces:
+            output[at:stop] = arrived[place : place + stop - at]
+        return output
+
+    return _then(run.start(rows.reshape(-1, chunk_rows, *input.shape[1:])), keep, async_op)
 
 
 def all_gather_into_tensor(
@@ -187,16 +232,33 @@ def ddp_hook(run, bucket):  # type: ignore[no-untyped-def]
 
 
 def _into(output: torch.Tensor, x: torch.Tensor, run: Collective, async_op: bool) -> Work | None:
-    future = run.start(x)
+    return _then(run.start(x), lambda result: output.copy_(result.reshape(output.shape)), async_op)
 
-    def keep(done: Any) -> torch.Tensor:
-        return output.copy_(done.value().reshape(output.shape))
 
-    work = Work(future.then(keep))
+def _then(future: Any, keep: Callable[[torch.Tensor], torch.Tensor], async_op: bool) -> Work | None:
+    work = Work(future.then(lambda done: keep(done.value())))
     if async_op:
         return work
     work.wait()
     return None
+
+
+class _Splits:
+    """Where the messages of one rank stand in its tensor, and where in its rows of chunks."""
+
+    def __init__(self, stated: Sequence[int] | None, chunks: Any, chunk_rows: int, rows: int, name: str) -> None:
+        room = [count * chunk_rows for count in chunks.tolist()]
+        splits = room if stated is None else list(stated)
+        if len(splits) != len(room) or any(split > most for split, most in zip(splits, room, strict=True)):
+            raise UsageError(f"{name} splits {splits}: the plan has room for {room} rows")
+        if sum(splits) != rows or min(splits) < 0:
+            raise UsageError(f"{name} splits {splits} of {rows} rows")
+        #: First row and end in the tensor, first row in those of the chunks.
+        self.pieces = []
+        at = place = 0
+        for split, most in zip(splits, room, strict=True):
+            self.pieces.append((at, at + split, place))
+            at, place = at + split, place + most
 
 
 def _rows(x: torch.Tensor, run: Collective) -> torch.Tensor:

@@ -1,9 +1,12 @@
-//! The trade of steps against volume as a table.
+//! The trade of steps against volume: as tables, and as a plot.
+
+mod csv;
+mod svg;
 
 use serde_json::{Value, json};
 
-use super::observed;
-use super::summary::refuted_to_json;
+use crate::report::observed;
+use crate::report::summary::refuted_to_json;
 use collsynth_core::certificate::{Bounds, Rational, VolumeBound};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Solution;

@@ -1,0 +1,120 @@
+//! The trade of steps against volume as a plot, with the bounds.
+
+use plotters::prelude::{
+    ChartBuilder, Circle, Color, DashedLineSeries, IntoDrawingArea, IntoLogRange, LineSeries, PathElement, SVGBackend,
+    SeriesLabelPosition, Text,
+};
+
+use super::{Curve, Point};
+use crate::report::comparison::PlotError;
+use crate::report::plot::{INK, grid, look, words};
+use collsynth_core::certificate::Rational;
+use collsynth_verify::report::figures::decimal;
+use collsynth_verify::report::overview::headline;
+
+/// Width and height, in pixels.
+const SIZE: (u32, u32) = (960, 600);
+/// The most points with their planner beside them: more would cover each other.
+const MOST_NAMED: usize = 12;
+
+impl Curve<'_> {
+    /// The plot as SVG; the volume is logarithmic.
+    ///
+    /// # Errors
+    ///
+    /// A [`PlotError`] if there is nothing to draw.
+    pub fn to_svg(&self) -> Result<String, PlotError> {
+        let points: Vec<&Point> = self.points.iter().filter(|point| point.volume > Rational::from(0)).collect();
+        if points.is_empty() {
+            return Err(PlotError::Nothing);
+        }
+        self.draw(&points).map_err(|error| PlotError::Drawing(error.to_string()))
+    }
+
+    fn draw(&self, points: &[&Point]) -> Result<String, Box<dyn std::error::Error>> {
+        let place = |point: &Point| (point.steps.max(1) as f64, decimal(point.volume));
+        let bound_steps = self.bounds.steps.as_ref().map(|bound| f64::from(bound.at_least.max(1)));
+        let bound_volume =
+            self.bounds.volume.as_ref().map(|bound| decimal(bound.at_least)).filter(|&volume| volume > 0.0);
+        let range = |values: &mut dyn Iterator<Item = f64>| {
+            let (low, high) =
+                values.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
+            (low / 1.15)..(high * 1.3)
+        };
+        let across = range(&mut points.iter().map(|point| place(point).0).chain(bound_steps));
+        let up = range(&mut points.iter().map(|point| place(point).1).chain(bound_volume));
+        let mut svg = String::new();
+        {
+            let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
+            let mut chart = ChartBuilder::on(&area)
+                .caption(headline(self.problem), words(22))
+                .margin(16)
+                .x_label_area_size(48)
+                .y_label_area_size(84)
+                .build_cartesian_2d(across.clone(), up.clone().log_scale().base(2.0))?;
+            chart
+                .configure_mesh()
+                .x_desc("steps")
+                .y_desc(format!("volume, in {}s", self.problem.collective().kind.unit().name()))
+                .x_label_formatter(&|steps| if steps.fract() == 0.0 { steps.to_string() } else { String::new() })
+                .y_label_formatter(&|volume| figure(*volume))
+                .axis_style(INK)
+                .label_style(words(15))
+                .bold_line_style(grid())
+                .light_line_style(INK.mix(0.0))
+                .draw()?;
+            if bound_steps.or(bound_volume).is_some() {
+                let (least, floor) = (bound_steps.unwrap_or(across.start), bound_volume.unwrap_or(up.start));
+                let corner = [(least, up.end), (least, floor), (across.end, floor)];
+                let style = INK.stroke_width(1);
+                chart
+                    .draw_series(DashedLineSeries::new(corner, 6, 4, style))?
+                    .label("bounds")
+                    .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], style));
+            }
+            let (color, _) = look(0);
+            // Until the next point, more steps gain nothing.
+            let mut stairs = Vec::new();
+            for pair in points.windows(2) {
+                let ((steps, volume), (next, _)) = (place(pair[0]), place(pair[1]));
+                stairs.extend([(steps, volume), (next, volume)]);
+            }
+            let last = place(points[points.len() - 1]);
+            stairs.extend([last, (across.end, last.1)]);
+            let style = color.stroke_width(2);
+            chart
+                .draw_series(LineSeries::new(stairs, style))?
+                .label("found")
+                .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], style));
+            chart.draw_series(points.iter().map(|point| Circle::new(place(point), 4, color.filled())))?;
+            if points.len() <= MOST_NAMED {
+                let name = |point: &&Point| {
+                    let (steps, volume) = place(point);
+                    let text = match point.parts {
+                        1 => point.planner.to_owned(),
+                        parts => format!("{}, {parts} parts", point.planner),
+                    };
+                    Text::new(text, (steps + 0.01 * (across.end - across.start), volume * 1.04), words(15))
+                };
+                chart.draw_series(points.iter().map(name))?;
+            }
+            chart
+                .configure_series_labels()
+                .position(SeriesLabelPosition::UpperRight)
+                .label_font(words(15))
+                .border_style(grid())
+                .draw()?;
+            area.present()?;
+        }
+        Ok(svg)
+    }
+}
+
+/// A volume in few digits.
+fn figure(volume: f64) -> String {
+    if volume >= 10.0 {
+        format!("{volume:.0}")
+    } else {
+        format!("{volume:.3}").trim_end_matches('0').trim_end_matches('.').to_owned()
+    }
+}
