@@ -15,6 +15,8 @@ use thiserror::Error;
 pub enum RelabelError {
     #[error(transparent)]
     Problem(#[from] ProblemError),
+    #[error("schedules in groups are not relabelled")]
+    Groups,
     #[error("the schedule is for another machine")]
     OtherMachine,
     #[error("a demand names pairs of ranks, which no symmetry keeps")]
@@ -29,13 +31,16 @@ pub enum RelabelError {
 ///
 /// # Errors
 ///
-/// If the collective has a demand, the machines differ in more than their failures, or the schedule names links that do
-/// not exist.
+/// If the collective has a demand or groups, the machines differ in more than their failures, or the schedule names
+/// links that do not exist.
 pub fn relabel(solution: &Solution, symmetry: &Automorphism, topology: Topology) -> Result<Solution, RelabelError> {
     let (old, map) = (&solution.problem, Images(symmetry));
     let Collective { kind, parts } = old.collective();
     if kind.demand().is_some() {
         return Err(RelabelError::Demand);
+    }
+    if kind.groups().is_some() {
+        return Err(RelabelError::Groups);
     }
     let links = old.topology().links().iter().map(|link| (link.from, link.to));
     if !links.eq(topology.links().iter().map(|link| (link.from, link.to))) {

@@ -18,6 +18,8 @@ pub enum RenumberError {
     Machine(#[from] TopologyError),
     #[error(transparent)]
     Problem(#[from] ProblemError),
+    #[error("schedules in groups are not renumbered: they name their members")]
+    Groups,
     #[error("step {step} sends from or to rank {rank}, which failed or does not exist")]
     DeadRank { step: u32, rank: RankId },
     #[error("step {step} sends chunk {chunk} of a failed rank")]
@@ -38,9 +40,12 @@ pub struct Renumbered {
 ///
 /// # Errors
 ///
-/// If two live links join the same ranks (a graph has one), or the schedule uses what failed.
+/// If two live links join the same ranks (a graph has one), the schedule uses what failed, or it is in groups.
 pub fn renumber(solution: &Solution) -> Result<Renumbered, RenumberError> {
     let old = &solution.problem;
+    if old.groups().is_some() {
+        return Err(RenumberError::Groups);
+    }
     let was: Vec<RankId> = old.topology().live_ranks().collect();
     let mut now = vec![None; old.topology().rank_count()];
     was.iter().enumerate().for_each(|(number, rank)| now[rank.index()] = Some(RankId(number as u32)));
@@ -96,7 +101,7 @@ fn chunks(old: &Problem, new: &Problem, now: &[Option<RankId>]) -> Vec<Option<Ch
     }
     let moved = |holders: Holders| match holders {
         Holders::One(rank) => now.get(rank.index()).copied().flatten().map(Some),
-        Holders::Every => Some(None),
+        Holders::Every | Holders::Group(_) => Some(None),
     };
     let one = |chunk| {
         let rule = old.rule(chunk);
@@ -109,7 +114,7 @@ fn chunks(old: &Problem, new: &Problem, now: &[Option<RankId>]) -> Vec<Option<Ch
 fn rank_of(holders: Holders) -> Option<RankId> {
     match holders {
         Holders::One(rank) => Some(rank),
-        Holders::Every => None,
+        Holders::Every | Holders::Group(_) => None,
     }
 }
 

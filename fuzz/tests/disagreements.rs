@@ -53,7 +53,7 @@ fn schedules() {
 
 #[test]
 fn programs() {
-    let counts = compare("programs", compare_program, 0, 700);
+    let counts = compare("programs", compare_program, 0, 2000);
     let often = ["F002", "P001", "P006", "P008"].map(|code| (code, 25));
     let rarely = ["D002", "P002", "P003", "P004", "P005", "P007", "R002", "T001", "T002", "T003"].map(|code| (code, 3));
     met(&counts, &[("holds", 200), ("refuted", 200), ("unreadable", 50)]);

@@ -7,6 +7,7 @@ use collsynth::collective::{Demand, Kind};
 use collsynth::format::demand;
 use collsynth::topology::{RankId, Topology};
 
+use super::group_options::GroupOptions;
 use super::suggest::OneOf;
 use super::topology_options::TopologyOptions;
 use super::{Failure, input};
@@ -19,13 +20,16 @@ pub struct CollectiveOptions {
     #[arg(long, value_name = "NAME", value_parser = names(), default_value = DEFAULT, hide_possible_values = true,
         long_help = NAMES)]
     collective: String,
-    /// The root of broadcast, reduce, scatter and gather: 5 or 1.1.0 [default: 0]
+    /// The root of broadcast, reduce, scatter and gather: 5 or 1.1.0 [default: 0]. In groups: the place of a member in
+    /// its group, from 0
     #[arg(long, allow_negative_numbers = true, value_name = "RANK")]
     root: Option<String>,
     /// How many chunks each rank has for each rank, for all_to_allv: a CSV matrix, a row for each origin, or a JSON
     /// list of lists (- for standard input)
     #[arg(long, value_name = "FILE")]
     demand: Option<PathBuf>,
+    #[command(flatten)]
+    groups: GroupOptions,
 }
 
 const NAMES: &str = "What is to be done: all_to_all, all_to_allv, all_gather, reduce_scatter, all_reduce, broadcast, \
@@ -44,7 +48,7 @@ impl CollectiveOptions {
         let named = |root, demand| Kind::named(&self.collective, root, demand).expect("one of the names it parses");
         let some = named(RankId(0), Demand::default());
         let text = self.root.as_ref().filter(|_| some.root().is_some());
-        let root = text.map(|text| machine.rank(topology, text)).transpose()?.unwrap_or(RankId(0));
+        let root = text.map(|text| self.root(machine, topology, text)).transpose()?.unwrap_or(RankId(0));
         let demand = some.demand().map(|_| self.read_demand(machine, topology)).transpose()?.unwrap_or_default();
         let kind = named(root, demand);
         if self.root.is_some() && kind.root().is_none() {
@@ -55,7 +59,20 @@ impl CollectiveOptions {
             return Err(Failure::usage(format!("{} has no demand matrix", kind.name()))
                 .hint("leave --demand out, or choose --collective all_to_allv"));
         }
-        Ok(kind)
+        match self.groups.groups(machine, topology)? {
+            Some(_) if kind.demand().is_some() => Err(Failure::usage("all_to_allv takes no groups")
+                .hint("state a demand of 0 between ranks of different groups")),
+            Some(groups) => Ok(kind.in_groups(groups)),
+            None => Ok(kind),
+        }
+    }
+
+    fn root(&self, machine: &TopologyOptions, topology: &Topology, text: &str) -> Result<RankId, Failure> {
+        if !self.groups.is_stated() {
+            return machine.rank(topology, text);
+        }
+        let place = text.parse().map(RankId);
+        place.map_err(|_| Failure::usage(format!("--root {text}: in groups, a root is the place of a member, from 0")))
     }
 
     /// The options as they would be typed again; defaults are left out.
@@ -70,6 +87,7 @@ impl CollectiveOptions {
         if let Some(path) = &self.demand {
             words.extend(["--demand".to_owned(), path.display().to_string()]);
         }
+        words.extend(self.groups.words());
         words
     }
 

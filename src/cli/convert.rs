@@ -186,6 +186,11 @@ impl ExportCommand {
     }
 
     fn of_program(&self, program: &Program) -> Result<Ending, Failure> {
+        let is_xml = matches!(self.to, ExportFormat::Msccl | ExportFormat::Rccl);
+        if is_xml && program.problem.groups().is_some() {
+            return Err(Failure::usage("MSCCL XML has no groups: its buffers are those of all ranks together")
+                .hint("goal, chakra, csv and trace say who sends what to whom, in groups too"));
+        }
         match self.to {
             ExportFormat::Msccl => self.write(&xml(program, msccl::Dialect::Msccl)?),
             ExportFormat::Rccl => self.write(&xml(program, msccl::Dialect::Rccl)?),

@@ -102,7 +102,7 @@ impl FailureOptions {
 }
 
 /// What is wrong with ranks that were stated.
-enum WrongRanks {
+pub(super) enum WrongRanks {
     /// They do not fit the machine.
     Misfit(TopologyError),
     /// The words mean nothing.
@@ -110,7 +110,7 @@ enum WrongRanks {
 }
 
 impl WrongRanks {
-    fn explained(self, explain: impl Fn(&TopologyError) -> Failure) -> Failure {
+    pub(super) fn explained(self, explain: impl Fn(&TopologyError) -> Failure) -> Failure {
         match self {
             Self::Misfit(error) => explain(&error),
             Self::Words(message) => Failure::usage(message),
@@ -125,7 +125,7 @@ impl From<TopologyError> for WrongRanks {
 }
 
 /// The ranks of a list: `4-7,12`.
-fn listed(text: &str, built: &Topology) -> Result<Vec<RankId>, WrongRanks> {
+pub(super) fn listed(text: &str, built: &Topology) -> Result<Vec<RankId>, WrongRanks> {
     let mut ranks = Vec::new();
     for word in text.split(',').map(str::trim) {
         // A rank by itself comes first: names may have a `-`.

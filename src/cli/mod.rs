@@ -14,6 +14,7 @@ mod failures;
 mod fallbacks;
 mod flow_limits;
 mod frontier;
+mod group_options;
 mod input;
 mod lower;
 mod manual;

@@ -113,7 +113,7 @@ impl PlanCommand {
 
     /// Plans the problem, in the parts asked for, or in those it chooses.
     fn plan(&self, problem: &Problem, goal: &Goal<'_>, smt: &Smt, control: Control) -> Result<Plan, Failure> {
-        let (topology, kind) = (problem.topology(), problem.collective().kind.clone());
+        let (topology, kind) = (problem.machine(), problem.collective().kind.clone());
         let planned = Request::new(topology, kind).goal(*goal).control(control.clone()).run();
         match (&planned, &self.smt.proof) {
             (Err(PlanError::Refuted { .. }), Some(path)) => proof::write(problem, goal, smt, &control, path)?,

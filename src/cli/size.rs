@@ -1,6 +1,6 @@
 //! Refuses what is too large, before it fills the memory.
 
-use collsynth::collective::{Kind, Pattern};
+use collsynth::collective::{Groups, Kind, Pattern};
 use collsynth::topology::Topology;
 
 use super::Failure;
@@ -21,14 +21,9 @@ pub fn check_ranks(topology: &Topology) -> Result<(), Failure> {
 /// Refuses plans with too many chunks.
 pub fn check_chunks(topology: &Topology, kind: &Kind, parts: u32) -> Result<(), Failure> {
     let ranks = topology.rank_count() as u64;
-    let chunks = match kind.demand() {
-        Some(demand) => demand.counts().map(u64::from).sum(),
-        None if !kind.has_volume() => ranks * ranks,
-        None if kind.root().is_some() => ranks * u64::from(parts),
-        // Up and down again.
-        None if kind.pattern() == Pattern::EveryToEvery => 2 * ranks * u64::from(parts),
-        None => (ranks * ranks).saturating_mul(u64::from(parts)),
-    };
+    let sizes = |groups: &Groups| groups.members().iter().map(|members| members.len() as u64).collect();
+    let groups: Vec<u64> = kind.groups().map_or(vec![ranks], sizes);
+    let chunks: u64 = groups.iter().map(|&ranks| chunks_among(ranks, kind, parts)).sum();
     if chunks <= MOST_CHUNKS {
         return Ok(());
     }
@@ -41,4 +36,16 @@ pub fn check_chunks(topology: &Topology, kind: &Kind, parts: u32) -> Result<(), 
         None if parts == 1 => "plan a smaller machine",
         None => "choose fewer --parts, or plan a smaller machine",
     }))
+}
+
+/// The chunks to deliver among this number of ranks.
+fn chunks_among(ranks: u64, kind: &Kind, parts: u32) -> u64 {
+    match kind.demand() {
+        Some(demand) => demand.counts().map(u64::from).sum(),
+        None if !kind.has_volume() => ranks * ranks,
+        None if kind.stated_root().is_some() => ranks * u64::from(parts),
+        // Up and down again.
+        None if kind.pattern() == Pattern::EveryToEvery => 2 * ranks * u64::from(parts),
+        None => (ranks * ranks).saturating_mul(u64::from(parts)),
+    }
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use collsynth::format::json;
 use collsynth::topology::{RankId, Shape, Topology, TopologyError, TopologySpec, Torus};
 
-use super::failures::FailureOptions;
+use super::failures::{FailureOptions, WrongRanks};
 use super::{Failure, input, output};
 
 /// Which machine, and what failed in it.
@@ -30,6 +30,13 @@ pub struct TopologyOptions {
     /// Unless stated, extents of 3 and more do
     #[arg(long, allow_negative_numbers = true, value_name = "YES/NO", requires = "torus")]
     wrap: Option<Wrap>,
+    /// Twist the torus, whose extents are some k and 2k (4x8, 4x4x8, 4x8x8): the wrap of each short dimension leads k
+    /// positions along each long one, as on TPU pods
+    #[arg(long, requires = "torus", conflicts_with = "wrap")]
+    twist: bool,
+    /// Use only a box of these extents of --torus, from position 0: no wrap in the dimensions that it cuts (4x4x2)
+    #[arg(long, allow_negative_numbers = true, value_name = "EXTENTS", requires = "torus", conflicts_with = "twist")]
+    slice: Option<Extents>,
     /// Chunks a link of --torus carries in a step of width 1: for all (2) or one per dimension (2,1,1) [default: 1]
     #[arg(long, allow_negative_numbers = true, value_name = "CHUNKS", requires = "torus")]
     capacity: Option<Capacity>,
@@ -58,7 +65,7 @@ impl TopologyOptions {
     /// The same with the notes.
     pub fn topology_and_notes(&self) -> Result<(Topology, Vec<String>), Failure> {
         let mut spec = match (&self.torus, &self.topology) {
-            (Some(extents), _) => self.torus_spec(extents),
+            (Some(extents), _) => self.torus_spec(extents)?,
             (None, Some(path)) => read_spec(path)?,
             (None, None) => {
                 return Err(Failure::usage("no machine is given: use --torus EXTENTS or --topology FILE")
@@ -74,6 +81,11 @@ impl TopologyOptions {
     /// The rank that a text names on this machine.
     pub fn rank(&self, topology: &Topology, text: &str) -> Result<RankId, Failure> {
         topology.parse_rank(text).map_err(|error| self.explain(&error))
+    }
+
+    /// What is wrong with a list of ranks.
+    pub(super) fn explain_ranks(&self, error: WrongRanks) -> Failure {
+        error.explained(|error| self.explain(error))
     }
 
     /// Is the machine, or are its names, read from standard input?
@@ -104,17 +116,36 @@ impl TopologyOptions {
             let values: Vec<&str> = wrap.iter().map(|&wraps| if wraps { "yes" } else { "no" }).collect();
             words.extend(["--wrap".to_owned(), join(&values, ",")]);
         }
+        if self.twist {
+            words.push("--twist".to_owned());
+        }
+        if let Some(Extents(extents)) = &self.slice {
+            words.extend(["--slice".to_owned(), join(extents, "x")]);
+        }
         if let Some(Capacity(capacity)) = &self.capacity {
             words.extend(["--capacity".to_owned(), join(capacity, ",")]);
         }
         words
     }
 
-    fn torus_spec(&self, Extents(extents): &Extents) -> TopologySpec {
+    fn torus_spec(&self, Extents(extents): &Extents) -> Result<TopologySpec, Failure> {
         let per_dim = |length: usize| if length == 1 { extents.len() } else { 1 };
         let wrap = self.wrap.as_ref().map(|Wrap(wrap)| wrap.repeat(per_dim(wrap.len()))).unwrap_or_default();
         let capacity = self.capacity.as_ref().map(|Capacity(c)| c.repeat(per_dim(c.len()))).unwrap_or_default();
-        TopologySpec::new(Shape::Torus(Torus { extents: extents.clone(), wrap, capacity }))
+        let torus = match self.twist {
+            true => Torus::twisted(extents).ok_or_else(|| {
+                let extents = join(extents, "x");
+                Failure::usage(format!("--twist: {extents} has no twist: its extents must be some k and 2k, from 2"))
+                    .hint("as in 4x8, 4x4x8 or 4x8x8; other twists can be stated in a file: `synth schema topology`")
+            })?,
+            false => Torus { wrap, ..Torus::new(extents) },
+        };
+        let torus = Torus { capacity, ..torus };
+        let torus = match &self.slice {
+            Some(slice) => cut(torus, slice)?,
+            None => torus,
+        };
+        Ok(TopologySpec::new(Shape::Torus(torus)))
     }
 
     /// The error, and how to look at the machine.
@@ -180,6 +211,24 @@ impl FromStr for Capacity {
     }
 }
 
+/// A box of a torus: a dimension that is cut does not wrap.
+fn cut(torus: Torus, Extents(slice): &Extents) -> Result<Torus, Failure> {
+    let (whole, part) = (join(&torus.extents, "x"), join(slice, "x"));
+    let fits =
+        slice.len() == torus.extents.len() && slice.iter().zip(&torus.extents).all(|(part, whole)| part <= whole);
+    if !fits {
+        return Err(Failure::usage(format!("--slice: {part} is no part of {whole}"))
+            .hint("write an extent for each dimension, none larger than that of --torus"));
+    }
+    let stated = if torus.wrap.is_empty() { torus.default_wrap() } else { torus.wrap };
+    if stated.len() != slice.len() {
+        // Building the machine explains it.
+        return Ok(Torus { wrap: stated, ..torus });
+    }
+    let wrap = (0..slice.len()).map(|dim| stated[dim] && slice[dim] == torus.extents[dim]).collect();
+    Ok(Torus { extents: slice.clone(), wrap, ..torus })
+}
+
 /// Reads a machine from a topology file.
 pub(super) fn read_machine(path: &Path) -> Result<Topology, Failure> {
     Topology::new(read_spec(path)?).map_err(Failure::usage)
@@ -208,6 +257,6 @@ fn read_names(path: &Path) -> Result<Vec<String>, Failure> {
     Ok(lines.map(str::to_owned).collect())
 }
 
-fn join<T: ToString>(items: &[T], separator: &str) -> String {
+pub(super) fn join<T: ToString>(items: &[T], separator: &str) -> String {
     items.iter().map(T::to_string).collect::<Vec<_>>().join(separator)
 }

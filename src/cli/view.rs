@@ -6,6 +6,7 @@ use clap::Args;
 use collsynth::audit::audit;
 use collsynth::format::json;
 use collsynth::judge::FileOptions;
+use collsynth::problem::Problem;
 use collsynth::verify::{Options, verify};
 use collsynth::view::page::Page;
 
@@ -43,6 +44,14 @@ impl ViewCommand {
     }
 }
 
+fn refuse_groups(path: &Path, problem: &Problem) -> Result<(), Failure> {
+    match problem.groups() {
+        None => Ok(()),
+        Some(_) => Err(Failure::usage(format!("{}: the page does not show groups of ranks yet", path.display()))
+            .hint("`synth show` prints the steps, and `synth verify` judges them")),
+    }
+}
+
 /// Judges a file and adds it to the page; false if it is refuted.
 fn add(page: &mut Page, path: &Path) -> Result<bool, Failure> {
     let text = input::read_text(path)?;
@@ -50,12 +59,14 @@ fn add(page: &mut Page, path: &Path) -> Result<bool, Failure> {
     let options = FileOptions { max_errors: MOST_FINDINGS, limits: input::limits()?, ..FileOptions::default() };
     let (holds, not_judged) = if json::is_program(&text) {
         let program = show::parse_program(path, &text)?;
+        refuse_groups(path, &program.problem)?;
         let ranks = options.ranks_of(&program);
         let report = audit(&program, &options.audit_options(&ranks, &text));
         page.program(&name, &text, &program, &report);
         (report.holds(), report.not_judged())
     } else {
         let solution = show::parse(path, &text)?;
+        refuse_groups(path, &solution.problem)?;
         let report = verify(&solution, &Options { max_errors: MOST_FINDINGS, memory: options.limits.room(&text) });
         page.schedule(&name, &text, &solution, &report);
         (report.holds(), report.not_judged())

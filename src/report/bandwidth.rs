@@ -8,6 +8,7 @@
 
 use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
+use collsynth_core::topology::RankId;
 
 /// Blocks in the larger of a rank's two buffers (chunks, for a demand), without those of failed ranks.
 pub(super) fn blocks(problem: &Problem) -> usize {
@@ -21,13 +22,20 @@ pub(super) fn blocks(problem: &Problem) -> usize {
         }
         None if !kind.has_volume() => 0,
         None if kind.owners() == 0 => 1,
-        None => problem.topology().live_rank_count(),
+        None => largest(problem),
     }
+}
+
+/// The live ranks of the largest group, or all.
+fn largest(problem: &Problem) -> usize {
+    let live = |members: &Vec<RankId>| members.iter().filter(|&&rank| problem.topology().is_alive(rank)).count();
+    let groups = problem.groups().map(|groups| groups.members().iter().map(live).max().unwrap_or(0));
+    groups.unwrap_or_else(|| problem.topology().live_rank_count())
 }
 
 /// Algorithm and bus bandwidth in bytes per second, for a buffer of this many bytes; `None` if there are none.
 pub(super) fn bandwidths(problem: &Problem, bytes: f64, seconds: f64) -> Option<(f64, f64)> {
-    let live = problem.topology().live_rank_count() as f64;
+    let live = largest(problem) as f64;
     let kept = (live - 1.0) / live;
     let kind = problem.collective().kind.called();
     let factor = match kind.pattern() {

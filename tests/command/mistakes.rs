@@ -3,7 +3,7 @@
 use crate::support::bench::{Bench, HOLDS, text};
 
 /// What was typed, the exit code, and what the answer contains.
-const MISTAKES: [(&str, i32, &[&str]); 47] = [
+const MISTAKES: [(&str, i32, &[&str]); 50] = [
     // Machines.
     ("--torus 4x", 2, &["as in 4x4x4"]),
     ("--torus 0x4", 2, &["dimension x has extent 0; an extent is at least 1"]),
@@ -12,6 +12,9 @@ const MISTAKES: [(&str, i32, &[&str]); 47] = [
     ("--torus 4x4 --fail 0,2", 2, &["are not neighbors; neighbors of 0 (0,0) are 1 (1,0) over x+"]),
     ("--torus 4x4 --fail 0,1,y", 2, &["are not neighbors in y: they are in x"]),
     ("topology --torus 4x4 --fail 0,1 --fail 1,0", 0, &["stated before, and counted once"]),
+    ("--torus 4x4 --twist", 2, &["4x4 has no twist", "as in 4x8"]),
+    ("--torus 4x4x4 --slice 4x4x5", 2, &["4x4x5 is no part of 4x4x4", "none larger"]),
+    ("--torus 4x4x4 --slice 4x4", 2, &["4x4 is no part of 4x4x4", "an extent for each dimension"]),
     ("--torus 3 --fail 0,1 --fail 0,2", 3, &["part 1: 1 rank: 0", "--fail-rank 0"]),
     ("--torus 4 --fail-rank 0,1,2,3", 2, &["no rank is left alive"]),
     // Files.

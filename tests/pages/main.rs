@@ -1,6 +1,8 @@
 //! Generated pages of docs/: the figures of this build.
 
 mod collectives;
+mod groups;
+mod machines;
 mod optimality;
 mod paper_comparison;
 mod phased;

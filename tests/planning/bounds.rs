@@ -431,6 +431,7 @@ fn hardest_cut(topology: &Topology, kind: &Kind) -> Rational {
             Kind::Scatter(root) => i128::from(inside(*root)) * beyond,
             Kind::Gather(root) => i128::from(!inside(*root)) * within,
             Kind::Barrier => 0,
+            Kind::InGroups(_) => unreachable!("for all ranks together"),
         };
         if amount > 0 {
             hardest = hardest.max(ratio(amount, capacity));

@@ -10,6 +10,7 @@ mod demands;
 mod enough;
 mod flow;
 mod gathering;
+mod groups;
 mod lp_planner;
 mod message_size;
 mod optimum;
@@ -19,3 +20,4 @@ mod smt;
 #[path = "../support/mod.rs"]
 mod support;
 mod targets;
+mod twisted;

@@ -8,6 +8,7 @@
 //! * What only the root brings, or ends with, has no blocks at the other ranks.
 //! * With a demand, each chunk is a block: ascending by (destination, part) in the input, by (origin, part) in the
 //!   output.
+//! * In groups, a rank has blocks for the members of its own, in their order; ranks in no group have no blocks.
 //! * Failed ranks have blocks too; they are neither read nor written.
 //!
 //! Input and output may share memory by NCCL's rules: the smaller one is the rank's own block of the larger one.
@@ -80,10 +81,13 @@ impl<'a> Layout<'a> {
     /// use them, even if it brings or must end with nothing.
     pub fn of_program(problem: &'a Problem, in_place: bool, rank: RankId, scratch: u32) -> Self {
         let kind = &problem.collective().kind;
-        let ranks = problem.topology().rank_count() as u32;
+        let ranks = match problem.groups() {
+            None => problem.topology().rank_count(),
+            Some(groups) => groups.place(rank).map_or(0, |(group, _)| groups.members()[group as usize].len()),
+        } as u32;
         let parts = if kind.can_be_cut() { problem.parts() } else { 1 };
         let (mine, theirs) = (kind.before() == Who::Owner, kind.after() == Who::Owner);
-        let blocks = |who: Who, one_each: bool| match who.includes(rank) || kind.owners() == 0 {
+        let blocks = |who: Who, one_each: bool| match kind.includes(who, rank) || kind.owners() == 0 && ranks > 0 {
             true if one_each => ranks,
             held => u32::from(held),
         };
@@ -98,8 +102,8 @@ impl<'a> Layout<'a> {
         }
         let alias = match (mine, theirs) {
             _ if !in_place || !Self::has_in_place(kind) || input == 0 || output == 0 => Alias::Apart,
-            (true, false) => Alias::InputInOutput(rank.0 * parts),
-            (false, true) => Alias::OutputInInput(rank.0 * parts),
+            (true, false) => Alias::InputInOutput(place(problem, rank) * parts),
+            (false, true) => Alias::OutputInInput(place(problem, rank) * parts),
             _ => Alias::InputInOutput(0),
         };
         Self { problem, rank, alias, input, output, parts, scratch, output_start }
@@ -111,7 +115,7 @@ impl<'a> Layout<'a> {
         let kind = &problem.collective().kind;
         let in_place = kind.owners() == 0 && kind.after() == Who::Every;
         let layout = Self::of_program(problem, in_place, rank, 0);
-        let output = if kind.after().includes(rank) { layout.output } else { 0 };
+        let output = if kind.includes(kind.after(), rank) { layout.output } else { 0 };
         Self { output, ..layout }
     }
 
@@ -155,7 +159,9 @@ impl<'a> Layout<'a> {
             (Some(demand), Holders::One(origin)) => {
                 self.output_start[origin.index()] + (chunk.0 - demand.chunks(origin, self.rank).start)
             }
-            (None, Holders::One(origin)) if self.problem.collective().kind.before() == Who::Owner => origin.0,
+            (None, Holders::One(origin)) if self.problem.collective().kind.before() == Who::Owner => {
+                place(self.problem, origin)
+            }
             _ => 0,
         })
     }
@@ -174,8 +180,14 @@ impl<'a> Layout<'a> {
     /// What comes from every rank is combined.
     pub fn sources(&self) -> Vec<(Holders, u32, u32)> {
         let kind = &self.problem.collective().kind;
-        let first = if kind.after() == Who::Owner { self.rank.0 } else { 0 };
-        let ranks = (0..self.problem.topology().rank_count() as u32).map(RankId);
+        let first = if kind.after() == Who::Owner { place(self.problem, self.rank) } else { 0 };
+        let all = (0..self.problem.topology().rank_count() as u32).map(RankId);
+        let group = self.problem.groups().and_then(|groups| Some((groups, groups.place(self.rank)?.0)));
+        let ranks: Vec<RankId> = match group {
+            None => all.collect(),
+            Some((groups, group)) => groups.members()[group as usize].clone(),
+        };
+        let ranks = ranks.into_iter();
         match (kind.demand(), kind.before()) {
             _ if self.output == 0 => Vec::new(),
             (Some(demand), _) => {
@@ -186,18 +198,23 @@ impl<'a> Layout<'a> {
                 ranks.map(source).collect()
             }
             (None, Who::Owner) => ranks.map(|origin| (Holders::One(origin), first, 1)).collect(),
-            (None, Who::Root(root)) => vec![(Holders::One(root), first, 1)],
-            (None, Who::Every) => vec![(Holders::Every, first, 1)],
+            (None, Who::Root(root)) => {
+                let root = group.map_or(root, |(groups, group)| groups.members()[group as usize][root.index()]);
+                vec![(Holders::One(root), first, 1)]
+            }
+            (None, Who::Every) => {
+                vec![(group.map_or(Holders::Every, |(_, group)| Holders::Group(group)), first, 1)]
+            }
         }
     }
 
     /// What a rank owes itself: input blocks that belong in the output unchanged, and where the first of them goes.
     /// Sums qualify only at a rank that is alone; in place, nothing has to move.
     pub fn own_blocks(&self) -> Option<(std::ops::Range<u32>, u32)> {
-        let alone = self.problem.topology().live_rank_count() == 1;
         let mut place = 0;
         for (holders, first, count) in self.sources() {
-            if holders == Holders::One(self.rank) || holders == Holders::Every && alone {
+            let alone = || self.problem.holder_count(holders) == 1;
+            if holders == Holders::One(self.rank) || !matches!(holders, Holders::One(_)) && alone() {
                 return (self.alias == Alias::Apart).then_some((first..first + count, place));
             }
             place += count;
@@ -247,7 +264,9 @@ impl<'a> Layout<'a> {
         }
         Some(match (self.problem.collective().kind.demand(), rule.after) {
             (Some(demand), _) => chunk.0 - row(demand, self.rank).start,
-            (None, Holders::One(dest)) if self.problem.collective().kind.after() == Who::Owner => dest.0,
+            (None, Holders::One(dest)) if self.problem.collective().kind.after() == Who::Owner => {
+                place(self.problem, dest)
+            }
             _ => 0,
         })
     }
@@ -293,6 +312,11 @@ impl fmt::Display for Slot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.buffer.name(), self.offset)
     }
+}
+
+/// The place of a rank among those that take part with it.
+fn place(problem: &Problem, rank: RankId) -> u32 {
+    problem.groups().and_then(|groups| groups.place(rank)).map_or(rank.0, |(_, place)| place)
 }
 
 /// The chunks that a rank has for others.

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::collective::{ChunkId, ChunkRule, Collective, Holders, Pattern};
+use crate::collective::{ChunkId, ChunkRule, Collective, Groups, Holders, Kind, Pattern};
 use crate::topology::{Distances, RankId, Topology, UNREACHABLE};
 
 /// The largest number of chunks a problem may have.
@@ -16,6 +16,8 @@ pub struct Problem {
     topology: Topology,
     collective: Collective,
     chunk_count: u32,
+    /// The machine without the links that no chunk may cross; `None` if there are none.
+    confined: Option<Box<Topology>>,
 }
 
 /// Why a collective does not fit a topology.
@@ -29,6 +31,12 @@ pub enum ProblemError {
     RootOutOfRange { root: RankId, ranks: usize },
     #[error("root {root} is a failed rank: choose one that works")]
     RootFailed { root: RankId },
+    #[error("all_to_allv takes no groups: state a demand of 0 between ranks of different groups")]
+    DemandInGroups,
+    #[error("rank {rank} of a group is out of range: ranks are 0 to {}", ranks - 1)]
+    MemberOutOfRange { rank: RankId, ranks: usize },
+    #[error("group {group} has no member {place}: its {members} are counted from 0")]
+    NoSuchMember { group: usize, place: RankId, members: usize },
     #[error("the demand is a {rows}x{rows} matrix, but the topology has {ranks} ranks")]
     DemandSize { rows: u32, ranks: usize },
     #[error("more than {MAX_CHUNKS} chunks: use fewer parts or a smaller topology")]
@@ -61,7 +69,11 @@ impl Problem {
         if collective.parts == 0 {
             return Err(ProblemError::NoParts);
         }
-        if let Some(root) = collective.kind.root() {
+        let kind = &collective.kind;
+        if let Some(groups) = kind.groups() {
+            check_groups(&topology, kind, groups)?;
+        }
+        for root in kind.roots() {
             if root.index() >= ranks {
                 return Err(ProblemError::RootOutOfRange { root, ranks });
             }
@@ -76,10 +88,14 @@ impl Problem {
         }
         let chunk_count = collective.chunk_count(ranks as u32).filter(|&chunks| chunks <= MAX_CHUNKS);
         let chunk_count = chunk_count.ok_or(ProblemError::TooManyChunks)?;
-        if collective.kind.pattern() != Pattern::OneToOne && u64::from(chunk_count) * ranks as u64 > MAX_HOLDINGS {
+        let largest = |groups: &Groups| groups.members().iter().map(Vec::len).max();
+        let holders = kind.groups().map_or(Some(ranks), largest).unwrap_or(ranks);
+        if kind.pattern() != Pattern::OneToOne && u64::from(chunk_count) * holders as u64 > MAX_HOLDINGS {
             return Err(ProblemError::TooManyHoldings);
         }
-        Ok(Self { topology, collective, chunk_count })
+        let confined = kind.groups().filter(|groups| !groups.may_relay());
+        let confined = confined.map(|groups| Box::new(topology.confined(|from, to| groups.join(from, to))));
+        Ok(Self { topology, collective, chunk_count, confined })
     }
 
     /// The same topology and kind of collective, with messages cut into another number of parts.
@@ -93,14 +109,31 @@ impl Problem {
 
     /// The problem as callers see it; see [`Kind::called`](crate::collective::Kind::called).
     pub fn called(&self) -> Self {
-        let collective = Collective { kind: self.collective.kind.called().clone(), parts: self.parts() };
+        let collective = Collective { kind: self.collective.kind.called(), parts: self.parts() };
         let chunk_count = collective.chunk_count(self.topology.rank_count() as u32).unwrap_or(self.chunk_count);
-        Self { topology: self.topology.clone(), collective, chunk_count }
+        Self { collective, chunk_count, ..self.clone() }
     }
 
-    /// The machine.
+    /// The machine as far as chunks may use it: if ranks outside a group may not relay, the links that join no two
+    /// members of one group count as failed.
     pub fn topology(&self) -> &Topology {
+        self.confined.as_deref().unwrap_or(&self.topology)
+    }
+
+    /// The machine as stated.
+    pub fn machine(&self) -> &Topology {
         &self.topology
+    }
+
+    /// The groups, if not all ranks take part together.
+    pub fn groups(&self) -> Option<&Groups> {
+        self.collective.kind.groups()
+    }
+
+    /// May a rank hold a chunk? Only a member of its group, if others may not relay.
+    pub fn may_hold(&self, chunk: ChunkId, rank: RankId) -> bool {
+        let confined = self.groups().filter(|groups| !groups.may_relay());
+        confined.is_none_or(|groups| groups.place(rank).map(|(group, _)| group) == self.collective.group_of(chunk))
     }
 
     /// What to do on it.
@@ -134,16 +167,34 @@ impl Problem {
             && match holders {
                 Holders::One(holder) => holder == rank,
                 Holders::Every => true,
+                Holders::Group(group) => {
+                    self.groups().and_then(|groups| groups.place(rank)).is_some_and(|(of, _)| of == group)
+                }
             }
     }
 
     /// The live ranks among the holders, ascending.
     pub fn holders(&self, holders: Holders) -> impl Iterator<Item = RankId> + '_ {
-        let range = match holders {
-            Holders::One(rank) => rank.0..rank.0 + 1,
-            Holders::Every => 0..self.topology.rank_count() as u32,
+        let (range, members) = match holders {
+            Holders::One(rank) => (rank.0..rank.0 + 1, &[][..]),
+            Holders::Every => (0..self.topology.rank_count() as u32, &[][..]),
+            Holders::Group(group) => (0..0, self.groups().map_or(&[][..], |groups| groups.ascending(group))),
         };
-        range.map(RankId).filter(|&rank| self.topology.is_alive(rank))
+        range.map(RankId).chain(members.iter().copied()).filter(|&rank| self.topology.is_alive(rank))
+    }
+
+    /// The number of live ranks among the holders.
+    pub fn holder_count(&self, holders: Holders) -> usize {
+        match holders {
+            Holders::Every => self.topology.live_rank_count(),
+            _ => self.holders(holders).count(),
+        }
+    }
+
+    /// The live ranks that take part: those in groups, or all.
+    pub fn members(&self) -> impl Iterator<Item = RankId> + '_ {
+        let takes_part = |rank: &RankId| self.groups().is_none_or(|groups| groups.place(*rank).is_some());
+        self.topology.live_ranks().filter(takes_part)
     }
 
     /// True if some chunk must travel from one rank to the other, both alive.
@@ -152,8 +203,9 @@ impl Problem {
         from != to
             && self.topology.is_alive(from)
             && self.topology.is_alive(to)
-            && kind.before().includes(from)
-            && kind.after().includes(to)
+            && kind.includes(kind.before(), from)
+            && kind.includes(kind.after(), to)
+            && kind.groups().is_none_or(|groups| groups.join(from, to))
             && kind.demand().is_none_or(|demand| !demand.chunks(from, to).is_empty())
     }
 
@@ -185,6 +237,21 @@ impl Problem {
             }
         }
         Ok(())
+    }
+}
+
+fn check_groups(topology: &Topology, kind: &Kind, groups: &Groups) -> Result<(), ProblemError> {
+    let ranks = topology.rank_count();
+    if kind.demand().is_some() {
+        return Err(ProblemError::DemandInGroups);
+    }
+    if groups.highest().index() >= ranks {
+        return Err(ProblemError::MemberOutOfRange { rank: groups.highest(), ranks });
+    }
+    let Some(place) = kind.stated_root() else { return Ok(()) };
+    match groups.members().iter().position(|members| members.len() <= place.index()) {
+        Some(group) => Err(ProblemError::NoSuchMember { group, place, members: groups.members()[group].len() }),
+        None => Ok(()),
     }
 }
 

@@ -47,6 +47,18 @@ impl PlanError {
 
 /// Refuses kinds other than these.
 pub(super) fn check_kind(planner: &'static str, problem: &Problem, kinds: &[&str]) -> Result<(), PlanError> {
+    check_together(planner, problem)?;
+    check_name(planner, problem, kinds)
+}
+
+/// Refuses groups.
+pub(super) fn check_together(planner: &'static str, problem: &Problem) -> Result<(), PlanError> {
+    let refuse = |_| PlanError::NotApplicable { planner, reason: "it plans no groups of ranks".to_owned() };
+    problem.groups().map_or(Ok(()), |groups| Err(refuse(groups)))
+}
+
+/// Accepts these kinds, in groups too.
+pub(super) fn check_name(planner: &'static str, problem: &Problem, kinds: &[&str]) -> Result<(), PlanError> {
     if kinds.contains(&problem.collective().kind.name()) {
         return Ok(());
     }

@@ -98,6 +98,9 @@ impl Exchange {
         if topology.links().iter().any(|link| !link.alive) || topology.live_rank_count() < topology.rank_count() {
             return refuse("something failed");
         }
+        if torus.is_twisted() {
+            return refuse("the torus is twisted");
+        }
         if (0..torus.extents.len()).all(closed) { Ok(torus) } else { refuse("it needs extents of 1, 2 and, closed, 4") }
     }
 }

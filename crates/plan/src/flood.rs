@@ -14,7 +14,8 @@
 //!
 //! # Applies
 //!
-//! Barrier on any connected topology.
+//! Barrier on any connected topology; in groups, each floods among its members and the ranks on shortest paths between
+//! them.
 //!
 //! # Steps and volume
 //!
@@ -30,13 +31,13 @@
 //! Segall, "Distributed network protocols", IEEE Transactions on Information Theory 1983, for propagation of
 //! information by flooding.
 
-use crate::error::check_kind;
+use crate::error::check_name;
 use crate::moves::Moves;
 use crate::{Control, Outcome, PlanError, Planner, StopReason, Task};
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Op;
-use collsynth_core::topology::{Distances, Topology};
+use collsynth_core::topology::{Distances, RankId, Topology};
 
 /// The flooding planner.
 ///
@@ -60,7 +61,7 @@ impl Planner for Flood {
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        check_kind(self.name(), problem, &["barrier"])
+        check_name(self.name(), problem, &["barrier"])
     }
 
     fn plan(&self, task: &Task<'_>, _control: &Control) -> Result<Outcome, PlanError> {
@@ -72,19 +73,38 @@ impl Planner for Flood {
             let limit = format!("{least} steps: it takes {}", task.bounds.least_steps());
             return Err(PlanError::NotFound { planner: self.name(), limit });
         }
-        let mut known: Vec<Arrivals> = (0..topology.rank_count()).map(|rank| Arrivals::of(rank, topology)).collect();
+        let distances = Distances::new(topology);
         let mut moves = Moves::new(least as usize);
-        for step in 0..least as usize {
-            let before = known.clone();
-            for id in topology.live_links() {
-                let (from, to) = (topology.link(id).from.index(), topology.link(id).to.index());
-                // Only arrivals that the receiver has not heard of, in this step or before, are worth a transfer.
-                if known[to].learn(&before[from]) {
-                    moves.add(step, id, Op::Reduce, [ChunkId(0)]);
-                }
+        for chunk in (0..task.problem.chunk_count()).map(ChunkId) {
+            flood(task.problem, chunk, least as usize, &distances, &mut moves);
+        }
+        Ok(Outcome::new(moves.write(topology, |_, needed| Some(needed.max(1))), StopReason::Finished))
+    }
+}
+
+/// Adds the moves that tell all members of a group of all others; on the way, only ranks on shortest paths.
+fn flood(problem: &Problem, chunk: ChunkId, steps: usize, distances: &Distances, moves: &mut Moves) {
+    let topology = problem.topology();
+    let members: Vec<RankId> = problem.holders(problem.rule(chunk).before).collect();
+    let everyone = members.len() == topology.live_rank_count();
+    let between = |rank: RankId| {
+        let hops = |from, to| u32::from(distances.get(from, to));
+        let on_path = |&from: &RankId| members.iter().any(|&to| hops(from, rank) + hops(rank, to) == hops(from, to));
+        everyone || members.iter().any(on_path)
+    };
+    let ranks = (0..topology.rank_count() as u32).map(RankId);
+    let takes_part: Vec<bool> = ranks.map(|rank| topology.is_alive(rank) && between(rank)).collect();
+    let mut known = vec![Arrivals::none(topology); topology.rank_count()];
+    members.iter().for_each(|rank| known[rank.index()].add(rank.index()));
+    for step in 0..steps {
+        let before = known.clone();
+        for id in topology.live_links() {
+            let (from, to) = (topology.link(id).from.index(), topology.link(id).to.index());
+            // Only arrivals that the receiver has not heard of, in this step or before, are worth a transfer.
+            if takes_part[from] && takes_part[to] && known[to].learn(&before[from]) {
+                moves.add(step, id, Op::Reduce, [chunk]);
             }
         }
-        Ok(Outcome::new(moves.write(topology, |_, _| Some(1)), StopReason::Finished))
     }
 }
 
@@ -93,10 +113,12 @@ impl Planner for Flood {
 struct Arrivals(Vec<u64>);
 
 impl Arrivals {
-    fn of(rank: usize, topology: &Topology) -> Self {
-        let mut bits = vec![0; topology.rank_count().div_ceil(64)];
-        bits[rank / 64] = 1 << (rank % 64);
-        Self(bits)
+    fn none(topology: &Topology) -> Self {
+        Self(vec![0; topology.rank_count().div_ceil(64)])
+    }
+
+    fn add(&mut self, rank: usize) {
+        self.0[rank / 64] |= 1 << (rank % 64);
     }
 
     /// Adds what another knows; true if any of it is new.

@@ -18,7 +18,7 @@
 //! # Applies
 //!
 //! All_to_all and all_to_allv on any topology. Scatter and gather need no negotiation: see
-//! [`FlowOverTime`](super::FlowOverTime).
+//! [`FlowOverTime`](super::FlowOverTime); but in several groups at once, they do.
 //!
 //! # Steps and volume
 //!
@@ -35,7 +35,7 @@
 //!
 //! McMurchie and Ebeling, "PathFinder: a negotiation-based performance-driven router for FPGAs", FPGA 1995.
 
-use crate::error::check_kind;
+use crate::error::check_name;
 use crate::network::{LiveLink, Message, Network, WAIT};
 use crate::path_routing::{Guide, plan_from};
 use crate::template::{TemplateSchedule, is_symmetric};
@@ -67,7 +67,9 @@ impl Planner for Negotiated {
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        check_kind(self.name(), problem, &["all_to_all", "all_to_allv"])
+        let of_groups = ["all_to_all", "all_to_allv", "scatter", "gather"];
+        let kinds = if problem.groups().is_some() { &of_groups[..] } else { &of_groups[..2] };
+        check_name(self.name(), problem, kinds)
     }
 
     fn is_quick(&self, _problem: &Problem) -> bool {
@@ -105,13 +107,14 @@ impl Guide for TemplateGuide {
             // A topology numbers the links it was built with, so failures do not change the numbers.
             live[id.index()] = index as LiveLink;
         }
-        let (ranks, parts) = (intact.rank_count() as u32, problem.parts());
+        let ranks = intact.rank_count() as u32;
         for (index, (message, path)) in messages.iter().zip(paths.chunks_mut(steps)).enumerate() {
             if index % POLLED == 0 && abandon() {
                 break;
             }
             let (origin, dest) = (RankId(message.origin), RankId(message.dest));
-            let part = message.chunk.0 - (message.origin * ranks + message.dest) * parts;
+            let first = problem.collective().first_chunk(ranks, origin, dest);
+            let part = first.map_or(0, |first| message.chunk.0 - first.0);
             for (step, link) in template.path(&intact, origin, dest, part) {
                 path[step] = live[link.index()];
                 if path[step] == WAIT {

@@ -42,7 +42,7 @@ use crate::{Control, Outcome, PlanError, Planner, StopReason, Task};
 use collsynth_core::collective::{ChunkId, ChunkRule, Combining, Holders, Pattern};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};
-use collsynth_core::topology::LinkId;
+use collsynth_core::topology::{Distances, LinkId, RankId};
 
 /// Beyond either limit, [`Arborescences`](super::Arborescences) plan a broadcast or reduce better, and at once. Steps
 /// of width 1 that the links of the root need for all parts:
@@ -79,32 +79,53 @@ fn is_for_the_pipeline(problem: &Problem) -> bool {
 /// ```
 pub struct Trees;
 
-/// A chunk and the root of its tree.
+/// A chunk, the root of its tree and, in groups, the group that it is for.
 #[derive(Clone, Copy)]
 struct Rooted {
     chunk: ChunkId,
     root: u32,
+    group: Option<u32>,
 }
 
-/// The chunks to spread, or to collect if the flag is true, without those of failed ranks; `None` for other
-/// collectives.
-fn rooted_chunks(problem: &Problem) -> Option<(Vec<Rooted>, bool)> {
+/// What trees do with their chunks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Spread,
+    Collect,
+    /// One after the other.
+    Both,
+}
+
+/// The chunks and what to do with them, without those of failed ranks; `None` for other collectives.
+fn rooted_chunks(problem: &Problem) -> Option<(Vec<Rooted>, Way)> {
     let mut rooted = Vec::new();
-    let mut collected = false;
+    let mut way = Way::Spread;
     for chunk in (0..problem.chunk_count()).map(ChunkId) {
+        let group = problem.collective().group_of(chunk);
         let root = match problem.rule(chunk) {
-            ChunkRule { before: Holders::One(root), after: Holders::Every, .. } => root,
-            ChunkRule { before: Holders::Every, after: Holders::One(root), combining: Combining::Sum } => {
-                collected = true;
+            ChunkRule { before: Holders::One(root), after: Holders::Every | Holders::Group(_), .. } => root,
+            ChunkRule {
+                before: Holders::Every | Holders::Group(_),
+                after: Holders::One(root),
+                combining: Combining::Sum,
+            } => {
+                way = Way::Collect;
+                root
+            }
+            // The members of a group take turns as roots.
+            ChunkRule { before: all @ Holders::Group(_), after: Holders::Group(_), combining: Combining::Sum } => {
+                way = Way::Both;
+                let part = (chunk.0 % problem.parts()) as usize;
+                let Some(root) = problem.holders(all).nth(part % problem.holder_count(all).max(1)) else { continue };
                 root
             }
             _ => return None,
         };
         if problem.topology().is_alive(root) {
-            rooted.push(Rooted { chunk, root: root.0 });
+            rooted.push(Rooted { chunk, root: root.0, group });
         }
     }
-    Some((rooted, collected))
+    Some((rooted, way))
 }
 
 impl Planner for Trees {
@@ -113,7 +134,7 @@ impl Planner for Trees {
     }
 
     fn summary(&self) -> &'static str {
-        "all_gather, broadcast, reduce_scatter, reduce on any network with any failures: negotiated trees"
+        "all_gather, broadcast, reduce_scatter, reduce on any network, in groups all_reduce too: negotiated trees"
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
@@ -135,42 +156,108 @@ impl Planner for Trees {
         self.applies(task.problem)?;
         let problem = task.problem;
         let least_steps = task.steps_or(task.bounds.least_steps())?;
-        let Some((rooted, collected)) = rooted_chunks(problem).filter(|_| !problem.is_trivial()) else {
+        let Some((rooted, way)) = rooted_chunks(problem).filter(|_| !problem.is_trivial()) else {
             return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
         };
-        let network = Network::new(problem);
-        problem.check_connected(&network.distances)?;
-        let network = if collected { Network::reversed(problem) } else { network };
-        let timed = TimedNetwork::new(network);
-        let network = &timed.network;
-        let roots: Vec<u32> = rooted.iter().map(|rooted| rooted.root).collect();
-        let routing = TreeRouting {
-            timed: &timed,
-            roots: &roots,
-            most_useful: most_useful_anywhere(problem, network, &roots),
-            least_steps: task.steps.unwrap_or(least_steps),
-            most_steps: task.steps.or(task.max_steps),
+        problem.check_connected(&Distances::new(problem.topology()))?;
+        let least_width = task.bounds.least_width(problem.parts());
+        if way != Way::Both {
+            let routed = route(self.name(), task, &rooted, way == Way::Collect, (least_steps, least_width), control)?;
+            return Ok(routed.into_outcome(problem));
+        }
+        // The halves do not share a step.
+        let half = |steps: Option<u32>, more: u32| steps.map(|steps| (steps + more) / 2);
+        let half = |more| Task {
+            sharper: None,
+            incumbent: None,
+            near: None,
+            price: None,
+            steps: half(task.steps, more),
+            max_steps: half(task.max_steps, more),
+            ..task.clone()
         };
-        let least_width = task.bounds.least_width(problem.parts()).max(routing.least_width()).max(least_steps);
-        let (mut widths, routed, stopped) = Search::new(self.name(), task, &routing, control).run(least_width)?;
-        let op = if collected { Op::Reduce } else { Op::Copy };
-        let mut moves = Moves::new(widths.len());
-        for (rooted, tree) in rooted.iter().zip(routed.arrivals.chunks(network.rank_count())) {
-            for arrival in tree.iter().filter(|arrival| arrival.link != WAIT) {
-                moves.add(arrival.step.into(), network.ids[arrival.link as usize], op, [rooted.chunk]);
-            }
+        let (first, second) = (half(0), half(1));
+        let least = |task: &Task<'_>| (task.steps.unwrap_or(task.bounds.least_steps()), least_width.div_ceil(2));
+        if let Some(steps) = first.steps.or(first.max_steps).filter(|&steps| steps < task.bounds.least_steps()) {
+            let limit = format!("{steps} steps for each half: it takes {}", task.bounds.least_steps());
+            return Err(PlanError::NotFound { planner: self.name(), limit });
         }
-        if collected {
-            moves.reverse();
-            widths.reverse();
-        }
-        Ok(Outcome::new(moves.write(problem.topology(), |step, _| Some(widths[step])), stopped))
+        let up = route(self.name(), &first, &rooted, true, least(&first), control)?;
+        let down = route(self.name(), &second, &rooted, false, least(&second), control)?;
+        Ok(up.then(down).into_outcome(problem))
     }
+}
+
+/// Hops of chunks in steps of some widths.
+struct Routed {
+    widths: Vec<u32>,
+    hops: Vec<(usize, LinkId, Op, ChunkId)>,
+    stopped: StopReason,
+}
+
+impl Routed {
+    fn then(mut self, later: Self) -> Self {
+        let begin = self.widths.len();
+        self.widths.extend(later.widths);
+        self.hops.extend(later.hops.into_iter().map(|(step, link, op, chunk)| (begin + step, link, op, chunk)));
+        let stopped = if self.stopped == StopReason::Finished { later.stopped } else { self.stopped };
+        Self { stopped, ..self }
+    }
+
+    fn into_outcome(self, problem: &Problem) -> Outcome {
+        let mut moves = Moves::new(self.widths.len());
+        self.hops.into_iter().for_each(|(step, link, op, chunk)| moves.add(step, link, op, [chunk]));
+        Outcome::new(moves.write(problem.topology(), |step, _| Some(self.widths[step])), self.stopped)
+    }
+}
+
+/// Routes the trees away from their roots or, collected, toward them.
+fn route(
+    planner: &'static str,
+    task: &Task<'_>,
+    rooted: &[Rooted],
+    collected: bool,
+    (least_steps, least_width): (u32, u32),
+    control: &Control,
+) -> Result<Routed, PlanError> {
+    let problem = task.problem;
+    let network = if collected { Network::reversed(problem) } else { Network::new(problem) };
+    let members = |members: &Vec<RankId>| {
+        let mut set = vec![false; network.rank_count()];
+        members.iter().filter(|&&rank| problem.topology().is_alive(rank)).for_each(|rank| set[rank.index()] = true);
+        set
+    };
+    let targets = problem.groups().map_or(Vec::new(), |groups| groups.members().iter().map(members).collect());
+    let timed = TimedNetwork::new(network).with_targets(targets);
+    let network = &timed.network;
+    let routing = TreeRouting {
+        timed: &timed,
+        rooted,
+        most_useful: most_useful_anywhere(problem, network, rooted),
+        least_steps: task.steps.unwrap_or(least_steps),
+        most_steps: task.steps.or(task.max_steps),
+    };
+    let least_width = least_width.max(routing.least_width()).max(least_steps);
+    let (mut widths, routed, stopped) = Search::new(planner, task, &routing, control).run(least_width)?;
+    let op = if collected { Op::Reduce } else { Op::Copy };
+    let last = widths.len() - 1;
+    let mut hops = Vec::new();
+    for (rooted, tree) in rooted.iter().zip(routed.arrivals.chunks(network.rank_count())) {
+        for arrival in tree.iter().filter(|arrival| arrival.link != WAIT) {
+            let step = usize::from(arrival.step);
+            let step = if collected { last - step } else { step };
+            hops.push((step, network.ids[arrival.link as usize], op, rooted.chunk));
+        }
+    }
+    if collected {
+        widths.reverse();
+    }
+    Ok(Routed { widths, hops, stopped })
 }
 
 struct TreeRouting<'a> {
     timed: &'a TimedNetwork,
-    roots: &'a [u32],
+    rooted: &'a [Rooted],
     /// Per step, the sum of widths up to it that the best-placed rank can use.
     most_useful: Vec<u32>,
     least_steps: u32,
@@ -181,7 +268,8 @@ impl<'a> Strategy for TreeRouting<'a> {
     type Negotiation = Forest<'a>;
 
     fn begin(&self, start: Start, abandon: &(dyn Fn() -> bool + Sync)) -> Option<Forest<'a>> {
-        let specs = self.roots.iter().map(|&root| TreeSpec::alone(root)).collect();
+        let spec = |rooted: &Rooted| TreeSpec { targets: rooted.group, ..TreeSpec::alone(rooted.root) };
+        let specs = self.rooted.iter().map(spec).collect();
         Forest::new(std::slice::from_ref(self.timed), specs, start, abandon)
     }
 
@@ -218,15 +306,15 @@ impl<'a> Strategy for TreeRouting<'a> {
     fn routing_work(&self, steps: u32) -> u64 {
         /// Slots examined for an arrival in a step, roughly.
         const SLOTS: u64 = 3;
-        (self.roots.len() * self.timed.network.rank_count()) as u64 * u64::from(steps) * SLOTS
+        (self.rooted.len() * self.timed.network.rank_count()) as u64 * u64::from(steps) * SLOTS
     }
 }
 
 impl TreeRouting<'_> {
     /// The root, if all trees have the same.
     fn single_root(&self) -> Option<u32> {
-        let root = *self.roots.first()?;
-        self.roots.iter().all(|&other| other == root).then_some(root)
+        let root = self.rooted.first()?.root;
+        self.rooted.iter().all(|other| other.root == root).then_some(root)
     }
 
     /// With a single root: its links need time to send every chunk, and the last one sent still has its whole path
@@ -234,15 +322,15 @@ impl TreeRouting<'_> {
     fn least_width(&self) -> u32 {
         let Some(root) = self.single_root() else { return 0 };
         let out = self.timed.network.capacity_out_of(root).max(1);
-        self.roots.len().div_ceil(out as usize) as u32 + self.least_steps.saturating_sub(1)
+        self.rooted.len().div_ceil(out as usize) as u32 + self.least_steps.saturating_sub(1)
     }
 }
 
 /// Per step, the chunks that the best-placed rank can have received by then, over the capacity of its links.
-fn most_useful_anywhere(problem: &Problem, network: &Network, roots: &[u32]) -> Vec<u32> {
+fn most_useful_anywhere(problem: &Problem, network: &Network, rooted: &[Rooted]) -> Vec<u32> {
     let mut most: Vec<u32> = Vec::new();
     for rank in problem.topology().live_ranks() {
-        let hops = roots.iter().map(|&root| network.distance(root, rank.0));
+        let hops = rooted.iter().map(|rooted| network.distance(rooted.root, rank.0));
         for (step, useful) in most_useful(hops, network.capacity_into(rank.0)).into_iter().enumerate() {
             most.resize(most.len().max(step + 1), 0);
             most[step] = most[step].max(useful);

@@ -63,6 +63,9 @@ impl<T: Transport> Communicator<T> {
         if !problem.topology().is_alive(rank) {
             return Err(RunError::NotLive { rank });
         }
+        if problem.groups().is_some() {
+            return Err(RunError::Groups);
+        }
         let mut communicator = Self {
             transport,
             problem: problem.clone(),

@@ -31,6 +31,10 @@ pub enum RunError {
     Ended,
     #[error("rank {rank}: {source}")]
     OfRank { rank: RankId, source: Box<RunError> },
+    #[error(
+        "schedules in groups of ranks are planned and judged, but not run yet: run a schedule for all ranks together"
+    )]
+    Groups,
     #[error("a group has no calls for {kind}: give each rank a communicator")]
     NoGroup { kind: &'static str },
     #[error("rank {rank} did not arrive at the barrier, though the schedule delivered its arrival")]

@@ -94,11 +94,14 @@ impl Group {
     ///
     /// # Errors
     ///
-    /// [`RunError::NoGroup`] for a barrier, which is pointless here, and for compressed sums.
+    /// [`RunError::NoGroup`] for a barrier, which is pointless here, and for compressed sums; [`RunError::Groups`].
     pub fn new<'a>(runnable: impl Into<Runnable<'a>>) -> Result<Self, RunError> {
         let runnable = runnable.into();
         let problem = runnable.problem();
         let kind = &problem.collective().kind;
+        if kind.groups().is_some() {
+            return Err(RunError::Groups);
+        }
         if !kind.has_volume() || kind.reduces_afterwards() {
             return Err(RunError::NoGroup { kind: kind.name() });
         }

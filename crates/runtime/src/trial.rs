@@ -116,7 +116,7 @@ impl<E: Sample> Trial<E> {
         buffers: &mut Buffers<E>,
     ) -> Result<(), RunError> {
         let Buffers { input, output } = buffers;
-        match communicator.problem().collective().kind {
+        match *communicator.problem().collective().kind.of_each() {
             Kind::AllToAll => communicator.all_to_all(input, output),
             Kind::AllToAllV(_) => communicator.all_to_allv(input, output, self.block),
             Kind::AllGather => communicator.all_gather(input, output),
@@ -127,6 +127,8 @@ impl<E: Sample> Trial<E> {
             Kind::Scatter(_) => communicator.scatter(input, output),
             Kind::Gather(_) => communicator.gather(input, output),
             Kind::Barrier => communicator.barrier(),
+            // What each group does is in no groups.
+            Kind::InGroups(_) => Ok(()),
             Kind::AllReduceGathered => {
                 communicator.all_reduce_gathered(output, &mut Uncompressed(self.op), Gathering::default())
             }
@@ -158,7 +160,7 @@ impl<E: Sample> Trial<E> {
                     // The block of a failed rank is unchanged.
                     Holders::One(_) => Expected::Exactly(self.drawn(rank, index)),
                     Holders::Every if at < self.block => self.first_block()[at],
-                    Holders::Every => self.combined(at),
+                    holders => self.combined(holders, at),
                 };
                 self.compare(rank, index, output[index], expected)?;
                 index += 1;
@@ -179,7 +181,7 @@ impl<E: Sample> Trial<E> {
 
     /// The first blocks of all live ranks' inputs, combined.
     fn first_block(&self) -> &[Expected<E>] {
-        self.first_block.get_or_init(|| (0..self.block).map(|at| self.combined(at)).collect())
+        self.first_block.get_or_init(|| (0..self.block).map(|at| self.combined(Holders::Every, at)).collect())
     }
 
     /// Element `index` of a rank's input; in place, of its output before the call.
@@ -187,9 +189,9 @@ impl<E: Sample> Trial<E> {
         E::sample(self.op, mix(mix(self.seed ^ u64::from(rank.0)).wrapping_add(index as u64)))
     }
 
-    /// The elements at `index` of all live ranks' inputs, combined.
-    fn combined(&self, index: usize) -> Expected<E> {
-        let mut all = self.called.topology().live_ranks().map(|rank| self.drawn(rank, index));
+    /// The elements at `index` of the inputs of these ranks, combined.
+    fn combined(&self, holders: Holders, index: usize) -> Expected<E> {
+        let mut all = self.called.holders(holders).map(|rank| self.drawn(rank, index));
         let rounds = E::ROUNDING > 0.0 && matches!(self.op, ReduceOp::Sum | ReduceOp::Product);
         if !rounds {
             let first = all.next().unwrap_or_else(E::zeroed);

@@ -21,6 +21,12 @@ pub fn certificate(dice: &mut Dice) -> Value {
             "format": "collective-schedule/1", "topology": topology, "collective": collective, "steps": []
         }),
     };
+    if file["steps"].as_array().is_some_and(Vec::is_empty) {
+        task.state_groups(&mut file);
+        if task.grouped && dice.chance(30) {
+            file["relays"] = json!(dice.chance(20));
+        }
+    }
     let mut bounds = Map::new();
     for _ in 0..dice.between(1, 3) {
         let sort = *dice.pick(&["volume", "steps", "joint"]);

@@ -213,5 +213,5 @@ pub fn objects(value: &mut Value) -> Option<&mut Vec<Value>> {
 fn read(file: &Value) -> Option<Task> {
     let mut faults = Faults::default();
     let machine = Machine::read(&file["topology"], &mut faults)?;
-    Task::read(&file["collective"], Some(&machine), &mut faults)
+    Task::read(&file["collective"], (file.get("groups"), file.get("relays")), Some(&machine), &mut faults)
 }

@@ -83,6 +83,16 @@ fn torus(dice: &mut Dice) -> Value {
         topology["wrap"] = extents.iter().map(|_| dice.chance(60)).collect();
     }
     if dice.chance(25) {
+        let mut twisted = topology.clone();
+        let (dim, other) = (dice.below(extents.len()), dice.below(extents.len()));
+        let mut rows = vec![vec![0; extents.len()]; extents.len()];
+        rows[dim][other] = dice.below(extents[other]);
+        twisted["twist"] = json!(rows);
+        if read(&twisted).is_some() {
+            topology = twisted;
+        }
+    }
+    if dice.chance(25) {
         topology["capacity"] = extents.iter().map(|_| dice.between(1, 3)).collect();
     }
     topology

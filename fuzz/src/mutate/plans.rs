@@ -64,6 +64,7 @@ pub fn file(dice: &mut Dice) -> Value {
 fn write(dice: &mut Dice, plan: Plan) -> Value {
     let Plan { topology, machine, collective, task, steps } = plan;
     let mut file = json!({"format": "collective-schedule/1", "topology": topology, "collective": collective});
+    task.state_groups(&mut file);
     let mut written = Vec::new();
     for (width, moves) in steps {
         let mut transfers: Vec<Value> = Vec::new();
@@ -136,7 +137,9 @@ fn exchange(machine: &Machine, task: &Task) -> Option<Step> {
     for &from in &live {
         for &to in live.iter().filter(|&&to| to != from) {
             let link = machine.links.iter().position(|link| link.live && (link.from, link.to) == (from, to))?;
-            moves.extend((0..task.chunks.len()).map(|chunk| Move { link, chunk, reduce: true, after: Vec::new() }));
+            let ours = |chunk: &usize| [from, to].iter().all(|rank| task.chunks[*chunk].before.contains(rank));
+            let chunks = (0..task.chunks.len()).filter(ours);
+            moves.extend(chunks.map(|chunk| Move { link, chunk, reduce: true, after: Vec::new() }));
         }
     }
     Some((task.parts, moves))
@@ -153,8 +156,14 @@ fn moves(dice: &mut Dice, machine: &Machine, task: &Task) -> Vec<Move> {
             _ => {
                 let root = if chunk.after.len() == 1 { last } else { *dice.pick(&chunk.after) };
                 let tree = tree(dice, machine, root, false);
+                // Ranks without a contribution pass on what they receive.
+                let mut holding = chunk.before.clone();
                 for &link in tree.iter().rev() {
                     let from = machine.links[link].from;
+                    if !holding.contains(&from) {
+                        continue;
+                    }
+                    holding.push(machine.links[link].to);
                     let after = moves.iter().enumerate().filter(|(_, m)| m.chunk == number);
                     let after = after.filter(|(_, m)| machine.links[m.link].to == from).map(|(at, _)| at).collect();
                     finished.push(moves.len());

@@ -255,6 +255,7 @@ impl<'d, 'b, 'p> Writer<'d, 'b, 'p> {
             })
             .collect();
         let mut file = json!({"format": "rank-program/1", "collective": plan.collective});
+        plan.task.state_groups(&mut file);
         match links_known {
             true => file["topology"] = plan.topology.clone(),
             false => file["ranks"] = json!(plan.machine.ranks()),

@@ -13,14 +13,19 @@ pub fn task(dice: &mut Dice, machine: &Machine) -> (Value, Task) {
     of_kind(dice, machine, kind, rooted)
 }
 
-/// A collective of a kind, and the task it describes.
+/// A collective of a kind, and the task it describes, sometimes in groups; see [`Task::state_groups`].
 pub fn of_kind(dice: &mut Dice, machine: &Machine, kind: &str, rooted: bool) -> (Value, Task) {
     let mut collective = json!({"kind": kind});
     if dice.chance(50) {
         collective["parts"] = json!(dice.between(1, 3));
     }
+    let groups = (kind != "all_to_allv" && dice.chance(35)).then(|| groups(dice, machine));
     if rooted {
-        collective["root"] = json!(dice.pick(&machine.live_ranks()));
+        collective["root"] = match &groups {
+            // The first members are live.
+            Some(_) => json!(0),
+            None => json!(dice.pick(&machine.live_ranks())),
+        };
     }
     if kind == "all_to_allv" {
         let ranks = machine.ranks();
@@ -28,6 +33,23 @@ pub fn of_kind(dice: &mut Dice, machine: &Machine, kind: &str, rooted: bool) -> 
         collective["demand"] = (0..ranks).map(|_| row(dice)).collect();
     }
     let mut faults = Faults::default();
-    let task = Task::read(&collective, Some(machine), &mut faults).expect("the collective fits");
-    (collective, task)
+    let task = Task::read(&collective, (groups.as_ref(), None), Some(machine), &mut faults);
+    (collective, task.expect("the collective fits"))
+}
+
+/// One to three disjoint lists of ranks, each with a live one first.
+fn groups(dice: &mut Dice, machine: &Machine) -> Value {
+    let mut live = machine.live_ranks();
+    dice.shuffle(&mut live);
+    let count = dice.between(1, live.len().min(3));
+    let mut groups: Vec<Vec<usize>> = live.iter().take(count).map(|&rank| vec![rank]).collect();
+    let mut rest: Vec<usize> = (0..machine.ranks()).filter(|rank| !live[..count].contains(rank)).collect();
+    dice.shuffle(&mut rest);
+    for rank in rest {
+        // Some ranks are in no group.
+        if let Some(members) = groups.get_mut(dice.below(count + 1)) {
+            members.push(rank);
+        }
+    }
+    json!(groups)
 }

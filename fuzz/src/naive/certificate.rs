@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::distance::{Stretch, Weight, shortest, stretches};
 use super::file::File;
 use super::fraction::Fraction;
-use super::machine::{Link, Named};
+use super::machine::{Link, Machine, Named};
 use super::reader::Faults;
 
 /// Is a claim proven by its evidence?
@@ -61,6 +61,14 @@ pub fn proven(file: &File, sort: &str, claim: &Value, faults: &mut Faults) -> Op
     Some(Claim { at_least: at_least?, proven: proven? })
 }
 
+/// The machine; where relays are forbidden, without the links that join no two members of a group.
+pub fn usable(file: &File) -> Machine {
+    let mut machine = file.machine.clone();
+    let task = &file.task;
+    machine.links.iter_mut().for_each(|link| link.live &= !task.confined || task.joined(link.from, link.to));
+    machine
+}
+
 struct Evidence<'a> {
     file: &'a File,
     keys: &'a Map<String, Value>,
@@ -90,6 +98,14 @@ impl Evidence<'_> {
     fn ranks(&mut self, value: &Value) -> Option<Vec<usize>> {
         let list = self.faults.list(value)?;
         list.iter().map(|rank| self.rank(rank)).collect()
+    }
+
+    fn machine(&self) -> Machine {
+        usable(self.file)
+    }
+
+    fn links(&self) -> Vec<Link> {
+        self.machine().live_links().cloned().collect()
     }
 
     fn live(&self, rank: usize) -> bool {
@@ -138,20 +154,20 @@ impl Evidence<'_> {
             length: rest[2],
         };
         let weights: Vec<_> = entries.iter().map(weight).collect();
-        Some(Some(stretches(&self.file.machine, &weights, end)))
+        Some(Some(stretches(&self.machine(), &weights, end)))
     }
 
     /// Length times capacity of all live links.
     fn offered(&self, stretch: &Stretch) -> u128 {
-        let links = self.file.machine.live_links().zip(&stretch.lengths);
-        links.map(|(link, length)| length * u128::from(link.capacity)).sum()
+        let links = self.links();
+        links.iter().zip(&stretch.lengths).map(|(link, length)| length * u128::from(link.capacity)).sum()
     }
 
     /// The sum over all chunks that one rank has and one rank needs; `None`: some path does not end.
     fn owed(&self, stretches: &[Stretch]) -> Option<u128> {
         let ends = |chunk: &super::task::Chunk| Some((*chunk.before.first()?, *chunk.after.first()?));
         let chunks = self.file.task.chunks.iter().filter_map(ends);
-        chunks.map(|(from, to)| shortest(&self.file.machine, stretches, from)[to]).sum()
+        chunks.map(|(from, to)| shortest(&self.machine(), stretches, from)[to]).sum()
     }
 
     fn steps(&mut self) -> Proof {
@@ -160,8 +176,8 @@ impl Evidence<'_> {
             return Some(None);
         }
         let machine = &self.file.machine;
-        let hops = Stretch { units: machine.ranks() as u64, lengths: vec![1; machine.live_links().count()] };
-        match shortest(machine, &[hops], from)[to] {
+        let hops = Stretch { units: machine.ranks() as u64, lengths: vec![1; self.links().len()] };
+        match shortest(&self.machine(), &[hops], from)[to] {
             Some(hops) => proof(hops, 1),
             None => Some(None),
         }
@@ -180,7 +196,7 @@ impl Evidence<'_> {
             listed.map_or(0, |(_, _, rest)| u128::from(rest[0]))
         };
         let machine = &self.file.machine;
-        let lengths = machine.live_links().map(length).collect();
+        let lengths = self.links().iter().map(length).collect();
         let always = Stretch { units: machine.ranks() as u64, lengths };
         let offered = self.offered(&always);
         match self.owed(&[always]) {
@@ -196,14 +212,21 @@ impl Evidence<'_> {
             return Some(None);
         }
         let (machine, task) = (&self.file.machine, &self.file.task);
-        let outside: Vec<_> = machine.live_ranks().into_iter().filter(|rank| !inside.contains(rank)).collect();
-        let root_outside = task.root.is_some_and(|root| !inside.contains(&root));
-        let (into, crossing) = match &task.kind[..] {
-            "all_gather" | "all_reduce_gathered" => (true, outside.len()),
-            "broadcast" => (true, usize::from(root_outside)),
-            "all_reduce" => (true, usize::from(!outside.is_empty())),
-            "reduce_scatter" => (false, outside.len()),
-            "reduce" => (false, usize::from(root_outside)),
+        let mut crossing = 0;
+        for members in &task.groups {
+            let live = members.iter().filter(|&&rank| machine.live[rank]);
+            let (within, outside): (Vec<usize>, Vec<usize>) = live.partition(|rank| inside.contains(rank));
+            let root_outside = task.root.is_some_and(|root| outside.contains(&members[root]));
+            crossing += match &task.kind[..] {
+                _ if within.is_empty() || outside.is_empty() => 0,
+                "broadcast" | "reduce" => usize::from(root_outside),
+                "all_reduce" => 1,
+                _ => outside.len(),
+            };
+        }
+        let into = match &task.kind[..] {
+            "all_gather" | "all_reduce_gathered" | "broadcast" | "all_reduce" => true,
+            "reduce_scatter" | "reduce" => false,
             _ => return Some(None),
         };
         if crossing == 0 || set.is_empty() {
@@ -213,7 +236,7 @@ impl Evidence<'_> {
             let (start, end) = if into { (link.to, link.from) } else { (link.from, link.to) };
             inside.contains(&start) && !inside.contains(&end)
         };
-        let capacity = machine.live_links().filter(crosses).map(|link| u128::from(link.capacity)).sum();
+        let capacity = self.links().iter().filter(crosses).map(|link| u128::from(link.capacity)).sum();
         proof(crossing as u128, capacity)
     }
 
@@ -231,8 +254,12 @@ impl Evidence<'_> {
             return Some(None);
         }
         let between = |link: &&Link| !blocks.iter().any(|block| block.contains(&link.from) && block.contains(&link.to));
-        let capacity = self.file.machine.live_links().filter(between).map(|link| u128::from(link.capacity)).sum();
-        proof(2 * (blocks.len() as u128 - 1), capacity)
+        let capacity = self.links().iter().filter(between).map(|link| u128::from(link.capacity)).sum();
+        let met = |members: &Vec<usize>| {
+            let meets = |block: &&Vec<usize>| block.iter().any(|rank| members.contains(rank));
+            2 * (blocks.iter().filter(meets).count().max(1) as u128 - 1)
+        };
+        proof(self.file.task.groups.iter().map(met).sum(), capacity)
     }
 
     fn metric_over_time(&mut self) -> Proof {
@@ -244,8 +271,9 @@ impl Evidence<'_> {
         let width = width?;
         let Some(stretches) = self.weights_over_time(width)? else { return Some(None) };
         let (machine, task) = (&self.file.machine, &self.file.task);
-        let others = |rank: usize| machine.live_ranks().into_iter().filter(move |&other| other != rank);
-        let root = |rank: usize| task.root.into_iter().filter(move |&root| root != rank);
+        let with = |rank: usize, other: usize| other != rank && task.joined(rank, other);
+        let others = |rank: usize| machine.live_ranks().into_iter().filter(move |&other| with(rank, other));
+        let root = |rank: usize| task.roots().into_iter().filter(move |&root| with(rank, root));
         // Who must reach whom, and how often; in an all-reduce the furthest alone counts.
         let (pairs, times): (Vec<(usize, usize)>, u64) = match (&task.kind[..], rank) {
             ("barrier", _) => return Some(None),
@@ -260,7 +288,7 @@ impl Evidence<'_> {
             ("reduce_scatter", Some(rank)) => (others(rank).map(|other| (rank, other)).collect(), task.parts),
             (_, Some(rank)) => (others(rank).map(|other| (other, rank)).collect(), task.parts),
         };
-        let lengths = pairs.iter().map(|&(from, to)| shortest(machine, &stretches, from)[to]);
+        let lengths = pairs.iter().map(|&(from, to)| shortest(&self.machine(), &stretches, from)[to]);
         let owed: Option<u128> = match &task.kind[..] {
             "all_reduce" => lengths.collect::<Option<Vec<_>>>().map(|all| all.into_iter().max().unwrap_or(0)),
             _ => lengths.sum(),

@@ -57,12 +57,17 @@ impl File {
         if value.get("format").is_none_or(|format| format != "collective-schedule/1") {
             return faults.note("F004");
         }
-        let keys = faults.object(value, &["format", "topology", "collective", "steps"], &["bounds", "origin"])?;
+        let keys = faults.object(
+            value,
+            &["format", "topology", "collective", "steps"],
+            &["groups", "relays", "bounds", "origin"],
+        )?;
         if let Some(origin) = keys.get("origin") {
             faults.origin(origin);
         }
         let machine = keys.get("topology").and_then(|value| Machine::read(value, faults));
-        let task = keys.get("collective").and_then(|value| Task::read(value, machine.as_ref(), faults));
+        let groups = (keys.get("groups"), keys.get("relays"));
+        let task = keys.get("collective").and_then(|value| Task::read(value, groups, machine.as_ref(), faults));
         let (Some(machine), Some(task)) = (machine, task) else {
             faults.more = true;
             return None;

@@ -47,17 +47,18 @@ const MOST_RANKS: u64 = 1 << 20;
 impl Machine {
     /// Reads a topology.
     pub fn read(value: &Value, faults: &mut Faults) -> Option<Self> {
-        let optional = ["torus", "links", "wrap", "capacity", "ranks", "failed_links", "failed_ranks", "names"];
+        let optional =
+            ["torus", "links", "wrap", "capacity", "twist", "ranks", "failed_links", "failed_ranks", "names"];
         let keys = faults.object(value, &[], &optional)?;
         let has = |key| keys.contains_key(key);
         if has("torus") == has("links")
             || has("ranks") && has("torus")
-            || (has("wrap") || has("capacity")) && has("links")
+            || (has("wrap") || has("capacity") || has("twist")) && has("links")
         {
             return faults.note("F002");
         }
         let mut machine = match keys.get("torus") {
-            Some(extents) => Self::torus(extents, keys.get("wrap"), keys.get("capacity"), faults)?,
+            Some(extents) => Self::torus(extents, ["wrap", "capacity", "twist"].map(|key| keys.get(key)), faults)?,
             None => Self::graph(&keys["links"], keys.get("ranks"), faults)?,
         };
         if let Some(names) = keys.get("names") {
@@ -106,18 +107,18 @@ impl Machine {
         Some(Named::Number(number))
     }
 
-    fn torus(extents: &Value, wrap: Option<&Value>, capacity: Option<&Value>, faults: &mut Faults) -> Option<Self> {
-        let integers = |list: &Value, faults: &mut Faults| {
+    fn torus(extents: &Value, [wrap, capacity, twist]: [Option<&Value>; 3], faults: &mut Faults) -> Option<Self> {
+        let integers = |list: &Value, least: u64, faults: &mut Faults| {
             let list = faults.list(list)?;
-            list.iter().map(|value| faults.integer(value, 1, "F008")).collect::<Option<Vec<_>>>()
+            list.iter().map(|value| faults.integer(value, least, "F008")).collect::<Option<Vec<_>>>()
         };
-        let extents = integers(extents, faults)?;
+        let extents = integers(extents, 1, faults)?;
         let dims = extents.len();
         if dims == 0 || dims > 255 {
             return faults.note("F008");
         }
-        let capacities = capacity.map_or(Some(vec![1; dims]), |list| integers(list, faults))?;
-        let wraps = match wrap {
+        let capacities = capacity.map_or(Some(vec![1; dims]), |list| integers(list, 1, faults))?;
+        let wraps: Vec<bool> = match wrap {
             None => extents.iter().map(|&extent| extent >= 3).collect(),
             Some(list) => {
                 let list = faults.list(list)?;
@@ -129,6 +130,23 @@ impl Machine {
             return faults.note("F008");
         }
         let extents: Vec<_> = extents.into_iter().map(|extent| extent as usize).collect();
+        let twist = match twist {
+            None => vec![vec![0; dims]; dims],
+            Some(rows) => faults.list(rows)?.iter().map(|row| integers(row, 0, faults)).collect::<Option<Vec<_>>>()?,
+        };
+        let twisted = |dim: usize| twist[dim].iter().any(|&shift| shift > 0);
+        let wraps_at = |dim: usize| wraps[dim] && extents[dim] > 1;
+        if twist.len() != dims || twist.iter().any(|row| row.len() != dims) {
+            return faults.note("F008");
+        }
+        for (dim, row) in twist.iter().enumerate() {
+            for (other, &shift) in row.iter().enumerate().filter(|(_, shift)| **shift > 0) {
+                let good = dim != other && wraps_at(dim) && wraps_at(other) && !twisted(other);
+                if !good || shift >= extents[other] as u64 {
+                    return faults.note("F008");
+                }
+            }
+        }
         let mut machine = Self { live: vec![true; ranks? as usize], links: Vec::new(), torus: Some(extents.clone()) };
         let mut stride = 1;
         for (dim, &extent) in extents.iter().enumerate() {
@@ -136,7 +154,17 @@ impl Machine {
                 let at = rank / stride % extent;
                 let next = match at + 1 < extent {
                     true => rank + stride,
-                    false if wraps[dim] && extent > 1 => rank - at * stride,
+                    false if wraps_at(dim) => {
+                        // Around, and along every dimension that the wrap shifts.
+                        let mut stride_of = 1;
+                        let mut next = rank - at * stride;
+                        for (&extent, &shift) in extents.iter().zip(&twist[dim]) {
+                            let position = next / stride_of % extent;
+                            next = next - position * stride_of + (position + shift as usize) % extent * stride_of;
+                            stride_of *= extent;
+                        }
+                        next
+                    }
                     false => continue,
                 };
                 let cable = machine.links.len();

@@ -76,7 +76,7 @@ impl ProgramFile {
         if value.get("format").is_none_or(|format| format != "rank-program/1") {
             return faults.note("F004");
         }
-        let optional = ["topology", "ranks", "barriers", "contention_free", "in_place", "origin"];
+        let optional = ["topology", "ranks", "barriers", "contention_free", "in_place", "groups", "origin"];
         let keys = faults.object(value, &["format", "collective", "channels", "programs"], &optional)?;
         if keys.contains_key("topology") == keys.contains_key("ranks") {
             faults.note::<()>("F002");
@@ -99,7 +99,9 @@ impl ProgramFile {
             },
             (None, None) => None,
         };
-        let task = keys.get("collective").and_then(|value| Task::read(value, machine.as_ref(), faults));
+        let task = keys
+            .get("collective")
+            .and_then(|value| Task::read(value, (keys.get("groups"), None), machine.as_ref(), faults));
         let mut channels = Vec::new();
         for value in keys.get("channels").and_then(|value| faults.list(value)).unwrap_or_default() {
             channels.extend(Channel::read(value, faults));

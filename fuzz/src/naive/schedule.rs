@@ -40,9 +40,9 @@ pub fn judge(value: &Value) -> Opinion {
     }
     let mut opinion = Opinion::default();
     let timed = |(_, claim): &(&str, Value)| claim["kind"] == "metric_over_time";
-    let machine = &file.machine;
+    let machine = certificate::usable(&file);
     let live = machine.live_ranks();
-    let split = live.iter().any(|&from| live.iter().any(|&to| !reaches(machine, from, to)));
+    let split = live.iter().any(|&from| live.iter().any(|&to| !reaches(&machine, from, to)));
     if split && file.bounds.iter().any(timed) {
         // Where there is no path at all, no schedule holds, and what is proven about its volume is of no use.
         opinion.free.insert("C001");
@@ -133,6 +133,10 @@ fn run(file: &File, step: &Step, before: &State, opinion: &mut Opinion) -> State
                 opinion.count("F006");
             }
             let mut value = before.get(transfer.from).and_then(|held| held[chunk].clone());
+            let outside = || !file.task.groups[file.task.chunks[chunk].group].contains(&transfer.to);
+            if code.is_none() && file.task.confined && outside() {
+                opinion.count("D004");
+            }
             let miscombined = transfer.reduce && combining == Combining::Never;
             // Nothing more is said of a transfer that crosses no live link.
             if code.is_none() && value.is_none() {

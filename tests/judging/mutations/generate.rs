@@ -59,6 +59,7 @@ fn hops(machine: &Machine, kind: &Kind, parts: u32, dice: &mut Dice) -> Vec<Hop>
         Kind::Scatter(root) => ranks.for_each(|dest| plan.send(parts, root.0, dest, dice)),
         Kind::Gather(root) => ranks.for_each(|origin| plan.send(parts, origin, root.0, dice)),
         Kind::Barrier => plan.collect_and_spread(1, *dice.pick(&[Op::Copy, Op::Reduce]), dice),
+        Kind::InGroups(_) => unreachable!("generated for all ranks together"),
     }
     plan.hops
 }

@@ -166,6 +166,7 @@ fn chunks(case: &Case) -> Vec<Chunk> {
         Kind::Scatter(root) => all.iter().for_each(|&dest| add(parts, &[root.0], &[dest], Manner::Moved)),
         Kind::Gather(root) => all.iter().for_each(|&origin| add(parts, &[origin], &[root.0], Manner::Moved)),
         Kind::Barrier => add(1, &all, &all, Manner::Joined),
+        Kind::InGroups(_) => unreachable!("generated for all ranks together"),
     }
     chunks
 }

@@ -18,6 +18,11 @@
 //!   receiver, so `b - 1` blocks do not know all yet, and each must still receive at least once. Hence `2 * (b - 1)`
 //!   moves per part. (The one-way gossip bound of Harary and Schwenk, 1974.)
 //!
+//! In groups, each group's data counts as that of a collective of its own: for a cut, the messages of all groups on
+//! both sides of it; for a partition, `b` is the number of blocks with members of the group. Relays are like any other
+//! rank, and a block of relays that first knows all `b` only adds to the moves. Where relays are forbidden, the links
+//! between ranks of different groups count as failed.
+//!
 //! Evidence about failed ranks is refused.
 
 use super::search::{INFINITE, Orientation, Search, hops};
@@ -122,13 +127,8 @@ fn cut(problem: &Problem, ranks: &[RankId]) -> Result<Rational, CertificateError
     let topology = problem.topology();
     let block = block_of(topology, std::slice::from_ref(&ranks), "the cut")?;
     let inside = |rank: RankId| block[rank.index()].is_some();
-    let outside = (topology.live_rank_count() - ranks.len()) as i128;
     let kind = &problem.collective().kind;
-    let messages = |who: Who| match who {
-        Who::Owner => outside,
-        Who::Root(root) => i128::from(!inside(root)),
-        Who::Every => outside.min(1),
-    };
+    let messages = |who: Who| sides(problem, ranks).map(|sides| sides.crossing(problem, who, inside)).sum::<i128>();
     let (outwards, messages) = match kind.pattern() {
         Pattern::EveryToOne => (true, messages(kind.after())),
         Pattern::OneToEvery | Pattern::EveryToEvery if kind.has_volume() => (false, messages(kind.before())),
@@ -156,7 +156,63 @@ fn partition(problem: &Problem, blocks: &[Vec<RankId>]) -> Result<Rational, Cert
         return Err(CertificateError::UncoveredRank { rank: topology.rank_label(rank) });
     }
     let crosses = |link: &Link| block[link.from.index()] != block[link.to.index()];
-    over_capacity(topology, 2 * (blocks.len() as i128 - 1), crosses, "joins two blocks")
+    let exchanged = |members: &[RankId]| {
+        let mut met: Vec<_> = members.iter().filter_map(|rank| block[rank.index()]).collect();
+        met.sort_unstable();
+        met.dedup();
+        2 * (met.len().max(1) as i128 - 1)
+    };
+    let vectors = match problem.groups() {
+        Some(groups) => groups.members().iter().map(|members| exchanged(members)).sum(),
+        None => 2 * (blocks.len() as i128 - 1),
+    };
+    over_capacity(topology, vectors, crosses, "joins two blocks")
+}
+
+/// How the live members of a group, or all live ranks, lie about a set of ranks.
+struct Sides {
+    inside: usize,
+    outside: usize,
+    group: Option<u32>,
+}
+
+impl Sides {
+    /// The messages that ranks on one side of the set have for those on the other, if there are any on both.
+    fn crossing(&self, problem: &Problem, who: Who, inside: impl Fn(RankId) -> bool) -> i128 {
+        match who {
+            _ if self.inside == 0 || self.outside == 0 => 0,
+            Who::Owner => self.outside as i128,
+            Who::Every => 1,
+            Who::Root(_) => {
+                let of_this = |rank: &RankId| problem.groups().and_then(|groups| groups.place(*rank)).map(|(of, _)| of);
+                let mut roots = problem.collective().kind.roots().into_iter();
+                let root = roots.find(|root| of_this(root) == self.group);
+                root.map_or(0, |root| i128::from(!inside(root)))
+            }
+        }
+    }
+}
+
+/// The sides of every group that a set of live ranks meets.
+fn sides(problem: &Problem, set: &[RankId]) -> impl Iterator<Item = Sides> {
+    let topology = problem.topology();
+    let sides = match problem.groups() {
+        None => {
+            let inside = set.len();
+            vec![Sides { inside, outside: topology.live_rank_count() - inside, group: None }]
+        }
+        Some(groups) => {
+            let count = |members: &[RankId]| members.iter().filter(|&&rank| topology.is_alive(rank)).count();
+            let mut inside = vec![0; groups.members().len()];
+            set.iter().filter_map(|&rank| groups.place(rank)).for_each(|(group, _)| inside[group as usize] += 1);
+            let of = |(group, members): (u32, &Vec<RankId>)| {
+                let inside = inside[group as usize];
+                Sides { inside, outside: count(members) - inside, group: Some(group) }
+            };
+            (0..).zip(groups.members()).map(of).collect()
+        }
+    };
+    sides.into_iter()
 }
 
 /// `messages` over the capacity of the live links that `crosses` picks.

@@ -1,10 +1,12 @@
 //! Kinds of collectives as data: the rest of the workspace reads a kind's line in [`Kind::data`], so no kind has code
 //! of its own elsewhere.
 
-use super::Demand;
+use std::sync::Arc;
+
+use super::{Demand, Groups};
 use crate::topology::RankId;
 
-/// A kind of collective with its root or demand.
+/// A kind of collective with its root, demand or groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Every rank has a message for every rank.
@@ -29,6 +31,17 @@ pub enum Kind {
     Barrier,
     /// An all-gather of values that cannot be added in flight; each rank reduces them afterwards.
     AllReduceGathered,
+    /// One of the others, but for all_to_allv, in each of several groups at once; see [`Kind::in_groups`].
+    InGroups(Arc<InGroups>),
+}
+
+/// A kind of collective, and the groups that carry it out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InGroups {
+    /// What each group does; a root is the place of a member in its group, not the number of a rank.
+    pub kind: Kind,
+    /// The groups.
+    pub groups: Groups,
 }
 
 /// Who holds a chunk at one end of a collective.
@@ -103,6 +116,7 @@ impl Kind {
             Self::Gather(root) => ("gather", Owner, Root(root), Never, Message),
             Self::Barrier => ("barrier", Every, Every, Union, Vector),
             Self::AllReduceGathered => return Data { name: "all_reduce_gathered", ..Self::AllGather.data() },
+            Self::InGroups(ref of) => return of.kind.data(),
         };
         Data { name, before, after, combining, unit }
     }
@@ -122,6 +136,35 @@ impl Kind {
             Self::Barrier,
             Self::AllReduceGathered,
         ]
+    }
+
+    /// The same in each of these groups. A root is then the place of a member in its group, from 0.
+    ///
+    /// ```
+    /// # use collsynth_core::{collective::{Groups, Kind}, topology::RankId};
+    /// let groups = Groups::new(vec![vec![RankId(0), RankId(1)], vec![RankId(2), RankId(3)]])?;
+    /// let kind = Kind::AllReduce.in_groups(groups);
+    /// assert_eq!((kind.name(), kind.of_each()), ("all_reduce", &Kind::AllReduce));
+    /// # Ok::<(), collsynth_core::collective::GroupsError>(())
+    /// ```
+    pub fn in_groups(self, groups: Groups) -> Self {
+        Self::InGroups(Arc::new(InGroups { kind: self.of_each().clone(), groups }))
+    }
+
+    /// The groups, if not all ranks take part together.
+    pub fn groups(&self) -> Option<&Groups> {
+        match self {
+            Self::InGroups(of) => Some(&of.groups),
+            _ => None,
+        }
+    }
+
+    /// What each group does; without groups, the kind itself.
+    pub fn of_each(&self) -> &Self {
+        match self {
+            Self::InGroups(of) => &of.kind,
+            _ => self,
+        }
     }
 
     /// The kind of this name, if there is one: a rooted one at `root`, all-to-allv with `demand`.
@@ -174,11 +217,37 @@ impl Kind {
         [self.before(), self.after()].into_iter().filter(|&who| who == Who::Owner).count() as u32
     }
 
-    /// The root, for the kinds that have one.
+    /// The root, for the kinds that have one. In groups, none: each has its own, see [`Kind::roots`].
     pub fn root(&self) -> Option<RankId> {
+        self.stated_root().filter(|_| self.groups().is_none())
+    }
+
+    /// The roots: one, or one for each group; none of kinds without. Places beyond the members of a group are left out.
+    pub fn roots(&self) -> Vec<RankId> {
+        match (self.groups(), self.stated_root()) {
+            (Some(groups), Some(place)) => {
+                groups.members().iter().filter_map(|members| members.get(place.index())).copied().collect()
+            }
+            (None, root) => root.into_iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The root as stated: a rank or, in groups, a place among the members.
+    pub fn stated_root(&self) -> Option<RankId> {
         match (self.before(), self.after()) {
             (Who::Root(root), _) | (_, Who::Root(root)) => Some(root),
             _ => None,
+        }
+    }
+
+    /// May a rank be among those that hold a chunk? In groups, only members are.
+    pub fn includes(&self, who: Who, rank: RankId) -> bool {
+        match (self.groups().map(|groups| groups.place(rank)), who) {
+            (None, _) => who.includes(rank),
+            (Some(None), _) => false,
+            (Some(Some((_, place))), Who::Root(root)) => root.0 == place,
+            (Some(Some(_)), _) => true,
         }
     }
 
@@ -189,7 +258,7 @@ impl Kind {
 
     /// The chunk counts of an all-to-allv.
     pub fn demand(&self) -> Option<&Demand> {
-        match self {
+        match self.of_each() {
             Self::AllToAllV(demand) => Some(demand),
             _ => None,
         }
@@ -208,18 +277,22 @@ impl Kind {
 
     /// True if each rank reduces the values it has gathered.
     pub fn reduces_afterwards(&self) -> bool {
-        *self == Self::AllReduceGathered
+        *self.of_each() == Self::AllReduceGathered
     }
 
     /// The kind as callers see it: an all-reduce if each rank reduces afterwards.
-    pub fn called(&self) -> &Self {
-        if self.reduces_afterwards() { &Self::AllReduce } else { self }
+    pub fn called(&self) -> Self {
+        match self.groups() {
+            Some(groups) if self.reduces_afterwards() => Self::AllReduce.in_groups(groups.clone()),
+            None if self.reduces_afterwards() => Self::AllReduce,
+            _ => self.clone(),
+        }
     }
 }
 
 impl Who {
-    /// True if the rank may hold chunks.
-    pub fn includes(self, rank: RankId) -> bool {
+    /// True if the rank may hold chunks, where all ranks take part together; see [`Kind::includes`].
+    pub(crate) fn includes(self, rank: RankId) -> bool {
         match self {
             Self::Root(root) => root == rank,
             Self::Owner | Self::Every => true,

@@ -14,6 +14,8 @@ pub enum ChunkLabelError {
     Form { text: String, kind: &'static str, expected: &'static str },
     #[error("`{text}`: {what} {number} is out of range: there are {count}")]
     OutOfRange { text: String, what: &'static str, number: u32, count: u32 },
+    #[error("`{text}`: not the ranks of one group")]
+    NotInGroup { text: String },
 }
 
 /// What the numbers of a label count.
@@ -24,22 +26,32 @@ enum Form {
     Rank,
     /// `part`
     Part,
+    /// `group/part`
+    Group,
 }
 
 impl Collective {
     /// The chunk as a label: `3>7/1` (origin, destination, part), `5/0` (rank, part) or `5` (part). An only part is
     /// left out.
     pub fn chunk_label(&self, ranks: u32, chunk: ChunkId) -> String {
-        let (owner, part) = (chunk.0 / self.parts, chunk.0 % self.parts);
+        let parts = self.parts_of_block();
+        let (owner, part) = (chunk.0 / parts, chunk.0 % parts);
         let (label, part, parts) = match (self.kind.demand(), self.form()) {
             (Some(demand), _) => {
                 let (origin, dest) = demand.pair(chunk);
                 let chunks = demand.chunks(origin, dest);
                 (format!("{origin}>{dest}"), chunk.0 - chunks.start, chunks.len() as u32)
             }
-            (_, Form::Pair) => (format!("{}>{}", owner / ranks, owner % ranks), part, self.parts),
-            (_, Form::Rank) => (owner.to_string(), part, self.parts),
             (_, Form::Part) => return chunk.0.to_string(),
+            (_, Form::Group) => (owner.to_string(), part, self.parts),
+            (_, form) => {
+                let (origin, dest) = self.owners_of(ranks, owner);
+                (
+                    if matches!(form, Form::Pair) { format!("{origin}>{dest}") } else { dest.to_string() },
+                    part,
+                    self.parts,
+                )
+            }
         };
         if parts > 1 { format!("{label}/{part}") } else { label }
     }
@@ -65,6 +77,7 @@ impl Collective {
                 Form::Pair => "\"origin>dest\" or \"origin>dest/part\"",
                 Form::Rank => "\"rank\" or \"rank/part\"",
                 Form::Part => "the number of the part",
+                Form::Group => "\"group\" or \"group/part\"",
             },
         };
         let number = |text: &str| match text.bytes().all(|b| b.is_ascii_digit()) {
@@ -84,16 +97,27 @@ impl Collective {
             (Form::Pair, Some((origin, dest))) => {
                 let origin = within("rank", number(origin)?, ranks)?;
                 let dest = within("rank", number(dest)?, ranks)?;
+                let first = || {
+                    let outside = || ChunkLabelError::NotInGroup { text: text.to_owned() };
+                    self.first_chunk(ranks, RankId(origin), RankId(dest)).ok_or_else(outside)
+                };
                 match self.kind.demand() {
                     Some(demand) => {
                         let chunks = demand.chunks(RankId(origin), RankId(dest));
                         chunks.start + within("part", part, chunks.len() as u32)?
                     }
-                    None => (origin * ranks + dest) * self.parts + within("part", part, self.parts)?,
+                    None => first()?.0 + within("part", part, self.parts)?,
                 }
             }
             (Form::Rank, None) => {
-                within("rank", number(owner)?, ranks)? * self.parts + within("part", part, self.parts)?
+                let rank = RankId(within("rank", number(owner)?, ranks)?);
+                let outside = || ChunkLabelError::NotInGroup { text: text.to_owned() };
+                self.first_chunk(ranks, rank, rank).ok_or_else(outside)?.0 + within("part", part, self.parts)?
+            }
+            (Form::Group, None) => {
+                let groups = self.kind.groups().map_or(0, |groups| groups.members().len() as u32);
+                let parts = self.parts_of_block();
+                within("group", number(owner)?, groups)? * parts + within("part", part, parts)?
             }
             (Form::Part, None) => within("part", number(owner)?, self.chunk_count(ranks).unwrap_or(u32::MAX))?,
             _ => return Err(wrong()),
@@ -101,8 +125,27 @@ impl Collective {
         Ok(ChunkId(id))
     }
 
+    /// The ranks that number a block of chunks.
+    fn owners_of(&self, ranks: u32, block: u32) -> (RankId, RankId) {
+        let owners = self.kind.owners();
+        let split = |size: u32, block: u32| if owners == 2 { (block / size, block % size) } else { (block, block) };
+        match self.kind.groups() {
+            None => {
+                let (origin, dest) = split(ranks, block);
+                (RankId(origin), RankId(dest))
+            }
+            Some(groups) => {
+                let (group, block) = groups.locate(owners, block);
+                let members = &groups.members()[group as usize];
+                let (origin, dest) = split(members.len() as u32, block);
+                (members[origin as usize], members[dest as usize])
+            }
+        }
+    }
+
     fn form(&self) -> Form {
         match self.kind.owners() {
+            0 if self.kind.groups().is_some() => Form::Group,
             0 => Form::Part,
             1 => Form::Rank,
             _ => Form::Pair,

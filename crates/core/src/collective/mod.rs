@@ -9,13 +9,15 @@
 
 mod chunk;
 mod demand;
+mod groups;
 mod kind;
 mod label;
 mod rule;
 
 pub use chunk::ChunkId;
 pub use demand::Demand;
-pub use kind::{Combining, Kind, Pattern, Unit, Who};
+pub use groups::{Groups, GroupsError};
+pub use kind::{Combining, InGroups, Kind, Pattern, Unit, Who};
 pub use label::ChunkLabelError;
 pub use rule::{ChunkRule, Collective, Holders};
 

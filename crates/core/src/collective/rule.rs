@@ -1,6 +1,6 @@
 //! A collective: its chunks, and what must be true of each.
 
-use super::{ChunkId, Combining, Kind, Who};
+use super::{ChunkId, Combining, Groups, Kind, Who};
 use crate::topology::RankId;
 
 /// A kind of collective and the number of parts per message.
@@ -20,6 +20,8 @@ pub enum Holders {
     One(RankId),
     /// Every rank that did not fail.
     Every,
+    /// The members of a group.
+    Group(u32),
 }
 
 /// What holds for a chunk before the first step, and what must hold after the last.
@@ -43,6 +45,9 @@ impl Collective {
     pub fn chunk_count(&self, ranks: u32) -> Option<u32> {
         match self.kind.demand() {
             Some(demand) => Some(demand.total()),
+            None if let Some(groups) = self.kind.groups() => {
+                u32::try_from(groups.blocks(self.kind.owners()).checked_mul(self.parts_of_block().into())?).ok()
+            }
             None if self.kind.has_volume() => ranks.checked_pow(self.kind.owners())?.checked_mul(self.parts),
             None => Some(1),
         }
@@ -51,6 +56,9 @@ impl Collective {
     /// The rule of a chunk among `ranks` ranks. If a holder it names has failed, no rank holds, or needs, the chunk.
     /// O(1); O(log N) for `all_to_allv`.
     pub fn rule(&self, ranks: u32, chunk: ChunkId) -> ChunkRule {
+        if let Some(groups) = self.kind.groups() {
+            return self.rule_in_groups(groups, chunk);
+        }
         let number = chunk.0 / self.parts;
         let (origin, dest) = match (self.kind.demand(), self.kind.owners()) {
             (Some(demand), _) => demand.pair(chunk),
@@ -67,5 +75,59 @@ impl Collective {
             after: holders(self.kind.after(), dest),
             combining: self.kind.combining(),
         }
+    }
+
+    fn rule_in_groups(&self, groups: &Groups, chunk: ChunkId) -> ChunkRule {
+        let (group, block) = groups.locate(self.kind.owners(), chunk.0 / self.parts_of_block());
+        let members = &groups.members()[group as usize];
+        let size = members.len() as u32;
+        let (origin, dest) = if self.kind.owners() == 2 { (block / size, block % size) } else { (block, block) };
+        let holders = |who, owner: u32| match who {
+            Who::Owner => Holders::One(members[owner as usize]),
+            Who::Root(place) => Holders::One(members[place.index()]),
+            Who::Every => Holders::Group(group),
+        };
+        ChunkRule {
+            before: holders(self.kind.before(), origin),
+            after: holders(self.kind.after(), dest),
+            combining: self.kind.combining(),
+        }
+    }
+
+    /// The group that a chunk belongs to; `None` where all ranks take part together. O(log groups).
+    pub fn group_of(&self, chunk: ChunkId) -> Option<u32> {
+        let locate = |groups: &Groups| groups.locate(self.kind.owners(), chunk.0 / self.parts_of_block()).0;
+        self.kind.groups().map(locate)
+    }
+
+    /// The chunks of a message, shard or vector: a barrier has one.
+    pub(super) fn parts_of_block(&self) -> u32 {
+        if self.kind.has_volume() { self.parts } else { 1 }
+    }
+
+    /// The first part of what goes from one rank to another: a message, the shard of either, or the vector; `None` if
+    /// they are in no group together, or nothing goes.
+    pub fn first_chunk(&self, ranks: u32, origin: RankId, dest: RankId) -> Option<ChunkId> {
+        if let Some(demand) = self.kind.demand() {
+            let chunks = demand.chunks(origin, dest);
+            return (!chunks.is_empty()).then_some(ChunkId(chunks.start));
+        }
+        let owners = self.kind.owners();
+        let number = |size: u32, origin: u32, dest: u32| match owners {
+            2 => origin * size + dest,
+            1 if self.kind.before() == Who::Owner => origin,
+            1 => dest,
+            _ => 0,
+        };
+        let block = match self.kind.groups() {
+            None => number(ranks, origin.0, dest.0),
+            Some(groups) => {
+                let ((group, origin), (of_dest, dest)) = (groups.place(origin)?, groups.place(dest)?);
+                let size = groups.members()[group as usize].len() as u32;
+                let within = (group == of_dest).then(|| number(size, origin, dest))?;
+                groups.first_block(owners, group) as u32 + within
+            }
+        };
+        Some(ChunkId(block * self.parts_of_block()))
     }
 }

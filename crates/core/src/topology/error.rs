@@ -17,6 +17,8 @@ pub enum TopologyError {
     TooManyRanks,
     #[error("`{what}` has {length} entries, but the torus has {dims} dimensions: give one entry per dimension")]
     WrongLength { what: &'static str, length: usize, dims: usize },
+    #[error("the wrap of {dim} cannot shift {shifted}: {reason}")]
+    Twist { dim: String, shifted: String, reason: &'static str },
     #[error("{what} has capacity 0; a capacity is at least 1 (a link that carries nothing is a failed link)")]
     ZeroCapacity { what: String },
     #[error("a link from rank {rank} to itself")]

@@ -7,6 +7,7 @@
 //! * Ranks are `0..N`. On a torus of extents `X x Y x Z ...`, rank = `x + X*(y + Y*(z + ...))`.
 //! * Links are directed. A *cable* is a link and its opposite.
 //! * An extent of 3 or more wraps; an extent of 2 is one cable unless `wrap` is stated; an extent of 1 has no link.
+//! * On a twisted torus, some wraps lead to another position along other dimensions as well.
 
 mod coordinates;
 mod direction;

@@ -101,6 +101,13 @@ impl Topology {
         Self::new(self.spec.without_ranks(&[rank]))
     }
 
+    /// The same with every link dead but those whose ends `keeps` accepts. The specification does not change.
+    pub(crate) fn confined(&self, keeps: impl Fn(RankId, RankId) -> bool) -> Self {
+        let mut confined = self.clone();
+        confined.links.iter_mut().for_each(|link| link.alive &= keeps(link.from, link.to));
+        confined
+    }
+
     fn fail(mut self, from: u32, to: u32, both: bool) -> Result<Self, TopologyError> {
         self.spec.failed_links.push(FailedLink { from: RankId(from), to: RankId(to), dim: None, both });
         Self::new(self.spec)

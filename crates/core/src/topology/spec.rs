@@ -39,6 +39,9 @@ pub struct Torus {
     pub wrap: Vec<bool>,
     /// Per dimension: chunks a link carries in a step of width 1. Empty: 1 each.
     pub capacity: Vec<u32>,
+    /// `twist[d][e]`: how far up dimension `e` the wrap of dimension `d` leads, going from its last position to the
+    /// first. Empty: no wrap shifts anything.
+    pub twist: Vec<Vec<u32>>,
 }
 
 /// One directed link of an explicit graph.
@@ -175,7 +178,81 @@ impl TopologySpec {
 impl Torus {
     /// A torus with the default wrap, every capacity 1.
     pub fn new(extents: &[u32]) -> Self {
-        Self { extents: extents.to_vec(), wrap: Vec::new(), capacity: Vec::new() }
+        Self { extents: extents.to_vec(), wrap: Vec::new(), capacity: Vec::new(), twist: Vec::new() }
+    }
+
+    /// A torus whose extents are some `k` and `2k`, twisted: the wrap of each short dimension shifts every long one by
+    /// `k` (Camara et al., "Twisted torus topologies for enhanced interconnection networks", IEEE TPDS 2010; Jouppi et
+    /// al., ISCA 2023). `None` if the extents are others, or `k` is 1.
+    ///
+    /// ```
+    /// # use collsynth_core::topology::{RankId, Torus};
+    /// let torus = Torus::twisted(&[4, 8]).unwrap();
+    /// // From (3,1) along x+ to (0,5).
+    /// assert_eq!(torus.neighbor(RankId(7), 0, true), Some(RankId(20)));
+    /// assert_eq!(Torus::twisted(&[4, 4]), None);
+    /// ```
+    pub fn twisted(extents: &[u32]) -> Option<Self> {
+        let (&short, &long) = (extents.iter().min()?, extents.iter().max()?);
+        let doubled =
+            short >= 2 && short.checked_mul(2) == Some(long) && extents.iter().all(|k| [short, long].contains(k));
+        let row = |&from: &u32| extents.iter().map(|&to| if from == short && to == long { short } else { 0 }).collect();
+        doubled.then(|| Self {
+            wrap: vec![true; extents.len()],
+            twist: extents.iter().map(row).collect(),
+            ..Self::new(extents)
+        })
+    }
+
+    /// True if some wrap shifts another dimension.
+    pub fn is_twisted(&self) -> bool {
+        self.twist.iter().flatten().any(|&shift| shift > 0)
+    }
+
+    /// The rank at a position of the torus unrolled: leaving it at one end of a dimension leads in at the other,
+    /// shifted by the twist.
+    pub fn rank_at(&self, position: &[i64]) -> RankId {
+        let mut position = position.to_vec();
+        let mut rank = 0;
+        // No twist shifts a dimension that is twisted itself.
+        let (first, then): (Vec<usize>, Vec<usize>) = (0..position.len()).partition(|&dim| self.shifts(dim).is_some());
+        for dim in first.into_iter().chain(then) {
+            let extent = i64::from(self.extents[dim]);
+            let turns = position[dim].div_euclid(extent);
+            position[dim] -= turns * extent;
+            for (shifted, &shift) in position.iter_mut().zip(self.shifts(dim).unwrap_or_default()) {
+                *shifted += turns * i64::from(shift);
+            }
+            rank += position[dim] as u32 * self.stride(dim);
+        }
+        RankId(rank)
+    }
+
+    /// How far the wrap of a dimension shifts each dimension, if any.
+    fn shifts(&self, dim: usize) -> Option<&[u32]> {
+        self.twist.get(dim).map(|row| &row[..]).filter(|row| row.iter().any(|&shift| shift > 0))
+    }
+
+    /// The coordinates of a rank, for sums of them; see [`Torus::rank_at`].
+    pub fn unrolled(&self, rank: RankId) -> Vec<i64> {
+        (0..self.extents.len()).map(|dim| i64::from(self.position(rank, dim))).collect()
+    }
+
+    /// The rank that a link up or down a dimension leads to, as built; `None` at the end of a dimension that does not
+    /// wrap, or has one position.
+    pub fn neighbor(&self, rank: RankId, dim: usize, positive: bool) -> Option<RankId> {
+        let (extent, position, stride) = (self.extents[dim], self.position(rank, dim), self.stride(dim));
+        let edge = if positive { position + 1 == extent } else { position == 0 };
+        if edge && !self.wrap[dim] {
+            return None;
+        }
+        if edge && self.is_twisted() {
+            let mut unrolled = self.unrolled(rank);
+            unrolled[dim] += if positive { 1 } else { -1 };
+            return Some(self.rank_at(&unrolled));
+        }
+        let next = if positive { (position + 1) % extent } else { (position + extent - 1) % extent };
+        Some(RankId(rank.0 - position * stride + next * stride))
     }
 
     /// The wrap of each dimension unless stated: extents of 3 or more.
@@ -219,27 +296,51 @@ impl Torus {
         for (wrap, &extent) in self.wrap.iter_mut().zip(&self.extents) {
             *wrap &= extent >= 2;
         }
+        self.check_twist()
+    }
+
+    fn check_twist(&mut self) -> Result<(), TopologyError> {
+        let dims = self.extents.len();
+        for length in std::iter::once(self.twist.len()).chain(self.twist.iter().map(Vec::len)) {
+            if length != dims && !self.twist.is_empty() {
+                return Err(TopologyError::WrongLength { what: "twist", length, dims });
+            }
+        }
+        let pairs = (0..self.twist.len()).flat_map(|dim| (0..dims).map(move |shifted| (dim, shifted)));
+        for (dim, shifted) in pairs.filter(|&(dim, shifted)| self.twist[dim][shifted] > 0) {
+            let reason = if dim == shifted {
+                "a wrap shifts other dimensions"
+            } else if !self.wrap[dim] || !self.wrap[shifted] {
+                "both must wrap"
+            } else if self.twist[dim][shifted] >= self.extents[shifted] {
+                "a shift is below the extent of the dimension it shifts"
+            } else if self.shifts(shifted).is_some() {
+                "its own wrap shifts another one"
+            } else {
+                continue;
+            };
+            let [dim, shifted] = [dim, shifted].map(|dim| dim_name(dim as u8));
+            return Err(TopologyError::Twist { dim, shifted, reason });
+        }
+        if !self.is_twisted() {
+            self.twist.clear();
+        }
         Ok(())
     }
 
     fn links(&self, rank_count: u32) -> Vec<Link> {
         let mut links = Vec::new();
         for rank in (0..rank_count).map(RankId) {
-            for (dim, &extent) in self.extents.iter().enumerate() {
-                let (position, stride) = (self.position(rank, dim), self.stride(dim));
+            for dim in 0..self.extents.len() {
                 for positive in [false, true] {
-                    let edge = if positive { position + 1 == extent } else { position == 0 };
-                    if edge && !self.wrap[dim] {
-                        continue;
-                    }
-                    let next = if positive { (position + 1) % extent } else { (position + extent - 1) % extent };
-                    links.push(Link {
+                    let to = self.neighbor(rank, dim, positive);
+                    links.extend(to.map(|to| Link {
                         from: rank,
-                        to: RankId(rank.0 - position * stride + next * stride),
+                        to,
                         capacity: self.capacity[dim],
                         direction: Some(Direction { dim: dim as u8, positive }),
                         alive: true,
-                    });
+                    }));
                 }
             }
         }

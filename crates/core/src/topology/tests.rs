@@ -46,6 +46,44 @@ fn a_failed_cable_removes_both_links_however_it_is_stated() {
 }
 
 #[test]
+fn the_wrap_of_a_twisted_torus_shifts_other_dimensions() {
+    let torus = Torus::twisted(&[4, 4, 8]).unwrap();
+    let topology = Topology::new(TopologySpec::new(Shape::Torus(torus.clone()))).unwrap();
+    assert_eq!(topology.links().len(), 128 * 6);
+    for (from, direction, to) in [("3.1.2", "x+", "0.1.6"), ("0.1.2", "x-", "3.1.6"), ("1.3.7", "y+", "1.0.3")] {
+        let (from, to) = (topology.parse_rank(from).unwrap(), topology.parse_rank(to).unwrap());
+        let direction: Direction = direction.parse().unwrap();
+        let link = topology.links_between(from, to).next().unwrap();
+        assert_eq!(topology.link(link).direction, Some(direction));
+        assert_eq!(topology.link(topology.opposite(link).unwrap()).to, from);
+        assert_eq!(torus.neighbor(to, direction.dim.into(), !direction.positive), Some(from));
+    }
+    // Around x twice and y once is once and a half around z.
+    assert_eq!(torus.rank_at(&[8, 4, -4]), RankId(0));
+    assert_eq!([[4, 4], [4, 12], [1, 2]].map(|extents| Torus::twisted(&extents)), [None, None, None]);
+}
+
+#[test]
+fn twists_that_make_no_torus_are_refused() {
+    let message = |wrap: &[bool], twist: &[&[u32]]| {
+        let twist = twist.iter().map(|row| row.to_vec()).collect();
+        let torus = Torus { wrap: wrap.to_vec(), twist, ..Torus::new(&[4, 8]) };
+        Topology::new(TopologySpec::new(Shape::Torus(torus))).unwrap_err().to_string()
+    };
+    assert_eq!(
+        message(&[], &[&[0, 8], &[0, 0]]),
+        "the wrap of x cannot shift y: a shift is below the extent of the dimension it shifts"
+    );
+    assert_eq!(message(&[], &[&[0, 4], &[2, 0]]), "the wrap of x cannot shift y: its own wrap shifts another one");
+    assert_eq!(message(&[], &[&[1, 0], &[0, 0]]), "the wrap of x cannot shift x: a wrap shifts other dimensions");
+    assert_eq!(message(&[false, true], &[&[0, 4], &[0, 0]]), "the wrap of x cannot shift y: both must wrap");
+    assert_eq!(
+        message(&[], &[&[0, 4]]),
+        "`twist` has 1 entries, but the torus has 2 dimensions: give one entry per dimension"
+    );
+}
+
+#[test]
 fn a_single_direction_can_fail() {
     let topology = torus_with(&[4], vec![FailedLink { both: false, ..cable(1, 0, None) }]).unwrap();
     let dead: Vec<_> =

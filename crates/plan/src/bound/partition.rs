@@ -3,9 +3,13 @@
 //! However the sums are formed, all but one of `b` blocks must give their share away and get the result back: `2 (b -
 //! 1)` vectors cross between blocks. The tight partition of an intact torus is into single ranks.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
 use collsynth_core::certificate::Rational;
 use collsynth_core::problem::Problem;
-use collsynth_core::topology::{Link, RankId};
+use collsynth_core::topology::{Link, RankId, dim_name};
+use itertools::Itertools;
 
 /// A partition and the traffic between its blocks.
 #[derive(Clone, Debug)]
@@ -16,12 +20,14 @@ pub(super) struct Partition {
     pub links: u64,
     /// Their capacity; not 0.
     pub capacity: u64,
+    /// The least number of vectors that cross between blocks.
+    vectors: u64,
 }
 
 impl Partition {
     /// The least number of vectors that cross between blocks.
     pub fn vectors(&self) -> u64 {
-        2 * (self.blocks.len() as u64 - 1)
+        self.vectors
     }
 
     /// The volume below which they do not fit, in vectors.
@@ -37,6 +43,10 @@ pub(super) fn best_partitions(problem: &Problem) -> Vec<Partition> {
     let dims = topology.as_torus().map_or(0, |torus| torus.extents.len());
     let families = std::iter::once(singly(problem)).chain((0..dims).map(|dim| slabs(problem, dim)));
     let mut found: Vec<Partition> = families.filter_map(|family| measure(problem, family)).collect();
+    let columns = columns(problem).into_iter().filter_map(|family| measure(problem, family));
+    for columns in columns.sorted_by_key(|columns| Reverse(columns.volume())).take(1) {
+        found.extend(Some(columns).filter(|best| found.iter().all(|simpler| best.volume() > simpler.volume())));
+    }
     let weakest = measure(problem, weakest_singly(problem));
     found.extend(weakest.filter(|weakest| found.iter().all(|simpler| weakest.volume() > simpler.volume())));
     found
@@ -47,6 +57,23 @@ type Family = (String, Vec<u32>);
 
 fn singly(problem: &Problem) -> Family {
     ("the live ranks one by one".to_owned(), (0..problem.topology().rank_count() as u32).collect())
+}
+
+/// In groups: the ranks at the same position in some of the dimensions, for every choice of dimensions. Where groups
+/// span these dimensions, the links in others join ranks that are alike to all groups.
+fn columns(problem: &Problem) -> Vec<Family> {
+    let topology = problem.topology();
+    let Some(torus) = topology.as_torus().filter(|torus| problem.groups().is_some() && torus.extents.len() <= 6) else {
+        return Vec::new();
+    };
+    let family = |chosen: u32| {
+        let dims: Vec<usize> = (0..torus.extents.len()).filter(|dim| chosen >> dim & 1 == 1).collect();
+        let block = |rank: RankId| dims.iter().map(|&dim| torus.position(rank, dim) * torus.stride(dim)).sum();
+        let names: Vec<String> = dims.iter().map(|&dim| dim_name(dim as u8)).collect();
+        let words = format!("the positions in {} one by one", names.join(" and "));
+        (words, (0..topology.rank_count() as u32).map(|rank| block(RankId(rank))).collect())
+    };
+    (1..(1_u32 << torus.extents.len()) - 1).map(family).collect()
 }
 
 /// The ranks with the least link capacity, as many as make the bound best, are a block each; the rest is one more.
@@ -112,7 +139,7 @@ fn slabs(problem: &Problem, dim: usize) -> Family {
         slab += u32::from(behind);
     }
     let block_of = (0..topology.rank_count() as u32).map(|rank| slab_at[position(RankId(rank))]).collect();
-    (format!("{} slabs across {}", best.0, collsynth_core::topology::dim_name(dim as u8)), block_of)
+    (format!("{} slabs across {}", best.0, dim_name(dim as u8)), block_of)
 }
 
 /// Collects the blocks and counts the links between them; `None` for fewer than two blocks.
@@ -130,5 +157,17 @@ fn measure(problem: &Problem, (words, block_of): Family) -> Option<Partition> {
             links += 1;
         }
     }
-    (blocks.len() > 1 && capacity > 0).then_some(Partition { words, blocks, links, capacity })
+    let vectors = match problem.groups() {
+        None => 2 * (blocks.len() as u64).saturating_sub(1),
+        Some(groups) => {
+            let exchanged = |members: &Vec<RankId>| {
+                let live = members.iter().filter(|&&rank| topology.is_alive(rank));
+                let met: BTreeSet<u32> = live.map(|rank| block_of[rank.index()]).collect();
+                2 * (met.len() as u64).saturating_sub(1)
+            };
+            groups.members().iter().map(exchanged).sum()
+        }
+    };
+    let needed = blocks.len() > 1 && capacity > 0 && vectors > 0;
+    needed.then_some(Partition { words, blocks, links, capacity, vectors })
 }

@@ -35,6 +35,8 @@ pub(super) struct Region<'a> {
     inside: Vec<bool>,
     ranks: u64,
     holds_root: bool,
+    /// Of each group: its live members, how many of them are inside, and whether its root is.
+    groups: Vec<(u64, u64, bool)>,
     out: Border,
     into: Border,
 }
@@ -75,6 +77,10 @@ impl<'a> Region<'a> {
             inside: vec![false; topology.rank_count()],
             ranks: 0,
             holds_root: false,
+            groups: problem.groups().map_or(Vec::new(), |groups| {
+                let live = |members: &Vec<RankId>| members.iter().filter(|&&rank| topology.is_alive(rank)).count();
+                groups.members().iter().map(|members| (live(members) as u64, 0, false)).collect()
+            }),
             out: Border::default(),
             into: Border::default(),
         }
@@ -101,6 +107,7 @@ impl<'a> Region<'a> {
     pub fn clear(&mut self) {
         self.inside.fill(false);
         (self.ranks, self.holds_root) = (0, false);
+        self.groups.iter_mut().for_each(|(_, inside, holds_root)| (*inside, *holds_root) = (0, false));
         (self.out, self.into) = (Border::default(), Border::default());
     }
 
@@ -122,6 +129,17 @@ impl<'a> Region<'a> {
         if self.problem.collective().kind.root() == Some(rank) {
             self.holds_root = joins;
         }
+        self.toggle_member(rank, joins);
+    }
+
+    fn toggle_member(&mut self, rank: RankId, joins: bool) {
+        let kind = &self.problem.collective().kind;
+        let Some((group, place)) = kind.groups().and_then(|groups| groups.place(rank)) else { return };
+        let (_, inside, holds_root) = &mut self.groups[group as usize];
+        *inside = if joins { *inside + 1 } else { *inside - 1 };
+        if kind.stated_root() == Some(RankId(place)) {
+            *holds_root = joins;
+        }
     }
 
     /// The traffic in the harder direction; `None` if nothing must cross.
@@ -141,14 +159,25 @@ impl<'a> Region<'a> {
     /// The traffic that must cross: messages from inside to outside (or back) if each goes from one rank to one rank;
     /// shards that are on one side only and needed on the other; partial sums of values needed on the other.
     fn amount(&self, side: Side) -> u64 {
-        let (within, beyond) = (self.ranks, self.live - self.ranks);
+        if self.problem.groups().is_some() {
+            return self
+                .groups
+                .iter()
+                .map(|&(live, inside, root)| self.amount_of(side, inside, live - inside, root))
+                .sum();
+        }
+        self.amount_of(side, self.ranks, self.live - self.ranks, self.holds_root)
+    }
+
+    /// The traffic among these ranks inside and outside.
+    fn amount_of(&self, side: Side, within: u64, beyond: u64, holds_root: bool) -> u64 {
         if within == 0 || beyond == 0 {
             return 0;
         }
         // Along the links counted: the ranks before them, the ranks after, and whether the root is before.
         let (before, after, root_before) = match side {
-            Side::Out => (within, beyond, self.holds_root),
-            Side::Into => (beyond, within, !self.holds_root),
+            Side::Out => (within, beyond, holds_root),
+            Side::Into => (beyond, within, !holds_root),
         };
         let kind = &self.problem.collective().kind;
         let count = |who: Who, owners: u64, root: bool| match who {

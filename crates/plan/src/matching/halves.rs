@@ -140,7 +140,7 @@ impl<'a> Halves<'a> {
             };
             let of = |chunk| match owner(chunk) {
                 Holders::One(rank) => Some((chunk, rank.0)).filter(|_| topology.is_alive(rank)),
-                Holders::Every => None,
+                Holders::Every | Holders::Group(_) => None,
             };
             let (chunks, ranks) = (0..self.problem.chunk_count()).map(ChunkId).filter_map(of).unzip();
             return Some(Roots { chunks, ranks, doublings: 0 });

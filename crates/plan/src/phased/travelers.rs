@@ -45,8 +45,8 @@ impl Traveler {
     }
 }
 
-/// Checks that a problem is an all-to-all on a torus without failed ranks whose dimensions all wrap; an extent of 2 may
-/// have a single cable.
+/// Checks that a problem is an all-to-all on a torus without failed ranks and twists whose dimensions all wrap; an
+/// extent of 2 may have a single cable.
 ///
 /// # Errors
 ///
@@ -55,6 +55,7 @@ pub fn check_torus<'a>(planner: &'static str, problem: &'a Problem) -> Result<&'
     let refuse = |reason: String| Err(PlanError::NotApplicable { planner, reason });
     let topology = problem.topology();
     let kind = &problem.collective().kind;
+    crate::error::check_together(planner, problem)?;
     if kind.owners() != 2 {
         return refuse(format!("it plans all_to_all and all_to_allv, not {}", kind.name()));
     }
@@ -63,6 +64,9 @@ pub fn check_torus<'a>(planner: &'static str, problem: &'a Problem) -> Result<&'
     };
     if let Some(dim) = (0..torus.extents.len()).find(|&dim| torus.extents[dim] > 2 && !torus.wrap[dim]) {
         return refuse(format!("dimension {} does not wrap, and it needs closed rings", dim_name(dim as u8)));
+    }
+    if torus.is_twisted() {
+        return refuse("the torus is twisted, and it needs rings along single dimensions".to_owned());
     }
     let intact = topology.live_rank_count() == topology.rank_count();
     if intact { Ok(torus) } else { refuse("a rank failed".to_owned()) }

@@ -82,6 +82,7 @@ impl Planner for Smt {
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
+        crate::error::check_together(self.name(), problem)?;
         let ranks = problem.topology().live_rank_count();
         if ranks > MOST_RANKS {
             let reason = format!("there are {ranks} live ranks; at most {MOST_RANKS} are tried");

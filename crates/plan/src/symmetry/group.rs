@@ -106,7 +106,7 @@ impl<'a> Group<'a> {
 
 impl Product {
     fn new(torus: &Torus, ranks: usize, takes_apart: bool) -> Self {
-        let is_taken = |dim: usize| takes_apart && torus.extents[dim] == 4 && torus.wrap[dim];
+        let is_taken = |dim: usize| takes_apart && !torus.is_twisted() && torus.extents[dim] == 4 && torus.wrap[dim];
         let (mut product, mut factors) = (Torus::new(&[]), Vec::new());
         for dim in 0..torus.extents.len() {
             factors.push(product.extents.len());
@@ -117,6 +117,7 @@ impl Product {
                 product.capacity.push(torus.capacity[dim]);
             }
         }
+        product.twist = torus.twist.clone();
         // Two bits of a ring stand where its position stood, so only positions change.
         let turned = |rank: u32| {
             let dims = 0..torus.extents.len();

@@ -6,8 +6,9 @@
 //! ```
 //!
 //! A map sends dimension `d` to a dimension of the same extent, wrap and capacity, and position `p` there to `p +
-//! shift` or `shift - p`. The maps that carry dead links onto dead links and failed ranks onto failed ranks form a
-//! group; a few of them generate it.
+//! shift` or `shift - p`. On a twisted torus, positions are of the torus unrolled, extents may differ, and a map must
+//! carry positions of one rank onto positions of one rank. The maps that carry dead links onto dead links and failed
+//! ranks onto failed ranks form a group; a few of them generate it.
 
 mod classes;
 mod group;
@@ -81,7 +82,8 @@ fn orders(torus: &Torus) -> Option<Vec<Vec<usize>>> {
     let mut orders: Vec<Vec<usize>> = vec![Vec::new()];
     for dim in 0..dims {
         let like = |other: &usize| {
-            let of = |dim: usize| (torus.extents[dim], torus.wrap[dim], torus.capacity[dim]);
+            let extent = |dim: usize| if torus.is_twisted() && torus.wrap[dim] { 0 } else { torus.extents[dim] };
+            let of = |dim: usize| (extent(dim), torus.wrap[dim], torus.capacity[dim]);
             of(dim) == of(*other)
         };
         orders = orders
@@ -106,8 +108,12 @@ fn identity(torus: &Torus) -> Map {
 fn for_each_map(torus: &Torus, order: &[usize], visit: &mut impl FnMut(&Map)) {
     fn extend(torus: &Torus, order: &[usize], map: &mut Map, visit: &mut impl FnMut(&Map)) {
         let dim = map.len();
-        let Some(&to) = order.get(dim) else { return visit(map) };
-        let extent = torus.extents[dim];
+        let Some(&to) = order.get(dim) else {
+            return if keeps_turns(torus, map) {
+                visit(map)
+            };
+        };
+        let extent = torus.extents[to];
         let mut with = |flip, shift| {
             map.push((to, flip, shift));
             extend(torus, order, map, visit);
@@ -134,7 +140,35 @@ fn compose(torus: &Torus, first: &Map, then: &Map) -> Map {
         let (to, flip_2, _) = then[middle];
         (to, flip_1 != flip_2, position(torus, then[middle], shift_1))
     };
+    if torus.is_twisted() {
+        return compose_unrolled(torus, first, then);
+    }
     first.iter().map(part).collect()
+}
+
+fn compose_unrolled(torus: &Torus, first: &Map, then: &Map) -> Map {
+    // Where position 0 ends up.
+    let origin = torus.unrolled(image(torus, then, image(torus, first, RankId(0))));
+    let part = |&(middle, flip_1, _): &Part| {
+        let (to, flip_2, _) = then[middle];
+        (to, flip_1 != flip_2, origin[to] as u32)
+    };
+    first.iter().map(part).collect()
+}
+
+/// Does a map carry a turn around each dimension onto positions of one rank?
+fn keeps_turns(torus: &Torus, map: &Map) -> bool {
+    let turn = |dim: usize| {
+        let mut turn = vec![0; map.len()];
+        let sign = |positive: bool| if positive { 1 } else { -1 };
+        for (along, &(to, flip, _)) in map.iter().enumerate() {
+            let shift = i64::from(torus.twist[dim][along]);
+            turn[to] = sign(!flip) * if along == dim { i64::from(torus.extents[dim]) } else { -shift };
+        }
+        turn
+    };
+    !torus.is_twisted()
+        || (0..map.len()).filter(|&dim| torus.wrap[dim]).all(|dim| torus.rank_at(&turn(dim)) == RankId(0))
 }
 
 fn closure(torus: &Torus, generators: &[Map]) -> HashSet<Map> {
@@ -157,6 +191,13 @@ fn position(torus: &Torus, (to, flip, shift): Part, position: u32) -> u32 {
 }
 
 fn image(torus: &Torus, map: &Map, rank: RankId) -> RankId {
+    if torus.is_twisted() {
+        let mut position = vec![0; map.len()];
+        for (along, &(to, flip, shift)) in torus.unrolled(rank).into_iter().zip(map) {
+            position[to] = i64::from(shift) + if flip { -along } else { along };
+        }
+        return torus.rank_at(&position);
+    }
     let along = |(dim, &part): (usize, &Part)| position(torus, part, torus.position(rank, dim)) * torus.stride(part.0);
     RankId(map.iter().enumerate().map(along).sum())
 }
@@ -246,6 +287,11 @@ mod tests {
             (mesh(&[2, 3]), &[], 4),
             (Torus { capacity: vec![1, 2], ..Torus::new(&[3, 3]) }, &[], 9 * 4),
             (Torus { wrap: vec![true], ..Torus::new(&[2]) }, &[], 4),
+            // The lattice of 4x8 is symmetric in its dimensions, though the extents are not.
+            (Torus::twisted(&[4, 8]).unwrap(), &[], 32 * 4 * 2),
+            (Torus::twisted(&[4, 8]).unwrap(), &[(0, 1)], 4),
+            (Torus::twisted(&[3, 6]).unwrap(), &[], 18 * 4 * 2),
+            (Torus::twisted(&[4, 4, 8]).unwrap(), &[], 128 * 8 * 6),
         ];
         for (torus, cables, expected) in cases {
             assert_eq!(count(&without(torus.clone(), cables)), *expected, "{torus:?} without {cables:?}");

@@ -5,8 +5,9 @@
 
 use itertools::Itertools;
 
-use super::offsets::{block_parts, directions, link_towards};
+use super::offsets::{block_parts, directions, link_towards, offset};
 use super::open_shop::{Shop, Visit};
+use super::twisted;
 use crate::even_widths;
 use crate::moves::Moves;
 use collsynth_core::collective::ChunkId;
@@ -34,9 +35,11 @@ impl TemplateSchedule {
     pub fn new(torus: &Torus, parts: u32, steps: u32) -> Option<Self> {
         let directions = directions(torus);
         let ranks: u32 = torus.extents.iter().product();
-        // Loads are integers for multiples of two parts per unit of capacity.
+        // Loads are integers for multiples of two parts per unit of capacity; of twisted tori, which spread the hops of
+        // an offset over all directions, of a part for each.
+        let least = if torus.is_twisted() { directions.len() as u32 } else { 2 };
         let unit =
-            torus.capacity.iter().try_fold(2_u32, |unit, &c| unit.checked_mul(if unit % c == 0 { 1 } else { c }));
+            torus.capacity.iter().try_fold(least, |unit, &c| unit.checked_mul(if unit % c == 0 { 1 } else { c }));
         let (block, copies) = block_parts(unit, parts, ranks);
         let mut template = Self { widths: vec![0; steps as usize], directions, blocks: Vec::new() };
         for (parts, copies) in [(block, copies), (parts - block * copies, 1)] {
@@ -49,8 +52,13 @@ impl TemplateSchedule {
 
     fn add_block(&mut self, torus: &Torus, ranks: u32, parts: u32, copies: u32) -> Option<()> {
         let offsets: Vec<u32> = (1..ranks).flat_map(|offset| std::iter::repeat_n(offset, parts as usize)).collect();
-        let capacity = self.directions.iter().map(|direction| torus.capacity[usize::from(direction.dim)]).collect();
-        let shop = Shop { visits: visits(torus, &self.directions, &offsets)?, capacity };
+        let capacity: Vec<u32> =
+            self.directions.iter().map(|direction| torus.capacity[usize::from(direction.dim)]).collect();
+        let visits = match torus.is_twisted() {
+            true => twisted::visits(torus, &self.directions, &capacity, &offsets)?,
+            false => visits(torus, &self.directions, &offsets)?,
+        };
+        let shop = Shop { visits, capacity };
         let busiest = (0..self.directions.len()).map(|m| shop.load(m).div_ceil(u64::from(shop.capacity[m]))).max();
         let widths = even_widths(u32::try_from(busiest.unwrap_or(0)).ok()?, self.widths.len() as u32);
         for (total, &width) in self.widths.iter_mut().zip(&widths) {
@@ -100,12 +108,6 @@ impl TemplateSchedule {
         }
         moves.write(topology, |step, _| Some(self.widths[step]))
     }
-}
-
-/// The offset between two ranks, as the number of the rank at that offset from rank 0.
-fn offset(torus: &Torus, origin: RankId, dest: RankId) -> u32 {
-    let apart = |dim| torus.position(dest, dim) + torus.extents[dim] - torus.position(origin, dim);
-    (0..torus.extents.len()).map(|dim| apart(dim) % torus.extents[dim] * torus.stride(dim)).sum()
 }
 
 /// How often each job moves in each direction, `[job * directions + direction]`; ties are split evenly.

@@ -32,6 +32,9 @@
 //! parts. All_gather and reduce_scatter: `(N - 1) / (links of a rank)`, what a rank must receive or send, rounded up to
 //! whole chunks.
 //!
+//! Twisted tori look the same from every rank too. There, an offset has shortest ways that use different dimensions;
+//! they are chosen so that all directions carry about the same (see `twisted`).
+//!
 //! # Complexity
 //!
 //! All_to_all: a maximum flow on `N * parts` jobs and `2 D` machines per step. The others: `O(N * parts * D)` per step,
@@ -47,6 +50,7 @@ mod messages;
 mod offsets;
 mod open_shop;
 mod tree;
+mod twisted;
 
 use crate::error::check_kind;
 use crate::{Control, Outcome, PlanError, Planner, StopReason, Task};

@@ -153,11 +153,10 @@ impl Offsets {
         for offset in (0..ranks).map(RankId) {
             for direction in &directions {
                 let dim = usize::from(direction.dim);
-                let (extent, stride, position) = (torus.extents[dim], torus.stride(dim), torus.position(offset, dim));
-                let at = |there: u32| offset.0 - position * stride + there * stride;
-                let (next, previous) = (at((position + 1) % extent), at((position + extent - 1) % extent));
-                to.push(if direction.positive { next } else { previous });
-                from.push(if direction.positive { previous } else { next });
+                // The single cable of an extent of 2 leads to the other position in either direction.
+                let there = |up: bool| torus.neighbor(offset, dim, up).or_else(|| torus.neighbor(offset, dim, !up));
+                to.extend(there(direction.positive).map(|rank| rank.0));
+                from.extend(there(!direction.positive).map(|rank| rank.0));
             }
         }
         let capacity = directions.iter().map(|direction| torus.capacity[usize::from(direction.dim)]).collect();

@@ -41,12 +41,14 @@ pub(crate) struct TreeSpec {
     pub network: usize,
     /// The tree with which it shares the time, perhaps itself.
     pub partner: Option<usize>,
+    /// The set of ranks of its network that it must reach; none: all. It passes through others only on the way.
+    pub targets: Option<u32>,
 }
 
 impl TreeSpec {
     /// A tree in the first network, free to use all of the time.
     pub fn alone(root: u32) -> Self {
-        Self { root, network: 0, partner: None }
+        Self { root, network: 0, partner: None, targets: None }
     }
 }
 
@@ -164,7 +166,9 @@ impl<'a> Forest<'a> {
         let (timed, root, steps) = (self.timed(tree), self.specs[tree].root, self.steps);
         let mut router = std::mem::take(&mut self.router);
         let mut arrivals = vec![Arrival::NONE; self.ranks];
-        router.route(&timed.network, root, first..steps, |step| self.prices(tree, step), &mut arrivals);
+        let set = self.specs[tree].targets;
+        let targets = |rank: u32| timed.is_target(set, rank);
+        router.route(&timed.network, root, first..steps, |step| self.prices(tree, step), targets, &mut arrivals);
         self.router = router;
         self.arrivals[tree * self.ranks..][..self.ranks].copy_from_slice(&arrivals);
         for rank in 0..self.ranks {
@@ -220,6 +224,7 @@ impl<'a> Forest<'a> {
     /// Moves an arrival to its cheapest slot, if it crosses an overfull one.
     fn reattach(&mut self, tree: usize, rank: u32) {
         let now = self.tree(tree)[rank as usize];
+        // A relay may have been pruned meanwhile.
         if !self.is_congested(tree, now) {
             return;
         }
@@ -249,6 +254,22 @@ impl<'a> Forest<'a> {
         self.work += links.len() as u64 * u64::from(deadline.saturating_sub(earliest));
         self.arrivals[tree * self.ranks + rank as usize] = best;
         self.slots.add(self.slot(tree, best));
+        self.prune(tree, timed.network.from[now.link as usize]);
+    }
+
+    /// Removes the arrivals that bring a chunk to ranks that neither need it nor pass it on, from this rank up.
+    fn prune(&mut self, tree: usize, from: u32) {
+        let (timed, spec) = (self.timed(tree), self.specs[tree]);
+        let mut rank = from;
+        while rank != spec.root
+            && !timed.is_target(spec.targets, rank)
+            && self.tree(tree)[rank as usize].link != WAIT
+            && self.sending(tree, rank).next().is_none()
+        {
+            let arrival = std::mem::replace(&mut self.arrivals[tree * self.ranks + rank as usize], Arrival::NONE);
+            self.slots.take(self.slot(tree, arrival));
+            rank = timed.network.from[arrival.link as usize];
+        }
     }
 }
 

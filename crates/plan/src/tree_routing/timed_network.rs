@@ -21,6 +21,8 @@ pub(crate) struct TimedNetwork {
     pub(super) capacity: Vec<u32>,
     column: Vec<u32>,
     time: Time,
+    /// Sets of ranks that trees are for; see [`TreeSpec::targets`](super::TreeSpec).
+    targets: Vec<Vec<bool>>,
 }
 
 #[derive(Debug)]
@@ -43,7 +45,17 @@ impl TimedNetwork {
 
     /// The column of each live link, and the capacity of each column.
     pub fn with_columns(network: Network, column: Vec<u32>, capacity: Vec<u32>) -> Self {
-        Self { network, capacity, column, time: Time::Forward }
+        Self { network, capacity, column, time: Time::Forward, targets: Vec::new() }
+    }
+
+    /// The same with sets of ranks that trees may be for, by rank.
+    pub fn with_targets(self, targets: Vec<Vec<bool>>) -> Self {
+        Self { targets, ..self }
+    }
+
+    /// Must a tree for this set reach a rank? Without a set, it must reach all it can.
+    pub(super) fn is_target(&self, set: Option<u32>, rank: u32) -> bool {
+        set.is_none_or(|set| self.targets[set as usize][rank as usize])
     }
 
     pub fn backward(self) -> Self {

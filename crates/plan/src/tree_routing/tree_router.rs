@@ -35,7 +35,7 @@ pub(super) struct TreeRouter {
 }
 
 impl TreeRouter {
-    /// Writes a tree from `root` to every rank it can reach in these steps, `tree[rank]`; `prices(step)(link)`. Ranks
+    /// Writes a tree from `root` to every target it can reach in these steps, `tree[rank]`; `prices(step)(link)`. Ranks
     /// that the tree does not reach have no arrival. O(steps * links).
     pub fn route<P: Fn(LiveLink) -> u32>(
         &mut self,
@@ -43,13 +43,15 @@ impl TreeRouter {
         root: u32,
         steps: Range<u16>,
         prices: impl Fn(u16) -> P,
+        targets: impl Fn(u32) -> bool,
         tree: &mut [Arrival],
     ) {
         let ranks = network.rank_count();
         self.relax(network, root, steps.clone(), prices);
         tree.fill(Arrival::NONE);
         // The farthest ranks first: their paths serve others.
-        let mut leaves: Vec<u32> = (0..ranks as u32).filter(|&rank| self.before[rank as usize] < FAR).collect();
+        let reached = |&rank: &u32| self.before[rank as usize] < FAR && targets(rank);
+        let mut leaves: Vec<u32> = (0..ranks as u32).filter(reached).collect();
         leaves.sort_by_key(|&rank| std::cmp::Reverse(network.distance(root, rank)));
         for leaf in leaves {
             let (mut at, mut step) = (leaf, steps.end);
@@ -62,6 +64,7 @@ impl TreeRouter {
                 }
             }
         }
+        prune(network, root, &targets, tree);
     }
 
     fn relax<P: Fn(LiveLink) -> u32>(
@@ -93,6 +96,22 @@ impl TreeRouter {
                 }
             }
             std::mem::swap(&mut self.before, &mut self.after);
+        }
+    }
+}
+
+/// Removes the arrivals at ranks that are no targets and pass nothing on: an earlier arrival may have left them behind.
+fn prune(network: &Network, root: u32, targets: impl Fn(u32) -> bool, tree: &mut [Arrival]) {
+    let mut children = vec![0_u32; tree.len()];
+    for arrival in tree.iter().filter(|arrival| arrival.link != WAIT) {
+        children[network.from[arrival.link as usize] as usize] += 1;
+    }
+    for start in 0..tree.len() as u32 {
+        let mut at = start;
+        while at != root && !targets(at) && children[at as usize] == 0 && tree[at as usize].link != WAIT {
+            let arrival = std::mem::replace(&mut tree[at as usize], Arrival::NONE);
+            at = network.from[arrival.link as usize];
+            children[at as usize] -= 1;
         }
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn check(program: &Program, run: &Interleaving<'_>, ledger: &mut Ledg
         let contributions = match rule.before {
             Holders::One(origin) if !problem.is_holder(rule.before, origin) => continue,
             Holders::One(_) => 1,
-            Holders::Every => problem.topology().live_rank_count() as u32,
+            holders => problem.holder_count(holders) as u32,
         };
         for rank in problem.holders(rule.after) {
             let layout = &run.layouts[rank.index()];
@@ -63,8 +63,9 @@ fn check_output(
         });
     } else if combining != Combining::Never && values.rank_count(value) < contributions {
         add(ProgramCode::R002, output.writer, &|| {
-            let live = program.problem.topology().live_ranks();
-            Wrong::Lacks(live.filter(|&rank| values.count(value, rank) == 0).collect())
+            let problem = &program.problem;
+            let members = problem.holders(problem.rule(output.chunk).before);
+            Wrong::Lacks(members.filter(|&rank| values.count(value, rank) == 0).collect())
         });
     }
 }

@@ -14,6 +14,7 @@ use super::scalar::{ChunkList, DimEntry, DirectionEntry, FormatEntry, OpEntry, R
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", schemars(transform = relays_of_groups))]
 pub(super) struct ScheduleFile {
     /// The format and its version.
     #[serde(rename = "format")]
@@ -22,6 +23,14 @@ pub(super) struct ScheduleFile {
     pub topology: Object<TopologyFile>,
     /// What is to be done.
     pub collective: Object<CollectiveEntry>,
+    /// The groups of ranks that carry it out, each for itself: disjoint lists of members. Left out: all ranks together.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Vec<RankEntry>>"))]
+    pub groups: Option<Vec<Vec<RankEntry>>>,
+    /// With `groups`: may ranks outside a group carry its chunks? Left out: they may.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "bool"))]
+    pub relays: Option<bool>,
     /// The steps, in the order in which they run.
     pub steps: Vec<Object<StepEntry>>,
     /// Lower bounds with their evidence. Never trusted: a verifier recomputes what they claim.
@@ -31,6 +40,12 @@ pub(super) struct ScheduleFile {
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "OriginEntry"))]
     pub origin: Option<Object<OriginEntry>>,
+}
+
+/// Says in the schema that `relays` belongs to `groups`.
+#[cfg(feature = "schema")]
+fn relays_of_groups(schema: &mut schemars::Schema) {
+    schema.insert("dependentRequired".to_owned(), serde_json::json!({"relays": ["groups"]}));
 }
 
 /// A machine: a torus (`torus`) or any directed graph (`links`), and what failed.
@@ -51,6 +66,11 @@ pub(super) struct TopologyFile {
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<u32>", inner(range(min = 1))))]
     pub capacity: Option<Vec<u32>>,
+    /// Per dimension of `torus`: how far up each dimension its wrap leads, from the last position to the first. Left
+    /// out: nowhere else.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Vec<u32>>"))]
+    pub twist: Option<Vec<Vec<u32>>>,
     /// The number of ranks of an explicit graph. Left out: the highest rank in `links`, plus 1.
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "NonZeroU32"))]
@@ -75,7 +95,7 @@ pub(super) struct TopologyFile {
 #[cfg(feature = "schema")]
 fn either_torus_or_links(schema: &mut schemars::Schema) {
     schema.insert("oneOf".to_owned(), serde_json::json!([{"required": ["torus"]}, {"required": ["links"]}]));
-    let belongs = serde_json::json!({"wrap": ["torus"], "capacity": ["torus"], "ranks": ["links"]});
+    let belongs = serde_json::json!({"wrap": ["torus"], "capacity": ["torus"], "twist": ["torus"], "ranks": ["links"]});
     schema.insert("dependentRequired".to_owned(), belongs);
 }
 

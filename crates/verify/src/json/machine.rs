@@ -92,17 +92,23 @@ fn shape(file: &mut TopologyFile) -> Result<Shape, Fault> {
                 .at("ranks"))
         }
         (Some(extents), None) => {
-            let lengths =
-                [("wrap", file.wrap.as_ref().map(Vec::len)), ("capacity", file.capacity.as_ref().map(Vec::len))];
+            let lengths = [
+                ("wrap", file.wrap.as_ref().map(Vec::len)),
+                ("capacity", file.capacity.as_ref().map(Vec::len)),
+                ("twist", file.twist.as_ref().map(Vec::len)),
+            ];
             if let Some((what, _)) = lengths.into_iter().find(|&(_, length)| length == Some(0)) {
                 let error = TopologyError::WrongLength { what, length: 0, dims: extents.len() };
                 return Err(Fault::new(FormatCode::F008, error).at(what));
             }
             let (wrap, capacity) = (file.wrap.take().unwrap_or_default(), file.capacity.take().unwrap_or_default());
-            Ok(Shape::Torus(Torus { extents, wrap, capacity }))
+            Ok(Shape::Torus(Torus { extents, wrap, capacity, twist: file.twist.take().unwrap_or_default() }))
         }
         (None, Some(_)) if file.wrap.is_some() => {
             Err(Fault::new(FormatCode::F002, "`wrap` belongs to `torus`, not to `links`").at("wrap"))
+        }
+        (None, Some(_)) if file.twist.is_some() => {
+            Err(Fault::new(FormatCode::F002, "`twist` belongs to `torus`, not to `links`").at("twist"))
         }
         (None, Some(_)) if file.capacity.is_some() => {
             let message = "`capacity` belongs to `torus`; with `links`, each link states its own";

@@ -15,7 +15,7 @@ use super::object::Object;
 use super::scalar::{ChunkList, NO_CHUNK, RankEntry};
 use crate::limits::Limits;
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, StepsBound, VolumeBound, Window};
-use collsynth_core::collective::{ChunkId, Collective, Demand, Kind};
+use collsynth_core::collective::{ChunkId, Collective, Demand, Groups, Kind};
 use collsynth_core::problem::{Problem, ProblemError};
 use collsynth_core::schedule::{Origin, Schedule, Solution};
 use collsynth_core::topology::{RankId, Topology, TopologySpec};
@@ -84,7 +84,8 @@ fn format_fault(text: &str) -> Option<ParseError> {
 
 fn solution(file: ScheduleFile, room: u64) -> Result<Solution, Fault> {
     let topology = machine(file.topology.0, room).map_err(|fault| fault.at("topology"))?;
-    let problem = problem(topology, file.collective.0).map_err(|fault| fault.at("collective"))?;
+    let groups = groups(&topology, file.groups, file.relays)?;
+    let problem = problem(topology, file.collective.0, groups)?;
     let schedule = schedule(&problem, file.steps).map_err(|fault| fault.at("steps"))?;
     let bounds = bounds(problem.topology(), file.bounds.0).map_err(|fault| fault.at("bounds"))?;
     Ok(Solution { problem, schedule, bounds, origin: file.origin.map(origin) })
@@ -94,8 +95,49 @@ pub(super) fn origin(Object(OriginEntry { tool, planner, command, seed }): Objec
     Origin { tool, planner, command, seed }
 }
 
-pub(super) fn problem(topology: Topology, entry: CollectiveEntry) -> Result<Problem, Fault> {
-    let root = |entry: &RankEntry| rank(&topology, entry, FormatCode::F009).map_err(|fault| fault.at("root"));
+/// The groups that a file states.
+pub(super) fn groups(
+    topology: &Topology,
+    lists: Option<Vec<Vec<RankEntry>>>,
+    relays: Option<bool>,
+) -> Result<Option<Groups>, Fault> {
+    let Some(lists) = lists else {
+        let message = "`relays` belongs to `groups`";
+        return relays.map_or(Ok(None), |_| Err(Fault::new(FormatCode::F002, message).at("relays")));
+    };
+    let at = |fault: Fault| fault.at("groups");
+    let mut members = Vec::with_capacity(lists.len());
+    for (group, list) in lists.iter().enumerate() {
+        let one = |(index, entry)| {
+            let within = |fault: Fault| fault.within(PathItem::Index(index)).within(PathItem::Index(group));
+            rank(topology, entry, FormatCode::F009).map_err(within)
+        };
+        members.push(list.iter().enumerate().map(one).collect::<Result<Vec<_>, _>>().map_err(at)?);
+    }
+    let groups = Groups::new(members).map_err(|error| at(Fault::new(FormatCode::F009, error)))?;
+    Ok(Some(groups.with_relays(relays.unwrap_or(true))))
+}
+
+/// The place of a member in its group.
+fn place(entry: &RankEntry) -> Result<RankId, Fault> {
+    match entry {
+        RankEntry::Number(place) => Some(RankId(*place)),
+        RankEntry::Text(text) => text.parse().ok().map(RankId),
+    }
+    .ok_or_else(|| {
+        Fault::new(FormatCode::F009, "with `groups`, a root is the place of a member in its group, a number")
+    })
+}
+
+pub(super) fn problem(topology: Topology, entry: CollectiveEntry, groups: Option<Groups>) -> Result<Problem, Fault> {
+    collective(topology, entry, groups).map_err(|fault| fault.at("collective"))
+}
+
+fn collective(topology: Topology, entry: CollectiveEntry, groups: Option<Groups>) -> Result<Problem, Fault> {
+    let root = |entry: &RankEntry| {
+        let found = if groups.is_some() { place(entry) } else { rank(&topology, entry, FormatCode::F009) };
+        found.map_err(|fault| fault.at("root"))
+    };
     let (kind, parts) = match &entry {
         CollectiveEntry::AllToAll { parts } => (Kind::AllToAll, parts),
         CollectiveEntry::AllToAllV { parts, demand: rows } => {
@@ -111,11 +153,18 @@ pub(super) fn problem(topology: Topology, entry: CollectiveEntry) -> Result<Prob
         CollectiveEntry::Barrier { parts } => (Kind::Barrier, parts),
         CollectiveEntry::AllReduceGathered { parts } => (Kind::AllReduceGathered, parts),
     };
+    let kind = match groups {
+        Some(groups) => kind.in_groups(groups),
+        None => kind,
+    };
     let collective = Collective { kind, parts: parts.get() };
     Problem::new(topology, collective).map_err(|error| {
         let key = match error {
-            ProblemError::RootOutOfRange { .. } | ProblemError::RootFailed { .. } => "root",
+            ProblemError::RootOutOfRange { .. }
+            | ProblemError::RootFailed { .. }
+            | ProblemError::NoSuchMember { .. } => "root",
             ProblemError::DemandSize { .. } => "demand",
+            ProblemError::DemandInGroups | ProblemError::MemberOutOfRange { .. } => "groups",
             _ => "parts",
         };
         Fault::new(FormatCode::F009, error).at(key)

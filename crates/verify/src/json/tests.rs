@@ -209,7 +209,12 @@ fn the_order_of_additions_survives_writing() {
 /// Machines of every kind, in normal form.
 fn topologies() -> impl Strategy<Value = Topology> {
     let torus = |extents: &[u32], wrap: &[bool], capacity: &[u32]| {
-        TopologySpec::new(Shape::Torus(Torus { extents: extents.into(), wrap: wrap.into(), capacity: capacity.into() }))
+        TopologySpec::new(Shape::Torus(Torus {
+            extents: extents.into(),
+            wrap: wrap.into(),
+            capacity: capacity.into(),
+            ..Torus::new(&[])
+        }))
     };
     let failed = |from, to, dim, both| FailedLink { from: RankId(from), to: RankId(to), dim, both };
     let link = |from, to, capacity| GraphLink { from: RankId(from), to: RankId(to), capacity };

@@ -30,9 +30,10 @@ pub fn topology_to_string(spec: &TopologySpec) -> String {
 
 fn write_solution(out: &mut String, solution: &Solution) -> fmt::Result {
     write!(out, "{{\n  \"format\": \"{FORMAT}\",\n  \"topology\": ")?;
-    write_topology(out, solution.problem.topology().spec(), "  ")?;
+    write_topology(out, solution.problem.machine().spec(), "  ")?;
     out.push_str(",\n  \"collective\": ");
     write_collective(out, solution.problem.collective())?;
+    write_groups(out, solution.problem.collective())?;
     out.push_str(",\n  \"steps\": ");
     write_steps(out, &solution.schedule)?;
     let Bounds { steps, volume, joint } = &solution.bounds;
@@ -76,6 +77,15 @@ pub(super) fn write_topology(out: &mut String, spec: &TopologySpec, indent: &str
                 write!(out, "{}\"capacity\": ", next())?;
                 write_list(out, ", ", &torus.capacity)?;
             }
+            if torus.is_twisted() {
+                write!(out, "{}\"twist\": [", next())?;
+                let mut next = separator("", ", ");
+                for row in &torus.twist {
+                    out.push_str(next());
+                    write_list(out, ", ", row)?;
+                }
+                out.push(']');
+            }
         }
         Shape::Graph { ranks, links } => {
             let highest = links.iter().map(|link| link.from.0.max(link.to.0)).max();
@@ -116,7 +126,7 @@ pub(super) fn write_topology(out: &mut String, spec: &TopologySpec, indent: &str
 
 pub(super) fn write_collective(out: &mut String, collective: &Collective) -> fmt::Result {
     write!(out, "{{\"kind\": \"{}\", \"parts\": {}", collective.kind.name(), collective.parts)?;
-    if let Some(root) = collective.kind.root() {
+    if let Some(root) = collective.kind.stated_root() {
         write!(out, ", \"root\": {root}")?;
     }
     if let Some(demand) = collective.kind.demand() {
@@ -126,6 +136,17 @@ pub(super) fn write_collective(out: &mut String, collective: &Collective) -> fmt
         write_lines(out, "", &rows, |out, row| write_list(out, ", ", row))?;
     }
     out.write_char('}')
+}
+
+/// The keys of the groups, if there are any.
+pub(super) fn write_groups(out: &mut String, collective: &Collective) -> fmt::Result {
+    let Some(groups) = collective.kind.groups() else { return Ok(()) };
+    out.push_str(",\n  \"groups\": ");
+    write_lines(out, "", groups.members(), |out, members| write_list(out, ", ", members))?;
+    if !groups.may_relay() {
+        out.push_str(",\n  \"relays\": false");
+    }
+    Ok(())
 }
 
 fn write_steps(out: &mut String, schedule: &Schedule) -> fmt::Result {

@@ -1,5 +1,7 @@
 //! A collective in words.
 
+use super::figures::count;
+use collsynth_core::collective::Groups;
 use collsynth_core::problem::Problem;
 
 /// How the units are cut: `whole messages`, `shards in 5 parts`; with a demand matrix, `messages of 5 chunks`.
@@ -17,8 +19,22 @@ pub fn cut(problem: &Problem) -> String {
 pub fn name_collective(problem: &Problem) -> String {
     let kind = &problem.collective().kind;
     let preposition = if kind.is_to_root() { "to" } else { "from" };
-    match kind.root() {
-        Some(root) => format!("{} {preposition} {}", kind.name(), problem.topology().rank_label(root)),
-        None => kind.name().to_owned(),
+    let name = match (kind.root(), kind.stated_root()) {
+        (Some(root), _) => format!("{} {preposition} {}", kind.name(), problem.topology().rank_label(root)),
+        (None, Some(place)) => format!("{} {preposition} member {place}", kind.name()),
+        (None, None) => kind.name().to_owned(),
+    };
+    match kind.groups() {
+        Some(groups) => format!("{name} in {}", name_groups(groups)),
+        None => name,
     }
+}
+
+/// `8 groups of 4`, `3 groups of 2 to 5 without relays`.
+fn name_groups(groups: &Groups) -> String {
+    let sizes = groups.members().iter().map(Vec::len);
+    let (least, most) = (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0));
+    let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
+    let relays = if groups.may_relay() { "" } else { " without relays" };
+    format!("{} of {range}{relays}", count(groups.members().len(), "group"))
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::figures::{count, shortened};
 use super::table::Table;
 use collsynth_core::topology::{
-    Direction, Distances, FailedLink, LinkId, RankId, Topology, dim_name, format_coordinates,
+    Direction, Distances, FailedLink, LinkId, RankId, Topology, Torus, dim_name, format_coordinates,
 };
 
 /// Components listed of a disconnected network, and ranks of each.
@@ -75,11 +75,27 @@ fn describe_shape(topology: &Topology) -> String {
         .filter(|(_, (wrap, usual))| *wrap != usual)
         .map(|(dim, (wrap, _))| format!("{} {}", dim_name(dim as u8), if *wrap { "closed" } else { "open" }))
         .collect();
+    if torus.is_twisted() {
+        return twisted(torus, &extents, unusual);
+    }
     match unusual.len() {
         0 => format!("{extents} torus"),
         _ if !torus.wrap.contains(&true) => format!("{extents} mesh"),
         _ => format!("{extents} torus ({})", unusual.join(", ")),
     }
+}
+
+/// The doubled tori in one word, other twists and wraps one by one.
+fn twisted(torus: &Torus, extents: &str, mut unusual: Vec<String>) -> String {
+    if Torus::twisted(&torus.extents).is_some_and(|usual| (&usual.twist, &usual.wrap) == (&torus.twist, &torus.wrap)) {
+        return format!("twisted {extents} torus");
+    }
+    for (dim, row) in torus.twist.iter().enumerate() {
+        let shifts = row.iter().enumerate().filter(|(_, shift)| **shift > 0);
+        let name = |dim: usize| dim_name(dim as u8);
+        unusual.extend(shifts.map(|(shifted, shift)| format!("{} shifts {} by {shift}", name(dim), name(shifted))));
+    }
+    format!("{extents} torus ({})", unusual.join(", "))
 }
 
 fn connection(topology: &Topology) -> String {
@@ -185,7 +201,7 @@ fn ranks(topology: &Topology) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use collsynth_core::topology::{Shape, TopologySpec, Torus};
+    use collsynth_core::topology::{Shape, TopologySpec};
 
     fn torus(extents: &[u32], wrap: &[bool]) -> Topology {
         let torus = Torus { wrap: wrap.to_vec(), ..Torus::new(extents) };
@@ -198,6 +214,11 @@ mod tests {
         assert_eq!(describe(&torus(&[4, 4], &[false, false])), "4x4 mesh");
         assert_eq!(describe(&torus(&[4, 2], &[true, true])), "4x2 torus (y closed)");
         assert_eq!(describe(&torus(&[4, 4], &[true, false])), "4x4 torus (y open)");
+        let of = |torus: Torus| describe(&Topology::new(TopologySpec::new(Shape::Torus(torus))).expect("a machine"));
+        let twisted = Torus::twisted(&[4, 4, 8]).expect("a doubled torus");
+        assert_eq!(of(twisted.clone()), "twisted 4x4x8 torus");
+        let once = vec![vec![0, 0, 4], vec![0; 3], vec![0; 3]];
+        assert_eq!(of(Torus { twist: once, ..twisted }), "4x4x8 torus (x shifts z by 4)");
     }
 
     #[test]

@@ -39,7 +39,8 @@ fn held(problem: &Problem, peak: Peak) -> String {
 
 /// `bitwise the same at every rank; one order: 0+1+2`.
 fn describe(problem: &Problem, sums: &Sums) -> String {
-    let everywhere = problem.rule(ChunkId(0)).after == Holders::Every;
+    let everywhere = problem.rule(ChunkId(0)).after;
+    let everywhere = matches!(everywhere, Holders::Every | Holders::Group(_));
     let mut words = String::new();
     if everywhere {
         words += &match sums.chunks - sums.alike {

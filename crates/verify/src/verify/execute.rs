@@ -108,7 +108,6 @@ struct Execution<'a> {
     routes: &'a [Route],
     ledger: &'a mut Ledger,
     spoiled_by_transfer: Vec<u64>,
-    live_ranks: u32,
     holdings: Holdings,
     // The state of the current chunk.
     cells: Vec<Cell>,
@@ -137,7 +136,6 @@ impl<'a> Execution<'a> {
             routes,
             ledger,
             spoiled_by_transfer: vec![0; routes.len()],
-            live_ranks: problem.topology().live_rank_count() as u32,
             holdings: Holdings::new(ranks, routes),
             cells: vec![EMPTY; ranks],
             touched: Vec::new(),
@@ -177,7 +175,12 @@ impl<'a> Execution<'a> {
                     self.causes.push(Cause { spoiled: 0, kind: CauseKind::Transfer(one.transfer()) });
                     self.last_cause()
                 }
-                Passage::Open => self.sent_from(run, one, from, op),
+                Passage::Open => {
+                    if !self.problem.may_hold(run.chunk, to) {
+                        self.note(Code::D004, run, one, Data::None);
+                    }
+                    self.sent_from(run, one, from, op)
+                }
             };
             self.arrivals.push(Arrival { to, one, held });
         }
@@ -279,7 +282,7 @@ impl<'a> Execution<'a> {
         let contributions = match rule.before {
             Holders::One(origin) if !self.problem.is_holder(rule.before, origin) => return,
             Holders::One(_) => 1,
-            Holders::Every => self.live_ranks,
+            holders => self.problem.holder_count(holders) as u32,
         };
         let problem = self.problem;
         let mut first: Option<(RankId, OrderId)> = None;
@@ -293,7 +296,7 @@ impl<'a> Execution<'a> {
                 }
                 Held::Value(value) if self.values.count(value) < contributions => {
                     self.ledger.add(Code::R002, Place::AtEnd { chunk, rank }, || {
-                        let missing = problem.topology().live_ranks().filter(|&other| !self.values.holds(value, other));
+                        let missing = problem.holders(rule.before).filter(|&other| !self.values.holds(value, other));
                         Data::Ranks(missing.collect())
                     });
                 }

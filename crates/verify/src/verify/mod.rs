@@ -8,8 +8,8 @@
 //!
 //! 1. each transfer on its own: ranks, link, room, chunk ids (`T`, `L`, `F`);
 //! 2. each chunk through all steps, every transfer reading the state at the beginning of its step: the sender holds the
-//!    chunk (`D001`), arrivals do not conflict (`D003`), nothing is added twice (`R001`), and `reduce` is allowed
-//!    (`R003`);
+//!    chunk (`D001`), arrivals do not conflict (`D003`), no rank relays that may not (`D004`), nothing is added twice
+//!    (`R001`), and `reduce` is allowed (`R003`);
 //! 3. the state after the last step: nothing is missing (`D002`, `R002`);
 //! 4. the bounds (`C001`).
 //!

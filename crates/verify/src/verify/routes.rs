@@ -34,7 +34,7 @@ pub(super) enum Passage {
 /// Finds the link of every transfer and records what is wrong with transfers, steps and chunk ids on their own (T001 to
 /// T003, L001, L002, F005, W001 for empty transfers, W004). O(transfers * links of a rank + moves).
 pub(super) fn resolve(problem: &Problem, schedule: &Schedule, ledger: &mut Ledger) -> Vec<Route> {
-    let topology = problem.topology();
+    let topology = problem.machine();
     let mut routes = Vec::with_capacity(schedule.transfers().len());
     let mut used_by: Vec<Option<(u32, usize)>> = vec![None; topology.links().len()];
     for step in schedule.steps() {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::json::entry::{CollectiveEntry, OriginEntry, TopologyFile};
 use crate::json::object::{Object, stated};
-use crate::json::scalar::DirectionEntry;
+use crate::json::scalar::{DirectionEntry, RankEntry as RankNumber};
 use collsynth_core::program::{Barriers, Buffer};
 
 /// What each rank does to carry out a collective when no clock counts steps.
@@ -30,6 +30,10 @@ pub(super) struct ProgramFile {
     pub ranks: Option<NonZeroU32>,
     /// What is to be done.
     pub collective: Object<CollectiveEntry>,
+    /// The groups of ranks that carry it out, each for itself: disjoint lists of members. Left out: all ranks together.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Vec<RankNumber>>"))]
+    pub groups: Option<Vec<Vec<RankNumber>>>,
     /// Input and output share their room.
     #[serde(default)]
     pub in_place: bool,

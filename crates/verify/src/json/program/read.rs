@@ -12,7 +12,7 @@ use crate::json::error::Fault;
 use crate::json::locate::PathItem;
 use crate::json::machine::machine;
 use crate::json::object::Object;
-use crate::json::read::{origin, problem};
+use crate::json::read::{groups, origin, problem};
 use crate::limits::Limits;
 use collsynth_core::program::{Channel, Layout, Operation, Program, ProgramBuilder, Slot};
 use collsynth_core::topology::{RankId, Shape, Topology, TopologySpec};
@@ -76,7 +76,8 @@ fn program(file: ProgramFile, room: u64) -> Result<Program, Fault> {
             Topology::new(TopologySpec::new(shape)).map_err(|error| Fault::new(FormatCode::F008, error).at("ranks"))?
         }
     };
-    let problem = problem(topology, file.collective.0).map_err(|fault| fault.at("collective"))?;
+    let groups = groups(&topology, file.groups, None)?;
+    let problem = problem(topology, file.collective.0, groups)?;
     if file.in_place && !Layout::has_in_place(&problem.collective().kind) {
         let message = format!("{} has no form in place", problem.collective().kind.name());
         return Err(Fault::new(FormatCode::F009, message).at("in_place"));

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::PROGRAM_FORMAT;
-use crate::json::write::{separator, write_collective, write_list, write_origin, write_topology};
+use crate::json::write::{separator, write_collective, write_groups, write_list, write_origin, write_topology};
 use collsynth_core::program::{Buffer, Operation, Program, Slot};
 use collsynth_core::topology::RankId;
 
@@ -24,6 +24,7 @@ fn write_program(out: &mut String, program: &Program) -> fmt::Result {
     }
     out.push_str(",\n  \"collective\": ");
     write_collective(out, program.problem.collective())?;
+    write_groups(out, program.problem.collective())?;
     if program.in_place {
         out.push_str(",\n  \"in_place\": true");
     }

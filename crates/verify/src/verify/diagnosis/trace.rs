@@ -60,7 +60,7 @@ impl Scene<'_> {
                     format!("it never leaves rank {}, where it starts", self.rank(origin))
                 }
                 Holders::One(origin) => format!("it would start at rank {}, which failed", self.rank(origin)),
-                Holders::Every => "it never moves".to_owned(),
+                Holders::Every | Holders::Group(_) => "it never moves".to_owned(),
             };
             return Trace { text: format!("{beginning}; {end}"), path: Vec::new() };
         };

@@ -12,7 +12,7 @@ impl Scene<'_> {
     /// About a transfer as a whole.
     pub(super) fn of_transfer(&self, code: Code, index: usize, data: &Data) -> String {
         let transfer = &self.schedule.transfers()[index];
-        let topology = self.problem.topology();
+        let topology = self.problem.machine();
         let step = self.routes[index].step;
         match *data {
             Data::Busy(link, other) => {
@@ -46,6 +46,11 @@ impl Scene<'_> {
                 self.chunk(chunk),
                 self.rank(route.to),
                 self.problem.collective().kind.name()
+            ),
+            (Code::D004, _) => format!(
+                "rank {} is not in the group of chunk {}, and relays are forbidden",
+                self.rank(route.to),
+                self.chunk(chunk)
             ),
             (Code::W001, _) => format!(
                 "rank {} holds chunk {} already, and this brings nothing new",
@@ -119,7 +124,7 @@ impl Scene<'_> {
                 Holders::One(origin) => {
                     format!("no rank does: it would start at rank {}, which failed", self.rank(origin))
                 }
-                Holders::Every => "it never arrives there".to_owned(),
+                Holders::Every | Holders::Group(_) => "it never arrives there".to_owned(),
             },
         };
         let chunk = self.chunk(chunk);
@@ -134,7 +139,7 @@ impl Scene<'_> {
                 format!("it got as far as rank {} in step {step}", self.rank(to))
             }
             (None, Holders::One(origin)) => format!("it never leaves rank {}", self.rank(origin)),
-            (None, Holders::Every) => "it never moves".to_owned(),
+            (None, Holders::Every | Holders::Group(_)) => "it never moves".to_owned(),
         };
         format!("at the end rank {} lacks chunk {}: {stuck}", self.rank(rank), self.chunk(chunk))
     }

@@ -1,0 +1,153 @@
+//! docs/groups.md: collectives in groups of ranks. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages groups` writes it anew.
+
+use std::fmt::Write;
+
+use collsynth::certificate::Rational;
+use collsynth::collective::{Groups, Kind};
+use collsynth::topology::{RankId, Topology};
+use rayon::prelude::*;
+
+use crate::support::pages::{decimal, float, hold};
+use crate::support::plans::{self, torus};
+
+const HEAD: &str = "# Groups of ranks
+
+Jobs seldom run one collective over a whole machine: tensor, expert and data parallel groups are parts of it, all at work
+at the same time. A collective in groups is one in each of several disjoint groups of ranks, all at once and over shared
+links; any rank, also one in no group, may relay.
+
+| groups | stated as |
+|---|---|
+| all planes, all rows | `--groups xy`, `--groups x` |
+| boxes of a torus | `--blocks 2x2x4` |
+| some ranks, the others as relays | `--group 0-15,20`, once for each group |
+| any | `--groups FILE`, a list of lists of ranks: `[[0,1,2,3],[4,5]]` |
+| only members may hold a group's chunks | `--relays no`, with any of these |
+
+```sh
+synth --torus 4x4x4 --groups xy --fail 0,1 -o planes.json
+```
+
+The order of a group's members numbers their chunks; `--root` counts them, from 0. Failures are stated as always; a failed
+member keeps its place. [schedule-format.md](schedule-format.md#groups) has every rule.
+
+**What plans groups**: `negotiated` (all_to_all, scatter, gather), `trees` (all_gather, reduce_scatter, broadcast, reduce,
+all_reduce: up, then down; trees take in other ranks only on the way to members), `flood` (barrier). The other planners
+refuse. Bounds, certificates and `synth verify` know groups; so do `lower` and the exports to GOAL, Chakra, CSV and
+traces. MSCCL XML has no groups, and running such schedules, relabelling and renumbering them, `synth view`, `synth
+survey` and Python do not take them yet: all say so.
+
+## All-to-all in all groups of 4x4x4 at once
+
+A dead cable in a group costs the group little if others can carry its data. Every value is that of a flow LP of the
+whole machine, met by a verified schedule in the parts given, and proven by its certificate.
+
+| groups | dead cable | with relays | parts | steps | without relays | parts | steps |
+|---|---|---|---|---|---|---|---|
+";
+
+const TABLE: &str = "
+## Every kind
+
+Messages and shards in 3 parts, vectors in 6. Dead: nothing; the cable from rank 0 to rank 1; rank 6, which relays, or
+is a member of its group, a root at place 0 never. Steps and volumes are **bold** where they equal a certified bound for
+the parts given; the gap is that of the volume to the bound for any number of parts.
+";
+
+type Members = Vec<Vec<RankId>>;
+
+/// Groups by name, a dead cable, and the parts with and without relays.
+type Cube = (&'static str, Members, (u32, u32), [u32; 2]);
+
+/// Cables and ranks.
+type Failed = (&'static [(u32, u32)], &'static [u32]);
+
+fn classes(ranks: u32, key: impl Fn(u32) -> u32) -> Members {
+    let mut groups: std::collections::BTreeMap<u32, Vec<RankId>> = Default::default();
+    (0..ranks).for_each(|rank| groups.entry(key(rank)).or_default().push(RankId(rank)));
+    groups.into_values().collect()
+}
+
+fn of(kind: Kind, members: Members, relays: bool) -> Kind {
+    kind.in_groups(Groups::new(members).unwrap().with_relays(relays))
+}
+
+/// Steps and volume, bold where they meet their bounds, and the gap.
+fn planned(topology: &Topology, kind: Kind, parts: u32) -> [String; 3] {
+    let plan = plans::plan(None, topology, kind, parts).unwrap();
+    let (steps, width) = plans::figures(&plan);
+    let bold = |text: String, met: bool| if met { format!("**{text}**") } else { text };
+    let volume = Rational::new(width.into(), parts.into());
+    let gap = plan
+        .bounds
+        .volume
+        .as_ref()
+        .map_or("-".to_owned(), |bound| format!("{:.1} %", 100.0 * (float(volume / bound.at_least) - 1.0)));
+    let met = (steps == plan.bounds.least_steps(), width == plan.bounds.least_width(parts));
+    let volume =
+        if plan.problem.collective().kind.has_volume() { bold(decimal(volume), met.1) } else { "-".to_owned() };
+    [bold(steps.to_string(), met.0), volume, gap]
+}
+
+fn relays(page: &mut String) {
+    let cubes: [Cube; 4] = [
+        ("planes (`--groups xy`)", classes(64, |rank| rank / 16), (0, 1), [31, 7]),
+        ("rows (`--groups x`)", classes(64, |rank| rank / 4), (0, 1), [31, 1]),
+        ("`--blocks 2x2x2`", classes(64, |rank| rank >> 1 & 1 | rank >> 2 & 2 | rank >> 3 & 4), (0, 1), [31, 3]),
+        ("`--blocks 2x2x2`", classes(64, |rank| rank >> 1 & 1 | rank >> 2 & 2 | rank >> 3 & 4), (1, 2), [1, 1]),
+    ];
+    for (name, members, cable, parts) in cubes {
+        let machine = torus(&[4, 4, 4], &[cable], &[]);
+        let [with, without] = [true, false].map(|relays| {
+            let parts = parts[usize::from(!relays)];
+            planned(&machine, of(Kind::AllToAll, members.clone(), relays), parts)
+        });
+        let (a, b) = cable;
+        let [first, second] = parts;
+        writeln!(
+            page,
+            "| {name} | {a}-{b} | {} | {first} | {} | {} | {second} | {} |",
+            with[1], with[0], without[1], without[0]
+        )
+        .unwrap();
+    }
+}
+
+fn every_kind(page: &mut String) {
+    let odd =
+        [&[0, 1, 2, 3, 4][..], &[9, 15, 12, 7, 8, 10, 13]].map(|ranks| ranks.iter().copied().map(RankId).collect());
+    let layouts: [(&str, &[u32], Members); 4] = [
+        ("Rows of 4x4", &[4, 4], classes(16, |rank| rank / 4)),
+        ("Planes of 3x3x3", &[3, 3, 3], classes(27, |rank| rank / 9)),
+        ("Blocks 2x2 of 4x4", &[4, 4], classes(16, |rank| rank >> 1 & 1 | rank >> 2 & 2)),
+        ("Ranks 0 to 4, and 9, 15, 12, 7, 8, 10, 13, of 4x4", &[4, 4], odd.to_vec()),
+    ];
+    let failures: [Failed; 3] = [(&[], &[]), (&[(0, 1)], &[]), (&[], &[6])];
+    for (name, extents, members) in layouts {
+        writeln!(page, "\n### {name}\n").unwrap();
+        page.push_str("| collective | steps | volume | gap | one cable: steps | volume | gap | dead rank 6: steps | volume | gap |\n");
+        page.push_str("|---|---|---|---|---|---|---|---|---|---|\n");
+        let kinds: Vec<Kind> = Kind::every(RankId(0), Default::default()).into_iter().collect();
+        let kinds: Vec<Kind> = kinds.into_iter().filter(|kind| kind.demand().is_none()).collect();
+        let lines: Vec<String> = kinds
+            .par_iter()
+            .map(|kind| {
+                let parts = if kind.owners() == 0 { 6 } else { 3 };
+                let cells = failures.iter().flat_map(|(cables, dead)| {
+                    planned(&torus(extents, cables, dead), of(kind.clone(), members.clone(), true), parts)
+                });
+                format!("| {} | {} |\n", kind.name(), cells.collect::<Vec<_>>().join(" | "))
+            })
+            .collect();
+        page.push_str(&lines.concat());
+    }
+}
+
+#[test]
+fn collectives_in_groups() {
+    let mut page = HEAD.to_owned();
+    relays(&mut page);
+    page.push_str(TABLE);
+    every_kind(&mut page);
+    hold("docs/groups.md", &page);
+}

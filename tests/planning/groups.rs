@@ -1,0 +1,162 @@
+//! Groups of ranks: values of a flow LP, every kind on small machines, what refuses groups, relays.
+
+use collsynth::bound;
+use collsynth::certificate::check_volume;
+use collsynth::collective::{Collective, Groups, Kind};
+use collsynth::plan::{PlanError, planners};
+use collsynth::problem::Problem;
+use collsynth::schedule::Solution;
+use collsynth::topology::{RankId, Topology};
+use collsynth::verify::{Code, Options, verify};
+
+use crate::support::plans::{self, ratio, steps_and_volume, torus};
+
+/// The ranks of a torus by the positions that `key` picks.
+fn groups(extents: [u32; 3], key: impl Fn([u32; 3]) -> [u32; 3]) -> Vec<Vec<RankId>> {
+    let [x, y, _] = extents;
+    let mut groups: std::collections::BTreeMap<[u32; 3], Vec<RankId>> = Default::default();
+    for rank in 0..extents.iter().product() {
+        groups.entry(key([rank % x, rank / x % y, rank / x / y])).or_default().push(RankId(rank));
+    }
+    groups.into_values().collect()
+}
+
+fn planes() -> Vec<Vec<RankId>> {
+    groups([4, 4, 4], |[_, _, z]| [0, 0, z])
+}
+
+fn rows() -> Vec<Vec<RankId>> {
+    groups([4, 4, 4], |[_, y, z]| [0, y, z])
+}
+
+fn blocks() -> Vec<Vec<RankId>> {
+    groups([4, 4, 4], |at| at.map(|position| position / 2))
+}
+
+fn of(kind: Kind, members: Vec<Vec<RankId>>, relays: bool) -> Kind {
+    kind.in_groups(Groups::new(members).unwrap().with_relays(relays))
+}
+
+/// All-to-all in all groups of 4x4x4 at once; the optimum of a flow LP of the whole machine (HiGHS), and parts that
+/// divide evenly.
+type Oracle = (fn() -> Vec<Vec<RankId>>, &'static [(u32, u32)], bool, (i128, i128), u32);
+
+const ORACLE: [Oracle; 10] = [
+    (planes, &[], true, (8, 1), 1),
+    (rows, &[], true, (2, 1), 1),
+    (blocks, &[], true, (4, 1), 1),
+    (planes, &[(0, 1)], true, (256, 31), 31),
+    (rows, &[(0, 1)], true, (64, 31), 31),
+    (blocks, &[(0, 1)], true, (128, 31), 31),
+    (blocks, &[(1, 2)], true, (4, 1), 1),
+    (planes, &[(0, 1)], false, (64, 7), 7),
+    (rows, &[(0, 1)], false, (4, 1), 1),
+    (blocks, &[(0, 1)], false, (16, 3), 3),
+];
+
+#[test]
+fn all_to_all_in_groups_meets_the_values_of_the_linear_program() {
+    for (case, (members, cables, relays, (volume, over), parts)) in ORACLE.into_iter().enumerate() {
+        let (machine, kind) = (torus(&[4, 4, 4], cables, &[]), of(Kind::AllToAll, members(), relays));
+        let value = ratio(volume, over);
+        let whole = plans::plan(None, &machine, kind.clone(), 1).unwrap();
+        assert_eq!(whole.bounds.volume.as_ref().unwrap().at_least, value, "case {case}");
+        assert_eq!(steps_and_volume(&whole).1, value.ceil(), "case {case}");
+        if cables.is_empty() {
+            assert_eq!(steps_and_volume(&whole).0, whole.bounds.least_steps(), "case {case}");
+        }
+        let fine = plans::plan(None, &machine, kind, parts).unwrap();
+        assert_eq!(steps_and_volume(&fine).1, value, "case {case} in {parts} parts");
+    }
+}
+
+/// Cables and ranks.
+type Failed = (&'static [(u32, u32)], &'static [u32]);
+
+fn layouts() -> Vec<(&'static [u32], Vec<Vec<RankId>>)> {
+    let odd = [&[3, 0, 1, 2, 4][..], &[9, 15, 12, 7, 8, 10, 13]];
+    let odd = odd.map(|members| members.iter().copied().map(RankId).collect()).to_vec();
+    vec![
+        (&[4, 4], groups([4, 4, 1], |[_, y, _]| [0, y, 0])),
+        (&[3, 3, 3], groups([3, 3, 3], |[_, _, z]| [0, 0, z])),
+        (&[4, 4], groups([4, 4, 1], |[x, y, _]| [x / 2, y / 2, 0])),
+        (&[4, 4], odd),
+    ]
+}
+
+/// Every kind but all_to_allv, rooted at the member at place 1.
+fn kinds() -> impl Iterator<Item = Kind> {
+    let every = Kind::every(RankId(1), Default::default()).into_iter();
+    every.filter(|kind| kind.demand().is_none())
+}
+
+#[test]
+fn every_kind_is_planned_in_groups_with_dead_cables_and_dead_relays() {
+    for (extents, members) in layouts() {
+        let failures: [Failed; 4] = [(&[], &[]), (&[(0, 1)], &[]), (&[], &[6]), (&[(1, 2)], &[11])];
+        for ((cables, dead), kind) in failures.into_iter().flat_map(|failure| kinds().map(move |kind| (failure, kind)))
+        {
+            let grouped = of(kind.clone(), members.clone(), true);
+            let plan = match plans::plan(None, &torus(extents, cables, dead), grouped, 2) {
+                Ok(plan) => plan,
+                // The root of a group failed.
+                Err(PlanError::Problem(_)) if kind.root().is_some() && !dead.is_empty() => continue,
+                Err(error) => panic!("{}: {error}", kind.name()),
+            };
+            let report = verify(&plan.clone().into(), &Options::default());
+            assert!(report.holds(), "{} by {}: {report:?}", kind.name(), plan.planner);
+            assert!(plan.schedule.total_width() >= plan.bounds.least_width(2).into(), "{}", kind.name());
+        }
+    }
+}
+
+#[test]
+fn what_bounds_claim_of_groups_is_proven() {
+    for (extents, members) in layouts() {
+        for (kind, relays) in kinds().flat_map(|kind| [(kind.clone(), true), (kind, false)]) {
+            let kind = of(kind, members.clone(), relays);
+            let collective = Collective { kind, parts: 3 };
+            let problem = Problem::new(torus(extents, &[(0, 1)], &[]), collective).unwrap();
+            // Without relays, some ranks of the odd groups cannot reach each other.
+            let Ok(findings) = bound::findings(&problem) else { continue };
+            for finding in findings {
+                if let bound::Claim::Volume(bound) = finding.claim {
+                    check_volume(&problem, &bound).unwrap_or_else(|error| panic!("{}: {error}", finding.name));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn planners_of_all_ranks_together_refuse_groups() {
+    let aware = ["negotiated", "trees", "flood", "flow_over_time", "lp"];
+    for kind in kinds() {
+        let kind = of(kind, rows(), true);
+        let problem = Problem::new(Topology::torus(&[4, 4, 4]).unwrap(), Collective::new(kind)).unwrap();
+        for planner in planners().iter().filter(|planner| !aware.contains(&planner.name())) {
+            let refused = planner.applies(&problem);
+            assert!(matches!(refused, Err(PlanError::NotApplicable { .. })), "{}: {refused:?}", planner.name());
+        }
+    }
+}
+
+#[test]
+fn a_relay_is_a_violation_where_relays_are_forbidden() {
+    let machine = torus(&[4, 4, 4], &[(0, 1)], &[]);
+    let plan = plans::plan(None, &machine, of(Kind::AllToAll, rows(), true), 31).unwrap();
+    let strict = Collective { kind: of(Kind::AllToAll, rows(), false), parts: 31 };
+    let problem = Problem::new(machine, strict).unwrap();
+    let solution = Solution { problem, schedule: plan.schedule, bounds: Default::default(), origin: None };
+    let report = verify(&solution, &Options::default());
+    assert!(!report.holds() && report.violations.iter().all(|finding| finding.code == Code::D004), "{report:?}");
+}
+
+#[test]
+fn planes_are_reduced_at_the_bound_of_their_columns() {
+    let (extents, members) = layouts().swap_remove(1);
+    let plan = plans::plan(None, &torus(extents, &[], &[]), of(Kind::AllReduce, members, true), 18).unwrap();
+    // 16 vectors for each of 3 planes, over the 108 links in x and y.
+    assert_eq!(plan.bounds.volume.as_ref().unwrap().at_least, ratio(4, 9));
+    assert_eq!(steps_and_volume(&plan), (4, ratio(4, 9)));
+}
