@@ -115,13 +115,13 @@ fn capacity(problem: &Problem, rank: RankId, into: bool) -> u32 {
 fn stars(problem: &Problem, distances: &Distances) -> Vec<Star> {
     let topology = problem.topology();
     let star = |center: RankId, inward: bool, only: Option<RankId>, named: Option<RankId>| {
-        let others = topology.live_ranks().filter(|&rank| only.is_none_or(|only| only == rank));
+        let others = only.map_or_else(|| topology.live_ranks().collect(), |only| vec![only]);
         let chunks = |far: RankId| {
             let (origin, dest) = if inward { (far, center) } else { (center, far) };
             problem.owed(origin, dest)
         };
         let amounts: Vec<(RankId, u32)> =
-            others.map(|far| (far, chunks(far))).filter(|&(_, amount)| amount > 0).collect();
+            others.into_iter().map(|far| (far, chunks(far))).filter(|&(_, amount)| amount > 0).collect();
         let all: u32 = amounts.iter().map(|&(_, amount)| amount).sum();
         let far_end = only.map_or(u32::MAX, |only| capacity(problem, only, !inward));
         let hops = |far: RankId| if inward { distances.get(far, center) } else { distances.get(center, far) };
@@ -137,12 +137,21 @@ fn stars(problem: &Problem, distances: &Distances) -> Vec<Star> {
         (_, Some(root)) => each(&|rank| star(root, kind.is_to_root(), Some(rank), Some(rank))),
         (Pattern::OneToEvery, None) => each(&|rank| star(rank, true, None, Some(rank))),
         (Pattern::EveryToOne, None) => each(&|rank| star(rank, false, None, Some(rank))),
-        (Pattern::EveryToEvery, None) => each(&|rank| {
-            let pair = |far: RankId| star(rank, true, Some(far), Some(rank));
-            // Among equals, the first.
-            let slower = |a: Star, b: Star| if b.estimate > a.estimate { b } else { a };
-            topology.live_ranks().map(pair).reduce(slower).unwrap_or_else(|| pair(rank))
-        }),
+        (Pattern::EveryToEvery, None) => {
+            let leaving: Vec<u32> =
+                (0..topology.rank_count() as u32).map(|far| capacity(problem, RankId(far), false)).collect();
+            each(&|rank| {
+                let entering = capacity(problem, rank, true);
+                let estimate = |far: RankId| match problem.owed(far, rank) {
+                    0 => 0,
+                    owed => owed.div_ceil(entering.min(leaving[far.index()])) + u32::from(distances.get(far, rank)),
+                };
+                // Among equals, the first.
+                let slower = |a: (u32, RankId), b: (u32, RankId)| if b.0 > a.0 { b } else { a };
+                let slowest = topology.live_ranks().map(|far| (estimate(far), far)).reduce(slower);
+                star(rank, true, Some(slowest.map_or(rank, |(_, far)| far)), Some(rank))
+            })
+        }
         (Pattern::OneToOne, None) if kind.demand().is_some() => {
             let both = |inward: bool| each(&|rank| star(rank, inward, None, None));
             both(false).into_iter().chain(both(true)).collect()

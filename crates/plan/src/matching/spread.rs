@@ -72,15 +72,14 @@ struct State<'a> {
 /// Chunks for each that there is room for, among which enough can come over every link.
 const ENOUGH: u64 = 4;
 
-/// A chunk in the order in which it is wanted: past its deadline or not, its copies, a draw; and the links that could
-/// bring it, as bits.
-type Wanted = (bool, u32, u32, u32, u64);
+/// A chunk in the order in which it is wanted: from the highest bit, before its deadline or not, its copies and a draw.
+type Wanted = (u64, u32);
 
-/// What could come to a rank in a step.
+/// How much could come to a rank in a step.
 struct Choice {
     rank: u32,
-    /// The chunks, and the links that could bring each, as bits.
-    chunks: Vec<(u32, u64)>,
+    /// The number of chunks.
+    chunks: u64,
     /// By link: the number of chunks it could bring.
     by_link: Vec<u32>,
 }
@@ -118,18 +117,19 @@ impl<'a> State<'a> {
         let width = self.width(&choices, left).max(self.due_width(&choices, step));
         rng.shuffle(&mut choices);
         let (mut needed, mut arrivals, mut wanted) = (0, Vec::new(), Vec::<Wanted>::new());
-        for Choice { rank, chunks, .. } in choices {
+        for Choice { rank, .. } in choices {
             wanted.clear();
-            let deadline = |chunk| self.task.deadlines.map_or(0, |deadlines| deadlines.of(chunk, rank));
-            let key =
-                |&(chunk, links)| (deadline(chunk) > step, self.copies[chunk as usize], rng.u32(..), chunk, links);
-            wanted.extend(chunks.iter().map(key));
+            let early = |chunk| self.task.deadlines.is_some_and(|deadlines| deadlines.of(chunk, rank) > step);
+            self.each_chunk(rank, |chunk| {
+                let rarest = u64::from(self.copies[chunk as usize]) << 32 | u64::from(rng.u32(..));
+                wanted.push((u64::from(early(chunk)) << 63 | rarest, chunk));
+            });
             self.reset(rank, width);
             // Most often the links are full before all chunks need be sorted.
             let likely = usize::try_from(ENOUGH * self.room(rank, width)).unwrap_or(usize::MAX);
             let first = if likely < wanted.len() { wanted.select_nth_unstable(likely).0.len() } else { wanted.len() };
-            self.take(&mut wanted[..first]);
-            self.take(&mut wanted[first..]);
+            self.take(rank, &mut wanted[..first]);
+            self.take(rank, &mut wanted[first..]);
             let links = self.task.network.entering(rank);
             needed = needed.max(self.assignment.needed_width(self.capacities(rank)));
             let before = arrivals.len();
@@ -149,13 +149,13 @@ impl<'a> State<'a> {
     }
 
     /// Takes what has room, the most wanted first.
-    fn take(&mut self, wanted: &mut [Wanted]) {
+    fn take(&mut self, rank: u32, wanted: &mut [Wanted]) {
         if self.assignment.is_full() {
             return;
         }
         wanted.sort_unstable();
-        for &mut (.., chunk, links) in wanted {
-            if self.assignment.offer(chunk, links) {
+        for &mut (_, chunk) in wanted {
+            if self.assignment.offer(chunk, self.links_with(rank, chunk)) {
                 self.copies[chunk as usize] += 1;
             }
             if self.assignment.is_full() {
@@ -177,13 +177,14 @@ impl<'a> State<'a> {
     /// The least width in which all chunks come that must.
     fn due_width(&mut self, choices: &[Choice], step: u16) -> u32 {
         let Some(deadlines) = self.task.deadlines else { return 0 };
-        let mut width = 1;
-        for Choice { rank, chunks, .. } in choices {
-            let due = || chunks.iter().filter(|&&(chunk, _)| deadlines.of(chunk, *rank) <= step);
-            width = width.max((due().count() as u32).div_ceil(self.task.network.capacity_into(*rank)));
+        let (mut width, mut due) = (1, Vec::new());
+        for &Choice { rank, .. } in choices {
+            due.clear();
+            self.each_chunk(rank, |chunk| due.extend(Some(chunk).filter(|_| deadlines.of(chunk, rank) <= step)));
+            width = width.max((due.len() as u32).div_ceil(self.task.network.capacity_into(rank)));
             loop {
-                self.reset(*rank, width);
-                if due().all(|&(chunk, links)| self.assignment.offer(chunk, links)) {
+                self.reset(rank, width);
+                if due.iter().all(|&chunk| self.assignment.offer(chunk, self.links_with(rank, chunk))) {
                     break;
                 }
                 width += 1;
@@ -193,31 +194,43 @@ impl<'a> State<'a> {
     }
 
     fn choice(&self, rank: u32) -> Choice {
-        let network = self.task.network;
-        let links = network.entering(rank);
-        let of = |rank: u32, word: usize| self.has[rank as usize * self.words + word];
-        let mut choice = Choice { rank, chunks: Vec::new(), by_link: vec![0; links.len()] };
-        let mut held = vec![0; links.len()];
+        let links = self.task.network.entering(rank);
+        let mut choice = Choice { rank, chunks: 0, by_link: vec![0; links.len()] };
         for word in 0..self.words {
+            let lacks = !self.has[rank as usize * self.words + word];
             let mut any = 0;
-            for (held, &link) in held.iter_mut().zip(links) {
-                *held = of(network.from[link as usize], word);
-                any |= *held;
+            for (by_link, &link) in choice.by_link.iter_mut().zip(links) {
+                let brings = lacks & self.has_across(link, word);
+                *by_link += brings.count_ones();
+                any |= brings;
             }
-            any &= !of(rank, word);
-            while any != 0 {
-                let bit = any.trailing_zeros();
-                any &= any - 1;
-                let mut over = 0;
-                for (link, held) in held.iter().enumerate() {
-                    let brings = held >> bit & 1;
-                    over |= brings << link;
-                    choice.by_link[link] += brings as u32;
-                }
-                choice.chunks.push((word as u32 * 64 + bit, over));
-            }
+            choice.chunks += u64::from(any.count_ones());
         }
         choice
+    }
+
+    /// Each chunk that the rank lacks and a neighbor has, ascending.
+    fn each_chunk(&self, rank: u32, mut visit: impl FnMut(u32)) {
+        for word in 0..self.words {
+            let across = self.task.network.entering(rank).iter().map(|&link| self.has_across(link, word));
+            let mut any = across.fold(0, |any, held| any | held) & !self.has[rank as usize * self.words + word];
+            while any != 0 {
+                visit(word as u32 * 64 + any.trailing_zeros());
+                any &= any - 1;
+            }
+        }
+    }
+
+    /// The links into a rank that could bring a chunk, as bits.
+    fn links_with(&self, rank: u32, chunk: u32) -> u64 {
+        let links = self.task.network.entering(rank).iter().enumerate();
+        let brings = |link: LiveLink| self.has_across(link, chunk as usize / 64) >> (chunk % 64) & 1;
+        links.fold(0, |over, (number, &link)| over | brings(link) << number)
+    }
+
+    /// What the rank at the other end of a link has, as bits.
+    fn has_across(&self, link: LiveLink, word: usize) -> u64 {
+        self.has[self.task.network.from[link as usize] as usize * self.words + word]
     }
 
     fn missing(&self, rank: u32) -> u32 {
@@ -251,7 +264,7 @@ impl<'a> State<'a> {
         let idle = |width: u32| {
             let over = network.entering(choice.rank).iter().zip(&choice.by_link);
             let brings = over.map(|(&link, &brings)| brings.min(width.saturating_mul(network.capacity[link as usize])));
-            let comes = brings.map(u64::from).sum::<u64>().min(choice.chunks.len() as u64);
+            let comes = brings.map(u64::from).sum::<u64>().min(choice.chunks);
             self.idle[rank] + self.room(choice.rank, width) - comes
         };
         let most = self.task.idle * self.slack[rank] as f64;
