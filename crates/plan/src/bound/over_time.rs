@@ -40,6 +40,8 @@ use collsynth_core::topology::{Distances, RankId};
 
 /// Arcs of the time-expanded networks of all stars together.
 const STAR_WORK: u64 = 2_000_000;
+/// Links and ranks of the networks of all stars of two ranks together.
+const PAIR_WORK: u64 = 8_000_000;
 /// Units resolved one by one at each end; more are better.
 const ENDS: [usize; 2] = [2, 1];
 
@@ -49,7 +51,7 @@ pub fn over_time(problem: &Problem, known: &Bounds, limit: &FlowLimit) -> Option
     let distances = Distances::new(problem.topology());
     problem.check_connected(&distances).ok()?;
     let mut best = Best { problem, least: known.least_width(problem.parts()), evidence: None };
-    let mut work = STAR_WORK;
+    let mut work = Work { many: STAR_WORK, two: PAIR_WORK };
     let mut stars = stars(problem, &distances);
     stars.sort_by_key(|star| Reverse(star.estimate));
     // With a demand the busiest ranks are the slowest; otherwise any rank may be.
@@ -89,6 +91,12 @@ impl Best<'_> {
             self.evidence = Some((proven, evidence));
         }
     }
+}
+
+/// Work left for stars of many ranks and of two.
+struct Work {
+    many: u64,
+    two: u64,
 }
 
 /// The traffic from one rank to others, or to it from others.
@@ -162,11 +170,15 @@ fn stars(problem: &Problem, distances: &Distances) -> Vec<Star> {
 
 impl Star {
     /// Evidence for the largest insufficient width, if that is at least `least` and the work allows.
-    fn slowest(&self, problem: &Problem, least: u32, work: &mut u64) -> Option<Evidence> {
+    fn slowest(&self, problem: &Problem, least: u32, work: &mut Work) -> Option<Evidence> {
         match self.amounts[..] {
             [] => None,
-            [(far, amount)] => self.slowest_of_two(problem, far, amount, least),
-            _ => self.slowest_of_many(problem, least, work),
+            [(far, amount)] => {
+                let topology = problem.topology();
+                work.two = work.two.checked_sub((topology.links().len() + topology.rank_count()) as u64)?;
+                self.slowest_of_two(problem, far, amount, least)
+            }
+            _ => self.slowest_of_many(problem, least, &mut work.many),
         }
     }
 
