@@ -93,6 +93,10 @@ impl Planner for PackedTrees {
         check_kind(self.name(), problem, &["all_reduce"])
     }
 
+    fn is_quick(&self, problem: &Problem) -> bool {
+        u64::from(problem.parts()) * problem.topology().live_rank_count() as u64 <= LONG_GROWTH
+    }
+
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
         let problem = task.problem;
