@@ -84,9 +84,10 @@ pub fn holding(py: Python<'_>, name: &str, text: &str) -> PyResult<Schedule> {
         Ok(Verified::<Solution>::new(solution, &Options { memory: room, ..Options::default() }))
     });
     match verified {
-        Ok(Ok(verified)) if verified.problem.groups().is_some() => {
-            Err(errors::usage(py, &format!("{name}: schedules in groups of ranks are judged, but not run, from Python")))
-        }
+        Ok(Ok(verified)) if verified.problem.groups().is_some() => Err(errors::usage(
+            py,
+            &format!("{name}: schedules in groups of ranks are judged, but not run, from Python"),
+        )),
         Ok(Ok(verified)) => Ok(Schedule::read(verified)),
         Ok(Err(rejected)) => {
             let why = match rejected.report.not_judged() {
