@@ -16,7 +16,7 @@ impl Machine {
     /// A torus; empty lists: the defaults.
     #[staticmethod]
     fn torus(py: Python<'_>, extents: Vec<u32>, wrap: Vec<bool>, capacity: Vec<u32>) -> PyResult<Self> {
-        built(py, TopologySpec::new(Shape::Torus(Torus { extents, wrap, capacity })))
+        built(py, TopologySpec::new(Shape::Torus(Torus { wrap, capacity, ..Torus::new(&extents) })))
     }
 
     /// An explicit graph of directed links: from, to, capacity.
