@@ -12,6 +12,7 @@ mod flow;
 mod gathering;
 mod groups;
 mod lp_planner;
+mod mended;
 mod message_size;
 mod optimum;
 mod portfolio;
