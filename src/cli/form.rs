@@ -42,8 +42,9 @@ impl CompactCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
         let text = input::read_text(&self.files.file)?;
         let compact = match show::stated(&self.files.file, &text)? {
-            Stated::Compact(compact) => compact,
-            Stated::Explicit(Solution { problem, schedule, bounds, origin }) => {
+            Stated::Compact(compact) => *compact,
+            Stated::Explicit(explicit) => {
+                let Solution { problem, schedule, bounds, origin } = *explicit;
                 let found = CompactSchedule::find(&problem, &schedule);
                 let schedule = found.ok_or_else(|| Failure::usage(NO_PATTERN))?;
                 Solution { problem, schedule, bounds, origin }

@@ -102,8 +102,8 @@ impl FileOptions<'_> {
                 json::parse_program_within(text, &self.limits).map(|program| self.judge_program(name, text, &program))
             }
             false => json::parse_stated_within(text, &self.limits).map(|stated| match stated {
-                Stated::Explicit(solution) => self.judge_schedule(name, text, solution, verify),
-                Stated::Compact(solution) => self.judge_schedule(name, text, solution, verify_compact),
+                Stated::Explicit(solution) => self.judge_schedule(name, text, *solution, verify),
+                Stated::Compact(solution) => self.judge_schedule(name, text, *solution, verify_compact),
             }),
         };
         verdict.unwrap_or_else(|error| match foreign(text) {

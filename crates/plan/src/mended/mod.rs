@@ -23,8 +23,8 @@
 //!
 //! # Steps and volume
 //!
-//! All_to_all: the distance bound and the volume bound, rounded up, if the repair succeeds in its first tries; otherwise
-//! a little more volume. The others: those of the template.
+//! All_to_all: the distance bound and the volume bound, rounded up, if the repair succeeds in its first tries;
+//! otherwise a little more volume. The others: those of the template.
 //!
 //! # Complexity
 //!
@@ -35,7 +35,7 @@ mod pattern;
 mod repair;
 
 use collsynth_core::certificate::Bounds;
-use collsynth_core::collective::Kind;
+use collsynth_core::collective::{Collective, Kind, Pattern};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{CompactSchedule, Solution, Translation};
 use collsynth_core::topology::Topology;
@@ -72,22 +72,22 @@ pub fn compact(
     let ranks = topology.rank_count() as u32;
     let parts = match (goal.parts, kind) {
         (Parts::Fixed(parts), _) => parts,
-        (_, Kind::AllReduce) => ranks,
+        (_, kind) if kind.pattern() == Pattern::EveryToEvery => ranks,
         _ => 1,
     };
     if goal.planner.is_some() || goal.price.is_some() {
         return Ok(None);
     }
-    let whole = Problem::new(topology.clone(), collsynth_core::collective::Collective { kind: kind.clone(), parts });
+    let whole = Problem::new(topology.clone(), Collective { kind: kind.clone(), parts });
     let Ok(problem) = whole else { return Ok(None) };
     let is_intact =
         topology.live_rank_count() == topology.rank_count() && topology.links().iter().all(|link| link.alive);
-    if Translation::new(&problem).is_none() || (*kind != Kind::AllToAll && !is_intact) {
+    if Translation::new(&problem).is_none() || (kind.pattern() != Pattern::OneToOne && !is_intact) {
         return Ok(None);
     }
     let bounds = bound::find(&problem)?;
-    let found = match kind {
-        Kind::AllToAll => repair::plan(&problem, &bounds, goal, control)?,
+    let found = match kind.pattern() {
+        Pattern::OneToOne => repair::plan(&problem, &bounds, goal, control)?,
         _ => pattern::of_trees(&problem, goal)?.map(|schedule| (schedule, StopReason::Finished)),
     };
     Ok(found.map(|(schedule, stopped)| plan(problem, schedule, bounds, stopped)))

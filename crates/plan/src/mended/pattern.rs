@@ -1,6 +1,6 @@
 //! Patterns of intact tori.
 
-use collsynth_core::collective::{Collective, Kind};
+use collsynth_core::collective::{Collective, Kind, Pattern};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{CompactSchedule, Schedule};
 use collsynth_core::topology::Topology;
@@ -13,10 +13,9 @@ use crate::{Goal, PlanError, Task, bound};
 pub(super) fn of_trees(problem: &Problem, goal: &Goal<'_>) -> Result<Option<CompactSchedule>, PlanError> {
     let topology = problem.machine();
     let ranks = topology.rank_count() as u32;
-    let kind = &problem.collective().kind;
-    let phases: &[bool] = match kind {
-        Kind::ReduceScatter => &[true],
-        Kind::AllReduce => &[true, false],
+    let phases: &[bool] = match problem.collective().kind.pattern() {
+        Pattern::EveryToOne => &[true],
+        Pattern::EveryToEvery => &[true, false],
         _ => &[false],
     };
     let parts = if phases.len() == 2 { problem.parts() / ranks } else { problem.parts() };

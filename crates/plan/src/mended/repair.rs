@@ -363,8 +363,8 @@ impl<'a> Repair<'a> {
                 }
             }
         }
-        let left = senders.iter().map(|&sent| self.hops.translated(sent, from));
-        let chunk = left.filter(|chunk| !self.number.contains_key(chunk)).next();
+        let mut all = senders.iter().map(|&sent| self.hops.translated(sent, from));
+        let chunk = all.find(|chunk| !self.number.contains_key(chunk));
         self.held[slot].first().copied().or_else(|| Some(self.except(chunk?)))
     }
 

@@ -9,14 +9,14 @@
 //!    it, or send to it, crosses one. And with fewer ranks, less is required.)
 //! 2. **All other chunks, one by one**: the exceptions, the chunks whose moves cross failed links, and every
 //!    translation of a chunk for which something is wrong. They are executed like those of any schedule.
-//! 3. **The room of every link in every step**, by counting: each transfer of the expanded schedule, those of its chunks
-//!    included that are not executed.
+//! 3. **The room of every link in every step**, by counting: each transfer of the expanded schedule, with those of
+//!    its chunks that are not executed.
 //!
 //! Not looked for in step 1: whether ranks add the arrivals of one step in different orders from translation to
 //! translation (`W003`, a warning).
 //!
-//! Memory: the chunks of (2) and their moves, the pattern, and one step; no link's load outlives its step. Time: O(moves
-//! of these chunks and of the pattern, and transfers of the expanded schedule); no other chunk is even named.
+//! Memory: the chunks of (2) and their moves, the pattern, and one step; no link's load outlives its step. Time:
+//! O(moves of these chunks and of the pattern, and transfers of the expanded schedule); no other chunk is even named.
 
 use super::decide::decide;
 use super::fact::Place;

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-use super::{Op, Schedule, ScheduleBuilder, Transfer, Translation};
+use super::{Op, Schedule, ScheduleBuilder, Translation};
 use crate::collective::{ChunkId, ChunkSet};
 use crate::problem::Problem;
 use crate::topology::{Direction, RankId};
@@ -219,9 +219,8 @@ impl CompactSchedule {
 
     /// An upper bound on the bytes that the expanded schedule takes.
     pub fn expanded_bytes(&self, ranks: usize) -> u64 {
-        let bytes = |schedule: &Schedule| {
-            size_of::<ChunkId>() * schedule.move_count() + size_of::<Transfer>() * schedule.transfers().len()
-        };
+        let bytes =
+            |schedule: &Schedule| size_of::<ChunkId>() * schedule.move_count() + size_of_val(schedule.transfers());
         bytes(&self.pattern) as u64 * ranks as u64 + bytes(&self.own) as u64
     }
 
