@@ -4,9 +4,10 @@ use collsynth::bound;
 use collsynth::certificate::Rational;
 use collsynth::collective::{Collective, Kind};
 use collsynth::cost::Price;
-use collsynth::plan::{Butterfly, Control, PlanError, Planner, Task};
+use collsynth::plan::{Butterfly, Control, Phase, PlanError, Planner, Task, addition_depth, planner_named};
 use collsynth::problem::Problem;
-use collsynth::topology::{Topology, Torus};
+use collsynth::topology::{RankId, Topology, Torus};
+use collsynth::verify::{Options, verify};
 
 use crate::support::plans::{figures, intact, plan, problem, ratio, torus, without};
 
@@ -100,24 +101,34 @@ fn trivance_triples_what_a_rank_knows() {
     }
 }
 
-/// The steps of a round are the hops of its longest route, and no step is wider than what the links carry.
+/// The steps of a round are the hops of its longest route; where all links of a round are loaded alike, the schedule
+/// is no wider than charged. (Gathering, what passes a rank stays there, so it is narrower.)
 #[test]
 fn rounds_become_steps_hop_by_hop() {
-    let cases: [(&str, &[u32], u32, (u32, u32)); 7] = [
+    let cases: [(&str, &[u32], u32, u32); 8] = [
         // 1 + 1 + 3 hops along each dimension, there and back.
-        ("swing", &[8, 8], 256, (20, 150)),
-        ("swing", &[4, 4, 4], 384, (12, 126)),
-        ("rabenseifner", &[8], 8, (14, 16)),
-        ("bine", &[8], 8, (10, 20)),
-        ("bine_tree", &[8], 1, (10, 10)),
-        ("trivance_bandwidth", &[9, 9], 162, (16, 208)),
-        ("swing_latency", &[4, 4, 4], 6, (6, 6)),
+        ("swing", &[8, 8], 256, 2 * 10),
+        ("swing", &[4, 4, 4], 384, 2 * 6),
+        ("swing", &[16], 32, 2 * (1 + 1 + 3 + 5)),
+        ("rabenseifner", &[8], 8, 2 * (1 + 2 + 4)),
+        ("bine", &[8], 8, 2 * 5),
+        ("bine_tree", &[8], 1, 2 * 5),
+        ("trivance_bandwidth", &[9, 9], 162, 2 * (1 + 3) * 2),
+        ("swing_latency", &[4, 4, 4], 6, 6),
     ];
-    for (name, extents, parts, expected) in cases {
+    for (name, extents, parts, steps) in cases {
         let plan = plan(name, &torus(extents, &[], &[]), Kind::AllReduce, parts).unwrap();
-        assert_eq!(figures(&plan), expected, "{name} on {extents:?}");
-        let charged: u32 = plan.account.phases().iter().map(|phase| phase.startups).sum();
-        assert!(charged <= expected.0);
+        let (found, width) = figures(&plan);
+        assert_eq!(found, steps, "{name} on {extents:?}");
+        let phases = plan.account.phases();
+        assert_eq!(phases.iter().map(|phase| phase.steps.len() as u32).sum::<u32>(), steps);
+        let load = Phase::total_load(phases);
+        let planner = planner_named(name).unwrap();
+        let butterfly = Butterfly::ALL.into_iter().find(|one| one.name() == planner.name()).unwrap();
+        assert_eq!(Some(load), butterfly.charge(&plan.problem).ok().map(|charge| charge.load), "{name}");
+        if ["swing", "trivance_bandwidth", "swing_latency"].contains(&name) {
+            assert!(ratio(width, parts) <= load, "{name} on {extents:?}: {width} of {parts}, charged {load}");
+        }
     }
 }
 
@@ -183,10 +194,33 @@ fn on_extents_of_four_the_planner_exchange_is_swing() {
         let bounds = bound::find(&whole).unwrap();
         let price = Price { message_bytes: 32, alpha: 1e-6, bandwidth: 50e9 };
         let seconds = |name| {
-            let planner = collsynth::plan::planner_named(name).unwrap();
+            let planner = planner_named(name).unwrap();
             let task = Task { price: Some(price), ..Task::new(&whole, &bounds) };
             price.seconds(&whole, &planner.plan(&task, &Control::unlimited()).unwrap().schedule)
         };
         assert!(seconds("exchange") <= seconds("swing_latency"), "{extents:?}");
     }
+}
+
+/// The depth by which planning chooses is the one that the verifier observes.
+#[test]
+fn additions_are_as_deep_as_the_verifier_says() {
+    let planners = ["composed", "spanning_trees", "packed_trees", "exchange", "swing", "bine_tree", "trivance"];
+    let mut judged = 0;
+    for topology in [torus(&[4, 4], &[], &[]), torus(&[4, 4], &[(0, 1)], &[]), torus(&[3, 3], &[], &[])] {
+        for kind in [Kind::AllReduce, Kind::ReduceScatter, Kind::Reduce(RankId(1)), Kind::AllGather] {
+            for name in planners.into_iter().map(Some).chain([None]) {
+                let Ok(plan) = plan(name, &topology, kind.clone(), 3) else { continue };
+                let report = verify(&plan.clone().into(), &Options::default());
+                let sums = report.observed.expect("it holds").sums;
+                assert_eq!(
+                    addition_depth(&plan.problem, &plan.schedule),
+                    sums.map_or(0, |sums| sums.depth),
+                    "{name:?}"
+                );
+                judged += 1;
+            }
+        }
+    }
+    assert!(judged > 20, "{judged}");
 }
