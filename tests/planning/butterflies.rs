@@ -183,6 +183,9 @@ fn where_they_do_not_apply_they_say_why() {
     let error = plan("swing_latency", &whole(&[8, 4]), Kind::AllReduce, 4).unwrap_err().to_string();
     assert!(error.contains("in round 5 ranks 0 (0,0) and 3 (3,0) swap sums over 3 hops"), "{error}");
     assert_eq!(charge(Butterfly::SWING_LATENCY, &[8, 4]).0, 5);
+    let hops = |of: Butterfly, extents: &[u32]| of.charge(&problem(whole(extents), Kind::AllReduce)).unwrap().hops;
+    assert_eq!(hops(Butterfly::SWING_LATENCY, &[8, 4]), 1 + 1 + 3 + 1 + 1);
+    assert_eq!(hops(Butterfly::TRIVANCE, &[9, 9]), 2 * (1 + 3));
 }
 
 /// Where exchanges between neighbors suffice, Swing is the planner `exchange`; nothing faster is known there.
@@ -199,6 +202,30 @@ fn on_extents_of_four_the_planner_exchange_is_swing() {
             price.seconds(&whole, &planner.plan(&task, &Control::unlimited()).unwrap().schedule)
         };
         assert!(seconds("exchange") <= seconds("swing_latency"), "{extents:?}");
+    }
+}
+
+/// On larger extents, it takes as many steps as Swing of whole vectors has hops, and does not need room for passing
+/// sums: `3 k / 4 - 1` along an extent `k`, and bitwise the same sums, log2 p deep.
+#[test]
+fn exchange_on_powers_of_two() {
+    let cases: [(&[u32], u32, (u32, u32)); 6] = [
+        (&[8], 4, (5, 7)),
+        (&[8, 8], 8, (10, 14)),
+        (&[8, 8, 8], 12, (15, 21)),
+        (&[16], 8, (11, 21)),
+        (&[4, 8], 8, (7, 13)),
+        (&[2, 8], 8, (6, 22)),
+    ];
+    for (extents, parts, (steps, most)) in cases {
+        let topology = torus(extents, &[], &[]);
+        let plan = plan("exchange", &topology, Kind::AllReduce, parts).unwrap();
+        let (found, width) = figures(&plan);
+        assert!(found == steps && width <= most, "{extents:?}: {found} steps, width {width}");
+        let ranks = topology.rank_count() as u32;
+        assert_eq!(addition_depth(&plan.problem, &plan.schedule), ranks.ilog2());
+        let swing = Butterfly::SWING_LATENCY.charge(&plan.problem).unwrap();
+        assert!(extents.contains(&16) || (steps == swing.hops && ratio(width, parts) <= swing.load), "{extents:?}");
     }
 }
 

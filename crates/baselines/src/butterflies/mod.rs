@@ -101,6 +101,8 @@ enum Form {
 pub struct Charge {
     /// Rounds: a start-up each.
     pub rounds: u32,
+    /// The hops of the longest route of each round, added up: a start-up each where every hop is charged.
+    pub hops: u32,
     /// What the fullest link of each round carries per unit of capacity, added up, in vectors.
     pub load: Rational,
 }
@@ -133,7 +135,7 @@ impl Butterfly {
     ///
     /// let problem = Problem::new(Topology::torus(&[8, 8])?, Collective::new(Kind::AllReduce))?;
     /// let charge = Butterfly::SWING.charge(&problem)?;
-    /// assert_eq!((charge.rounds, charge.load.to_string()), (12, "75/128".to_owned()));
+    /// assert_eq!((charge.rounds, charge.load.to_string()), (12, "69/128".to_owned()));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub const SWING: Self = Self {
@@ -206,8 +208,9 @@ impl Butterfly {
         let algorithm = self.algorithm(problem)?;
         let parts = algorithm.even_parts();
         let loads = algorithm.loads(parts);
-        let load = loads.iter().sum::<Rational>() / i128::from(parts);
-        Ok(Charge { rounds: loads.len() as u32, load })
+        let load = loads.iter().map(|(load, _)| load).sum::<Rational>() / i128::from(parts);
+        let hops = loads.iter().map(|(_, hops)| hops).sum::<usize>() as u32;
+        Ok(Charge { rounds: loads.len() as u32, hops, load })
     }
 
     fn algorithm<'a>(&self, problem: &'a Problem) -> Result<Algorithm<'a>, PlanError> {
@@ -271,7 +274,7 @@ impl Planner for Butterfly {
         let (schedule, lengths) = write(task.problem.topology(), algorithm.expand(control)?);
         task.check_steps(self.name, schedule.step_count())?;
         let mut begin = 0;
-        let phase = |(number, (length, load)): (usize, (usize, Rational))| {
+        let phase = |(number, (length, (load, _))): (usize, (usize, (Rational, usize)))| {
             let steps = begin..begin + length;
             begin = steps.end;
             Phase { name: format!("round {}", number + 1), steps, load: load / i128::from(parts), startups: 1 }
@@ -321,8 +324,9 @@ impl Algorithm<'_> {
         })
     }
 
-    /// The load of the fullest link in every round, in chunks, if all of a round is sent at once.
-    fn loads(&self, parts: u32) -> Vec<Rational> {
+    /// The load of the fullest link in every round, in chunks, if all of a round is sent at once, and the hops of its
+    /// longest route.
+    fn loads(&self, parts: u32) -> Vec<(Rational, usize)> {
         let count = if self.form == Form::Whole { self.rounds() } else { 2 * self.rounds() };
         let mut rounds = vec![Sends::new(); count];
         if self.form == Form::Whole {

@@ -72,17 +72,19 @@ impl<'a> Routes<'a> {
     }
 
     /// The load of the fullest link per unit of capacity when these amounts are sent at once, in the unit of the
-    /// amounts. If there are two routes, each takes half.
-    pub(super) fn fullest(&mut self, sends: impl IntoIterator<Item = ((RankId, RankId), u64)>) -> Rational {
+    /// amounts, and the hops of the longest route. If there are two routes, each takes half.
+    pub(super) fn fullest(&mut self, sends: impl IntoIterator<Item = ((RankId, RankId), u64)>) -> (Rational, usize) {
         let mut halves = vec![0_u64; self.topology.links().len()];
+        let mut longest = 0;
         for ((from, to), amount) in sends {
             let routes = self.between(from, to);
             let share = 2 * amount / routes.len() as u64;
+            longest = longest.max(routes[0].len());
             routes.iter().flatten().for_each(|link| halves[link.index()] += share);
         }
         let load = |(link, &halves): (usize, &u64)| {
             Rational::new(halves.into(), 2 * i128::from(self.topology.links()[link].capacity))
         };
-        halves.iter().enumerate().filter(|(_, halves)| **halves > 0).map(load).max().unwrap_or_default()
+        (halves.iter().enumerate().filter(|(_, halves)| **halves > 0).map(load).max().unwrap_or_default(), longest)
     }
 }
