@@ -17,7 +17,8 @@
 //! ```
 //!
 //! Only a few links are busy in a step, so the vector is cut in classes, each with another order of dimensions and
-//! another place on the rings: class `c` begins with dimension `c mod D`, and its rings are turned by `c / D`.
+//! another place on the rings: class `c` begins with dimension `c mod D`, and its rings are turned by `c / D`. (On unequal
+//! extents beyond 4, all begin with the first.)
 //!
 //! # Applies
 //!
@@ -144,8 +145,11 @@ fn op_over(topology: &Topology, torus: &Torus, id: LinkId, chunk: u32, step: usi
     let link = topology.link(id);
     let Direction { dim, positive } = link.direction?;
     let dims: Vec<usize> = (0..torus.extents.len()).filter(|&dim| torus.extents[dim] > 1).collect();
-    let first = chunk as usize % dims.len();
-    let turn = chunk / dims.len() as u32;
+    // In a step of a dimension, all its links copy or all add. Dimensions of unequal length would fall out of step.
+    let extents = || dims.iter().map(|&dim| torus.extents[dim]);
+    let rotates = extents().all_equal() || extents().all(|extent| extent <= 4);
+    let classes = if rotates { dims.len() as u32 } else { 1 };
+    let (first, turn) = ((chunk % classes) as usize, chunk / classes);
     // The dimension of this step, and the number of earlier steps on it.
     let mut before = step;
     let current = dims.iter().cycle().skip(first).find(|&&dim| {
