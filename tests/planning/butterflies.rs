@@ -87,8 +87,8 @@ fn bine_on_one_port() {
     assert_eq!(charge(Butterfly::BINE_TREE, &[8]), (6, 6.into()));
 }
 
-/// Jürß et al. 2026: `log3 p` rounds; in one over the distance `3^s`, `3^s` messages of `1/D` of the vector are on every
-/// link, in sum `(k - 1) / 2` vectors whatever the number of dimensions.
+/// Jürß et al. 2026: `log3 p` rounds; in one over the distance `3^s`, `3^s` messages of `1/D` of the vector are on
+/// every link, in sum `(k - 1) / 2` vectors whatever the number of dimensions.
 #[test]
 fn trivance_triples_what_a_rank_knows() {
     for (dims, trits) in [(1, 1), (1, 2), (1, 3), (2, 2), (3, 1)] {

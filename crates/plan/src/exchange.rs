@@ -5,8 +5,8 @@
 //! Along a dimension, the sums of blocks of ranks double in size. The sum of a block is at the two ranks in its middle:
 //! a line of two takes one step. To join two blocks, their sums walk toward each other, over ranks whose own sums are
 //! needed no more, until they are at neighbors, which swap and add. All blocks that begin at a multiple of the half
-//! do so at once, and so every partial sum serves two blocks. At the end the whole is at two opposite pairs of the ring,
-//! and spreads. All ranks get bitwise the same sums, since `a + b` is `b + a`.
+//! do so at once, and so every partial sum serves two blocks. At the end the whole is at two opposite pairs of the
+//! ring, and spreads. All ranks get bitwise the same sums, since `a + b` is `b + a`.
 //!
 //! ```text
 //!   ring of eight   step 1   0-1  2-3  4-5  6-7          swap: sums of two
@@ -17,8 +17,8 @@
 //! ```
 //!
 //! Only a few links are busy in a step, so the vector is cut in classes, each with another order of dimensions and
-//! another place on the rings: class `c` begins with dimension `c mod D`, and its rings are turned by `c / D`. (On unequal
-//! extents beyond 4, all begin with the first.)
+//! another place on the rings: class `c` begins with dimension `c mod D`, and its rings are turned by `c / D`. (On
+//! unequal extents beyond 4, all begin with the first.)
 //!
 //! # Applies
 //!
@@ -27,9 +27,9 @@
 //! # Steps and volume
 //!
 //! `S` = the sum over the dimensions of `3 k / 4 - 1`, 1 where the extent `k` is 2. On extents up to 4, that is the
-//! diameter, fewer than which no all-reduce takes. Where all `D` extents are 4, `V` = 1 in `2 D` parts: every step sends
-//! every part once, over `2 D` links; where they are 8, `V` = 7/4 in `4 D` parts. [`SpanningTrees`](super::SpanningTrees)
-//! take more steps and less volume, so this planner is for small vectors.
+//! diameter, fewer than which no all-reduce takes. Where all `D` extents are 4, `V` = 1 in `2 D` parts: every step
+//! sends every part once, over `2 D` links; where they are 8, `V` = 7/4 in `4 D` parts.
+//! [`SpanningTrees`](super::SpanningTrees) take more steps and less volume, so this planner is for small vectors.
 //!
 //! # Complexity
 //!

@@ -3,8 +3,8 @@
 //!
 //! # Idea
 //!
-//! In a round, every rank exchanges with a peer (Trivance: with two), so that the sums cover twice (three times) as many
-//! ranks. The algorithms differ in three ways:
+//! In a round, every rank exchanges with a peer (Trivance: with two), so that the sums cover twice (three times) as
+//! many ranks. The algorithms differ in three ways:
 //!
 //! ```text
 //!   who            binary      2^s             0 1 2 3 4 5 6 7     rounds 1, 2, 3 of rank 0:  1    2    4
@@ -39,13 +39,13 @@
 //! # What it costs
 //!
 //! The papers charge a start-up for each round, however many hops it spans, and what its fullest link carries:
-//! [`Butterfly::charge`]. Routes follow the round's dimension in the shorter direction; half way around, half of it goes
-//! each way. Where a link of such a route failed, the exchange takes a shortest route in the network that is left.
+//! [`Butterfly::charge`]. Routes follow the round's dimension in the shorter direction; half way around, half of it
+//! goes each way. Where a link of such a route failed, the exchange takes a shortest route in the network that is left.
 //!
 //! A schedule pays for every hop. `expand` turns a round into as many steps as its longest route has hops. That is
-//! possible where reduce-scatter and all-gather take turns. *Whole* exchanges over more than one hop have no schedule: a
-//! sum would have to pass ranks that need their own sum of the same chunk, and a schedule has one value of a chunk at a
-//! rank. Those planners refuse, and only their charge is known, but for tori on which all peers are neighbors.
+//! possible where reduce-scatter and all-gather take turns. *Whole* exchanges over more than one hop have no schedule:
+//! a sum would have to pass ranks that need their own sum of the same chunk, and a schedule has one value of a chunk at
+//! a rank. Those planners refuse, and only their charge is known, but for tori on which all peers are neighbors.
 //!
 //! # Complexity
 //!
@@ -96,7 +96,8 @@ enum Form {
     Tree,
 }
 
-/// What an algorithm of exchanges costs as papers charge it: see [`Rates::phased`](collsynth_plan::cost::Rates::phased).
+/// What an algorithm of exchanges costs as papers charge it; a price makes it a time, by
+/// [`Rates::phased`](collsynth_plan::cost::Rates::phased).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Charge {
     /// Rounds: a start-up each.

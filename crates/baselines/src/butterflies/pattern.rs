@@ -41,8 +41,8 @@ impl Pattern {
         let distance = i64::from(self.base()).pow(round);
         let up = |yes: bool| if yes != mirrored { 1 } else { -1 };
         match self {
-            Self::Binary => vec![up(position >> round & 1 == 0) * distance],
-            Self::Negabinary => vec![up(position % 2 == 0) * (1 - (-2_i64).pow(round + 1)) / 3],
+            Self::Binary => vec![up((position >> round).is_multiple_of(2)) * distance],
+            Self::Negabinary => vec![up(position.is_multiple_of(2)) * (1 - (-2_i64).pow(round + 1)) / 3],
             Self::Ternary => vec![distance, -distance],
         }
     }
