@@ -3,6 +3,7 @@
 mod all_reduce;
 mod baselines;
 mod bounds;
+mod butterflies;
 mod claims;
 mod classical;
 mod conformance;

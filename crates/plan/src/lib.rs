@@ -3,6 +3,7 @@
 //! Every algorithm is a [`Planner`]: one file or folder named after it, and one line in [`planners`]. It turns a
 //! [`Task`] into a schedule that need not be trusted: the verifier judges every schedule before it is used.
 
+mod addition;
 mod alternatives;
 mod arborescences;
 mod binary_tree;
@@ -50,6 +51,7 @@ mod tree_routing;
 mod trees;
 mod widths;
 
+pub use addition::addition_depth;
 pub use alternatives::alternatives;
 pub use arborescences::Arborescences;
 pub use binary_tree::BinaryTree;
