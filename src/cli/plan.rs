@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use collsynth::collective::Collective;
 use collsynth::format::json;
-use collsynth::plan::{Account, CompactPlan, Control, Goal, Plan, PlanError, Smt, StopReason, compact};
+use collsynth::plan::{
+    Account, CompactPlan, Control, Goal, Plan, PlanError, Smt, StopReason, compact, has_compact_plan,
+};
 use collsynth::problem::Problem;
 use collsynth::report::failure::Cost;
 use collsynth::report::quality::Quality;
@@ -73,8 +75,10 @@ impl PlanCommand {
         size::check_ranks(&topology)?;
         let kind = self.collective.kind(&self.topology, &topology)?;
         let parts = self.options.least_parts();
-        size::check_chunks(&topology, &kind, parts)?;
         let problem = Problem::new(topology, Collective { kind, parts })?;
+        if !self.may_be_compact(&problem) || !has_compact_plan(&problem) {
+            size::check_chunks(problem.machine(), &problem.collective().kind, parts)?;
+        }
         use_threads(self.options.threads)?;
         let ticker = Ticker::new(self.quiet, "planning");
         let limit = self.options.time_limit.map(|limit| planning_time(&problem, limit));
@@ -82,7 +86,7 @@ impl PlanCommand {
         let smt = self.smt.planner();
         let goal = self.options.goal(&smt)?;
         let started = Instant::now();
-        let compact = match self.is_for_compact(&problem) {
+        let compact = match self.may_be_compact(&problem) {
             true => compact(problem.machine(), &problem.collective().kind, &goal, &control)
                 .map_err(|error| Failure::of_plan(&error, problem.machine()))?,
             false => None,
@@ -99,8 +103,9 @@ impl PlanCommand {
     }
 
     /// Is this for the planner of whole pods? It plans nothing but an all-to-all, or without failures.
-    fn is_for_compact(&self, problem: &Problem) -> bool {
-        problem.machine().rank_count() >= COMPACT_RANKS && self.smt.proof.is_none()
+    fn may_be_compact(&self, problem: &Problem) -> bool {
+        let is_free = self.options.is_any_planner() && self.options.price().is_none() && self.smt.proof.is_none();
+        problem.machine().rank_count() >= COMPACT_RANKS && is_free
     }
 
     fn form_for(&self, topology: &Topology) -> FileForm {

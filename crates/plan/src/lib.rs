@@ -67,7 +67,7 @@ pub use front::Front;
 pub use goal::{Goal, Parts};
 pub use lp::Lp;
 pub use matching::Matching;
-pub use mended::{CompactPlan, compact};
+pub use mended::{CompactPlan, compact, has_compact_plan};
 pub use negotiated::Negotiated;
 pub use packed_trees::PackedTrees;
 pub use parts::{shares_vectors, useful_parts};

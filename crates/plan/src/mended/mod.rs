@@ -80,9 +80,7 @@ pub fn compact(
     }
     let whole = Problem::new(topology.clone(), Collective { kind: kind.clone(), parts });
     let Ok(problem) = whole else { return Ok(None) };
-    let is_intact =
-        topology.live_rank_count() == topology.rank_count() && topology.links().iter().all(|link| link.alive);
-    if Translation::new(&problem).is_none() || (kind.pattern() != Pattern::OneToOne && !is_intact) {
+    if !has_compact_plan(&problem) {
         return Ok(None);
     }
     let bounds = bound::find(&problem)?;
@@ -91,6 +89,13 @@ pub fn compact(
         _ => pattern::of_trees(&problem, goal)?.map(|schedule| (schedule, StopReason::Finished)),
     };
     Ok(found.map(|(schedule, stopped)| plan(problem, schedule, bounds, stopped)))
+}
+
+/// Does [`compact`] plan this, if no planner and no price of time is stated?
+pub fn has_compact_plan(problem: &Problem) -> bool {
+    let machine = problem.machine();
+    let is_intact = machine.live_rank_count() == machine.rank_count() && machine.links().iter().all(|link| link.alive);
+    Translation::new(problem).is_some() && (problem.collective().kind.pattern() == Pattern::OneToOne || is_intact)
 }
 
 fn plan(problem: Problem, schedule: CompactSchedule, bounds: Bounds, stopped: StopReason) -> CompactPlan {

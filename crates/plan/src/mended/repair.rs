@@ -33,14 +33,12 @@ use crate::{Control, Goal, PlanError, Progress, StopReason, even_widths};
 /// left need them.
 const MORE_STEPS: u32 = 3;
 const NEAR: u64 = 100;
-/// Caps on the pressure, try by try of a width.
-const CAPS: [f64; 2] = [20.0, 3.0];
-/// A try ends after this many rounds in which the number of chunks too many did not fall,
-const PATIENCE: u32 = 25;
-/// or after this many, where some direction of the pattern is full in every step: its chunks have nowhere to go.
+/// The cap on the pressure.
+const CAP: f64 = 20.0;
+/// A step is widened after this many rounds in which the number of chunks too many did not fall. The first: after fewer,
+/// where some direction of the pattern is full in every step, so that its chunks have nowhere to go.
+const PATIENCE: u32 = 20;
 const PATIENCE_IF_FULL: u32 = 2;
-/// or after this work for each exception it began with: links examined.
-const WORK: u64 = 3_000_000;
 /// Hops beyond the distance that a chunk may take once its shortest paths are full for this many rounds.
 const DETOUR: u32 = 2;
 const DETOUR_AFTER: u64 = 3;
@@ -99,31 +97,12 @@ fn in_steps(
     let hops = Hops::new(problem, &network, &pattern);
     let full = (pattern.total_width() as u32).max(steps);
     let least = bounds.least_width(problem.parts()).max(full);
-    let mut best: Option<Repair<'_>> = None;
-    let (mut width, mut stride) = (least, 1);
-    // Widens until a try succeeds; what fails has left a wider schedule behind.
-    'widths: while best.as_ref().is_none_or(|best| best.width() > width) {
-        for (number, cap) in (0..).zip(CAPS) {
-            let label = format!("{steps} steps, width {width}, try {}", number + 1);
-            let mut repair = Repair::new(&network, &hops, even_widths(width, steps), cap, seed + number);
-            let patience = if width == full && !hops.is_whole() { PATIENCE_IF_FULL } else { PATIENCE };
-            let done = repair.run(&label, patience, control);
-            repair.slots.fit_widths();
-            if best.as_ref().is_none_or(|best| repair.width() < best.width()) {
-                best = Some(repair);
-            }
-            if done || control.stop().is_some() {
-                break 'widths;
-            }
-            if patience == PATIENCE_IF_FULL {
-                break;
-            }
-        }
-        width += stride;
-        stride += stride.div_ceil(4);
-    }
+    let is_full = least == full && !hops.is_whole();
+    let mut repair = Repair::new(&network, &hops, even_widths(least, steps), seed);
+    repair.run(if is_full { PATIENCE_IF_FULL } else { PATIENCE }, control);
+    repair.slots.fit_widths();
     let stopped = control.stop().unwrap_or(StopReason::Finished);
-    Ok(best.and_then(|best| best.finish(problem, &pattern)).map(|schedule| (schedule, stopped)))
+    Ok(repair.finish(problem, &pattern).map(|schedule| (schedule, stopped)))
 }
 
 /// The pattern as loads and chunks by direction.
@@ -242,8 +221,8 @@ struct Repair<'a> {
 }
 
 impl<'a> Repair<'a> {
-    fn new(network: &'a Network, hops: &'a Hops<'a>, widths: Vec<u32>, cap: f64, seed: u64) -> Self {
-        let mut slots = Slots::new(widths, network.capacity.clone(), cap);
+    fn new(network: &'a Network, hops: &'a Hops<'a>, widths: Vec<u32>, seed: u64) -> Self {
+        let mut slots = Slots::new(widths, network.capacity.clone(), CAP);
         for step in 0..hops.steps {
             for (link, &direction) in hops.direction.iter().enumerate() {
                 let chunks = hops.senders(step, direction as usize).len() as u32;
@@ -270,11 +249,6 @@ impl<'a> Repair<'a> {
         this
     }
 
-    /// The sum of the widths.
-    fn width(&self) -> u32 {
-        self.slots.widths().iter().sum()
-    }
-
     /// Takes a chunk out of the pattern; it has no path then.
     fn except(&mut self, chunk: ChunkId) -> u32 {
         let rule = self.hops.problem.rule(chunk);
@@ -293,8 +267,9 @@ impl<'a> Repair<'a> {
         exception
     }
 
-    /// Routes and reroutes until no slot is overfull; false if patience, work or time ends before.
-    fn run(&mut self, label: &str, patience: u32, control: &Control) -> bool {
+    /// Routes and reroutes until no slot is overfull, or time is up. Whenever patience ends, the step with the most
+    /// chunks too many becomes wider.
+    fn run(&mut self, mut patience: u32, control: &Control) {
         let problem = self.hops.problem;
         let is_needed = |message: &Message| {
             let alive = |rank| problem.topology().is_alive(RankId(rank));
@@ -309,22 +284,23 @@ impl<'a> Repair<'a> {
         for &exception in &order {
             self.route(exception, 0);
         }
-        let most_work = WORK * (order.len() as u64 + 100);
         let (mut least, mut stale) = (u64::MAX, 0);
         for round in 0.. {
             let remaining = self.slots.overfull();
-            control.report(Progress { planner: super::CompactPlan::PLANNER, attempt: label, round, remaining });
-            if remaining == 0 {
-                return true;
+            let width: u32 = self.slots.widths().iter().sum();
+            let label = format!("{} steps, width {width}", self.hops.steps);
+            control.report(Progress { planner: super::CompactPlan::PLANNER, attempt: &label, round, remaining });
+            if remaining == 0 || control.stop().is_some() {
+                return;
             }
             (least, stale) = if remaining < least { (remaining, 0) } else { (least, stale + 1) };
-            if stale > patience || self.router.work() > most_work || control.stop().is_some() {
-                return false;
+            if stale > patience {
+                self.slots.widen();
+                (least, stale, patience) = (u64::MAX, 0, PATIENCE);
             }
             self.round(if round < DETOUR_AFTER { 0 } else { DETOUR }, control);
             self.slots.raise();
         }
-        unreachable!("rounds are counted without end")
     }
 
     fn round(&mut self, detour: u32, control: &Control) {

@@ -125,6 +125,20 @@ impl Slots {
         }
     }
 
+    /// Widens the step with the most chunks over the room by 1.
+    pub fn widen(&mut self) {
+        let columns = self.columns();
+        let excess =
+            |step: usize| (0..columns).map(|column| u64::from(self.excess(step * columns + column))).sum::<u64>();
+        let Some(most) = (0..self.widths.len()).max_by_key(|&step| excess(step)) else { return };
+        self.widths[most] += 1;
+        for column in 0..columns {
+            let slot = most * columns + column;
+            self.room[slot] = self.widths[most].saturating_mul(self.capacity[column]);
+            self.reprice(slot);
+        }
+    }
+
     /// Makes every step as wide as its load needs, and at least 1.
     pub fn fit_widths(&mut self) {
         let columns = self.columns();
