@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use collsynth::certificate::Rational;
 use collsynth::collective::{Groups, Kind};
+use collsynth::plan::{Goal, Parts};
 use collsynth::topology::{RankId, Topology};
 use rayon::prelude::*;
 
@@ -72,10 +73,11 @@ fn of(kind: Kind, members: Members, relays: bool) -> Kind {
     kind.in_groups(Groups::new(members).unwrap().with_relays(relays))
 }
 
-/// Steps and volume, bold where they meet their bounds, and the gap.
-fn planned(topology: &Topology, kind: Kind, parts: u32) -> [String; 3] {
-    let plan = plans::plan(None, topology, kind, parts).unwrap();
+/// Parts, steps and volume, bold where they meet their bounds, and the gap.
+fn planned(topology: &Topology, kind: &Kind, parts: Parts) -> [String; 4] {
+    let plan = plans::plan_for(topology, kind, &Goal { parts, ..Goal::default() }).unwrap();
     let (steps, width) = plans::figures(&plan);
+    let parts = plan.problem.parts();
     let bold = |text: String, met: bool| if met { format!("**{text}**") } else { text };
     let volume = Rational::new(width.into(), parts.into());
     let gap = plan
@@ -86,7 +88,7 @@ fn planned(topology: &Topology, kind: Kind, parts: u32) -> [String; 3] {
     let met = (steps == plan.bounds.least_steps(), width == plan.bounds.least_width(parts));
     let volume =
         if plan.problem.collective().kind.has_volume() { bold(decimal(volume), met.1) } else { "-".to_owned() };
-    [bold(steps.to_string(), met.0), volume, gap]
+    [parts.to_string(), bold(steps.to_string(), met.0), volume, gap]
 }
 
 fn relays(page: &mut String) {
@@ -100,15 +102,11 @@ fn relays(page: &mut String) {
         let machine = torus(&[4, 4, 4], &[cable], &[]);
         let [with, without] = [true, false].map(|relays| {
             let parts = parts[usize::from(!relays)];
-            planned(&machine, of(Kind::AllToAll, members.clone(), relays), parts)
+            planned(&machine, &of(Kind::AllToAll, members.clone(), relays), Parts::Fixed(parts))
         });
         let (a, b) = cable;
-        let [first, second] = parts;
-        writeln!(
-            page,
-            "| {name} | {a}-{b} | {} | {first} | {} | {} | {second} | {} |",
-            with[1], with[0], without[1], without[0]
-        )
+        let [with, without] = [with, without].map(|[parts, steps, volume, _]| [volume, parts, steps].join(" | "));
+        writeln!(page, "| {name} | {a}-{b} | {with} | {without} |")
         .unwrap();
     }
 }
@@ -125,16 +123,19 @@ fn every_kind(page: &mut String) {
     let failures: [Failed; 3] = [(&[], &[]), (&[(0, 1)], &[]), (&[], &[6])];
     for (name, extents, members) in layouts {
         writeln!(page, "\n### {name}\n").unwrap();
-        page.push_str("| collective | steps | volume | gap | one cable: steps | volume | gap | dead rank 6: steps | volume | gap |\n");
-        page.push_str("|---|---|---|---|---|---|---|---|---|---|\n");
+        page.push_str("| collective | parts | steps | volume | gap | one cable: parts | steps | volume | gap | dead rank 6: parts | steps | volume | gap |\n");
+        page.push_str("|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
         let kinds: Vec<Kind> = Kind::every(RankId(0), Default::default()).into_iter().collect();
         let kinds: Vec<Kind> = kinds.into_iter().filter(|kind| kind.demand().is_none()).collect();
         let lines: Vec<String> = kinds
             .par_iter()
             .map(|kind| {
-                let parts = if kind.owners() == 0 { 6 } else { 3 };
+                let kind = of(kind.clone(), members.clone(), true);
                 let cells = failures.iter().flat_map(|(cables, dead)| {
-                    planned(&torus(extents, cables, dead), of(kind.clone(), members.clone(), true), parts)
+                    let t = std::time::Instant::now();
+                    let c = planned(&torus(extents, cables, dead), &kind, Parts::Auto);
+                    eprintln!("{extents:?} {} {cables:?} {dead:?} {c:?} {:?}", kind.name(), t.elapsed());
+                    c
                 });
                 format!("| {} | {} |\n", kind.name(), cells.collect::<Vec<_>>().join(" | "))
             })
