@@ -5,13 +5,15 @@ use super::portfolio::plan_bounded;
 use super::quickest::quickest;
 use super::{Control, Goal, Parts, Plan, PlanError};
 use crate::bound;
-use collsynth_core::certificate::Bounds;
+use collsynth_core::certificate::{Bounds, Scope};
 use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::Topology;
 
 /// A gap that more parts are not worth closing, as a share of the bound.
 const CLOSE: f64 = 0.005;
+/// The most chunks that are cut in two to close the gap of messages in groups.
+const MOST_CHUNKS_TO_DOUBLE: u64 = 1500;
 /// A gap that is near enough unless parts are stated.
 const NEAR: f64 = 0.05;
 
@@ -65,7 +67,7 @@ fn plan_in_parts(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<P
     let (mut parts, most) = best_parts(&whole, &bounds, None);
     let mut best = plan_problem(whole.with_parts(parts)?, goal, control)?;
     // The parts tried may be twice as many as those chosen from.
-    while shares_vectors(&whole.collective().kind) && gap(&best) > CLOSE && parts <= most && control.stop().is_none() {
+    while gains_from_parts(&whole, parts) && gap(&best) > CLOSE && parts <= most && control.stop().is_none() {
         parts *= 2;
         keep_better(&mut best, plan_problem(whole.with_parts(parts)?, goal, control));
     }
@@ -77,6 +79,12 @@ fn plan_in_parts(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<P
     Ok(Plan { stopped, ..best })
 }
 
+/// May twice as many parts share what a schedule loses at its ends? In groups messages do too, as long as there are few.
+fn gains_from_parts(whole: &Problem, parts: u32) -> bool {
+    let few = u64::from(whole.chunk_count()) * u64::from(parts) <= MOST_CHUNKS_TO_DOUBLE;
+    shares_vectors(&whole.collective().kind) || (whole.groups().is_some() && few)
+}
+
 /// Takes over a plan that is better; a failure, by the time limit say, leaves what there is.
 fn keep_better(best: &mut Plan, found: Result<Plan, PlanError>) {
     if let Ok(found) = found
@@ -86,10 +94,13 @@ fn keep_better(best: &mut Plan, found: Result<Plan, PlanError>) {
     }
 }
 
-/// How far the volume lies above its bound, as a share of it.
+/// How far the volume lies above its bound, as a share of it; in groups, above the bound for any number of parts.
 fn gap(plan: &Plan) -> f64 {
-    let (parts, bounds) = (plan.problem.parts(), &plan.bounds);
-    let bound = bounds.volume.as_ref().map_or(0.0, |bound| as_float(bound.at_least));
+    let (parts, mut volume) = (plan.problem.parts(), plan.bounds.volume.clone());
+    if plan.problem.groups().is_some() && volume.as_ref().is_some_and(|bound| bound.scope() == Scope::TheseParts) {
+        volume = bound::find(&plan.problem).ok().and_then(|bounds| bounds.volume);
+    }
+    let bound = volume.map_or(0.0, |bound| as_float(bound.at_least));
     plan.schedule.total_width() as f64 / f64::from(parts) / bound - 1.0
 }
 

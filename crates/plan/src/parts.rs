@@ -15,7 +15,7 @@ const AUTO_HOPS: u64 = 4_000_000;
 const AUTO_PARTS: u32 = 128;
 const AUTO_TREES: u32 = 1024;
 /// The same in groups, for each.
-const AUTO_GROUP_TREES: u32 = 256;
+const AUTO_GROUP_TREES: u32 = 512;
 const AUTO_TREE_HOPS: u32 = 4_000_000;
 /// Packed trees leave links idle at both ends of the schedule, the less the longer it is: a sixteenth of the units by
 /// which this number for each step of the distance exceeds the total width. Measured on 36 to 512 ranks with 1 to 5

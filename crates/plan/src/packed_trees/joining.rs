@@ -19,7 +19,9 @@ const ROUNDS_PER_POWER: u32 = 10;
 /// The power of the first rounds is two to this.
 const FIRST_POWER: u32 = 2;
 /// The price of a link without load, where a full one costs 1: of equals, the shorter tree.
-const HOP: f64 = 0.01;
+const HOP: f64 = 0.15;
+/// The price of a hop between the root and where a path begins: deep trees take long to begin and to end.
+const DEPTH: f64 = 0.2;
 
 /// A tree to grow: the group whose members it joins, and its root, if only one will do.
 #[derive(Clone, Copy)]
@@ -41,9 +43,12 @@ pub(super) struct Joining<'a> {
 
 /// A growing tree.
 struct Growth {
-    /// By rank: the price of the way to the tree, and the cable and rank that it leads over.
+    /// By rank: the price of the way to the root, and the cable and rank that it leads over.
     price: Vec<f64>,
     before: Vec<(u32, u32)>,
+    /// The hops from the root, in the tree.
+    depth: Vec<u32>,
+    /// The members that are not in the tree.
     lacks: Vec<bool>,
 }
 
@@ -111,11 +116,12 @@ impl Joining<'_> {
         let mut growth = Growth {
             price: vec![f64::INFINITY; ranks],
             before: vec![(NONE, NONE); ranks],
+            depth: vec![NONE; ranks],
             lacks: vec![false; ranks],
         };
         members.iter().filter(|&&rank| rank != root).for_each(|&rank| growth.lacks[rank as usize] = true);
         let mut left = growth.lacks.iter().filter(|&&lacks| lacks).count();
-        growth.price[root as usize] = 0.0;
+        (growth.price[root as usize], growth.depth[root as usize]) = (0.0, 0);
         // Prices are not negative, so they order like their bits.
         let mut open = BinaryHeap::from([Reverse((0, 0, root))]);
         while left > 0 {
@@ -125,14 +131,20 @@ impl Joining<'_> {
             }
             if std::mem::take(&mut growth.lacks[at as usize]) {
                 left -= 1;
-                // The whole way belongs to the tree from now on, and costs nothing more.
-                let mut rank = at;
-                while growth.price[rank as usize] > 0.0 {
+                // The whole way belongs to the tree from now on, and costs only its depth.
+                let (mut way, mut rank) = (Vec::new(), at);
+                while growth.depth[rank as usize] == NONE {
+                    way.push(rank);
+                    rank = growth.before[rank as usize].1;
+                }
+                while let Some(rank) = way.pop() {
                     let (cable, parent) = growth.before[rank as usize];
                     (tree.cable[rank as usize], tree.parent[rank as usize]) = (cable, parent);
-                    growth.price[rank as usize] = 0.0;
-                    open.push(Reverse((0, rng.u16(..), rank)));
-                    rank = parent;
+                    let depth = growth.depth[parent as usize] + 1;
+                    let price = DEPTH * f64::from(depth);
+                    growth.depth[rank as usize] = depth;
+                    growth.price[rank as usize] = price;
+                    open.push(Reverse((price.to_bits(), rng.u16(..), rank)));
                 }
                 continue;
             }
@@ -140,7 +152,7 @@ impl Joining<'_> {
                 let next = self.cables.across(cable, at);
                 let over = |&way: &usize| self.price(self.link(cable, next, at, way), load, doublings);
                 let price = f64::from_bits(bits) + self.ways.iter().map(over).sum::<f64>();
-                if price < growth.price[next as usize] {
+                if growth.depth[next as usize] == NONE && price < growth.price[next as usize] {
                     growth.price[next as usize] = price;
                     growth.before[next as usize] = (cable, at);
                     open.push(Reverse((price.to_bits(), rng.u16(..), next)));

@@ -64,6 +64,8 @@ use timetable::{Search, Timetable};
 
 /// Passes for each width of steps: most of the gain comes in the first dozen.
 const PASSES: u32 = 24;
+/// The same in groups, whose trees are fewer and less alike.
+const PASSES_IN_GROUPS: u32 = 64;
 
 /// Trees, counted at every rank, whose growth takes seconds: it is given up when time is up.
 const LONG_GROWTH: u64 = 1_000_000;
@@ -133,10 +135,11 @@ impl Planner for PackedTrees {
             return Err(PlanError::Stopped { stopped: control.stop().unwrap_or(StopReason::TimeLimit) });
         }
         let hops = Hops::new(&cables, &trees, ways);
+        let passes = if problem.groups().is_some() { PASSES_IN_GROUPS } else { PASSES };
         let mut best: Option<Timetable> = None;
         for step_width in step_widths(task, least) {
             report(&format!("steps of width {step_width}"));
-            let search = Search { step_width, passes: PASSES, enough: least, seed: task.seed, stop: &stop };
+            let search = Search { step_width, passes, enough: least, seed: task.seed, stop: &stop };
             let found = search.run(&cables, &trees, problem.parts() as usize, &hops);
             if best.as_ref().is_none_or(|best| compare(task, &found, best) == Ordering::Less) {
                 best = Some(found);
