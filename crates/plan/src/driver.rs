@@ -12,8 +12,11 @@ use collsynth_core::topology::Topology;
 
 /// A gap that more parts are not worth closing, as a share of the bound.
 const CLOSE: f64 = 0.005;
-/// The most chunks that are cut in two to close the gap of messages in groups.
-const MOST_CHUNKS_TO_DOUBLE: u64 = 1500;
+/// The same in groups, where no closed form says how many parts are enough.
+const CLOSE_IN_GROUPS: f64 = 0.03;
+/// To close the gap of messages in groups, at most so many chunks are cut in so many.
+const MOST_CHUNKS_TO_CUT: u64 = 1000;
+const MESSAGES_CUT: u32 = 4;
 /// A gap that is near enough unless parts are stated.
 const NEAR: f64 = 0.05;
 
@@ -60,15 +63,16 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
     Ok(best.expect("there is a number of parts"))
 }
 
-/// Plans in the parts that the bounds promise most of, then in twice as many and so on while the gap is not closed and
-/// what a schedule loses at its ends may be shared by more parts.
+/// Plans in the parts that the bounds promise most of, then in twice as many (messages: four times) and so on while the
+/// gap is not closed and what a schedule loses at its ends may be shared by more parts.
 fn plan_in_parts(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
     let bounds = bound::find(&whole)?;
     let (mut parts, most) = best_parts(&whole, &bounds, None);
     let mut best = plan_problem(whole.with_parts(parts)?, goal, control)?;
     // The parts tried may be twice as many as those chosen from.
-    while gains_from_parts(&whole, parts) && gap(&best) > CLOSE && parts <= most && control.stop().is_none() {
-        parts *= 2;
+    let close = if whole.groups().is_some() { CLOSE_IN_GROUPS } else { CLOSE };
+    while gains_from_parts(&whole, parts) && gap(&best) > close && parts <= most && control.stop().is_none() {
+        parts *= if shares_vectors(&whole.collective().kind) { 2 } else { MESSAGES_CUT };
         keep_better(&mut best, plan_problem(whole.with_parts(parts)?, goal, control));
     }
     // The search may do worse on more parts than on whole messages.
@@ -79,9 +83,9 @@ fn plan_in_parts(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<P
     Ok(Plan { stopped, ..best })
 }
 
-/// May twice as many parts share what a schedule loses at its ends? In groups messages do too, as long as there are few.
+/// May more parts share what a schedule loses at its ends? In groups messages do too, as long as there are few.
 fn gains_from_parts(whole: &Problem, parts: u32) -> bool {
-    let few = u64::from(whole.chunk_count()) * u64::from(parts) <= MOST_CHUNKS_TO_DOUBLE;
+    let few = u64::from(whole.chunk_count()) * u64::from(parts) <= MOST_CHUNKS_TO_CUT;
     shares_vectors(&whole.collective().kind) || (whole.groups().is_some() && few)
 }
 
