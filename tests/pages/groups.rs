@@ -93,8 +93,8 @@ fn planned(topology: &Topology, kind: &Kind, parts: Parts) -> [String; 4] {
     let parts = plan.problem.parts();
     let bold = |text: String, met: bool| if met { format!("**{text}**") } else { text };
     let volume = Rational::new(width.into(), parts.into());
-    let gap = for_any_parts(&plan)
-        .map_or("-".to_owned(), |bound| format!("{:.1} %", 100.0 * (float(volume / bound) - 1.0)));
+    let gap =
+        for_any_parts(&plan).map_or("-".to_owned(), |bound| format!("{:.1} %", 100.0 * (float(volume / bound) - 1.0)));
     let met = (steps == plan.bounds.least_steps(), width == plan.bounds.least_width(parts));
     let volume =
         if plan.problem.collective().kind.has_volume() { bold(decimal(volume), met.1) } else { "-".to_owned() };
@@ -116,8 +116,7 @@ fn relays(page: &mut String) {
         });
         let (a, b) = cable;
         let [with, without] = [with, without].map(|[parts, steps, volume, _]| [volume, parts, steps].join(" | "));
-        writeln!(page, "| {name} | {a}-{b} | {with} | {without} |")
-        .unwrap();
+        writeln!(page, "| {name} | {a}-{b} | {with} | {without} |").unwrap();
     }
 }
 
@@ -143,7 +142,9 @@ fn every_kind(page: &mut String) {
                 let kind = of(kind.clone(), members.clone(), true);
                 let cells = failures.iter().flat_map(|(cables, dead)| {
                     let t = std::time::Instant::now();
-                    if std::env::var("ONLY").is_ok_and(|only| !only.split(',').any(|k| k == kind.name())) { return ["","","",""].map(str::to_owned); }
+                    if std::env::var("ONLY").is_ok_and(|only| !only.split(',').any(|k| k == kind.name())) {
+                        return ["", "", "", ""].map(str::to_owned);
+                    }
                     let c = planned(&torus(extents, cables, dead), &kind, Parts::Auto);
                     eprintln!("{name} {} {cables:?} {dead:?} {c:?} {:?}", kind.name(), t.elapsed());
                     c
@@ -158,7 +159,9 @@ fn every_kind(page: &mut String) {
 #[test]
 fn collectives_in_groups() {
     let mut page = HEAD.to_owned();
-    if std::env::var("ONLY").is_err() { relays(&mut page); }
+    if std::env::var("ONLY").is_err() {
+        relays(&mut page);
+    }
     page.push_str(TABLE);
     every_kind(&mut page);
     hold("docs/groups.md", &page);

@@ -13,6 +13,7 @@ use super::lengths;
 use super::role::Role;
 use super::runnable::Runnable;
 use super::transport::{Incoming, Outgoing, Transport};
+use collsynth_core::collective::Combining;
 use collsynth_core::problem::Problem;
 use collsynth_core::program::Layout;
 use collsynth_core::topology::RankId;
@@ -202,7 +203,12 @@ impl<T: Transport> Communicator<T> {
         self.check_kind("barrier")?;
         let (rank, count) = (self.rank(), self.problem.topology().rank_count());
         if self.only_relays() {
-            return self.carry_out(&mut Slices { input: &[0_u8; 0], output: &mut [], block: count }, count, 1, ReduceOp::Max);
+            return self.carry_out(
+                &mut Slices { input: &[0_u8; 0], output: &mut [], block: count },
+                count,
+                1,
+                ReduceOp::Max,
+            );
         }
         let mut arrived = vec![0_u8; count];
         arrived[rank.index()] = 1;
@@ -215,8 +221,8 @@ impl<T: Transport> Communicator<T> {
         }
     }
 
-    /// Takes part in a collective in groups that this rank is in none of: passes chunks on, or adds them up with `op`,
-    /// where the schedule has it as a relay. Blocks have `block` elements, as many as those of the members.
+    /// Takes part in a collective in groups that this rank is in none of: passes chunks on, or adds them up with `op`
+    /// (that of the members), where the schedule has it as a relay. Blocks have `block` elements, as many as those of the members.
     ///
     /// # Errors
     ///
@@ -226,6 +232,9 @@ impl<T: Transport> Communicator<T> {
         if !self.only_relays() {
             return Err(RunError::Member { rank: self.rank() });
         }
+        // Members state no operation either where nothing is added.
+        let adds = self.problem.collective().kind.combining() == Combining::Sum;
+        let op = if adds { op } else { ReduceOp::Sum };
         self.carry_out(&mut Slices { input: &[] as &[E], output: &mut [], block }, block, 1, op)
     }
 

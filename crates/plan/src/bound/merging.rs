@@ -87,8 +87,7 @@ impl Blocks {
             let met = self.meets[one as usize].iter().zip(&self.meets[other as usize]);
             let both: u64 = met.map(|(one, other)| u64::from((one & other).count_ones())).sum();
             let room = self.capacity[one as usize * self.of_rank.len() + other as usize];
-            let figures =
-                Figures { vectors: self.figures.vectors - 2 * both, capacity: self.figures.capacity - room };
+            let figures = Figures { vectors: self.figures.vectors - 2 * both, capacity: self.figures.capacity - room };
             let left = figures.capacity > 0 && figures.vectors > 0;
             if left && best.is_none_or(|(.., least)| figures.exceeds(least)) {
                 best = Some((one, other, figures));

@@ -71,7 +71,8 @@ const PASSES_IN_GROUPS: u32 = 64;
 const LONG_GROWTH: u64 = 1_000_000;
 
 /// The kinds planned in groups.
-const IN_GROUPS: [&str; 6] = ["all_gather", "reduce_scatter", "all_reduce", "broadcast", "reduce", "all_reduce_gathered"];
+const IN_GROUPS: [&str; 6] =
+    ["all_gather", "reduce_scatter", "all_reduce", "broadcast", "reduce", "all_reduce_gathered"];
 
 /// The planner of packed trees.
 ///

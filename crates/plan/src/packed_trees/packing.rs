@@ -238,7 +238,6 @@ impl<'a> Packing<'a> {
         self.load[enters as usize] += 1;
         true
     }
-
 }
 
 /// Hangs every tree from a rank near its middle, so that no rank is the root of many more trees than others.
