@@ -2,7 +2,7 @@
 //!
 //! A tree grows from its root by cheapest paths to the nearest member not yet joined (Takahashi and Matsuyama 1980).
 //! The price of a link rises with a power of its load, and all trees are grown anew in turn, in rounds, under prices
-//! that rise ever more steeply (Plotkin, Shmoys and Tardos 1995 for packings by exponential prices).
+//! that rise ever more steeply (Plotkin, Shmoys and Tardos 1995, for prices that pack).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -53,13 +53,19 @@ struct Growth {
 }
 
 impl Joining<'_> {
-    /// Grows these trees with as little load on the fullest link as is found; `None` if cables do not join a group, or
-    /// if `stop` becomes true before all trees are grown once.
-    pub fn pack(&self, wanted: &[Wanted], rng: &mut Rng, stop: &dyn Fn() -> bool) -> Option<Vec<Tree>> {
+    /// Grows these trees with as little load on the fullest link as is found until `stop` becomes true; `None` if cables
+    /// do not join a group, or if `abandon` becomes true before all trees are grown once.
+    pub fn pack(
+        &self,
+        wanted: &[Wanted],
+        rng: &mut Rng,
+        abandon: &dyn Fn() -> bool,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<Vec<Tree>> {
         let mut load = vec![0_u32; 2 * self.cables.len()];
         let mut trees = Vec::with_capacity(wanted.len());
         for &one in wanted {
-            let tree = self.grow(one, &load, FIRST_POWER, rng).filter(|_| !stop())?;
+            let tree = self.grow(one, &load, FIRST_POWER, rng).filter(|_| !abandon())?;
             self.count(&tree, |link| load[link] += 1);
             trees.push(tree);
         }
@@ -160,5 +166,56 @@ impl Joining<'_> {
             }
         }
         Some(tree)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use collsynth_core::topology::Topology;
+
+    use super::super::hops::{BOTH, DOWN};
+    use super::*;
+
+    /// The members of each tree hang from its root, every leaf is a member, and no link has more than the load found.
+    #[test]
+    fn trees_join_their_groups_and_share_the_links() {
+        let topology = Topology::torus(&[4, 4]).unwrap().fail_cable(0, 1).unwrap();
+        let cables = Cables::new(&topology);
+        let groups: Vec<Vec<u32>> = vec![vec![0, 1, 4, 5], vec![2, 3, 6, 7], vec![8, 15], vec![11]];
+        for (ways, rooted, most) in [(BOTH, false, 24), (&[DOWN][..], true, 12), (&[UP][..], true, 12)] {
+            let of_group = |group: usize| Wanted { group, root: rooted.then_some(groups[group][0]) };
+            let wanted: Vec<Wanted> = (0..groups.len()).flat_map(|group| [of_group(group); 24]).collect();
+            let joining = Joining { cables: &cables, groups: &groups, ways, most };
+            let trees = joining.pack(&wanted, &mut Rng::with_seed(7), &|| false, &|| false).expect("all are connected");
+            let mut load = vec![0; 2 * cables.len()];
+            for (tree, wanted) in trees.iter().zip(&wanted) {
+                let members = &groups[wanted.group];
+                assert!(wanted.root.is_none_or(|root| root == tree.root));
+                for &member in members {
+                    let (mut at, mut hops) = (member, 0);
+                    while at != tree.root {
+                        let cable = tree.cable[at as usize];
+                        assert_eq!(cables.across(cable, at), tree.parent[at as usize]);
+                        (at, hops) = (tree.parent[at as usize], hops + 1);
+                        assert!(hops < 16, "a circle");
+                    }
+                }
+                let inner = |rank: u32| tree.parent.contains(&rank);
+                let ranks = (0..16).filter(|&rank| tree.cable[rank as usize] != NONE);
+                assert!(ranks.clone().all(|rank| inner(rank) || members.contains(&rank)), "a leaf that is no member");
+                joining.count(tree, |link| load[link] += 1);
+            }
+            assert!(load.iter().all(|&load| load <= most + 2), "{load:?}, aimed at {most}");
+        }
+    }
+
+    #[test]
+    fn groups_that_cables_do_not_join_have_no_trees() {
+        let topology = Topology::torus(&[4]).unwrap().fail_cable(0, 1).unwrap().fail_cable(1, 2).unwrap();
+        let cables = Cables::new(&topology);
+        let groups = [vec![0, 1]];
+        let joining = Joining { cables: &cables, groups: &groups, ways: BOTH, most: 1 };
+        let wanted = [Wanted { group: 0, root: None }];
+        assert!(joining.pack(&wanted, &mut Rng::with_seed(7), &|| false, &|| false).is_none());
     }
 }
