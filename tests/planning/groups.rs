@@ -179,7 +179,7 @@ fn trees_in_many_parts_stand_near_the_bounds() {
     let cases = [
         (Kind::AllReduce, 0, ratio(3, 4), 160, ratio(3, 4)),
         (Kind::AllReduce, 1, ratio(4, 5), 160, ratio(41, 50)),
-        (Kind::AllGather, 0, ratio(3, 2), 4, ratio(3, 2)),
+        (Kind::AllGather, 0, ratio(3, 2), 16, ratio(13, 8)),
         (Kind::Broadcast(RankId(0)), 0, ratio(3, 8), 256, ratio(7, 16)),
         (Kind::Reduce(RankId(0)), 0, ratio(3, 8), 256, ratio(7, 16)),
     ];
