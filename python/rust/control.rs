@@ -63,7 +63,7 @@ pub fn interruptible<T: Send + 'static>(
             receiver = lent;
             match news {
                 Ok(News::Done(result)) => {
-                    // What takes less than a tick is told of once.
+                    // Work that takes less than a tick is reported once.
                     if let (None, Some(progress), Some(report)) = (&raised, progress, latest.take()) {
                         progress.call1(report)?;
                     }

@@ -16,7 +16,7 @@ thread_local! {
 /// The name under which a caller hears of what no planner does.
 pub(super) const TOOL: &str = "synth";
 
-/// Who is told of progress.
+/// Hears of progress.
 pub type Listener = Arc<dyn Fn(Progress<'_>) + Send + Sync>;
 
 struct Caller {
@@ -62,7 +62,7 @@ pub(super) fn interrupted() -> Option<Arc<AtomicBool>> {
     with(|caller| Arc::clone(&caller.interrupted))
 }
 
-/// The function of the caller that is told of progress.
+/// The function of the caller that hears of progress.
 pub(super) fn listener() -> Option<Listener> {
     with(|caller| Arc::clone(&caller.listener))
 }

@@ -24,7 +24,7 @@ const UNSEEN: Duration = Duration::from_millis(400);
 const BETWEEN: Duration = Duration::from_millis(100);
 
 /// A line that shows the time that has passed, the phase, what is tried in it, and the best so far. It ends
-/// when dropped. A caller in place of a terminal is told of phases and attempts.
+/// when dropped. A caller in place of a terminal hears of phases and attempts.
 pub struct Ticker {
     said: Arc<Mutex<Said>>,
     /// Draws the line until this is gone; nobody does where the line is not seen.

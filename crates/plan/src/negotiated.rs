@@ -38,7 +38,7 @@
 use crate::error::check_name;
 use crate::network::{LiveLink, Message, Network, WAIT};
 use crate::path_routing::{Guide, plan_from};
-use crate::template::{TemplateSchedule, is_symmetric};
+use crate::template::TemplateSchedule;
 use crate::{Control, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{RankId, Topology, TopologySpec};
@@ -133,7 +133,7 @@ impl Guide for TemplateGuide {
 
 fn template(problem: &Problem, steps: usize) -> Option<(Topology, TemplateSchedule)> {
     let topology = problem.topology();
-    let torus = topology.as_torus().filter(|torus| is_symmetric(torus))?;
+    let torus = topology.as_torus().filter(|torus| torus.is_symmetric())?;
     if problem.collective().kind.demand().is_some() {
         return None;
     }

@@ -15,6 +15,8 @@ pub const FILE: u64 = 1 << 30;
 /// Memory that any file may take. With what reading takes (up to 28 bytes for each byte of the text) and the
 /// program itself, judging a file stays below 64 MiB and 40 bytes for each byte.
 pub const BASE: u64 = 48 << 20;
+/// Memory that a schedule in the compact form may take once it is expanded, as an explicit file of such a size may.
+pub const EXPANDED: u64 = 1 << 30;
 /// Memory for each byte of a file.
 pub const PER_BYTE: u64 = 12;
 
@@ -37,6 +39,11 @@ impl Limits {
             None => Ok(None),
         };
         Ok(Self { file: size(FILE_WORD, file)?.unwrap_or(FILE), memory: size(MEMORY_WORD, memory)? })
+    }
+
+    /// The bytes that a schedule in the compact form may take once it is expanded.
+    pub fn expanded(&self) -> u64 {
+        self.memory.unwrap_or(EXPANDED)
     }
 
     /// The bytes that judging this text may take.

@@ -8,6 +8,7 @@
 //! [`after`]: Kind::after
 
 mod chunk;
+mod chunk_set;
 mod demand;
 mod groups;
 mod kind;
@@ -15,6 +16,7 @@ mod label;
 mod rule;
 
 pub use chunk::ChunkId;
+pub use chunk_set::ChunkSet;
 pub use demand::Demand;
 pub use groups::{Groups, GroupsError};
 pub use kind::{Combining, InGroups, Kind, Pattern, Unit, Who};

@@ -5,8 +5,10 @@
 //! claimed bounds and provenance.
 
 mod builder;
+mod compact;
 mod solution;
 mod statistics;
+mod translation;
 
 use std::ops::Range;
 
@@ -14,8 +16,10 @@ use crate::collective::ChunkId;
 use crate::topology::{Direction, RankId};
 
 pub use builder::ScheduleBuilder;
+pub use compact::{CompactError, CompactSchedule, Slot, Source};
 pub use solution::{Origin, Solution};
 pub use statistics::{LinkLoads, Statistics};
+pub use translation::Translation;
 
 /// What happens to a chunk when it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,6 +42,13 @@ pub struct Transfer {
     /// What happens on arrival.
     pub op: Op,
     chunks: Range<usize>,
+}
+
+impl Transfer {
+    /// A transfer without chunks, of no schedule.
+    pub fn over(from: RankId, to: RankId, via: Option<Direction>, op: Op) -> Self {
+        Self { from, to, via, op, chunks: 0..0 }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +106,11 @@ impl Schedule {
     /// If the transfer is of another schedule.
     pub fn chunks(&self, transfer: &Transfer) -> &[ChunkId] {
         &self.chunks[transfer.chunks.clone()]
+    }
+
+    /// The width of each step.
+    pub fn widths(&self) -> impl ExactSizeIterator<Item = u32> {
+        self.steps.iter().map(|step| step.width)
     }
 
     /// The number of chunk moves: the chunks of all transfers.

@@ -7,11 +7,11 @@ use crate::problem::Problem;
 /// A problem, a schedule that claims to solve it, claimed lower bounds, and provenance. Nothing in it is trusted before
 /// it is verified.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Solution {
+pub struct Solution<S = Schedule> {
     /// What to do.
     pub problem: Problem,
-    /// How.
-    pub schedule: Schedule,
+    /// How: step by step, or in the [compact form](super::CompactSchedule).
+    pub schedule: S,
     /// How well it can be done at best.
     pub bounds: Bounds,
     /// Provenance.

@@ -238,6 +238,33 @@ impl Torus {
         (0..self.extents.len()).map(|dim| i64::from(self.position(rank, dim))).collect()
     }
 
+    /// Does the intact torus look the same from every rank? Each dimension wraps, or has at most 2 positions.
+    pub fn is_symmetric(&self) -> bool {
+        self.extents.iter().zip(&self.wrap).all(|(&extent, &wrap)| wrap || extent <= 2)
+    }
+
+    /// The rank at an offset from another, on a torus that [looks the same](Torus::is_symmetric) from every rank. An
+    /// offset is the number of the rank there as seen from rank 0.
+    pub fn translated(&self, rank: RankId, offset: RankId) -> RankId {
+        if self.is_twisted() {
+            let sums = self.unrolled(rank).into_iter().zip(self.unrolled(offset)).map(|(rank, offset)| rank + offset);
+            return self.rank_at(&sums.collect::<Vec<_>>());
+        }
+        let moved =
+            |dim| (self.position(rank, dim) + self.position(offset, dim)) % self.extents[dim] * self.stride(dim);
+        RankId((0..self.extents.len()).map(moved).sum())
+    }
+
+    /// The offset from one rank to another; see [`Torus::translated`].
+    pub fn offset(&self, from: RankId, to: RankId) -> RankId {
+        if self.is_twisted() {
+            let apart = self.unrolled(to).into_iter().zip(self.unrolled(from)).map(|(to, from)| to - from);
+            return self.rank_at(&apart.collect::<Vec<_>>());
+        }
+        let apart = |dim| self.position(to, dim) + self.extents[dim] - self.position(from, dim);
+        RankId((0..self.extents.len()).map(|dim| apart(dim) % self.extents[dim] * self.stride(dim)).sum())
+    }
+
     /// The rank that a link up or down a dimension leads to, as built; `None` at the end of a dimension that does not
     /// wrap, or has one position.
     pub fn neighbor(&self, rank: RankId, dim: usize, positive: bool) -> Option<RankId> {

@@ -1,6 +1,6 @@
 //! Translation: on an intact symmetric torus, every rank can use the trees of rank 0, shifted to its position.
 
-use crate::template::{at_offset, is_symmetric, link_towards};
+use crate::template::link_towards;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{Direction, LinkId, RankId, Topology};
 
@@ -16,7 +16,7 @@ impl Translation {
     /// `None` unless the torus is intact and symmetric and its number of ranks divides the parts.
     pub fn new(problem: &Problem) -> Option<Self> {
         let topology = problem.topology();
-        let torus = topology.as_torus().filter(|torus| is_symmetric(torus))?;
+        let torus = topology.as_torus().filter(|torus| torus.is_symmetric())?;
         let ranks = topology.rank_count();
         let pairs = problem.parts() as usize;
         if topology.links().iter().any(|link| !link.alive)
@@ -47,7 +47,7 @@ impl Translation {
         let torus_and_direction = topology.as_torus().zip(link.direction);
         (0..ranks).filter_map(move |rank| {
             let (torus, direction) = torus_and_direction?;
-            let from = at_offset(torus, RankId(rank), link.from);
+            let from = torus.translated(RankId(rank), link.from);
             Some((link_towards(topology, from, direction), rank * self.pairs as u32 + pair))
         })
     }

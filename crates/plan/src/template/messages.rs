@@ -5,7 +5,7 @@
 
 use itertools::Itertools;
 
-use super::offsets::{block_parts, directions, link_towards, offset};
+use super::offsets::{block_parts, directions, link_towards};
 use super::open_shop::{Shop, Visit};
 use super::twisted;
 use crate::even_widths;
@@ -85,7 +85,7 @@ impl TemplateSchedule {
         let repeated = self.blocks[0].parts * self.blocks[0].copies;
         let block = &self.blocks[usize::from(part >= repeated)];
         let part = if part < repeated { part % block.parts } else { part - repeated };
-        let job = ((offset(torus, origin, dest) - 1) * block.parts + part) as usize;
+        let job = ((torus.offset(origin, dest).0 - 1) * block.parts + part) as usize;
         let mut at = origin;
         block.visits.iter().enumerate().filter_map(move |(step, visits)| {
             let direction = self.directions[usize::from(visits[job]?)];

@@ -60,7 +60,7 @@ use offsets::diameter;
 use tree::TemplateTrees;
 
 pub(super) use messages::TemplateSchedule;
-pub(super) use offsets::{at_offset, is_symmetric, link_towards};
+pub(super) use offsets::link_towards;
 
 /// Steps beyond the diameter to try if the diameter misses the least volume: with doubled cables, two of which lead to
 /// the same rank, the first steps have too little to do.
@@ -102,7 +102,7 @@ impl Planner for Template {
             return Err(refuse("links or ranks failed"));
         }
         let reason = "a dimension of 3 or more positions does not wrap";
-        if is_symmetric(torus) { Ok(()) } else { Err(refuse(reason)) }
+        if torus.is_symmetric() { Ok(()) } else { Err(refuse(reason)) }
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {

@@ -3,11 +3,6 @@
 use super::twisted;
 use collsynth_core::topology::{Direction, LinkId, RankId, Topology, Torus};
 
-/// Does the intact torus look the same from every rank?
-pub(crate) fn is_symmetric(torus: &Torus) -> bool {
-    torus.extents.iter().zip(&torus.wrap).all(|(&extent, &wrap)| wrap || extent <= 2)
-}
-
 /// Hops between the ranks farthest apart on a symmetric torus without failures.
 pub(super) fn diameter(torus: &Torus) -> u32 {
     match torus.is_twisted() {
@@ -33,27 +28,6 @@ pub(super) fn block_parts(whole: Option<u32>, parts: u32, ranks: u32) -> (u32, u
         _ => parts,
     };
     (block, parts / block)
-}
-
-/// The rank at an offset from another rank; an offset is the number of the rank there as seen from rank 0.
-pub(crate) fn at_offset(torus: &Torus, rank: RankId, offset: RankId) -> RankId {
-    if torus.is_twisted() {
-        let sums = torus.unrolled(rank).into_iter().zip(torus.unrolled(offset)).map(|(rank, offset)| rank + offset);
-        return torus.rank_at(&sums.collect::<Vec<_>>());
-    }
-    let moved =
-        |dim| (torus.position(rank, dim) + torus.position(offset, dim)) % torus.extents[dim] * torus.stride(dim);
-    RankId((0..torus.extents.len()).map(moved).sum())
-}
-
-/// The offset between two ranks, as the number of the rank at that offset from rank 0.
-pub(super) fn offset(torus: &Torus, origin: RankId, dest: RankId) -> u32 {
-    if torus.is_twisted() {
-        let apart = torus.unrolled(dest).into_iter().zip(torus.unrolled(origin)).map(|(dest, origin)| dest - origin);
-        return torus.rank_at(&apart.collect::<Vec<_>>()).0;
-    }
-    let apart = |dim| torus.position(dest, dim) + torus.extents[dim] - torus.position(origin, dim);
-    (0..torus.extents.len()).map(|dim| apart(dim) % torus.extents[dim] * torus.stride(dim)).sum()
 }
 
 /// The link that leaves a rank in a direction. The single cable of an extent of 2 serves both directions: `x+` leaves

@@ -23,7 +23,7 @@ use std::ops::RangeInclusive;
 use fastrand::Rng;
 use itertools::Itertools;
 
-use super::offsets::{at_offset, block_parts, directions, link_towards};
+use super::offsets::{block_parts, directions, link_towards};
 use crate::Task;
 use crate::moves::Moves;
 use collsynth_core::collective::ChunkId;
@@ -106,7 +106,7 @@ impl TemplateTrees {
         for block in &self.blocks {
             let origins = (0..topology.rank_count() as u32).map(RankId);
             for (hop, origin) in block.hops.iter().cartesian_product(origins) {
-                let link = link_towards(topology, at_offset(torus, origin, hop.from), hop.direction);
+                let link = link_towards(topology, torus.translated(origin, hop.from), hop.direction);
                 let back = || topology.opposite(link).expect("a cable has two links");
                 let chunk = |copy: u32| ChunkId(origin.0 * parts + first + copy * block.parts + hop.part);
                 let link = if collected { back() } else { link };

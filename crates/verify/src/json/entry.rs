@@ -31,6 +31,11 @@ pub(super) struct ScheduleFile {
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     pub relays: Option<bool>,
+    /// With this, the schedule is in the compact form: the chunks that do not follow the `pattern` of the steps,
+    /// ascending. Only they have moves in `transfers`. May be empty.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "ChunkList"))]
+    pub exceptions: Option<ChunkList>,
     /// The steps, in the order in which they run.
     pub steps: Vec<Object<StepEntry>>,
     /// Lower bounds with their evidence. Never trusted: a verifier recomputes what they claim.
@@ -214,6 +219,9 @@ pub(super) struct StepEntry {
     /// Chunks a link of capacity 1 may carry in this step.
     #[serde(default = "one_part")]
     pub width: NonZeroU32,
+    /// In the compact form, transfers of rank 0's chunks on the intact torus: translated, those of every other rank.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pattern: Vec<Object<TransferEntry>>,
     /// At most one for each directed link.
     pub transfers: Vec<Object<TransferEntry>>,
 }

@@ -25,10 +25,12 @@ pub use locate::{PathItem, locate};
 #[cfg(feature = "schema")]
 pub use program::program_schema;
 pub use program::{PROGRAM_FORMAT, is_program, parse_program, parse_program_within, program_to_string};
-pub use read::{parse_solution, parse_solution_within, parse_topology, parse_topology_within};
+pub use read::{
+    Stated, parse_solution, parse_solution_within, parse_stated_within, parse_topology, parse_topology_within,
+};
 #[cfg(feature = "schema")]
 pub use schema::{schedule_schema, topology_schema};
-pub use write::{solution_to_string, topology_to_string};
+pub use write::{compact_to_string, solution_to_string, topology_to_string};
 
 /// The value of `format` in schedule files.
 pub const FORMAT: &str = "collective-schedule/1";

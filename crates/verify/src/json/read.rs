@@ -6,29 +6,39 @@ use serde_json::Value;
 use super::FORMAT;
 use super::FormatCode;
 use super::entry::{
-    BoundsEntry, CollectiveEntry, OriginEntry, ScheduleFile, StepEntry, TopologyFile, VolumeBoundEntry, WindowEntry,
+    BoundsEntry, CollectiveEntry, OriginEntry, ScheduleFile, StepEntry, TopologyFile, TransferEntry, VolumeBoundEntry,
+    WindowEntry,
 };
 use super::error::{Fault, ParseError};
 use super::locate::{PathItem, locate};
 use super::machine::{machine, rank};
 use super::object::Object;
 use super::scalar::{ChunkList, NO_CHUNK, RankEntry};
-use crate::limits::Limits;
+use crate::limits::{Limits, MEMORY_WORD};
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, StepsBound, VolumeBound, Window};
 use collsynth_core::collective::{ChunkId, Collective, Demand, Groups, Kind};
 use collsynth_core::problem::{Problem, ProblemError};
-use collsynth_core::schedule::{Origin, Schedule, Solution};
+use collsynth_core::schedule::{CompactSchedule, Origin, Schedule, Solution};
 use collsynth_core::topology::{RankId, Topology, TopologySpec};
 
-/// Reads a schedule file.
+/// What a schedule file holds, in the form in which it says it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stated {
+    /// All moves, step by step.
+    Explicit(Solution),
+    /// A pattern and exceptions.
+    Compact(Solution<CompactSchedule>),
+}
+
+/// Reads a schedule file; what is in the compact form is expanded.
 ///
 /// Ranks out of range in transfers, missing links, and chunks sent by ranks that do not hold them are left to the
 /// verifier. Transfers and chunks keep their order.
 ///
 /// # Errors
 ///
-/// The first error in the text, the topology, the collective or a chunk's number, with its place; or the machine is
-/// larger than a text of this size may make it.
+/// The first error in the text, the topology, the collective or a chunk's number, with its place; or the machine, or the
+/// expanded schedule, is larger than a text of this size may make it.
 pub fn parse_solution(text: &str) -> Result<Solution, ParseError> {
     parse_solution_within(text, &Limits::default())
 }
@@ -39,9 +49,37 @@ pub fn parse_solution(text: &str) -> Result<Solution, ParseError> {
 ///
 /// As [`parse_solution`].
 pub fn parse_solution_within(text: &str, limits: &Limits) -> Result<Solution, ParseError> {
+    match parse_stated_within(text, limits)? {
+        Stated::Explicit(solution) => Ok(solution),
+        Stated::Compact(solution) => {
+            expanded(solution, limits).map_err(|fault| fault.at("exceptions").into_error(text))
+        }
+    }
+}
+
+/// Reads a schedule file in the form in which it is.
+///
+/// # Errors
+///
+/// As [`parse_solution`].
+pub fn parse_stated_within(text: &str, limits: &Limits) -> Result<Stated, ParseError> {
     let file: Object<ScheduleFile> = serde_json::from_str(text)
         .map_err(|error| format_fault(text).unwrap_or_else(|| ParseError::of_text(error, text)))?;
-    solution(file.0, limits.room(text)).map_err(|fault| fault.into_error(text))
+    stated(file.0, limits.room(text)).map_err(|fault| fault.into_error(text))
+}
+
+/// The same solution with every move stated.
+fn expanded(solution: Solution<CompactSchedule>, limits: &Limits) -> Result<Solution, Fault> {
+    let Solution { problem, schedule, bounds, origin } = solution;
+    let ranks = problem.machine().rank_count();
+    let room = limits.expanded();
+    if schedule.expanded_bytes(ranks) > room {
+        let most = room >> 20;
+        let message = format!("expanded, this schedule takes more than {most} MiB: {MEMORY_WORD} allows more");
+        return Err(Fault::new(FormatCode::F010, message));
+    }
+    let schedule = schedule.expand(ranks);
+    Ok(Solution { problem, schedule, bounds, origin })
 }
 
 /// Reads a topology file. The result is in normal form: defaults filled in, failures sorted.
@@ -82,13 +120,31 @@ fn format_fault(text: &str) -> Option<ParseError> {
     Some(ParseError::new(FormatCode::F004, place, &message))
 }
 
-fn solution(file: ScheduleFile, room: u64) -> Result<Solution, Fault> {
+fn stated(file: ScheduleFile, room: u64) -> Result<Stated, Fault> {
     let topology = machine(file.topology.0, room).map_err(|fault| fault.at("topology"))?;
     let groups = groups(&topology, file.groups, file.relays)?;
     let problem = problem(topology, file.collective.0, groups)?;
-    let schedule = schedule(&problem, file.steps).map_err(|fault| fault.at("steps"))?;
     let bounds = bounds(problem.topology(), file.bounds.0).map_err(|fault| fault.at("bounds"))?;
-    Ok(Solution { problem, schedule, bounds, origin: file.origin.map(origin) })
+    let origin = file.origin.map(origin);
+    let (mut patterns, mut steps) = (Vec::new(), Vec::new());
+    for Object(StepEntry { width, pattern, transfers }) in file.steps {
+        if file.exceptions.is_none() && !pattern.is_empty() {
+            let message = "a pattern belongs to the compact form: state `exceptions` too, `[]` if there are none";
+            return Err(Fault::new(FormatCode::F002, message).within(PathItem::Index(steps.len())).at("steps"));
+        }
+        patterns.push((width.get(), pattern));
+        steps.push((width.get(), transfers));
+    }
+    let read = |steps, key| schedule(&problem, steps, key).map_err(|fault| fault.at("steps"));
+    let own = read(steps, "transfers")?;
+    let Some(exceptions) = file.exceptions else {
+        return Ok(Stated::Explicit(Solution { problem, schedule: own, bounds, origin }));
+    };
+    let exceptions = chunk_ids(&problem, exceptions).map_err(|fault| fault.at("exceptions"))?;
+    let exceptions = exceptions.into_iter().map(ChunkId).collect();
+    let compact = CompactSchedule::new(&problem, read(patterns, "pattern")?, own, exceptions);
+    let schedule = compact.map_err(|error| Fault::new(FormatCode::F010, error).at("exceptions"))?;
+    Ok(Stated::Compact(Solution { problem, schedule, bounds, origin }))
 }
 
 pub(super) fn origin(Object(OriginEntry { tool, planner, command, seed }): Object<OriginEntry>) -> Origin {
@@ -185,14 +241,18 @@ fn demand(topology: &Topology, rows: &[Vec<u32>]) -> Result<Demand, Fault> {
     Demand::new(ranks as u32, &rows.concat()).ok_or_else(|| Fault::new(FormatCode::F009, ProblemError::TooManyChunks))
 }
 
-fn schedule(problem: &Problem, steps: Vec<Object<StepEntry>>) -> Result<Schedule, Fault> {
+fn schedule(
+    problem: &Problem,
+    steps: Vec<(u32, Vec<Object<TransferEntry>>)>,
+    list: &'static str,
+) -> Result<Schedule, Fault> {
     let mut builder = Schedule::builder();
-    for (index, Object(step)) in steps.into_iter().enumerate() {
-        builder.step(step.width.get());
+    for (index, (width, transfers)) in steps.into_iter().enumerate() {
+        builder.step(width);
         let within = |fault: Fault, transfer, key| {
-            fault.at(key).within(PathItem::Index(transfer)).at("transfers").within(PathItem::Index(index))
+            fault.at(key).within(PathItem::Index(transfer)).at(list).within(PathItem::Index(index))
         };
-        for (number, Object(transfer)) in step.transfers.into_iter().enumerate() {
+        for (number, Object(transfer)) in transfers.into_iter().enumerate() {
             let end = |entry: &RankEntry, key| {
                 rank(problem.topology(), entry, FormatCode::F003).map_err(|fault| within(fault, number, key))
             };

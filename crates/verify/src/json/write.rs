@@ -9,13 +9,20 @@ use std::fmt::{self, Write};
 use super::FORMAT;
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, Rational, StepsBound, VolumeBound, Window};
 use collsynth_core::collective::{ChunkId, Collective};
-use collsynth_core::schedule::{Op, Origin, Schedule, Solution, Step, Transfer};
+use collsynth_core::schedule::{CompactSchedule, Op, Origin, Schedule, Solution, Step, Transfer};
 use collsynth_core::topology::{FailedLink, GraphLink, RankId, Shape, TopologySpec};
 
 /// The text of a schedule file. O(chunk moves).
 pub fn solution_to_string(solution: &Solution) -> String {
     let mut text =
         String::with_capacity(1024 + 64 * solution.schedule.transfers().len() + 8 * solution.schedule.move_count());
+    write_solution(&mut text, solution).expect("writing to a string cannot fail");
+    text
+}
+
+/// The text of a schedule file in the compact form. O(moves stated).
+pub fn compact_to_string(solution: &Solution<CompactSchedule>) -> String {
+    let mut text = String::with_capacity(1024 + 24 * solution.schedule.stated_moves());
     write_solution(&mut text, solution).expect("writing to a string cannot fail");
     text
 }
@@ -28,14 +35,34 @@ pub fn topology_to_string(spec: &TopologySpec) -> String {
     text
 }
 
-fn write_solution(out: &mut String, solution: &Solution) -> fmt::Result {
+/// What a file says of steps: explicitly, or in the compact form.
+trait Stated {
+    fn write(&self, out: &mut String) -> fmt::Result;
+}
+
+impl Stated for Schedule {
+    fn write(&self, out: &mut String) -> fmt::Result {
+        out.push_str(",\n  \"steps\": ");
+        write_steps(out, self, None)
+    }
+}
+
+impl Stated for CompactSchedule {
+    fn write(&self, out: &mut String) -> fmt::Result {
+        out.push_str(",\n  \"exceptions\": ");
+        write_list(out, ",", self.exceptions())?;
+        out.push_str(",\n  \"steps\": ");
+        write_steps(out, self.own(), Some(self.pattern()))
+    }
+}
+
+fn write_solution<S: Stated>(out: &mut String, solution: &Solution<S>) -> fmt::Result {
     write!(out, "{{\n  \"format\": \"{FORMAT}\",\n  \"topology\": ")?;
     write_topology(out, solution.problem.machine().spec(), "  ")?;
     out.push_str(",\n  \"collective\": ");
     write_collective(out, solution.problem.collective())?;
     write_groups(out, solution.problem.collective())?;
-    out.push_str(",\n  \"steps\": ");
-    write_steps(out, &solution.schedule)?;
+    solution.schedule.write(out)?;
     let Bounds { steps, volume, joint } = &solution.bounds;
     if steps.is_some() || volume.is_some() || !joint.is_empty() {
         out.push_str(",\n  \"bounds\": {");
@@ -149,8 +176,9 @@ pub(super) fn write_groups(out: &mut String, collective: &Collective) -> fmt::Re
     Ok(())
 }
 
-fn write_steps(out: &mut String, schedule: &Schedule) -> fmt::Result {
-    let mut chunks = Vec::new();
+/// The steps of a schedule, each with those of a pattern, if there is one.
+fn write_steps(out: &mut String, schedule: &Schedule, pattern: Option<&Schedule>) -> fmt::Result {
+    let mut patterns = pattern.map(|pattern| (pattern, pattern.steps()));
     out.push('[');
     let mut next = separator("\n    ", ",\n    ");
     for step in schedule.steps() {
@@ -158,18 +186,30 @@ fn write_steps(out: &mut String, schedule: &Schedule) -> fmt::Result {
         if step.width != 1 {
             write!(out, "\"width\": {}, ", step.width)?;
         }
-        out.push_str("\"transfers\": [");
-        let mut next = separator("\n      ", ",\n      ");
-        for transfer in in_order(&step) {
-            chunks.clear();
-            chunks.extend_from_slice(schedule.chunks(transfer));
-            chunks.sort_unstable();
-            out.push_str(next());
-            write_transfer(out, transfer, &chunks)?;
+        if let Some((pattern, step)) = patterns.as_mut().and_then(|(pattern, steps)| Some((*pattern, steps.next()?))) {
+            out.push_str("\"pattern\": ");
+            write_transfers(out, pattern, &step)?;
+            out.push_str(",\n     ");
         }
-        out.push_str(if step.transfers.is_empty() { "]}" } else { "\n    ]}" });
+        out.push_str("\"transfers\": ");
+        write_transfers(out, schedule, &step)?;
+        out.push('}');
     }
     out.write_str(if schedule.step_count() == 0 { "]" } else { "\n  ]" })
+}
+
+fn write_transfers(out: &mut String, schedule: &Schedule, step: &Step<'_>) -> fmt::Result {
+    let mut chunks = Vec::new();
+    out.push('[');
+    let mut next = separator("\n      ", ",\n      ");
+    for transfer in in_order(step) {
+        chunks.clear();
+        chunks.extend_from_slice(schedule.chunks(transfer));
+        chunks.sort_unstable();
+        out.push_str(next());
+        write_transfer(out, transfer, &chunks)?;
+    }
+    out.write_str(if step.transfers.is_empty() { "]" } else { "\n    ]" })
 }
 
 fn write_transfer(out: &mut String, transfer: &Transfer, chunks: &[ChunkId]) -> fmt::Result {

@@ -1,13 +1,12 @@
 //! All checks in sequence.
 
-use std::ops::Range;
-
 use super::Code;
 use super::execute::{self, Shown};
 use super::fact::{Data, Place};
 use super::ledger::Ledger;
 use super::moves::{Move, moves_by_chunk};
 use super::routes::{self, Route};
+use super::scope::Scope;
 use collsynth_core::certificate;
 use collsynth_core::schedule::Solution;
 
@@ -18,16 +17,16 @@ pub(super) struct Decided {
     pub(super) shown: Shown,
 }
 
-/// Checks each transfer on its own, the moves of these chunks, and the bounds.
-pub(super) fn decide(solution: &Solution, chunks: Range<u32>, ledger: &mut Ledger) -> Decided {
+/// Checks each transfer on its own, the moves of the chunks in the scope, and the bounds.
+pub(super) fn decide(solution: &Solution, scope: &Scope<'_>, ledger: &mut Ledger) -> Decided {
     let Solution { problem, schedule, bounds, .. } = solution;
-    let routes = routes::resolve(problem, schedule, ledger);
-    let moves = moves_by_chunk(schedule, &chunks);
+    let routes = routes::resolve(problem, schedule, scope, ledger);
+    let moves = moves_by_chunk(schedule, scope);
     let mut shown = Shown { spoiled: Vec::new(), observed: None };
-    if schedule.move_count() == 0 && !problem.is_trivial() {
+    if scope.moves_nothing(schedule) && !problem.is_trivial() {
         ledger.add(Code::F007, Place::Schedule, || Data::None);
     } else {
-        shown = execute::run(problem, &routes, &moves, chunks, ledger);
+        shown = execute::run(problem, &routes, &moves, scope, ledger);
     }
     if let Some(Err(error)) = bounds.steps.as_ref().map(|bound| certificate::check_steps(problem, bound)) {
         ledger.add(Code::C001, Place::StepsBound, || Data::Unproven(error));

@@ -6,8 +6,6 @@
 //! What a violation delivers is *spoiled*: it moves on, but whatever fails because of it counts as a consequence of
 //! that first cause and is not reported again.
 
-use std::ops::Range;
-
 use super::Code;
 use super::fact::{Data, Fact, Place};
 use super::holdings::{Holdings, Stay};
@@ -16,6 +14,7 @@ use super::moves::Move;
 use super::orders::OrderId;
 use super::report::Observed;
 use super::routes::{Passage, Route};
+use super::scope::Scope;
 use super::values::{ValueId, Values};
 use collsynth_core::collective::{ChunkId, ChunkRule, Combining, Holders};
 use collsynth_core::problem::Problem;
@@ -30,18 +29,18 @@ pub(super) struct Shown {
     pub(super) observed: Option<Observed>,
 }
 
-/// Runs these chunks, given all their moves, sorted, and records what is wrong. A move costs O(1), an addition
+/// Runs the chunks in the scope, given all their moves, sorted, and records what is wrong. A move costs O(1), an addition
 /// O(ranks / 64).
 pub(super) fn run(
     problem: &Problem,
     routes: &[Route],
     moves: &[Move],
-    chunks: Range<u32>,
+    scope: &Scope<'_>,
     ledger: &mut Ledger,
 ) -> Shown {
     let mut execution = Execution::new(problem, routes, ledger);
     let mut rest = moves;
-    for chunk in chunks.map(ChunkId) {
+    for chunk in scope.chunks() {
         let length = rest.iter().take_while(|one| one.chunk() == chunk).count();
         let (mine, others) = rest.split_at(length);
         // A move adds at most once; growing arrays count twice.
@@ -52,7 +51,7 @@ pub(super) fn run(
         execution.run_chunk(chunk, mine);
         rest = others;
     }
-    let held = execution.holdings.peak(problem);
+    let held = scope.is_whole().then(|| execution.holdings.peak(problem)).flatten();
     let sums = execution.values.orders().sums();
     Shown { spoiled: execution.spoiled_by_transfer, observed: held.map(|held| Observed { held, sums }) }
 }

@@ -46,11 +46,12 @@ pub(super) enum Data {
     Times(usize),
     /// L001: the link, and the transfer that already uses it, counted within the step.
     Busy(LinkId, usize),
-    /// L002: the link, the width of the step, and the number of chunks that fit.
+    /// L002: the link, the width of the step, and the numbers of chunks that fit and that there are.
     Full {
         link: LinkId,
         width: u32,
         room: u64,
+        chunks: u64,
     },
     /// D002: the last transfer whose delivery is still at its receiver.
     LastArrival(Option<usize>),

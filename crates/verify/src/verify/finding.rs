@@ -15,7 +15,7 @@ pub struct Finding {
     pub step: Option<u32>,
     /// The transfer, counted from 0 within its step.
     pub transfer: Option<usize>,
-    /// The chunk's index within the transfer, from 0.
+    /// The chunk's index within the transfer, from 0; `None` if the schedule is in the compact form.
     pub chunk_index: Option<usize>,
     /// The sender.
     pub from: Option<RankId>,

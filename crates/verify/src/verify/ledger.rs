@@ -55,6 +55,11 @@ impl Ledger {
         }
     }
 
+    /// The places of what was kept.
+    pub(super) fn places(&self) -> impl Iterator<Item = Place> + '_ {
+        self.violations.values().chain(self.warnings.values()).map(|fact| fact.place)
+    }
+
     /// The report. `spoiled` has the consequences of each transfer without a link, `finding` makes sentences; neither
     /// changes what is counted.
     pub(super) fn into_report(

@@ -31,6 +31,7 @@
 //! not depend on it.
 
 mod code;
+mod compact;
 mod decide;
 mod diagnosis;
 mod execute;
@@ -43,10 +44,12 @@ mod options;
 mod orders;
 mod report;
 mod routes;
+mod scope;
 mod values;
 mod verified;
 
 pub use code::Code;
+pub use compact::verify_compact;
 pub use finding::{Finding, Hop, Trace};
 pub use holdings::Peak;
 pub use options::Options;
@@ -59,6 +62,7 @@ use std::ops::Range;
 use decide::decide;
 use diagnosis::Scene;
 use ledger::Ledger;
+use scope::Scope;
 
 use collsynth_core::schedule::Solution;
 
@@ -86,21 +90,21 @@ use collsynth_core::schedule::Solution;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn verify(solution: &Solution, options: &Options) -> Report {
-    judge(solution, options, 0..solution.problem.chunk_count())
+    judge(solution, options, &Scope::Range(0..solution.problem.chunk_count()))
 }
 
 /// Every violation of the transfers on their own and of these chunks, by number. Other chunks are not executed: finding
 /// nothing does not mean that the schedule holds.
 pub fn violations_of(solution: &Solution, chunks: Range<u32>) -> Vec<Finding> {
     let chunks = chunks.start..chunks.end.min(solution.problem.chunk_count());
-    judge(solution, &Options { max_errors: usize::MAX, ..Options::default() }, chunks).violations
+    judge(solution, &Options { max_errors: usize::MAX, ..Options::default() }, &Scope::Range(chunks)).violations
 }
 
 /// Decides, then puts the facts into sentences.
-fn judge(solution: &Solution, options: &Options, chunks: Range<u32>) -> Report {
+fn judge(solution: &Solution, options: &Options, scope: &Scope<'_>) -> Report {
     let mut ledger = Ledger::new(options.max_errors, options.memory);
-    let decided = decide(solution, chunks, &mut ledger);
-    let scene = Scene::new(solution, &decided.routes, &decided.moves);
+    let decided = decide(solution, scope, &mut ledger);
+    let scene = Scene::new(solution, &decided.routes, &decided.moves, scope.is_whole());
     ledger.into_report(&decided.shown.spoiled, decided.shown.observed, |fact| scene.finding(fact))
 }
 

@@ -1,7 +1,6 @@
 //! What each transfer does to each of its chunks, sorted by chunk.
 
-use std::ops::Range;
-
+use super::scope::Scope;
 use collsynth_core::collective::ChunkId;
 use collsynth_core::schedule::Schedule;
 
@@ -24,11 +23,11 @@ impl Move {
     }
 }
 
-/// Every move of these chunks, sorted. O(moves * log(moves)).
-pub(super) fn moves_by_chunk(schedule: &Schedule, chunks: &Range<u32>) -> Vec<Move> {
+/// Every move of the chunks in the scope, sorted. O(moves * log(moves)).
+pub(super) fn moves_by_chunk(schedule: &Schedule, scope: &Scope<'_>) -> Vec<Move> {
     let mut moves = Vec::with_capacity(schedule.move_count());
     for (index, transfer) in schedule.transfers().iter().enumerate() {
-        let known = schedule.chunks(transfer).iter().filter(|chunk| chunks.contains(&chunk.0));
+        let known = schedule.chunks(transfer).iter().filter(|&&chunk| scope.contains(chunk));
         moves.extend(known.map(|&chunk| Move::new(chunk, index)));
     }
     moves.sort_unstable();

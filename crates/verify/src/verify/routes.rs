@@ -3,6 +3,7 @@
 use super::Code;
 use super::fact::{Data, Place};
 use super::ledger::Ledger;
+use super::scope::Scope;
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule, Step, Transfer};
@@ -33,20 +34,20 @@ pub(super) enum Passage {
 
 /// Finds the link of every transfer and records what is wrong with transfers, steps and chunk ids on their own (T001 to
 /// T003, L001, L002, F005, W001 for empty transfers, W004). O(transfers * links of a rank + moves).
-pub(super) fn resolve(problem: &Problem, schedule: &Schedule, ledger: &mut Ledger) -> Vec<Route> {
+pub(super) fn resolve(problem: &Problem, schedule: &Schedule, scope: &Scope<'_>, ledger: &mut Ledger) -> Vec<Route> {
     let topology = problem.machine();
     let mut routes = Vec::with_capacity(schedule.transfers().len());
     let mut used_by: Vec<Option<(u32, usize)>> = vec![None; topology.links().len()];
     for step in schedule.steps() {
-        if step.transfers.is_empty() {
+        if scope.is_idle(&step) {
             let place = Place::InStep { step: step.number, transfer: None, chunk: None };
             ledger.add(Code::W004, place, || Data::None);
         }
-        for (number, transfer) in step.transfers.iter().enumerate() {
-            let at = At { step, number, transfer };
+        for (index, transfer) in step.transfers.iter().enumerate() {
+            let at = At { step, index, number: scope.number(&step, index) };
             let passage = match find_link(topology, transfer) {
                 Ok(link) => {
-                    check_room(problem, schedule, &at, link, &mut used_by, ledger);
+                    check_room(problem, scope.carried(schedule, &step, index), &at, link, &mut used_by, ledger);
                     Passage::Open
                 }
                 Err(code) => {
@@ -61,7 +62,7 @@ pub(super) fn resolve(problem: &Problem, schedule: &Schedule, ledger: &mut Ledge
                 }
             }
             let Transfer { from, to, op, .. } = *transfer;
-            routes.push(Route { step: step.number, number: number as u32, from, to, op, passage });
+            routes.push(Route { step: step.number, number: at.number as u32, from, to, op, passage });
         }
     }
     routes
@@ -70,18 +71,20 @@ pub(super) fn resolve(problem: &Problem, schedule: &Schedule, ledger: &mut Ledge
 /// A transfer in its step.
 struct At<'a> {
     step: Step<'a>,
+    /// Among the transfers of the schedule that is run.
+    index: usize,
+    /// Among those of the schedule that is judged.
     number: usize,
-    transfer: &'a Transfer,
 }
 
 impl At<'_> {
     fn place(&self, chunk: Option<ChunkId>) -> Place {
-        Place::InStep { step: self.step.number, transfer: Some(self.step.first_transfer + self.number), chunk }
+        Place::InStep { step: self.step.number, transfer: Some(self.step.first_transfer + self.index), chunk }
     }
 }
 
 /// The live link of a transfer, or the code that says why it has none.
-fn find_link(topology: &Topology, transfer: &Transfer) -> Result<LinkId, Code> {
+pub(super) fn find_link(topology: &Topology, transfer: &Transfer) -> Result<LinkId, Code> {
     if !topology.is_alive(transfer.from) || !topology.is_alive(transfer.to) {
         return Err(Code::T001);
     }
@@ -102,7 +105,7 @@ pub(super) fn links_that_fit<'a>(topology: &'a Topology, transfer: &'a Transfer)
 
 fn check_room(
     problem: &Problem,
-    schedule: &Schedule,
+    chunks: u64,
     at: &At<'_>,
     link: LinkId,
     used_by: &mut [Option<(u32, usize)>],
@@ -113,10 +116,9 @@ fn check_room(
         Some((busy, other)) if busy == step => ledger.add(Code::L001, at.place(None), || Data::Busy(link, other)),
         _ => used_by[link.index()] = Some((step, at.number)),
     }
-    let chunks = schedule.chunks(at.transfer).len();
     let room = u64::from(width) * u64::from(problem.topology().link(link).capacity);
-    if chunks as u64 > room {
-        ledger.add(Code::L002, at.place(None), || Data::Full { link, width, room });
+    if chunks > room {
+        ledger.add(Code::L002, at.place(None), || Data::Full { link, width, room, chunks });
     }
     if chunks == 0 {
         ledger.add(Code::W001, at.place(None), || Data::None);

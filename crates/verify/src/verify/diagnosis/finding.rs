@@ -30,7 +30,9 @@ impl Scene<'_> {
                     let route = self.routes[transfer];
                     finding.transfer = Some(route.number as usize);
                     (finding.from, finding.to) = (Some(route.from), Some(route.to));
-                    finding.chunk_index = chunk.and_then(|chunk| self.chunk_index(code, transfer, chunk, &data));
+                    finding.chunk_index = chunk
+                        .filter(|_| self.is_whole)
+                        .and_then(|chunk| self.chunk_index(code, transfer, chunk, &data));
                     finding.trace = chunk
                         .filter(|_| code == Code::D001)
                         .map(|chunk| self.trace_of_send(chunk, route, self.moves(chunk)));

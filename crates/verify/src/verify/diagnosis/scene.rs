@@ -13,6 +13,8 @@ pub(in super::super) struct Scene<'a> {
     pub(super) schedule: &'a Schedule,
     pub(super) routes: &'a [Route],
     moves: &'a [Move],
+    /// Does the schedule have all chunks of each transfer?
+    pub(super) is_whole: bool,
 }
 
 /// The most ranks a sentence lists.
@@ -20,8 +22,13 @@ const LISTED: usize = 4;
 
 impl<'a> Scene<'a> {
     /// `moves` has, sorted, those of all chunks with findings.
-    pub(in super::super) fn new(solution: &'a Solution, routes: &'a [Route], moves: &'a [Move]) -> Self {
-        Self { problem: &solution.problem, schedule: &solution.schedule, routes, moves }
+    pub(in super::super) fn new(
+        solution: &'a Solution,
+        routes: &'a [Route],
+        moves: &'a [Move],
+        is_whole: bool,
+    ) -> Self {
+        Self { problem: &solution.problem, schedule: &solution.schedule, routes, moves, is_whole }
     }
 
     /// All moves of a chunk, in the order of the schedule.

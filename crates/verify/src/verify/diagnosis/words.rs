@@ -18,9 +18,8 @@ impl Scene<'_> {
             Data::Busy(link, other) => {
                 format!("link {} is already used in step {step}, by transfers[{other}]", topology.link_label(link))
             }
-            Data::Full { link, width, room } => format!(
-                "{} chunks over link {}, which takes {room} in step {step} (width {width}, capacity {})",
-                self.schedule.chunks(transfer).len(),
+            Data::Full { link, width, room, chunks } => format!(
+                "{chunks} chunks over link {}, which takes {room} in step {step} (width {width}, capacity {})",
                 topology.link_label(link),
                 topology.link(link).capacity
             ),

@@ -1,0 +1,396 @@
+//! The compact form: a pattern, translated over the torus, and moves of their own for exceptions.
+//!
+//! On an intact torus, planners make the schedule of rank 0's chunks and translate it to all ranks. A failure touches
+//! few of them: those are the *exceptions*, and the *pattern* serves for all others.
+//!
+//! ```text
+//!   pattern     step 1   0 -> 1  the chunk 0>2        every rank r: r -> r+1  the chunk r>r+2
+//!               step 2   1 -> 2  the chunk 0>2                      r+1 -> r+2
+//!   exceptions  3>1                                   not these
+//!   own moves   step 1   3 -> 2  the chunk 3>1        but these
+//! ```
+//!
+//! What it means is the *expanded* schedule: in each step, one transfer for each sender, receiver, direction and
+//! operation that occur, sorted so, with its chunks ascending.
+
+use std::collections::BTreeMap;
+
+use thiserror::Error;
+
+use super::{Op, Schedule, ScheduleBuilder, Transfer, Translation};
+use crate::collective::{ChunkId, ChunkSet};
+use crate::problem::Problem;
+use crate::topology::{Direction, RankId};
+
+/// More chunk moves, or transfers, than any expanded schedule may have.
+const MOST_MOVES: u64 = 1 << 32;
+
+/// A schedule in the compact form, for one problem.
+#[derive(Clone, Debug)]
+pub struct CompactSchedule {
+    pattern: Schedule,
+    own: Schedule,
+    exceptions: Vec<ChunkId>,
+    is_exception: ChunkSet,
+    translation: Translation,
+}
+
+/// Why a pattern and exceptions are no schedule in the compact form.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+#[non_exhaustive]
+pub enum CompactError {
+    #[error(
+        "a pattern needs a torus that looks the same from every rank, all ranks in one group, and all_to_all, \
+         all_gather, all_reduce_gathered, reduce_scatter, or all_reduce in a multiple of as many parts as ranks"
+    )]
+    NotTranslatable,
+    #[error("the pattern moves chunk {0}, which does not belong to rank 0")]
+    NotOfRankZero(ChunkId),
+    #[error("the pattern names rank {0}, which is out of range")]
+    RankOutOfRange(RankId),
+    #[error("the exceptions are to be ascending and in range, each once: see chunk {0}")]
+    ExceptionOrder(ChunkId),
+    #[error("chunk {0} has moves of its own, but is no exception")]
+    NoException(ChunkId),
+    #[error("the pattern and the moves of the exceptions differ in their steps or widths")]
+    Steps,
+    #[error("expanded, the schedule has more than {MOST_MOVES} moves or transfers")]
+    TooManyMoves,
+}
+
+/// One transfer of the expanded schedule, by where its chunks come from.
+#[derive(Clone, Copy, Debug)]
+pub struct Slot<'a> {
+    /// The step, from 1.
+    pub step: u32,
+    /// The sender.
+    pub from: RankId,
+    /// The receiver.
+    pub to: RankId,
+    /// The direction, where stated.
+    pub via: Option<Direction>,
+    /// What happens on arrival.
+    pub op: Op,
+    /// What the pattern sends here, exceptions included.
+    pub sources: &'a [Source<'a>],
+    /// What the moves of exceptions send here.
+    pub own: &'a [ChunkId],
+}
+
+/// Chunks of rank 0 that the pattern sends in a direction.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// Their sender.
+    pub from: RankId,
+    /// The chunks.
+    pub chunks: &'a [ChunkId],
+}
+
+/// Receiver, direction and operation; of the pattern's transfers, the receiver as seen from the sender.
+type Way = (RankId, Option<Direction>, Op);
+
+impl CompactSchedule {
+    /// A schedule for a problem. The pattern moves chunks of rank 0, as if no link or rank had failed; `own` moves only
+    /// exceptions. Both have the same steps and widths.
+    ///
+    /// # Errors
+    ///
+    /// A [`CompactError`]. Whether the schedule holds is for the verifier to decide.
+    pub fn new(
+        problem: &Problem,
+        pattern: Schedule,
+        own: Schedule,
+        exceptions: Vec<ChunkId>,
+    ) -> Result<Self, CompactError> {
+        let translation = Translation::new(problem).ok_or(CompactError::NotTranslatable)?;
+        let ranks = problem.machine().rank_count();
+        let chunks = problem.chunk_count();
+        if !pattern.widths().eq(own.widths()) {
+            return Err(CompactError::Steps);
+        }
+        if let Some(&chunk) = pattern.chunks.iter().find(|chunk| chunk.0 >= translation.chunks_of_rank()) {
+            return Err(CompactError::NotOfRankZero(chunk));
+        }
+        let ends = pattern.transfers().iter().flat_map(|transfer| [transfer.from, transfer.to]);
+        if let Some(rank) = ends.into_iter().find(|rank| rank.index() >= ranks) {
+            return Err(CompactError::RankOutOfRange(rank));
+        }
+        let mut is_exception = ChunkSet::new(if exceptions.is_empty() { 0 } else { chunks as usize });
+        for (index, &chunk) in exceptions.iter().enumerate() {
+            if chunk.0 >= chunks || (index > 0 && exceptions[index - 1] >= chunk) {
+                return Err(CompactError::ExceptionOrder(chunk));
+            }
+            is_exception.insert(chunk);
+        }
+        if let Some(&chunk) = own.chunks.iter().find(|&&chunk| !is_exception.holds(chunk)) {
+            return Err(CompactError::NoException(chunk));
+        }
+        let each = (pattern.move_count() + pattern.transfers().len()) as u64;
+        if each * ranks as u64 + own.move_count() as u64 >= MOST_MOVES {
+            return Err(CompactError::TooManyMoves);
+        }
+        Ok(Self { pattern, own, exceptions, is_exception, translation })
+    }
+
+    /// What the chunks of rank 0 do where nothing failed.
+    pub fn pattern(&self) -> &Schedule {
+        &self.pattern
+    }
+
+    /// The moves of the exceptions.
+    pub fn own(&self) -> &Schedule {
+        &self.own
+    }
+
+    /// The chunks that do not follow the pattern, ascending.
+    pub fn exceptions(&self) -> &[ChunkId] {
+        &self.exceptions
+    }
+
+    /// Is this chunk an exception? O(1).
+    pub fn is_exception(&self, chunk: ChunkId) -> bool {
+        self.is_exception.holds(chunk)
+    }
+
+    /// The translations of its torus.
+    pub fn translation(&self) -> &Translation {
+        &self.translation
+    }
+
+    /// Visits the transfers of the expanded schedule in order, with those that have no chunk left but exceptions of the
+    /// pattern. O(transfers), without the chunks.
+    pub fn for_each_slot(&self, ranks: usize, mut visit: impl FnMut(&Slot<'_>)) {
+        for (step, own) in self.pattern.steps().zip(self.own.steps()) {
+            let mut ways: BTreeMap<Way, Vec<Source<'_>>> = BTreeMap::new();
+            for transfer in step.transfers {
+                let towards = self.translation.between(transfer.from, transfer.to);
+                let source = Source { from: transfer.from, chunks: self.pattern.chunks(transfer) };
+                ways.entry((towards, transfer.via, transfer.op)).or_default().push(source);
+            }
+            let ways: Vec<(Way, Vec<Source<'_>>)> = ways.into_iter().collect();
+            let mut moved: BTreeMap<(RankId, Way), Vec<ChunkId>> = BTreeMap::new();
+            for transfer in own.transfers {
+                let key = (transfer.from, (transfer.to, transfer.via, transfer.op));
+                moved.entry(key).or_default().extend_from_slice(self.own.chunks(transfer));
+            }
+            let mut moved = moved.into_iter().peekable();
+            let mut here: Vec<(Way, &[Source<'_>], Vec<ChunkId>)> = Vec::new();
+            for from in (0..ranks as u32).map(RankId) {
+                here.clear();
+                for ((towards, via, op), sources) in &ways {
+                    here.push(((self.translation.rank(*towards, from), *via, *op), sources, Vec::new()));
+                }
+                while let Some(((_, way), chunks)) = moved.next_if(|((sender, _), _)| *sender <= from) {
+                    match here.iter_mut().find(|(other, ..)| *other == way) {
+                        Some((.., own)) => *own = chunks,
+                        None => here.push((way, &[], chunks)),
+                    }
+                }
+                here.sort_by_key(|(way, ..)| *way);
+                for ((to, via, op), sources, own) in &here {
+                    visit(&Slot { step: step.number, from, to: *to, via: *via, op: *op, sources, own });
+                }
+            }
+            // Senders out of range come last.
+            for ((from, (to, via, op)), own) in moved {
+                visit(&Slot { step: step.number, from, to, via, op, sources: &[], own: &own });
+            }
+        }
+    }
+
+    /// The chunks of a slot, in no particular order.
+    pub fn chunks<'a>(&'a self, slot: &Slot<'a>) -> impl Iterator<Item = ChunkId> + 'a {
+        let from = slot.from;
+        let translated = slot.sources.iter().flat_map(move |source| {
+            let by = self.translation.between(source.from, from);
+            source.chunks.iter().map(move |&chunk| self.translation.chunk(chunk, by))
+        });
+        translated.filter(|&chunk| !self.is_exception(chunk)).chain(slot.own.iter().copied())
+    }
+
+    /// The number of moves in the file, not of the expanded schedule.
+    pub fn stated_moves(&self) -> usize {
+        self.pattern.move_count() + self.own.move_count()
+    }
+
+    /// An upper bound on the bytes that the expanded schedule takes.
+    pub fn expanded_bytes(&self, ranks: usize) -> u64 {
+        let bytes = |schedule: &Schedule| {
+            size_of::<ChunkId>() * schedule.move_count() + size_of::<Transfer>() * schedule.transfers().len()
+        };
+        bytes(&self.pattern) as u64 * ranks as u64 + bytes(&self.own) as u64
+    }
+
+    /// The expanded schedule. O(moves), and sorting the chunks of each transfer.
+    pub fn expand(&self, ranks: usize) -> Schedule {
+        let mut builder = Schedule::builder();
+        self.expand_into(ranks, &mut builder);
+        builder.finish()
+    }
+
+    fn expand_into(&self, ranks: usize, builder: &mut ScheduleBuilder) {
+        let widths: Vec<u32> = self.pattern.widths().collect();
+        let mut begun = 0;
+        let mut chunks = Vec::new();
+        self.for_each_slot(ranks, |slot| {
+            while begun < slot.step {
+                builder.step(widths[begun as usize]);
+                begun += 1;
+            }
+            chunks.clear();
+            chunks.extend(self.chunks(slot));
+            chunks.sort_unstable();
+            if !chunks.is_empty() {
+                builder.transfer(slot.from, slot.to, slot.via, slot.op, chunks.iter().copied());
+            }
+        });
+        widths[begun as usize..].iter().for_each(|&width| {
+            builder.step(width);
+        });
+    }
+
+    /// Finds the pattern in a schedule: of each chunk of rank 0, the moves that most of its translations make; the
+    /// others are exceptions. `None` if the problem has no translations. Expanded, the result has the same moves.
+    ///
+    /// O(moves log moves).
+    pub fn find(problem: &Problem, schedule: &Schedule) -> Option<Self> {
+        let translation = Translation::new(problem)?;
+        let ranks = problem.machine().rank_count();
+        if schedule.transfers().iter().any(|transfer| transfer.from.index() >= ranks || transfer.to.index() >= ranks) {
+            return None;
+        }
+        let step_of: Vec<u32> =
+            schedule.steps().flat_map(|step| step.transfers.iter().map(move |_| step.number)).collect();
+        let mut moves: Vec<(ChunkId, u32)> = Vec::with_capacity(schedule.move_count());
+        for (index, transfer) in (0..).zip(schedule.transfers()) {
+            moves.extend(schedule.chunks(transfer).iter().map(|&chunk| (chunk, index)));
+        }
+        moves.sort_unstable();
+        let chunks = problem.chunk_count();
+        if moves.last().is_some_and(|last| last.0.0 >= chunks) {
+            return None;
+        }
+        let mut first = vec![0; chunks as usize + 1];
+        moves.iter().for_each(|(chunk, _)| first[chunk.index() + 1] += 1);
+        (1..first.len()).for_each(|at| first[at] += first[at - 1]);
+        // A chunk's moves as seen from the rank it belongs to.
+        let seen = |chunk: ChunkId| -> Vec<(u32, RankId, Way)> {
+            let owner = translation.owner(chunk);
+            let mut seen: Vec<_> = moves[first[chunk.index()]..first[chunk.index() + 1]]
+                .iter()
+                .map(|&(_, index)| {
+                    let transfer = &schedule.transfers()[index as usize];
+                    let [from, to] = [transfer.from, transfer.to].map(|rank| translation.between(owner, rank));
+                    (step_of[index as usize], from, (to, transfer.via, transfer.op))
+                })
+                .collect();
+            seen.sort_unstable();
+            seen
+        };
+        let mut patterns: BTreeMap<(u32, RankId, Way), Vec<ChunkId>> = BTreeMap::new();
+        let mut is_exception = ChunkSet::new(chunks as usize);
+        let mut exceptions = Vec::new();
+        for chunk in (0..translation.chunks_of_rank()).map(ChunkId) {
+            let all = || (0..ranks as u32).map(|by| translation.chunk(chunk, RankId(by)));
+            let mut votes: BTreeMap<Vec<(u32, RankId, Way)>, usize> = BTreeMap::new();
+            all().for_each(|chunk| *votes.entry(seen(chunk)).or_default() += 1);
+            let (pattern, _) = votes.into_iter().rev().max_by_key(|(_, votes)| *votes)?;
+            let different: Vec<ChunkId> = all().filter(|&chunk| seen(chunk) != pattern).collect();
+            exceptions.extend(different.into_iter().filter(|&chunk| is_exception.insert(chunk)));
+            pattern.into_iter().for_each(|one| patterns.entry(one).or_default().push(chunk));
+        }
+        exceptions.sort_unstable();
+        let (mut pattern, mut own) = (Schedule::builder(), Schedule::builder());
+        let mut patterns = patterns.into_iter().peekable();
+        for step in schedule.steps() {
+            pattern.step(step.width);
+            while let Some(((_, from, (to, via, op)), chunks)) = patterns.next_if(|((at, ..), _)| *at == step.number) {
+                pattern.transfer(from, to, via, op, chunks);
+            }
+            own.step(step.width);
+            for transfer in step.transfers {
+                let chunks = schedule.chunks(transfer).iter().copied().filter(|&chunk| is_exception.holds(chunk));
+                let mut chunks = chunks.peekable();
+                if chunks.peek().is_some() {
+                    own.transfer(transfer.from, transfer.to, transfer.via, transfer.op, chunks);
+                }
+            }
+        }
+        Self::new(problem, pattern.finish(), own.finish(), exceptions).ok()
+    }
+}
+
+impl PartialEq for CompactSchedule {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.pattern, &self.own, &self.exceptions) == (&other.pattern, &other.own, &other.exceptions)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CompactError, CompactSchedule};
+    use crate::collective::{ChunkId, Collective, Kind};
+    use crate::problem::Problem;
+    use crate::schedule::{Op, Schedule};
+    use crate::topology::{RankId, Topology};
+
+    /// An all-to-all on a ring of 3, without the cable between ranks 0 and 1: two messages go around.
+    fn problem() -> Problem {
+        let ring = Topology::torus(&[3]).unwrap().fail_cable(0, 1).unwrap();
+        Problem::new(ring, Collective::new(Kind::AllToAll)).unwrap()
+    }
+
+    fn explicit() -> Schedule {
+        let moves: [&[(u32, u32, u32)]; 2] = [&[(0, 2, 2), (1, 2, 5), (2, 0, 6), (2, 1, 7)], &[(0, 2, 1), (1, 2, 3)]];
+        let mut builder = Schedule::builder();
+        for step in moves {
+            builder.step(1);
+            for &(from, to, chunk) in step {
+                builder.transfer(RankId(from), RankId(to), None, Op::Copy, [ChunkId(chunk)]);
+            }
+        }
+        builder.step(1);
+        builder.transfer(RankId(2), RankId(0), None, Op::Copy, [ChunkId(3)]);
+        builder.transfer(RankId(2), RankId(1), None, Op::Copy, [ChunkId(1)]);
+        builder.finish()
+    }
+
+    #[test]
+    fn the_pattern_is_what_most_do() {
+        let compact = CompactSchedule::find(&problem(), &explicit()).unwrap();
+        assert_eq!(compact.exceptions(), [ChunkId(1), ChunkId(3)]);
+        assert_eq!((compact.pattern().move_count(), compact.own().move_count()), (2, 4));
+        assert_eq!(compact.expand(3), explicit());
+        let same = CompactSchedule::new(
+            &problem(),
+            compact.pattern().clone(),
+            compact.own().clone(),
+            compact.exceptions().to_vec(),
+        );
+        assert_eq!(same.as_ref(), Ok(&compact));
+    }
+
+    #[test]
+    fn what_is_no_compact_form_is_refused() {
+        let steps = |moves: &[(u32, u32, u32)]| {
+            let mut builder = Schedule::builder();
+            builder.step(1);
+            for &(from, to, chunk) in moves {
+                builder.transfer(RankId(from), RankId(to), None, Op::Copy, [ChunkId(chunk)]);
+            }
+            builder.finish()
+        };
+        let try_it = |pattern: &[(u32, u32, u32)], own: &[(u32, u32, u32)], exceptions: &[u32]| {
+            let exceptions = exceptions.iter().copied().map(ChunkId).collect();
+            CompactSchedule::new(&problem(), steps(pattern), steps(own), exceptions).unwrap_err()
+        };
+        assert_eq!(try_it(&[(0, 1, 3)], &[], &[]), CompactError::NotOfRankZero(ChunkId(3)));
+        assert_eq!(try_it(&[(0, 3, 1)], &[], &[]), CompactError::RankOutOfRange(RankId(3)));
+        assert_eq!(try_it(&[], &[], &[4, 4]), CompactError::ExceptionOrder(ChunkId(4)));
+        assert_eq!(try_it(&[], &[], &[9]), CompactError::ExceptionOrder(ChunkId(9)));
+        assert_eq!(try_it(&[], &[(0, 1, 4)], &[3]), CompactError::NoException(ChunkId(4)));
+        let none = Schedule::default();
+        assert_eq!(CompactSchedule::new(&problem(), steps(&[]), none, vec![]), Err(CompactError::Steps));
+    }
+}

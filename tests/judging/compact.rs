@@ -1,0 +1,255 @@
+//! The compact form: its verdict is that on the expanded schedule, whatever is wrong with pattern or exceptions.
+//!
+//! The schedules are made here, at random: a tree for each chunk of rank 0 on the intact machine, trees of their own for
+//! exceptions on the machine with its failures, and mutations of both.
+
+use std::collections::BTreeSet;
+
+use fastrand::Rng;
+
+use collsynth::certificate::Bounds;
+use collsynth::collective::{ChunkId, Collective, Combining, Kind, Pattern};
+use collsynth::format::json::{Stated, compact_to_string, parse_solution, parse_stated_within, solution_to_string};
+use collsynth::limits::Limits;
+use collsynth::problem::Problem;
+use collsynth::schedule::{CompactSchedule, Op, Schedule, Solution, Translation};
+use collsynth::topology::{DimRef, Direction, FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use collsynth::verify::{Code, Finding, Options, Report, verify, verify_compact};
+
+const CASES: u64 = 4000;
+
+/// A move: step from 0, sender, receiver, direction where two links join them, operation, chunk.
+type Move = (u32, RankId, RankId, Option<Direction>, Op, ChunkId);
+
+fn random_machine(rng: &mut Rng) -> TopologySpec {
+    let extents: &[&[u32]] = &[&[2], &[3], &[4], &[5], &[2, 3], &[3, 3], &[4, 2], &[2, 2, 2]];
+    let mut torus = Torus::new(extents[rng.usize(..extents.len())]);
+    match rng.u8(..4) {
+        // Two cables between the same ranks.
+        0 => torus.wrap = vec![true; torus.extents.len()],
+        1 => torus = Torus::twisted(&[2, 4]).expect("doubled"),
+        _ => {}
+    }
+    TopologySpec::new(Shape::Torus(torus))
+}
+
+fn with_failures(mut spec: TopologySpec, rng: &mut Rng) -> TopologySpec {
+    let intact = Topology::new(spec.clone()).expect("a torus");
+    for _ in 0..rng.usize(..3) {
+        let link = &intact.links()[rng.usize(..intact.links().len())];
+        let failed =
+            FailedLink { from: link.from, to: link.to, dim: link.direction.map(DimRef::Direction), both: rng.bool() };
+        let mut more = spec.clone();
+        match rng.u8(..4) {
+            0 => more.failed_ranks = [more.failed_ranks, vec![link.from]].concat(),
+            _ => more.failed_links.push(failed),
+        }
+        if Topology::new(more.clone()).is_ok() {
+            spec = more;
+        }
+    }
+    spec
+}
+
+/// A chunk's moves along random trees, as far as they reach.
+fn moves_of(problem: &Problem, chunk: ChunkId, rng: &mut Rng) -> Vec<Move> {
+    let machine = problem.topology();
+    let rule = problem.rule(chunk);
+    let (before, after): (Vec<RankId>, Vec<RankId>) =
+        (problem.holders(rule.before).collect(), problem.holders(rule.after).collect());
+    let (Some(&center), false) = (if before.len() == 1 { &before } else { &after }.first(), after.is_empty()) else {
+        return Vec::new();
+    };
+    let grow = |needed: &[RankId], rng: &mut Rng| {
+        let mut reached = vec![(center, None, 0)];
+        loop {
+            let mut next: Vec<_> = machine
+                .live_links()
+                .map(|id| machine.link(id))
+                .filter(|link| {
+                    let has = |rank| reached.iter().any(|&(reached, ..)| reached == rank);
+                    has(link.from) && !has(link.to)
+                })
+                .collect();
+            if next.is_empty() || needed.iter().all(|&rank| reached.iter().any(|&(reached, ..)| reached == rank)) {
+                break;
+            }
+            let link = next.swap_remove(rng.usize(..next.len()));
+            let depth = reached.iter().find(|&&(rank, ..)| rank == link.from).expect("reached").2 + 1;
+            reached.push((link.to, Some(link), depth));
+        }
+        // Only what leads to ranks that need it.
+        while let Some(leaf) = reached.iter().rposition(|&(rank, link, _)| {
+            link.is_some()
+                && !needed.contains(&rank)
+                && !reached.iter().any(|&(_, other, _)| other.is_some_and(|other| other.from == rank))
+        }) {
+            reached.remove(leaf);
+        }
+        reached
+    };
+    let mut moves = Vec::new();
+    let via = |from: RankId, to: RankId, direction: Option<Direction>| {
+        direction.filter(|_| machine.links_between(from, to).count() > 1)
+    };
+    let mut first = rng.u32(..2);
+    if problem.collective().kind.combining() == Combining::Sum {
+        let tree = grow(&before, rng);
+        let depth = tree.iter().map(|&(.., depth)| depth).max().unwrap_or(0);
+        for (_, link, at) in tree.iter().filter_map(|&(rank, link, at)| Some((rank, link?, at))) {
+            let back = link.direction.map(Direction::opposite);
+            moves.push((first + depth - at, link.to, link.from, via(link.to, link.from, back), Op::Reduce, chunk));
+        }
+        first += depth;
+    }
+    if problem.collective().kind.pattern() != Pattern::EveryToOne {
+        for (_, link, at) in grow(&after, rng).iter().filter_map(|&(rank, link, at)| Some((rank, link?, at))) {
+            moves.push((first + at - 1, link.from, link.to, via(link.from, link.to, link.direction), Op::Copy, chunk));
+        }
+    }
+    moves
+}
+
+fn schedule(mut moves: Vec<Move>, widths: &[u32]) -> Schedule {
+    moves.sort_unstable();
+    let mut builder = Schedule::builder();
+    for (step, &width) in (0..).zip(widths) {
+        builder.step(width);
+        let of_step: Vec<Move> = moves.iter().copied().filter(|one| one.0 == step).collect();
+        for same in of_step.chunk_by(|a, b| (a.1, a.2, a.3, a.4) == (b.1, b.2, b.3, b.4)) {
+            let (_, from, to, via, op, _) = same[0];
+            builder.transfer(from, to, via, op, same.iter().map(|one| one.5));
+        }
+    }
+    builder.finish()
+}
+
+fn mutate(moves: &mut Vec<Move>, ranks: u32, chunks: u32, rng: &mut Rng) {
+    if moves.is_empty() {
+        return;
+    }
+    let at = rng.usize(..moves.len());
+    match rng.u8(..6) {
+        0 => drop(moves.remove(at)),
+        1 => moves[at].0 = moves[at].0.saturating_sub(1),
+        2 => moves[at].2 = RankId(rng.u32(..ranks)),
+        3 => moves[at].4 = if moves[at].4 == Op::Copy { Op::Reduce } else { Op::Copy },
+        4 => moves[at].5 = ChunkId(rng.u32(..chunks)),
+        _ => moves.push(moves[at]),
+    }
+}
+
+/// A random schedule in the compact form, right or wrong.
+fn random_case(rng: &mut Rng) -> Option<Solution<CompactSchedule>> {
+    let intact = random_machine(rng);
+    let machine = Topology::new(with_failures(intact.clone(), rng)).ok()?;
+    let intact = Topology::new(intact).expect("a torus");
+    let ranks = machine.rank_count() as u32;
+    let kinds = [Kind::AllToAll, Kind::AllGather, Kind::ReduceScatter, Kind::AllReduce, Kind::AllReduceGathered];
+    let kind = kinds[rng.usize(..kinds.len())].clone();
+    let parts = rng.u32(1..=2) * if kind == Kind::AllReduce { ranks } else { 1 };
+    let collective = Collective { kind, parts };
+    let problem = Problem::new(machine, collective.clone()).ok()?;
+    let whole = Problem::new(intact, collective).ok()?;
+    let translation = Translation::new(&problem)?;
+    let of_rank = translation.chunks_of_rank();
+    let mut pattern: Vec<Move> = (0..of_rank).flat_map(|chunk| moves_of(&whole, ChunkId(chunk), rng)).collect();
+    // Exceptions: what crosses failed links, and a few others.
+    let mut exceptions = BTreeSet::new();
+    for &(_, from, to, via, _, chunk) in &pattern {
+        for by in (0..ranks).map(RankId) {
+            let (from, to) = (translation.rank(from, by), translation.rank(to, by));
+            let is_link = |id: &_| via.is_none() || problem.topology().link(*id).direction == via;
+            let mut links = problem.topology().links_between(from, to).filter(is_link);
+            if links.all(|id| !problem.topology().link(id).alive) || rng.u8(..20) == 0 {
+                exceptions.insert(translation.chunk(chunk, by));
+            }
+        }
+    }
+    let mut own: Vec<Move> = exceptions.iter().flat_map(|&chunk| moves_of(&problem, chunk, rng)).collect();
+    for _ in 0..rng.u8(..3) {
+        match rng.u8(..3) {
+            0 => mutate(&mut pattern, ranks, of_rank, rng),
+            1 => mutate(&mut own, ranks, problem.chunk_count(), rng),
+            _ => {
+                let dropped = exceptions.iter().next().copied().filter(|_| rng.bool());
+                exceptions.retain(|&chunk| Some(chunk) != dropped);
+                own.retain(|one| Some(one.5) != dropped);
+            }
+        }
+    }
+    own.retain(|one| exceptions.contains(&one.5));
+    let steps = pattern.iter().chain(&own).map(|one| one.0 + 1).max().unwrap_or(0);
+    // Exactly as wide as needed, or at random.
+    let needed =
+        schedule_of(&problem, &pattern, &own, &exceptions, &vec![u32::MAX; steps as usize])?.expand(ranks as usize);
+    let widths: Vec<u32> = needed
+        .steps()
+        .map(|step| {
+            let fullest = step.transfers.iter().map(|transfer| needed.chunks(transfer).len() as u32).max().unwrap_or(0);
+            if rng.u8(..8) == 0 { rng.u32(1..=3) } else { fullest.max(1) }
+        })
+        .collect();
+    let schedule = schedule_of(&problem, &pattern, &own, &exceptions, &widths)?;
+    Some(Solution { problem, schedule, bounds: Bounds::default(), origin: None })
+}
+
+fn schedule_of(
+    problem: &Problem,
+    pattern: &[Move],
+    own: &[Move],
+    exceptions: &BTreeSet<ChunkId>,
+    widths: &[u32],
+) -> Option<CompactSchedule> {
+    let [pattern, own] = [pattern, own].map(|moves| schedule(moves.to_vec(), widths));
+    CompactSchedule::new(problem, pattern, own, exceptions.iter().copied().collect()).ok()
+}
+
+/// The findings but `W003`, which is not looked for in translations, without the places of chunks in transfers.
+fn compared(report: &Report) -> (Vec<(Code, u64)>, Vec<Finding>, Vec<Finding>) {
+    let without = |findings: &[Finding]| {
+        let kept = findings.iter().filter(|found| found.code != Code::W003).cloned();
+        kept.map(|found| Finding { chunk_index: None, ..found }).collect()
+    };
+    let totals = report.totals().filter(|(code, _)| *code != Code::W003).collect();
+    (totals, without(&report.violations), without(&report.warnings))
+}
+
+#[test]
+fn the_verdict_is_that_on_the_expanded_schedule() {
+    let options = Options { max_errors: 10_000, ..Options::default() };
+    let (mut held, mut refuted) = (0, 0);
+    for seed in 0..CASES {
+        let mut rng = Rng::with_seed(seed);
+        let Some(compact) = random_case(&mut rng) else { continue };
+        let ranks = compact.problem.machine().rank_count();
+        let Solution { problem, schedule, bounds, origin } = compact.clone();
+        let explicit = Solution { problem, schedule: schedule.expand(ranks), bounds, origin };
+        let (expected, found) = (verify(&explicit, &options), verify_compact(&compact, &options));
+        let file = || format!("seed {seed}\n{}\n{}", compact_to_string(&compact), solution_to_string(&explicit));
+        assert_eq!(compared(&found), compared(&expected), "{}", file());
+        *(if found.holds() { &mut held } else { &mut refuted }) += 1;
+
+        let text = compact_to_string(&compact);
+        let read = parse_stated_within(&text, &Limits::default()).unwrap_or_else(|error| panic!("{error}\n{}", file()));
+        let Stated::Compact(read) = read else { panic!("not read as compact: {}", file()) };
+        assert_eq!(compact_to_string(&read), text);
+        assert_eq!(solution_to_string(&parse_solution(&text).expect("read before")), solution_to_string(&explicit));
+    }
+    assert!(held > CASES / 20 && refuted > CASES / 20, "{held} hold, {refuted} are refuted");
+}
+
+#[test]
+fn a_pattern_is_found_again() {
+    let mut found = 0;
+    for seed in 0..CASES / 4 {
+        let Some(compact) = random_case(&mut Rng::with_seed(seed)) else { continue };
+        let ranks = compact.problem.machine().rank_count();
+        let expanded = compact.schedule.expand(ranks);
+        let again = CompactSchedule::find(&compact.problem, &expanded).expect("a torus");
+        assert!(again.stated_moves() <= expanded.move_count());
+        assert_eq!(again.expand(ranks), expanded);
+        found += u32::from(again.exceptions().len() <= compact.schedule.exceptions().len());
+    }
+    assert!(found > 100, "{found}");
+}
