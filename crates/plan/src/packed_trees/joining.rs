@@ -53,8 +53,8 @@ struct Growth {
 }
 
 impl Joining<'_> {
-    /// Grows these trees with as little load on the fullest link as is found until `stop` becomes true; `None` if cables
-    /// do not join a group, or if `abandon` becomes true before all trees are grown once.
+    /// Grows these trees with as little load on the fullest link as is found until `stop` becomes true; `None` if
+    /// cables do not join a group, or if `abandon` becomes true before all trees are grown once.
     pub fn pack(
         &self,
         wanted: &[Wanted],

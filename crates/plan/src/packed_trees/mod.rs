@@ -16,14 +16,14 @@
 //! above it on the way down. With hundreds of trees there is always something to do, and a few passes of list
 //! scheduling, forward and backward in turn, leave hardly a link idle (`timetable`).
 //!
-//! In groups, a tree joins the members of its group, over other ranks where that unloads links (`joining`). Which rank is
-//! the root matters where it has all the data, or wants it all: such trees are packed by the directions that they use.
+//! In groups, a tree joins the members of its group, over other ranks where that unloads links (`joining`). Which rank
+//! is the root matters where it has all the data, or wants it all: such trees are packed by the directions they use.
 //!
 //! # Applies
 //!
-//! All_reduce on any topology whose cables join all live ranks; in groups also all_gather, reduce_scatter, broadcast and
-//! reduce. Links that failed in one direction are not used, and of
-//! a cable of unequal directions only as much as both have: [`SpanningTrees`](super::SpanningTrees) does better there.
+//! All_reduce on any topology whose cables join all live ranks; in groups also all_gather, reduce_scatter, broadcast
+//! and reduce. Links that failed in one direction are not used, and of a cable of unequal directions only as much as
+//! both have: [`SpanningTrees`](super::SpanningTrees) does better there.
 //!
 //! # Steps and volume
 //!
@@ -36,15 +36,16 @@
 //!
 //! # Complexity
 //!
-//! Growing takes O(parts * links * log links), in groups O(chunks * links * log links) in each of up to 60 rounds. A pass takes O(parts * ranks) time and memory.
+//! Growing takes O(parts * links * log links), in groups O(chunks * links * log links) in each of up to 60 rounds. A
+//! pass takes O(parts * ranks) time and memory.
 //!
 //! # Reference
 //!
 //! Tutte, "On the problem of decomposing a graph into n connected factors", 1961; Nash-Williams, "Edge-disjoint
 //! spanning trees of finite graphs", 1961; Edmonds, "Minimum partition of a matroid into independent subsets", 1965. Li
-//! and Willis, "An iterative scheduling technique for resource-constrained project scheduling", EJOR 1992. Takahashi and
-//! Matsuyama, "An approximate solution for the Steiner problem in graphs", Math. Japonica 1980; Plotkin, Shmoys and
-//! Tardos, "Fast approximation algorithms for fractional packing and covering problems", 1995.
+//! and Willis, "An iterative scheduling technique for resource-constrained project scheduling", EJOR 1992. Takahashi
+//! and Matsuyama, "An approximate solution for the Steiner problem in graphs", Math. Japonica 1980; Plotkin, Shmoys
+//! and Tardos, "Fast approximation algorithms for fractional packing and covering problems", 1995.
 
 mod cables;
 mod hops;
