@@ -137,7 +137,8 @@ fn every_kind(page: &mut String) {
     let failures: [Failed; 3] = [(&[], &[]), (&[(0, 1)], &[]), (&[], &[6])];
     for (name, extents, members) in layouts {
         writeln!(page, "\n### {name}\n").unwrap();
-        page.push_str("| collective | parts | steps | volume | gap | one cable: parts | steps | volume | gap | dead rank 6: parts | steps | volume | gap |\n");
+        let columns = ["", "one cable: ", "dead rank 6: "].map(|of| format!("{of}parts | steps | volume | gap"));
+        writeln!(page, "| collective | {} |", columns.join(" | ")).unwrap();
         page.push_str("|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
         let kinds: Vec<Kind> = Kind::every(RankId(0), Default::default()).into_iter().collect();
         let kinds: Vec<Kind> = kinds.into_iter().filter(|kind| kind.demand().is_none()).collect();

@@ -203,12 +203,8 @@ impl<T: Transport> Communicator<T> {
         self.check_kind("barrier")?;
         let (rank, count) = (self.rank(), self.problem.topology().rank_count());
         if self.only_relays() {
-            return self.carry_out(
-                &mut Slices { input: &[0_u8; 0], output: &mut [], block: count },
-                count,
-                1,
-                ReduceOp::Max,
-            );
+            let mut nothing = Slices { input: &[0_u8; 0], output: &mut [], block: count };
+            return self.carry_out(&mut nothing, count, 1, ReduceOp::Max);
         }
         let mut arrived = vec![0_u8; count];
         arrived[rank.index()] = 1;
@@ -222,7 +218,8 @@ impl<T: Transport> Communicator<T> {
     }
 
     /// Takes part in a collective in groups that this rank is in none of: passes chunks on, or adds them up with `op`
-    /// (that of the members), where the schedule has it as a relay. Blocks have `block` elements, as many as those of the members.
+    /// (that of the members), where the schedule has it as a relay. Blocks have `block` elements, as many as those of
+    /// the members.
     ///
     /// # Errors
     ///
