@@ -66,6 +66,9 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
 /// Plans in the parts that the bounds promise most of, then in twice as many (messages: four times) and so on while the
 /// gap is not closed and what a schedule loses at its ends may be shared by more parts.
 fn plan_in_parts(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
+    if !whole.collective().kind.has_volume() {
+        return plan_problem(whole, goal, control);
+    }
     let bounds = bound::find(&whole)?;
     let (mut parts, most) = best_parts(&whole, &bounds, None);
     let mut best = plan_problem(whole.with_parts(parts)?, goal, control)?;
