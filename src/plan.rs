@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-pub use collsynth_baselines::{Phased, Routed};
+pub use collsynth_baselines::{Butterfly, Charge, Phased, Routed};
 pub use collsynth_plan::*;
 
 /// All planners: those that planning tries, in that order, with the published schemes before the last ones.

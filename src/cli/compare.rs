@@ -10,10 +10,10 @@ use collsynth::bound;
 use collsynth::certificate::{Bounds, Rational};
 use collsynth::collective::{Collective, Kind};
 use collsynth::cost::Rates;
-use collsynth::plan::{Control, Goal, PlanError, StopReason, alternatives, planners};
+use collsynth::plan::{Butterfly, Control, Goal, PlanError, Planner, StopReason, alternatives, planners};
 use collsynth::problem::Problem;
 use collsynth::report::bounds::sharpen;
-use collsynth::report::comparison::{Baseline, Comparison, Entry, Machine, Plot, Refusal};
+use collsynth::report::comparison::{Baseline, Charged, Comparison, Entry, Machine, Plot, Refusal};
 use collsynth::report::figures::count;
 use collsynth::report::machine::describe;
 use collsynth::report::paper;
@@ -245,7 +245,7 @@ impl Run<'_> {
         let bounds = bound::find(&problem).map_err(|error| Failure::of_disconnected(&error, topology))?;
         let failures = place.failures.clone();
         let mut machine =
-            Machine { problem, failures, bounds, entries: Vec::new(), refusals: Vec::new(), baseline: None };
+            Machine { problem, failures, bounds, entries: vec![], refusals: vec![], charged: vec![], baseline: None };
         let ask = |this: &mut Self, name: &String| this.ask(name, topology, &kind, &rates, &place.words);
         let mut answers = names.iter().map(|name| ask(self, name)).collect::<Result<Vec<Answer>, Failure>>()?;
         // The time that some planners left goes to those that were cut short.
@@ -269,6 +269,11 @@ impl Run<'_> {
                     }
                 }
                 Err((reason, applies)) => {
+                    let butterfly = Butterfly::ALL.into_iter().find(|butterfly| butterfly.name() == name);
+                    if let Some(charge) = butterfly.and_then(|butterfly| butterfly.charge(&machine.problem).ok()) {
+                        let planner = named(name)?.name();
+                        machine.charged.push(Charged::new(planner, charge.rounds, charge.load, &rates));
+                    }
                     let brief = self.command.planners.is_empty() && !applies;
                     machine.refusals.push(Refusal { planner: name.clone(), reason, brief });
                 }

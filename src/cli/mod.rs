@@ -13,6 +13,7 @@ mod failing;
 mod failures;
 mod fallbacks;
 mod flow_limits;
+mod form;
 mod frontier;
 mod group_options;
 mod input;
@@ -127,6 +128,8 @@ enum Command {
     Fallbacks(fallbacks::FallbacksCommand),
     Run(run::RunCommand),
     Lower(lower::LowerCommand),
+    Compact(form::CompactCommand),
+    Expand(form::ExpandCommand),
     Export(convert::ExportCommand),
     Import(convert::ImportCommand),
     Topology(topology::TopologyCommand),
@@ -167,6 +170,8 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
         Some(Command::Fallbacks(command)) => command.run(),
         Some(Command::Run(command)) => command.run(),
         Some(Command::Lower(command)) => command.run(),
+        Some(Command::Compact(command)) => command.run(),
+        Some(Command::Expand(command)) => command.run(),
         Some(Command::Export(command)) => command.run(),
         Some(Command::Import(command)) => command.run(),
         Some(Command::Topology(command)) => command.run(),

@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::ValueEnum;
 use collsynth::format::file;
 use collsynth::report::summary::Summary;
-use collsynth::schedule::Origin;
+use collsynth::schedule::{Origin, Timetable};
 use collsynth::shown::shown_lines;
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ impl Format {
     }
 
     /// Writes a summary in this form to standard error.
-    pub fn note(self, summary: &Summary<'_>) {
+    pub fn note(self, summary: &Summary<'_, impl Timetable>) {
         note(&match self {
             Self::Text => summary.to_text(),
             Self::Json => summary.to_json().to_string(),

@@ -134,7 +134,7 @@ impl ParetoCommand {
         let stopped = trace(&topology, &kind, &goal, &parts, &control, |goal, plan| match self.point(goal, plan) {
             Ok(point) => {
                 ticker.best(figures(point.steps, point.volume));
-                front.insert(point.steps, point.volume, point);
+                front.insert(point.steps, point.volume, point.depth, point);
             }
             Err(failure) => refuted = refuted.take().or(Some(failure)),
         })

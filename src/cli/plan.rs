@@ -1,19 +1,20 @@
 //! `synth` without a subcommand: plan, verify, write, summarize.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use collsynth::collective::Collective;
 use collsynth::format::json;
-use collsynth::plan::{Control, Goal, Plan, PlanError, Smt, StopReason};
+use collsynth::plan::{Account, CompactPlan, Control, Goal, Plan, PlanError, Smt, StopReason, compact};
 use collsynth::problem::Problem;
 use collsynth::report::failure::Cost;
 use collsynth::report::quality::Quality;
 use collsynth::report::summary::Summary;
 use collsynth::report::verdict;
-use collsynth::schedule::{Origin, Solution};
-use collsynth::verify::{Options, Verified};
+use collsynth::schedule::{CompactSchedule, Origin, Solution, Timetable};
+use collsynth::topology::Topology;
+use collsynth::verify::{Observed, Options, Report, Verified};
 use collsynth::{PlannedSchedule, Request, planning_time};
 
 use super::collective_options::CollectiveOptions;
@@ -21,7 +22,7 @@ use super::plan_options::{PlanOptions, use_threads};
 use super::progress::{Ticker, control};
 use super::smt_options::SmtOptions;
 use super::topology_options::TopologyOptions;
-use super::{Ending, Failure, Format, output, proof, size};
+use super::{Ending, Failure, Format, form, output, proof, size};
 
 /// Plan a collective.
 #[derive(Args)]
@@ -37,6 +38,10 @@ pub struct PlanCommand {
     /// Write the schedule to this file (.gz: compressed) instead of standard output; written only when complete
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
+    /// How the schedule is written: every move, or a pattern that is translated over the torus, with exceptions (see
+    /// `synth expand`) [default: compact from 512 ranks on, where it is shorter]
+    #[arg(long, value_enum, value_name = "FORM", help_heading = "Output")]
+    form: Option<FileForm>,
     /// The form of the summary on standard error
     #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
     format: Format,
@@ -44,6 +49,18 @@ pub struct PlanCommand {
     #[arg(short, long, help_heading = "Output")]
     quiet: bool,
 }
+
+/// How a file states a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FileForm {
+    /// A pattern and exceptions
+    Compact,
+    /// Every move
+    Explicit,
+}
+
+/// From this number of ranks on, schedules are planned and written in the compact form where it applies.
+const COMPACT_RANKS: usize = 512;
 
 impl PlanCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
@@ -59,56 +76,42 @@ impl PlanCommand {
         size::check_chunks(&topology, &kind, parts)?;
         let problem = Problem::new(topology, Collective { kind, parts })?;
         use_threads(self.options.threads)?;
-        let mut ticker = Ticker::new(self.quiet, "planning");
-        let started = Instant::now();
+        let ticker = Ticker::new(self.quiet, "planning");
         let limit = self.options.time_limit.map(|limit| planning_time(&problem, limit));
         let control = control(limit)?.with_listener(ticker.listener()).with_incumbents(ticker.incumbents());
         let smt = self.smt.planner();
         let goal = self.options.goal(&smt)?;
-        let plan = self.plan(&problem, &goal, &smt, control)?;
-        let planning = started.elapsed();
-        ticker.say("verifying");
-        let Plan { planner, stopped, .. } = plan;
-        let account = plan.account.clone();
         let started = Instant::now();
-        let verified = self.verify(plan, &goal)?;
-        let verifying = started.elapsed();
-        ticker.say("writing");
-        let written = json::solution_to_string(&verified);
-        match self.output.as_deref().filter(|path| *path != Path::new("-")) {
-            Some(path) => output::deliver(path, &written)?,
+        let compact = match self.is_for_compact(&problem) {
+            true => compact(problem.machine(), &problem.collective().kind, &goal, &control)
+                .map_err(|error| Failure::of_plan(&error, problem.machine()))?,
+            false => None,
+        };
+        let form = Written { command: self, started, form: self.form_for(problem.machine()) };
+        match compact {
+            Some(plan) => form.compact(plan, self.origin(CompactPlan::PLANNER, &goal), ticker),
             None => {
-                // The line would stand in the text.
-                ticker.finish();
-                output::deliver_file(self.output.as_deref(), &written, "schedule")?;
-                ticker = Ticker::new(self.quiet, "summing up");
+                let plan = self.plan(&problem, &goal, &smt, control)?;
+                let origin = self.origin(plan.planner, &goal);
+                form.explicit(plan, origin, ticker)
             }
         }
-        let quality = Quality::new(&verified.problem, &verified.schedule, &verified.bounds);
-        if !self.quiet {
-            ticker.say("summing up");
-            let price = self.options.price();
-            let observed = verified.report().observed.as_ref();
-            let summary = Summary {
-                solution: &verified,
-                observed,
-                planner,
-                stopped,
-                account: &account,
-                planning,
-                verifying,
-                price,
-                cost: Cost::new(&verified),
-            };
-            ticker.finish();
-            self.format.note(&summary);
-            if self.format == Format::Text {
-                output::suggest(self.output.as_deref());
-            }
-        }
-        let steps_settled = quality.steps.is_certified() || self.options.steps.is_some();
-        let proven = quality.volume.is_certified() && steps_settled;
-        Ok(if stopped == StopReason::Finished || proven { Ending::Success } else { Ending::Stopped })
+    }
+
+    /// Is this for the planner of whole pods? It plans nothing but an all-to-all, or without failures.
+    fn is_for_compact(&self, problem: &Problem) -> bool {
+        problem.machine().rank_count() >= COMPACT_RANKS && self.smt.proof.is_none()
+    }
+
+    fn form_for(&self, topology: &Topology) -> FileForm {
+        self.form.unwrap_or(match topology.rank_count() {
+            ranks if ranks >= COMPACT_RANKS => FileForm::Compact,
+            _ => FileForm::Explicit,
+        })
+    }
+
+    fn origin(&self, planner: &str, goal: &Goal<'_>) -> Origin {
+        output::origin(Some(planner), Some(self.command(goal)), Some(self.options.seed))
     }
 
     /// Plans the problem, in the parts asked for, or in those it chooses.
@@ -124,12 +127,6 @@ impl PlanCommand {
         planned.map(PlannedSchedule::into_inner).map_err(|error| Failure::of_plan(&error, topology))
     }
 
-    /// Has the schedule judged. A planner's bug ends here, and nothing is written.
-    fn verify(&self, plan: Plan, goal: &Goal<'_>) -> Result<Verified<Solution>, Failure> {
-        let origin = output::origin(Some(plan.planner), Some(self.command(goal)), Some(self.options.seed));
-        verified(plan, Some(origin))
-    }
-
     /// The command line that gives the same schedule, without the options of its output.
     fn command(&self, goal: &Goal<'_>) -> String {
         let mut words = vec!["synth".to_owned()];
@@ -140,16 +137,130 @@ impl PlanCommand {
     }
 }
 
+/// Plans become files: judged, written, summed up.
+struct Written<'a> {
+    command: &'a PlanCommand,
+    started: Instant,
+    form: FileForm,
+}
+
+/// What a summary says of planning.
+struct Planned<'a> {
+    planner: &'a str,
+    stopped: StopReason,
+    account: &'a Account,
+    planning: Duration,
+    verifying: Duration,
+}
+
+impl Written<'_> {
+    fn explicit(&self, plan: Plan, origin: Origin, ticker: Ticker) -> Result<Ending, Failure> {
+        let (planner, stopped, account) = (plan.planner, plan.stopped, plan.account.clone());
+        let planning = self.started.elapsed();
+        ticker.say("verifying");
+        let started = Instant::now();
+        let verified = verified(plan, Some(origin))?;
+        let found = match self.form {
+            FileForm::Compact => CompactSchedule::find(&verified.problem, &verified.schedule),
+            FileForm::Explicit => None,
+        };
+        let explicit_moves = verified.schedule.move_count();
+        let worth_it =
+            |found: &CompactSchedule| self.command.form.is_some() || 2 * found.stated_moves() < explicit_moves;
+        let planned = |verifying| Planned { planner, stopped, account: &account, planning, verifying };
+        match found.filter(worth_it) {
+            Some(schedule) => {
+                let Solution { problem, bounds, origin, .. } = verified.into_inner();
+                let compact = compact_verified(Solution { problem, schedule, bounds, origin }, planner)?;
+                self.deliver(&compact, json::compact_to_string(&compact), planned(started.elapsed()), None, ticker)
+            }
+            None if self.command.form == Some(FileForm::Compact) => Err(Failure::usage(form::NO_PATTERN)),
+            None => {
+                let observed = verified.report().observed.clone();
+                let text = json::solution_to_string(&verified);
+                self.deliver(&verified, text, planned(started.elapsed()), observed.as_ref(), ticker)
+            }
+        }
+    }
+
+    fn compact(&self, plan: CompactPlan, origin: Origin, ticker: Ticker) -> Result<Ending, Failure> {
+        let (CompactPlan { solution, stopped }, planner) = (plan, CompactPlan::PLANNER);
+        let planning = self.started.elapsed();
+        ticker.say("verifying");
+        let started = Instant::now();
+        let compact = compact_verified(Solution { origin: Some(origin), ..solution }, planner)?;
+        let text = match self.form {
+            FileForm::Compact => json::compact_to_string(&compact),
+            FileForm::Explicit => {
+                let Solution { problem, schedule, bounds, origin } = (*compact).clone();
+                let schedule = schedule.expand(problem.machine().rank_count());
+                json::solution_to_string(&Solution { problem, schedule, bounds, origin })
+            }
+        };
+        let verifying = started.elapsed();
+        let planned = Planned { planner, stopped, account: &Account::None, planning, verifying };
+        self.deliver(&compact, text, planned, None, ticker)
+    }
+
+    fn deliver<S: Timetable>(
+        &self,
+        solution: &Solution<S>,
+        written: String,
+        planned: Planned<'_>,
+        observed: Option<&Observed>,
+        mut ticker: Ticker,
+    ) -> Result<Ending, Failure> {
+        let Self { command, .. } = self;
+        ticker.say("writing");
+        match command.output.as_deref().filter(|path| *path != Path::new("-")) {
+            Some(path) => output::deliver(path, &written)?,
+            None => {
+                // The line would stand in the text.
+                ticker.finish();
+                output::deliver_file(command.output.as_deref(), &written, "schedule")?;
+                ticker = Ticker::new(command.quiet, "summing up");
+            }
+        }
+        drop(written);
+        let Planned { planner, stopped, account, planning, verifying } = planned;
+        if !command.quiet {
+            ticker.say("summing up");
+            let (price, cost) = (command.options.price(), Cost::new(solution));
+            let summary = Summary { solution, observed, planner, stopped, account, planning, verifying, price, cost };
+            ticker.finish();
+            command.format.note(&summary);
+            if command.format == Format::Text {
+                output::suggest(command.output.as_deref());
+            }
+        }
+        let quality = Quality::new(&solution.problem, &solution.schedule, &solution.bounds);
+        let steps_settled = quality.steps.is_certified() || command.options.steps.is_some();
+        let proven = quality.volume.is_certified() && steps_settled;
+        Ok(if stopped == StopReason::Finished || proven { Ending::Success } else { Ending::Stopped })
+    }
+}
+
 /// Has a planned schedule judged.
 pub fn verified(plan: Plan, origin: Option<Origin>) -> Result<Verified<Solution>, Failure> {
     let Plan { problem, schedule, bounds, planner, .. } = plan;
     let solution = Solution { problem, schedule, bounds, origin };
-    Verified::<Solution>::new(solution, &Options::default()).map_err(|rejected| {
-        let findings = verdict::findings(&rejected.report, |_| None);
-        Failure::new(
-            Ending::Refuted,
-            format!("internal error: the schedule of planner `{planner}` is wrong; nothing is written\n{findings}"),
-        )
+    Verified::<Solution>::new(solution, &Options::default()).map_err(|rejected| wrong(planner, &rejected.report))
+}
+
+/// The same of a schedule in the compact form.
+fn compact_verified(
+    solution: Solution<CompactSchedule>,
+    planner: &str,
+) -> Result<Verified<Solution<CompactSchedule>>, Failure> {
+    let verified = Verified::compact(solution, &Options::default());
+    verified.map_err(|rejected| wrong(planner, &rejected.report))
+}
+
+/// A planner's bug ends here, and nothing is written.
+fn wrong(planner: &str, report: &Report) -> Failure {
+    let findings = verdict::findings(report, |_| None);
+    let message =
+        format!("internal error: the schedule of planner `{planner}` is wrong; nothing is written\n{findings}");
+    Failure::new(Ending::Refuted, message)
         .hint("please report this with the command line; another --planner or --seed may work meanwhile")
-    })
 }

@@ -190,6 +190,11 @@ pub(super) fn read(path: &Path) -> Result<Solution, Failure> {
     parse(path, &input::read_text(path)?)
 }
 
+/// Parses a schedule in the form in which it is, without judging it.
+pub(super) fn stated(path: &Path, text: &str) -> Result<json::Stated, Failure> {
+    json::parse_stated_within(text, &input::limits()?).map_err(|error| unreadable(path, text, &error))
+}
+
 /// Parses a schedule, without judging it.
 pub(super) fn parse(path: &Path, text: &str) -> Result<Solution, Failure> {
     json::parse_solution_within(text, &input::limits()?).map_err(|error| unreadable(path, text, &error))

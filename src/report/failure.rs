@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use collsynth_core::certificate::{Bounds, Rational, Scope};
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::Solution;
+use collsynth_core::schedule::{Solution, Timetable};
 use collsynth_core::topology::{Topology, TopologySpec};
 use collsynth_plan::bound;
 use collsynth_verify::report::figures::{count, decimal, exact, fine_percent, times};
@@ -28,7 +28,7 @@ pub struct Cost {
 impl Cost {
     /// Compares the machine of a schedule with itself before anything failed; `None` if nothing failed, or where there
     /// is no bound on the volume of one of them for any number of parts.
-    pub fn new(solution: &Solution) -> Option<Self> {
+    pub fn new(solution: &Solution<impl Timetable>) -> Option<Self> {
         let problem = &solution.problem;
         let spec = problem.topology().spec();
         if spec.failed_links.is_empty() && spec.failed_ranks.is_empty() {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use collsynth_core::schedule::Solution;
+use collsynth_core::schedule::{Schedule, Solution, Timetable};
 use collsynth_plan::cost::Price;
 use collsynth_plan::{Account, Refutation, StopReason};
 use collsynth_verify::report::figures::{count, seconds};
@@ -19,10 +19,10 @@ use super::phases;
 const MOST_REFUTED: usize = 3;
 
 /// Everything a summary says.
-#[derive(Clone, Copy, Debug)]
-pub struct Summary<'a> {
+#[derive(Debug)]
+pub struct Summary<'a, S = Schedule> {
     /// The problem, its verified schedule and its bounds.
-    pub solution: &'a Solution,
+    pub solution: &'a Solution<S>,
     /// What the verifier observed as it executed the schedule.
     pub observed: Option<&'a Observed>,
     /// The planner's name.
@@ -41,7 +41,7 @@ pub struct Summary<'a> {
     pub cost: Option<Cost>,
 }
 
-impl Summary<'_> {
+impl<S: Timetable> Summary<'_, S> {
     /// The summary in lines for people, without a final line break.
     pub fn to_text(&self) -> String {
         let Solution { problem, schedule, bounds, .. } = self.solution;

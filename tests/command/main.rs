@@ -5,6 +5,7 @@ mod convert;
 mod endings;
 mod failures;
 mod fallbacks;
+mod forms;
 mod lower;
 mod mistakes;
 mod names;

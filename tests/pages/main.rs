@@ -7,5 +7,6 @@ mod optimality;
 mod paper_comparison;
 mod phased;
 mod results;
+mod small_messages;
 #[path = "../support/mod.rs"]
 mod support;

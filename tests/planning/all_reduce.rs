@@ -203,7 +203,7 @@ fn neighbors_swap_sums_in_as_many_steps_as_the_diameter() {
     let double = plan("exchange", &double, Kind::AllReduce, 4).unwrap();
     assert_eq!(figures(&double), (2, Rational::new(1, 2)));
     let error = plan("exchange", &torus(&[5], &[], &[]), Kind::AllReduce, 1).unwrap_err().to_string();
-    assert!(error.contains("extents of 1, 2"), "{error}");
+    assert!(error.contains("extents of 1, 2 and"), "{error}");
     let error = plan("exchange", &torus(&[4], &[(0, 1)], &[]), Kind::AllReduce, 1).unwrap_err().to_string();
     assert!(error.contains("something failed"), "{error}");
 }

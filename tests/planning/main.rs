@@ -3,6 +3,7 @@
 mod all_reduce;
 mod baselines;
 mod bounds;
+mod butterflies;
 mod claims;
 mod classical;
 mod conformance;
@@ -12,6 +13,7 @@ mod flow;
 mod gathering;
 mod groups;
 mod lp_planner;
+mod mended;
 mod message_size;
 mod optimum;
 mod portfolio;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::driver::synthesize;
 use super::parts::best_parts;
 use super::portfolio::plan_bounded;
-use super::{Control, Front, Goal, Parts, Plan, PlanError, Planner, StopReason};
+use super::{Control, Front, Goal, Parts, Plan, PlanError, Planner, StopReason, addition_depth};
 use crate::bound;
 use crate::cost::Price;
 use collsynth_core::certificate::{Bounds, Rational};
@@ -51,7 +51,7 @@ pub fn alternatives<'a>(
                 }
                 let steps = plan.schedule.step_count();
                 let volume = Rational::new(i128::from(plan.schedule.total_width()), i128::from(parts));
-                front.insert(steps, volume, (goal, plan));
+                front.insert(steps, volume, addition_depth(&plan.problem, &plan.schedule), (goal, plan));
                 Some(steps)
             }
             Err(error) => {

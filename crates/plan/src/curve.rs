@@ -17,7 +17,7 @@
 use std::ops::RangeInclusive;
 
 use super::portfolio::plan_bounded;
-use super::{Control, Front, Goal, Parts, Plan, PlanError, StopReason};
+use super::{Control, Front, Goal, Parts, Plan, PlanError, StopReason, addition_depth};
 use crate::bound;
 use collsynth_core::certificate::{Bounds, Rational};
 use collsynth_core::collective::{Collective, Kind};
@@ -94,7 +94,8 @@ impl<F: FnMut(&Goal<'_>, Plan)> Consumer for OnFront<F> {
 
     fn add(&mut self, goal: &Goal<'_>, plan: Plan) {
         let volume = Rational::new(plan.schedule.total_width().into(), plan.problem.parts().into());
-        if self.front.insert(plan.schedule.step_count(), volume, ()) {
+        let depth = addition_depth(&plan.problem, &plan.schedule);
+        if self.front.insert(plan.schedule.step_count(), volume, depth, ()) {
             (self.found)(goal, plan);
         }
     }

@@ -1,9 +1,11 @@
 //! From a collective on a topology to a plan: the choice of the number of parts.
 
+use std::cmp::Ordering;
+
 use super::parts::{as_float, best_parts, rungs, shares_vectors};
 use super::portfolio::plan_bounded;
 use super::quickest::quickest;
-use super::{Control, Goal, Parts, Plan, PlanError};
+use super::{Control, Goal, Parts, Plan, PlanError, addition_depth};
 use crate::bound;
 use collsynth_core::certificate::{Bounds, Scope};
 use collsynth_core::collective::{Collective, Kind};
@@ -123,10 +125,14 @@ fn near_width(problem: &Problem, bounds: &Bounds) -> u64 {
     (bound * f64::from(problem.parts()) * (1.0 + NEAR)) as u64
 }
 
-/// Does the first plan have less volume, or the same volume in fewer steps?
+/// Does the first plan have less volume, or the same volume in fewer steps, or both the same and sums less deep?
 fn better(first: &Plan, second: &Plan) -> bool {
     let figures =
         |plan: &Plan| (plan.schedule.step_count(), plan.schedule.total_width(), u64::from(plan.problem.parts()));
     let ((steps_1, width_1, parts_1), (steps_2, width_2, parts_2)) = (figures(first), figures(second));
-    (width_1 * parts_2, steps_1) < (width_2 * parts_1, steps_2)
+    let depth = |plan: &Plan| addition_depth(&plan.problem, &plan.schedule);
+    match (width_1 * parts_2, steps_1).cmp(&(width_2 * parts_1, steps_2)) {
+        Ordering::Equal => depth(first) < depth(second),
+        order => order.is_lt(),
+    }
 }

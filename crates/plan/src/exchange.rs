@@ -1,38 +1,45 @@
-//! Exchange all-reduce: neighbors swap sums, dimension after dimension, in as many steps as the diameter.
+//! Exchange all-reduce: neighbors swap sums, dimension after dimension, in few steps.
 //!
 //! # Idea
 //!
-//! In each step, every rank and one neighbor send each other all they have, and add: the sums then cover twice as many
-//! ranks. A line of two takes one step; a ring of four takes two, with one neighbor, then with the other. All ranks get
-//! bitwise the same sums, since `a + b` is `b + a`; in a ring of three each rank would add in its own order.
+//! Along a dimension, the sums of blocks of ranks double in size. The sum of a block is at the two ranks in its middle:
+//! a line of two takes one step. To join two blocks, their sums walk toward each other, over ranks whose own sums are
+//! needed no more, until they are at neighbors, which swap and add. All blocks that begin at a multiple of the half
+//! do so at once, and so every partial sum serves two blocks. At the end the whole is at two opposite pairs of the
+//! ring, and spreads. All ranks get bitwise the same sums, since `a + b` is `b + a`.
 //!
 //! ```text
-//!   ring of four    step 1   0+1  0+1  2+3  2+3       0 and 1 swap, 2 and 3 swap
-//!                   step 2   sum  sum  sum  sum       1 and 2 swap, 3 and 0 swap
+//!   ring of eight   step 1   0-1  2-3  4-5  6-7          swap: sums of two
+//!                   step 2   1-2  3-4  5-6  7-0          swap: 1 and 2 have 0..3, 5 and 6 have 4..7, 3 and 4 have 2..5
+//!                   step 3   2>3  5>4  6>7  1>0          walk, in place of what 3, 4, 7 and 0 have
+//!                   step 4   3-4  7-0                    swap: all
+//!                   step 5   3>2  4>5  0>1  7>6          spread
 //! ```
 //!
 //! Only a few links are busy in a step, so the vector is cut in classes, each with another order of dimensions and
-//! neighbors: class `c` begins with dimension `c mod D`, and every other round of classes with the neighbor on the
-//! other side.
+//! another place on the rings: class `c` begins with dimension `c mod D`, and its rings are turned by `c / D`. (On
+//! unequal extents beyond 4, all begin with the first.)
 //!
 //! # Applies
 //!
-//! All_reduce on intact tori whose extents are 1, 2 and, wrapped, 4.
+//! All_reduce on intact tori whose extents are 1, 2 and, wrapped, powers of two.
 //!
 //! # Steps and volume
 //!
-//! `S` = the sum of `floor(k / 2)`: the diameter, fewer than which no all-reduce takes. Where all `D` extents are 4,
-//! `V` = 1 in `2 D` parts: every step sends every part once, over `2 D` links. [`SpanningTrees`](super::SpanningTrees)
-//! take twice the steps and about `2 / (2 D)` of the volume, so this planner is for small vectors.
+//! `S` = the sum over the dimensions of `3 k / 4 - 1`, 1 where the extent `k` is 2. On extents up to 4, that is the
+//! diameter, fewer than which no all-reduce takes. Where all `D` extents are 4, `V` = 1 in `2 D` parts: every step
+//! sends every part once, over `2 D` links; where they are 8, `V` = 7/4 in `4 D` parts.
+//! [`SpanningTrees`](super::SpanningTrees) take more steps and less volume, so this planner is for small vectors.
 //!
 //! # Complexity
 //!
-//! O(N * parts * S).
+//! O(N * D * parts * S).
 //!
 //! # Reference
 //!
 //! Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 2005, section
-//! 4.5, on recursive doubling; here between neighbors only.
+//! 4.5, on recursive doubling; the blocks are those of Swing (De Sensi et al., NSDI 2024, section 3.1), whose exchanges
+//! span several hops. Walking over sums that are needed no more is our own.
 
 use itertools::Itertools;
 
@@ -66,11 +73,19 @@ impl Planner for Exchange {
     }
 
     fn summary(&self) -> &'static str {
-        "all_reduce of small vectors in the fewest steps: neighbors swap sums; intact tori of extents 1, 2, 4"
+        "all_reduce of small vectors in few steps: neighbors swap sums; intact tori whose extents are powers of two"
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
         self.torus(problem).map(|_| ())
+    }
+
+    /// One for each dimension and each turn of its ring.
+    fn natural_parts(&self, problem: &Problem) -> Option<u32> {
+        let torus = self.torus(problem).ok()?;
+        let longest = torus.extents.iter().copied().max().unwrap_or(1);
+        let dims = torus.extents.iter().filter(|&&extent| extent > 1).count() as u32;
+        Some((dims * (longest / 2)).max(1))
     }
 
     fn plan(&self, task: &Task<'_>, _control: &Control) -> Result<Outcome, PlanError> {
@@ -80,8 +95,11 @@ impl Planner for Exchange {
         let topology = task.problem.topology();
         let mut moves = Moves::new(rounds);
         for (step, link) in (0..rounds).cartesian_product((0..topology.links().len() as u32).map(LinkId)) {
-            let swaps = |chunk: &ChunkId| swaps_over(topology, torus, link, chunk.0, step);
-            moves.add(step, link, Op::Reduce, (0..task.problem.parts()).map(ChunkId).filter(swaps));
+            for chunk in (0..task.problem.parts()).map(ChunkId) {
+                if let Some(op) = op_over(topology, torus, link, chunk.0, step) {
+                    moves.add(step, link, op, [chunk]);
+                }
+            }
         }
         let schedule = moves.write(topology, |_, needed| Some(needed.max(1)));
         Ok(Outcome::new(schedule, StopReason::Finished))
@@ -93,7 +111,7 @@ impl Exchange {
         let refuse = |reason: &str| Err(PlanError::NotApplicable { planner: self.name(), reason: reason.to_owned() });
         let topology = problem.topology();
         let Some(torus) = topology.as_torus() else { return refuse("it needs a torus") };
-        let closed = |dim: usize| torus.extents[dim] <= 2 || (torus.extents[dim] == 4 && torus.wrap[dim]);
+        let closed = |dim: usize| torus.extents[dim] <= 2 || (torus.extents[dim].is_power_of_two() && torus.wrap[dim]);
         check_kind(self.name(), problem, &["all_reduce"])?;
         if topology.links().iter().any(|link| !link.alive) || topology.live_rank_count() < topology.rank_count() {
             return refuse("something failed");
@@ -101,38 +119,100 @@ impl Exchange {
         if torus.is_twisted() {
             return refuse("the torus is twisted");
         }
-        if (0..torus.extents.len()).all(closed) { Ok(torus) } else { refuse("it needs extents of 1, 2 and, closed, 4") }
+        if (0..torus.extents.len()).all(closed) {
+            Ok(torus)
+        } else {
+            refuse("it needs extents of 1, 2 and, closed, powers of two")
+        }
     }
 }
 
-fn swaps_along(torus: &Torus, dim: usize) -> usize {
-    torus.extents[dim] as usize / 2
+/// The steps along a dimension of this extent.
+fn steps_along(extent: u32) -> usize {
+    match extent {
+        1 => 0,
+        2 => 1,
+        _ => (3 * extent / 4 - 1) as usize,
+    }
 }
 
 fn rounds(torus: &Torus) -> usize {
-    (0..torus.extents.len()).map(|dim| swaps_along(torus, dim)).sum()
+    torus.extents.iter().map(|&extent| steps_along(extent)).sum()
 }
 
-fn swaps_over(topology: &Topology, torus: &Torus, id: LinkId, chunk: u32, step: usize) -> bool {
+/// What a link does with a chunk in a step, if it carries it.
+fn op_over(topology: &Topology, torus: &Torus, id: LinkId, chunk: u32, step: usize) -> Option<Op> {
     let link = topology.link(id);
-    let Some(Direction { dim, positive }) = link.direction else { return false };
+    let Direction { dim, positive } = link.direction?;
     let dims: Vec<usize> = (0..torus.extents.len()).filter(|&dim| torus.extents[dim] > 1).collect();
-    let turn = chunk as usize % dims.len().max(1);
-    let other_side = chunk as usize / dims.len().max(1) % 2;
+    // In a step of a dimension, all its links copy or all add. Dimensions of unequal length would fall out of step.
+    let extents = || dims.iter().map(|&dim| torus.extents[dim]);
+    let rotates = extents().all_equal() || extents().all(|extent| extent <= 4);
+    let classes = if rotates { dims.len() as u32 } else { 1 };
+    let (first, turn) = ((chunk % classes) as usize, chunk / classes);
     // The dimension of this step, and the number of earlier steps on it.
     let mut before = step;
-    let current = dims.iter().cycle().skip(turn).find(|&&dim| {
-        let mine = before < swaps_along(torus, dim);
-        before -= if mine { 0 } else { swaps_along(torus, dim) };
+    let current = dims.iter().cycle().skip(first).find(|&&dim| {
+        let length = steps_along(torus.extents[dim]);
+        let mine = before < length;
+        before -= if mine { 0 } else { length };
         mine
     });
-    let (extent, position) = (torus.extents[usize::from(dim)], torus.position(link.from, usize::from(dim)) as usize);
-    let both_cables = extent == 2 && torus.wrap[usize::from(dim)];
-    current == Some(&usize::from(dim))
-        && match extent {
-            // If two cables join two ranks, each has half of the classes.
-            2 => !both_cables || (positive == (position == other_side)),
-            // With the neighbor above or below, in turn.
-            _ => positive == (position + before + other_side).is_multiple_of(2),
+    let (extent, position) = (torus.extents[usize::from(dim)], torus.position(link.from, usize::from(dim)));
+    if current != Some(&usize::from(dim)) {
+        return None;
+    }
+    if extent == 2 {
+        // If two cables join two ranks, each has half of the classes.
+        let both_cables = torus.wrap[usize::from(dim)];
+        return (!both_cables || positive == (position == turn % 2)).then_some(Op::Reduce);
+    }
+    along_ring(extent, before as u32, (position + extent - turn % extent) % extent, positive)
+}
+
+/// What the link up or down from a position of a ring of 4, 8, 16, .. does in a step.
+fn along_ring(extent: u32, step: u32, position: u32, up: bool) -> Option<Op> {
+    // Seen from below, moving up: a move down is its mirror image.
+    let position = if up { position } else { extent - 1 - position };
+    let mut before = step;
+    let mut half = 1;
+    while half < extent {
+        // Walking toward the middle of two blocks, then a swap there.
+        let length = (half / 2).max(1);
+        if before < length {
+            let from = if half == 1 { 0 } else { half / 2 + before };
+            let op = if before + 1 == length { Op::Reduce } else { Op::Copy };
+            return (position % half.max(2) == from % half.max(2)).then_some(op);
         }
+        before -= length;
+        half *= 2;
+    }
+    // Upward from the upper rank of either pair that has the whole.
+    (position % (extent / 2) == before).then_some(Op::Copy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ring_of_eight_as_pictured() {
+        let moves = |step: u32| {
+            let links = (0..8).cartesian_product([true, false]);
+            let carried = links.filter_map(|(from, up)| Some((from, up, along_ring(8, step, from, up)?)));
+            carried
+                .map(|(from, up, op)| (from, if up { (from + 1) % 8 } else { (from + 7) % 8 }, op))
+                .collect::<Vec<_>>()
+        };
+        let both = |pairs: [(u32, u32); 4]| {
+            pairs.iter().flat_map(|&(a, b)| [(a, b, Op::Reduce), (b, a, Op::Reduce)]).sorted().collect::<Vec<_>>()
+        };
+        assert_eq!(moves(0), both([(0, 1), (2, 3), (4, 5), (6, 7)]));
+        assert_eq!(moves(1), both([(1, 2), (3, 4), (5, 6), (7, 0)]));
+        let copies = |pairs: [(u32, u32); 4]| pairs.map(|(from, to)| (from, to, Op::Copy)).to_vec();
+        assert_eq!(moves(2), copies([(1, 0), (2, 3), (5, 4), (6, 7)]));
+        assert_eq!(moves(3), [(0, 7), (3, 4), (4, 3), (7, 0)].map(|(from, to)| (from, to, Op::Reduce)));
+        assert_eq!(moves(4), copies([(0, 1), (3, 2), (4, 5), (7, 6)]));
+        assert_eq!(steps_along(8), 5);
+    }
 }

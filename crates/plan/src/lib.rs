@@ -3,6 +3,7 @@
 //! Every algorithm is a [`Planner`]: one file or folder named after it, and one line in [`planners`]. It turns a
 //! [`Task`] into a schedule that need not be trusted: the verifier judges every schedule before it is used.
 
+mod addition;
 mod alternatives;
 mod arborescences;
 mod binary_tree;
@@ -22,6 +23,7 @@ mod hamiltonian;
 pub mod link_table;
 mod lp;
 mod matching;
+mod mended;
 mod moves;
 mod negotiated;
 mod negotiation;
@@ -49,6 +51,7 @@ mod tree_routing;
 mod trees;
 mod widths;
 
+pub use addition::addition_depth;
 pub use alternatives::alternatives;
 pub use arborescences::Arborescences;
 pub use binary_tree::BinaryTree;
@@ -64,6 +67,7 @@ pub use front::Front;
 pub use goal::{Goal, Parts};
 pub use lp::Lp;
 pub use matching::Matching;
+pub use mended::{CompactPlan, compact};
 pub use negotiated::Negotiated;
 pub use packed_trees::PackedTrees;
 pub use parts::{shares_vectors, useful_parts};

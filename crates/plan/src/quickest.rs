@@ -18,7 +18,7 @@ use std::ops::RangeInclusive;
 use super::curve::{Consumer, trace_bounded};
 use super::parts::{as_float, best_parts, least_cost, useful_parts};
 use super::portfolio::plan_bounded;
-use super::{Control, Goal, Parts, Plan, PlanError, StopReason};
+use super::{Control, Goal, Parts, Plan, PlanError, StopReason, addition_depth};
 use crate::bound;
 use crate::cost::Price;
 use collsynth_core::certificate::{Bounds, Rational};
@@ -94,7 +94,7 @@ fn least_volume(problem: &Problem, bounds: &Bounds) -> Rational {
     Rational::new(bounds.least_width(problem.parts()).into(), problem.parts().into())
 }
 
-/// Keeps the fastest plan; among equals, the first.
+/// Keeps the fastest plan; among equals in steps and volume, the one whose sums are less deep, else the first.
 struct Quickest {
     price: Price,
     best: Option<(f64, Plan)>,
@@ -117,7 +117,13 @@ impl Consumer for Quickest {
 
     fn add(&mut self, _goal: &Goal<'_>, plan: Plan) {
         let seconds = self.price.seconds(&plan.problem, &plan.schedule);
-        if self.best.as_ref().is_none_or(|(best, _)| seconds < *best) {
+        let figures = |plan: &Plan| {
+            let width = Rational::new(plan.schedule.total_width().into(), plan.problem.parts().into());
+            (plan.schedule.step_count(), width)
+        };
+        let depth = |plan: &Plan| addition_depth(&plan.problem, &plan.schedule);
+        let shallower = |other: &Plan| figures(&plan) == figures(other) && depth(&plan) < depth(other);
+        if self.best.as_ref().is_none_or(|(best, other)| seconds < *best || shallower(other)) {
             self.best = Some((seconds, plan));
         }
     }

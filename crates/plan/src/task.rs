@@ -1,6 +1,6 @@
 //! The input of a planner.
 
-use super::{PlanError, SharperBounds};
+use super::{PlanError, SharperBounds, addition_depth};
 use crate::cost::Price;
 use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
@@ -79,12 +79,16 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Is the first schedule better: cheaper if there are prices, else of less volume, then of fewer steps?
+    /// Is the first schedule better: cheaper if there are prices, else of less volume, then of fewer steps? Of two that
+    /// are equal in both figures, the one whose sums are less deep.
     pub fn prefers(&self, first: &Schedule, second: &Schedule) -> bool {
-        match self.price {
-            Some(price) => price.seconds(self.problem, first) < price.seconds(self.problem, second),
-            None => self.rank(first) < self.rank(second),
-        }
+        let order = match self.price {
+            Some(price) => price.seconds(self.problem, first).total_cmp(&price.seconds(self.problem, second)),
+            None => self.rank(first).cmp(&self.rank(second)),
+        };
+        let figures = |of: &Schedule| (of.step_count(), of.total_width());
+        let shallower = || addition_depth(self.problem, first) < addition_depth(self.problem, second);
+        order.is_lt() || (order.is_eq() && figures(first) == figures(second) && shallower())
     }
 
     /// Less is better: the width if it is not near enough, the steps, the width.

@@ -6,17 +6,18 @@ use serde_json::{Value, json};
 
 use crate::audit::{self, audit};
 use crate::file;
-use crate::json::{self, ParseError};
+use crate::json::{self, ParseError, Stated};
 use crate::limits::Limits;
 use crate::report::audit::{Audited, Source};
 use crate::report::excerpt::{excerpt, marked};
 use crate::report::foreign::foreign;
 use crate::report::verdict::Judged;
 use crate::shown::shown;
-use crate::verify::{self, verify};
+use crate::verify::{self, verify, verify_compact};
 use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
 use collsynth_core::program::Program;
+use collsynth_core::schedule::{Solution, Timetable};
 use collsynth_core::topology::{RankId, Topology};
 
 /// How files are judged.
@@ -100,26 +101,38 @@ impl FileOptions<'_> {
             true => {
                 json::parse_program_within(text, &self.limits).map(|program| self.judge_program(name, text, &program))
             }
-            false => json::parse_solution_within(text, &self.limits).map(|mut solution| {
-                if self.machine.is_some() {
-                    return cannot(name, NO_OTHER_MACHINE);
-                }
-                if let Some(find) = self.bounds.filter(|_| solution.bounds == Bounds::default()) {
-                    solution.bounds = find(&solution.problem);
-                }
-                let memory = self.limits.room(text);
-                let report = verify(&solution, &verify::Options { max_errors: self.max_errors, memory });
-                if let Some(why) = report.not_judged() {
-                    return cannot(name, &why);
-                }
-                let judged = Judged { name, text, solution: &solution, report: &report };
-                self.verdict(report.holds(), || judged.to_text(), || judged.to_json())
+            false => json::parse_stated_within(text, &self.limits).map(|stated| match stated {
+                Stated::Explicit(solution) => self.judge_schedule(name, text, *solution, verify),
+                Stated::Compact(solution) => self.judge_schedule(name, text, *solution, verify_compact),
             }),
         };
         verdict.unwrap_or_else(|error| match foreign(text) {
             Some(what) => cannot(name, what),
             None => unreadable(name, text, error),
         })
+    }
+
+    /// Judges a schedule in the form in which it is stated.
+    fn judge_schedule<S: Timetable>(
+        &self,
+        name: &str,
+        text: &str,
+        mut solution: Solution<S>,
+        judge: fn(&Solution<S>, &verify::Options) -> verify::Report,
+    ) -> FileVerdict {
+        if self.machine.is_some() {
+            return cannot(name, NO_OTHER_MACHINE);
+        }
+        if let Some(find) = self.bounds.filter(|_| solution.bounds == Bounds::default()) {
+            solution.bounds = find(&solution.problem);
+        }
+        let memory = self.limits.room(text);
+        let report = judge(&solution, &verify::Options { max_errors: self.max_errors, memory });
+        if let Some(why) = report.not_judged() {
+            return cannot(name, &why);
+        }
+        let judged = Judged { name, text, solution: &solution, report: &report };
+        self.verdict(report.holds(), || judged.to_text(), || judged.to_json())
     }
 
     fn judge_program(&self, name: &str, text: &str, program: &Program) -> FileVerdict {

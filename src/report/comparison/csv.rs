@@ -10,7 +10,8 @@
 //! | `algbw`, `busbw` | bytes per second |
 //! | `speedup` | over the baseline |
 //! | `phases`, `phase_seconds` | of algorithms of phases: their number, and the time by the rule of their papers |
-//! | `refusal` | why there is no schedule; the columns from `parts` on are then empty |
+//! | `refusal` | why there is no schedule; the columns from `parts` on are then empty. Where such a planner has a price by
+//! the rule of its paper, lines before have `message_bytes`, `phases` and `phase_seconds` |
 
 use std::fmt::Write;
 
@@ -51,6 +52,13 @@ impl Comparison {
                     "{machine_name},{failures},{planner},{parts},{steps},{volume},{ratio},{held},{size},{time},\
                      {algbw},{busbw},{speedup},{phases},{phase_seconds},"
                 );
+            }
+        }
+        for charged in &machine.charged {
+            let (planner, phases) = (charged.planner, charged.phased.phases);
+            for &size in &self.sizes {
+                let seconds = charged.phased.time.seconds(size);
+                let _ = writeln!(out, "{machine_name},{failures},{planner},,,,,,{size},,,,,{phases},{seconds},");
             }
         }
         for refusal in &machine.refusals {

@@ -5,7 +5,7 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Comparison, Machine, Refusal, least_seconds, text};
+use super::{Comparison, Machine, Phased, Refusal, least_seconds, text};
 use collsynth_plan::cost::{Bandwidth, Stretch};
 use collsynth_verify::report::figures::{decimal, exact};
 
@@ -51,6 +51,8 @@ struct MachineJson {
     fastest: Vec<StretchJson>,
     /// Planners without a schedule.
     refusals: Vec<RefusalJson>,
+    /// Those of them that have a price by the rule of their papers.
+    charged: Vec<ChargedJson>,
 }
 
 /// The best bounds known.
@@ -122,6 +124,15 @@ struct StretchJson {
     schedule: usize,
 }
 
+/// No schedule, but a price.
+#[derive(Serialize, JsonSchema)]
+struct ChargedJson {
+    planner: String,
+    phases: PhasesJson,
+    /// Seconds for each of the sizes.
+    phase_seconds: Vec<f64>,
+}
+
 /// No schedule.
 #[derive(Serialize, JsonSchema)]
 struct RefusalJson {
@@ -167,12 +178,7 @@ impl Comparison {
             held: entry.held.map(|held| held.chunks),
             seconds_fixed: entry.time.fixed,
             seconds_per_byte: entry.time.per_byte,
-            phases: entry.phased.map(|phased| PhasesJson {
-                number: phased.phases,
-                startups: phased.startups,
-                load: exact(phased.load),
-                load_decimal: decimal(phased.load),
-            }),
+            phases: entry.phased.map(phases),
             times: self
                 .sizes
                 .iter()
@@ -188,6 +194,11 @@ impl Comparison {
                 })
                 .collect(),
             command: entry.command.clone(),
+        });
+        let charged = machine.charged.iter().map(|charged| ChargedJson {
+            planner: charged.planner.to_owned(),
+            phases: phases(charged.phased),
+            phase_seconds: self.sizes.iter().map(|&size| charged.phased.time.seconds(size)).collect(),
         });
         let refusal =
             |refusal: &Refusal| RefusalJson { planner: refusal.planner.clone(), reason: refusal.reason.clone() };
@@ -208,6 +219,16 @@ impl Comparison {
             schedules: schedules.collect(),
             fastest: machine.fastest().iter().map(stretch).collect(),
             refusals: machine.refusals.iter().map(refusal).collect(),
+            charged: charged.collect(),
         }
+    }
+}
+
+fn phases(phased: Phased) -> PhasesJson {
+    PhasesJson {
+        number: phased.phases,
+        startups: phased.startups,
+        load: exact(phased.load),
+        load_decimal: decimal(phased.load),
     }
 }

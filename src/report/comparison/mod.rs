@@ -59,6 +59,15 @@ pub struct Phased {
     pub time: Line,
 }
 
+/// A planner without a schedule whose algorithm has a price all the same, by the rule of its paper.
+#[derive(Clone, Copy, Debug)]
+pub struct Charged {
+    /// The planner.
+    pub planner: &'static str,
+    /// Its figures.
+    pub phased: Phased,
+}
+
 /// A planner without a schedule, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
@@ -92,6 +101,8 @@ pub struct Machine {
     pub entries: Vec<Entry>,
     /// Planners without one.
     pub refusals: Vec<Refusal>,
+    /// Those of them with a price by the rule of their papers.
+    pub charged: Vec<Charged>,
     /// What speed-ups are over; without one, the planner that is slowest for the largest messages.
     pub baseline: Option<Baseline>,
 }
@@ -140,6 +151,14 @@ impl Entry {
             }),
             command,
         }
+    }
+}
+
+impl Charged {
+    /// The price of an algorithm of as many phases as start-ups.
+    pub fn new(planner: &'static str, startups: u32, load: Rational, rates: &Rates) -> Self {
+        let time = rates.phased(startups, decimal(load));
+        Self { planner, phased: Phased { phases: startups as usize, startups, load, time } }
     }
 }
 

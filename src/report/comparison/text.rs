@@ -77,20 +77,22 @@ impl Comparison {
         text
     }
 
-    /// The times of phased algorithms by the rule of their papers.
+    /// The times of phased algorithms by the rule of their papers, also of those without a schedule.
     fn phases(&self, machine: &Machine) -> String {
         let mut phased: Vec<_> = machine.entries.iter().filter_map(|entry| Some((entry, entry.phased?))).collect();
         // To papers, schedules that differ only in their steps are the same.
         phased.dedup_by_key(|(entry, phased)| (entry.planner, entry.parts, phased.load));
-        if phased.is_empty() {
+        if phased.is_empty() && machine.charged.is_empty() {
             return String::new();
         }
         let names = ["planner", "parts", "phases", "start-ups", "load"].map(str::to_owned).into_iter();
         let mut table = Table::of(names.chain(self.sizes.iter().map(|&size| bytes(size))).collect()).indented(2);
-        for (entry, Phased { phases, startups, load, time }) in phased {
-            let figures = [entry.parts.to_string(), phases.to_string(), startups.to_string(), exact_and_decimal(load)];
+        let charged = machine.charged.iter().map(|charged| (charged.planner, "-".to_owned(), charged.phased));
+        let phased = phased.into_iter().map(|(entry, phased)| (entry.planner, entry.parts.to_string(), phased));
+        for (planner, parts, Phased { phases, startups, load, time }) in phased.chain(charged) {
+            let figures = [parts, phases.to_string(), startups.to_string(), exact_and_decimal(load)];
             let times = self.sizes.iter().map(|&size| seconds(time.seconds(size)));
-            table.row([entry.planner.to_owned()].into_iter().chain(figures).chain(times));
+            table.row([planner.to_owned()].into_iter().chain(figures).chain(times));
         }
         format!("charged by phases, as in their papers:\n{table}")
     }

@@ -26,6 +26,8 @@ pub struct Point {
     pub steps: usize,
     /// Its volume.
     pub volume: Rational,
+    /// The depth of its sums, as observed; 0 if it adds nothing.
+    pub depth: u32,
     /// How close both are to their bounds.
     pub quality: Quality,
     parts: u32,
@@ -67,6 +69,7 @@ impl Point {
         Self {
             steps: schedule.step_count(),
             volume: volume(problem, schedule),
+            depth: observed.and_then(|observed| observed.sums.as_ref()).map_or(0, |sums| sums.depth),
             quality: Quality::new(problem, schedule, bounds),
             parts: problem.parts(),
             total_width: schedule.total_width(),

@@ -18,7 +18,7 @@ use crate::topology::{Direction, RankId};
 pub use builder::ScheduleBuilder;
 pub use compact::{CompactError, CompactSchedule, Slot, Source};
 pub use solution::{Origin, Solution};
-pub use statistics::{LinkLoads, Statistics};
+pub use statistics::{LinkLoads, Statistics, Timetable};
 pub use translation::Translation;
 
 /// What happens to a chunk when it arrives.

@@ -62,28 +62,68 @@ impl LinkLoads {
     }
 }
 
+/// Steps of widths, in whatever form their moves are stated.
+pub trait Timetable {
+    /// The number of steps S.
+    fn step_count(&self) -> usize;
+
+    /// The sum of the widths; divided by the parts per message, the volume V.
+    fn total_width(&self) -> u64;
+
+    /// The figures.
+    fn statistics(&self, problem: &Problem) -> Statistics;
+
+    /// Is every transfer stated, so that one may be shown by its place in the file?
+    fn is_explicit(&self) -> bool;
+}
+
+impl Timetable for Schedule {
+    fn step_count(&self) -> usize {
+        self.step_count()
+    }
+
+    fn total_width(&self) -> u64 {
+        self.total_width()
+    }
+
+    /// O(moves + steps * links).
+    fn statistics(&self, problem: &Problem) -> Statistics {
+        Statistics::new(problem, self)
+    }
+
+    fn is_explicit(&self) -> bool {
+        true
+    }
+}
+
 impl Statistics {
     /// Measures a schedule. O(moves + steps * links).
     pub fn new(problem: &Problem, schedule: &Schedule) -> Self {
-        let topology = problem.topology();
         let loads = LinkLoads::new(problem, schedule);
+        let counts = (schedule.transfers().len(), schedule.move_count());
+        Self::of(problem, schedule.step_count(), schedule.total_width(), counts, |link| loads.total(link))
+    }
+
+    /// The figures of so many steps, transfers and moves, where each link carries so many chunks.
+    pub(super) fn of(
+        problem: &Problem,
+        steps: usize,
+        total_width: u64,
+        (transfers, moves): (usize, usize),
+        carried: impl Fn(LinkId) -> u64,
+    ) -> Self {
+        let topology = problem.topology();
         let mut directions: Vec<Option<Direction>> = topology.links().iter().map(|link| link.direction).collect();
         directions.sort_unstable();
         directions.dedup();
         let busy = directions.into_iter().map(|direction| {
             let (mut used, mut room) = (0, 0);
             for id in topology.live_links().filter(|&id| topology.link(id).direction == direction) {
-                used += loads.total(id);
-                room += u64::from(topology.link(id).capacity) * schedule.total_width();
+                used += carried(id);
+                room += u64::from(topology.link(id).capacity) * total_width;
             }
             (direction, (room > 0).then(|| used as f64 / room as f64))
         });
-        Self {
-            steps: schedule.step_count(),
-            total_width: schedule.total_width(),
-            transfers: schedule.transfers().len(),
-            moves: schedule.move_count(),
-            busy: busy.collect(),
-        }
+        Self { steps, total_width, transfers, moves, busy: busy.collect() }
     }
 }

@@ -8,8 +8,8 @@ use crate::topology::{RankId, Torus};
 ///
 /// Each chunk belongs to a rank: of `all_to_all`, `all_gather` and `all_reduce_gathered`, to its origin; of
 /// `reduce_scatter`, to its destination; of `all_reduce` in `q * N` parts, the parts `r * q` to `r * q + q - 1` belong
-/// to rank `r`. To translate by a rank `t` is to shift all ranks so that rank 0 comes to lie on `t`, and each chunk with
-/// the ranks that it is named by.
+/// to rank `r`. To translate by a rank `t` is to shift all ranks so that rank 0 comes to lie on `t`, and each chunk
+/// with the ranks that it is named by.
 #[derive(Clone, Debug)]
 pub struct Translation {
     ranks: u32,
@@ -26,9 +26,9 @@ pub struct Translation {
 }
 
 impl Translation {
-    /// The translations of a problem's torus, failures apart. `None` if the machine is no torus that looks the same from
-    /// every rank, or if the collective does not: it has a root, a demand or groups, no volume, or is an `all_reduce`
-    /// whose parts are no multiple of the ranks.
+    /// The translations of a problem's torus, failures apart. `None` if the machine is no torus that looks the same
+    /// from every rank, or if the collective does not: it has a root, a demand or groups, no volume, or is an
+    /// `all_reduce` whose parts are no multiple of the ranks.
     pub fn new(problem: &Problem) -> Option<Self> {
         let torus = problem.machine().as_torus().filter(|torus| torus.is_symmetric())?;
         let ranks = problem.machine().rank_count() as u32;

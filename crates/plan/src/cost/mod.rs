@@ -24,7 +24,7 @@ pub use line::{Line, Stretch, fastest};
 pub use rates::{Bandwidth, Rates};
 
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::Schedule;
+use collsynth_core::schedule::Timetable;
 
 /// Prices of start-ups and of bytes, and the size of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,7 +44,7 @@ impl Price {
     }
 
     /// Seconds a schedule takes.
-    pub fn seconds(&self, problem: &Problem, schedule: &Schedule) -> f64 {
+    pub fn seconds(&self, problem: &Problem, schedule: &impl Timetable) -> f64 {
         self.seconds_for(schedule.step_count(), schedule.total_width() as f64 / f64::from(problem.parts()))
     }
 }

@@ -62,6 +62,12 @@ impl Slots {
         self.reprice(slot);
     }
 
+    /// As [`Slots::add`], several at once.
+    pub fn add_all(&mut self, slot: usize, chunks: u32) {
+        self.used[slot] += chunks;
+        self.reprice(slot);
+    }
+
     pub fn take(&mut self, slot: usize) {
         self.used[slot] -= 1;
         self.reprice(slot);
@@ -69,6 +75,11 @@ impl Slots {
 
     pub fn room(&self, slot: usize) -> u32 {
         self.room[slot]
+    }
+
+    /// Chunks over the room of a slot.
+    pub fn excess(&self, slot: usize) -> u32 {
+        self.used[slot].saturating_sub(self.room[slot])
     }
 
     pub fn is_overfull(&self, slot: usize) -> bool {

@@ -17,6 +17,7 @@ use crate::{Control, Outcome, PlanError, StopReason, Task, bounded_widths, even_
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};
 use paths::Paths;
+pub(crate) use router::Router;
 
 /// Steps to try beyond the least if none are stated.
 const MORE_STEPS: &[u32] = &[0, 1, 2, 3];

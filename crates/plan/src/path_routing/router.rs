@@ -11,7 +11,7 @@ const FAR: u32 = u32::MAX / 2;
 
 /// Scratch space, kept from message to message.
 #[derive(Debug, Default)]
-pub(super) struct Router {
+pub(crate) struct Router {
     /// The ranks examined, and their distances to the destination.
     nodes: Vec<u32>,
     to_go: Vec<u32>,

@@ -96,9 +96,18 @@ impl TemplateSchedule {
     }
 
     pub fn translate(&self, topology: &Topology, parts: u32) -> Schedule {
+        self.of_ranks(topology, parts, topology.rank_count() as u32)
+    }
+
+    /// The messages of rank 0 alone.
+    pub fn pattern(&self, topology: &Topology, parts: u32) -> Schedule {
+        self.of_ranks(topology, parts, 1)
+    }
+
+    fn of_ranks(&self, topology: &Topology, parts: u32, origins: u32) -> Schedule {
         let ranks = topology.rank_count() as u32;
         let mut moves = Moves::new(self.widths.len());
-        for (origin, dest) in (0..ranks).cartesian_product(0..ranks).filter(|(origin, dest)| origin != dest) {
+        for (origin, dest) in (0..origins).cartesian_product(0..ranks).filter(|(origin, dest)| origin != dest) {
             for part in 0..parts {
                 let chunk = ChunkId((origin * ranks + dest) * parts + part);
                 for (step, link) in self.path(topology, RankId(origin), RankId(dest), part) {

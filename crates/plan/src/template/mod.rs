@@ -57,14 +57,10 @@ use crate::{Control, Outcome, PlanError, Planner, StopReason, Task};
 use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
 use offsets::diameter;
-use tree::TemplateTrees;
 
 pub(super) use messages::TemplateSchedule;
 pub(super) use offsets::link_towards;
-
-/// Steps beyond the diameter to try if the diameter misses the least volume: with doubled cables, two of which lead to
-/// the same rank, the first steps have too little to do.
-const MORE_STEPS: u32 = 2;
+pub(super) use tree::{TemplateTrees, most_steps};
 
 /// The template planner.
 ///
@@ -116,8 +112,7 @@ impl Planner for Template {
                 TemplateSchedule::new(torus, parts, steps).map(|template| template.translate(topology, parts))
             }
             pattern => {
-                let most = task.steps.or(task.max_steps).unwrap_or(u32::MAX).min(steps + MORE_STEPS);
-                let trees = TemplateTrees::narrowest(task, torus, steps..=most);
+                let trees = TemplateTrees::narrowest(task, torus, steps..=most_steps(task, steps));
                 trees.map(|trees| trees.translate(topology, parts, pattern == Pattern::EveryToOne))
             }
         };

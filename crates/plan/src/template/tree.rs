@@ -32,9 +32,17 @@ use collsynth_core::topology::{Direction, RankId, Topology, Torus};
 
 /// Tries of a total width.
 const TRIES: u32 = 16;
+/// Steps beyond the diameter to try if the diameter misses the least volume: with doubled cables, two of which lead to
+/// the same rank, the first steps have too little to do.
+const MORE_STEPS: u32 = 2;
+
+/// The most steps to try for a task, if this many are enough.
+pub(crate) fn most_steps(task: &Task<'_>, steps: u32) -> u32 {
+    task.steps.or(task.max_steps).unwrap_or(u32::MAX).min(steps + MORE_STEPS)
+}
 
 /// Trees of rank 0, hop by hop.
-pub(super) struct TemplateTrees {
+pub(crate) struct TemplateTrees {
     widths: Vec<u32>,
     blocks: Vec<Block>,
 }
@@ -99,12 +107,21 @@ impl TemplateTrees {
 
     /// Translates the trees to every rank; backward in time, with sums in place of copies, if they collect.
     pub fn translate(&self, topology: &Topology, parts: u32, collected: bool) -> Schedule {
+        self.of_ranks(topology, parts, collected, topology.rank_count() as u32)
+    }
+
+    /// The trees of rank 0 alone.
+    pub fn pattern(&self, topology: &Topology, parts: u32, collected: bool) -> Schedule {
+        self.of_ranks(topology, parts, collected, 1)
+    }
+
+    fn of_ranks(&self, topology: &Topology, parts: u32, collected: bool, ranks: u32) -> Schedule {
         let torus = topology.as_torus().expect("templates are of tori");
         let op = if collected { Op::Reduce } else { Op::Copy };
         let mut moves = Moves::new(self.widths.len());
         let mut first = 0;
         for block in &self.blocks {
-            let origins = (0..topology.rank_count() as u32).map(RankId);
+            let origins = (0..ranks).map(RankId);
             for (hop, origin) in block.hops.iter().cartesian_product(origins) {
                 let link = link_towards(topology, torus.translated(origin, hop.from), hop.direction);
                 let back = || topology.opposite(link).expect("a cable has two links");

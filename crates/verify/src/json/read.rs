@@ -25,9 +25,9 @@ use collsynth_core::topology::{RankId, Topology, TopologySpec};
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stated {
     /// All moves, step by step.
-    Explicit(Solution),
+    Explicit(Box<Solution>),
     /// A pattern and exceptions.
-    Compact(Solution<CompactSchedule>),
+    Compact(Box<Solution<CompactSchedule>>),
 }
 
 /// Reads a schedule file; what is in the compact form is expanded.
@@ -37,8 +37,8 @@ pub enum Stated {
 ///
 /// # Errors
 ///
-/// The first error in the text, the topology, the collective or a chunk's number, with its place; or the machine, or the
-/// expanded schedule, is larger than a text of this size may make it.
+/// The first error in the text, the topology, the collective or a chunk's number, with its place; or the machine, or
+/// the expanded schedule, is larger than a text of this size may make it.
 pub fn parse_solution(text: &str) -> Result<Solution, ParseError> {
     parse_solution_within(text, &Limits::default())
 }
@@ -50,9 +50,9 @@ pub fn parse_solution(text: &str) -> Result<Solution, ParseError> {
 /// As [`parse_solution`].
 pub fn parse_solution_within(text: &str, limits: &Limits) -> Result<Solution, ParseError> {
     match parse_stated_within(text, limits)? {
-        Stated::Explicit(solution) => Ok(solution),
+        Stated::Explicit(solution) => Ok(*solution),
         Stated::Compact(solution) => {
-            expanded(solution, limits).map_err(|fault| fault.at("exceptions").into_error(text))
+            expanded(*solution, limits).map_err(|fault| fault.at("exceptions").into_error(text))
         }
     }
 }
@@ -138,13 +138,13 @@ fn stated(file: ScheduleFile, room: u64) -> Result<Stated, Fault> {
     let read = |steps, key| schedule(&problem, steps, key).map_err(|fault| fault.at("steps"));
     let own = read(steps, "transfers")?;
     let Some(exceptions) = file.exceptions else {
-        return Ok(Stated::Explicit(Solution { problem, schedule: own, bounds, origin }));
+        return Ok(Stated::Explicit(Box::new(Solution { problem, schedule: own, bounds, origin })));
     };
     let exceptions = chunk_ids(&problem, exceptions).map_err(|fault| fault.at("exceptions"))?;
     let exceptions = exceptions.into_iter().map(ChunkId).collect();
     let compact = CompactSchedule::new(&problem, read(patterns, "pattern")?, own, exceptions);
     let schedule = compact.map_err(|error| Fault::new(FormatCode::F010, error).at("exceptions"))?;
-    Ok(Stated::Compact(Solution { problem, schedule, bounds, origin }))
+    Ok(Stated::Compact(Box::new(Solution { problem, schedule, bounds, origin })))
 }
 
 pub(super) fn origin(Object(OriginEntry { tool, planner, command, seed }): Object<OriginEntry>) -> Origin {

@@ -9,7 +9,7 @@ use super::quality::{Quality, Standing, volume};
 use super::table::Table;
 use collsynth_core::certificate::{Bounds, Rational, VolumeBound};
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{Schedule, Statistics};
+use collsynth_core::schedule::{Statistics, Timetable};
 use collsynth_core::topology::{Direction, dim_name};
 
 /// The collective and the machine: `all_to_all on a 4x4x4 torus with 1 failed cable, messages in 7 parts`.
@@ -22,8 +22,8 @@ pub fn headline(problem: &Problem) -> String {
 }
 
 /// Rows for steps, volume and link use; with bounds that hold, also the standings.
-pub fn figures(problem: &Problem, schedule: &Schedule, bounds: Option<&Bounds>) -> Table {
-    let statistics = Statistics::new(problem, schedule);
+pub fn figures(problem: &Problem, schedule: &impl Timetable, bounds: Option<&Bounds>) -> Table {
+    let statistics = schedule.statistics(problem);
     let mut steps = vec!["steps".to_owned(), statistics.steps.to_string()];
     let mut volumes = vec!["volume".to_owned(), exact_and_decimal(volume(problem, schedule))];
     if let Some(bounds) = bounds {
@@ -48,9 +48,9 @@ pub fn figures(problem: &Problem, schedule: &Schedule, bounds: Option<&Bounds>) 
 }
 
 /// The [`figures`] as a JSON object.
-pub fn figures_to_json(problem: &Problem, schedule: &Schedule, bounds: &Bounds) -> Value {
+pub fn figures_to_json(problem: &Problem, schedule: &impl Timetable, bounds: &Bounds) -> Value {
     let quality = Quality::new(problem, schedule, bounds);
-    let statistics = Statistics::new(problem, schedule);
+    let statistics = schedule.statistics(problem);
     let named = |(direction, share): &(Option<Direction>, Option<f64>)| {
         (direction.map_or("links".to_owned(), |direction| direction.to_string()), json!(share))
     };

@@ -6,7 +6,7 @@ use super::collective::cut;
 use super::figures::{decimal, exact, fine_percent, times};
 use collsynth_core::certificate::{Bounds, Rational, Scope, VolumeBound};
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::Schedule;
+use collsynth_core::schedule::Timetable;
 
 /// How a figure compares with its lower bound; the number is its gap, as a share of the bound. A claim of
 /// [`Scope::AnyParts`] is about all schedules, one of [`Scope::TheseParts`] about those with the same number of parts.
@@ -158,13 +158,13 @@ pub fn scope_to_json(scope: Option<Scope>) -> Value {
 }
 
 /// The volume of a schedule, exactly: the sum of its widths over the parts.
-pub fn volume(problem: &Problem, schedule: &Schedule) -> Rational {
+pub fn volume(problem: &Problem, schedule: &impl Timetable) -> Rational {
     Rational::new(i128::from(schedule.total_width()), i128::from(problem.parts()))
 }
 
 impl Quality {
     /// Compares a schedule with bounds that hold.
-    pub fn new(problem: &Problem, schedule: &Schedule, bounds: &Bounds) -> Self {
+    pub fn new(problem: &Problem, schedule: &impl Timetable, bounds: &Bounds) -> Self {
         let (count, volume) = (schedule.step_count(), volume(problem, schedule));
         let steps = match &bounds.steps {
             Some(bound) => {

@@ -12,22 +12,22 @@ use crate::json::{PathItem, locate};
 use crate::shown::shown;
 use crate::verify::{Code, Finding, Hop, Report};
 use collsynth_core::certificate::Bounds;
-use collsynth_core::schedule::Solution;
+use collsynth_core::schedule::{Schedule, Solution, Timetable};
 
 /// A schedule that was read and judged.
-#[derive(Clone, Copy, Debug)]
-pub struct Judged<'a> {
+#[derive(Debug)]
+pub struct Judged<'a, S = Schedule> {
     /// The name of the file, as given.
     pub name: &'a str,
     /// The text of the file, to locate findings in.
     pub text: &'a str,
     /// The solution in it.
-    pub solution: &'a Solution,
+    pub solution: &'a Solution<S>,
     /// The verifier's verdict.
     pub report: &'a Report,
 }
 
-impl Judged<'_> {
+impl<S: Timetable> Judged<'_, S> {
     /// The verdict in lines for people.
     pub fn to_text(&self) -> String {
         let Solution { problem, schedule, bounds, .. } = self.solution;
@@ -41,7 +41,7 @@ impl Judged<'_> {
             text.push_str(&table.to_string());
         }
         let place = |finding: &Finding| {
-            let (line, column) = place(self.text, finding)?;
+            let (line, column) = self.place(finding)?;
             Some((format!("{name}:{line}:{column}"), marked(self.text, (line, column))))
         };
         text.push_str(&findings(self.report, place));
@@ -68,8 +68,15 @@ impl Judged<'_> {
         })
     }
 
+    /// The line and column of a finding. Of the compact form, only bounds are found: the transfers are those of the
+    /// expanded schedule.
+    fn place(&self, finding: &Finding) -> Option<(usize, usize)> {
+        let is_stated = self.solution.schedule.is_explicit() || finding.step.is_none();
+        is_stated.then(|| place(self.text, finding)).flatten()
+    }
+
     fn finding(&self, finding: &Finding) -> Value {
-        let place = place(self.text, finding);
+        let place = self.place(finding);
         json!({
             "code": finding.code.to_string(),
             "line": place.map(|(line, _)| line),

@@ -9,14 +9,14 @@
 //!    it, or send to it, crosses one. And with fewer ranks, less is required.)
 //! 2. **All other chunks, one by one**: the exceptions, the chunks whose moves cross failed links, and every
 //!    translation of a chunk for which something is wrong. They are executed like those of any schedule.
-//! 3. **The room of every link in every step**, by counting: each transfer of the expanded schedule, those of its chunks
-//!    included that are not executed.
+//! 3. **The room of every link in every step**, by counting: each transfer of the expanded schedule, with those of
+//!    its chunks that are not executed.
 //!
 //! Not looked for in step 1: whether ranks add the arrivals of one step in different orders from translation to
 //! translation (`W003`, a warning).
 //!
-//! Memory: the chunks of (2) and their moves, the pattern, and one step; no link's load outlives its step. Time: O(moves
-//! of the expanded schedule), a few nanoseconds each.
+//! Memory: the chunks of (2) and their moves, the pattern, and one step; no link's load outlives its step. Time:
+//! O(moves of these chunks and of the pattern, and transfers of the expanded schedule); no other chunk is even named.
 
 use super::decide::decide;
 use super::fact::Place;
@@ -27,8 +27,8 @@ use super::{Options, Report, judge};
 use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::{ChunkId, ChunkSet};
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{CompactSchedule, Schedule, Slot, Solution, Transfer};
-use collsynth_core::topology::{RankId, Topology, TopologySpec};
+use collsynth_core::schedule::{CompactSchedule, Op, Schedule, Slot, Solution, Transfer};
+use collsynth_core::topology::{Direction, RankId, Topology, TopologySpec};
 
 /// Memory for each move that is executed, roughly.
 const BYTES_PER_MOVE: u64 = 40;
@@ -36,7 +36,7 @@ const BYTES_PER_MOVE: u64 = 40;
 /// Executes a solution in the compact form and reports every violation: codes, places and totals are those of the
 /// expanded schedule, but for `W003` (see the module). What a run shows besides ([`Report::observed`]) is left out.
 ///
-/// O(moves of the expanded schedule) time; memory as for the exceptions alone, unless the pattern is wrong.
+/// O(moves stated, and transfers of the expanded schedule), unless the pattern is wrong.
 pub fn verify_compact(solution: &Solution<CompactSchedule>, options: &Options) -> Report {
     let Solution { problem, schedule, bounds, .. } = solution;
     let (part, schedule, fits) = split(problem, schedule, options.memory);
@@ -71,28 +71,30 @@ fn split(problem: &Problem, compact: &CompactSchedule, memory: u64) -> (Part, Sc
             }
         }
     });
+    let mut part = Part { chunks: is_executed.iter().collect(), ..Part::default() };
+    let Some(apart) = apart(compact, &part.chunks, memory) else { return (part, Schedule::default(), false) };
+    let mut apart = apart.into_iter().peekable();
     let widths: Vec<u32> = compact.pattern().widths().collect();
-    let mut part = Part { is_used: vec![false; widths.len()], ..Part::default() };
+    part.is_used = vec![false; widths.len()];
     let mut builder = Schedule::builder();
-    let (mut begun, mut number, mut moves) = (0, 0, 0);
+    let (mut begun, mut number) = (0, 0);
     let mut last: Option<(RankId, RankId)> = None;
     let mut executed = Vec::new();
     // A link's transfers follow each other; where there are several, all of them are judged.
     let mut held_back: Option<(Transfer, usize, u64)> = None;
     compact.for_each_slot(ranks, |slot| {
-        if moves * BYTES_PER_MOVE > memory {
-            return;
-        }
         while begun < slot.step {
             builder.step(widths[begun as usize]);
             (begun, number, last, held_back) = (begun + 1, 0, None, None);
         }
         executed.clear();
-        let mut carried = 0;
-        for chunk in compact.chunks(slot) {
-            carried += 1;
-            if is_executed.holds(chunk) {
-                executed.push(chunk);
+        executed.extend_from_slice(slot.own);
+        let mut carried =
+            (slot.own.len() + slot.sources.iter().map(|source| source.chunks.len()).sum::<usize>()) as u64;
+        while let Some(one) = apart.next_if(|one| one.is_of(slot)) {
+            match compact.is_exception(one.chunk) {
+                true => carried -= 1,
+                false => executed.push(one.chunk),
             }
         }
         if carried == 0 {
@@ -109,7 +111,6 @@ fn split(problem: &Problem, compact: &CompactSchedule, memory: u64) -> (Part, Sc
         }
         if shared || !fits || !executed.is_empty() {
             executed.sort_unstable();
-            moves += executed.len() as u64 + 1;
             builder.transfer(slot.from, slot.to, slot.via, slot.op, executed.iter().copied());
             part.transfers.push((number, carried));
             held_back = None;
@@ -121,9 +122,54 @@ fn split(problem: &Problem, compact: &CompactSchedule, memory: u64) -> (Part, Sc
     widths[begun as usize..].iter().for_each(|&width| {
         builder.step(width);
     });
-    part.chunks = is_executed.iter().collect();
-    let needed = (moves + part.chunks.len() as u64) * BYTES_PER_MOVE;
-    (part, builder.finish(), needed <= memory)
+    (part, builder.finish(), true)
+}
+
+/// A move of the pattern, translated: of a chunk that is executed, or does not follow it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Apart {
+    step: u32,
+    from: RankId,
+    way: (RankId, Option<Direction>, Op),
+    chunk: ChunkId,
+}
+
+impl Apart {
+    fn is_of(&self, slot: &Slot<'_>) -> bool {
+        (self.step, self.from, self.way) == (slot.step, slot.from, (slot.to, slot.via, slot.op))
+    }
+}
+
+/// The translated moves of these chunks, in the order of slots; `None` if they take too much memory.
+fn apart(compact: &CompactSchedule, chunks: &[ChunkId], memory: u64) -> Option<Vec<Apart>> {
+    let translation = compact.translation();
+    let pattern = compact.pattern();
+    let mut moves = vec![Vec::new(); translation.chunks_of_rank() as usize];
+    for step in pattern.steps() {
+        for transfer in step.transfers {
+            for chunk in pattern.chunks(transfer) {
+                moves[chunk.index()].push((step.number, transfer));
+            }
+        }
+    }
+    let of_rank_0 = |chunk| {
+        let owner = translation.owner(chunk);
+        (translation.chunk(chunk, translation.between(owner, RankId(0))), owner)
+    };
+    let count: usize = chunks.iter().map(|&chunk| moves[of_rank_0(chunk).0.index()].len()).sum();
+    if (count + chunks.len() + compact.own().move_count()) as u64 * BYTES_PER_MOVE > memory {
+        return None;
+    }
+    let mut apart = Vec::with_capacity(count);
+    for &chunk in chunks {
+        let (of_rank_0, owner) = of_rank_0(chunk);
+        apart.extend(moves[of_rank_0.index()].iter().map(|&(step, transfer)| {
+            let [from, to] = [transfer.from, transfer.to].map(|rank| translation.rank(rank, owner));
+            Apart { step, from, way: (to, transfer.via, transfer.op), chunk }
+        }));
+    }
+    apart.sort_unstable();
+    Some(apart)
 }
 
 /// Of each chunk of rank 0: does the run on the intact machine find anything?

@@ -29,8 +29,8 @@ pub(super) struct Shown {
     pub(super) observed: Option<Observed>,
 }
 
-/// Runs the chunks in the scope, given all their moves, sorted, and records what is wrong. A move costs O(1), an addition
-/// O(ranks / 64).
+/// Runs the chunks in the scope, given all their moves, sorted, and records what is wrong. A move costs O(1), an
+/// addition O(ranks / 64).
 pub(super) fn run(
     problem: &Problem,
     routes: &[Route],

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::ops::Deref;
 
-use super::{Options, Report, verify};
-use collsynth_core::schedule::Solution;
+use super::{Options, Report, verify, verify_compact};
+use collsynth_core::schedule::{CompactSchedule, Schedule, Solution};
 
 /// Something the verifier executed without finding a violation. It is read-only and only the verifier makes one, so a
 /// `Verified<Solution>` never needs checking again.
@@ -16,9 +16,9 @@ pub struct Verified<T> {
 
 /// A solution with violations, returned with the report.
 #[derive(Clone, Debug)]
-pub struct Rejected {
+pub struct Rejected<S = Schedule> {
     /// The solution.
-    pub solution: Solution,
+    pub solution: Solution<S>,
     /// What is wrong with it.
     pub report: Report,
 }
@@ -31,6 +31,24 @@ impl Verified<Solution> {
     /// [`Rejected`] if it does not hold.
     pub fn new(solution: Solution, options: &Options) -> Result<Self, Box<Rejected>> {
         let report = verify(&solution, options);
+        match report.holds() {
+            true => Ok(Self { inner: solution, report }),
+            false => Err(Box::new(Rejected { solution, report })),
+        }
+    }
+}
+
+impl Verified<Solution<CompactSchedule>> {
+    /// Executes a solution in the compact form.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`] if it does not hold.
+    pub fn compact(
+        solution: Solution<CompactSchedule>,
+        options: &Options,
+    ) -> Result<Self, Box<Rejected<CompactSchedule>>> {
+        let report = verify_compact(&solution, options);
         match report.holds() {
             true => Ok(Self { inner: solution, report }),
             false => Err(Box::new(Rejected { solution, report })),
@@ -58,7 +76,7 @@ impl<T> Deref for Verified<T> {
     }
 }
 
-impl fmt::Display for Rejected {
+impl<S> fmt::Display for Rejected<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (count, s) = (self.report.violation_count(), if self.report.violation_count() == 1 { "" } else { "s" });
         write!(f, "the schedule has {count} violation{s}")?;
@@ -69,4 +87,4 @@ impl fmt::Display for Rejected {
     }
 }
 
-impl std::error::Error for Rejected {}
+impl<S: fmt::Debug> std::error::Error for Rejected<S> {}

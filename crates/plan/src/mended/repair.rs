@@ -1,0 +1,421 @@
+//! Repairing the pattern of an all-to-all around failures.
+//!
+//! A slot is a link in a step. What the pattern puts there is the same for all links of a direction, so it is a number;
+//! the chunks behind it are found when one has to leave:
+//!
+//! ```text
+//!   in step s, rank 0's chunks c1, c2, ... are sent over x+ from the ranks f1, f2, ...
+//!   over x+ of rank u, then, go c1 translated by u - f1, c2 translated by u - f2, ...
+//! ```
+//!
+//! Round by round, each overfull slot gives up as many chunks as are too many there, chosen at random; each takes the
+//! cheapest path at the current prices (see `negotiation`). The exceptions are those that ever moved.
+
+use std::collections::HashMap;
+
+use fastrand::Rng;
+
+use collsynth_core::certificate::Bounds;
+use collsynth_core::collective::ChunkId;
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::{CompactSchedule, Op, Schedule, Translation};
+use collsynth_core::topology::RankId;
+
+use super::pattern::intact;
+use crate::moves::Moves;
+use crate::negotiation::Slots;
+use crate::network::{LiveLink, Message, Network, WAIT};
+use crate::path_routing::Router;
+use crate::template::TemplateSchedule;
+use crate::{Control, Goal, PlanError, Progress, StopReason, even_widths};
+
+/// More steps are tried, up to this many, while the width is more than this share above its bound: ranks with few links
+/// left need them.
+const MORE_STEPS: u32 = 3;
+const NEAR: u64 = 100;
+/// Caps on the pressure, try by try of a width.
+const CAPS: [f64; 2] = [20.0, 3.0];
+/// A try ends after this many rounds in which the number of chunks too many did not fall,
+const PATIENCE: u32 = 25;
+/// or after this many, where some direction of the pattern is full in every step: its chunks have nowhere to go.
+const PATIENCE_IF_FULL: u32 = 2;
+/// or after this work for each exception it began with: links examined.
+const WORK: u64 = 3_000_000;
+/// Hops beyond the distance that a chunk may take once its shortest paths are full for this many rounds.
+const DETOUR: u32 = 2;
+const DETOUR_AFTER: u64 = 3;
+/// Draws of a chunk of a slot before all are listed.
+const DRAWS: usize = 16;
+/// Exceptions between two looks at the clock.
+const POLLED: usize = 256;
+
+/// A schedule, and why the search stopped.
+type Found = (CompactSchedule, StopReason);
+
+/// Plans an all-to-all; `None` if there is no template in the steps asked for.
+pub(super) fn plan(
+    problem: &Problem,
+    bounds: &Bounds,
+    goal: &Goal<'_>,
+    control: &Control,
+) -> Result<Option<Found>, PlanError> {
+    let least = bounds.least_steps();
+    let steps = match (goal.steps, goal.max_steps) {
+        (Some(steps), _) => steps..=steps,
+        (None, most) => least..=most.unwrap_or(u32::MAX).min(least + MORE_STEPS),
+    };
+    if *steps.start() < least {
+        return Ok(None);
+    }
+    let least = u64::from(bounds.least_width(problem.parts()));
+    let mut best: Option<Found> = None;
+    for steps in steps {
+        let found = in_steps(problem, bounds, steps, goal.seed, control)?;
+        let width = |found: &Found| found.0.pattern().total_width();
+        if let Some(found) = found.filter(|found| best.as_ref().is_none_or(|best| width(found) < width(best))) {
+            best = Some(found);
+        }
+        let near = best.as_ref().is_some_and(|best| width(best) <= least + least / NEAR);
+        if near || control.stop().is_some() {
+            break;
+        }
+    }
+    Ok(best)
+}
+
+/// The same in exactly so many steps.
+fn in_steps(
+    problem: &Problem,
+    bounds: &Bounds,
+    steps: u32,
+    seed: u64,
+    control: &Control,
+) -> Result<Option<Found>, PlanError> {
+    let torus = problem.machine().as_torus().expect("it has translations");
+    let Some(template) = TemplateSchedule::new(torus, problem.parts(), steps) else { return Ok(None) };
+    let pattern = template.pattern(&intact(problem.machine()), problem.parts());
+    let network = Network::new(problem);
+    problem.check_connected(&network.distances)?;
+    let hops = Hops::new(problem, &network, &pattern);
+    let full = (pattern.total_width() as u32).max(steps);
+    let least = bounds.least_width(problem.parts()).max(full);
+    let mut best: Option<Repair<'_>> = None;
+    let (mut width, mut stride) = (least, 1);
+    // Widens until a try succeeds; what fails has left a wider schedule behind.
+    'widths: while best.as_ref().is_none_or(|best| best.width() > width) {
+        for (number, cap) in (0..).zip(CAPS) {
+            let label = format!("{steps} steps, width {width}, try {}", number + 1);
+            let mut repair = Repair::new(&network, &hops, even_widths(width, steps), cap, seed + number);
+            let patience = if width == full && !hops.is_whole() { PATIENCE_IF_FULL } else { PATIENCE };
+            let done = repair.run(&label, patience, control);
+            repair.slots.fit_widths();
+            if best.as_ref().is_none_or(|best| repair.width() < best.width()) {
+                best = Some(repair);
+            }
+            if done || control.stop().is_some() {
+                break 'widths;
+            }
+            if patience == PATIENCE_IF_FULL {
+                break;
+            }
+        }
+        width += stride;
+        stride += stride.div_ceil(4);
+    }
+    let stopped = control.stop().unwrap_or(StopReason::Finished);
+    Ok(best.and_then(|best| best.finish(problem, &pattern)).map(|schedule| (schedule, stopped)))
+}
+
+/// The pattern as loads and chunks by direction.
+struct Hops<'a> {
+    problem: &'a Problem,
+    translation: Translation,
+    steps: usize,
+    /// The live link from each rank in each direction, `[direction * ranks + rank]`; [`WAIT`]: it failed.
+    links: Vec<LiveLink>,
+    /// The direction of each live link.
+    direction: Vec<u32>,
+    /// Who sends which of rank 0's chunks, `[step * directions + direction]`.
+    senders: Vec<Vec<(RankId, ChunkId)>>,
+    /// The hops of rank 0's chunks, sorted: step, direction, sender.
+    of_chunk: Vec<Vec<(u32, u32, RankId)>>,
+    directions: usize,
+    ranks: usize,
+}
+
+impl<'a> Hops<'a> {
+    fn new(problem: &'a Problem, network: &Network, pattern: &Schedule) -> Self {
+        let translation = Translation::new(problem).expect("asked before");
+        let topology = problem.machine();
+        let ranks = topology.rank_count();
+        // A direction is an offset and, of doubled cables, a way to go.
+        let mut ways = Vec::new();
+        let way = |transfer: &collsynth_core::schedule::Transfer| {
+            (translation.between(transfer.from, transfer.to), transfer.via)
+        };
+        pattern.transfers().iter().for_each(|transfer| ways.push(way(transfer)));
+        ways.sort_unstable();
+        ways.dedup();
+        let mut live = vec![WAIT; topology.links().len()];
+        (0..).zip(&network.ids).for_each(|(index, id)| live[id.index()] = index);
+        let mut links = vec![WAIT; ways.len() * ranks];
+        let mut direction = vec![0; network.link_count()];
+        for (index, &(towards, via)) in ways.iter().enumerate() {
+            for rank in 0..ranks {
+                let from = RankId(rank as u32);
+                let to = translation.rank(towards, from);
+                let fits = |id: &_| via.is_none() || topology.link(*id).direction == via;
+                let link = topology.links_between(from, to).find(fits).map_or(WAIT, |id| live[id.index()]);
+                links[index * ranks + rank] = link;
+                if link != WAIT {
+                    direction[link as usize] = index as u32;
+                }
+            }
+        }
+        let steps = pattern.step_count();
+        let mut senders = vec![Vec::new(); steps * ways.len()];
+        let mut of_chunk = vec![Vec::new(); translation.chunks_of_rank() as usize];
+        for step in pattern.steps() {
+            for transfer in step.transfers {
+                let direction = ways.binary_search(&way(transfer)).expect("listed above");
+                for &chunk in pattern.chunks(transfer) {
+                    senders[(step.number as usize - 1) * ways.len() + direction].push((transfer.from, chunk));
+                    of_chunk[chunk.index()].push((step.number - 1, direction as u32, transfer.from));
+                }
+            }
+        }
+        Self { problem, translation, steps, links, direction, senders, of_chunk, directions: ways.len(), ranks }
+    }
+
+    /// Does the pattern hold as it is?
+    fn is_whole(&self) -> bool {
+        !self.links.contains(&WAIT)
+    }
+
+    fn senders(&self, step: usize, direction: usize) -> &[(RankId, ChunkId)] {
+        &self.senders[step * self.directions + direction]
+    }
+
+    /// The chunk that the pattern sends from a rank where it sends this one of rank 0.
+    fn translated(&self, (sender, chunk): (RankId, ChunkId), from: RankId) -> ChunkId {
+        self.translation.chunk(chunk, self.translation.between(sender, from))
+    }
+
+    /// The chunks that cross links that failed, some more than once.
+    fn broken(&self) -> Vec<ChunkId> {
+        let mut broken = Vec::new();
+        for (index, _) in self.links.iter().enumerate().filter(|(_, link)| **link == WAIT) {
+            let (direction, from) = (index / self.ranks, RankId((index % self.ranks) as u32));
+            for step in 0..self.steps {
+                broken.extend(self.senders(step, direction).iter().map(|&sent| self.translated(sent, from)));
+            }
+        }
+        broken
+    }
+
+    /// The live slots that the pattern gives a chunk.
+    fn slots(&self, chunk: ChunkId, columns: usize) -> impl Iterator<Item = usize> + '_ {
+        let owner = self.translation.owner(chunk);
+        let own = self.translation.chunk(chunk, self.translation.between(owner, RankId(0)));
+        self.of_chunk[own.index()].iter().filter_map(move |&(step, direction, sender)| {
+            let from = self.translation.rank(sender, owner);
+            let link = self.links[direction as usize * self.ranks + from.index()];
+            (link != WAIT).then(|| step as usize * columns + link as usize)
+        })
+    }
+}
+
+/// A try at some widths.
+struct Repair<'a> {
+    network: &'a Network,
+    hops: &'a Hops<'a>,
+    slots: Slots,
+    router: Router,
+    rng: Rng,
+    /// The chunks that left the pattern, those without a path included.
+    exceptions: Vec<Message>,
+    number: HashMap<ChunkId, u32>,
+    /// Their paths, `[exception * steps + step]`: a live link or [`WAIT`].
+    paths: Vec<LiveLink>,
+    /// The exceptions in each slot.
+    held: Vec<Vec<u32>>,
+}
+
+impl<'a> Repair<'a> {
+    fn new(network: &'a Network, hops: &'a Hops<'a>, widths: Vec<u32>, cap: f64, seed: u64) -> Self {
+        let mut slots = Slots::new(widths, network.capacity.clone(), cap);
+        for step in 0..hops.steps {
+            for (link, &direction) in hops.direction.iter().enumerate() {
+                let chunks = hops.senders(step, direction as usize).len() as u32;
+                slots.add_all(step * network.link_count() + link, chunks);
+            }
+        }
+        let held = vec![Vec::new(); hops.steps * network.link_count()];
+        let mut this = Self {
+            network,
+            hops,
+            slots,
+            router: Router::new(network),
+            rng: Rng::with_seed(seed),
+            exceptions: Vec::new(),
+            number: HashMap::new(),
+            paths: Vec::new(),
+            held,
+        };
+        for chunk in hops.broken() {
+            if !this.number.contains_key(&chunk) {
+                this.except(chunk);
+            }
+        }
+        this
+    }
+
+    /// The sum of the widths.
+    fn width(&self) -> u32 {
+        self.slots.widths().iter().sum()
+    }
+
+    /// Takes a chunk out of the pattern; it has no path then.
+    fn except(&mut self, chunk: ChunkId) -> u32 {
+        let rule = self.hops.problem.rule(chunk);
+        let (collsynth_core::collective::Holders::One(origin), collsynth_core::collective::Holders::One(dest)) =
+            (rule.before, rule.after)
+        else {
+            unreachable!("an all-to-all has one origin and one destination for each chunk");
+        };
+        for slot in self.hops.slots(chunk, self.network.link_count()) {
+            self.slots.take(slot);
+        }
+        let exception = self.exceptions.len() as u32;
+        self.exceptions.push(Message { origin: origin.0, dest: dest.0, chunk });
+        self.number.insert(chunk, exception);
+        self.paths.resize(self.paths.len() + self.hops.steps, WAIT);
+        exception
+    }
+
+    /// Routes and reroutes until no slot is overfull; false if patience, work or time ends before.
+    fn run(&mut self, label: &str, patience: u32, control: &Control) -> bool {
+        let problem = self.hops.problem;
+        let is_needed = |message: &Message| {
+            let alive = |rank| problem.topology().is_alive(RankId(rank));
+            alive(message.origin) && alive(message.dest)
+        };
+        let mut order: Vec<u32> = (0..).zip(&self.exceptions).filter(|(_, m)| is_needed(m)).map(|(e, _)| e).collect();
+        self.rng.shuffle(&mut order);
+        order.sort_by_key(|&exception| {
+            let Message { origin, dest, .. } = self.exceptions[exception as usize];
+            std::cmp::Reverse(self.network.distance(origin, dest))
+        });
+        for &exception in &order {
+            self.route(exception, 0);
+        }
+        let most_work = WORK * (order.len() as u64 + 100);
+        let (mut least, mut stale) = (u64::MAX, 0);
+        for round in 0.. {
+            let remaining = self.slots.overfull();
+            control.report(Progress { planner: super::CompactPlan::PLANNER, attempt: label, round, remaining });
+            if remaining == 0 {
+                return true;
+            }
+            (least, stale) = if remaining < least { (remaining, 0) } else { (least, stale + 1) };
+            if stale > patience || self.router.work() > most_work || control.stop().is_some() {
+                return false;
+            }
+            self.round(if round < DETOUR_AFTER { 0 } else { DETOUR }, control);
+            self.slots.raise();
+        }
+        unreachable!("rounds are counted without end")
+    }
+
+    fn round(&mut self, detour: u32, control: &Control) {
+        let mut overfull: Vec<usize> = (0..self.held.len()).filter(|&slot| self.slots.is_overfull(slot)).collect();
+        self.rng.shuffle(&mut overfull);
+        for (index, slot) in overfull.into_iter().enumerate() {
+            if index % POLLED == 0 && control.stop().is_some() {
+                return;
+            }
+            for _ in 0..self.slots.excess(slot) {
+                if !self.slots.is_overfull(slot) {
+                    break;
+                }
+                let Some(exception) = self.draw(slot) else { break };
+                self.unroute(exception);
+                self.route(exception, detour);
+            }
+        }
+    }
+
+    /// A chunk in a slot, at random, as an exception.
+    fn draw(&mut self, slot: usize) -> Option<u32> {
+        let links = self.network.link_count();
+        let (step, link) = (slot / links, slot % links);
+        let senders = self.hops.senders(step, self.hops.direction[link] as usize);
+        let from = RankId(self.network.from[link]);
+        for _ in 0..DRAWS {
+            let drawn = self.rng.usize(..senders.len() + self.held[slot].len());
+            match senders.get(drawn) {
+                None => return Some(self.held[slot][drawn - senders.len()]),
+                Some(&sent) => {
+                    let chunk = self.hops.translated(sent, from);
+                    if !self.number.contains_key(&chunk) {
+                        return Some(self.except(chunk));
+                    }
+                }
+            }
+        }
+        let mut all = senders.iter().map(|&sent| self.hops.translated(sent, from));
+        let chunk = all.find(|chunk| !self.number.contains_key(chunk));
+        self.held[slot].first().copied().or_else(|| Some(self.except(chunk?)))
+    }
+
+    fn unroute(&mut self, exception: u32) {
+        let links = self.network.link_count();
+        let path = &mut self.paths[exception as usize * self.hops.steps..][..self.hops.steps];
+        for (step, link) in path.iter_mut().enumerate().filter(|(_, link)| **link != WAIT) {
+            let slot = step * links + *link as usize;
+            self.slots.take(slot);
+            self.held[slot].retain(|&other| other != exception);
+            *link = WAIT;
+        }
+    }
+
+    /// Gives an exception without a path the cheapest one: among the shortest if they have room, else with a detour.
+    fn route(&mut self, exception: u32, detour: u32) {
+        let links = self.network.link_count();
+        let message = self.exceptions[exception as usize];
+        let path = &mut self.paths[exception as usize * self.hops.steps..][..self.hops.steps];
+        self.router.route(self.network, message, 0, self.slots.prices(), path);
+        let mut slots = path.iter().enumerate().filter(|(_, link)| **link != WAIT);
+        if detour > 0 && slots.any(|(step, &link)| self.slots.is_full(step * links + link as usize)) {
+            self.router.route(self.network, message, detour, self.slots.prices(), path);
+        }
+        for (step, &link) in path.iter().enumerate().filter(|(_, link)| **link != WAIT) {
+            let slot = step * links + link as usize;
+            self.slots.add(slot);
+            self.held[slot].push(exception);
+        }
+    }
+
+    /// The schedule, with the widths that it needs.
+    fn finish(self, problem: &Problem, pattern: &Schedule) -> Option<CompactSchedule> {
+        let widths = self.slots.widths().to_vec();
+        let mut exceptions: Vec<ChunkId> = self.exceptions.iter().map(|message| message.chunk).collect();
+        exceptions.sort_unstable();
+        let mut moves = Moves::new(widths.len());
+        for (message, path) in self.exceptions.iter().zip(self.paths.chunks(self.hops.steps)) {
+            for (step, &link) in path.iter().enumerate().filter(|(_, link)| **link != WAIT) {
+                moves.add(step, self.network.ids[link as usize], Op::Copy, [message.chunk]);
+            }
+        }
+        let own = moves.write(problem.topology(), |step, _| Some(widths[step]));
+        let mut builder = Schedule::builder();
+        for (step, &width) in pattern.steps().zip(&widths) {
+            builder.step(width);
+            for transfer in step.transfers {
+                let chunks = pattern.chunks(transfer).iter().copied();
+                builder.transfer(transfer.from, transfer.to, transfer.via, transfer.op, chunks);
+            }
+        }
+        CompactSchedule::new(problem, builder.finish(), own, exceptions).ok()
+    }
+}

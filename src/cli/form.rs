@@ -1,0 +1,72 @@
+//! `synth compact` and `synth expand`: the two forms of a schedule file.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use collsynth::format::json::{self, Stated};
+use collsynth::schedule::{CompactSchedule, Solution};
+
+use super::{Ending, Failure, input, output, show};
+
+/// Find the pattern of a schedule
+///
+/// Writes a schedule in the compact form: what the chunks of rank 0 do, translated over the torus, and the moves of the
+/// chunks that do otherwise. A schedule that is in this form already stays as it is.
+#[derive(Args)]
+pub struct CompactCommand {
+    #[command(flatten)]
+    files: Files,
+}
+
+/// State every move of a schedule in the compact form
+///
+/// Writes the schedule that a pattern and exceptions stand for. It may be a thousand times as long: SYNTH_MAX_MEMORY
+/// allows more than 1 GiB.
+#[derive(Args)]
+pub struct ExpandCommand {
+    #[command(flatten)]
+    files: Files,
+}
+
+#[derive(Args)]
+struct Files {
+    /// A schedule file (- for standard input, .gz accepted)
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Write to this file (.gz: compressed) instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl CompactCommand {
+    pub fn run(&self) -> Result<Ending, Failure> {
+        let text = input::read_text(&self.files.file)?;
+        let compact = match show::stated(&self.files.file, &text)? {
+            Stated::Compact(compact) => *compact,
+            Stated::Explicit(explicit) => {
+                let Solution { problem, schedule, bounds, origin } = *explicit;
+                let found = CompactSchedule::find(&problem, &schedule);
+                let schedule = found.ok_or_else(|| Failure::usage(NO_PATTERN))?;
+                Solution { problem, schedule, bounds, origin }
+            }
+        };
+        self.files.write(&json::compact_to_string(&compact))
+    }
+}
+
+impl ExpandCommand {
+    pub fn run(&self) -> Result<Ending, Failure> {
+        self.files.write(&json::solution_to_string(&show::read(&self.files.file)?))
+    }
+}
+
+impl Files {
+    fn write(&self, text: &str) -> Result<Ending, Failure> {
+        output::deliver_file(self.output.as_deref(), text, "schedule")?;
+        Ok(Ending::Success)
+    }
+}
+
+/// Why a schedule has no compact form.
+pub(super) const NO_PATTERN: &str = "this schedule has no compact form: that takes a torus without open ends, and an \
+    all_to_all, all_gather, all_reduce_gathered, reduce_scatter, or an all_reduce in a multiple of as many parts as ranks";

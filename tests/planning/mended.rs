@@ -1,0 +1,91 @@
+//! Whole pods, on tori small enough to try many: plans in the compact form hold, repeat, and stand near their bounds.
+
+use fastrand::Rng;
+
+use collsynth::collective::Kind;
+use collsynth::plan::{CompactPlan, Control, Goal, Parts, compact};
+use collsynth::topology::{Topology, TopologySpec};
+use collsynth::verify::{Options, Verified, verify_compact};
+
+fn plan(machine: &Topology, kind: &Kind, parts: u32) -> Option<CompactPlan> {
+    let goal = Goal { parts: Parts::Fixed(parts), ..Goal::default() };
+    compact(machine, kind, &goal, &Control::unlimited()).expect("the machine is connected")
+}
+
+/// Steps and total width of a plan that holds, also once it is expanded.
+fn judged(plan: &CompactPlan) -> (usize, u64) {
+    let solution = plan.solution.clone();
+    let ranks = solution.problem.machine().rank_count();
+    let report = verify_compact(&solution, &Options::default());
+    assert!(report.holds(), "{report:?}");
+    let explicit = collsynth::Solution {
+        schedule: solution.schedule.expand(ranks),
+        problem: solution.problem,
+        bounds: solution.bounds,
+        origin: None,
+    };
+    let explicit = Verified::new(explicit, &Options::default()).unwrap_or_else(|rejected| panic!("{rejected}"));
+    (explicit.schedule.step_count(), explicit.schedule.total_width())
+}
+
+#[test]
+fn random_failures_are_mended_near_the_bounds() {
+    let mut rng = Rng::with_seed(11);
+    let (mut met, mut planned) = (0, 0);
+    for extents in [&[4, 4][..], &[5, 3], &[3, 3, 3], &[4, 4, 2], &[6, 4], &[4, 4, 4]] {
+        for _ in 0..12 {
+            let intact = Topology::torus(extents).unwrap();
+            let mut spec = TopologySpec::torus(extents);
+            for _ in 0..rng.usize(1..4) {
+                let link = intact.links()[rng.usize(..intact.links().len())];
+                match rng.u8(..4) {
+                    0 => spec = spec.without_ranks(&[link.from.0]),
+                    _ => spec = spec.without_cables(&[(link.from.0, link.to.0)]),
+                }
+            }
+            let Ok(machine) = Topology::new(spec) else { continue };
+            if machine.components().len() > 1 {
+                continue;
+            }
+            let parts = rng.u32(1..=2);
+            let found = plan(&machine, &Kind::AllToAll, parts).expect("it applies");
+            let (steps, width) = judged(&found);
+            let bounds = &found.solution.bounds;
+            assert!((0..=3).contains(&(steps as i64 - i64::from(bounds.least_steps()))));
+            let least = u64::from(bounds.least_width(parts));
+            assert!((least..=least + least / 6 + 3).contains(&width), "{width} above {least}: {:?}", machine.spec());
+            assert_eq!(found.solution.schedule, plan(&machine, &Kind::AllToAll, parts).unwrap().solution.schedule);
+            met += u32::from(width == least);
+            planned += 1;
+        }
+    }
+    assert!(planned > 40 && 3 * met >= 2 * planned, "{met} of {planned} on their bounds");
+}
+
+#[test]
+fn intact_tori_take_the_templates_of_all_kinds() {
+    let torus = Topology::torus(&[4, 4, 4]).unwrap();
+    // 63 chunks over 6 links; a reduce_scatter and an all_gather.
+    for (kind, parts, figures) in [
+        (Kind::AllToAll, 1, (6, 32)),
+        (Kind::AllGather, 1, (6, 11)),
+        (Kind::AllReduceGathered, 2, (6, 21)),
+        (Kind::ReduceScatter, 2, (6, 21)),
+        (Kind::AllReduce, 64, (12, 22)),
+    ] {
+        let found = plan(&torus, &kind, parts).unwrap_or_else(|| panic!("{}", kind.name()));
+        assert!(found.solution.schedule.exceptions().is_empty());
+        assert_eq!(judged(&found), figures, "{}", kind.name());
+    }
+}
+
+#[test]
+fn what_has_no_translations_is_left_to_others() {
+    let torus = Topology::torus(&[4, 4]).unwrap();
+    let failed = torus.clone().fail_cable(0, 1).unwrap();
+    assert!(plan(&failed, &Kind::AllGather, 1).is_none());
+    assert!(plan(&torus, &Kind::AllReduce, 17).is_none());
+    assert!(plan(&torus, &Kind::Broadcast(collsynth::RankId(0)), 1).is_none());
+    let line = Topology::torus(&[2, 2]).unwrap().fail_cable(0, 1).unwrap();
+    assert!(plan(&line, &Kind::AllToAll, 1).is_some());
+}
