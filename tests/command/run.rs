@@ -33,12 +33,6 @@ fn every_schedule_that_was_written_by_hand() {
         let path = entry.expect("an entry").path();
         if path.extension().is_some_and(|extension| extension == "json") {
             let name = format!("schedules/{}", path.file_name().expect("a name").to_string_lossy());
-            if fs::read_to_string(&path).expect("text").contains("\"groups\"") {
-                let refused = run(&format!("run {name} --bytes 10KB"));
-                let words = String::from_utf8_lossy(&refused.stderr).into_owned();
-                assert!(refused.status.code() == Some(2) && words.contains("groups of ranks"), "{name}: {words}");
-                continue;
-            }
             let report = json(&format!("run {name} --bytes 10KB --repeat 2 --format json"));
             assert_eq!((&report["correct"], &report["repeatable"]), (&Value::Bool(true), &Value::Bool(true)), "{name}");
             count += 1;

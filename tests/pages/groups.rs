@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 
-use collsynth::certificate::Rational;
+use collsynth::bound::{self, Claim, FlowLimit, Limit};
+use collsynth::certificate::{Rational, Scope};
 use collsynth::collective::{Groups, Kind};
+use collsynth::plan::{Goal, Parts, Plan};
 use collsynth::topology::{RankId, Topology};
 use rayon::prelude::*;
 
@@ -31,11 +33,12 @@ synth --torus 4x4x4 --groups xy --fail 0,1 -o planes.json
 The order of a group's members numbers their chunks; `--root` counts them, from 0. Failures are stated as always; a failed
 member keeps its place. [schedule-format.md](schedule-format.md#groups) has every rule.
 
-**What plans groups**: `negotiated` (all_to_all, scatter, gather), `trees` (all_gather, reduce_scatter, broadcast, reduce,
-all_reduce: up, then down; trees take in other ranks only on the way to members), `flood` (barrier). The other planners
-refuse. Bounds, certificates and `synth verify` know groups; so do `lower` and the exports to GOAL, Chakra, CSV and
-traces. MSCCL XML has no groups, and running such schedules, relabelling and renumbering them, `synth view`, `synth
-survey` and Python do not take them yet: all say so.
+**What plans groups**: `negotiated` (all_to_all, scatter, gather), `trees` and `packed_trees` (all_gather, reduce_scatter,
+broadcast, reduce, all_reduce; trees take in other ranks only on the way to members; the first in few parts and steps, the
+second in many parts near the bound), `flood` (barrier). The other planners refuse. Bounds, certificates and `synth verify`
+know groups; so do [`synth run`](runtimes.md#groups-of-ranks), `lower` and the exports to GOAL, Chakra, CSV and traces.
+MSCCL XML has no groups, and relabelling and renumbering such schedules, `synth view`, `synth survey` and Python do not
+take them yet: all say so. Neither is all_reduce_gathered run in groups.
 
 ## All-to-all in all groups of 4x4x4 at once
 
@@ -47,11 +50,15 @@ whole machine, met by a verified schedule in the parts given, and proven by its 
 ";
 
 const TABLE: &str = "
+The eight blocks of 4x4x4 of an 8x8x8 torus (`--torus 8x8x8 --blocks 4x4x4 --fail 0,1`), each an all-to-all among 64 ranks,
+with a dead cable in one: volume **64**, certified optimal, in 10 steps; planned in 39 s on one core of a machine at work,
+by a build for development, and verified in 22 ms.
+
 ## Every kind
 
-Messages and shards in 3 parts, vectors in 6. Dead: nothing; the cable from rank 0 to rank 1; rank 6, which relays, or
-is a member of its group, a root at place 0 never. Steps and volumes are **bold** where they equal a certified bound for
-the parts given; the gap is that of the volume to the bound for any number of parts.
+In the parts that `--parts auto` chooses. Dead: nothing; the cable from rank 0 to rank 1; rank 6, which relays, or is a
+member of its group, a root at place 0 never. Steps and volumes are **bold** where they equal a certified bound for the
+parts given; the gap is that of the volume to the best bound for any number of parts.
 ";
 
 type Members = Vec<Vec<RankId>>;
@@ -72,21 +79,31 @@ fn of(kind: Kind, members: Members, relays: bool) -> Kind {
     kind.in_groups(Groups::new(members).unwrap().with_relays(relays))
 }
 
-/// Steps and volume, bold where they meet their bounds, and the gap.
-fn planned(topology: &Topology, kind: Kind, parts: u32) -> [String; 3] {
-    let plan = plans::plan(None, topology, kind, parts).unwrap();
+/// The best bound on the volume that holds for any number of parts.
+fn for_any_parts(plan: &Plan) -> Option<Rational> {
+    let of_plan = plan.bounds.volume.clone().filter(|bound| bound.scope() == Scope::AnyParts);
+    let of_cuts = bound::find(&plan.problem).unwrap().volume;
+    let flow = bound::flow_bound(&plan.problem, &FlowLimit { variables: 100_000, solver: Limit::NONE });
+    let of_flow = flow.ok().and_then(|flow| flow.finding).and_then(|finding| match finding.claim {
+        Claim::Volume(bound) => Some(bound),
+        Claim::Steps(_) => None,
+    });
+    [of_plan, of_cuts, of_flow].into_iter().flatten().map(|bound| bound.at_least).max()
+}
+
+/// Parts, steps and volume, bold where they meet their bounds, and the gap.
+fn planned(topology: &Topology, kind: &Kind, parts: Parts) -> [String; 4] {
+    let plan = plans::plan_for(topology, kind, &Goal { parts, ..Goal::default() }).unwrap();
     let (steps, width) = plans::figures(&plan);
+    let parts = plan.problem.parts();
     let bold = |text: String, met: bool| if met { format!("**{text}**") } else { text };
     let volume = Rational::new(width.into(), parts.into());
-    let gap = plan
-        .bounds
-        .volume
-        .as_ref()
-        .map_or("-".to_owned(), |bound| format!("{:.1} %", 100.0 * (float(volume / bound.at_least) - 1.0)));
+    let gap =
+        for_any_parts(&plan).map_or("-".to_owned(), |bound| format!("{:.1} %", 100.0 * (float(volume / bound) - 1.0)));
     let met = (steps == plan.bounds.least_steps(), width == plan.bounds.least_width(parts));
     let volume =
         if plan.problem.collective().kind.has_volume() { bold(decimal(volume), met.1) } else { "-".to_owned() };
-    [bold(steps.to_string(), met.0), volume, gap]
+    [parts.to_string(), bold(steps.to_string(), met.0), volume, gap]
 }
 
 fn relays(page: &mut String) {
@@ -100,16 +117,11 @@ fn relays(page: &mut String) {
         let machine = torus(&[4, 4, 4], &[cable], &[]);
         let [with, without] = [true, false].map(|relays| {
             let parts = parts[usize::from(!relays)];
-            planned(&machine, of(Kind::AllToAll, members.clone(), relays), parts)
+            planned(&machine, &of(Kind::AllToAll, members.clone(), relays), Parts::Fixed(parts))
         });
         let (a, b) = cable;
-        let [first, second] = parts;
-        writeln!(
-            page,
-            "| {name} | {a}-{b} | {} | {first} | {} | {} | {second} | {} |",
-            with[1], with[0], without[1], without[0]
-        )
-        .unwrap();
+        let [with, without] = [with, without].map(|[parts, steps, volume, _]| [volume, parts, steps].join(" | "));
+        writeln!(page, "| {name} | {a}-{b} | {with} | {without} |").unwrap();
     }
 }
 
@@ -125,16 +137,23 @@ fn every_kind(page: &mut String) {
     let failures: [Failed; 3] = [(&[], &[]), (&[(0, 1)], &[]), (&[], &[6])];
     for (name, extents, members) in layouts {
         writeln!(page, "\n### {name}\n").unwrap();
-        page.push_str("| collective | steps | volume | gap | one cable: steps | volume | gap | dead rank 6: steps | volume | gap |\n");
-        page.push_str("|---|---|---|---|---|---|---|---|---|---|\n");
+        let columns = ["", "one cable: ", "dead rank 6: "].map(|of| format!("{of}parts | steps | volume | gap"));
+        writeln!(page, "| collective | {} |", columns.join(" | ")).unwrap();
+        page.push_str("|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
         let kinds: Vec<Kind> = Kind::every(RankId(0), Default::default()).into_iter().collect();
         let kinds: Vec<Kind> = kinds.into_iter().filter(|kind| kind.demand().is_none()).collect();
         let lines: Vec<String> = kinds
             .par_iter()
             .map(|kind| {
-                let parts = if kind.owners() == 0 { 6 } else { 3 };
+                let kind = of(kind.clone(), members.clone(), true);
                 let cells = failures.iter().flat_map(|(cables, dead)| {
-                    planned(&torus(extents, cables, dead), of(kind.clone(), members.clone(), true), parts)
+                    let t = std::time::Instant::now();
+                    if std::env::var("ONLY").is_ok_and(|only| !only.split(',').any(|k| k == kind.name())) {
+                        return ["", "", "", ""].map(str::to_owned);
+                    }
+                    let c = planned(&torus(extents, cables, dead), &kind, Parts::Auto);
+                    eprintln!("{name} {} {cables:?} {dead:?} {c:?} {:?}", kind.name(), t.elapsed());
+                    c
                 });
                 format!("| {} | {} |\n", kind.name(), cells.collect::<Vec<_>>().join(" | "))
             })
@@ -146,7 +165,9 @@ fn every_kind(page: &mut String) {
 #[test]
 fn collectives_in_groups() {
     let mut page = HEAD.to_owned();
-    relays(&mut page);
+    if std::env::var("ONLY").is_err() {
+        relays(&mut page);
+    }
     page.push_str(TABLE);
     every_kind(&mut page);
     hold("docs/groups.md", &page);

@@ -70,6 +70,17 @@ fn all_to_all_in_groups_meets_the_values_of_the_linear_program() {
     }
 }
 
+/// As eight blocks of 4x4x4 on 8x8x8, in fewer dimensions.
+#[test]
+fn blocks_that_mesh_into_a_larger_torus_stay_on_the_bound_around_a_dead_cable() {
+    for (extents, block) in [(&[8, 8, 1], [4, 4, 1]), (&[4, 4, 8], [4, 4, 4])] {
+        let members = groups(*extents, |[x, y, z]| [x / block[0], y / block[1], z / block[2]]);
+        let plan = plans::plan(None, &torus(extents, &[(0, 1)], &[]), of(Kind::AllToAll, members, true), 1).unwrap();
+        let bound = plan.bounds.volume.as_ref().unwrap().at_least;
+        assert!(steps_and_volume(&plan).1 <= bound * ratio(101, 100), "{extents:?}: {bound}");
+    }
+}
+
 /// Cables and ranks.
 type Failed = (&'static [(u32, u32)], &'static [u32]);
 
@@ -130,7 +141,7 @@ fn what_bounds_claim_of_groups_is_proven() {
 
 #[test]
 fn planners_of_all_ranks_together_refuse_groups() {
-    let aware = ["negotiated", "trees", "flood", "flow_over_time", "lp"];
+    let aware = ["negotiated", "trees", "packed_trees", "flood", "flow_over_time", "lp"];
     for kind in kinds() {
         let kind = of(kind, rows(), true);
         let problem = Problem::new(Topology::torus(&[4, 4, 4]).unwrap(), Collective::new(kind)).unwrap();
@@ -159,4 +170,39 @@ fn planes_are_reduced_at_the_bound_of_their_columns() {
     // 16 vectors for each of 3 planes, over the 108 links in x and y.
     assert_eq!(plan.bounds.volume.as_ref().unwrap().at_least, ratio(4, 9));
     assert_eq!(steps_and_volume(&plan), (4, ratio(4, 9)));
+}
+
+#[test]
+fn trees_in_many_parts_stand_near_the_bounds() {
+    let (extents, members) = layouts().swap_remove(2);
+    // Blocks of 2x2: 8 vectors cross between the 4 corners of all blocks for each of 6, over 32 links.
+    let cases = [
+        (Kind::AllReduce, 0, ratio(3, 4), 160, ratio(3, 4)),
+        (Kind::AllReduce, 1, ratio(4, 5), 160, ratio(41, 50)),
+        (Kind::AllGather, 0, ratio(3, 2), 16, ratio(13, 8)),
+        (Kind::Broadcast(RankId(0)), 0, ratio(3, 8), 256, ratio(7, 16)),
+        (Kind::Reduce(RankId(0)), 0, ratio(3, 8), 256, ratio(7, 16)),
+    ];
+    for (kind, dead, bound, parts, most) in cases {
+        let cables = &[(0, 1)][..dead];
+        let grouped = of(kind.clone(), members.clone(), true);
+        let problem = Problem::new(torus(extents, cables, &[]), Collective { kind: grouped.clone(), parts }).unwrap();
+        assert_eq!(bound::find(&problem).unwrap().volume.unwrap().at_least, bound, "{}", kind.name());
+        let plan = plans::plan("packed_trees", &torus(extents, cables, &[]), grouped, parts).unwrap();
+        let (_, volume) = steps_and_volume(&plan);
+        assert!(volume >= bound && volume <= most, "{} {dead}: {volume}", kind.name());
+    }
+}
+
+#[test]
+fn trees_of_groups_that_may_not_relay_stay_within_them() {
+    let (extents, members) = layouts().swap_remove(0);
+    for kind in [Kind::AllReduce, Kind::Broadcast(RankId(1)), Kind::Reduce(RankId(1)), Kind::ReduceScatter] {
+        let kind = of(kind, members.clone(), false);
+        // A judge that finds a relay refuses it.
+        let plan = plans::plan("packed_trees", &torus(extents, &[(0, 1)], &[]), kind.clone(), 40).unwrap();
+        steps_and_volume(&plan);
+        let alone = plans::plan("packed_trees", &torus(extents, &[(0, 1), (2, 3)], &[]), kind, 40);
+        assert!(matches!(alone, Err(PlanError::Disconnected(_))), "{alone:?}");
+    }
 }

@@ -7,13 +7,18 @@ use super::portfolio::plan_bounded;
 use super::quickest::quickest;
 use super::{Control, Goal, Parts, Plan, PlanError, addition_depth};
 use crate::bound;
-use collsynth_core::certificate::Bounds;
+use collsynth_core::certificate::{Bounds, Scope};
 use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::Topology;
 
 /// A gap that more parts are not worth closing, as a share of the bound.
 const CLOSE: f64 = 0.005;
+/// The same in groups, where no closed form says how many parts are enough.
+const CLOSE_IN_GROUPS: f64 = 0.03;
+/// To close the gap of messages in groups, at most so many chunks are cut in so many.
+const MOST_CHUNKS_TO_CUT: u64 = 1000;
+const MESSAGES_CUT: u32 = 4;
 /// A gap that is near enough unless parts are stated.
 const NEAR: f64 = 0.05;
 
@@ -60,15 +65,19 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
     Ok(best.expect("there is a number of parts"))
 }
 
-/// Plans in the parts that the bounds promise most of, then in twice as many and so on while the gap is not closed and
-/// what a schedule loses at its ends may be shared by more parts.
+/// Plans in the parts that the bounds promise most of, then in twice as many (messages: four times) and so on while the
+/// gap is not closed and what a schedule loses at its ends may be shared by more parts.
 fn plan_in_parts(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
+    if !whole.collective().kind.has_volume() {
+        return plan_problem(whole, goal, control);
+    }
     let bounds = bound::find(&whole)?;
     let (mut parts, most) = best_parts(&whole, &bounds, None);
     let mut best = plan_problem(whole.with_parts(parts)?, goal, control)?;
     // The parts tried may be twice as many as those chosen from.
-    while shares_vectors(&whole.collective().kind) && gap(&best) > CLOSE && parts <= most && control.stop().is_none() {
-        parts *= 2;
+    let close = if whole.groups().is_some() { CLOSE_IN_GROUPS } else { CLOSE };
+    while gains_from_parts(&whole, parts) && gap(&best) > close && parts <= most && control.stop().is_none() {
+        parts *= if shares_vectors(&whole.collective().kind) { 2 } else { MESSAGES_CUT };
         keep_better(&mut best, plan_problem(whole.with_parts(parts)?, goal, control));
     }
     // The search may do worse on more parts than on whole messages.
@@ -77,6 +86,12 @@ fn plan_in_parts(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<P
     }
     let stopped = control.stop().unwrap_or(best.stopped);
     Ok(Plan { stopped, ..best })
+}
+
+/// May more parts share what a schedule loses at its ends? In groups messages do too, as long as there are few.
+fn gains_from_parts(whole: &Problem, parts: u32) -> bool {
+    let few = u64::from(whole.chunk_count()) * u64::from(parts) <= MOST_CHUNKS_TO_CUT;
+    shares_vectors(&whole.collective().kind) || (whole.groups().is_some() && few)
 }
 
 /// Takes over a plan that is better; a failure, by the time limit say, leaves what there is.
@@ -88,10 +103,13 @@ fn keep_better(best: &mut Plan, found: Result<Plan, PlanError>) {
     }
 }
 
-/// How far the volume lies above its bound, as a share of it.
+/// How far the volume lies above its bound, as a share of it; in groups, above the bound for any number of parts.
 fn gap(plan: &Plan) -> f64 {
-    let (parts, bounds) = (plan.problem.parts(), &plan.bounds);
-    let bound = bounds.volume.as_ref().map_or(0.0, |bound| as_float(bound.at_least));
+    let (parts, mut volume) = (plan.problem.parts(), plan.bounds.volume.clone());
+    if plan.problem.groups().is_some() && volume.as_ref().is_some_and(|bound| bound.scope() == Scope::TheseParts) {
+        volume = bound::find(&plan.problem).ok().and_then(|bounds| bounds.volume);
+    }
+    let bound = volume.map_or(0.0, |bound| as_float(bound.at_least));
     plan.schedule.total_width() as f64 / f64::from(parts) / bound - 1.0
 }
 

@@ -14,8 +14,8 @@ const AUTO_HOPS: u64 = 4_000_000;
 /// have at most `AUTO_TREE_HOPS`.
 const AUTO_PARTS: u32 = 128;
 const AUTO_TREES: u32 = 1024;
-/// The same in groups, whose trees are negotiated.
-const AUTO_GROUP_TREES: u32 = 24;
+/// The same in groups, for each.
+const AUTO_GROUP_TREES: u32 = 512;
 const AUTO_TREE_HOPS: u32 = 4_000_000;
 /// Packed trees leave links idle at both ends of the schedule, the less the longer it is: a sixteenth of the units by
 /// which this number for each step of the distance exceeds the total width. Measured on 36 to 512 ranks with 1 to 5
@@ -88,8 +88,9 @@ pub(crate) fn as_float(volume: Rational) -> f64 {
 fn most_parts(whole: &Problem, bounds: &Bounds) -> u32 {
     if shares_vectors(&whole.collective().kind) {
         let ranks = whole.topology().live_rank_count().max(1) as u32;
-        let most = if whole.groups().is_some() { AUTO_GROUP_TREES } else { AUTO_TREES };
-        return (AUTO_TREE_HOPS / ranks / 2).clamp(1, most);
+        let groups = whole.groups().map(|groups| groups.members().len() as u32);
+        let most = if groups.is_some() { AUTO_GROUP_TREES } else { AUTO_TREES };
+        return (AUTO_TREE_HOPS / ranks / 2 / groups.unwrap_or(1)).clamp(1, most);
     }
     let hops = u64::from(whole.chunk_count()) * u64::from(bounds.least_steps().max(1));
     u32::try_from(AUTO_HOPS / hops.max(1)).unwrap_or(u32::MAX).clamp(1, AUTO_PARTS)

@@ -49,6 +49,8 @@ use collsynth_core::topology::{Distances, LinkId, RankId};
 const MOST_ROUNDS: u32 = 8;
 /// Parts, counted at every rank:
 const MOST_ARRIVALS: usize = 1024;
+/// Parts in groups, beyond which [`PackedTrees`](super::PackedTrees) are as good and quicker.
+const MOST_IN_GROUPS: u32 = 24;
 
 /// Does a broadcast or reduce exceed the limits?
 fn is_for_the_pipeline(problem: &Problem) -> bool {
@@ -64,6 +66,11 @@ fn is_for_the_pipeline(problem: &Problem) -> bool {
     };
     let arrivals = problem.parts() as usize * topology.live_rank_count();
     problem.parts().div_ceil(per_round.max(1)) > MOST_ROUNDS || arrivals > MOST_ARRIVALS
+}
+
+/// Are there more parts of a vector than are worth negotiating about?
+fn has_many_in_groups(problem: &Problem) -> bool {
+    problem.groups().is_some() && problem.collective().kind.owners() == 0 && problem.parts() > MOST_IN_GROUPS
 }
 
 /// The planner of negotiated trees.
@@ -142,6 +149,9 @@ impl Planner for Trees {
         match rooted_chunks(problem) {
             Some(_) if is_for_the_pipeline(problem) => {
                 Err(refuse("with so many parts from or to one root, plan with `arborescences`"))
+            }
+            Some(_) if has_many_in_groups(problem) => {
+                Err(refuse("in groups and so many parts, plan with `packed_trees`"))
             }
             Some(_) => Ok(()),
             None => Err(refuse("it plans collectives in which every chunk goes from or to one rank and all others")),

@@ -13,6 +13,7 @@ use super::lengths;
 use super::role::Role;
 use super::runnable::Runnable;
 use super::transport::{Incoming, Outgoing, Transport};
+use collsynth_core::collective::Combining;
 use collsynth_core::problem::Problem;
 use collsynth_core::program::Layout;
 use collsynth_core::topology::RankId;
@@ -52,7 +53,8 @@ impl<T: Transport> Communicator<T> {
     /// # Errors
     ///
     /// The transport's number of ranks differs ([`RunError::Size`]), this rank has failed ([`RunError::NotLive`]), or a
-    /// peer has a different schedule ([`RunError::OtherSchedule`]) or is unreachable ([`RunError::Start`]).
+    /// peer has a different schedule ([`RunError::OtherSchedule`]) or is unreachable ([`RunError::Start`]); sums of
+    /// compressed pieces are not carried out in groups ([`RunError::GatheredInGroups`]).
     pub fn new<'a>(transport: T, runnable: impl Into<Runnable<'a>>) -> Result<Self, RunError> {
         let runnable = runnable.into();
         let (problem, rank) = (runnable.problem(), transport.rank());
@@ -63,8 +65,8 @@ impl<T: Transport> Communicator<T> {
         if !problem.topology().is_alive(rank) {
             return Err(RunError::NotLive { rank });
         }
-        if problem.groups().is_some() {
-            return Err(RunError::Groups);
+        if problem.groups().is_some() && problem.collective().kind.reduces_afterwards() {
+            return Err(RunError::GatheredInGroups);
         }
         let mut communicator = Self {
             transport,
@@ -199,13 +201,43 @@ impl<T: Transport> Communicator<T> {
     /// See [`Communicator::all_to_all`].
     pub fn barrier(&mut self) -> Result<(), RunError> {
         self.check_kind("barrier")?;
-        let mut arrived = vec![0_u8; self.problem.topology().rank_count()];
-        arrived[self.rank().index()] = 1;
+        let (rank, count) = (self.rank(), self.problem.topology().rank_count());
+        if self.only_relays() {
+            let mut nothing = Slices { input: &[0_u8; 0], output: &mut [], block: count };
+            return self.carry_out(&mut nothing, count, 1, ReduceOp::Max);
+        }
+        let mut arrived = vec![0_u8; count];
+        arrived[rank.index()] = 1;
         self.run(&[], &mut arrived, ReduceOp::Max)?;
-        match self.problem.topology().live_ranks().find(|rank| arrived[rank.index()] == 0) {
+        let together = |other: &RankId| self.problem.groups().is_none_or(|groups| groups.join(rank, *other));
+        let mut expected = self.problem.topology().live_ranks().filter(together);
+        match expected.find(|rank| arrived[rank.index()] == 0) {
             Some(rank) => Err(RunError::NotArrived { rank }),
             None => Ok(()),
         }
+    }
+
+    /// Takes part in a collective in groups that this rank is in none of: passes chunks on, or adds them up with `op`
+    /// (that of the members), where the schedule has it as a relay. Blocks have `block` elements, as many as those of
+    /// the members.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Member`] if it is in a group, or all ranks take part together; else as
+    /// [`Communicator::all_to_all`].
+    pub fn relay<E: Element>(&mut self, block: usize, op: ReduceOp) -> Result<(), RunError> {
+        if !self.only_relays() {
+            return Err(RunError::Member { rank: self.rank() });
+        }
+        // Members state no operation either where nothing is added.
+        let adds = self.problem.collective().kind.combining() == Combining::Sum;
+        let op = if adds { op } else { ReduceOp::Sum };
+        self.carry_out(&mut Slices { input: &[] as &[E], output: &mut [], block }, block, 1, op)
+    }
+
+    /// Is this rank in none of the groups?
+    fn only_relays(&self) -> bool {
+        self.problem.groups().is_some_and(|groups| groups.place(self.rank()).is_none())
     }
 
     /// The most bytes a packet should have.
@@ -220,6 +252,9 @@ impl<T: Transport> Communicator<T> {
 
     /// Runs the schedule on buffers whose lengths imply the length of a block.
     fn run<E: Element>(&mut self, input: &[E], output: &mut [E], op: ReduceOp) -> Result<(), RunError> {
+        if self.only_relays() {
+            return Err(RunError::Relay { rank: self.rank() });
+        }
         let block = lengths::block_length(&self.layout(), input.len(), output.len())?;
         self.run_blocks(input, output, block, op)
     }

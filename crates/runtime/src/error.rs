@@ -31,10 +31,12 @@ pub enum RunError {
     Ended,
     #[error("rank {rank}: {source}")]
     OfRank { rank: RankId, source: Box<RunError> },
-    #[error(
-        "schedules in groups of ranks are planned and judged, but not run yet: run a schedule for all ranks together"
-    )]
-    Groups,
+    #[error("all_reduce_gathered is not run in groups of ranks: run an all_reduce, or one for all ranks together")]
+    GatheredInGroups,
+    #[error("rank {rank} is in no group: it has no buffers, and calls `relay`")]
+    Relay { rank: RankId },
+    #[error("rank {rank} takes part in the collective: it does not call `relay`")]
+    Member { rank: RankId },
     #[error("a group has no calls for {kind}: give each rank a communicator")]
     NoGroup { kind: &'static str },
     #[error("rank {rank} did not arrive at the barrier, though the schedule delivered its arrival")]

@@ -94,14 +94,11 @@ impl Group {
     ///
     /// # Errors
     ///
-    /// [`RunError::NoGroup`] for a barrier, which is pointless here, and for compressed sums; [`RunError::Groups`].
+    /// [`RunError::NoGroup`] for a barrier, which is pointless here, and for compressed sums.
     pub fn new<'a>(runnable: impl Into<Runnable<'a>>) -> Result<Self, RunError> {
         let runnable = runnable.into();
         let problem = runnable.problem();
         let kind = &problem.collective().kind;
-        if kind.groups().is_some() {
-            return Err(RunError::Groups);
-        }
         if !kind.has_volume() || kind.reduces_afterwards() {
             return Err(RunError::NoGroup { kind: kind.name() });
         }
@@ -128,8 +125,8 @@ impl Group {
         })
     }
 
-    /// Makes the calls of all ranks; `buffers` are those of the live ranks, ascending. Collectives that only move data
-    /// ignore `op`.
+    /// Makes the calls of all ranks; `buffers` are those of the live ranks, ascending, and empty for ranks in no group.
+    /// Collectives that only move data ignore `op`.
     ///
     /// The threads are those of the rayon pool that this is called in, else of the global one, one for each core. Their
     /// number does not affect results.

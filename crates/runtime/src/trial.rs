@@ -116,6 +116,11 @@ impl<E: Sample> Trial<E> {
         buffers: &mut Buffers<E>,
     ) -> Result<(), RunError> {
         let Buffers { input, output } = buffers;
+        let kind = &communicator.problem().collective().kind;
+        let relays = kind.groups().is_some_and(|groups| groups.place(communicator.rank()).is_none());
+        if relays && kind.has_volume() {
+            return communicator.relay::<E>(self.block, self.op);
+        }
         match *communicator.problem().collective().kind.of_each() {
             Kind::AllToAll => communicator.all_to_all(input, output),
             Kind::AllToAllV(_) => communicator.all_to_allv(input, output, self.block),

@@ -2,6 +2,7 @@
 
 mod compressed;
 mod faults;
+mod groups;
 mod programs;
 mod strangers;
 

@@ -17,6 +17,7 @@ mod cuts;
 mod evidence;
 mod flow;
 mod hops;
+mod merging;
 mod over_time;
 mod partition;
 mod region;

@@ -47,6 +47,8 @@ pub(super) fn best_partitions(problem: &Problem) -> Vec<Partition> {
     for columns in columns.sorted_by_key(|columns| Reverse(columns.volume())).take(1) {
         found.extend(Some(columns).filter(|best| found.iter().all(|simpler| best.volume() > simpler.volume())));
     }
+    let merged = super::merging::merged(problem).and_then(|blocks| measure(problem, in_blocks(problem, blocks)));
+    found.extend(merged.filter(|merged| found.iter().all(|simpler| merged.volume() > simpler.volume())));
     let weakest = measure(problem, weakest_singly(problem));
     found.extend(weakest.filter(|weakest| found.iter().all(|simpler| weakest.volume() > simpler.volume())));
     found
@@ -57,6 +59,11 @@ type Family = (String, Vec<u32>);
 
 fn singly(problem: &Problem) -> Family {
     ("the live ranks one by one".to_owned(), (0..problem.topology().rank_count() as u32).collect())
+}
+
+fn in_blocks(problem: &Problem, block_of: Vec<u32>) -> Family {
+    let blocks: BTreeSet<u32> = problem.topology().live_ranks().map(|rank| block_of[rank.index()]).collect();
+    (format!("{} blocks of ranks", blocks.len()), block_of)
 }
 
 /// In groups: the ranks at the same position in some of the dimensions, for every choice of dimensions. Where groups
@@ -157,17 +164,20 @@ fn measure(problem: &Problem, (words, block_of): Family) -> Option<Partition> {
             links += 1;
         }
     }
-    let vectors = match problem.groups() {
-        None => 2 * (blocks.len() as u64).saturating_sub(1),
-        Some(groups) => {
-            let exchanged = |members: &Vec<RankId>| {
-                let live = members.iter().filter(|&&rank| topology.is_alive(rank));
-                let met: BTreeSet<u32> = live.map(|rank| block_of[rank.index()]).collect();
-                2 * (met.len() as u64).saturating_sub(1)
-            };
-            groups.members().iter().map(exchanged).sum()
-        }
-    };
+    let vectors = vectors(problem, &block_of);
     let needed = blocks.len() > 1 && capacity > 0 && vectors > 0;
     needed.then_some(Partition { words, blocks, links, capacity, vectors })
+}
+
+/// The least number of vectors that cross between blocks.
+pub(super) fn vectors(problem: &Problem, block_of: &[u32]) -> u64 {
+    let exchanged = |members: &mut dyn Iterator<Item = RankId>| {
+        let live = members.filter(|&rank| problem.topology().is_alive(rank));
+        let met: BTreeSet<u32> = live.map(|rank| block_of[rank.index()]).collect();
+        2 * (met.len() as u64).saturating_sub(1)
+    };
+    match problem.groups() {
+        None => exchanged(&mut problem.topology().live_ranks()),
+        Some(groups) => groups.members().iter().map(|members| exchanged(&mut members.iter().copied())).sum(),
+    }
 }

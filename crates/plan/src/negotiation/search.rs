@@ -30,6 +30,8 @@ const WITHIN_REACH: u64 = 16;
 /// Where another planner has reached the least width, only steps are left to save: the two kinds of work are divided by
 /// this.
 const TO_SAVE_STEPS: u64 = 10;
+/// In groups the two kinds of work are divided by this: other numbers of parts are tried instead.
+const IN_GROUPS: u64 = 4;
 /// The work of routing everything once that is still done when time is up and there is no schedule yet: some seconds.
 const LAST_ROUTING: u64 = 1_000_000_000;
 /// The cost limit of a try, in routings of everything.
@@ -103,6 +105,9 @@ impl<'a, S: Strategy> Search<'a, S> {
     ///
     /// [`PlanError::Stopped`] if time was up before everything had a route, and routing the rest would take long.
     pub fn run(mut self, least_width: u32) -> Result<(Vec<u32>, Routes<S>, StopReason), PlanError> {
+        if self.task.problem.groups().is_some() {
+            self.share = IN_GROUPS;
+        }
         if self.task.price.is_none() && self.task.incumbent.is_some_and(|(_, known)| known <= u64::from(least_width)) {
             self.share = TO_SAVE_STEPS;
         }

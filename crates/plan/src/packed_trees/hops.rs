@@ -8,11 +8,17 @@ pub(super) const UP: usize = 0;
 /// Away from the root, where the sum is copied.
 pub(super) const DOWN: usize = 1;
 
-/// Hop `tree * ranks + rank` joins a rank to its parent, once up and once down. Roots and failed ranks have none, but a
-/// place all the same.
+/// The directions in which data crosses trees.
+pub(super) type Ways = &'static [usize];
+/// Up to the root, then down again.
+pub(super) const BOTH: Ways = &[UP, DOWN];
+
+/// Hop `tree * ranks + rank` joins a rank to its parent, once up and once down, or one of them. Roots and ranks outside
+/// the tree have none, but a place all the same.
 pub(super) struct Hops {
     pub ranks: usize,
-    /// The hop of the parent; the root's own number at the root, and [`NONE`] for failed ranks.
+    pub ways: Ways,
+    /// The hop of the parent; the root's own number at the root, and [`NONE`] outside the tree.
     pub above: Vec<u32>,
     /// The number of hops right below.
     pub below: Vec<u32>,
@@ -30,11 +36,12 @@ pub(super) struct Hops {
 }
 
 impl Hops {
-    pub fn new(cables: &Cables, trees: &[Tree]) -> Self {
+    pub fn new(cables: &Cables, trees: &[Tree], ways: Ways) -> Self {
         let ranks = cables.rank_count();
         let all = ranks * trees.len();
         let mut hops = Self {
             ranks,
+            ways,
             above: vec![NONE; all],
             below: vec![0; all],
             first: vec![NONE; all],

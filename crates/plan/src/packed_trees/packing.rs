@@ -21,7 +21,7 @@ const TREES_PER_CABLE: usize = 24;
 /// Hops that a root may be farther from the middle of its tree.
 const SLACK: u32 = 2;
 
-/// A spanning tree: the cable towards the root and the rank there, for each live rank but the root.
+/// A tree: the cable towards the root and the rank there, for each of its ranks but the root.
 #[derive(Clone)]
 pub(super) struct Tree {
     pub root: u32,
@@ -30,6 +30,11 @@ pub(super) struct Tree {
 }
 
 impl Tree {
+    /// The ranks in the tree, ascending.
+    fn ranks(&self) -> Vec<u32> {
+        (0..self.cable.len() as u32).filter(|&rank| rank == self.root || self.cable[rank as usize] != NONE).collect()
+    }
+
     /// The hops from each rank to the farthest over the tree.
     fn reach(&self, live: &[u32]) -> Vec<u32> {
         // From any rank, the farthest is one end of a longest path; from there, the farthest is the other.
@@ -233,18 +238,20 @@ impl<'a> Packing<'a> {
         self.load[enters as usize] += 1;
         true
     }
+}
 
-    /// Hangs every tree from a rank near its middle, so that no rank is the root of many more trees than others.
-    pub fn center(&mut self) {
-        let mut roots = vec![0_u32; self.cables.rank_count()];
-        for tree in &mut self.trees {
-            let reach = tree.reach(self.live);
-            let least = self.live.iter().map(|&rank| reach[rank as usize]).min().unwrap_or(0);
-            let near = self.live.iter().copied().filter(|&rank| reach[rank as usize] <= least + SLACK);
-            let root = near.min_by_key(|&rank| (roots[rank as usize], reach[rank as usize])).unwrap_or(tree.root);
-            roots[root as usize] += 1;
-            tree.hang_from(root);
-        }
+/// Hangs every tree from a rank near its middle, so that no rank is the root of many more trees than others.
+pub(super) fn center(trees: &mut [Tree]) {
+    let mut roots = Vec::new();
+    for tree in trees {
+        let ranks = tree.ranks();
+        let reach = tree.reach(&ranks);
+        roots.resize(tree.cable.len(), 0_u32);
+        let least = ranks.iter().map(|&rank| reach[rank as usize]).min().unwrap_or(0);
+        let near = ranks.iter().copied().filter(|&rank| reach[rank as usize] <= least + SLACK);
+        let root = near.min_by_key(|&rank| (roots[rank as usize], reach[rank as usize])).unwrap_or(tree.root);
+        roots[root as usize] += 1;
+        tree.hang_from(root);
     }
 }
 
@@ -299,7 +306,7 @@ mod tests {
             let mut packing =
                 Packing::grow(&cables, &live, parts, most, &mut Rng::with_seed(number as u64), &|| false).unwrap();
             packing.repair(most, &|| false);
-            packing.center();
+            center(&mut packing.trees);
             let mut load = vec![0; cables.len()];
             for tree in &packing.trees {
                 for &rank in &live {

@@ -62,10 +62,12 @@ pub(super) struct Search<'a> {
 
 impl Search<'_> {
     /// The best timetable of all passes.
-    pub fn run(self, cables: &Cables, trees: &[Tree], hops: &Hops) -> Timetable {
+    ///
+    /// Of every `turns` trees, the first begin first.
+    pub fn run(self, cables: &Cables, trees: &[Tree], turns: usize, hops: &Hops) -> Timetable {
         let mut rng = Rng::with_seed(self.seed);
         let mut passes = Passes::new(cables, hops);
-        let mut urgency = first_urgency(trees, hops);
+        let mut urgency = first_urgency(trees, turns, hops);
         let mut best: Option<Timetable> = None;
         for number in 0..self.passes.max(1) {
             let noise = if number % ROUND < ROUND - 2 { UNIT } else { NOISIER };
@@ -87,10 +89,10 @@ impl Search<'_> {
 }
 
 /// The first trees first; of a tree, the hops with most still to come.
-fn first_urgency(trees: &[Tree], hops: &Hops) -> Times {
+fn first_urgency(trees: &[Tree], turns: usize, hops: &Hops) -> Times {
     let mut urgency: Times = [vec![0; hops.len()], vec![0; hops.len()]];
     for (number, tree) in trees.iter().enumerate() {
-        let turn = (trees.len() - number) as u32 / TREES_PER_UNIT;
+        let turn = (turns - number % turns) as u32 / TREES_PER_UNIT;
         let tall = hops.tallest(tree, number);
         let places = number * hops.ranks..(number + 1) * hops.ranks;
         for (up, depth) in urgency[UP][places.clone()].iter_mut().zip(&hops.depth[places.clone()]) {
@@ -127,7 +129,7 @@ impl<'a> Passes<'a> {
     fn new(cables: &Cables, hops: &'a Hops) -> Self {
         let queues = 4 * cables.len();
         let mut start = vec![0_u32; queues + 1];
-        for way in [UP, DOWN] {
+        for &way in hops.ways {
             for hop in (0..hops.len()).filter(|&hop| hops.is_hop(hop)) {
                 start[2 * hops.link[way][hop] as usize + way + 1] += 1;
             }
@@ -140,8 +142,8 @@ impl<'a> Passes<'a> {
         Self {
             hops,
             capacity: cables.capacity.iter().flat_map(|&capacity| [capacity; 2]).collect(),
-            queue: vec![0; 2 * hops.count],
-            key: vec![0; 2 * hops.count],
+            queue: vec![0; hops.ways.len() * hops.count],
+            key: vec![0; hops.ways.len() * hops.count],
             place: [vec![0; hops.len()], vec![0; hops.len()]],
             ready: vec![0; words[queues] as usize],
             words,
@@ -157,7 +159,7 @@ impl<'a> Passes<'a> {
         let mut keys: Times = [vec![0; self.hops.len()], vec![0; self.hops.len()]];
         let mut ends = vec![0_u32; most as usize + 2];
         let all = |hops: &'a Hops| {
-            (0..hops.len()).filter(|&hop| hops.is_hop(hop)).flat_map(|hop| [UP, DOWN].map(|way| (hop, way)))
+            (0..hops.len()).filter(|&hop| hops.is_hop(hop)).flat_map(|hop| hops.ways.iter().map(move |&way| (hop, way)))
         };
         for (hop, way) in all(self.hops) {
             // Descending urgency: ascending keys.
@@ -168,7 +170,7 @@ impl<'a> Passes<'a> {
         for key in 0..=most as usize {
             ends[key + 1] += ends[key];
         }
-        let mut sorted = vec![0_u32; 2 * self.hops.count];
+        let mut sorted = vec![0_u32; self.queue.len()];
         for (hop, way) in all(self.hops) {
             let end = &mut ends[keys[way][hop] as usize];
             sorted[*end as usize] = (2 * hop + way) as u32;
@@ -227,10 +229,16 @@ impl<'a> Passes<'a> {
         let mut times: Times = [vec![0; hops.len()], vec![0; hops.len()]];
         let (mut busy, mut released) = (Vec::new(), Vec::new());
         self.from.fill(u32::MAX);
-        for hop in (0..hops.len()).filter(|&hop| hops.is_hop(hop) && hops.below[hop] == 0) {
-            released.push((hop as u32, gather));
+        let spreads = hops.ways.contains(&spread);
+        let all = 0..hops.len() as u32;
+        if hops.ways.contains(&gather) {
+            let leaf = |hop: &u32| hops.is_hop(*hop as usize) && hops.below[*hop as usize] == 0;
+            released.extend(all.filter(leaf).map(|hop| (hop, gather)));
+        } else {
+            let first = all.filter(|&hop| hops.is_root(hop)).flat_map(|root| hops.below(root));
+            released.extend(first.map(|hop| (hop, spread)));
         }
-        let (mut left, mut widths) = (2 * hops.count, Vec::new());
+        let (mut left, mut widths) = (self.queue.len(), Vec::new());
         while left > 0 {
             for (hop, way) in released.drain(..) {
                 self.release(hop, way, &mut busy);
@@ -255,7 +263,10 @@ impl<'a> Passes<'a> {
                     let above = hops.above[hop as usize];
                     waits_for[above as usize] -= 1;
                     match waits_for[above as usize] {
-                        0 if hops.is_root(above) => released.extend(hops.below(above).map(|next| (next, spread))),
+                        0 if hops.is_root(above) && spreads => {
+                            released.extend(hops.below(above).map(|next| (next, spread)));
+                        }
+                        0 if hops.is_root(above) => {}
                         0 => released.push((above, gather)),
                         _ => {}
                     }

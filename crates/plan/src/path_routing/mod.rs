@@ -21,8 +21,10 @@ pub(crate) use router::Router;
 
 /// Steps to try beyond the least if none are stated.
 const MORE_STEPS: &[u32] = &[0, 1, 2, 3];
-/// The same for demands: busy ranks can fill their links only in more and narrower steps.
-const MORE_STEPS_OF_DEMANDS: &[u32] = &[0, 1, 2, 3, 6, 12];
+/// The same where busy ranks can fill their links only in more and narrower steps: for demands, and in groups for at
+/// most so many chunks.
+const MORE_STEPS_IF_UNEVEN: &[u32] = &[0, 1, 2, 3, 6, 12];
+const MOST_CHUNKS_IN_GROUPS: u32 = 1500;
 /// One try in this number, the one of this remainder, ignores the guide and routes everything from scratch.
 const UNGUIDED: (u64, u64) = (16, 12);
 /// A rank is a bottleneck if its links need at least this fraction of the total width.
@@ -62,8 +64,7 @@ pub(crate) fn plan_from(
     if messages.is_empty() {
         return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
     }
-    let demanded = task.problem.collective().kind.demand().is_some();
-    let more = if demanded { MORE_STEPS_OF_DEMANDS } else { MORE_STEPS };
+    let more = if is_uneven(task.problem) { MORE_STEPS_IF_UNEVEN } else { MORE_STEPS };
     let most_steps = task.steps.or(task.max_steps);
     let steps = match most_steps {
         Some(most) => (least_steps..=most).collect(),
@@ -89,6 +90,12 @@ pub(crate) fn plan_from(
         }
     }
     Ok(Outcome::new(moves.write(task.problem.topology(), |step, _| Some(widths[step])), stopped))
+}
+
+/// Do some ranks have more to send or to receive than others, as by a demand, from roots or in groups?
+fn is_uneven(problem: &Problem) -> bool {
+    let few = problem.groups().is_some() && problem.chunk_count() <= MOST_CHUNKS_IN_GROUPS;
+    problem.collective().kind.demand().is_some() || few
 }
 
 /// Messages to route, each on its own path.
@@ -143,12 +150,11 @@ impl<'a> Strategy for Routing<'a> {
         choices.take(if aim == Aim::Any { 2 } else { usize::MAX }).collect()
     }
 
-    /// For demands, steps that are all 1 wide: any schedule can be stretched to such steps. Regular all-to-alls need
-    /// fewer.
+    /// Where demands are uneven, steps that are all 1 wide: any schedule can be stretched to such steps. Regular
+    /// all-to-alls need fewer.
     fn patient_steps(&self, width: u32) -> Option<u32> {
-        let demanded = self.problem.collective().kind.demand().is_some();
         let (least, most) = (self.steps.first().copied().unwrap_or(1), self.most_steps.unwrap_or(u32::MAX));
-        Some(width).filter(|steps| demanded && (least..=most).contains(steps))
+        Some(width).filter(|steps| is_uneven(self.problem) && (least..=most).contains(steps))
     }
 
     fn routing_work(&self, steps: u32) -> u64 {
