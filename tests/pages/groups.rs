@@ -34,7 +34,7 @@ The order of a group's members numbers their chunks; `--root` counts them, from 
 member keeps its place. [schedule-format.md](schedule-format.md#groups) has every rule.
 
 **What plans groups**: `negotiated` (all_to_all, scatter, gather), `trees` and `packed_trees` (all_gather, reduce_scatter,
-broadcast, reduce, all_reduce; trees take in other ranks only on the way to members; the first in few parts and steps, the
+broadcast, reduce, all_reduce; trees take in other ranks only to reach members; the first in few parts and steps, the
 second in many parts near the bound), `flood` (barrier). The other planners refuse. Bounds, certificates and `synth verify`
 know groups; so do [`synth run`](runtimes.md#groups-of-ranks), `lower` and the exports to GOAL, Chakra, CSV and traces.
 MSCCL XML has no groups, and relabelling and renumbering such schedules, `synth view`, `synth survey` and Python do not

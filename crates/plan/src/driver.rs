@@ -17,7 +17,7 @@ const CLOSE: f64 = 0.005;
 /// The same in groups, where no closed form says how many parts are enough.
 const CLOSE_IN_GROUPS: f64 = 0.03;
 /// To close the gap of messages in groups, at most so many chunks are cut in so many.
-const MOST_CHUNKS_TO_CUT: u64 = 1000;
+const MOST_CHUNKS_TO_CUT: u64 = 400;
 const MESSAGES_CUT: u32 = 4;
 /// A gap that is near enough unless parts are stated.
 const NEAR: f64 = 0.05;
