@@ -75,10 +75,13 @@ impl PlanCommand {
         size::check_ranks(&topology)?;
         let kind = self.collective.kind(&self.topology, &topology)?;
         let parts = self.options.least_parts();
-        let problem = Problem::new(topology, Collective { kind, parts })?;
-        if !self.may_be_compact(&problem) || !has_compact_plan(&problem) {
-            size::check_chunks(problem.machine(), &problem.collective().kind, parts)?;
+        let fits = size::check_chunks(&topology, &kind, parts);
+        let problem = Problem::new(topology, Collective { kind, parts });
+        let is_compact = |problem: &Problem| self.may_be_compact(problem) && has_compact_plan(problem);
+        if !problem.as_ref().is_ok_and(is_compact) {
+            fits?;
         }
+        let problem = problem?;
         use_threads(self.options.threads)?;
         let ticker = Ticker::new(self.quiet, "planning");
         let limit = self.options.time_limit.map(|limit| planning_time(&problem, limit));

@@ -42,6 +42,9 @@ use collsynth_core::topology::Topology;
 
 use crate::{Control, Goal, Parts, PlanError, StopReason, bound};
 
+/// The most hops of a pattern, at most a diameter for each chunk: a template of more takes minutes.
+const MOST_HOPS: u64 = 1 << 19;
+
 /// A plan in the compact form, with lower bounds; the schedule is not verified.
 #[derive(Clone, Debug)]
 pub struct CompactPlan {
@@ -95,7 +98,13 @@ pub fn compact(
 pub fn has_compact_plan(problem: &Problem) -> bool {
     let machine = problem.machine();
     let is_intact = machine.live_rank_count() == machine.rank_count() && machine.links().iter().all(|link| link.alive);
-    Translation::new(problem).is_some() && (problem.collective().kind.pattern() == Pattern::OneToOne || is_intact)
+    let Some(torus) = machine.as_torus() else { return false };
+    let diameter: u32 = torus.extents.iter().map(|extent| extent / 2).sum();
+    Translation::new(problem).is_some_and(|translation| {
+        let is_alone = problem.collective().kind.pattern() == Pattern::OneToOne;
+        let hops = u64::from(translation.chunks_of_rank()) * u64::from(diameter);
+        (is_alone || is_intact) && hops <= MOST_HOPS
+    })
 }
 
 fn plan(problem: Problem, schedule: CompactSchedule, bounds: Bounds, stopped: StopReason) -> CompactPlan {

@@ -37,7 +37,7 @@ const NEAR: u64 = 100;
 const CAP: f64 = 20.0;
 /// A step is widened after this many rounds in which the number of chunks too many did not fall. The first: after
 /// fewer, where some direction of the pattern is full in every step, so that its chunks have nowhere to go.
-const PATIENCE: u32 = 20;
+const PATIENCE: u32 = 30;
 const PATIENCE_IF_FULL: u32 = 2;
 /// Hops beyond the distance that a chunk may take once its shortest paths are full for this many rounds.
 const DETOUR: u32 = 2;
