@@ -14,7 +14,7 @@ use super::scalar::{ChunkList, DimEntry, DirectionEntry, FormatEntry, OpEntry, R
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", schemars(transform = relays_of_groups))]
+#[cfg_attr(feature = "schema", schemars(transform = keys_that_belong))]
 pub(super) struct ScheduleFile {
     /// The format and its version.
     #[serde(rename = "format")]
@@ -47,9 +47,12 @@ pub(super) struct ScheduleFile {
     pub origin: Option<Object<OriginEntry>>,
 }
 
-/// Says in the schema that `relays` belongs to `groups`.
+/// Says in the schema that `relays` belongs to `groups`, and a `pattern` to `exceptions`.
 #[cfg(feature = "schema")]
-fn relays_of_groups(schema: &mut schemars::Schema) {
+fn keys_that_belong(schema: &mut schemars::Schema) {
+    let pattern = serde_json::json!({"required": ["pattern"], "properties": {"pattern": {"minItems": 1}}});
+    let explicit = serde_json::json!({"properties": {"steps": {"items": {"not": pattern}}}});
+    schema.insert("anyOf".to_owned(), serde_json::json!([{"required": ["exceptions"]}, explicit]));
     schema.insert("dependentRequired".to_owned(), serde_json::json!({"relays": ["groups"]}));
 }
 

@@ -179,6 +179,8 @@ pub(super) fn write_groups(out: &mut String, collective: &Collective) -> fmt::Re
 /// The steps of a schedule, each with those of a pattern, if there is one.
 fn write_steps(out: &mut String, schedule: &Schedule, pattern: Option<&Schedule>) -> fmt::Result {
     let mut patterns = pattern.map(|pattern| (pattern, pattern.steps()));
+    // In the compact form most transfers have one chunk, and spaces would be a sixth of the file.
+    let indent = if pattern.is_some() { "" } else { "      " };
     out.push('[');
     let mut next = separator("\n    ", ",\n    ");
     for step in schedule.steps() {
@@ -188,28 +190,31 @@ fn write_steps(out: &mut String, schedule: &Schedule, pattern: Option<&Schedule>
         }
         if let Some((pattern, step)) = patterns.as_mut().and_then(|(pattern, steps)| Some((*pattern, steps.next()?))) {
             out.push_str("\"pattern\": ");
-            write_transfers(out, pattern, &step)?;
-            out.push_str(",\n     ");
+            write_transfers(out, pattern, &step, "")?;
+            out.push_str(",\n");
         }
         out.push_str("\"transfers\": ");
-        write_transfers(out, schedule, &step)?;
+        write_transfers(out, schedule, &step, indent)?;
         out.push('}');
     }
     out.write_str(if schedule.step_count() == 0 { "]" } else { "\n  ]" })
 }
 
-fn write_transfers(out: &mut String, schedule: &Schedule, step: &Step<'_>) -> fmt::Result {
+fn write_transfers(out: &mut String, schedule: &Schedule, step: &Step<'_>, indent: &str) -> fmt::Result {
     let mut chunks = Vec::new();
     out.push('[');
-    let mut next = separator("\n      ", ",\n      ");
-    for transfer in in_order(step) {
+    for (index, transfer) in in_order(step).into_iter().enumerate() {
         chunks.clear();
         chunks.extend_from_slice(schedule.chunks(transfer));
         chunks.sort_unstable();
-        out.push_str(next());
+        out.push_str(if index == 0 { "\n" } else { ",\n" });
+        out.push_str(indent);
         write_transfer(out, transfer, &chunks)?;
     }
-    out.write_str(if step.transfers.is_empty() { "]" } else { "\n    ]" })
+    match step.transfers.is_empty() {
+        true => out.write_char(']'),
+        false => write!(out, "\n{}]", &indent[indent.len().min(2)..]),
+    }
 }
 
 fn write_transfer(out: &mut String, transfer: &Transfer, chunks: &[ChunkId]) -> fmt::Result {
