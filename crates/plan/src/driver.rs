@@ -16,8 +16,9 @@ use collsynth_core::topology::Topology;
 const CLOSE: f64 = 0.005;
 /// The same in groups, where no closed form says how many parts are enough.
 const CLOSE_IN_GROUPS: f64 = 0.03;
-/// To close the gap of messages in groups, at most so many chunks are cut in so many.
+/// Messages in groups are cut further to close a gap, up to this number of chunks in all.
 const MOST_CHUNKS_TO_CUT: u64 = 400;
+/// The factor by which they are cut.
 const MESSAGES_CUT: u32 = 4;
 /// A gap that is near enough unless parts are stated.
 const NEAR: f64 = 0.05;

@@ -104,7 +104,7 @@ impl Statistics {
         Self::of(problem, schedule.step_count(), schedule.total_width(), counts, |link| loads.total(link))
     }
 
-    /// The figures of so many steps, transfers and moves, where each link carries so many chunks.
+    /// The figures, given the counts of steps, transfers and moves, and the chunks that each link carries.
     pub(super) fn of(
         problem: &Problem,
         steps: usize,

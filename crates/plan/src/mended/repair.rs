@@ -81,7 +81,7 @@ pub(super) fn plan(
     Ok(best)
 }
 
-/// The same in exactly so many steps.
+/// The same in exactly `steps` steps.
 fn in_steps(
     problem: &Problem,
     bounds: &Bounds,

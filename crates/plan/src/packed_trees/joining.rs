@@ -43,7 +43,7 @@ pub(super) struct Joining<'a> {
 
 /// A growing tree.
 struct Growth {
-    /// By rank: the price of the way to the root, and the cable and rank that it leads over.
+    /// By rank: the price of its path to the root, and the first cable and rank on it.
     price: Vec<f64>,
     before: Vec<(u32, u32)>,
     /// The hops from the root, in the tree.
