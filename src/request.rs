@@ -13,6 +13,8 @@ use collsynth_verify::verify::{Options, Rejected, Verified};
 
 /// Verifying a move: twice what was measured on large machines.
 const VERIFYING_A_MOVE: Duration = Duration::from_nanos(100);
+/// The same of a link in a step of the compact form.
+const VERIFYING_A_SLOT: Duration = Duration::from_micros(1);
 
 /// A planning request: a collective on a topology, and the goal of its schedule.
 ///
@@ -135,6 +137,12 @@ pub fn planning_time(problem: &Problem, limit: Duration) -> Duration {
         (volume * capacity.sum::<f64>()).min(f64::from(problem.chunk_count()) * f64::from(most))
     });
     limit - VERIFYING_A_MOVE.mul_f64(moves).min(limit / 2)
+}
+
+/// The same for a plan in the compact form, whose links are judged, a microsecond for each in each step.
+pub fn compact_planning_time(problem: &Problem, limit: Duration) -> Duration {
+    let steps = bound::find(problem).map_or(0, |bounds| bounds.least_steps());
+    limit - (VERIFYING_A_SLOT * problem.topology().links().len() as u32 * steps).min(limit / 2)
 }
 
 impl PlannedSchedule {

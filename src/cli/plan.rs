@@ -17,7 +17,7 @@ use collsynth::report::verdict;
 use collsynth::schedule::{CompactSchedule, Origin, Solution, Timetable};
 use collsynth::topology::Topology;
 use collsynth::verify::{Observed, Options, Report, Verified};
-use collsynth::{PlannedSchedule, Request, planning_time};
+use collsynth::{PlannedSchedule, Request, compact_planning_time, planning_time};
 
 use super::collective_options::CollectiveOptions;
 use super::plan_options::{PlanOptions, use_threads};
@@ -84,6 +84,7 @@ impl PlanCommand {
         let problem = problem?;
         use_threads(self.options.threads)?;
         let ticker = Ticker::new(self.quiet, "planning");
+        let planning_time = if is_compact(&problem) { compact_planning_time } else { planning_time };
         let limit = self.options.time_limit.map(|limit| planning_time(&problem, limit));
         let control = control(limit)?.with_listener(ticker.listener()).with_incumbents(ticker.incumbents());
         let smt = self.smt.planner();

@@ -12,6 +12,7 @@
 //! cheapest path at the current prices (see `negotiation`). The exceptions are those that ever moved.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use fastrand::Rng;
 
@@ -33,15 +34,16 @@ use crate::{Control, Goal, PlanError, Progress, StopReason, even_widths};
 /// left need them.
 const MORE_STEPS: u32 = 3;
 const NEAR: u64 = 100;
-/// The cap on the pressure.
-const CAP: f64 = 20.0;
-/// A step is widened after this many rounds in which the number of chunks too many did not fall. The first: after
-/// fewer, where some direction of the pattern is full in every step, so that its chunks have nowhere to go.
-const PATIENCE: u32 = 30;
-const PATIENCE_IF_FULL: u32 = 2;
-/// Hops beyond the distance that a chunk may take once its shortest paths are full for this many rounds.
+/// The pressure at first and at last. Nearly all slots of a pattern are full: what is to leave them must not enter
+/// others that are.
+const PRESSURE: RangeInclusive<f64> = 4.0..=20.0;
+/// A step is widened after this many rounds in which the number of chunks too many did not fall; more if few are.
+const PATIENCE: u64 = 30;
+const PATIENCE_WITH_ONE: u64 = 200;
+/// Hops beyond the distance that a chunk may take if its shortest paths are full, once a round leaves more than this
+/// share of the chunks too many.
 const DETOUR: u32 = 2;
-const DETOUR_AFTER: u64 = 3;
+const SLOW: f64 = 0.97;
 /// Draws of a chunk of a slot before all are listed.
 const DRAWS: usize = 16;
 /// Exceptions between two looks at the clock.
@@ -99,7 +101,7 @@ fn in_steps(
     let least = bounds.least_width(problem.parts()).max(full);
     let is_full = least == full && !hops.is_whole();
     let mut repair = Repair::new(&network, &hops, even_widths(least, steps), seed);
-    repair.run(if is_full { PATIENCE_IF_FULL } else { PATIENCE }, control);
+    repair.run(is_full, control);
     repair.slots.fit_widths();
     let stopped = control.stop().unwrap_or(StopReason::Finished);
     Ok(repair.finish(problem, &pattern).map(|schedule| (schedule, stopped)))
@@ -222,7 +224,7 @@ struct Repair<'a> {
 
 impl<'a> Repair<'a> {
     fn new(network: &'a Network, hops: &'a Hops<'a>, widths: Vec<u32>, seed: u64) -> Self {
-        let mut slots = Slots::new(widths, network.capacity.clone(), CAP);
+        let mut slots = Slots::new(widths, network.capacity.clone(), PRESSURE);
         for step in 0..hops.steps {
             for (link, &direction) in hops.direction.iter().enumerate() {
                 let chunks = hops.senders(step, direction as usize).len() as u32;
@@ -268,8 +270,9 @@ impl<'a> Repair<'a> {
     }
 
     /// Routes and reroutes until no slot is overfull, or time is up. Whenever patience ends, the step with the most
-    /// chunks too many becomes wider.
-    fn run(&mut self, mut patience: u32, control: &Control) {
+    /// chunks too many becomes wider; also at once if every slot of some direction is full, so that what has to leave its
+    /// slots finds no other.
+    fn run(&mut self, is_full: bool, control: &Control) {
         let problem = self.hops.problem;
         let is_needed = |message: &Message| {
             let alive = |rank| problem.topology().is_alive(RankId(rank));
@@ -285,20 +288,28 @@ impl<'a> Repair<'a> {
             self.route(exception, 0);
         }
         let (mut least, mut stale) = (u64::MAX, 0);
+        let mut last = u64::MAX;
         for round in 0.. {
             let remaining = self.slots.overfull();
             let width: u32 = self.slots.widths().iter().sum();
             let label = format!("{} steps, width {width}", self.hops.steps);
+                eprintln!(
+                    self.exceptions.len(),
+                    self.router.work() / 1000000
+                );
+            }
             control.report(Progress { planner: super::CompactPlan::PLANNER, attempt: &label, round, remaining });
             if remaining == 0 || control.stop().is_some() {
                 return;
             }
             (least, stale) = if remaining < least { (remaining, 0) } else { (least, stale + 1) };
-            if stale > patience {
+            if stale > PATIENCE + PATIENCE_WITH_ONE / remaining || (is_full && round == 0) {
                 self.slots.widen();
-                (least, stale, patience) = (u64::MAX, 0, PATIENCE);
+                (least, stale) = (u64::MAX, 0);
             }
-            self.round(if round < DETOUR_AFTER { 0 } else { DETOUR }, control);
+            let is_slow = remaining as f64 > last as f64 * SLOW;
+            last = remaining;
+            self.round(if is_slow { DETOUR } else { 0 }, control);
             self.slots.raise();
         }
     }
@@ -360,10 +371,10 @@ impl<'a> Repair<'a> {
         let links = self.network.link_count();
         let message = self.exceptions[exception as usize];
         let path = &mut self.paths[exception as usize * self.hops.steps..][..self.hops.steps];
-        self.router.route(self.network, message, 0, self.slots.prices(), path);
+        let price = self.router.route(self.network, message, 0, self.slots.prices(), path);
         let mut slots = path.iter().enumerate().filter(|(_, link)| **link != WAIT);
         if detour > 0 && slots.any(|(step, &link)| self.slots.is_full(step * links + link as usize)) {
-            self.router.route(self.network, message, detour, self.slots.prices(), path);
+            self.router.route_below(self.network, message, detour, self.slots.prices(), price, path);
         }
         for (step, &link) in path.iter().enumerate().filter(|(_, link)| **link != WAIT) {
             let slot = step * links + link as usize;

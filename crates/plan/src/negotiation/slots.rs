@@ -1,6 +1,6 @@
 //! Slots, their loads and prices.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use itertools::Itertools;
 
@@ -8,7 +8,7 @@ use itertools::Itertools;
 const HOP_PRICE: u32 = 1;
 /// Added to the history of a slot in a round for each chunk over the room.
 const HISTORY: u32 = 1;
-/// Pressure begins at 1 and rises by this factor a round, up to a cap that differs from try to try.
+/// Pressure rises by this factor a round.
 const PRESSURE_GROWTH: f64 = 1.1;
 
 /// All slots of a try, `[step * columns + column]`; a column is a link, or a class of links with equal loads.
@@ -21,13 +21,14 @@ pub(crate) struct Slots {
     history: Vec<u32>,
     price: Vec<u32>,
     pressure: f64,
-    pressure_cap: f64,
+    most_pressure: f64,
 }
 
 impl Slots {
-    /// Empty slots of these widths, one per step, and capacities, one per column. A high cap on the pressure settles
-    /// conflicts fast; a low one lets routes cross overfull slots for longer, which resolves jams.
-    pub fn new(widths: Vec<u32>, capacity: Vec<u32>, pressure_cap: f64) -> Self {
+    /// Empty slots of these widths, one per step, and capacities, one per column. Pressure rises from one value to the
+    /// other: a high one settles conflicts fast; a low one lets routes cross overfull slots for longer, which resolves
+    /// jams.
+    pub fn new(widths: Vec<u32>, capacity: Vec<u32>, pressure: RangeInclusive<f64>) -> Self {
         let room: Vec<u32> =
             widths.iter().cartesian_product(&capacity).map(|(width, &c)| width.saturating_mul(c)).collect();
         let mut slots = Self {
@@ -37,8 +38,8 @@ impl Slots {
             room,
             capacity,
             widths,
-            pressure: 1.0,
-            pressure_cap,
+            pressure: *pressure.start(),
+            most_pressure: *pressure.end(),
         };
         slots.reprice_all();
         slots
@@ -97,11 +98,16 @@ impl Slots {
 
     /// Ends a round: overfull slots become more expensive for good, and so does overfilling.
     pub fn raise(&mut self) {
-        for (history, (&used, &room)) in self.history.iter_mut().zip(self.used.iter().zip(&self.room)) {
-            *history = history.saturating_add(used.saturating_sub(room) * HISTORY);
+        let pressure = (self.pressure * PRESSURE_GROWTH).min(self.most_pressure);
+        let is_higher = pressure > self.pressure;
+        self.pressure = pressure;
+        for slot in 0..self.price.len() {
+            let excess = self.excess(slot);
+            self.history[slot] = self.history[slot].saturating_add(excess * HISTORY);
+            if is_higher || excess > 0 {
+                self.reprice(slot);
+            }
         }
-        self.pressure = (self.pressure * PRESSURE_GROWTH).min(self.pressure_cap);
-        self.reprice_all();
     }
 
     /// Moves one unit of width from the least to the most contended of these steps; not from a step of width 1, nor to

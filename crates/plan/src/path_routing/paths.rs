@@ -54,7 +54,7 @@ impl<'a> Paths<'a> {
             rng,
             order,
             paths,
-            slots: Slots::new(start.widths, network.capacity.clone(), start.pressure_cap),
+            slots: Slots::new(start.widths, network.capacity.clone(), 1.0..=start.pressure_cap),
             detour: if start.patient && start.number % 2 == 1 { LONG_DETOUR } else { DETOUR },
             scanned: 0,
         };

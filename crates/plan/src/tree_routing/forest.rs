@@ -97,7 +97,7 @@ impl<'a> Forest<'a> {
             ranks,
             steps,
             narrow,
-            slots: Slots::new(timed.rows(start.widths), timed.capacity.clone(), start.pressure_cap),
+            slots: Slots::new(timed.rows(start.widths), timed.capacity.clone(), 1.0..=start.pressure_cap),
             arrivals: vec![Arrival::NONE; specs.len() * ranks],
             specs,
             router: TreeRouter::default(),
