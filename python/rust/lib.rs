@@ -4,6 +4,7 @@
 mod command;
 mod control;
 mod errors;
+mod held;
 mod judging;
 mod machine;
 mod plan;
