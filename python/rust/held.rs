@@ -36,6 +36,14 @@ impl Held {
         }
     }
 
+    /// Is every move at hand?
+    pub fn is_expanded(&self) -> bool {
+        match self {
+            Self::Explicit(_) => true,
+            Self::Compact(_, every_move) => every_move.get().is_some(),
+        }
+    }
+
     pub fn problem(&self) -> &Problem {
         match self {
             Self::Explicit(verified) => &verified.problem,

@@ -125,6 +125,12 @@ impl Schedule {
         }
     }
 
+    /// Is every move stated, or was it expanded?
+    #[getter]
+    fn is_expanded(&self) -> bool {
+        self.held.is_expanded()
+    }
+
     /// The same with every move stated.
     fn expanded(&self, py: Python<'_>) -> PyResult<Self> {
         Ok(Self { held: Held::Explicit(Arc::clone(self.explicit(py)?)), planned: self.planned.clone() })
