@@ -14,6 +14,7 @@ use collsynth::schedule::Solution;
 use collsynth::verify::{Options, Report, Verified};
 use pyo3::prelude::*;
 
+use crate::arguments::Fields;
 use crate::errors;
 use crate::machine::Machine;
 use crate::plan::Schedule;
@@ -21,7 +22,7 @@ use crate::plan::Schedule;
 /// How files are judged, as Python states it.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct Judging {
+pub struct Judging {
     max_errors: usize,
     contention_free: bool,
     rank_map: Vec<u32>,
@@ -49,11 +50,10 @@ pub fn judge(
     py: Python<'_>,
     name: &str,
     text: &str,
-    judging: &Bound<'_, PyAny>,
+    judging: Fields<Judging>,
     machine: Option<Bound<'_, Machine>>,
 ) -> PyResult<(u8, String)> {
-    let judging: Judging = judging.extract()?;
-    let options = judging.options(py, machine.as_ref().map(Bound::get))?;
+    let options = judging.0.options(py, machine.as_ref().map(Bound::get))?;
     Ok(answer(py.detach(|| options.judge_text(name, text))))
 }
 
@@ -63,11 +63,10 @@ pub fn judge(
 pub fn judge_file(
     py: Python<'_>,
     path: PathBuf,
-    judging: &Bound<'_, PyAny>,
+    judging: Fields<Judging>,
     machine: Option<Bound<'_, Machine>>,
 ) -> PyResult<(u8, String)> {
-    let judging: Judging = judging.extract()?;
-    let options = judging.options(py, machine.as_ref().map(Bound::get))?;
+    let options = judging.0.options(py, machine.as_ref().map(Bound::get))?;
     Ok(answer(py.detach(|| options.judge(&path))))
 }
 

@@ -18,6 +18,7 @@ use collsynth::verify::{Options, Report, Verified};
 use collsynth::{Request, cli, planning_time};
 use pyo3::prelude::*;
 
+use crate::arguments::{Callback, Fields};
 use crate::control::interruptible;
 use crate::errors;
 use crate::held::Held;
@@ -27,7 +28,7 @@ use crate::plan::{Planned, Schedule};
 /// What is asked for, as Python states it.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct Wish {
+pub struct Wish {
     collective: String,
     root: Option<u32>,
     demand: Option<Vec<u32>>,
@@ -65,16 +66,16 @@ pub fn planners() -> Vec<&'static str> {
 pub fn synthesize(
     py: Python<'_>,
     machine: &Machine,
-    wish: &Bound<'_, PyAny>,
-    progress: Option<&Bound<'_, PyAny>>,
+    wish: Fields<Wish>,
+    progress: Option<Callback<'_>>,
 ) -> PyResult<Schedule> {
-    let wish: Wish = wish.extract()?;
+    let Fields(wish) = wish;
     let time_limit = match wish.time_limit.map(Duration::try_from_secs_f64).transpose() {
         Ok(limit) => limit,
         Err(error) => return Err(errors::usage(py, &format!("time_limit: {error}"))),
     };
     let (topology, threads) = (machine.0.clone(), wish.threads);
-    let planned = interruptible(py, threads, progress, move |interrupted, listener| {
+    let planned = interruptible(py, threads, progress.as_ref(), move |interrupted, listener| {
         let control = Control::unlimited().with_interrupt(interrupted).with_listener(move |report| listener(report));
         wish.plan(topology, control, time_limit)
     })?;

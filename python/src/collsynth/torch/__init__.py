@@ -79,7 +79,9 @@ class Collective:
             return self._size
         live = set(tables_of(self.plan).live)
         if alone := sorted(live - tables_of(self.plan).members):
-            raise UsageError(f"ranks {alone} are in no group, and would average nothing", "state a group for every rank")
+            raise UsageError(
+                f"ranks {alone} are in no group, and would average nothing", "state a group for every rank"
+            )
         mine = next(group for group in self.plan.groups if self.rank in group)
         return len(live.intersection(mine))
 
@@ -227,7 +229,7 @@ def all_reduce(tensor: torch.Tensor, run: Collective, async_op: bool = False) ->
 
 
 def broadcast(tensor: torch.Tensor, run: Collective, async_op: bool = False) -> Work | None:
-    """Like `torch.distributed.broadcast`, from the root of the plan: in place. Ranks in no group keep what they have."""
+    """Like `torch.distributed.broadcast`, from its root: in place. Ranks in no group keep what they have."""
     _check(run, "broadcast")
     return _in_place(tensor, run, async_op)
 
@@ -241,7 +243,8 @@ def ddp_hook(run, bucket):  # type: ignore[no-untyped-def]
     leaves live ranks without a group: theirs would be averaged with nobody's.
     """
     _check(run, "all_reduce", "all_reduce_gathered")
-    return run.start(bucket.buffer() / run._peers())
+    peers = run._peers()
+    return run.start(bucket.buffer() / peers)
 
 
 def _into(output: torch.Tensor, x: torch.Tensor, run: Collective, async_op: bool) -> Work | None:
