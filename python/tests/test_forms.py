@@ -42,6 +42,23 @@ def test_figures_are_those_of_the_moves_without_them(pod):
     assert (pod.steps, pod.volume, pod.bound.limit_denominator(1000)) == (12, 517, pod.bound)
 
 
+@pytest.mark.parametrize(
+    ("kind", "options", "form"),
+    [
+        # Planned with every move: the pattern that is found would not be half as long.
+        ("all_gather", {}, "explicit"),
+        # With a planner or groups, the planner of patterns is not asked.
+        ("all_gather", {"planner": "matching"}, "explicit"),
+        ("all_to_all", {"groups": cs.Blocks(2, 2, 2)}, "explicit"),
+        ("all_to_all", {"max_steps": 13, "seed": 3}, "compact"),
+    ],
+)
+def test_other_plans_of_512_ranks(kind, options, form):
+    plan = cs.plan(cs.Torus(8, 8, 8).fail_rank(9), kind, **options)
+    assert plan.form == form
+    assert plan.to_json() == of_command(plan)
+
+
 @pytest.mark.parametrize("form", ["compact", "explicit"])
 @pytest.mark.parametrize("kind", ["all_to_all", "all_gather", "reduce_scatter"])
 def test_a_stated_form(kind, form):
