@@ -24,9 +24,9 @@ pub enum Form {
 #[derive(Clone, Debug)]
 pub enum Formed {
     /// A pattern and exceptions.
-    Compact(Verified<Solution<CompactSchedule>>),
+    Compact(Box<Verified<Solution<CompactSchedule>>>),
     /// Every move.
-    Explicit(Verified<Solution>),
+    Explicit(Box<Verified<Solution>>),
 }
 
 /// Why a schedule does not come in a form.
@@ -68,7 +68,7 @@ pub fn is_planned_compactly(problem: &Problem, goal: &Goal<'_>) -> bool {
 pub fn formed(verified: Verified<Solution>, stated: Option<Form>) -> Result<Formed, FormError> {
     let form = stated.unwrap_or(Form::of(verified.problem.machine()));
     if form == Form::Explicit {
-        return Ok(Formed::Explicit(verified));
+        return Ok(Formed::Explicit(Box::new(verified)));
     }
     let moves = verified.schedule.move_count();
     let worth_it = |found: &CompactSchedule| stated.is_some() || 2 * found.stated_moves() < moves;
@@ -76,10 +76,11 @@ pub fn formed(verified: Verified<Solution>, stated: Option<Form>) -> Result<Form
         Some(schedule) => {
             let Solution { problem, bounds, origin, .. } = verified.into_inner();
             let compact = Solution { problem, schedule, bounds, origin };
-            Verified::compact(compact, &Options::default()).map(Formed::Compact).map_err(FormError::Rejected)
+            let verified = Verified::compact(compact, &Options::default()).map_err(FormError::Rejected)?;
+            Ok(Formed::Compact(Box::new(verified)))
         }
         None if stated.is_some() => Err(FormError::NoPattern),
-        None => Ok(Formed::Explicit(verified)),
+        None => Ok(Formed::Explicit(Box::new(verified))),
     }
 }
 

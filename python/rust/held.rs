@@ -22,8 +22,8 @@ pub enum Held {
 impl From<Formed> for Held {
     fn from(formed: Formed) -> Self {
         match formed {
-            Formed::Explicit(verified) => Self::Explicit(Arc::new(verified)),
-            Formed::Compact(verified) => Self::Compact(Box::new(verified), OnceLock::new()),
+            Formed::Explicit(verified) => Self::Explicit(Arc::new(*verified)),
+            Formed::Compact(verified) => Self::Compact(verified, OnceLock::new()),
         }
     }
 }

@@ -94,11 +94,11 @@ pub fn holding(py: Python<'_>, name: &str, text: &str) -> PyResult<Schedule> {
     let verified = py.detach(|| {
         Ok(match json::parse_stated_within(text, &limits)? {
             Stated::Explicit(solution) => Verified::<Solution>::new(*solution, &options)
-                .map(Formed::Explicit)
+                .map(|verified| Formed::Explicit(Box::new(verified)))
                 .map_err(|rejected| refuted(rejected.report)),
-            Stated::Compact(solution) => {
-                Verified::compact(*solution, &options).map(Formed::Compact).map_err(|rejected| refuted(rejected.report))
-            }
+            Stated::Compact(solution) => Verified::compact(*solution, &options)
+                .map(|verified| Formed::Compact(Box::new(verified)))
+                .map_err(|rejected| refuted(rejected.report)),
         })
     });
     match verified {

@@ -8,7 +8,7 @@ use collsynth::certificate::Rational;
 use collsynth::cli::{Ending, Failure};
 use collsynth::collective::{ChunkId, Collective};
 use collsynth::cost::Price;
-use collsynth::form::{Form, Formed};
+use collsynth::form::Form;
 use collsynth::format::{file, json};
 use collsynth::lower::{Target, lower};
 use collsynth::plan::{Account, StopReason};
@@ -275,7 +275,7 @@ impl Schedule {
             renumber(self.explicit(py)?).map_err(|error| errors::usage(py, &error.to_string()))?;
         let verified = Verified::<Solution>::new(solution, &Options::default())
             .map_err(|_| errors::usage(py, "internal error: the renumbered schedule is wrong"))?;
-        Ok((Self::read(Formed::Explicit(verified).into()), was.into_iter().map(|rank| rank.0).collect()))
+        Ok((Self::read(Held::Explicit(Arc::new(verified))), was.into_iter().map(|rank| rank.0).collect()))
     }
 
     /// Slots of input, output and scratch of each rank: 3 numbers of 32 bits for each rank.

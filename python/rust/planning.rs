@@ -118,7 +118,7 @@ impl Wish {
             let solution = Solution { origin: origin(planner), ..solution };
             let verified = Verified::compact(solution, &Options::default());
             let compact = verified.map_err(|rejected| wrong(planner, &rejected.report))?;
-            let mut held = Held::from(Formed::Compact(compact));
+            let mut held = Held::from(Formed::Compact(Box::new(compact)));
             if form == Some(Form::Explicit) {
                 held = Held::Explicit(Arc::clone(held.explicit()?));
             }
