@@ -28,6 +28,8 @@
 //! The command `synth` and its dependencies are behind the default feature `command`. A library user turns the default
 //! features off and enables others as needed (`formats`, `runtime`).
 
+pub mod form;
+pub mod grouping;
 pub mod plan;
 pub mod relabel;
 pub mod renumber;

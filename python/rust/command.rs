@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use collsynth::cli;
 use pyo3::prelude::*;
 
+use crate::arguments::Callback;
 use crate::control::interruptible;
 
 /// Runs the command `synth` with these words, the first of them its name; returns the exit code.
@@ -22,9 +23,9 @@ pub fn synth_call(
     words: Vec<OsString>,
     input: String,
     threads: Option<usize>,
-    progress: Option<&Bound<'_, PyAny>>,
+    progress: Option<Callback<'_>>,
 ) -> PyResult<(u8, String, String)> {
     let work = move |interrupted, listener| cli::call(words, input, interrupted, listener);
-    let cli::Answer { exit_code, output, notes } = interruptible(py, threads, progress, work)?;
+    let cli::Answer { exit_code, output, notes } = interruptible(py, threads, progress.as_ref(), work)?;
     Ok((exit_code, output, notes))
 }

@@ -11,6 +11,7 @@ use collsynth::plan::Progress;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+use crate::arguments::Callback;
 use crate::errors;
 
 /// How often signals are checked and progress is reported.
@@ -27,7 +28,7 @@ enum News<T> {
 pub fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     threads: Option<usize>,
-    progress: Option<&Bound<'_, PyAny>>,
+    progress: Option<&Callback<'_>>,
     work: impl FnOnce(Arc<AtomicBool>, Listener) -> T + Send,
 ) -> PyResult<T> {
     // A pool for each call: a child process has none of the threads of a pool that its parent started.
@@ -65,7 +66,7 @@ pub fn interruptible<T: Send + 'static>(
                 Ok(News::Done(result)) => {
                     // Work that takes less than a tick is reported once.
                     if let (None, Some(progress), Some(report)) = (&raised, progress, latest.take()) {
-                        progress.call1(report)?;
+                        progress.tell(report)?;
                     }
                     return raised.map_or(Ok(result), Err);
                 }
@@ -84,7 +85,7 @@ pub fn interruptible<T: Send + 'static>(
             }
             told = Instant::now();
             let checked = py.check_signals().and_then(|()| match (progress, latest.take()) {
-                (Some(progress), Some(report)) => progress.call1(report).map(|_| ()),
+                (Some(progress), Some(report)) => progress.tell(report),
                 _ => Ok(()),
             });
             if let Err(error) = checked {

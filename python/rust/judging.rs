@@ -3,16 +3,18 @@
 use std::path::PathBuf;
 
 use collsynth::bound;
-use collsynth::cli::{Ending, Failure};
-use collsynth::format::json;
+use collsynth::cli::{self, Ending, Failure};
+use collsynth::form::Formed;
+use collsynth::format::json::{self, Stated};
 use collsynth::judge::{FileOptions, FileVerdict, Form};
 use collsynth::limits::Limits;
 use collsynth::report::foreign::foreign;
 use collsynth::report::verdict::findings;
 use collsynth::schedule::Solution;
-use collsynth::verify::{Options, Verified};
+use collsynth::verify::{Options, Report, Verified};
 use pyo3::prelude::*;
 
+use crate::arguments::Fields;
 use crate::errors;
 use crate::machine::Machine;
 use crate::plan::Schedule;
@@ -20,7 +22,7 @@ use crate::plan::Schedule;
 /// How files are judged, as Python states it.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct Judging {
+pub struct Judging {
     max_errors: usize,
     contention_free: bool,
     rank_map: Vec<u32>,
@@ -28,16 +30,16 @@ struct Judging {
 }
 
 impl Judging {
-    fn options<'a>(&'a self, machine: Option<&'a Machine>) -> FileOptions<'a> {
-        FileOptions {
+    fn options<'a>(&'a self, py: Python<'_>, machine: Option<&'a Machine>) -> PyResult<FileOptions<'a>> {
+        Ok(FileOptions {
             max_errors: self.max_errors,
             contention_free: self.contention_free,
             machine: machine.map(|machine| &machine.0),
             rank_map: &self.rank_map,
             bounds: self.bounds.then_some(|problem| bound::find(problem).unwrap_or_default()),
-            limits: Limits::default(),
+            limits: limits(py)?,
             form: Form::Json,
-        }
+        })
     }
 }
 
@@ -48,11 +50,10 @@ pub fn judge(
     py: Python<'_>,
     name: &str,
     text: &str,
-    judging: &Bound<'_, PyAny>,
+    judging: Fields<Judging>,
     machine: Option<Bound<'_, Machine>>,
 ) -> PyResult<(u8, String)> {
-    let judging: Judging = judging.extract()?;
-    let options = judging.options(machine.as_ref().map(Bound::get));
+    let options = judging.0.options(py, machine.as_ref().map(Bound::get))?;
     Ok(answer(py.detach(|| options.judge_text(name, text))))
 }
 
@@ -62,11 +63,10 @@ pub fn judge(
 pub fn judge_file(
     py: Python<'_>,
     path: PathBuf,
-    judging: &Bound<'_, PyAny>,
+    judging: Fields<Judging>,
     machine: Option<Bound<'_, Machine>>,
 ) -> PyResult<(u8, String)> {
-    let judging: Judging = judging.extract()?;
-    let options = judging.options(machine.as_ref().map(Bound::get));
+    let options = judging.0.options(py, machine.as_ref().map(Bound::get))?;
     Ok(answer(py.detach(|| options.judge(&path))))
 }
 
@@ -74,31 +74,36 @@ fn answer(FileVerdict { ruling, json, .. }: FileVerdict) -> (u8, String) {
     (ruling as u8, json.to_string())
 }
 
+/// The limits that the environment states.
+fn limits(py: Python<'_>) -> PyResult<Limits> {
+    cli::limits().map_err(|failure| errors::failure(py, &failure))
+}
+
 /// The schedule in a text, once it is known to hold.
 #[pyfunction]
 pub fn holding(py: Python<'_>, name: &str, text: &str) -> PyResult<Schedule> {
-    let limits = Limits::default();
-    let room = limits.room(text);
+    let limits = limits(py)?;
+    let options = Options { memory: limits.room(text), ..Options::default() };
+    let refuted = |report: Report| match report.not_judged() {
+        Some(why) => Failure::usage(format!("{name}: {why}")),
+        None => {
+            let found = findings(&report, |_| None);
+            Failure::new(Ending::Refuted, format!("{name}: the schedule does not hold\n{found}"))
+        }
+    };
     let verified = py.detach(|| {
-        let solution = json::parse_solution_within(text, &limits)?;
-        Ok(Verified::<Solution>::new(solution, &Options { memory: room, ..Options::default() }))
+        Ok(match json::parse_stated_within(text, &limits)? {
+            Stated::Explicit(solution) => Verified::<Solution>::new(*solution, &options)
+                .map(|verified| Formed::Explicit(Box::new(verified)))
+                .map_err(|rejected| refuted(rejected.report)),
+            Stated::Compact(solution) => Verified::compact(*solution, &options)
+                .map(|verified| Formed::Compact(Box::new(verified)))
+                .map_err(|rejected| refuted(rejected.report)),
+        })
     });
     match verified {
-        Ok(Ok(verified)) if verified.problem.groups().is_some() => Err(errors::usage(
-            py,
-            &format!("{name}: schedules in groups of ranks are judged, but not run, from Python"),
-        )),
-        Ok(Ok(verified)) => Ok(Schedule::read(verified)),
-        Ok(Err(rejected)) => {
-            let why = match rejected.report.not_judged() {
-                Some(why) => Failure::usage(format!("{name}: {why}")),
-                None => Failure::new(
-                    Ending::Refuted,
-                    format!("{name}: the schedule does not hold\n{}", findings(&rejected.report, |_| None)),
-                ),
-            };
-            Err(errors::failure(py, &why))
-        }
+        Ok(Ok(verified)) => Ok(Schedule::read(verified.into())),
+        Ok(Err(why)) => Err(errors::failure(py, &why)),
         Err(error) => Err(match foreign(text) {
             Some(what) => errors::usage(py, &format!("{name}: {what}")),
             None => errors::unreadable(py, name, &error),

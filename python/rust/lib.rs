@@ -1,9 +1,11 @@
 //! The extension module of the Python package `collsynth`: machines, planning, judging and lowering. What is not worth
 //! compiling is in Python, in `src/collsynth`.
 
+mod arguments;
 mod command;
 mod control;
 mod errors;
+mod held;
 mod judging;
 mod machine;
 mod plan;

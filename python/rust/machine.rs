@@ -1,6 +1,7 @@
 //! Machines.
 
 use collsynth::format::json;
+use collsynth::grouping::{GroupingError, boxes, dimensions, spanned};
 use collsynth::report::machine::{describe, to_text};
 use collsynth::topology::{DimRef, FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
 use pyo3::prelude::*;
@@ -54,6 +55,18 @@ impl Machine {
         Ok(self.named(py, text)?.0)
     }
 
+    /// The ranks of each group that these dimensions span (`xy`: the planes), on a torus.
+    fn spanned(&self, py: Python<'_>, text: &str) -> PyResult<Vec<Vec<u32>>> {
+        let dims = dimensions(text)
+            .ok_or_else(|| errors::usage(py, &format!("`{text}` names no dimensions: write them as in xy, or d6")))?;
+        grouped(py, spanned(&self.0, &dims))
+    }
+
+    /// The ranks of each box of these extents, on a torus that they divide.
+    fn boxes(&self, py: Python<'_>, extents: Vec<u32>) -> PyResult<Vec<Vec<u32>>> {
+        grouped(py, boxes(&self.0, &extents))
+    }
+
     /// The same text as `synth topology --format json`.
     fn to_json(&self) -> String {
         json::topology_to_string(self.0.spec())
@@ -100,6 +113,14 @@ impl Machine {
 impl Machine {
     fn named(&self, py: Python<'_>, text: &str) -> PyResult<RankId> {
         self.0.parse_rank(text).map_err(|error| errors::machine(py, &error))
+    }
+}
+
+fn grouped(py: Python<'_>, groups: Result<Vec<Vec<RankId>>, GroupingError>) -> PyResult<Vec<Vec<u32>>> {
+    let numbers = |ranks: Vec<RankId>| ranks.into_iter().map(|rank| rank.0).collect();
+    match groups {
+        Ok(groups) => Ok(groups.into_iter().map(numbers).collect()),
+        Err(error) => Err(errors::usage(py, &error.to_string())),
     }
 }
 

@@ -1,11 +1,14 @@
 //! Verified schedules and the programs they are lowered to.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use collsynth::audit::{self, audit};
 use collsynth::certificate::Rational;
 use collsynth::cli::{Ending, Failure};
+use collsynth::collective::{ChunkId, Collective};
 use collsynth::cost::Price;
+use collsynth::form::Form;
 use collsynth::format::{file, json};
 use collsynth::lower::{Target, lower};
 use collsynth::plan::{Account, StopReason};
@@ -16,27 +19,29 @@ use collsynth::report::failure::Cost;
 use collsynth::report::quality::volume;
 use collsynth::report::summary::Summary;
 use collsynth::report::{observed, overview};
-use collsynth::schedule::{Op, Solution};
-use collsynth::verify::{Options, Verified};
+use collsynth::schedule::{Op, Solution, Timetable};
+use collsynth::verify::{Observed, Options, Verified};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors;
+use crate::held::Held;
 use crate::machine::Machine;
 use crate::slots;
 
 /// The numbers of a move: 5 of 32 bits.
 const MOVE_BYTES: usize = 5 * 4;
 
-/// A verified schedule.
+/// A verified schedule, in the explicit or in the compact form.
 #[pyclass(frozen, module = "collsynth._collsynth")]
 pub struct Schedule {
-    pub verified: Verified<Solution>,
+    pub held: Held,
     /// What is known of one that was planned here, not read.
     pub planned: Option<Planned>,
 }
 
 /// What planning tells besides the schedule.
+#[derive(Clone)]
 pub struct Planned {
     pub account: Account,
     pub planner: &'static str,
@@ -51,14 +56,32 @@ pub struct Planned {
 pub struct Lowered(Program);
 
 impl Schedule {
-    pub fn read(verified: Verified<Solution>) -> Self {
-        Self { verified, planned: None }
+    pub fn read(held: Held) -> Self {
+        Self { held, planned: None }
     }
 
-    fn summary<'a>(&'a self, planned: &'a Planned) -> Summary<'a> {
-        let Planned { ref account, planner, stopped, planning, verifying, price } = *planned;
-        let (solution, observed) = (&*self.verified, self.verified.report().observed.as_ref());
-        Summary { solution, observed, planner, stopped, account, planning, verifying, price, cost: Cost::new(solution) }
+    /// The figures, as JSON or for people; `observed` as the judge executed every move.
+    fn figures_of<S: Timetable>(&self, solution: &Solution<S>, observed: Option<&Observed>) -> String {
+        if let Some(planned) = &self.planned {
+            return planned.summary(solution, observed).to_json().to_string();
+        }
+        let mut figures = overview::figures_to_json(&solution.problem, &solution.schedule, &solution.bounds);
+        observed::add_json(&mut figures, observed);
+        figures.to_string()
+    }
+
+    fn text_of<S: Timetable>(&self, solution: &Solution<S>, observed: Option<&Observed>) -> String {
+        if let Some(planned) = &self.planned {
+            return planned.summary(solution, observed).to_text();
+        }
+        let mut rows = overview::figures(&solution.problem, &solution.schedule, Some(&solution.bounds));
+        observed::add_rows(&mut rows, &solution.problem, observed);
+        format!("{}\n{}", overview::headline(&solution.problem), rows.to_string().trim_end())
+    }
+
+    /// Every move; from the compact form, the first time takes as long as judging them.
+    fn explicit(&self, py: Python<'_>) -> PyResult<&Arc<Verified<Solution>>> {
+        py.detach(|| self.held.explicit()).map_err(|failure| errors::failure(py, &failure))
     }
 
     /// Lowers without barriers, in any case out of place: what the adapters run.
@@ -67,7 +90,7 @@ impl Schedule {
     }
 
     fn lowered(&self, target: &Target) -> Result<Program, Failure> {
-        let program = lower(&self.verified, target).map_err(Failure::usage)?;
+        let program = lower(self.held.explicit()?, target).map_err(Failure::usage)?;
         let report = audit(&program, &audit::AuditOptions::default());
         if report.holds() {
             return Ok(program);
@@ -84,37 +107,63 @@ impl Schedule {
 impl Schedule {
     /// The file that the command writes.
     fn to_json(&self, py: Python<'_>) -> String {
-        py.detach(|| json::solution_to_string(&self.verified))
+        py.detach(|| self.held.to_json())
     }
 
     /// Writes that file, whole or not at all; `.gz`: compressed.
     fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
-        let written = py.detach(|| file::write_atomic(&path, json::solution_to_string(&self.verified).as_bytes()));
+        let written = py.detach(|| file::write_atomic(&path, self.held.to_json().as_bytes()));
         written.map_err(|error| errors::failure(py, &Failure::from(error)))
+    }
+
+    /// The form: `explicit` or `compact`.
+    #[getter]
+    fn form(&self) -> &'static str {
+        match self.held.form() {
+            Form::Compact => "compact",
+            Form::Explicit => "explicit",
+        }
+    }
+
+    /// Is every move stated, or was it expanded?
+    #[getter]
+    fn is_expanded(&self) -> bool {
+        self.held.is_expanded()
+    }
+
+    /// The same with every move stated.
+    fn expanded(&self, py: Python<'_>) -> PyResult<Self> {
+        Ok(Self { held: Held::Explicit(Arc::clone(self.explicit(py)?)), planned: self.planned.clone() })
+    }
+
+    /// The same as a pattern and exceptions.
+    fn compact(&self, py: Python<'_>) -> PyResult<Self> {
+        let held = py.detach(|| self.held.compact()).map_err(|failure| errors::failure(py, &failure))?;
+        Ok(Self { held, planned: self.planned.clone() })
+    }
+
+    /// The collective, its groups and the machine in a few words.
+    #[getter]
+    fn headline(&self) -> String {
+        overview::headline(self.held.problem())
     }
 
     /// The figures of the summary, as JSON.
     #[getter]
     fn figures(&self) -> String {
-        if let Some(planned) = &self.planned {
-            return self.summary(planned).to_json().to_string();
+        match &self.held {
+            Held::Explicit(verified) => self.figures_of(verified, verified.report().observed.as_ref()),
+            Held::Compact(verified, _) => self.figures_of(verified, None),
         }
-        let Solution { problem, schedule, bounds, .. } = &*self.verified;
-        let mut figures = overview::figures_to_json(problem, schedule, bounds);
-        observed::add_json(&mut figures, self.verified.report().observed.as_ref());
-        figures.to_string()
     }
 
     /// The summary for people.
     #[getter]
     fn text(&self) -> String {
-        if let Some(planned) = &self.planned {
-            return self.summary(planned).to_text();
+        match &self.held {
+            Held::Explicit(verified) => self.text_of(verified, verified.report().observed.as_ref()),
+            Held::Compact(verified, _) => self.text_of(verified, None),
         }
-        let Solution { problem, schedule, bounds, .. } = &*self.verified;
-        let mut rows = overview::figures(problem, schedule, Some(bounds));
-        observed::add_rows(&mut rows, problem, self.verified.report().observed.as_ref());
-        format!("{}\n{}", overview::headline(problem), rows.to_string().trim_end())
     }
 
     /// Why planning stopped: finished, time limit or interrupted.
@@ -126,49 +175,60 @@ impl Schedule {
     /// The machine.
     #[getter]
     fn machine(&self) -> Machine {
-        Machine(self.verified.problem.topology().clone())
+        Machine(self.held.problem().topology().clone())
     }
 
-    /// Kind, parts and root of the collective.
+    /// Kind, parts and root of the collective; in groups, the root is a place among the members.
     #[getter]
     fn collective(&self) -> (&'static str, u32, Option<u32>) {
-        let kind = &self.verified.problem.collective().kind;
-        (kind.name(), self.verified.problem.parts(), kind.root().map(|root| root.0))
+        let Collective { kind, parts } = self.held.problem().collective();
+        (kind.name(), *parts, kind.stated_root().map(|root| root.0))
+    }
+
+    /// The members of each group, in their order, and whether other ranks may relay.
+    #[getter]
+    fn groups(&self) -> Option<(Vec<Vec<u32>>, bool)> {
+        let groups = self.held.problem().groups()?;
+        let members = groups.members().iter().map(|ranks| ranks.iter().map(|rank| rank.0).collect());
+        Some((members.collect(), groups.may_relay()))
     }
 
     /// The chunk counts of an all-to-allv, row by row.
     #[getter]
     fn demand(&self) -> Option<Vec<u32>> {
-        self.verified.problem.collective().kind.demand().map(|demand| demand.counts().collect())
+        self.held.problem().collective().kind.demand().map(|demand| demand.counts().collect())
     }
 
     /// The width of each step.
     #[getter]
     fn widths(&self) -> Vec<u32> {
-        self.verified.schedule.steps().map(|step| step.width).collect()
+        self.held.widths()
     }
 
     /// The volume as a numerator and a denominator.
     #[getter]
     fn volume(&self) -> (i128, i128) {
-        pair(volume(&self.verified.problem, &self.verified.schedule))
+        pair(match &self.held {
+            Held::Explicit(verified) => volume(&verified.problem, &verified.schedule),
+            Held::Compact(verified, _) => volume(&verified.problem, &verified.schedule),
+        })
     }
 
     /// The lower bound on the volume, likewise.
     #[getter]
     fn volume_bound(&self) -> Option<(i128, i128)> {
-        self.verified.bounds.volume.as_ref().map(|bound| pair(bound.at_least))
+        self.held.bounds().volume.as_ref().map(|bound| pair(bound.at_least))
     }
 
     /// The lower bound on the steps.
     #[getter]
     fn steps_bound(&self) -> u32 {
-        self.verified.bounds.least_steps()
+        self.held.bounds().least_steps()
     }
 
     /// Every chunk move: step, from, to, chunk, op (0: copy, 1: reduce), 5 numbers of 32 bits each.
     fn moves<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let schedule = &self.verified.schedule;
+        let schedule = &self.explicit(py)?.schedule;
         PyBytes::new_with(py, schedule.move_count() * MOVE_BYTES, |table| {
             let mut rows = table.chunks_exact_mut(MOVE_BYTES);
             for step in schedule.steps() {
@@ -189,8 +249,9 @@ impl Schedule {
 
     /// What a chunk is called: `2>3` or `2>3.1`.
     fn chunk_label(&self, py: Python<'_>, chunk: u32) -> PyResult<String> {
-        match chunk < self.verified.problem.chunk_count() {
-            true => Ok(self.verified.problem.chunk_label(collsynth::collective::ChunkId(chunk))),
+        let problem = self.held.problem();
+        match chunk < problem.chunk_count() {
+            true => Ok(problem.chunk_label(ChunkId(chunk))),
             false => Err(errors::usage(py, &format!("there is no chunk {chunk}"))),
         }
     }
@@ -211,10 +272,10 @@ impl Schedule {
     /// The same schedule among the live ranks alone, numbered without gaps, and the number that each had before.
     fn renumbered(&self, py: Python<'_>) -> PyResult<(Self, Vec<u32>)> {
         let Renumbered { solution, was } =
-            renumber(&self.verified).map_err(|error| errors::usage(py, &error.to_string()))?;
+            renumber(self.explicit(py)?).map_err(|error| errors::usage(py, &error.to_string()))?;
         let verified = Verified::<Solution>::new(solution, &Options::default())
             .map_err(|_| errors::usage(py, "internal error: the renumbered schedule is wrong"))?;
-        Ok((Self::read(verified), was.into_iter().map(|rank| rank.0).collect()))
+        Ok((Self::read(Held::Explicit(Arc::new(verified))), was.into_iter().map(|rank| rank.0).collect()))
     }
 
     /// Slots of input, output and scratch of each rank: 3 numbers of 32 bits for each rank.
@@ -224,11 +285,22 @@ impl Schedule {
 
     /// Every chunk move with the slots it reads and writes, and the copies before the first step; see `slots`.
     fn slot_moves<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
-        let program = self.plain(py)?;
+        let (solution, program) = (self.explicit(py)?, self.plain(py)?);
         let (moves, copies) = py
-            .detach(|| slots::tables(&self.verified, &program))
+            .detach(|| slots::tables(solution, &program))
             .ok_or_else(|| errors::usage(py, "internal error: the program does not follow its schedule"))?;
         Ok((numbers(py, &moves)?, numbers(py, &copies)?))
+    }
+}
+
+impl Planned {
+    fn summary<'a, S: Timetable>(
+        &'a self,
+        solution: &'a Solution<S>,
+        observed: Option<&'a Observed>,
+    ) -> Summary<'a, S> {
+        let Self { ref account, planner, stopped, planning, verifying, price } = *self;
+        Summary { solution, observed, planner, stopped, account, planning, verifying, price, cost: Cost::new(solution) }
     }
 }
 

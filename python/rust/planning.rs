@@ -1,31 +1,40 @@
 //! Planning.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use collsynth::cli::{Failure, check_chunks, check_ranks, goal_words};
-use collsynth::collective::{Collective, Demand, Kind};
+use collsynth::collective::{Collective, Demand, Groups, GroupsError, Kind};
 use collsynth::cost::Price;
-use collsynth::plan::{Control, Goal, Parts, Plan, Planner, Smt, planner_named};
+use collsynth::form::{Form, FormError, Formed, formed, is_planned_compactly};
+use collsynth::plan::{
+    Account, CompactPlan, Control, Goal, Parts, Plan, PlanError, Planner, Smt, compact, has_compact_plan, planner_named,
+};
 use collsynth::problem::Problem;
 use collsynth::report::verdict;
 use collsynth::schedule::{Origin, Solution};
 use collsynth::topology::{RankId, Topology};
-use collsynth::verify::{Options, Verified};
+use collsynth::verify::{Options, Report, Verified};
 use collsynth::{Request, cli, planning_time};
 use pyo3::prelude::*;
 
+use crate::arguments::{Callback, Fields};
 use crate::control::interruptible;
 use crate::errors;
+use crate::held::Held;
 use crate::machine::Machine;
 use crate::plan::{Planned, Schedule};
 
 /// What is asked for, as Python states it.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct Wish {
+pub struct Wish {
     collective: String,
     root: Option<u32>,
     demand: Option<Vec<u32>>,
+    /// The members of each group, if not all ranks take part together.
+    groups: Option<Vec<Vec<u32>>>,
+    relays: bool,
     planner: Option<String>,
     parts: Option<u32>,
     /// As many parts as pay.
@@ -40,6 +49,7 @@ struct Wish {
     width: Option<u32>,
     minimise: Option<String>,
     smt_backend: Option<String>,
+    form: Option<String>,
     /// The words of the command line that state the machine and the collective.
     words: Option<Vec<String>>,
 }
@@ -56,16 +66,16 @@ pub fn planners() -> Vec<&'static str> {
 pub fn synthesize(
     py: Python<'_>,
     machine: &Machine,
-    wish: &Bound<'_, PyAny>,
-    progress: Option<&Bound<'_, PyAny>>,
+    wish: Fields<Wish>,
+    progress: Option<Callback<'_>>,
 ) -> PyResult<Schedule> {
-    let wish: Wish = wish.extract()?;
+    let Fields(wish) = wish;
     let time_limit = match wish.time_limit.map(Duration::try_from_secs_f64).transpose() {
         Ok(limit) => limit,
         Err(error) => return Err(errors::usage(py, &format!("time_limit: {error}"))),
     };
     let (topology, threads) = (machine.0.clone(), wish.threads);
-    let planned = interruptible(py, threads, progress, move |interrupted, listener| {
+    let planned = interruptible(py, threads, progress.as_ref(), move |interrupted, listener| {
         let control = Control::unlimited().with_interrupt(interrupted).with_listener(move |report| listener(report));
         wish.plan(topology, control, time_limit)
     })?;
@@ -76,31 +86,69 @@ impl Wish {
     fn plan(&self, topology: Topology, control: Control, time_limit: Option<Duration>) -> Result<Schedule, Failure> {
         let called = Instant::now();
         check_ranks(&topology)?;
-        let kind = self.kind(&topology)?;
-        let parts = self.parts.unwrap_or(1);
-        check_chunks(&topology, &kind, parts)?;
-        let problem = Problem::new(topology, Collective { kind, parts })?;
-        let smt = self.smt()?;
+        let (kind, form) = (self.kind(&topology)?, self.form()?);
+        let (smt, parts) = (self.smt()?, self.parts.unwrap_or(1));
         let goal = self.goal(&smt)?;
+        let fits = check_chunks(&topology, &kind, parts);
+        let problem = Problem::new(topology, Collective { kind, parts });
+        let is_compact = |problem: &Problem| is_planned_compactly(problem, &goal) && has_compact_plan(problem);
+        if !problem.as_ref().is_ok_and(is_compact) {
+            fits?;
+        }
+        let problem = problem?;
         let deadline = time_limit.and_then(|limit| called.checked_add(planning_time(&problem, limit)));
         let control = match deadline {
             Some(deadline) => control.with_deadline(deadline),
             None => control,
         };
+        let origin = |planner: &str| {
+            let command = self.words.as_ref().map(|words| self.command(words, &goal, time_limit));
+            let tool = Some(concat!("synth ", env!("CARGO_PKG_VERSION")).to_owned());
+            Some(Origin { tool, planner: Some(planner.to_owned()), command, seed: Some(self.seed) })
+        };
         let started = Instant::now();
-        let (topology, kind) = (problem.topology(), problem.collective().kind.clone());
-        let plan = Request::new(topology, kind).goal(goal).control(control).run();
-        let plan = plan.map_err(|error| Failure::of_plan(&error, topology))?.into_inner();
+        let (topology, kind) = (problem.machine(), &problem.collective().kind);
+        let failed = |error: PlanError| Failure::of_plan(&error, topology);
+        if is_planned_compactly(&problem, &goal)
+            && let Some(plan) = compact(topology, kind, &goal, &control).map_err(failed)?
+        {
+            let planning = started.elapsed();
+            let (CompactPlan { solution, stopped }, planner) = (plan, CompactPlan::PLANNER);
+            let started = Instant::now();
+            let solution = Solution { origin: origin(planner), ..solution };
+            let verified = Verified::compact(solution, &Options::default());
+            let compact = verified.map_err(|rejected| wrong(planner, &rejected.report))?;
+            let mut held = Held::from(Formed::Compact(Box::new(compact)));
+            if form == Some(Form::Explicit) {
+                held = Held::Explicit(Arc::clone(held.explicit()?));
+            }
+            let (account, verifying, price) = (Account::None, started.elapsed(), self.price());
+            let planned = Some(Planned { account, planner, stopped, planning, verifying, price });
+            return Ok(Schedule { held, planned });
+        }
+        let plan = Request::new(topology, kind.clone()).goal(goal).control(control).run().map_err(failed)?;
+        let Plan { problem, schedule, bounds, planner, account, stopped, .. } = plan.into_inner();
         let planning = started.elapsed();
-        let (account, planner, stopped) = (plan.account.clone(), plan.planner, plan.stopped);
-        let command = self.words.as_ref().map(|words| self.command(words, &goal, time_limit));
-        let tool = Some(concat!("synth ", env!("CARGO_PKG_VERSION")).to_owned());
-        let origin = Origin { tool, planner: Some(planner.to_owned()), command, seed: Some(self.seed) };
         let started = Instant::now();
-        let verified = verified(plan, origin)?;
-        let verifying = started.elapsed();
-        let planned = Planned { account, planner, stopped, planning, verifying, price: self.price() };
-        Ok(Schedule { verified, planned: Some(planned) })
+        let solution = Solution { problem, schedule, bounds, origin: origin(planner) };
+        let verified = Verified::<Solution>::new(solution, &Options::default());
+        let verified = verified.map_err(|rejected| wrong(planner, &rejected.report))?;
+        let held = formed(verified, form).map_err(|error| match error {
+            FormError::Rejected(rejected) => wrong(planner, &rejected.report),
+            error => Failure::usage(error),
+        })?;
+        let (verifying, price) = (started.elapsed(), self.price());
+        let planned = Some(Planned { account, planner, stopped, planning, verifying, price });
+        Ok(Schedule { held: held.into(), planned })
+    }
+
+    fn form(&self) -> Result<Option<Form>, Failure> {
+        match self.form.as_deref() {
+            None => Ok(None),
+            Some("compact") => Ok(Some(Form::Compact)),
+            Some("explicit") => Ok(Some(Form::Explicit)),
+            Some(name) => Err(Failure::usage(format!("form is `compact` or `explicit`, not `{name}`"))),
+        }
     }
 
     fn kind(&self, topology: &Topology) -> Result<Kind, Failure> {
@@ -125,8 +173,19 @@ impl Wish {
             (_, None) if kind.demand().is_some() => {
                 Err(Failure::usage(format!("{} needs a demand: a matrix of chunk counts", kind.name())))
             }
-            _ => Ok(kind),
+            _ => self.in_groups(kind),
         }
+    }
+
+    fn in_groups(&self, kind: Kind) -> Result<Kind, Failure> {
+        let Some(groups) = &self.groups else { return Ok(kind) };
+        if kind.demand().is_some() {
+            return Err(Failure::usage("all_to_allv takes no groups")
+                .hint("state a demand of 0 between ranks of different groups"));
+        }
+        let members = groups.iter().map(|ranks| ranks.iter().copied().map(RankId).collect()).collect();
+        let groups = Groups::new(members).map_err(|error: GroupsError| Failure::usage(error))?;
+        Ok(kind.in_groups(groups.with_relays(self.relays)))
     }
 
     fn smt(&self) -> Result<Smt, Failure> {
@@ -186,16 +245,10 @@ impl Wish {
     }
 }
 
-fn verified(plan: Plan, origin: Origin) -> Result<Verified<Solution>, Failure> {
-    let Plan { problem, schedule, bounds, planner, .. } = plan;
-    let solution = Solution { problem, schedule, bounds, origin: Some(origin) };
-    Verified::<Solution>::new(solution, &Options::default()).map_err(|rejected| {
-        let findings = verdict::findings(&rejected.report, |_| None);
-        Failure::new(
-            cli::Ending::Refuted,
-            format!("internal error: the schedule of planner `{planner}` is wrong\n{findings}"),
-        )
-    })
+fn wrong(planner: &str, report: &Report) -> Failure {
+    let findings = verdict::findings(report, |_| None);
+    let message = format!("internal error: the schedule of planner `{planner}` is wrong\n{findings}");
+    Failure::new(cli::Ending::Refuted, message)
 }
 
 /// A quantity as people write it: `bytes` (64KiB), `seconds` (1us) or `bandwidth` (50GB/s, in bytes per second).

@@ -53,6 +53,23 @@ def main():
     if comm.rank != 7:
         rank = plan.topology.live_ranks[live.rank]
         np.testing.assert_array_equal(collective(plan, live)(x[rank]), expected(plan, x)[rank])
+    # Groups of two sizes, beside the library's collectives on communicators of theirs; other ranks relay.
+    groups = [[3, 0, 1, 2, 4], [9, 15, 12, 7, 8, 10, 13]]
+    mine = next((group for group in groups if comm.rank in group), None)
+    place = 0 if mine is None else mine.index(comm.rank)
+    inside = comm.Split(MPI.UNDEFINED if mine is None else groups.index(mine), place)
+    for kind in KINDS:
+        root = 2 if kind in ROOTED else None
+        plan = comm.bcast(cs.plan(torus, kind, groups=groups, parts=2, root=root) if not comm.rank else None)
+        x = operand(plan, np.int64, (3,))
+        result = collective(plan)(x[comm.rank])
+        np.testing.assert_array_equal(result, expected(plan, x)[comm.rank], kind)
+        if mine is not None:
+            size = len(mine)
+            own = np.ascontiguousarray(x[comm.rank, :size] if x.ndim == 3 else x[comm.rank])
+            theirs = of_library(kind, own, inside, root)
+            np.testing.assert_array_equal(result[:size] if result.ndim == 2 else result, theirs, kind)
+        compared += 1
     if comm.rank == 0:
         print(f"{compared} compared among {comm.size}", file=sys.stderr)
 

@@ -1,9 +1,11 @@
 """Plans in JAX: every kind equals its definition, and so do the gradients; the program is one of permutations."""
 
+import functools
 import itertools
 import os
 from types import SimpleNamespace
 
+import definitions
 import numpy as np
 import pytest
 
@@ -132,6 +134,38 @@ def test_every_kind_equals_its_definition(name, state, kind):
 @pytest.mark.parametrize("state", STATES if FULL else ["dead cable"])
 def test_64_devices(state, kind):
     equals_its_definition(planned(STATES[state](cs.Torus(4, 4, 4)), kind), (3,))
+
+
+#: Of two sizes, out of order; ranks 5, 6, 11 and 14 relay, or stand by.
+GROUPS = [[3, 0, 1, 2, 4], [9, 15, 12, 7, 8, 10, 13]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_groups_equal_their_definition(kind):
+    torus = cs.Torus(4, 4).fail_cable(0, 1)
+    plan = cs.plan(torus, kind, parts=2, max_steps=40, groups=GROUPS, root=2 if kind in ROOTED else None)
+    run, spec = collective(plan, "ranks"), PartitionSpec("ranks")
+
+    def shard(x, tables):
+        return run(x[0], tables)[None]
+
+    mapped = jax.shard_map(shard, mesh=mesh_of(16), in_specs=(spec, spec), out_specs=spec, check_vma=False)
+    x = definitions.operand(plan, np.float32, (3,))
+
+    @functools.partial(jax.jit, compiler_options=FAST)
+    def with_gradient(x, weights):
+        y, pulled_back = jax.vjp(lambda x: mapped(x, run.tables), x)
+        return y, pulled_back(weights)[0]
+
+    wanted = definitions.expected(plan, x)
+    weights = (np.arange(wanted.size, dtype=np.float32) % 13).reshape(wanted.shape)
+    y, gradient = with_gradient(x, weights)
+    np.testing.assert_array_equal(y, wanted)
+    # The collective is linear: the gradient is its transpose, tried on another operand.
+    other = np.roll(x, 1, axis=0)
+    assert (gradient * other).sum() == (weights * definitions.expected(plan, other)).sum()
+    # Nobody depends on what ranks without a group bring.
+    assert not np.asarray(gradient)[[5, 6, 11, 14]].any()
 
 
 def test_several_axes_and_shapes():

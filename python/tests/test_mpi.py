@@ -22,7 +22,7 @@ def mpirun(ranks, *words):
 
 
 def test_every_kind_equals_the_library():
-    assert "27 compared among 16" in mpirun(16, "mpi_ranks.py").stderr
+    assert "36 compared among 16" in mpirun(16, "mpi_ranks.py").stderr
 
 
 def test_a_survey_over_the_processes_of_a_job():

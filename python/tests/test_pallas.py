@@ -59,6 +59,17 @@ def test_other_kinds_and_types(kind):
     assert right_and_without_race(plan, np.int32) == (True, True)
 
 
+def test_a_dead_rank_stands_by():
+    assert right_and_without_race(cs.plan(cs.Torus(3, 3).fail_rank(4), "all_to_all", parts=1)) == (True, True)
+
+
+@pytest.mark.parametrize("kind", ["all_to_all", "all_reduce"])
+def test_groups(kind):
+    """Rank 4 relays, or stands by."""
+    plan = cs.plan(TORI["3x3, dead cable"], kind, parts=1, groups=[[1, 0, 2], [3, 5, 8, 7, 6]])
+    assert right_and_without_race(plan) == (True, True)
+
+
 @pytest.mark.parametrize("waiting", ["await_arrived", "_meet"])
 @pytest.mark.parametrize("kind", ["all_to_all", "all_reduce"])
 def test_a_wait_taken_out_is_found_out(monkeypatch, waiting, kind):

@@ -138,6 +138,7 @@ def test_demands():
         ({"threads": 1_000_000}, cs.UsageError, "between 1 and 65535"),
         ({"max_steps": 65536}, cs.UsageError, "between 1 and 65535"),
         ({"seed": -1}, cs.UsageError, "seed"),
+        ({"progress": 3}, cs.UsageError, "progress is a function, not 3"),
         ({"steps": 3}, cs.Impossible, "impossible"),
     ],
     ids=str,

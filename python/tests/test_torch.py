@@ -55,6 +55,33 @@ def test_calls_equal_those_of_torch():
     launch(torch_ranks.like_torch, plans())
 
 
+#: Of two sizes, out of order; rank 4 relays, or stands by.
+GROUPS = [[2, 0, 1], [7, 3, 6, 5]]
+
+
+def in_groups(torus, kinds=KINDS):
+    return [cs.plan(torus, kind, parts=2, groups=GROUPS, root=1 if kind in ROOTED else None) for kind in kinds]
+
+
+def test_groups_equal_their_definition():
+    launch(torch_ranks.every_kind, in_groups(TORUS))
+
+
+def test_groups_with_a_dead_rank():
+    wanted = in_groups(TORUS.fail_rank(6), ["all_to_all", "all_reduce", "reduce_scatter"])
+    launch(torch_ranks.every_kind, wanted)
+    launch(torch_ranks.every_kind, wanted, ranks=7)
+
+
+def test_calls_in_groups():
+    launch(torch_ranks.calls_in_groups, in_groups(TORUS, ["all_to_all", "all_gather", "all_reduce", "broadcast"]))
+
+
+def test_training_in_groups():
+    rows, odd = (cs.plan(TORUS, "all_reduce", parts=8, groups=groups) for groups in ("y", GROUPS))
+    launch(torch_ranks.training_in_groups, rows, odd)
+
+
 DEMAND = np.random.default_rng(3).integers(0, 4, (RANKS, RANKS))
 # A rank that sends and receives nothing forwards all the same.
 DEMAND[2], DEMAND[:, 2] = 0, 0
@@ -108,5 +135,7 @@ def test_training_is_the_same_over_the_backend():
 def test_plans_that_no_backend_can_have():
     with pytest.raises(cs.UsageError, match="two plans for all_reduce"):
         register_backend([cs.plan(TORUS, "all_reduce"), cs.plan(TORUS, "all_reduce_gathered")], "twice")
+    with pytest.raises(cs.UsageError, match="among all processes, not in groups"):
+        register_backend([cs.plan(TORUS, "all_reduce", groups="y")], "grouped")
     with pytest.raises(cs.UsageError, match="barrier"):
         register_backend([cs.plan(TORUS, "barrier")], "barriers")

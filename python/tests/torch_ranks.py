@@ -86,6 +86,30 @@ def like_torch(rank, plans):
     refused(lambda: ct.all_to_all_single(ours, x, run["all_to_all"], input_split_sizes=[16]), "not for all_to_allv")
 
 
+def calls_in_groups(rank, plans):
+    """Splits and rows are those of the members of the largest group; a relay keeps what it has."""
+    run = {plan.collective: ct.Collective(plan) for plan in plans}
+    groups = plans[0].groups
+    mine = next((group for group in groups if rank in group), None)
+    place = 0 if mine is None else mine.index(rank)
+    x = torch.arange(8.0) + 100 * rank
+    ours = torch.empty(8)
+    ct.all_to_all_single(ours, x, run["all_to_all"])
+    rows = [torch.arange(8.0)[2 * place : 2 * place + 2] + 100 * member for member in mine or []]
+    assert torch.equal(ours, torch.cat([*rows, torch.zeros(2 * (4 - len(rows)))]))
+    whole = torch.empty(32)
+    ct.all_gather_into_tensor(whole, x, run["all_gather"])
+    rows = [torch.arange(8.0) + 100 * member for member in mine or []]
+    assert torch.equal(whole, torch.cat([*rows, torch.zeros(8 * (4 - len(rows)))]))
+    ours = x.clone()
+    ct.all_reduce(ours, run["all_reduce"])
+    assert torch.equal(ours, x if mine is None else sum(rows))
+    ours = x.clone()
+    ct.broadcast(ours, run["broadcast"])
+    assert torch.equal(ours, x if mine is None else rows[1])
+    refused(lambda: ct.all_to_all_single(ours, torch.zeros(9), run["all_to_all"]), "4 members of a group")
+
+
 def messages(splits, rank, width=3):
     """The tensors of an all-to-all with these splits, a row for each origin: element (origin, dest, row, column)."""
 
@@ -211,11 +235,11 @@ def group_root(plan, ranks):
     return plan.root if ranks == plan.topology.ranks else plan.topology.live_ranks.index(plan.root)
 
 
-def losses(rank, run):
-    """Those of a small training, with a hook if a plan is given."""
+def losses(rank, run, group=None):
+    """Those of a small training within a group of processes, with a hook if a plan is given."""
     torch.manual_seed(1)
     layers = torch.nn.Sequential(torch.nn.Linear(20, 64), torch.nn.Tanh(), torch.nn.Linear(64, 1))
-    model = DistributedDataParallel(layers, bucket_cap_mb=0.002)
+    model = DistributedDataParallel(layers, process_group=group, bucket_cap_mb=0.002)
     if run is not None:
         model.register_comm_hook(run, ct.ddp_hook)
     optimizer = torch.optim.SGD(model.parameters(), 0.05)
@@ -239,6 +263,15 @@ def same_training(ours, theirs):
 
 def training(rank, plan):
     same_training(losses(rank, ct.Collective(plan)), losses(rank, None))
+
+
+def training_in_groups(rank, plan, odd):
+    """Each group for itself: the hook averages its gradients, as DDP in a group of torch.distributed does."""
+    handles = [dist.new_group(sorted(group)) for group in plan.groups]
+    mine = next(handle for handle, group in zip(handles, plan.groups, strict=True) if rank in group)
+    same_training(losses(rank, ct.Collective(plan), mine), losses(rank, None, mine))
+    run = ct.Collective(odd)
+    refused(lambda: ct.ddp_hook(run, None), "ranks [4] are in no group")
 
 
 def training_on_the_backend(rank, store):

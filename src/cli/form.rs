@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use collsynth::form::FormError;
 use collsynth::format::json::{self, Stated};
 use collsynth::schedule::{CompactSchedule, Solution};
 
@@ -46,7 +47,7 @@ impl CompactCommand {
             Stated::Explicit(explicit) => {
                 let Solution { problem, schedule, bounds, origin } = *explicit;
                 let found = CompactSchedule::find(&problem, &schedule);
-                let schedule = found.ok_or_else(|| Failure::usage(NO_PATTERN))?;
+                let schedule = found.ok_or_else(|| Failure::usage(FormError::NoPattern))?;
                 Solution { problem, schedule, bounds, origin }
             }
         };
@@ -66,7 +67,3 @@ impl Files {
         Ok(Ending::Success)
     }
 }
-
-/// Why a schedule has no compact form.
-pub(super) const NO_PATTERN: &str = "this schedule has no compact form: that takes a torus without open ends, and an \
-    all_to_all, all_gather, all_reduce_gathered, reduce_scatter, or an all_reduce in a multiple of as many parts as ranks";

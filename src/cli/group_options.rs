@@ -1,6 +1,5 @@
 //! The options that say which ranks take part together.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::failures::listed;
@@ -8,7 +7,8 @@ use super::topology_options::{Extents, TopologyOptions, join};
 use super::{Failure, input};
 use clap::Args;
 use collsynth::collective::{Groups, GroupsError};
-use collsynth::topology::{DimRef, RankId, Topology, Torus};
+use collsynth::grouping::{self, GroupingError};
+use collsynth::topology::{RankId, Topology};
 
 /// Which groups of ranks carry out the collective, each for itself and all at once.
 #[derive(Args)]
@@ -32,11 +32,16 @@ impl GroupOptions {
     /// The groups on this machine, if any are stated.
     pub fn groups(&self, machine: &TopologyOptions, topology: &Topology) -> Result<Option<Groups>, Failure> {
         let members = match (&self.groups, &self.blocks) {
-            (Some(text), _) => match dimensions(text) {
-                Some(dims) => spanned(topology, &dims, text)?,
+            (Some(text), _) => match grouping::dimensions(text) {
+                Some(dims) => grouping::spanned(topology, &dims).map_err(|error| match error {
+                    GroupingError::NoTorus => misfit("--groups", &error),
+                    _ => misfit(&format!("--groups {text}"), &error),
+                })?,
                 None => of_file(topology, Path::new(text))?,
             },
-            (None, Some(Extents(extents))) => blocks(topology, extents)?,
+            (None, Some(Extents(extents))) => {
+                grouping::boxes(topology, extents).map_err(|error| misfit("--blocks", &error))?
+            }
             (None, None) if self.group.is_empty() && self.relays.is_some() => {
                 return Err(Failure::usage("--relays is about groups, and none are stated")
                     .hint("state them with --groups, --group or --blocks"));
@@ -83,55 +88,16 @@ fn yes_or_no(text: &str) -> Result<bool, String> {
     }
 }
 
-/// The dimensions of a text that names nothing else: `xy`, `d6`, `x,d6`.
-fn dimensions(text: &str) -> Option<Vec<u8>> {
-    let dim = |word: &str| match word.parse() {
-        Ok(DimRef::Dim(dim)) => Some(dim),
-        _ => None,
-    };
-    let by_letter = || text.chars().map(|letter| dim(&letter.to_string())).collect();
-    text.split(',').map(dim).collect::<Option<Vec<u8>>>().or_else(by_letter).filter(|dims| !dims.is_empty())
-}
-
-/// The ranks that differ only in these dimensions, for all positions in the others.
-fn spanned(topology: &Topology, dims: &[u8], text: &str) -> Result<Vec<Vec<RankId>>, Failure> {
-    let torus = torus(topology, "--groups")?;
-    if let Some(&dim) = dims.iter().find(|&&dim| usize::from(dim) >= torus.extents.len()) {
-        let (name, count) = (collsynth::topology::dim_name(dim), torus.extents.len());
-        return Err(Failure::usage(format!("--groups {text}: there is no dimension {name}: the torus has {count}"))
-            .hint("a file of that name is ./NAME"));
+/// What is wrong with the groups of an option.
+fn misfit(option: &str, error: &GroupingError) -> Failure {
+    match error {
+        GroupingError::NoTorus => Failure::usage(format!("{option}: {error}"))
+            .hint("list the ranks of each group with --group, or of all in a file with --groups"),
+        GroupingError::UnequalBoxes { .. } => {
+            Failure::usage(format!("{option} {error}")).hint("write an extent for each dimension that divides it")
+        }
+        _ => Failure::usage(format!("{option}: {error}")).hint("a file of that name is ./NAME"),
     }
-    let others = (0..torus.extents.len()).filter(|&dim| !dims.iter().any(|&of| usize::from(of) == dim));
-    let others: Vec<usize> = others.collect();
-    Ok(classes(topology, |rank| others.iter().map(|&dim| torus.position(rank, dim)).collect()))
-}
-
-/// The ranks with the same key, by their first.
-fn classes(topology: &Topology, key: impl Fn(RankId) -> Vec<u32>) -> Vec<Vec<RankId>> {
-    let ranks = (0..topology.rank_count() as u32).map(RankId);
-    let mut groups: BTreeMap<Vec<u32>, Vec<RankId>> = BTreeMap::new();
-    ranks.for_each(|rank| groups.entry(key(rank)).or_default().push(rank));
-    let mut groups: Vec<Vec<RankId>> = groups.into_values().collect();
-    groups.sort_unstable();
-    groups
-}
-
-fn blocks(topology: &Topology, extents: &[u32]) -> Result<Vec<Vec<RankId>>, Failure> {
-    let torus = torus(topology, "--blocks")?;
-    let divides = |(&block, &whole): (&u32, &u32)| block > 0 && whole % block == 0;
-    if extents.len() != torus.extents.len() || !extents.iter().zip(&torus.extents).all(divides) {
-        let (block, whole) = (join(extents, "x"), join(&torus.extents, "x"));
-        return Err(Failure::usage(format!("--blocks {block} does not cut {whole} in equal boxes"))
-            .hint("write an extent for each dimension that divides it"));
-    }
-    Ok(classes(topology, |rank| (0..extents.len()).map(|dim| torus.position(rank, dim) / extents[dim]).collect()))
-}
-
-fn torus<'a>(topology: &'a Topology, option: &str) -> Result<&'a Torus, Failure> {
-    topology.as_torus().ok_or_else(|| {
-        Failure::usage(format!("{option}: an explicit graph has no dimensions"))
-            .hint("list the ranks of each group with --group, or of all in a file with --groups")
-    })
 }
 
 /// A JSON list of lists of ranks: numbers, or coordinates as text.

@@ -61,6 +61,7 @@ use output::Format;
 
 pub use caller::{Answer, Listener, call};
 pub use ending::{Ending, Failure};
+pub use input::limits;
 pub use plan_options::goal_words;
 pub use quantity::{parse_bytes, parse_one_bandwidth, parse_seconds};
 pub use size::{check_chunks, check_ranks};

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use collsynth::collective::Collective;
+use collsynth::form::{self, Form, FormError, Formed, is_planned_compactly};
 use collsynth::format::json;
 use collsynth::plan::{
     Account, CompactPlan, Control, Goal, Plan, PlanError, Smt, StopReason, compact, has_compact_plan,
@@ -14,8 +16,7 @@ use collsynth::report::failure::Cost;
 use collsynth::report::quality::Quality;
 use collsynth::report::summary::Summary;
 use collsynth::report::verdict;
-use collsynth::schedule::{CompactSchedule, Origin, Solution, Timetable};
-use collsynth::topology::Topology;
+use collsynth::schedule::{Origin, Solution, Timetable};
 use collsynth::verify::{Observed, Options, Report, Verified};
 use collsynth::{PlannedSchedule, Request, compact_planning_time, planning_time};
 
@@ -24,7 +25,7 @@ use super::plan_options::{PlanOptions, use_threads};
 use super::progress::{Ticker, control};
 use super::smt_options::SmtOptions;
 use super::topology_options::TopologyOptions;
-use super::{Ending, Failure, Format, form, output, proof, size};
+use super::{Ending, Failure, Format, output, proof, size};
 
 /// Plan a collective.
 #[derive(Args)]
@@ -43,7 +44,7 @@ pub struct PlanCommand {
     /// How the schedule is written: every move, or a pattern that is translated over the torus, with exceptions (see
     /// `synth expand`) [default: compact from 512 ranks on, where it is shorter]
     #[arg(long, value_enum, value_name = "FORM", help_heading = "Output")]
-    form: Option<FileForm>,
+    form: Option<Form>,
     /// The form of the summary on standard error
     #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
     format: Format,
@@ -52,17 +53,18 @@ pub struct PlanCommand {
     quiet: bool,
 }
 
-/// How a file states a schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum FileForm {
-    /// A pattern and exceptions
-    Compact,
-    /// Every move
-    Explicit,
-}
+impl ValueEnum for Form {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Compact, Self::Explicit]
+    }
 
-/// From this number of ranks on, schedules are planned and written in the compact form where it applies.
-const COMPACT_RANKS: usize = 512;
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::Compact => PossibleValue::new("compact").help("A pattern and exceptions"),
+            Self::Explicit => PossibleValue::new("explicit").help("Every move"),
+        })
+    }
+}
 
 impl PlanCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
@@ -77,7 +79,9 @@ impl PlanCommand {
         let parts = self.options.least_parts();
         let fits = size::check_chunks(&topology, &kind, parts);
         let problem = Problem::new(topology, Collective { kind, parts });
-        let is_compact = |problem: &Problem| self.may_be_compact(problem) && has_compact_plan(problem);
+        let smt = self.smt.planner();
+        let goal = self.options.goal(&smt)?;
+        let is_compact = |problem: &Problem| is_planned_compactly(problem, &goal) && has_compact_plan(problem);
         if !problem.as_ref().is_ok_and(is_compact) {
             fits?;
         }
@@ -87,15 +91,13 @@ impl PlanCommand {
         let planning_time = if is_compact(&problem) { compact_planning_time } else { planning_time };
         let limit = self.options.time_limit.map(|limit| planning_time(&problem, limit));
         let control = control(limit)?.with_listener(ticker.listener()).with_incumbents(ticker.incumbents());
-        let smt = self.smt.planner();
-        let goal = self.options.goal(&smt)?;
         let started = Instant::now();
-        let compact = match self.may_be_compact(&problem) {
+        let compact = match is_planned_compactly(&problem, &goal) {
             true => compact(problem.machine(), &problem.collective().kind, &goal, &control)
                 .map_err(|error| Failure::of_plan(&error, problem.machine()))?,
             false => None,
         };
-        let form = Written { command: self, started, form: self.form_for(problem.machine()) };
+        let form = Written { command: self, started };
         match compact {
             Some(plan) => form.compact(plan, self.origin(CompactPlan::PLANNER, &goal), ticker),
             None => {
@@ -104,19 +106,6 @@ impl PlanCommand {
                 form.explicit(plan, origin, ticker)
             }
         }
-    }
-
-    /// Is this for the planner of whole pods? It plans nothing but an all-to-all, or without failures.
-    fn may_be_compact(&self, problem: &Problem) -> bool {
-        let is_free = self.options.is_any_planner() && self.options.price().is_none() && self.smt.proof.is_none();
-        problem.machine().rank_count() >= COMPACT_RANKS && is_free
-    }
-
-    fn form_for(&self, topology: &Topology) -> FileForm {
-        self.form.unwrap_or(match topology.rank_count() {
-            ranks if ranks >= COMPACT_RANKS => FileForm::Compact,
-            _ => FileForm::Explicit,
-        })
     }
 
     fn origin(&self, planner: &str, goal: &Goal<'_>) -> Origin {
@@ -150,7 +139,6 @@ impl PlanCommand {
 struct Written<'a> {
     command: &'a PlanCommand,
     started: Instant,
-    form: FileForm,
 }
 
 /// What a summary says of planning.
@@ -168,27 +156,19 @@ impl Written<'_> {
         let planning = self.started.elapsed();
         ticker.say("verifying");
         let started = Instant::now();
-        let verified = verified(plan, Some(origin))?;
-        let found = match self.form {
-            FileForm::Compact => CompactSchedule::find(&verified.problem, &verified.schedule),
-            FileForm::Explicit => None,
-        };
-        let explicit_moves = verified.schedule.move_count();
-        let worth_it =
-            |found: &CompactSchedule| self.command.form.is_some() || 2 * found.stated_moves() < explicit_moves;
+        let formed = form::formed(verified(plan, Some(origin))?, self.command.form);
         let planned = |verifying| Planned { planner, stopped, account: &account, planning, verifying };
-        match found.filter(worth_it) {
-            Some(schedule) => {
-                let Solution { problem, bounds, origin, .. } = verified.into_inner();
-                let compact = compact_verified(Solution { problem, schedule, bounds, origin }, planner)?;
+        match formed {
+            Ok(Formed::Compact(compact)) => {
                 self.deliver(&compact, json::compact_to_string(&compact), planned(started.elapsed()), None, ticker)
             }
-            None if self.command.form == Some(FileForm::Compact) => Err(Failure::usage(form::NO_PATTERN)),
-            None => {
+            Ok(Formed::Explicit(verified)) => {
                 let observed = verified.report().observed.clone();
                 let text = json::solution_to_string(&verified);
                 self.deliver(&verified, text, planned(started.elapsed()), observed.as_ref(), ticker)
             }
+            Err(FormError::Rejected(rejected)) => Err(wrong(planner, &rejected.report)),
+            Err(error) => Err(Failure::usage(error)),
         }
     }
 
@@ -197,14 +177,14 @@ impl Written<'_> {
         let planning = self.started.elapsed();
         ticker.say("verifying");
         let started = Instant::now();
-        let compact = compact_verified(Solution { origin: Some(origin), ..solution }, planner)?;
-        let text = match self.form {
-            FileForm::Compact => json::compact_to_string(&compact),
-            FileForm::Explicit => {
-                let Solution { problem, schedule, bounds, origin } = (*compact).clone();
-                let schedule = schedule.expand(problem.machine().rank_count());
-                json::solution_to_string(&Solution { problem, schedule, bounds, origin })
+        let compact = Verified::compact(Solution { origin: Some(origin), ..solution }, &Options::default())
+            .map_err(|rejected| wrong(planner, &rejected.report))?;
+        // Where this is planned, it is the form unless another is stated.
+        let text = match self.command.form {
+            Some(Form::Explicit) => {
+                json::solution_to_string(&form::expanded(&compact, u64::MAX).map_err(Failure::usage)?)
             }
+            Some(Form::Compact) | None => json::compact_to_string(&compact),
         };
         let verifying = started.elapsed();
         let planned = Planned { planner, stopped, account: &Account::None, planning, verifying };
@@ -254,15 +234,6 @@ pub fn verified(plan: Plan, origin: Option<Origin>) -> Result<Verified<Solution>
     let Plan { problem, schedule, bounds, planner, .. } = plan;
     let solution = Solution { problem, schedule, bounds, origin };
     Verified::<Solution>::new(solution, &Options::default()).map_err(|rejected| wrong(planner, &rejected.report))
-}
-
-/// The same of a schedule in the compact form.
-fn compact_verified(
-    solution: Solution<CompactSchedule>,
-    planner: &str,
-) -> Result<Verified<Solution<CompactSchedule>>, Failure> {
-    let verified = Verified::compact(solution, &Options::default());
-    verified.map_err(|rejected| wrong(planner, &rejected.report))
 }
 
 /// A planner's bug ends here, and nothing is written.

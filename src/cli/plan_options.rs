@@ -102,11 +102,6 @@ impl PlanOptions {
         }
     }
 
-    /// Is the planner left to the command?
-    pub fn is_any_planner(&self) -> bool {
-        self.planner == "auto"
-    }
-
     /// The price of a schedule, if it is stated.
     pub fn price(&self) -> Option<Price> {
         Some(Price { message_bytes: self.message_bytes?, alpha: self.alpha?, bandwidth: self.bandwidth? })

@@ -37,8 +37,9 @@ member keeps its place. [schedule-format.md](schedule-format.md#groups) has ever
 broadcast, reduce, all_reduce; trees take in other ranks only to reach members; the first in few parts and steps, the
 second in many parts near the bound), `flood` (barrier). The other planners refuse. Bounds, certificates and `synth verify`
 know groups; so do [`synth run`](runtimes.md#groups-of-ranks), `lower` and the exports to GOAL, Chakra, CSV and traces.
-MSCCL XML has no groups, and relabelling and renumbering such schedules, `synth view`, `synth survey` and Python do not
-take them yet: all say so. Neither is all_reduce_gathered run in groups.
+MSCCL XML has no groups, and relabelling and renumbering such schedules, `synth polish`, `synth view` and `synth survey` do
+not take them yet: all say so. Neither is all_reduce_gathered run in groups by `synth run`. In Python, groups are an
+argument, and the adapters run them: [python.md](python.md#groups).
 
 ## All-to-all in all groups of 4x4x4 at once
 

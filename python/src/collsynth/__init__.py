@@ -11,6 +11,7 @@ What runs plans is in `collsynth.jax`, `collsynth.torch` and `collsynth.mpi`, ea
 from ._collsynth import __version__
 from ._command import bounds, command, command_json, compare, export, import_, pareto, polish
 from ._errors import Error, Impossible, Refuted, Stopped, Unreadable, UsageError
+from ._groups import Blocks
 from ._plan import COPY, REDUCE, Plan, Program, load, plan, planners
 from ._survey import Job, Outcome, survey
 from ._topology import Link, Topology, Torus
@@ -19,6 +20,7 @@ from ._verdict import Verdict, Violation, verify
 __all__ = [
     "COPY",
     "REDUCE",
+    "Blocks",
     "Error",
     "Impossible",
     "Job",

@@ -1,6 +1,7 @@
 from _typeshed import SupportsGetItem
+from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import Any, Final, SupportsIndex, final
+from typing import Final, SupportsIndex, final
 
 __all__ = ["__version__", "Lowered", "Machine", "Schedule", "holding", "judge", "judge_file", "planners", "quantity", "synth_call", "synth_main", "synthesize"]
 
@@ -31,6 +32,10 @@ class Machine:
     """
     A machine: ranks, directed links, and what failed.
     """
+    def boxes(self, /, extents: SupportsGetItem[int, SupportsIndex]) -> list[list[int]]:
+        """
+        The ranks of each box of these extents, on a torus that they divide.
+        """
     def describe(self, /) -> str:
         """
         The machine in a few words.
@@ -72,6 +77,10 @@ class Machine:
         """
         The number of ranks, failed ones included.
         """
+    def spanned(self, /, text: str) -> list[list[int]]:
+        """
+        The ranks of each group that these dimensions span (`xy`: the planes), on a torus.
+        """
     def table(self, /) -> str:
         """
         The machine with all its links, for people.
@@ -94,7 +103,7 @@ class Machine:
 @final
 class Schedule:
     """
-    A verified schedule.
+    A verified schedule, in the explicit or in the compact form.
     """
     def buffer_sizes(self, /) -> bytes:
         """
@@ -107,17 +116,45 @@ class Schedule:
     @property
     def collective(self, /) -> tuple[str, int, int | None]:
         """
-        Kind, parts and root of the collective.
+        Kind, parts and root of the collective; in groups, the root is a place among the members.
+        """
+    def compact(self, /) -> Schedule:
+        """
+        The same as a pattern and exceptions.
         """
     @property
     def demand(self, /) -> list[int] | None:
         """
         The chunk counts of an all-to-allv, row by row.
         """
+    def expanded(self, /) -> Schedule:
+        """
+        The same with every move stated.
+        """
     @property
     def figures(self, /) -> str:
         """
         The figures of the summary, as JSON.
+        """
+    @property
+    def form(self, /) -> str:
+        """
+        The form: `explicit` or `compact`.
+        """
+    @property
+    def groups(self, /) -> tuple[list[list[int]], bool] | None:
+        """
+        The members of each group, in their order, and whether other ranks may relay.
+        """
+    @property
+    def headline(self, /) -> str:
+        """
+        The collective, its groups and the machine in a few words.
+        """
+    @property
+    def is_expanded(self, /) -> bool:
+        """
+        Is every move stated, or was it expanded?
         """
     def lower(self, /, barriers: str, in_place: bool, slots: SupportsIndex | None) -> Lowered:
         """
@@ -184,12 +221,12 @@ def holding(name: str, text: str) -> Schedule:
     The schedule in a text, once it is known to hold.
     """
 
-def judge(name: str, text: str, judging: Any, machine: Machine | None) -> tuple[int, str]:
+def judge(name: str, text: str, judging: Mapping[str, object], machine: Machine | None) -> tuple[int, str]:
     """
     Judges a text; returns the ruling (0, 1 or 2) and the verdict as JSON.
     """
 
-def judge_file(path: str | PathLike[str], judging: Any, machine: Machine | None) -> tuple[int, str]:
+def judge_file(path: str | PathLike[str], judging: Mapping[str, object], machine: Machine | None) -> tuple[int, str]:
     """
     Judges a file, gzip included; likewise.
     """
@@ -204,7 +241,7 @@ def quantity(kind: str, text: str) -> float:
     A quantity as people write it: `bytes` (64KiB), `seconds` (1us) or `bandwidth` (50GB/s, in bytes per second).
     """
 
-def synth_call(words: SupportsGetItem[int, str], input: str, threads: SupportsIndex | None, progress: Any | None) -> tuple[int, str, str]:
+def synth_call(words: SupportsGetItem[int, str], input: str, threads: SupportsIndex | None, progress: Callable[[str, str, int, int], object] | None) -> tuple[int, str, str]:
     """
     The same within this process: `input` is its standard input. Returns the exit code, and what it printed to standard
     output and to standard error.
@@ -215,7 +252,7 @@ def synth_main(words: SupportsGetItem[int, str]) -> int:
     Runs the command `synth` with these words, the first of them its name; returns the exit code.
     """
 
-def synthesize(machine: Machine, wish: Any, progress: Any | None) -> Schedule:
+def synthesize(machine: Machine, wish: Mapping[str, object], progress: Callable[[str, str, int, int], object] | None) -> Schedule:
     """
     Plans, and has the plan judged.
     """

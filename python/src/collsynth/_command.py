@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from . import _collsynth
 from ._errors import Error, UsageError, of_ending
+from ._groups import group_words
 from ._plan import MOST, Plan, Program, Progress, load
 from ._topology import Topology
 
 if TYPE_CHECKING:
     import subprocess
+
+    from ._groups import Groups
 
 Option = bool | int | float | str | Sequence[int] | Sequence[str] | None
 
@@ -58,14 +61,20 @@ def command_json(*words: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def bounds(
-    topology: Topology, collective: str = "all_to_all", *, progress: Progress | None = None, **options: Option
+    topology: Topology,
+    collective: str = "all_to_all",
+    *,
+    groups: Groups | None = None,
+    relays: bool = True,
+    progress: Progress | None = None,
+    **options: Option,
 ) -> list[dict[str, Any]]:
     """What no schedule can beat, with the evidence in words: the options are those of `synth bound`.
 
     Each bound says its `figure` (steps or volume) and `at_least`, an int or an exact `Fraction`. With `frontier`: the
-    least width at each number of steps.
+    least width at each number of steps. `groups` and `relays` are those of `plan`.
     """
-    answer = _of_machine("bound", topology, collective, options, progress)
+    answer = _of_machine("bound", topology, collective, group_words(topology, groups, relays), options, progress)
     found: list[dict[str, Any]] = answer["frontier" if options.get("frontier") else "bounds"]
     for one in found:
         for figure in ("at_least", "volume"):
@@ -75,17 +84,32 @@ def bounds(
 
 
 def pareto(
-    topology: Topology, collective: str = "all_to_all", *, progress: Progress | None = None, **options: Option
+    topology: Topology,
+    collective: str = "all_to_all",
+    *,
+    groups: Groups | None = None,
+    relays: bool = True,
+    progress: Progress | None = None,
+    **options: Option,
 ) -> dict[str, Any]:
-    """The trade of steps against volume; the options are those of `synth pareto`."""
-    return _of_machine("pareto", topology, collective, options, progress)
+    """The trade of steps against volume; the options are those of `synth pareto`, `groups` and `relays` of `plan`."""
+    return _of_machine("pareto", topology, collective, group_words(topology, groups, relays), options, progress)
 
 
 def compare(
-    topology: Topology, collective: str = "all_to_all", *, progress: Progress | None = None, **options: Option
+    topology: Topology,
+    collective: str = "all_to_all",
+    *,
+    groups: Groups | None = None,
+    relays: bool = True,
+    progress: Progress | None = None,
+    **options: Option,
 ) -> dict[str, Any]:
-    """Planners side by side; the options are those of `synth compare` (`planners=["ring", "trees"]`)."""
-    return _of_machine("compare", topology, collective, options, progress)
+    """Planners side by side; the options are those of `synth compare` (`planners=["ring", "trees"]`).
+
+    `groups` and `relays` are those of `plan`.
+    """
+    return _of_machine("compare", topology, collective, group_words(topology, groups, relays), options, progress)
 
 
 def export(plan: Plan | Program, to: str, *, progress: Progress | None = None, **options: Option) -> str:
@@ -120,14 +144,19 @@ def polish(plan: Plan, *, progress: Progress | None = None, **options: Option) -
 
 
 def _of_machine(
-    name: str, topology: Topology, collective: str, options: Mapping[str, Option], progress: Progress | None
+    name: str,
+    topology: Topology,
+    collective: str,
+    groups: Sequence[str],
+    options: Mapping[str, Option],
+    progress: Progress | None,
 ) -> dict[str, Any]:
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as folder:
         words = topology.command_words
         machine = _machine_file(topology, folder) if words is None else words
-        line = [name, *machine, "--collective", collective, "--format", "json"]
+        line = [name, *machine, "--collective", collective, *groups, "--format", "json"]
         answer: dict[str, Any] = json.loads(_call(line, options, "", progress))
         return answer
 

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from . import _collsynth
 from ._errors import UsageError
+from ._groups import check_relays, group_words, members_of
 from ._topology import Rank, Topology, _typed, whole_number
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from ._groups import Groups
     from ._tables import Tables
 
 #: `op` in `Plan.moves`: the chunk replaces the receiver's value
@@ -57,8 +59,36 @@ class Plan:
 
     @property
     def root(self) -> int | None:
-        """The root, for the kinds that have one."""
+        """The root, for the kinds that have one: a rank or, in groups, the place of a member."""
         return self._schedule.collective[2]
+
+    @cached_property
+    def groups(self) -> list[list[int]] | None:
+        """The members of each group, in the order that numbers their chunks; None: all ranks take part together."""
+        groups = self._schedule.groups
+        return None if groups is None else groups[0]
+
+    @property
+    def relays(self) -> bool:
+        """May ranks outside a group hold its chunks on their way? True without groups."""
+        groups = self._schedule.groups
+        return groups is None or groups[1]
+
+    @property
+    def form(self) -> str:
+        """How the schedule is stated: `explicit`, every move, or `compact`, a pattern and exceptions."""
+        return self._schedule.form
+
+    def expand(self) -> Plan:
+        """The same with every move stated, as `synth expand` writes it.
+
+        Raises `UsageError` if that takes more memory than the judge grants (1 GiB, or what SYNTH_MAX_MEMORY states).
+        """
+        return self if self.form == "explicit" else Plan(self._schedule.expanded())
+
+    def compact(self) -> Plan:
+        """The same in the compact form, as `synth compact` writes it. Raises `UsageError` if it has none."""
+        return self if self.form == "compact" else Plan(self._schedule.compact())
 
     @cached_property
     def demand(self) -> NDArray[np.int64] | None:
@@ -120,7 +150,10 @@ class Plan:
 
     @cached_property
     def moves(self) -> NDArray[np.void]:
-        """Every chunk move, in order: a read-only structured array of step (from 1), from, to, chunk, op."""
+        """Every chunk move, in order: a read-only structured array of step (from 1), from, to, chunk, op.
+
+        A plan in the compact form is expanded for this, once, as it is to be lowered or run; see `expand`.
+        """
         import numpy as np
 
         names = ["step", "from", "to", "chunk", "op"]
@@ -159,7 +192,7 @@ class Plan:
 
     def __repr__(self) -> str:
         figures = f"{self.steps} steps (bound {self.steps_bound}), volume {self.volume} (bound {self.bound})"
-        return f"<Plan: {self.collective} on {self.topology}, {figures}>"
+        return f"<Plan: {self._schedule.headline}, {figures}>"
 
     def _repr_html_(self) -> str:
         from ._html import plan_html
@@ -202,6 +235,8 @@ def plan(
     *,
     root: Rank | None = None,
     demand: Sequence[Sequence[int]] | NDArray[Any] | None = None,
+    groups: Groups | None = None,
+    relays: bool = True,
     parts: int | str | None = None,
     steps: int | None = None,
     max_steps: int | None = None,
@@ -215,15 +250,21 @@ def plan(
     width: int | None = None,
     minimise: str | None = None,
     smt_backend: str | None = None,
+    form: str | None = None,
     progress: Progress | None = None,
 ) -> Plan:
     """Plans a collective, and has the plan judged. The options are those of the command, as are the defaults.
+
+    With `groups`, it is one in each group, all at once: `"xy"` (the planes of a torus), `Blocks(2, 2, 4)`, or lists of
+    ranks, whose order numbers their chunks. `root` is then the place of a member, from 0. Other ranks pass chunks on
+    unless `relays` is False.
 
     `parts` is a number or `auto`. Unless stated, vectors of all_reduce, broadcast and reduce are cut in as many
     parts as bring the volume within 5 % of its bound, everything else is whole. With `message_bytes`, `alpha`
     (seconds) and `bandwidth` (bytes a second), the least time is planned for. Quantities are numbers, or text as on
     the command line: "64KiB", "1us", "50GB/s". At the `time_limit`, the best plan so far is returned. Same options
-    and seed: same plan, on any number of threads.
+    and seed: same plan, on any number of threads. `form` is `compact` or `explicit`; unless stated, plans of 512 ranks
+    and more are compact where that is shorter.
 
     The interpreter lock is free while planning; Ctrl-C interrupts it.
 
@@ -238,7 +279,9 @@ def plan(
         price = (size, quantity("seconds", alpha), quantity("bandwidth", bandwidth))
     if isinstance(parts, str) and parts != "auto":
         raise UsageError(f"parts is a number or 'auto', not {parts!r}")
-    number = topology.rank(root) if root is not None else None
+    check_relays(groups, relays)
+    members = None if groups is None else members_of(topology, groups)
+    number = None if root is None else topology.rank(root) if groups is None else _place(root)
     counts = None if demand is None else _counts(demand)
     limits = {"parts": None if parts == "auto" else parts, "steps": steps, "max_steps": max_steps, "width": width}
     limits["threads"] = threads
@@ -253,13 +296,16 @@ def plan(
         "collective": collective,
         "root": number,
         "demand": counts,
+        "groups": members,
+        "relays": relays,
         "planner": None if planner == "auto" else planner,
         "price": price,
         "seed": _seed(seed),
         "time_limit": None if time_limit is None else quantity("seconds", time_limit),
         "minimise": minimise,
         "smt_backend": smt_backend,
-        "words": _words(topology, collective, root, counts),
+        "form": form,
+        "words": None if counts is not None else _words(topology, collective, number, groups, relays),
     }
     return Plan(_collsynth.synthesize(topology._machine, wish, progress))
 
@@ -299,15 +345,23 @@ def quantity(kind: str, value: float | str) -> float:
     return float(value)
 
 
-def _words(topology: Topology, collective: str, root: Rank | None, counts: list[int] | None) -> list[str] | None:
+def _words(
+    topology: Topology, collective: str, root: int | None, groups: Groups | None, relays: bool
+) -> list[str] | None:
     words = topology.command_words
-    if words is None or counts is not None:
+    if words is None:
         return None
     if collective != "all_to_all":
         words += ["--collective", collective]
     if root is not None:
-        words += ["--root", str(topology.rank(root))]
-    return words
+        words += ["--root", str(root)]
+    return words + group_words(topology, groups, relays)
+
+
+def _place(root: Rank) -> int:
+    if isinstance(root, Sequence):
+        raise UsageError(f"root is {root!r}: in groups, it is the place of a member, from 0")
+    return whole_number("the place of a root", root)
 
 
 def _counts(demand: Sequence[Sequence[int]] | NDArray[Any]) -> list[int]:

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int32]
 
-#: Kinds with a block of input for each rank, and those with a block of output from each rank.
+#: Kinds with a block of input for each rank, and those with a block of output from each rank; in groups, for and from
+#: each member of the rank's own, and as many blocks everywhere as the largest group has members.
 INPUT_OF_EVERY_RANK = ("all_to_all", "reduce_scatter", "scatter")
 OUTPUT_OF_EVERY_RANK = ("all_to_all", "all_gather", "all_reduce_gathered", "gather")
-#: Kinds whose input is at the root alone, and those whose output is.
-INPUT_AT_ROOT = ("broadcast", "scatter")
+#: Kinds whose output is at the root alone.
 OUTPUT_AT_ROOT = ("reduce", "gather")
 
 
@@ -56,9 +56,12 @@ class Tables:
             raise UsageError("a barrier moves no values", "run it with `synth run`, or use an all_reduce")
         self.ranks = plan.topology.ranks
         self.live = plan.topology.live_ranks
+        groups = plan.groups
+        #: The ranks that take part, those that failed too; ranks in no group only pass on what others need.
+        self.members = set(range(self.ranks)) if groups is None else {rank for group in groups for rank in group}
+        #: The root or, in groups, the root of each.
+        self.roots = {self.root} if groups is None or self.root is None else {group[self.root] for group in groups}
         sizes = np.frombuffer(plan._schedule.buffer_sizes(), np.int32).reshape(self.ranks, 3)
-        #: Slots of input and output of each rank.
-        self.slots: Ints = sizes[:, :2]
         most = sizes[self.live].max(axis=0)
         #: The first place of input, output and scratch, then the number of places.
         self.first: list[int] = [0, *(int(end) for end in np.cumsum(most))]
@@ -80,7 +83,8 @@ class Tables:
 
     def has_output(self, rank: int) -> bool:
         """Does the rank end with anything?"""
-        return rank in self.live and (self.kind not in OUTPUT_AT_ROOT or rank == self.root)
+        takes_part = rank in self.members and rank in self.live
+        return takes_part and (self.kind not in OUTPUT_AT_ROOT or rank in self.roots)
 
     @cached_property
     def steps(self) -> list[list[Transfer]]:

@@ -78,6 +78,7 @@ class Collective:
         `gather`: (...) to (ranks, ...). `reduce_scatter`, `scatter`: (ranks, ...) to (...). `all_reduce`, `broadcast`,
         `reduce`: (...) to (...). `all_to_allv`: a row for each chunk, as many as the rank with most has, in order of
         destination and of origin. Rows of and for failed ranks, and results at ranks that end with nothing, are zeros.
+        In groups, rows are those of the members of the rank's own, as many as the largest group has.
         Any type of elements. Differentiable.
         """
         own = self._row(tables)

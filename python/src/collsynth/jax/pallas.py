@@ -173,7 +173,11 @@ class KernelCollective(Collective):
             return carry
 
         lax.fori_loop(0, degree, signal, 0)
-        pl.semaphore_wait(semaphore, degree)
+
+        # A rank that takes no part has no neighbors, and nobody signals it.
+        @pl.when(degree > 0)
+        def _() -> None:
+            pl.semaphore_wait(semaphore, degree)
 
     def _kernel_step(self, transfers: list[Transfer]) -> _Step:
         ranks, step = self._plan_tables.ranks, _Step()

@@ -73,6 +73,18 @@ class Collective:
         every = range(self.plan.topology.ranks)
         return list(every) if self._size == len(every) else tables_of(self.plan).live
 
+    def _peers(self) -> int:
+        """The number of processes whose sum this one gets."""
+        if self.plan.groups is None:
+            return self._size
+        live = set(tables_of(self.plan).live)
+        if alone := sorted(live - tables_of(self.plan).members):
+            raise UsageError(
+                f"ranks {alone} are in no group, and would average nothing", "state a group for every rank"
+            )
+        mine = next(group for group in self.plan.groups if self.rank in group)
+        return len(live.intersection(mine))
+
     def _demand(self) -> Any:
         """Chunks of each process for each process."""
         live, demand = self._ranks(), self.plan.demand
@@ -211,28 +223,40 @@ def reduce_scatter_tensor(
 
 
 def all_reduce(tensor: torch.Tensor, run: Collective, async_op: bool = False) -> Work | None:
-    """Like `torch.distributed.all_reduce`, of sums: in place."""
+    """Like `torch.distributed.all_reduce`, of sums: in place. Ranks in no group keep what they have."""
     _check(run, "all_reduce", "all_reduce_gathered")
-    return _into(tensor, tensor, run, async_op)
+    return _in_place(tensor, run, async_op)
 
 
 def broadcast(tensor: torch.Tensor, run: Collective, async_op: bool = False) -> Work | None:
-    """Like `torch.distributed.broadcast`, from the root of the plan: in place."""
+    """Like `torch.distributed.broadcast`, from its root: in place. Ranks in no group keep what they have."""
     _check(run, "broadcast")
-    return _into(tensor, tensor, run, async_op)
+    return _in_place(tensor, run, async_op)
 
 
 def ddp_hook(run, bucket):  # type: ignore[no-untyped-def]
     """A communication hook of DistributedDataParallel that averages gradients by a plan for an all_reduce.
 
     `model.register_comm_hook(collsynth.torch.Collective(plan), collsynth.torch.ddp_hook)`
+
+    With a plan in groups, each group averages its own, and all must train alike, bucket by bucket. Refuses a plan that
+    leaves live ranks without a group: theirs would be averaged with nobody's.
     """
     _check(run, "all_reduce", "all_reduce_gathered")
-    return run.start(bucket.buffer() / run._size)
+    peers = run._peers()
+    return run.start(bucket.buffer() / peers)
 
 
 def _into(output: torch.Tensor, x: torch.Tensor, run: Collective, async_op: bool) -> Work | None:
     return _then(run.start(x), lambda result: output.copy_(result.reshape(output.shape)), async_op)
+
+
+def _in_place(tensor: torch.Tensor, run: Collective, async_op: bool) -> Work | None:
+    def keep(result: torch.Tensor) -> torch.Tensor:
+        ends_with_it = tables_of(run.plan).has_output(run.rank)
+        return tensor.copy_(result.reshape(tensor.shape)) if ends_with_it else tensor
+
+    return _then(run.start(tensor), keep, async_op)
 
 
 def _then(future: Any, keep: Callable[[torch.Tensor], torch.Tensor], async_op: bool) -> Work | None:
@@ -262,11 +286,12 @@ class _Splits:
 
 
 def _rows(x: torch.Tensor, run: Collective) -> torch.Tensor:
-    """The operand with an axis for the ranks."""
-    ranks = run.plan.topology.ranks
-    if x.shape[0] % ranks:
-        raise UsageError(f"the first axis of {tuple(x.shape)} is no multiple of the {ranks} ranks")
-    return x.reshape(ranks, x.shape[0] // ranks, *x.shape[1:])
+    """The operand with an axis for the ranks or, in groups, for the members of the largest."""
+    blocks = run._tables.input_blocks
+    if x.shape[0] % blocks:
+        whose = "ranks" if run.plan.groups is None else "members of a group"
+        raise UsageError(f"the first axis of {tuple(x.shape)} is no multiple of the {blocks} {whose}")
+    return x.reshape(blocks, x.shape[0] // blocks, *x.shape[1:])
 
 
 def _check(run: Collective, *kinds: str) -> None:

@@ -47,7 +47,7 @@ def register_backend(plans: Sequence[Plan], name: str = "synth", chunk_rows: int
     plan has live ranks; gloo runs the rest. Splits of `all_to_all_single` need a plan for an all_to_allv and
     fit its demand, in chunks of `chunk_rows` rows. For tensors on the CPU. All processes register the same plans.
 
-    Raises `UsageError` where two plans are for the same call, or PyTorch is too old (before 1.13).
+    Raises `UsageError` where two plans are for the same call, one is in groups, or PyTorch is too old (before 1.13).
     """
     if not can_register():
         raise UsageError(
@@ -58,6 +58,11 @@ def register_backend(plans: Sequence[Plan], name: str = "synth", chunk_rows: int
     for plan in plans:
         # Refuses what moves no values.
         tables_of(plan)
+        if plan.groups is not None:
+            raise UsageError(
+                "a call of a backend is among all processes, not in groups: a plan in groups would answer another",
+                f"call collsynth.torch.{plan.collective} and the like with Collective(plan), or plan without groups",
+            )
         kind = "all_reduce" if plan.collective == "all_reduce_gathered" else plan.collective
         if (kind, plan.root) in calls:
             raise UsageError(f"two plans for {kind}: a backend has one for each call")
