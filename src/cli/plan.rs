@@ -201,7 +201,7 @@ impl Written<'_> {
             FileForm::Compact => json::compact_to_string(&compact),
             FileForm::Explicit => {
                 let Solution { problem, schedule, bounds, origin } = (*compact).clone();
-                let schedule = schedule.expand(problem.machine().rank_count());
+                let schedule = schedule.expand();
                 json::solution_to_string(&Solution { problem, schedule, bounds, origin })
             }
         };

@@ -19,7 +19,7 @@ fn judged(plan: &CompactPlan) -> (usize, u64) {
     let report = verify_compact(&solution, &Options::default());
     assert!(report.holds(), "{report:?}");
     let explicit = collsynth::Solution {
-        schedule: solution.schedule.expand(ranks),
+        schedule: solution.schedule.expand(),
         problem: solution.problem,
         bounds: solution.bounds,
         origin: None,
