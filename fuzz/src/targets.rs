@@ -6,20 +6,20 @@ use std::sync::LazyLock;
 
 use crate::compare::{Disagreement, Seen, compare_certificate, compare_program, compare_schedule};
 use crate::dice::Dice;
-use collsynth_core::collective::{Collective, Kind};
+use collsynth_core::collective::{ChunkId, Collective, Kind};
 use collsynth_core::problem::Problem;
 use collsynth_core::program::Program;
-use collsynth_core::schedule::Solution;
-use collsynth_core::topology::Topology;
+use collsynth_core::schedule::{Op, Solution, Step, Transfer};
+use collsynth_core::topology::{Direction, RankId, Topology};
 use collsynth_formats::demand::parse_demand;
 use collsynth_formats::{forestcoll, msccl, sccl, teccl};
 use collsynth_runtime::tcp::RankTable;
 use collsynth_verify::audit::{AuditOptions, audit};
-use collsynth_verify::json;
+use collsynth_verify::json::{self, Stated};
 use collsynth_verify::judge::{FileOptions, Form};
 use collsynth_verify::limits::Limits;
 use collsynth_verify::shrink::{shrink_program, shrink_solution};
-use collsynth_verify::verify::{Options, verify};
+use collsynth_verify::verify::{Code, Options, Report, verify, verify_compact};
 
 /// Survives any input.
 pub type Target = fn(&[u8]);
@@ -49,17 +49,53 @@ const PATIENCE: u32 = 200;
 fn schedule(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     judge(text);
-    if let Ok(solution) = json::parse_solution(text) {
-        let written = json::solution_to_string(&solution);
-        let again = json::parse_solution(&written).expect("what was written can be read");
-        let holds = execute(&solution, text);
-        // Writing sorts; what names no link has no place in the order of links.
-        let same = (&again.problem, &again.bounds) == (&solution.problem, &solution.bounds);
-        assert!(
-            !holds || (same && json::solution_to_string(&again) == written),
-            "what holds is written as it was read"
-        );
+    let Ok(stated) = json::parse_stated_within(text, &Limits::default()) else { return };
+    // None if it is compact and too large to be expanded.
+    let solution = json::parse_solution(text).ok();
+    if let Some(solution) = &solution {
+        let again = json::parse_solution(&json::solution_to_string(solution)).expect("what was written can be read");
+        // What names no link has no place in the order of links.
+        if execute(solution, text) {
+            assert_eq!((&again.problem, &again.bounds), (&solution.problem, &solution.bounds));
+            assert_eq!(moves(&again), moves(solution), "what holds is read as it was written");
+            let runs = [&again, solution].map(|solution| verify(solution, &options(text)));
+            assert_eq!(totals(&runs[0]), totals(&runs[1]), "one verdict on what was written and read");
+            assert_eq!(runs[0].observed, runs[1].observed, "one run of what was written and read");
+        }
     }
+    if let Stated::Compact(compact) = stated {
+        let as_it_is = totals(&verify_compact(&compact, &options(text)));
+        let written = json::compact_to_string(&compact);
+        let Ok(Stated::Compact(again)) = json::parse_stated_within(&written, &Limits::default()) else {
+            panic!("what was written in the compact form is read so");
+        };
+        assert_eq!(totals(&verify_compact(&again, &options(text))), as_it_is);
+        let expanded = solution.map(|solution| totals(&verify(&solution, &options(text))));
+        if let (Some(Some(expanded)), Some(as_it_is)) = (expanded, as_it_is) {
+            assert_eq!(as_it_is, expanded, "both forms of a schedule get one verdict");
+        }
+    }
+}
+
+/// Of each step, its width and who sends which chunk over what link, sorted.
+fn moves(solution: &Solution) -> Vec<(u32, Vec<(RankId, RankId, Option<Direction>, Op, ChunkId)>)> {
+    let schedule = &solution.schedule;
+    let of_step = |step: Step<'_>| {
+        let of_transfer = |transfer: &Transfer| {
+            let (from, to, via, op) = (transfer.from, transfer.to, transfer.via, transfer.op);
+            schedule.chunks(transfer).iter().map(move |&chunk| (from, to, via, op, chunk)).collect::<Vec<_>>()
+        };
+        let mut moves: Vec<_> = step.transfers.iter().flat_map(of_transfer).collect();
+        moves.sort_unstable();
+        (step.width, moves)
+    };
+    schedule.steps().map(of_step).collect()
+}
+
+/// The findings of each code, but for `W003`, which is looked for in no translation of a pattern; none if there was
+/// not the memory to judge.
+fn totals(report: &Report) -> Option<Vec<(Code, u64)>> {
+    report.not_judged().is_none().then(|| report.totals().filter(|(code, _)| *code != Code::W003).collect())
 }
 
 fn program(input: &[u8]) {
@@ -149,13 +185,17 @@ fn judge(text: &str) {
 
 /// Does it hold?
 fn execute(solution: &Solution, text: &str) -> bool {
-    let report = verify(solution, &Options { max_errors: LISTED, memory: Limits::default().room(text) });
+    let report = verify(solution, &options(text));
     if report.not_judged().is_some() {
         return false;
     }
     let shrunk = shrink_solution(solution, &impatient());
     assert!(!report.holds() || shrunk.is_err(), "what holds has no wrong part");
     report.holds()
+}
+
+fn options(text: &str) -> Options {
+    Options { max_errors: LISTED, memory: Limits::default().room(text) }
 }
 
 fn run(program: &Program, text: &str) {
