@@ -8,7 +8,7 @@ use collsynth::format::json::{self, Stated};
 use collsynth::lower::{LowerError, Target, lower, lower_rank};
 use collsynth::program::{Barriers, Program};
 use collsynth::renumber::{Renumbered, renumber};
-use collsynth::report::audit::{Audited, Source, headline, part_table, table};
+use collsynth::report::audit::{Audited, Source, headline, rank_table, table};
 use collsynth::schedule::Solution;
 use collsynth::topology::{RankId, Topology};
 
@@ -25,7 +25,8 @@ pub struct LowerCommand {
     /// The schedule file (- for standard input)
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Only what this rank does (42 or 2.2.2), for runtimes that read it rank by rank. It is not judged on its own
+    /// Only the program of this rank (42 or 2.2.2), in time and memory for its share. The schedule is judged, the
+    /// program is not: that takes all ranks
     #[arg(long, allow_negative_numbers = true, value_name = "RANK")]
     rank: Option<String>,
     #[command(flatten)]
@@ -71,7 +72,7 @@ impl LowerCommand {
         let text = input::read_text(&self.file)?;
         let (stated, room) = (show::stated(&self.file, &text)?, input::room(&text)?);
         if let Some(rank) = &self.rank {
-            return self.write_part(stated, rank, room);
+            return self.write_rank(stated, rank, room);
         }
         let program = self.options.lower(show::expanded(stated)?, room)?;
         output::deliver_file(self.output.as_deref(), &json::program_to_string(&program), "rank program")?;
@@ -83,14 +84,14 @@ impl LowerCommand {
 }
 
 impl LowerCommand {
-    fn write_part(&self, stated: Stated, rank: &str, room: u64) -> Result<Ending, Failure> {
+    fn write_rank(&self, stated: Stated, rank: &str, room: u64) -> Result<Ending, Failure> {
         let rank = stated.problem().topology().parse_rank(rank).map_err(Failure::usage)?;
         let program = self.options.lower_rank(stated, rank, room)?;
-        let text = json::program_part_to_string(&program, rank);
+        let text = json::rank_program_to_string(&program, rank);
         output::deliver_file(self.output.as_deref(), &text, "rank program")?;
         if !self.quiet {
             let label = program.problem.topology().rank_label(rank);
-            output::note(&format!("{}, rank {label} alone\n{}", headline(&program), part_table(&program, rank)));
+            output::note(&format!("{}, rank {label} alone\n{}", headline(&program), rank_table(&program, rank)));
         }
         Ok(Ending::Success)
     }
@@ -134,7 +135,7 @@ impl LowerOptions {
         })
     }
 
-    /// Lowers the part of one rank of a schedule that holds, which may take `room` bytes to judge.
+    /// Lowers the program of one rank of a schedule that holds, which may take `room` bytes to judge.
     pub fn lower_rank(&self, stated: Stated, rank: RankId, room: u64) -> Result<Program, Failure> {
         let whole = [
             ("--slots", self.slots.is_some(), "whether it gets stuck shows only there"),

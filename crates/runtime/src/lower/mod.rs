@@ -58,7 +58,7 @@ pub fn lower(solution: &Verified<Solution>, target: &Target) -> Result<Program, 
     lowered(problem, schedule, used(schedule), &solution.origin, target, None)
 }
 
-/// One rank's part of what [`lower`] makes of a schedule, in either form: the other ranks have no operations, and of
+/// What [`lower`] makes of a schedule, in either form, for one rank: the others have no operations, and of
 /// the channels only those of the rank have slots and transfers.
 ///
 /// Time and memory for the transfers of the rank and of the ranks it is joined to, and to number the channels,
@@ -81,7 +81,7 @@ pub fn lower_rank<S: Timetable>(
     lowered(problem, &nearby(schedule, rank), used(schedule), &solution.origin, target, Some(rank))
 }
 
-/// Lowers a schedule with channels on these links, or the part of one rank.
+/// Lowers a schedule with channels on these links, or the program of one rank.
 fn lowered(
     problem: &Problem,
     schedule: &Schedule,

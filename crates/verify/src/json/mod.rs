@@ -25,7 +25,7 @@ pub use locate::{PathItem, locate};
 #[cfg(feature = "schema")]
 pub use program::program_schema;
 pub use program::{
-    PROGRAM_FORMAT, is_program, parse_program, parse_program_within, program_part_to_string, program_to_string,
+    PROGRAM_FORMAT, is_program, parse_program, parse_program_within, program_to_string, rank_program_to_string,
 };
 pub use read::{
     Stated, TooLarge, parse_solution, parse_solution_within, parse_stated_within, parse_topology, parse_topology_within,

@@ -95,7 +95,7 @@ pub fn table(program: &Program) -> Table {
 }
 
 /// The figures of a program in which only one rank has operations, in lines for people.
-pub fn part_table(program: &Program, rank: RankId) -> Table {
+pub fn rank_table(program: &Program, rank: RankId) -> Table {
     table_of(program, program.channels.iter().filter(|channel| rank == channel.from || rank == channel.to))
 }
 

@@ -28,7 +28,7 @@ pub(super) struct ProgramFile {
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "NonZeroU32"))]
     pub ranks: Option<NonZeroU32>,
-    /// With it, the file is the part of this rank alone: its channels, and one entry in `programs`.
+    /// With it, the file is the program of this rank alone: its channels, and one entry in `programs`.
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "u32"))]
     pub rank: Option<u32>,

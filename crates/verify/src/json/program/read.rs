@@ -66,8 +66,8 @@ fn program(file: ProgramFile, room: u64) -> Result<Program, Fault> {
     }
     if let Some(rank) = file.rank {
         let message = format!(
-            "this is the part of rank {rank} alone, as `synth lower --rank` writes it: only the program of all ranks \
-             together can be judged, shown, run or exported"
+            "this is the program of rank {rank} alone, as `synth lower --rank` writes it: only all ranks together can be \
+             judged, shown, run or exported"
         );
         return Err(Fault::new(FormatCode::F003, message).at("rank"));
     }
@@ -101,7 +101,7 @@ fn program(file: ProgramFile, room: u64) -> Result<Program, Fault> {
         let via = via.map(|entry| entry.0);
         builder.channel(Channel { from: RankId(from), to: RankId(to), via, slots: slots.get() });
         if in_whole.is_some() {
-            let fault = Fault::new(FormatCode::F002, "`number` belongs to the part of one `rank`").at("number");
+            let fault = Fault::new(FormatCode::F002, "`number` belongs to the program of one `rank`").at("number");
             return Err(fault.within(PathItem::Index(number)).at("channels"));
         }
         if counts.as_ref().is_some_and(Vec::is_empty) {

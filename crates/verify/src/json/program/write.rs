@@ -14,13 +14,13 @@ pub fn program_to_string(program: &Program) -> String {
     text
 }
 
-/// The text of a file with the part of one rank: its channels, with their numbers in the whole program, and what it
-/// does. O(channels + operations of the rank).
+/// The text of a file with the program of one rank alone: its channels, with their numbers in the whole program, and
+/// what it does. O(channels + operations of the rank).
 ///
 /// # Panics
 ///
 /// If the rank is out of range.
-pub fn program_part_to_string(program: &Program, rank: RankId) -> String {
+pub fn rank_program_to_string(program: &Program, rank: RankId) -> String {
     let mut text = String::new();
     write_program(&mut text, program, Some(rank)).expect("writing to a string cannot fail");
     text
