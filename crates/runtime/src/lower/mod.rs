@@ -8,9 +8,9 @@
 //!           worker 2  <- 4    receive -> output 5, receive -> scratch 0, ...
 //! ```
 //!
-//! The chunks of a transfer are ascending, and those in slots that are consecutive at both ends share a packet. A chunk
-//! that a rank needs is received in place; one that only passes through has scratch from its arrival until it is sent
-//! on for the last time.
+//! The chunks of a transfer are sorted by their place at the sender, and slots that are consecutive at both ends share
+//! a packet. A chunk that a rank needs is received in place; one that only passes through has scratch from its arrival
+//! until it is sent on for the last time. The chunks of a transfer take scratch in ascending order.
 //!
 //! So where a rank keeps chunks follows from its own transfers alone, and its program from these and where the ranks it
 //! is joined to keep chunks, hence from their transfers: [`lower_rank`] lowers no others.
@@ -202,6 +202,7 @@ impl<'a> Lowering<'a> {
         }
         for (transfer, list) in transfers.iter().zip(&mut carried) {
             self.destinations(transfer, list);
+            list.sort_by_key(|one| (self.layouts[transfer.from.index()].place(one.src), one.chunk));
         }
         let mut packets = Vec::new();
         for (transfer, list) in transfers.iter().zip(&carried) {
