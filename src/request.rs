@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::time::{Duration, Instant};
 
-use collsynth_core::collective::Kind;
+use collsynth_core::collective::{Kind, Pattern};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Solution;
 use collsynth_core::topology::Topology;
@@ -119,12 +119,20 @@ impl<'a> Request<'a> {
 }
 
 /// What a time limit leaves for planning: all but what verifying will take, which is half of it at most. Judging a move
-/// takes 100 ns, and a schedule on its volume bound is judged.
+/// takes 100 ns. A schedule on its volume bound is judged, in which no chunk moves more often than it must: what goes
+/// from one rank to one rank, at most as often as ranks are apart, and other chunks once for each rank before and after.
 pub fn planning_time(problem: &Problem, limit: Duration) -> Duration {
-    let moves = bound::find(problem).ok().and_then(|bounds| bounds.volume).map_or(0.0, |bound| {
+    let moves = bound::find(problem).map_or(0.0, |bounds| {
+        let most = match problem.collective().kind.pattern() {
+            Pattern::OneToOne => bounds.least_steps(),
+            Pattern::OneToEvery | Pattern::EveryToOne => problem.topology().rank_count() as u32,
+            Pattern::EveryToEvery => 2 * problem.topology().rank_count() as u32,
+        };
         let capacity = problem.topology().live_links().map(|id| f64::from(problem.topology().link(id).capacity));
-        let volume = *bound.at_least.numer() as f64 / *bound.at_least.denom() as f64;
-        volume * f64::from(problem.parts()) * capacity.sum::<f64>()
+        let volume = bounds.volume.map_or(0.0, |bound| {
+            *bound.at_least.numer() as f64 / *bound.at_least.denom() as f64 * f64::from(problem.parts())
+        });
+        (volume * capacity.sum::<f64>()).min(f64::from(problem.chunk_count()) * f64::from(most))
     });
     limit - VERIFYING_A_MOVE.mul_f64(moves).min(limit / 2)
 }
@@ -159,7 +167,7 @@ mod tests {
 
     use collsynth_core::collective::{Collective, Kind};
     use collsynth_core::problem::Problem;
-    use collsynth_core::topology::Topology;
+    use collsynth_core::topology::{RankId, Topology};
 
     use super::planning_time;
 
@@ -175,5 +183,10 @@ mod tests {
         assert_eq!(left(&[4], 3, 1000), Duration::from_nanos(1_000_000_000 - 3 * 16 * 100));
         // Never less than half.
         assert_eq!(left(&[16, 16], 50, 10), Duration::from_millis(5));
+        // Of a scatter, each of 15 messages makes at most 4 hops, though it keeps few of the 64 links busy.
+        let scatter =
+            Problem::new(Topology::torus(&[4, 4]).unwrap(), Collective::new(Kind::Scatter(RankId(0)))).unwrap();
+        let second = Duration::from_secs(1);
+        assert_eq!(second - planning_time(&scatter, second), Duration::from_nanos(16 * 4 * 100));
     }
 }

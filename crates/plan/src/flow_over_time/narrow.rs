@@ -45,9 +45,9 @@ impl<'a> Narrow<'a> {
         Some(best)
     }
 
-    /// Steps of width 1, each widened while it has the most links in the cuts.
+    /// The widths that the root needs, each widened while it has the most links in the cuts.
     fn widened(&mut self, control: &Control) -> Option<Flow<'a>> {
-        let mut flow = self.flow(vec![1; self.steps]);
+        let mut flow = self.flow(self.needed_at_the_root());
         while !flow.fill() {
             if control.stop().is_some() {
                 return None;
@@ -61,6 +61,23 @@ impl<'a> Narrow<'a> {
             self.learn(cuts);
         }
         Some(flow)
+    }
+
+    /// The least widths, as late as may be, in which all that is to arrive at a distance leaves the root in time.
+    fn needed_at_the_root(&self) -> Vec<u32> {
+        let capacity = self.network.capacity_out_of(self.root).max(1);
+        let mut farther = vec![0; self.steps + 1];
+        for (rank, &demand) in (0..).zip(self.demand).filter(|(_, demand)| **demand > 0) {
+            farther[(self.network.distance(self.root, rank) as usize).min(self.steps)] += demand;
+        }
+        let (mut left, mut sent) = (0, 0);
+        let widths = (0..self.steps).map(|step| {
+            left += farther[self.steps - step];
+            let width = left.div_ceil(capacity).saturating_sub(sent).max(1);
+            sent += width;
+            width
+        });
+        widths.collect()
     }
 
     pub fn at(&mut self, width: u32, control: &Control) -> Option<Flow<'a>> {

@@ -2,14 +2,19 @@
 //!
 //! Floating-point addition commutes but is not associative: `a+b` and `b+a` are the same bits, `(a+b)+c` and `a+(b+c)`
 //! need not be. So an order is an unordered binary tree whose leaves are ranks, and two sums of the same contributions
-//! are bitwise the same for all inputs if and only if they have the same tree. Every tree is stored once and numbered,
-//! so equal numbers mean equal trees.
+//! are bitwise the same for all inputs if and only if they have the same tree. Every tree of a chunk is stored once and
+//! numbered, so equal numbers mean equal trees.
+//!
+//! From chunk to chunk, the trees are forgotten: of those that ranks end with, a hash of 128 bits remains, with random
+//! keys. No verdict depends on it, only the number of different orders that reports show.
 
+use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, Hash};
 
 use collsynth_core::topology::RankId;
 
-/// A tree: a single rank, or two trees added. Only meaningful with the [`Orders`] it came from.
+/// A tree: a single rank, or two trees added. Only meaningful for the current chunk of the [`Orders`] it came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct OrderId(u32);
 
@@ -29,29 +34,41 @@ pub struct Sums {
     pub first: String,
 }
 
-/// All orders that occur.
+/// The orders of the current chunk, and what is known of all chunks before.
 #[derive(Default)]
 pub(super) struct Orders {
     ranks: u32,
     /// Trees with more than one leaf; the first has the number `ranks`.
     trees: Vec<Tree>,
     known: HashMap<[OrderId; 2], OrderId>,
-    finals: HashSet<OrderId>,
+    keys: [RandomState; 2],
+    /// The hashes of the orders that ranks end with.
+    finals: HashSet<Hashed>,
     chunks: u32,
     alike: u32,
-    first: Option<OrderId>,
+    depth: u32,
+    first: Option<String>,
 }
+
+type Hashed = [u64; 2];
 
 struct Tree {
     /// The one with more leaves first.
     branches: [OrderId; 2],
     leaves: u32,
     depth: u32,
+    hashed: Hashed,
 }
 
 impl Orders {
     pub(super) fn new(ranks: usize) -> Self {
         Self { ranks: ranks as u32, ..Self::default() }
+    }
+
+    /// Forgets the trees of a chunk.
+    pub(super) fn clear(&mut self) {
+        self.trees.clear();
+        self.known.clear();
     }
 
     /// The contribution of a rank alone.
@@ -68,7 +85,10 @@ impl Orders {
         let next = OrderId(self.ranks + self.trees.len() as u32);
         let id = *self.known.entry(branches).or_insert(next);
         if id == next {
-            self.trees.push(Tree { branches, leaves: leaves_a + leaves_b, depth: depth_a.max(depth_b) + 1 });
+            let mut of_branches = branches.map(|branch| self.hashed(branch));
+            of_branches.sort_unstable();
+            let hashed = self.hash(of_branches);
+            self.trees.push(Tree { branches, leaves: leaves_a + leaves_b, depth: depth_a.max(depth_b) + 1, hashed });
         }
         id
     }
@@ -78,15 +98,29 @@ impl Orders {
         let Some(&first) = at_ranks.first() else { return };
         self.chunks += 1;
         self.alike += u32::from(at_ranks.iter().all(|&order| order == first));
-        self.first.get_or_insert(first);
-        self.finals.extend(at_ranks);
+        if self.first.is_none() {
+            self.first = Some(self.words(first));
+        }
+        let mut last = None;
+        for &order in at_ranks.iter().filter(|&&order| last.replace(order) != Some(order)) {
+            self.depth = self.depth.max(self.size(order).1);
+            self.finals.insert(self.hashed(order));
+        }
     }
 
     /// The summary of all chunks; `None` if nothing was added.
     pub(super) fn sums(&self) -> Option<Sums> {
-        let depth = self.finals.iter().map(|&order| self.size(order).1).max().filter(|&depth| depth > 0)?;
-        let (chunks, alike, orders) = (self.chunks, self.alike, self.finals.len() as u32);
-        Some(Sums { chunks, alike, orders, depth, first: self.first.map(|order| self.words(order))? })
+        let Self { chunks, alike, depth, .. } = *self;
+        let first = self.first.clone().filter(|_| depth > 0)?;
+        Some(Sums { chunks, alike, orders: self.finals.len() as u32, depth, first })
+    }
+
+    fn hashed(&self, order: OrderId) -> Hashed {
+        self.tree(order).map_or_else(|| self.hash(order), |tree| tree.hashed)
+    }
+
+    fn hash(&self, what: impl Hash + Copy) -> Hashed {
+        [self.keys[0].hash_one(what), self.keys[1].hash_one(what)]
     }
 
     /// The number of leaves and the depth.
@@ -134,7 +168,13 @@ mod tests {
         assert_eq!(orders.sums(), None);
         orders.finish(&[chain, chain]);
         orders.finish(&[pairs, chain]);
+        // Another chunk has an order that is known, and one that is not.
+        orders.clear();
+        let cd = orders.add(d, c);
+        let (ab, cda) = (orders.add(a, b), orders.add(cd, a));
+        let (pairs, chain) = (orders.add(cd, ab), orders.add(cda, b));
+        orders.finish(&[pairs, chain]);
         let first = "0+1+2+3".to_owned();
-        assert_eq!(orders.sums(), Some(Sums { chunks: 2, alike: 1, orders: 2, depth: 3, first }));
+        assert_eq!(orders.sums(), Some(Sums { chunks: 3, alike: 1, orders: 3, depth: 3, first }));
     }
 }

@@ -15,7 +15,6 @@ pub(super) struct Values {
     sums: Vec<Sum>,
     /// `words` for each sum.
     bits: Vec<u64>,
-    /// The orders of all chunks so far.
     orders: Orders,
 }
 
@@ -34,8 +33,9 @@ impl Values {
         (size_of::<Sum>() + ranks.div_ceil(64) * size_of::<u64>()) as u64
     }
 
-    /// Clears all sums, but not their orders.
+    /// Clears all sums of a chunk.
     pub(super) fn clear(&mut self) {
+        self.orders.clear();
         self.sums.clear();
         self.bits.clear();
     }
@@ -65,7 +65,10 @@ impl Values {
 
     /// Is this rank's contribution in the value?
     pub(super) fn holds(&self, value: ValueId, rank: RankId) -> bool {
-        self.word(value, rank.index() / 64) >> (rank.index() % 64) & 1 == 1
+        match self.set(value) {
+            Set::Alone(one) => one == rank,
+            Set::Bits(bits) => bits[rank.index() / 64] >> (rank.index() % 64) & 1 == 1,
+        }
     }
 
     /// The ranks whose contributions are in both, ascending.
@@ -75,22 +78,37 @@ impl Values {
 
     /// True if some rank's contribution is in both. O(ranks / 64).
     pub(super) fn overlap(&self, a: ValueId, b: ValueId) -> bool {
-        (0..self.words).any(|word| self.word(a, word) & self.word(b, word) != 0)
+        match (self.set(a), self.set(b)) {
+            (Set::Bits(a), Set::Bits(b)) => a.iter().zip(b).any(|(a, b)| a & b != 0),
+            (Set::Alone(rank), _) => self.holds(b, rank),
+            (_, Set::Alone(rank)) => self.holds(a, rank),
+        }
     }
 
     /// True if all contributions of `part` are in `whole`. O(ranks / 64).
     pub(super) fn includes(&self, whole: ValueId, part: ValueId) -> bool {
-        (0..self.words).all(|word| self.word(part, word) & !self.word(whole, word) == 0)
+        match (self.set(whole), self.set(part)) {
+            (Set::Bits(whole), Set::Bits(part)) => whole.iter().zip(part).all(|(whole, part)| part & !whole == 0),
+            (_, Set::Alone(rank)) => self.holds(whole, rank),
+            (Set::Alone(_), Set::Bits(_)) => self.count(part) <= 1 && self.overlap(whole, part),
+        }
     }
 
     /// The union of both. O(ranks / 64).
     pub(super) fn join(&mut self, a: ValueId, b: ValueId) -> ValueId {
-        let mut count = 0;
-        for word in 0..self.words {
-            let both = self.word(a, word) | self.word(b, word);
-            count += both.count_ones();
-            self.bits.push(both);
+        let start = self.bits.len();
+        self.bits.resize(start + self.words, 0);
+        let (made, union) = self.bits.split_at_mut(start);
+        for value in [a, b] {
+            match value.0.checked_sub(self.ranks as u32) {
+                Some(index) => {
+                    let bits = &made[index as usize * self.words..][..self.words];
+                    union.iter_mut().zip(bits).for_each(|(union, bits)| *union |= bits);
+                }
+                None => union[value.0 as usize / 64] |= 1 << (value.0 % 64),
+            }
         }
+        let count = union.iter().map(|word| word.count_ones()).sum();
         let order = self.orders.add(self.order(a), self.order(b));
         self.sums.push(Sum { count, order });
         ValueId((self.ranks + self.sums.len() - 1) as u32)
@@ -100,12 +118,16 @@ impl Values {
         (value.0 as usize).checked_sub(self.ranks).map(|index| &self.sums[index])
     }
 
-    fn word(&self, value: ValueId, word: usize) -> u64 {
-        let value = value.0 as usize;
-        match value.checked_sub(self.ranks) {
-            Some(index) => self.bits[index * self.words + word],
-            None if value / 64 == word => 1 << (value % 64),
-            None => 0,
+    fn set(&self, value: ValueId) -> Set<'_> {
+        match (value.0 as usize).checked_sub(self.ranks) {
+            Some(index) => Set::Bits(&self.bits[index * self.words..][..self.words]),
+            None => Set::Alone(RankId(value.0)),
         }
     }
+}
+
+/// The contributions in a value.
+enum Set<'a> {
+    Alone(RankId),
+    Bits(&'a [u64]),
 }
