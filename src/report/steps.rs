@@ -55,8 +55,8 @@ impl<'a, S: Timetable> StepTables<'a, S> {
         Self { problem, schedule, selection, loads: schedule.loads(problem), directions }
     }
 
-    /// Writes each selected step as text, in order, a blank line before each. Steps without a selected transfer are left
-    /// out if ranks or chunks are selected.
+    /// Writes each selected step as text, in order, after a blank line. Steps without a selected transfer are left out
+    /// if ranks or chunks are selected.
     ///
     /// # Errors
     ///

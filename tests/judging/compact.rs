@@ -221,7 +221,6 @@ fn the_verdict_is_that_on_the_expanded_schedule() {
     for seed in 0..CASES {
         let mut rng = Rng::with_seed(seed);
         let Some(compact) = random_case(&mut rng) else { continue };
-        let ranks = compact.problem.machine().rank_count();
         let Solution { problem, schedule, bounds, origin } = compact.clone();
         let explicit = Solution { problem, schedule: schedule.expand(), bounds, origin };
         let (expected, found) = (verify(&explicit, &options), verify_compact(&compact, &options));
@@ -243,7 +242,6 @@ fn a_pattern_is_found_again() {
     let mut found = 0;
     for seed in 0..CASES / 4 {
         let Some(compact) = random_case(&mut Rng::with_seed(seed)) else { continue };
-        let ranks = compact.problem.machine().rank_count();
         let expanded = compact.schedule.expand();
         let again = CompactSchedule::find(&compact.problem, &expanded).expect("a torus");
         assert!(again.stated_moves() <= expanded.move_count());
