@@ -77,8 +77,11 @@ fn schedule(input: &[u8]) {
     }
 }
 
-/// Of each step, its width and who sends which chunk over what link, sorted.
-fn moves(solution: &Solution) -> Vec<(u32, Vec<(RankId, RankId, Option<Direction>, Op, ChunkId)>)> {
+/// Who sends which chunk over what link.
+type Move = (RankId, RankId, Option<Direction>, Op, ChunkId);
+
+/// Of each step, its width and its moves, sorted.
+fn moves(solution: &Solution) -> Vec<(u32, Vec<Move>)> {
     let schedule = &solution.schedule;
     let of_step = |step: Step<'_>| {
         let of_transfer = |transfer: &Transfer| {
