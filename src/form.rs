@@ -91,10 +91,9 @@ pub fn formed(verified: Verified<Solution>, stated: Option<Form>) -> Result<Form
 /// [`FormError::TooLarge`] if that takes more than this number of bytes.
 pub fn expanded(compact: &Solution<CompactSchedule>, room: u64) -> Result<Solution, FormError> {
     let Solution { problem, schedule, bounds, origin } = compact;
-    let ranks = problem.machine().rank_count();
-    if schedule.expanded_bytes(ranks) > room {
+    if schedule.expanded_bytes() > room {
         return Err(FormError::TooLarge { most: room >> 20 });
     }
-    let schedule = schedule.expand(ranks);
+    let schedule = schedule.expand();
     Ok(Solution { problem: problem.clone(), schedule, bounds: bounds.clone(), origin: origin.clone() })
 }

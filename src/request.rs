@@ -122,7 +122,7 @@ impl<'a> Request<'a> {
 
 /// What a time limit leaves for planning: all but what verifying will take, which is half of it at most. Judging a move
 /// takes 100 ns. A schedule on its volume bound is judged, in which no chunk moves more often than it must: what goes
-/// from one rank to one rank, at most as often as ranks are apart, other chunks once for each rank before and after.
+/// from rank to rank, at most as often as these are apart, and other chunks once for each rank before and after.
 pub fn planning_time(problem: &Problem, limit: Duration) -> Duration {
     let moves = bound::find(problem).map_or(0.0, |bounds| {
         let most = match problem.collective().kind.pattern() {

@@ -77,7 +77,7 @@ fn schedule(input: &[u8]) {
     }
 }
 
-/// Who sends which chunk over what link, how.
+/// Who sends which chunk over what link.
 type Move = (RankId, RankId, Option<Direction>, Op, ChunkId);
 
 /// Of each step, its width and its moves, sorted.

@@ -15,7 +15,7 @@ use collsynth::report::verdict;
 use collsynth::schedule::{Origin, Solution};
 use collsynth::topology::{RankId, Topology};
 use collsynth::verify::{Options, Report, Verified};
-use collsynth::{Request, cli, planning_time};
+use collsynth::{Request, cli, compact_planning_time, planning_time};
 use pyo3::prelude::*;
 
 use crate::arguments::{Callback, Fields};
@@ -96,6 +96,7 @@ impl Wish {
             fits?;
         }
         let problem = problem?;
+        let planning_time = if is_compact(&problem) { compact_planning_time } else { planning_time };
         let deadline = time_limit.and_then(|limit| called.checked_add(planning_time(&problem, limit)));
         let control = match deadline {
             Some(deadline) => control.with_deadline(deadline),

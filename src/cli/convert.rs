@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use collsynth::audit::{self, audit};
 use collsynth::collective::{Collective, Kind};
-use collsynth::format::json::ParseError;
+use collsynth::format::json::{ParseError, Stated};
 use collsynth::format::{chakra, csv, file, forestcoll, goal, json, msccl, sccl, teccl, trace};
 use collsynth::problem::Problem;
 use collsynth::program::Program;
@@ -13,6 +13,7 @@ use collsynth::report::audit::{Audited, Source};
 use collsynth::report::excerpt::marked;
 use collsynth::report::foreign::foreign;
 use collsynth::report::verdict::Judged;
+use collsynth::schedule::{Choice, Solution, Timetable};
 use collsynth::topology::{RankId, Topology};
 use collsynth::verify::{Options, verify};
 
@@ -37,6 +38,9 @@ pub struct ExportCommand {
     /// The format
     #[arg(long, value_enum)]
     to: ExportFormat,
+    /// For csv, goal and chakra: only the transfers, or the program, of this rank (42 or 2.2.2)
+    #[arg(long, allow_negative_numbers = true, value_name = "RANK")]
+    rank: Option<String>,
     #[command(flatten)]
     options: LowerOptions,
     /// For goal and chakra: bytes of a chunk (256KiB; 4KiB, unless stated)
@@ -159,6 +163,7 @@ impl ExportCommand {
             return Err(Failure::usage("--message-bytes, --alpha and --bandwidth are for trace")
                 .hint("--chunk-bytes states the size of a chunk for goal and chakra"));
         }
+        self.check_rank()?;
         caller::tell("reading");
         let text = input::read_text(&self.file)?;
         let is_program = json::is_program(&text);
@@ -169,23 +174,54 @@ impl ExportCommand {
         }
         caller::tell("verifying");
         if is_program {
-            return self.of_program(&judged_program(&self.file, &text)?);
+            let program = judged_program(&self.file, &text)?;
+            return self.of_program(&program, self.chosen_rank(program.problem.topology())?);
         }
-        let solution = show::parse(&self.file, &text)?;
-        let room = input::room(&text)?;
-        match self.to {
-            ExportFormat::Csv => self.write(&csv::to_string(&*show::verified(solution, "exported", room)?)),
-            ExportFormat::Trace => {
-                let verified = show::verified(solution, "exported", room)?;
+        let (stated, room) = (show::stated(&self.file, &text)?, input::room(&text)?);
+        let rank = self.chosen_rank(stated.problem().topology())?;
+        match (self.to, stated) {
+            (ExportFormat::Csv, Stated::Explicit(solution)) => {
+                self.table(&*show::verified(*solution, "exported", room)?, rank)
+            }
+            (ExportFormat::Csv, Stated::Compact(solution)) => {
+                self.table(&*show::verified_compact(*solution, "exported", room)?, rank)
+            }
+            (ExportFormat::Trace, stated) => {
+                let verified = show::verified(show::expanded(stated)?, "exported", room)?;
                 self.write(&trace::to_string(&verified, self.prices().as_ref()))
             }
-            ExportFormat::Msccl | ExportFormat::Rccl | ExportFormat::Goal | ExportFormat::Chakra => {
-                self.of_program(&self.options.lower(solution, room)?)
-            }
+            (_, stated) => match rank {
+                Some(rank) => self.of_program(&self.options.lower_rank(stated, rank, room)?, Some(rank)),
+                None => self.of_program(&self.options.lower(show::expanded(stated)?, room)?, None),
+            },
         }
     }
 
-    fn of_program(&self, program: &Program) -> Result<Ending, Failure> {
+    /// Refuses --rank for formats that have no part of a rank.
+    fn check_rank(&self) -> Result<(), Failure> {
+        let why = match self.to {
+            _ if self.rank.is_none() => return Ok(()),
+            ExportFormat::Csv | ExportFormat::Goal | ExportFormat::Chakra => return Ok(()),
+            ExportFormat::Msccl | ExportFormat::Rccl => "MSCCL XML numbers the connections of all ranks together",
+            ExportFormat::Trace => "a trace follows chunks from rank to rank",
+        };
+        Err(Failure::usage(format!("--rank is for csv, goal and chakra: {why}"))
+            .hint("`synth lower --rank` writes the program of one rank, `synth export --to csv --rank` its transfers"))
+    }
+
+    fn chosen_rank(&self, topology: &Topology) -> Result<Option<RankId>, Failure> {
+        self.rank.as_ref().map(|rank| topology.parse_rank(rank)).transpose().map_err(Failure::usage)
+    }
+
+    /// A table of transfers, of all ranks or one.
+    fn table<S: Timetable>(&self, solution: &Solution<S>, rank: Option<RankId>) -> Result<Ending, Failure> {
+        let choice = Choice { ranks: rank.map(|rank| vec![rank]), ..Choice::default() };
+        output::deliver_streamed(&self.output, |out| csv::write(out, solution, &choice))?;
+        Ok(Ending::Success)
+    }
+
+    /// What the format has of a program: of all ranks or one.
+    fn of_program(&self, program: &Program, rank: Option<RankId>) -> Result<Ending, Failure> {
         let is_xml = matches!(self.to, ExportFormat::Msccl | ExportFormat::Rccl);
         if is_xml && program.problem.groups().is_some() {
             return Err(Failure::usage("MSCCL XML has no groups: its buffers are those of all ranks together")
@@ -194,8 +230,11 @@ impl ExportCommand {
         match self.to {
             ExportFormat::Msccl => self.write(&xml(program, msccl::Dialect::Msccl)?),
             ExportFormat::Rccl => self.write(&xml(program, msccl::Dialect::Rccl)?),
-            ExportFormat::Goal => self.write(&goal::to_string(program, self.chunk_bytes())),
-            ExportFormat::Chakra => self.traces(program),
+            ExportFormat::Goal => self.write(&match rank {
+                Some(rank) => goal::rank_to_string(program, rank, self.chunk_bytes()),
+                None => goal::to_string(program, self.chunk_bytes()),
+            }),
+            ExportFormat::Chakra => self.traces(program, rank),
             ExportFormat::Csv | ExportFormat::Trace => {
                 Err(Failure::usage("a rank program has no steps to show")
                     .hint("export the schedule it was lowered from"))
@@ -218,8 +257,8 @@ impl ExportCommand {
         Ok(Ending::Success)
     }
 
-    /// A file for each rank.
-    fn traces(&self, program: &Program) -> Result<Ending, Failure> {
+    /// A file for each rank, or for one.
+    fn traces(&self, program: &Program, only: Option<RankId>) -> Result<Ending, Failure> {
         if self.output.as_os_str() == "-" {
             return Err(Failure::usage("chakra writes a file for each rank, not standard output")
                 .hint("give -o NAME for NAME.0.et, NAME.1.et, ..., or -o FOLDER"));
@@ -229,7 +268,8 @@ impl ExportCommand {
             false => self.output.clone(),
         };
         let mut files = Vec::new();
-        for rank in (0..program.rank_count() as u32).map(RankId) {
+        let ranks = (0..program.rank_count() as u32).map(RankId);
+        for rank in ranks.filter(|&rank| only.is_none_or(|only| only == rank)) {
             let bytes = chakra::to_bytes(program, rank, self.chunk_bytes()).map_err(Failure::usage)?;
             let mut name = prefix.clone().into_os_string();
             name.push(format!(".{rank}.et"));

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use collsynth::audit::{self, audit};
-use collsynth::format::json;
-use collsynth::lower::{Target, lower};
+use collsynth::format::json::{self, Stated};
+use collsynth::lower::{LowerError, Target, lower, lower_rank};
 use collsynth::program::{Barriers, Program};
 use collsynth::renumber::{Renumbered, renumber};
-use collsynth::report::audit::{Audited, Source, headline, table};
+use collsynth::report::audit::{Audited, Source, headline, rank_table, table};
 use collsynth::schedule::Solution;
-use collsynth::topology::RankId;
+use collsynth::topology::{RankId, Topology};
 
 use super::naming::named;
 use super::{Ending, Failure, input, output, show};
@@ -25,6 +25,10 @@ pub struct LowerCommand {
     /// The schedule file (- for standard input)
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// Only the program of this rank (42 or 2.2.2), in time and memory for its share. The schedule is judged, the
+    /// program is not: that takes all ranks
+    #[arg(long, allow_negative_numbers = true, value_name = "RANK")]
+    rank: Option<String>,
     #[command(flatten)]
     options: LowerOptions,
     /// Write the program to this file (.gz: compressed) instead of standard output
@@ -66,10 +70,28 @@ enum BarrierName {
 impl LowerCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
         let text = input::read_text(&self.file)?;
-        let program = self.options.lower(show::parse(&self.file, &text)?, input::room(&text)?)?;
+        let (stated, room) = (show::stated(&self.file, &text)?, input::room(&text)?);
+        if let Some(rank) = &self.rank {
+            return self.write_rank(stated, rank, room);
+        }
+        let program = self.options.lower(show::expanded(stated)?, room)?;
         output::deliver_file(self.output.as_deref(), &json::program_to_string(&program), "rank program")?;
         if !self.quiet {
             output::note(&format!("{}\n{}", headline(&program), table(&program)));
+        }
+        Ok(Ending::Success)
+    }
+}
+
+impl LowerCommand {
+    fn write_rank(&self, stated: Stated, rank: &str, room: u64) -> Result<Ending, Failure> {
+        let rank = stated.problem().topology().parse_rank(rank).map_err(Failure::usage)?;
+        let program = self.options.lower_rank(stated, rank, room)?;
+        let text = json::rank_program_to_string(&program, rank);
+        output::deliver_file(self.output.as_deref(), &text, "rank program")?;
+        if !self.quiet {
+            let label = program.problem.topology().rank_label(rank);
+            output::note(&format!("{}, rank {label} alone\n{}", headline(&program), rank_table(&program, rank)));
         }
         Ok(Ending::Success)
     }
@@ -100,14 +122,8 @@ impl LowerOptions {
             let lines = was.iter().zip(0..).map(|(was, rank)| format!("{rank},{was}{}\n", name(rank)));
             output::deliver(path, &format!("rank,was{named}\n{}", lines.collect::<String>()))?;
         }
-        let barriers = match self.barriers {
-            None | Some(BarrierName::None) => Barriers::None,
-            Some(BarrierName::Neighbour) => Barriers::Neighbor,
-            Some(BarrierName::Global) => Barriers::Global,
-        };
-        let target = Target { barriers, in_place: self.in_place, slots: self.slots };
         let topology = verified.problem.topology();
-        let program = lower(&verified, &target).map_err(|error| Failure::usage(named(topology, error)))?;
+        let program = lower(&verified, &self.target()).map_err(not_lowered(topology))?;
         let report = audit(&program, &audit::AuditOptions::default());
         if report.holds() {
             return Ok(program);
@@ -118,4 +134,38 @@ impl LowerOptions {
             None => Failure::new(Ending::Refuted, format!("internal error: the program is wrong\n{found}")),
         })
     }
+
+    /// Lowers the program of one rank of a schedule that holds, which may take `room` bytes to judge.
+    pub fn lower_rank(&self, stated: Stated, rank: RankId, room: u64) -> Result<Program, Failure> {
+        let whole = [
+            ("--slots", self.slots.is_some(), "whether it gets stuck shows only there"),
+            ("--renumber", self.renumber.is_some(), "it numbers all ranks anew"),
+        ];
+        if let Some((option, _, why)) = whole.iter().find(|(_, is_stated, _)| *is_stated) {
+            return Err(Failure::usage(format!("{option} is for the program of all ranks: {why}"))
+                .hint(format!("leave out --rank or {option}")));
+        }
+        let topology = stated.problem().topology().clone();
+        let target = self.target();
+        let program = match stated {
+            Stated::Explicit(solution) => lower_rank(&show::verified(*solution, "lowered", room)?, rank, &target),
+            Stated::Compact(solution) => {
+                lower_rank(&show::verified_compact(*solution, "lowered", room)?, rank, &target)
+            }
+        };
+        program.map_err(not_lowered(&topology))
+    }
+
+    fn target(&self) -> Target {
+        let barriers = match self.barriers {
+            None | Some(BarrierName::None) => Barriers::None,
+            Some(BarrierName::Neighbour) => Barriers::Neighbor,
+            Some(BarrierName::Global) => Barriers::Global,
+        };
+        Target { barriers, in_place: self.in_place, slots: self.slots }
+    }
+}
+
+fn not_lowered(topology: &Topology) -> impl Fn(LowerError) -> Failure + '_ {
+    move |error| Failure::usage(named(topology, error))
 }

@@ -1,6 +1,6 @@
 //! Standard output and standard error.
 
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
 use clap::ValueEnum;
@@ -115,6 +115,42 @@ impl Output {
     /// True once the reader is gone: the rest need not be written.
     pub fn is_closed(&self) -> bool {
         self.closed
+    }
+}
+
+/// Standard output as a writer: to the caller, or to the shell.
+struct Printed;
+
+impl Write for Printed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // Texts are written whole, so no character is cut.
+        match caller::print(&String::from_utf8_lossy(bytes)) {
+            true => Ok(bytes.len()),
+            false => io::stdout().lock().write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stdout().lock().flush()
+    }
+}
+
+/// Writes an answer to standard output while it is made, as far as its reader wants it.
+pub fn stream(content: impl FnOnce(&mut BufWriter<Box<dyn Write>>) -> io::Result<()>) -> Result<(), Failure> {
+    let mut out: BufWriter<Box<dyn Write>> = BufWriter::with_capacity(1 << 16, Box::new(Printed));
+    match content(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::usage(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a file while it is made, whole or not at all; to standard output where the path is `-`.
+pub fn deliver_streamed(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    match path == Path::new("-") {
+        true => stream(|out| content(out)),
+        false => Ok(file::write_streamed(path, content)?),
     }
 }
 

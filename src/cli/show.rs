@@ -1,9 +1,10 @@
 //! `synth show`: a schedule step by step.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use collsynth::format::json;
+use collsynth::format::json::{self, Stated};
 use collsynth::problem::Problem;
 use collsynth::program::Program;
 use collsynth::report::foreign::foreign;
@@ -12,12 +13,12 @@ use collsynth::report::overview::{figures, headline};
 use collsynth::report::steps::{Selection, StepTables, chunks_named};
 use collsynth::report::verdict::findings;
 use collsynth::report::{audit, operations};
-use collsynth::schedule::Solution;
+use collsynth::schedule::{Choice, CompactSchedule, Solution, Timetable};
 use collsynth::topology::{RankId, Topology};
-use collsynth::verify::{Options, Verified};
+use collsynth::verify::{Options, Rejected, Verified};
 
 use super::output::Output;
-use super::{Ending, Failure, input, show_picture};
+use super::{Ending, Failure, input, output, show_picture};
 
 /// Show a schedule step by step, or a rank program worker by worker
 ///
@@ -78,50 +79,67 @@ impl ShowCommand {
             return Err(Failure::usage("--format csv is for --links")
                 .hint("`synth export --to csv` writes a table of all transfers"));
         }
-        let solution = parse(&self.file, &text)?;
-        let Solution { problem, schedule, .. } = &solution;
+        match stated(&self.file, &text)? {
+            Stated::Compact(compact) if self.format != ShowFormat::Svg && self.bound.is_none() => self.show(&compact),
+            stated => self.show_explicit(&expanded(stated)?),
+        }
+    }
+
+    fn show_explicit(&self, solution: &Solution) -> Result<Ending, Failure> {
+        if self.format != ShowFormat::Svg && self.bound.is_none() {
+            return self.show(solution);
+        }
+        self.check_picture()?;
+        let selection = self.selection(&solution.problem, solution.schedule.step_count())?;
+        if self.format != ShowFormat::Svg {
+            return Err(not_drawn());
+        }
+        output::print(&show_picture::svg(solution, &selection, self.chunk.as_deref(), self.bound)?)?;
+        Ok(Ending::Success)
+    }
+
+    /// Shows a schedule in either form as it is.
+    fn show<S: Timetable>(&self, solution: &Solution<S>) -> Result<Ending, Failure> {
+        let Solution { problem, schedule, .. } = solution;
         let selection = self.selection(problem, schedule.step_count())?;
-        let mut out = Output::default();
-        if matches!(self.format, ShowFormat::Svg | ShowFormat::Map) || self.bound.is_some() {
-            out.write(&self.picture(&solution, &selection)?)?;
+        if self.format == ShowFormat::Map {
+            self.check_picture()?;
+            if self.chunk.is_some() {
+                return Err(not_drawn());
+            }
+            output::print(&show_picture::map(solution, &selection)?)?;
             return Ok(Ending::Success);
         }
         // Without the bounds in the file, which are not checked here.
-        let head = format!("{}\n{}", headline(problem), figures(problem, schedule, None));
+        let head = || format!("{}\n{}", headline(problem), figures(problem, schedule, None));
         if self.links {
             let table = LinkTable::new(problem, schedule, &selection);
-            out.write(&match self.format {
-                ShowFormat::Text => format!("{head}\n{}", table.to_text()),
+            output::print(&match self.format {
+                ShowFormat::Text => format!("{}\n{}", head(), table.to_text()),
                 ShowFormat::Json => format!("{:#}\n", table.to_json()),
                 ShowFormat::Csv | ShowFormat::Svg | ShowFormat::Map => table.to_csv(),
             })?;
             return Ok(Ending::Success);
         }
         let steps = StepTables::new(problem, schedule, &selection);
-        if self.format == ShowFormat::Json {
-            out.write(&format!("{:#}\n", steps.to_json()))?;
-            return Ok(Ending::Success);
-        }
-        out.write(&head)?;
-        for text in steps.texts() {
-            out.write(&format!("\n{text}"))?;
-            if out.is_closed() {
-                break;
+        output::stream(|out| match self.format {
+            ShowFormat::Json => steps.write_json(out),
+            _ => {
+                out.write_all(head().as_bytes())?;
+                steps.write_text(out)
             }
-        }
+        })?;
         Ok(Ending::Success)
     }
 
-    /// A picture, or a map.
-    fn picture(&self, solution: &Solution, selection: &Selection) -> Result<String, Failure> {
+    /// Refuses options that choose parts of what a picture shows whole.
+    fn check_picture(&self) -> Result<(), Failure> {
         let stated = [("--rank", self.rank.is_some()), ("--link", self.link.is_some()), ("--all", self.all)];
-        if let Some((option, _)) = stated.iter().find(|(_, is_stated)| *is_stated) {
-            return Err(Failure::usage(format!("{option} is not for pictures, which show the whole machine")));
-        }
-        match self.format {
-            ShowFormat::Svg => show_picture::svg(solution, selection, self.chunk.as_deref(), self.bound),
-            ShowFormat::Map if self.chunk.is_none() && self.bound.is_none() => show_picture::map(solution, selection),
-            _ => Err(Failure::usage("--bound and paths of chunks are drawn with --format svg")),
+        match stated.iter().find(|(_, is_stated)| *is_stated) {
+            Some((option, _)) => {
+                Err(Failure::usage(format!("{option} is not for pictures, which show the whole machine")))
+            }
+            None => Ok(()),
         }
     }
 
@@ -168,9 +186,11 @@ impl ShowCommand {
         }
         Ok(Selection {
             steps: self.step.clone(),
-            rank: rank.map_err(Failure::usage)?,
-            link,
-            chunks: chunks.map_err(Failure::usage)?,
+            choice: Choice {
+                ranks: rank.map_err(Failure::usage)?.map(|rank| vec![rank]),
+                link,
+                chunks: chunks.map_err(Failure::usage)?,
+            },
             all: self.all,
         })
     }
@@ -185,24 +205,57 @@ impl ShowCommand {
     }
 }
 
+fn not_drawn() -> Failure {
+    Failure::usage("--bound and paths of chunks are drawn with --format svg")
+}
+
 /// Reads a schedule, without judging it.
 pub(super) fn read(path: &Path) -> Result<Solution, Failure> {
     parse(path, &input::read_text(path)?)
 }
 
 /// Parses a schedule in the form in which it is, without judging it.
-pub(super) fn stated(path: &Path, text: &str) -> Result<json::Stated, Failure> {
+pub(super) fn stated(path: &Path, text: &str) -> Result<Stated, Failure> {
     json::parse_stated_within(text, &input::limits()?).map_err(|error| unreadable(path, text, &error))
 }
 
 /// Parses a schedule, without judging it.
 pub(super) fn parse(path: &Path, text: &str) -> Result<Solution, Failure> {
-    json::parse_solution_within(text, &input::limits()?).map_err(|error| unreadable(path, text, &error))
+    expanded(stated(path, text)?)
 }
+
+/// States every move of a schedule, as far as memory is allowed.
+pub(super) fn expanded(stated: Stated) -> Result<Solution, Failure> {
+    stated.expanded(&input::limits()?).map_err(|error| Failure::usage(error).hint(ONE_RANK))
+}
+
+/// What can be done with a schedule that is too large to be expanded.
+const ONE_RANK: &str =
+    "`synth show`, `synth export --to csv` and, for one rank, `synth lower --rank R` read it as it is";
 
 /// Has a schedule judged before it is lowered, run or exported; that may take `room` bytes.
 pub(super) fn verified(solution: Solution, used: &str, room: u64) -> Result<Verified<Solution>, Failure> {
-    Verified::<Solution>::new(solution, &Options { memory: room, ..Options::default() }).map_err(|rejected| {
+    held(Verified::<Solution>::new(solution, &judged_in(room)), used)
+}
+
+/// As [`verified`], of a schedule in the compact form, which is not expanded.
+pub(super) fn verified_compact(
+    solution: Solution<CompactSchedule>,
+    used: &str,
+    room: u64,
+) -> Result<Verified<Solution<CompactSchedule>>, Failure> {
+    held(Verified::compact(solution, &judged_in(room)), used)
+}
+
+fn judged_in(room: u64) -> Options {
+    Options { memory: room, ..Options::default() }
+}
+
+fn held<S>(
+    judged: Result<Verified<Solution<S>>, Box<Rejected<S>>>,
+    used: &str,
+) -> Result<Verified<Solution<S>>, Failure> {
+    judged.map_err(|rejected| {
         if let Some(why) = rejected.report.not_judged() {
             return Failure::usage(format!("the schedule is {why}"));
         }

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use collsynth::certificate::{check_steps, check_volume};
 use collsynth::report::steps::Selection;
-use collsynth::schedule::{LinkLoads, Solution};
+use collsynth::schedule::{Solution, Timetable};
 use collsynth::topology::LinkId;
 use collsynth::view::map;
 use collsynth::view::marks::Marks;
@@ -64,10 +64,9 @@ fn evidence(solution: &Solution, figure: Figure) -> Result<Marks, Failure> {
 }
 
 /// The loads of the links in the selected steps on a map.
-pub fn map(solution: &Solution, selection: &Selection) -> Result<String, Failure> {
-    let loads = LinkLoads::new(&solution.problem, &solution.schedule);
-    let steps: Vec<u32> =
-        solution.schedule.steps().map(|step| step.number).filter(|&step| selection.has_step(step)).collect();
+pub fn map(solution: &Solution<impl Timetable>, selection: &Selection) -> Result<String, Failure> {
+    let loads = solution.schedule.loads(&solution.problem);
+    let steps: Vec<u32> = selection.steps_of(solution.schedule.numbers()).collect();
     let load = |link: LinkId| steps.iter().map(|&step| loads.get(step, link)).sum();
     map::map(&solution.problem, load).ok_or_else(|| {
         Failure::usage("a map shows a torus or mesh of one or two dimensions").hint("--format svg draws any machine")

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{LinkLoads, Schedule};
+use collsynth_core::schedule::Timetable;
 use collsynth_core::topology::{Link, LinkId};
 use collsynth_verify::report::figures::fine_percent;
 use collsynth_verify::report::overview::headline;
@@ -31,24 +31,24 @@ struct Line {
 
 impl<'a> LinkTable<'a> {
     /// Adds up what the selected links carry: those that are alive, and dead ones that a wrong schedule uses.
-    pub fn new(problem: &'a Problem, schedule: &Schedule, selection: &Selection) -> Self {
+    pub fn new(problem: &'a Problem, schedule: &impl Timetable, selection: &Selection) -> Self {
         let topology = problem.topology();
-        let loads = LinkLoads::new(problem, schedule);
-        let steps: Vec<_> = schedule.steps().filter(|step| selection.has_step(step.number)).collect();
+        let loads = schedule.loads(problem);
+        let steps: Vec<u32> = selection.steps_of(schedule.numbers()).collect();
         let line = |id: LinkId| {
-            let carried = steps.iter().map(|step| (step.number, loads.get(step.number, id)));
+            let carried = steps.iter().map(|&step| (step, loads.get(step, id)));
             let peak = carried.clone().filter(|(_, chunks)| *chunks > 0).rev().max_by_key(|(_, chunks)| *chunks);
             Line { id, chunks: carried.map(|(_, chunks)| chunks).sum(), peak }
         };
         let ids = (0..topology.links().len() as u32).map(LinkId);
         let mut lines: Vec<Line> = ids
-            .filter(|&id| selection.has_link(topology.link(id)))
+            .filter(|&id| selection.choice.joins(topology.link(id).from, topology.link(id).to))
             .map(line)
             .filter(|line| line.chunks > 0 || topology.link(line.id).alive)
             .collect();
         let share = |line: &Line| line.chunks as f64 / f64::from(topology.link(line.id).capacity);
         lines.sort_by(|a, b| share(b).total_cmp(&share(a)).then(a.id.cmp(&b.id)));
-        Self { problem, width: steps.iter().map(|step| u64::from(step.width)).sum(), lines }
+        Self { problem, width: steps.iter().map(|&step| u64::from(schedule.width(step))).sum(), lines }
     }
 
     /// A line for each link.

@@ -1,11 +1,15 @@
 //! A schedule step by step.
 
+use std::io::{self, Write};
+use std::ops::{Range, RangeInclusive};
+
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Value, json};
 
 use collsynth_core::collective::{ChunkId, ChunkLabelError};
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{LinkLoads, Op, Schedule, Step, Transfer};
-use collsynth_core::topology::{Direction, Link, LinkId, RankId};
+use collsynth_core::schedule::{Choice, LinkLoads, Op, Slot, Timetable};
+use collsynth_core::topology::{Direction, LinkId};
 use collsynth_verify::report::figures::{count, percent, shortened};
 use collsynth_verify::report::overview::headline;
 use collsynth_verify::report::table::Table;
@@ -18,182 +22,162 @@ const CHUNKS_NAMED: usize = 12;
 pub struct Selection {
     /// Only these steps; empty: all.
     pub steps: Vec<u32>,
-    /// Only transfers from or to this rank.
-    pub rank: Option<RankId>,
-    /// Only what goes from one rank to another.
-    pub link: Option<(RankId, RankId)>,
-    /// Only transfers of these chunks; indexed by chunk.
-    pub chunks: Option<Vec<bool>>,
+    /// Only these transfers, and of these only the chunks it states.
+    pub choice: Choice,
     /// Long lists of chunks in full.
     pub all: bool,
 }
 
 impl Selection {
-    /// Is the step selected?
-    pub fn has_step(&self, number: u32) -> bool {
-        self.steps.is_empty() || self.steps.contains(&number)
-    }
-
-    /// Is this link?
-    pub fn has_link(&self, link: &Link) -> bool {
-        self.joins(link.from, link.to)
-    }
-
-    /// Is what goes from this rank to that one?
-    fn joins(&self, from: RankId, to: RankId) -> bool {
-        self.rank.is_none_or(|rank| from == rank || to == rank) && self.link.is_none_or(|link| link == (from, to))
-    }
-
-    /// Are transfers selected, and not only steps?
-    fn is_of_transfers(&self) -> bool {
-        self.rank.is_some() || self.link.is_some() || self.chunks.is_some()
+    /// The selected ones of these steps.
+    pub fn steps_of(&self, numbers: RangeInclusive<u32>) -> impl Iterator<Item = u32> + '_ {
+        numbers.filter(|step| self.steps.is_empty() || self.steps.contains(step))
     }
 }
 
-/// Shows the steps of a schedule, one at a time.
+/// Shows the steps of a schedule, a transfer at a time.
 #[derive(Clone, Debug)]
-pub struct StepTables<'a> {
+pub struct StepTables<'a, S> {
     problem: &'a Problem,
-    schedule: &'a Schedule,
+    schedule: &'a S,
     selection: &'a Selection,
     loads: LinkLoads,
     directions: Vec<Option<Direction>>,
 }
 
-impl<'a> StepTables<'a> {
+impl<'a, S: Timetable> StepTables<'a, S> {
     /// Prepares to show the selected part of a schedule for a problem.
-    pub fn new(problem: &'a Problem, schedule: &'a Schedule, selection: &'a Selection) -> Self {
+    pub fn new(problem: &'a Problem, schedule: &'a S, selection: &'a Selection) -> Self {
         let mut directions: Vec<Option<Direction>> =
             problem.topology().links().iter().map(|link| link.direction).collect();
         directions.sort_unstable();
         directions.dedup();
-        Self { problem, schedule, selection, loads: LinkLoads::new(problem, schedule), directions }
+        Self { problem, schedule, selection, loads: schedule.loads(problem), directions }
     }
 
-    /// The text of each selected step, in order. Steps without a selected transfer are left out if ranks or chunks are
-    /// selected.
-    pub fn texts(&self) -> impl Iterator<Item = String> + '_ {
-        self.schedule.steps().filter(|step| self.selection.has_step(step.number)).filter_map(|step| self.step(step))
+    /// Writes each selected step as text, in order, after a blank line. Steps without a selected transfer are left out
+    /// if ranks or chunks are selected.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
+        self.shown().try_for_each(|(step, slots)| self.write_step(out, step, &slots))
     }
 
-    fn step(&self, step: Step<'_>) -> Option<String> {
-        let reduces = step.transfers.iter().any(|transfer| transfer.op == Op::Reduce);
+    /// Writes the selected steps as a JSON object, all their chunks included.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut *out, self)?;
+        writeln!(out)
+    }
+
+    /// The steps to show and their selected transfers.
+    fn shown(&self) -> impl Iterator<Item = (u32, Vec<Slot<'a>>)> + '_ {
+        let steps = self.selection.steps_of(self.schedule.numbers());
+        steps.map(|step| (step, self.schedule.slots(step, &self.selection.choice))).filter(|(_, slots)| {
+            // Without a choice, even an empty step is shown.
+            !slots.is_empty() || !self.selection.choice.is_stated()
+        })
+    }
+
+    fn write_step(&self, out: &mut impl Write, step: u32, slots: &[Slot<'_>]) -> io::Result<()> {
+        let totals = self.loads.totals(step);
+        let (transfers, moves) = (count(totals.transfers, "transfer"), count(totals.moves, "chunk"));
+        let (width, busy) = (self.schedule.width(step), self.busy(step));
+        writeln!(out, "\nstep {step}, width {width}: {transfers}, {moves}{busy}")?;
+        if slots.is_empty() {
+            return Ok(());
+        }
         let mut headings = vec!["from", "to", "link", "load"];
-        if reduces {
+        if totals.reduces {
             headings.push("op");
         }
-        headings.push("chunks");
         let mut table = Table::new(&headings).indented(2);
-        let (mut shown, mut moves) = (0, 0);
-        for transfer in step.transfers {
-            moves += self.schedule.chunks(transfer).len();
-            if let Some(row) = self.row(step, transfer, reduces) {
-                table.row(row);
-                shown += 1;
-            }
+        slots.iter().for_each(|slot| table.row(self.row(slot, totals.reduces)));
+        // Chunks are named only now: they take far more room than the other columns.
+        let mut lines = table.lines();
+        writeln!(out, "{}chunks", lines.next().unwrap_or_default())?;
+        let most = if self.selection.all { usize::MAX } else { CHUNKS_NAMED };
+        for (line, slot) in lines.zip(slots) {
+            let named = self.selected(slot).into_iter().map(|chunk| self.problem.chunk_label(chunk));
+            writeln!(out, "{}", format!("{line}{}", shortened(named, most, " ")).trim_end())?;
         }
-        if self.selection.is_of_transfers() && shown == 0 {
-            return None;
-        }
-        let head = format!(
-            "step {}, width {}: {}, {}{}",
-            step.number,
-            step.width,
-            count(step.transfers.len(), "transfer"),
-            count(moves, "chunk"),
-            self.busy(step)
-        );
-        let table = if shown > 0 { table.to_string() } else { String::new() };
-        Some(format!("{head}\n{table}"))
+        Ok(())
     }
 
-    /// The cells of a transfer; `None` if it is not selected.
-    fn row(&self, step: Step<'_>, transfer: &Transfer, reduces: bool) -> Option<Vec<String>> {
-        let selected = self.selected(transfer)?;
-        let chunks = self.schedule.chunks(transfer);
+    /// The cells of a transfer, without its chunks.
+    fn row(&self, slot: &Slot<'_>, reduces: bool) -> Vec<String> {
         let topology = self.problem.topology();
-        let (direction, room) = self.room(step, transfer);
+        let (direction, room) = self.room(slot);
         let mut row = vec![
-            topology.rank_label(transfer.from),
-            topology.rank_label(transfer.to),
+            topology.rank_label(slot.from),
+            topology.rank_label(slot.to),
             direction.map(|direction| direction.to_string()).unwrap_or("-".to_owned()),
-            format!("{}/{room}", chunks.len()),
+            format!("{}/{room}", self.schedule.count_of(slot)),
         ];
         if reduces {
-            row.push(if transfer.op == Op::Reduce { "reduce" } else { "copy" }.to_owned());
+            row.push(name(slot.op).to_owned());
         }
-        let most = if self.selection.all { usize::MAX } else { CHUNKS_NAMED };
-        row.push(shortened(selected.iter().map(|&chunk| self.problem.chunk_label(chunk)), most, " "));
-        Some(row)
+        row
     }
 
-    /// The selected chunks of a transfer; `None` if it is not selected.
-    fn selected(&self, transfer: &Transfer) -> Option<Vec<ChunkId>> {
-        let chunks = self.schedule.chunks(transfer).iter().copied();
-        if !self.selection.joins(transfer.from, transfer.to) {
-            return None;
-        }
-        let Some(wanted) = &self.selection.chunks else { return Some(chunks.collect()) };
-        let chunks: Vec<ChunkId> = chunks.filter(|chunk| wanted[chunk.index()]).collect();
-        (!chunks.is_empty()).then_some(chunks)
+    /// The selected chunks of a transfer.
+    fn selected(&self, slot: &Slot<'_>) -> Vec<ChunkId> {
+        let chunks = self.schedule.chunks_of(slot);
+        chunks.iter().copied().filter(|&chunk| self.selection.choice.has_chunk(chunk)).collect()
     }
 
     /// The direction of a transfer, and what its link can carry in the step.
-    fn room(&self, step: Step<'_>, transfer: &Transfer) -> (Option<Direction>, u64) {
-        match self.link(transfer) {
+    fn room(&self, slot: &Slot<'_>) -> (Option<Direction>, u64) {
+        match self.link(slot) {
             Some(id) => {
                 let link = self.problem.topology().link(id);
-                (link.direction, u64::from(step.width) * u64::from(link.capacity))
+                (link.direction, u64::from(self.schedule.width(slot.step)) * u64::from(link.capacity))
             }
-            None => (transfer.via, 0),
+            None => (slot.via, 0),
         }
     }
 
-    /// The selected steps as a JSON object, all their chunks included.
-    pub fn to_json(&self) -> Value {
-        let transfer = |step: Step<'_>, transfer: &Transfer| {
-            let chunks = self.selected(transfer)?;
-            let (direction, room) = self.room(step, transfer);
-            Some(json!({
-                "from": transfer.from.0,
-                "to": transfer.to.0,
-                "from_name": self.problem.topology().rank_name(transfer.from),
-                "to_name": self.problem.topology().rank_name(transfer.to),
-                "link": direction.map(|direction| direction.to_string()),
-                "op": if transfer.op == Op::Reduce { "reduce" } else { "copy" },
-                "load": self.schedule.chunks(transfer).len(),
-                "room": room,
-                "chunks": chunks.iter().map(|&chunk| self.problem.chunk_label(chunk)).collect::<Vec<_>>(),
-            }))
-        };
-        let one = |step: Step<'_>| {
-            let transfers: Vec<Value> = step.transfers.iter().filter_map(|it| transfer(step, it)).collect();
-            let is_shown = !transfers.is_empty() || !self.selection.is_of_transfers();
-            is_shown.then(|| json!({ "step": step.number, "width": step.width, "transfers": transfers }))
-        };
-        let steps = self.schedule.steps().filter(|step| self.selection.has_step(step.number));
-        json!({ "problem": headline(self.problem), "steps": steps.filter_map(one).collect::<Vec<Value>>() })
+    fn transfer_to_json(&self, slot: &Slot<'_>) -> Value {
+        let (direction, room) = self.room(slot);
+        let chunks = self.selected(slot);
+        json!({
+            "from": slot.from.0,
+            "to": slot.to.0,
+            "from_name": self.problem.topology().rank_name(slot.from),
+            "to_name": self.problem.topology().rank_name(slot.to),
+            "link": direction.map(|direction| direction.to_string()),
+            "op": name(slot.op),
+            "load": self.schedule.count_of(slot),
+            "room": room,
+            "chunks": chunks.iter().map(|&chunk| self.problem.chunk_label(chunk)).collect::<Vec<_>>(),
+        })
     }
 
     /// The link a transfer uses, if it names one.
-    fn link(&self, transfer: &Transfer) -> Option<LinkId> {
+    fn link(&self, slot: &Slot<'_>) -> Option<LinkId> {
         let topology = self.problem.topology();
         topology
-            .links_between(transfer.from, transfer.to)
-            .find(|&id| transfer.via.is_none() || topology.link(id).direction == transfer.via)
+            .links_between(slot.from, slot.to)
+            .find(|&id| slot.via.is_none() || topology.link(id).direction == slot.via)
     }
 
     /// How busy the live links of each direction are in a step: `; x- 88 %, x+ 86 %`.
-    fn busy(&self, step: Step<'_>) -> String {
+    fn busy(&self, step: u32) -> String {
         let topology = self.problem.topology();
+        let width = u64::from(self.schedule.width(step));
         let shares: Vec<String> = self
             .directions
             .iter()
             .filter_map(|direction| {
                 let (mut used, mut room) = (0, 0);
                 for id in topology.live_links().filter(|&id| topology.link(id).direction == *direction) {
-                    used += self.loads.get(step.number, id);
-                    room += u64::from(topology.link(id).capacity) * u64::from(step.width);
+                    used += self.loads.get(step, id);
+                    room += u64::from(topology.link(id).capacity) * width;
                 }
                 let name = direction.map(|direction| direction.to_string()).unwrap_or("links".to_owned());
                 (room > 0).then(|| format!("{name} {}", percent(used as f64 / room as f64)))
@@ -203,21 +187,69 @@ impl<'a> StepTables<'a> {
     }
 }
 
-/// The chunks a label names: one of them, or, where the part is left out, every part of a message.
+fn name(op: Op) -> &'static str {
+    if op == Op::Reduce { "reduce" } else { "copy" }
+}
+
+/// The object of [`StepTables::write_json`], made while it is written.
+impl<S: Timetable> Serialize for StepTables<'_, S> {
+    fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
+        let mut map = serializer.serialize_map(Some(2))?;
+        map.serialize_entry("problem", &headline(self.problem))?;
+        map.serialize_entry("steps", &Steps(self))?;
+        map.end()
+    }
+}
+
+struct Steps<'a, 'b, S>(&'b StepTables<'a, S>);
+
+impl<S: Timetable> Serialize for Steps<'_, '_, S> {
+    fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
+        let mut list = serializer.serialize_seq(None)?;
+        for (step, slots) in self.0.shown() {
+            list.serialize_element(&OneStep { tables: self.0, step, slots })?;
+        }
+        list.end()
+    }
+}
+
+struct OneStep<'a, 'b, S> {
+    tables: &'b StepTables<'a, S>,
+    step: u32,
+    slots: Vec<Slot<'a>>,
+}
+
+impl<S: Timetable> Serialize for OneStep<'_, '_, S> {
+    fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
+        let mut map = serializer.serialize_map(Some(3))?;
+        map.serialize_entry("step", &self.step)?;
+        map.serialize_entry("transfers", &Transfers(self))?;
+        map.serialize_entry("width", &self.tables.schedule.width(self.step))?;
+        map.end()
+    }
+}
+
+struct Transfers<'a, 'b, 'c, S>(&'c OneStep<'a, 'b, S>);
+
+impl<S: Timetable> Serialize for Transfers<'_, '_, '_, S> {
+    fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
+        serializer.collect_seq(self.0.slots.iter().map(|slot| self.0.tables.transfer_to_json(slot)))
+    }
+}
+
+/// The chunks a label names, by number: one of them, or, where the part is left out, every part of a message.
 ///
 /// # Errors
 /// If the label does not have the form of this collective's chunks, or a number in it is out of range.
-pub fn chunks_named(problem: &Problem, label: &str) -> Result<Vec<bool>, ChunkLabelError> {
+pub fn chunks_named(problem: &Problem, label: &str) -> Result<Range<u32>, ChunkLabelError> {
     let chunk = problem.collective().parse_chunk(problem.topology().rank_count() as u32, label)?;
-    let mut wanted = vec![false; problem.chunk_count() as usize];
-    wanted[chunk.index()] = true;
+    let mut end = chunk.0 + 1;
     if !label.contains('/') {
         // The parts of a message are numbered on from the first.
         let prefix = format!("{label}/");
-        let next = (chunk.0 + 1..problem.chunk_count()).map(ChunkId);
-        for part in next.take_while(|&part| problem.chunk_label(part).starts_with(&prefix)) {
-            wanted[part.index()] = true;
+        while end < problem.chunk_count() && problem.chunk_label(ChunkId(end)).starts_with(&prefix) {
+            end += 1;
         }
     }
-    Ok(wanted)
+    Ok(chunk.0..end)
 }

@@ -181,8 +181,7 @@ fn random_case(rng: &mut Rng) -> Option<Solution<CompactSchedule>> {
     own.retain(|one| exceptions.contains(&one.5));
     let steps = pattern.iter().chain(&own).map(|one| one.0 + 1).max().unwrap_or(0);
     // Exactly as wide as needed, or at random.
-    let needed =
-        schedule_of(&problem, &pattern, &own, &exceptions, &vec![u32::MAX; steps as usize])?.expand(ranks as usize);
+    let needed = schedule_of(&problem, &pattern, &own, &exceptions, &vec![u32::MAX; steps as usize])?.expand();
     let widths: Vec<u32> = needed
         .steps()
         .map(|step| {
@@ -222,9 +221,8 @@ fn the_verdict_is_that_on_the_expanded_schedule() {
     for seed in 0..CASES {
         let mut rng = Rng::with_seed(seed);
         let Some(compact) = random_case(&mut rng) else { continue };
-        let ranks = compact.problem.machine().rank_count();
         let Solution { problem, schedule, bounds, origin } = compact.clone();
-        let explicit = Solution { problem, schedule: schedule.expand(ranks), bounds, origin };
+        let explicit = Solution { problem, schedule: schedule.expand(), bounds, origin };
         let (expected, found) = (verify(&explicit, &options), verify_compact(&compact, &options));
         let file = || format!("seed {seed}\n{}\n{}", compact_to_string(&compact), solution_to_string(&explicit));
         assert_eq!(compared(&found), compared(&expected), "{}", file());
@@ -244,11 +242,10 @@ fn a_pattern_is_found_again() {
     let mut found = 0;
     for seed in 0..CASES / 4 {
         let Some(compact) = random_case(&mut Rng::with_seed(seed)) else { continue };
-        let ranks = compact.problem.machine().rank_count();
-        let expanded = compact.schedule.expand(ranks);
+        let expanded = compact.schedule.expand();
         let again = CompactSchedule::find(&compact.problem, &expanded).expect("a torus");
         assert!(again.stated_moves() <= expanded.move_count());
-        assert_eq!(again.expand(ranks), expanded);
+        assert_eq!(again.expand(), expanded);
         found += u32::from(again.exceptions().len() <= compact.schedule.exceptions().len());
     }
     assert!(found > 100, "{found}");

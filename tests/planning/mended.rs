@@ -15,11 +15,10 @@ fn plan(machine: &Topology, kind: &Kind, parts: u32) -> Option<CompactPlan> {
 /// Steps and total width of a plan that holds, also once it is expanded.
 fn judged(plan: &CompactPlan) -> (usize, u64) {
     let solution = plan.solution.clone();
-    let ranks = solution.problem.machine().rank_count();
     let report = verify_compact(&solution, &Options::default());
     assert!(report.holds(), "{report:?}");
     let explicit = collsynth::Solution {
-        schedule: solution.schedule.expand(ranks),
+        schedule: solution.schedule.expand(),
         problem: solution.problem,
         bounds: solution.bounds,
         origin: None,

@@ -10,29 +10,33 @@
 //!
 //! Widths and bounds are left out.
 
-use std::fmt::Write;
+use std::io::{self, Write};
 
-use collsynth_core::schedule::{Op, Solution};
+use collsynth_core::schedule::{Choice, Op, Solution, Timetable};
 
-/// The text of the table, in the order of the schedule. O(chunk moves).
-pub fn to_string(solution: &Solution) -> String {
+/// Writes the table of the wanted transfers, all their chunks included, in the order of the schedule. O(chunk moves)
+/// time, and memory for the transfers of a step.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write<S: Timetable>(out: &mut dyn Write, solution: &Solution<S>, choice: &Choice) -> io::Result<()> {
     let (problem, schedule) = (&solution.problem, &solution.schedule);
     let topology = problem.topology();
-    let mut out = String::from("step,from,to,via,op,chunk,label\n");
-    for step in schedule.steps() {
-        for transfer in step.transfers {
-            let (from, to) = (transfer.from, transfer.to);
+    writeln!(out, "step,from,to,via,op,chunk,label")?;
+    for step in schedule.numbers() {
+        for slot in schedule.slots(step, choice) {
+            let (from, to) = (slot.from, slot.to);
             let link = topology.links_between(from, to).find_map(|id| topology.link(id).direction);
-            let via = transfer.via.or(link).map(|direction| direction.to_string()).unwrap_or_default();
-            let op = match transfer.op {
+            let via = slot.via.or(link).map(|direction| direction.to_string()).unwrap_or_default();
+            let op = match slot.op {
                 Op::Copy => "copy",
                 Op::Reduce => "reduce",
             };
-            for &chunk in schedule.chunks(transfer) {
-                let label = problem.chunk_label(chunk);
-                let _ = writeln!(out, "{},{from},{to},{via},{op},{chunk},{label}", step.number);
+            for &chunk in schedule.chunks_of(&slot).iter() {
+                writeln!(out, "{step},{from},{to},{via},{op},{chunk},{}", problem.chunk_label(chunk))?;
             }
         }
     }
-    out
+    Ok(())
 }

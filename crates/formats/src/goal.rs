@@ -13,31 +13,37 @@ use collsynth_core::topology::RankId;
 /// The text of a program with slots of `slot_bytes` bytes. O(operations).
 pub fn to_string(program: &Program, slot_bytes: u64) -> String {
     let mut out = format!("num_ranks {}\n", program.rank_count());
-    for rank in (0..program.rank_count() as u32).map(RankId) {
-        let _ = writeln!(out, "\nrank {rank} {{");
-        let first = program.workers(rank).start;
-        // Stated last, when all labels are known.
-        let mut requires = String::new();
-        for worker in program.workers(rank) {
-            let own = worker - first;
-            let mut before: Option<String> = None;
-            let mut pending = Vec::new();
-            for (number, operation) in program.operations()[program.range(worker)].iter().enumerate() {
-                let label = format!("w{own}o{number}");
-                if let Operation::Wait { worker, operation } = *operation {
-                    pending.push(format!("w{worker}o{operation}"));
-                }
-                let last = write_operation(&mut out, &mut requires, program, operation, &label, slot_bytes);
-                for earlier in before.take().into_iter().chain(pending.drain(..)) {
-                    let _ = writeln!(requires, "{} requires {earlier}", first_label(operation, &label));
-                }
-                before = Some(last);
-            }
-        }
-        out.push_str(&requires);
-        out.push_str("}\n");
-    }
+    (0..program.rank_count() as u32).for_each(|rank| out += &rank_to_string(program, RankId(rank), slot_bytes));
     out
+}
+
+/// What [`to_string`] writes of one rank. O(operations of the rank).
+///
+/// # Panics
+///
+/// If the rank is out of range.
+pub fn rank_to_string(program: &Program, rank: RankId, slot_bytes: u64) -> String {
+    let mut out = format!("\nrank {rank} {{\n");
+    let first = program.workers(rank).start;
+    // Stated last, when all labels are known.
+    let mut requires = String::new();
+    for worker in program.workers(rank) {
+        let own = worker - first;
+        let mut before: Option<String> = None;
+        let mut pending = Vec::new();
+        for (number, operation) in program.operations()[program.range(worker)].iter().enumerate() {
+            let label = format!("w{own}o{number}");
+            if let Operation::Wait { worker, operation } = *operation {
+                pending.push(format!("w{worker}o{operation}"));
+            }
+            let last = write_operation(&mut out, &mut requires, program, operation, &label, slot_bytes);
+            for earlier in before.take().into_iter().chain(pending.drain(..)) {
+                let _ = writeln!(requires, "{} requires {earlier}", first_label(operation, &label));
+            }
+            before = Some(last);
+        }
+    }
+    out + &requires + "}\n"
 }
 
 /// The label of an operation's first half, if it has two, else its own.

@@ -9,8 +9,8 @@ mod wrong;
 
 use collsynth::audit::{AuditOptions, AuditReport, Machine, ProgramCode, audit};
 use collsynth::collective::{Collective, Kind};
-use collsynth::format::json::{is_program, parse_program, program_schema, program_to_string};
-use collsynth::lower::{LowerError, Target, lower};
+use collsynth::format::json::{is_program, parse_program, program_schema, program_to_string, rank_program_to_string};
+use collsynth::lower::{LowerError, Target, lower, lower_rank};
 use collsynth::problem::Problem;
 use collsynth::program::{Barriers, Layout, Program};
 use collsynth::topology::{RankId, Topology, TopologySpec};
@@ -58,11 +58,19 @@ fn every_schedule_holds_when_lowered() {
                 };
                 let report = judge(&program);
                 assert!(report.holds(), "{name}, {goal:?}: {report:#?}");
+                let rank = RankId(lowered as u32 % program.rank_count() as u32);
+                let one = lower_rank(&schedule, rank, &goal).expect("lowered before");
+                let one = rank_program_to_string(&one, rank);
+                assert_eq!(one, rank_program_to_string(&program, rank), "{name}, {goal:?}, rank {rank}");
+                let refused = parse_program(&one).expect_err("it is not whole").to_string();
+                assert!(refused.contains(&format!("the program of rank {rank} alone")), "{refused}");
                 let text = program_to_string(&program);
                 assert!(is_program(&text));
                 assert_eq!(parse_program(&text).as_ref(), Ok(&program), "{name}, {goal:?}");
                 if lowered % 50 == 0 {
-                    assert!(schema.is_valid(&serde_json::from_str(&text).unwrap()), "{name}");
+                    for text in [&text, &one] {
+                        assert!(schema.is_valid(&serde_json::from_str(text).unwrap()), "{name}");
+                    }
                     assert_eq!(dice::throw(&program, 1), Ending::Right, "{name}");
                 }
                 lowered += 1;
@@ -208,6 +216,8 @@ fn a_program_without_a_machine() {
         ("\"channel\": 0, \"dst\": [\"o\", 0]", "\"channel\": 0", 10, "missing field `dst`"),
         ("\"slots\": 1", "\"slots\": 0", 5, "at least 1"),
         ("\"slots\": 1", "\"slots\": 1, \"transfers\": [0]", 5, "at least 1"),
+        ("\"slots\": 1", "\"slots\": 1, \"number\": 0", 5, "belongs to the program of one `rank`"),
+        ("\"ranks\": 2,", "\"ranks\": 2, \"rank\": 1,", 3, "the program of rank 1 alone"),
         ("\"ranks\": 2,", "\"ranks\": 2, \"contention_free\": 1,", 3, "invalid type"),
     ] {
         let error = parse_program(&text.replace(wrong, right)).unwrap_err();

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use collsynth::collective::{Collective, Kind};
 use collsynth::format::{csv, forestcoll, sccl, teccl, trace};
 use collsynth::problem::Problem;
+use collsynth::schedule::Choice;
 use collsynth::topology::{Shape, Topology, TopologySpec, Torus};
 use collsynth::verify::{Code, Options, Report, verify};
 use serde_json::{Value, json};
@@ -133,7 +134,9 @@ fn forestcoll_trees_get_steps() {
 #[test]
 fn tables_and_traces_tell_of_every_move() {
     for (name, schedule) in machine::small_schedules().into_iter().step_by(7) {
-        let table = csv::to_string(&schedule);
+        let mut table = Vec::new();
+        csv::write(&mut table, &schedule, &Choice::default()).unwrap();
+        let table = String::from_utf8(table).unwrap();
         assert_eq!(table.lines().count(), 1 + schedule.schedule.move_count(), "{name}");
         let columns: BTreeSet<usize> = table.lines().map(|line| line.split(',').count()).collect();
         assert_eq!(columns, BTreeSet::from([7]), "{name}");

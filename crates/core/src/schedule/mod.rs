@@ -6,6 +6,7 @@
 
 mod builder;
 mod compact;
+mod slot;
 mod solution;
 mod statistics;
 mod translation;
@@ -16,9 +17,10 @@ use crate::collective::ChunkId;
 use crate::topology::{Direction, RankId};
 
 pub use builder::ScheduleBuilder;
-pub use compact::{CompactError, CompactSchedule, Slot, Source};
+pub use compact::{CompactError, CompactSchedule};
+pub use slot::{Choice, Slot, Source};
 pub use solution::{Origin, Solution};
-pub use statistics::{LinkLoads, Statistics, Timetable};
+pub use statistics::{LinkLoads, Statistics, StepTotals, Timetable};
 pub use translation::Translation;
 
 /// What happens to a chunk when it arrives.
@@ -86,12 +88,14 @@ impl Schedule {
 
     /// The steps in order.
     pub fn steps(&self) -> impl ExactSizeIterator<Item = Step<'_>> {
-        self.steps.iter().enumerate().map(|(index, step)| Step {
-            number: index as u32 + 1,
-            width: step.width,
-            transfers: &self.transfers[step.transfers.clone()],
-            first_transfer: step.transfers.start,
-        })
+        (1..self.steps.len() + 1).map(|number| self.step(number as u32))
+    }
+
+    /// A step by its number.
+    fn step(&self, number: u32) -> Step<'_> {
+        let StepRecord { width, transfers } = &self.steps[number as usize - 1];
+        let first_transfer = transfers.start;
+        Step { number, width: *width, transfers: &self.transfers[transfers.clone()], first_transfer }
     }
 
     /// The transfers of all steps, in order.

@@ -1,4 +1,4 @@
-use super::{LinkLoads, Op, Schedule, Statistics};
+use super::{Op, Schedule, Timetable};
 use crate::collective::{ChunkId, Collective, Kind};
 use crate::problem::Problem;
 use crate::topology::{LinkId, RankId, Topology};
@@ -31,9 +31,9 @@ fn loads_and_busy_shares_count_chunks() {
         builder.transfer_over(problem.topology(), link, Op::Copy, [ChunkId(1)]);
     }
     let schedule = builder.finish();
-    let loads = LinkLoads::new(&problem, &schedule);
+    let loads = schedule.loads(&problem);
     assert!(clockwise.iter().all(|&link| loads.get(1, link) == 1 && loads.total(link) == 1));
-    let busy = Statistics::new(&problem, &schedule).busy;
+    let busy = schedule.statistics(&problem).busy;
     let shares: Vec<_> =
         busy.iter().map(|(direction, share)| (direction.unwrap().to_string(), share.unwrap())).collect();
     assert_eq!(shares, [("x-".to_owned(), 0.0), ("x+".to_owned(), 0.5)]);

@@ -53,6 +53,11 @@ impl Translation {
         })
     }
 
+    /// The number of ranks, failed ones included.
+    pub fn rank_count(&self) -> u32 {
+        self.ranks
+    }
+
     /// The number of chunks that belong to each rank; those of rank 0 have the lowest numbers.
     pub fn chunks_of_rank(&self) -> u32 {
         if self.paired { self.ranks * self.unit } else { self.unit }

@@ -2,7 +2,7 @@
 
 use super::Line;
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{LinkLoads, Schedule, Step};
+use collsynth_core::schedule::{Schedule, Step, Timetable};
 use collsynth_core::topology::Topology;
 
 /// Bytes per second over a link of capacity 1.
@@ -86,7 +86,7 @@ fn most_transfers(topology: &Topology, step: Step<'_>) -> usize {
 /// Busy seconds of the slowest link of each step, summed, for chunks of one byte.
 fn busy_seconds(problem: &Problem, schedule: &Schedule, bandwidths: &[f64]) -> f64 {
     let topology = problem.topology();
-    let loads = LinkLoads::new(problem, schedule);
+    let loads = schedule.loads(problem);
     let step = |step: u32| {
         let busy = topology.live_links().map(|id| {
             let link = topology.link(id);

@@ -293,11 +293,6 @@ impl<'a> Repair<'a> {
             let remaining = self.slots.overfull();
             let width: u32 = self.slots.widths().iter().sum();
             let label = format!("{} steps, width {width}", self.hops.steps);
-                eprintln!(
-                    self.exceptions.len(),
-                    self.router.work() / 1000000
-                );
-            }
             control.report(Progress { planner: super::CompactPlan::PLANNER, attempt: &label, round, remaining });
             if remaining == 0 || control.stop().is_some() {
                 return;

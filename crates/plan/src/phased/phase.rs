@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use collsynth_core::certificate::Rational;
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{LinkLoads, Schedule};
+use collsynth_core::schedule::{Schedule, Timetable};
 
 /// A stretch of a schedule that its algorithm counts as one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Phase {
         schedule: &Schedule,
         lengths: impl IntoIterator<Item = (StatedPhase, usize)>,
     ) -> Vec<Self> {
-        let loads = LinkLoads::new(problem, schedule);
+        let loads = schedule.loads(problem);
         let topology = problem.topology();
         let mut begin = 0;
         let measured = lengths.into_iter().map(|(StatedPhase { name, startups }, length)| {

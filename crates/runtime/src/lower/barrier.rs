@@ -6,11 +6,10 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::ops::{Draft, Link, channels};
+use super::ops::{Draft, Link};
 use super::target::LowerError;
 use collsynth_core::problem::Problem;
 use collsynth_core::program::{Barriers, Slot};
-use collsynth_core::schedule::Schedule;
 use collsynth_core::topology::{LinkId, RankId, Topology};
 
 pub(super) struct Barrier {
@@ -23,11 +22,12 @@ pub(super) struct Barrier {
 }
 
 impl Barrier {
-    pub(super) fn new(problem: &Problem, schedule: &Schedule, kind: Barriers) -> Result<Self, LowerError> {
+    /// A barrier for a schedule that uses these links.
+    pub(super) fn new(problem: &Problem, used: &BTreeSet<Link>, kind: Barriers) -> Result<Self, LowerError> {
         let topology = problem.topology();
         let (up, down) = match kind {
             Barriers::None => (Vec::new(), Vec::new()),
-            Barriers::Neighbor => (neighbors(topology, schedule)?, Vec::new()),
+            Barriers::Neighbor => (neighbors(topology, used)?, Vec::new()),
             Barriers::Global => {
                 let mut up = tree(topology, false).ok_or(LowerError::NotConnected)?;
                 up.reverse();
@@ -70,21 +70,26 @@ impl Barrier {
 
 fn send_token(draft: &mut Draft, (from, to, via): Link) {
     let channel = draft.channel(from, to, via);
+    if !draft.concerns(channel) {
+        return;
+    }
     draft.sender_follows(channel);
     draft.send(from, channel, Slot::input(0), 0);
 }
 
 fn receive_token(draft: &mut Draft, (from, to, via): Link) {
     let channel = draft.channel(from, to, via);
+    if !draft.concerns(channel) {
+        return;
+    }
     draft.receive(to, channel, None, Slot::input(0), 0);
     draft.local_follows(channel);
 }
 
-/// The links that the schedule uses, and those in reverse.
-fn neighbors(topology: &Topology, schedule: &Schedule) -> Result<Vec<Link>, LowerError> {
-    let used = channels(schedule);
+/// The links that are used, and those in reverse.
+fn neighbors(topology: &Topology, used: &BTreeSet<Link>) -> Result<Vec<Link>, LowerError> {
     let mut both: BTreeSet<Link> = used.clone();
-    for &(from, to, _) in &used {
+    for &(from, to, _) in used {
         if both.range((to, from, None)..).next().is_none_or(|&(a, b, _)| (a, b) != (to, from)) {
             let back = topology.links_between(to, from).find(|&id| topology.link(id).alive);
             both.insert(named(topology, back.ok_or(LowerError::OneWay { from, to })?));

@@ -10,7 +10,10 @@
 //!
 //! The chunks of a transfer are sorted by their place at the sender, and slots that are consecutive at both ends share
 //! a packet. A chunk that a rank needs is received in place; one that only passes through has scratch from its arrival
-//! until it is sent on for the last time.
+//! until it is sent on for the last time. The chunks of a transfer take scratch in ascending order.
+//!
+//! So where a rank keeps chunks follows from its own transfers alone, and its program from these and where the ranks it
+//! is joined to keep chunks, hence from their transfers: [`lower_rank`] lowers no others.
 //!
 //! The order of the schedule (all sends of a step, then all its receives) is one interleaving of the program: where two
 //! operations of different workers touch a slot, the later one in that order waits for the earlier one. With as many
@@ -23,22 +26,24 @@
 
 mod barrier;
 mod lifetimes;
+mod nearby;
 mod ops;
 mod scratch;
 mod target;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::program::{Buffer, Layout, Program, Slot};
-use collsynth_core::schedule::{Op, Schedule, Solution, Transfer};
+use collsynth_core::schedule::{Op, Origin, Schedule, Solution, Timetable, Transfer};
 use collsynth_core::topology::RankId;
 use collsynth_verify::verify::Verified;
 
 use barrier::Barrier;
 use lifetimes::Lifetimes;
-use ops::{Draft, channels};
+use nearby::{nearby, used};
+use ops::{Draft, Link};
 use scratch::Scratch;
 
 pub use target::{LowerError, Target};
@@ -50,12 +55,49 @@ pub use target::{LowerError, Target};
 /// A [`LowerError`] if the target cannot be met. With few slots, the program may get stuck, which the audit reports.
 pub fn lower(solution: &Verified<Solution>, target: &Target) -> Result<Program, LowerError> {
     let (problem, schedule) = (&solution.problem, &solution.schedule);
+    lowered(problem, schedule, used(schedule), &solution.origin, target, None)
+}
+
+/// What [`lower`] makes of a schedule, in either form, for one rank: the others have no operations, and of
+/// the channels only those of the rank have slots and transfers.
+///
+/// Time and memory for the transfers of the rank and of the ranks it is joined to, and to number the channels,
+/// O(transfers) of the schedule without their chunks; with barriers of all ranks, O(links * steps) time.
+///
+/// # Errors
+///
+/// As [`lower`].
+///
+/// # Panics
+///
+/// If the rank is out of range.
+pub fn lower_rank<S: Timetable>(
+    solution: &Verified<Solution<S>>,
+    rank: RankId,
+    target: &Target,
+) -> Result<Program, LowerError> {
+    let (problem, schedule) = (&solution.problem, &solution.schedule);
+    assert!(rank.index() < problem.topology().rank_count(), "rank {rank} is out of range");
+    lowered(problem, &nearby(schedule, rank), used(schedule), &solution.origin, target, Some(rank))
+}
+
+/// Lowers a schedule with channels on these links, or the program of one rank.
+fn lowered(
+    problem: &Problem,
+    schedule: &Schedule,
+    links: BTreeSet<Link>,
+    origin: &Option<Origin>,
+    target: &Target,
+    only: Option<RankId>,
+) -> Result<Program, LowerError> {
     let kind = &problem.collective().kind;
     if target.in_place && (!Layout::has_in_place(kind) || kind.name() == "all_to_all") {
         return Err(LowerError::NotInPlace { kind: kind.name() });
     }
-    let barrier = Barrier::new(problem, schedule, target.barriers)?;
-    let mut lowering = Lowering::new(problem, schedule, *target, &barrier);
+    let barrier = Barrier::new(problem, &links, target.barriers)?;
+    let mut channels = links;
+    channels.extend(barrier.channels());
+    let mut lowering = Lowering::new(problem, schedule, *target, &channels, only);
     lowering.own_chunks();
     for step in schedule.steps() {
         lowering.step(step.transfers);
@@ -64,13 +106,15 @@ pub fn lower(solution: &Verified<Solution>, target: &Target) -> Result<Program, 
         }
     }
     let scratch = lowering.scratch.iter().map(|scratch| scratch.peak).collect();
-    Ok(lowering.draft.finish(problem, target, scratch, solution.origin.clone()))
+    Ok(lowering.draft.finish(problem, target, scratch, origin.clone()))
 }
 
 struct Lowering<'a> {
     problem: &'a Problem,
     schedule: &'a Schedule,
     target: Target,
+    /// The rank to lower, if not all are.
+    only: Option<RankId>,
     layouts: Vec<Layout<'a>>,
     lifetimes: Lifetimes,
     /// Where each rank has a chunk that has moved; the others are where they began.
@@ -95,18 +139,23 @@ struct Carried {
 }
 
 impl<'a> Lowering<'a> {
-    fn new(problem: &'a Problem, schedule: &'a Schedule, target: Target, barrier: &Barrier) -> Self {
+    fn new(
+        problem: &'a Problem,
+        schedule: &'a Schedule,
+        target: Target,
+        channels: &BTreeSet<Link>,
+        only: Option<RankId>,
+    ) -> Self {
         let ranks = || (0..problem.topology().rank_count() as u32).map(RankId);
         // The size of scratch is known only at the end.
         let layouts: Vec<Layout<'_>> =
             ranks().map(|rank| Layout::of_program(problem, target.in_place, rank, 0)).collect();
-        let mut channels = channels(schedule);
-        channels.extend(barrier.channels());
         Self {
             problem,
             schedule,
             target,
-            draft: Draft::new(&channels, &layouts),
+            only,
+            draft: Draft::new(channels, &layouts, only),
             layouts,
             lifetimes: Lifetimes::new(problem, schedule),
             places: HashMap::new(),
@@ -119,14 +168,21 @@ impl<'a> Lowering<'a> {
     /// Copies to the output the chunks that a rank has, needs and never receives.
     fn own_chunks(&mut self) {
         for chunk in (0..self.problem.chunk_count()).map(ChunkId) {
-            let rule = self.problem.rule(chunk);
-            for rank in self.problem.holders(rule.after) {
-                let layout = &self.layouts[rank.index()];
-                let (Some(src), Some(dst)) = (layout.before(chunk), layout.after(chunk)) else { continue };
-                if layout.place(src) != layout.place(dst) && !self.lifetimes.arrives.contains(&(rank, chunk)) {
-                    self.draft.copy(rank, src, dst);
+            match self.only {
+                Some(rank) => self.own_chunk(rank, chunk),
+                None => {
+                    let rule = self.problem.rule(chunk);
+                    self.problem.holders(rule.after).for_each(|rank| self.own_chunk(rank, chunk));
                 }
             }
+        }
+    }
+
+    fn own_chunk(&mut self, rank: RankId, chunk: ChunkId) {
+        let layout = &self.layouts[rank.index()];
+        let (Some(src), Some(dst)) = (layout.before(chunk), layout.after(chunk)) else { return };
+        if layout.place(src) != layout.place(dst) && !self.lifetimes.arrives.contains(&(rank, chunk)) {
+            self.draft.copy(rank, src, dst);
         }
     }
 
@@ -141,15 +197,19 @@ impl<'a> Lowering<'a> {
             };
             let mut list: Vec<Carried> = chunks.iter().zip(self.moves..).map(one).collect();
             self.moves += list.len();
-            list.sort_by_key(|one| (self.layouts[transfer.from.index()].place(one.src), one.chunk));
+            list.sort_by_key(|one| one.chunk);
             carried.push(list);
         }
         for (transfer, list) in transfers.iter().zip(&mut carried) {
             self.destinations(transfer, list);
+            list.sort_by_key(|one| (self.layouts[transfer.from.index()].place(one.src), one.chunk));
         }
         let mut packets = Vec::new();
         for (transfer, list) in transfers.iter().zip(&carried) {
             let channel = self.draft.channel(transfer.from, transfer.to, transfer.via);
+            if !self.draft.concerns(channel) {
+                continue;
+            }
             self.draft.end_transfer(channel, runs(list).count() as u32);
             for run in runs(list) {
                 let (head, count) = (run[0], run.len() as u32);

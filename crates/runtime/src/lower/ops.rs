@@ -5,15 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::target::Target;
 use collsynth_core::problem::Problem;
 use collsynth_core::program::{Barriers, Channel, Layout, Operation, Program, ProgramBuilder, Slot};
-use collsynth_core::schedule::{Origin, Schedule};
+use collsynth_core::schedule::Origin;
 use collsynth_core::topology::{Direction, RankId};
 
 pub(super) type Link = (RankId, RankId, Option<Direction>);
-
-/// The links that a schedule uses.
-pub(super) fn channels(schedule: &Schedule) -> BTreeSet<Link> {
-    schedule.transfers().iter().map(|transfer| (transfer.from, transfer.to, transfer.via)).collect()
-}
 
 /// The worker of every rank that has no channel.
 const LOCAL: u32 = 0;
@@ -29,6 +24,8 @@ pub(super) struct Draft {
     /// For each channel, the packets of each transfer.
     transfers: Vec<Vec<u32>>,
     ranks: Vec<Rank>,
+    /// The rank whose operations alone are kept, if not all are.
+    only: Option<RankId>,
 }
 
 struct Rank {
@@ -52,7 +49,7 @@ struct Touched {
 
 impl Draft {
     /// Each rank has first the local worker, then those that send, then those that receive.
-    pub(super) fn new(links: &BTreeSet<Link>, layouts: &[Layout<'_>]) -> Self {
+    pub(super) fn new(links: &BTreeSet<Link>, layouts: &[Layout<'_>], only: Option<RankId>) -> Self {
         let links: Vec<Link> = links.iter().copied().collect();
         let mut counts = vec![LOCAL + 1; layouts.len()];
         let mut take = |rank: RankId| {
@@ -61,13 +58,16 @@ impl Draft {
         };
         let senders: Vec<u32> = links.iter().map(|&(from, ..)| take(from)).collect();
         let receivers: Vec<u32> = links.iter().map(|&(_, to, _)| take(to)).collect();
-        let rank = |(layout, &workers): (&Layout<'_>, &u32)| Rank {
-            workers: vec![Vec::new(); workers as usize],
-            known: vec![vec![0; workers as usize]; workers as usize],
-            touched: Vec::new(),
-            first_places: layout.first_places(),
+        let rank = |((number, layout), &workers): ((u32, &Layout<'_>), &u32)| {
+            let workers = if only.is_none_or(|only| only.0 == number) { workers as usize } else { 0 };
+            Rank {
+                workers: vec![Vec::new(); workers],
+                known: vec![vec![0; workers]; workers],
+                touched: Vec::new(),
+                first_places: layout.first_places(),
+            }
         };
-        let ranks = layouts.iter().zip(&counts).map(rank).collect();
+        let ranks = (0..).zip(layouts).zip(&counts).map(rank).collect();
         Self {
             numbers: links.iter().copied().zip(0..).collect(),
             ends: senders.into_iter().zip(receivers).collect(),
@@ -75,12 +75,24 @@ impl Draft {
             transfers: vec![Vec::new(); links.len()],
             links,
             ranks,
+            only,
         }
     }
 
     /// The channel of a link, which must be one of those given to [`Draft::new`].
     pub(super) fn channel(&self, from: RankId, to: RankId, via: Option<Direction>) -> u32 {
         self.numbers[&(from, to, via)]
+    }
+
+    /// Are the rank's operations kept?
+    fn keeps(&self, rank: RankId) -> bool {
+        self.only.is_none_or(|only| only == rank)
+    }
+
+    /// Does the channel begin or end at a rank whose operations are kept?
+    pub(super) fn concerns(&self, channel: u32) -> bool {
+        let (from, to, _) = self.links[channel as usize];
+        self.keeps(from) || self.keeps(to)
     }
 
     pub(super) fn copy(&mut self, rank: RankId, src: Slot, dst: Slot) {
@@ -101,7 +113,7 @@ impl Draft {
         *now += 1;
         *most = (*most).max(*now);
         let worker = self.ends[channel as usize].0;
-        self.ranks[rank.index()].add(worker, Operation::Send { channel, src, count });
+        self.add(rank, worker, Operation::Send { channel, src, count });
     }
 
     /// Records a channel's last `packets` packets as one transfer.
@@ -115,7 +127,13 @@ impl Draft {
         self.in_flight[channel as usize].0 -= 1;
         let dst = (count > 0).then_some(dst);
         let worker = self.ends[channel as usize].1;
-        self.ranks[rank.index()].add(worker, Operation::Receive { channel, add, dst, forward: None, count });
+        self.add(rank, worker, Operation::Receive { channel, add, dst, forward: None, count });
+    }
+
+    fn add(&mut self, rank: RankId, worker: u32, operation: Operation) {
+        if self.keeps(rank) {
+            self.ranks[rank.index()].add(worker, operation);
+        }
     }
 
     /// The local worker of a rank waits for all operations of the rank so far.
@@ -127,13 +145,17 @@ impl Draft {
     /// A channel's sender waits for all operations of the local worker so far.
     pub(super) fn sender_follows(&mut self, channel: u32) {
         let (from, ..) = self.links[channel as usize];
-        self.ranks[from.index()].catch_up(self.ends[channel as usize].0, LOCAL);
+        if self.keeps(from) {
+            self.ranks[from.index()].catch_up(self.ends[channel as usize].0, LOCAL);
+        }
     }
 
     /// The local worker waits for all operations of a channel's receiver so far.
     pub(super) fn local_follows(&mut self, channel: u32) {
         let (_, to, _) = self.links[channel as usize];
-        self.ranks[to.index()].catch_up(LOCAL, self.ends[channel as usize].1);
+        if self.keeps(to) {
+            self.ranks[to.index()].catch_up(LOCAL, self.ends[channel as usize].1);
+        }
     }
 
     pub(super) fn links(&self) -> impl Iterator<Item = (u32, Link)> + use<> {
@@ -151,8 +173,8 @@ impl Draft {
         for (&(from, to, via), &(_, most)) in self.links.iter().zip(&self.in_flight) {
             builder.channel(Channel { from, to, via, slots: target.slots.unwrap_or(most.max(1)) });
         }
-        for (rank, scratch) in self.ranks.into_iter().zip(scratch) {
-            builder.rank(scratch);
+        for ((number, rank), scratch) in (0..).map(RankId).zip(self.ranks).zip(scratch) {
+            builder.rank(if self.only.is_none_or(|only| only == number) { scratch } else { 0 });
             for worker in rank.workers {
                 builder.worker();
                 for operation in worker {

@@ -8,7 +8,8 @@ use crate::limits::FILE;
 #[test]
 fn reading_stops_at_the_limit() {
     let folder = tempfile::tempdir().unwrap();
-    let packed = pack(&[b' '; 1000]).unwrap();
+    let mut packed = Vec::new();
+    pack(&mut packed, |out| out.write_all(&[b' '; 1000])).unwrap();
     let twice = [&packed[..], &packed[..]].concat();
     for (name, bytes, size) in
         [("plain.json", &[b' '; 1000][..], 1000), ("a.gz", &packed, 1000), ("b.gz", &twice, 2000)]

@@ -1,7 +1,7 @@
 //! Writing files atomically.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::{Compression, GzBuilder};
@@ -16,13 +16,22 @@ use super::{FileError, is_gz, is_standard};
 ///
 /// [`FileError::Write`]; the file is then unchanged.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    write_streamed(path, |out| out.write_all(bytes))
+}
+
+/// As [`write_atomic`], with content that is made while it is written.
+///
+/// # Errors
+///
+/// [`FileError::Write`], also if `content` fails; the file is then unchanged.
+pub fn write_streamed(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), FileError> {
     let written = if is_standard(path) {
-        let mut output = io::stdout().lock();
-        unless_closed(output.write_all(bytes).and_then(|()| output.flush()))
+        let mut output = BufWriter::new(io::stdout().lock());
+        unless_closed(content(&mut output).and_then(|()| output.flush()))
     } else if is_gz(path) {
-        pack(bytes).and_then(|packed| replace(path, &packed))
+        Beside::write(path, |out| pack(out, content)).and_then(Beside::put)
     } else {
-        replace(path, bytes)
+        Beside::write(path, content).and_then(Beside::put)
     };
     written.map_err(|source| FileError::Write { path: path.to_owned(), source })
 }
@@ -44,7 +53,7 @@ pub fn write_all_atomic(files: impl IntoIterator<Item = (PathBuf, Vec<u8>)>) -> 
     let error = |path: &Path, source| FileError::Write { path: path.to_owned(), source };
     let mut ready = Vec::new();
     for (path, bytes) in files {
-        let beside = Beside::write(&path, &bytes).map_err(|source| error(&path, source))?;
+        let beside = Beside::write(&path, |out| out.write_all(&bytes)).map_err(|source| error(&path, source))?;
         ready.push((path, beside));
     }
     ready.into_iter().try_for_each(|(path, beside)| beside.put().map_err(|source| error(&path, source)))
@@ -53,15 +62,12 @@ pub fn write_all_atomic(files: impl IntoIterator<Item = (PathBuf, Vec<u8>)>) -> 
 /// In a gzip header: the system that wrote the file is unknown.
 const SYSTEM_UNKNOWN: u8 = 255;
 
-pub(super) fn pack(bytes: &[u8]) -> io::Result<Vec<u8>> {
+/// Packs content.
+pub(super) fn pack(out: &mut dyn Write, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let header = GzBuilder::new().mtime(0).operating_system(SYSTEM_UNKNOWN);
-    let mut encoder = header.write(Vec::new(), Compression::fast());
-    encoder.write_all(bytes)?;
-    encoder.finish()
-}
-
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    Beside::write(path, bytes)?.put()
+    let mut encoder = header.write(out, Compression::fast());
+    content(&mut encoder)?;
+    encoder.finish().map(|_| ())
 }
 
 /// A file that is written but not yet in place.
@@ -78,16 +84,20 @@ enum Written {
 }
 
 impl Beside {
-    fn write(path: &Path, bytes: &[u8]) -> io::Result<Self> {
+    fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let before = fs::metadata(&target).ok();
         if before.as_ref().is_some_and(|metadata| !metadata.is_file()) {
-            unless_closed(fs::write(&target, bytes))?;
+            let mut out = BufWriter::new(fs::File::create(&target)?);
+            unless_closed(content(&mut out).and_then(|()| out.flush()))?;
             return Ok(Self { target, file: Written::Directly });
         }
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut beside = new_file(folder)?;
-        beside.write_all(bytes)?;
+        let beside = new_file(folder)?;
+        let mut out = BufWriter::new(beside.as_file());
+        content(&mut out)?;
+        out.flush()?;
+        drop(out);
         if let Some(metadata) = before {
             fs::set_permissions(beside.path(), metadata.permissions())?;
         }

@@ -24,9 +24,11 @@ pub use error::ParseError;
 pub use locate::{PathItem, locate};
 #[cfg(feature = "schema")]
 pub use program::program_schema;
-pub use program::{PROGRAM_FORMAT, is_program, parse_program, parse_program_within, program_to_string};
+pub use program::{
+    PROGRAM_FORMAT, is_program, parse_program, parse_program_within, program_to_string, rank_program_to_string,
+};
 pub use read::{
-    Stated, parse_solution, parse_solution_within, parse_stated_within, parse_topology, parse_topology_within,
+    Stated, TooLarge, parse_solution, parse_solution_within, parse_stated_within, parse_topology, parse_topology_within,
 };
 #[cfg(feature = "schema")]
 pub use schema::{schedule_schema, topology_schema};

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::Value;
+use thiserror::Error;
 
 use super::FORMAT;
 use super::FormatCode;
@@ -30,6 +31,41 @@ pub enum Stated {
     Compact(Box<Solution<CompactSchedule>>),
 }
 
+/// Expanded, a schedule in the compact form takes too much memory.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("expanded, this schedule takes {needed} MiB, more than the {most} MiB allowed: {MEMORY_WORD} allows more")]
+pub struct TooLarge {
+    needed: u64,
+    most: u64,
+}
+
+impl Stated {
+    /// The problem to solve.
+    pub fn problem(&self) -> &Problem {
+        match self {
+            Self::Explicit(solution) => &solution.problem,
+            Self::Compact(solution) => &solution.problem,
+        }
+    }
+
+    /// The same with every move stated.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLarge`] if that takes more than these limits allow.
+    pub fn expanded(self, limits: &Limits) -> Result<Solution, TooLarge> {
+        let Solution { problem, schedule, bounds, origin } = match self {
+            Self::Explicit(solution) => return Ok(*solution),
+            Self::Compact(solution) => *solution,
+        };
+        let (needed, most) = (schedule.expanded_bytes(), limits.expanded());
+        if needed > most {
+            return Err(TooLarge { needed: needed.div_ceil(1 << 20), most: most >> 20 });
+        }
+        Ok(Solution { problem, schedule: schedule.expand(), bounds, origin })
+    }
+}
+
 /// Reads a schedule file; what is in the compact form is expanded.
 ///
 /// Ranks out of range in transfers, missing links, and chunks sent by ranks that do not hold them are left to the
@@ -49,12 +85,8 @@ pub fn parse_solution(text: &str) -> Result<Solution, ParseError> {
 ///
 /// As [`parse_solution`].
 pub fn parse_solution_within(text: &str, limits: &Limits) -> Result<Solution, ParseError> {
-    match parse_stated_within(text, limits)? {
-        Stated::Explicit(solution) => Ok(*solution),
-        Stated::Compact(solution) => {
-            expanded(*solution, limits).map_err(|fault| fault.at("exceptions").into_error(text))
-        }
-    }
+    let solution = parse_stated_within(text, limits)?.expanded(limits);
+    solution.map_err(|error| Fault::new(FormatCode::F010, error).at("exceptions").into_error(text))
 }
 
 /// Reads a schedule file in the form in which it is.
@@ -66,20 +98,6 @@ pub fn parse_stated_within(text: &str, limits: &Limits) -> Result<Stated, ParseE
     let file: Object<ScheduleFile> = serde_json::from_str(text)
         .map_err(|error| format_fault(text).unwrap_or_else(|| ParseError::of_text(error, text)))?;
     stated(file.0, limits.room(text)).map_err(|fault| fault.into_error(text))
-}
-
-/// The same solution with every move stated.
-fn expanded(solution: Solution<CompactSchedule>, limits: &Limits) -> Result<Solution, Fault> {
-    let Solution { problem, schedule, bounds, origin } = solution;
-    let ranks = problem.machine().rank_count();
-    let room = limits.expanded();
-    if schedule.expanded_bytes(ranks) > room {
-        let most = room >> 20;
-        let message = format!("expanded, this schedule takes more than {most} MiB: {MEMORY_WORD} allows more");
-        return Err(Fault::new(FormatCode::F010, message));
-    }
-    let schedule = schedule.expand(ranks);
-    Ok(Solution { problem, schedule, bounds, origin })
 }
 
 /// Reads a topology file. The result is in normal form: defaults filled in, failures sorted.

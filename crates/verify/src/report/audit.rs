@@ -11,7 +11,8 @@ use super::table::Table;
 use crate::audit::{AuditReport, ProgramViolation};
 use crate::json::{PathItem, locate};
 use crate::shown::shown;
-use collsynth_core::program::{Operation, Program};
+use collsynth_core::program::{Channel, Operation, Program};
+use collsynth_core::topology::RankId;
 
 /// A program that was read and judged.
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +91,15 @@ pub fn headline(program: &Program) -> String {
 
 /// The figures in lines for people.
 pub fn table(program: &Program) -> Table {
+    table_of(program, program.channels.iter())
+}
+
+/// The figures of a program in which only one rank has operations, in lines for people.
+pub fn rank_table(program: &Program, rank: RankId) -> Table {
+    table_of(program, program.channels.iter().filter(|channel| rank == channel.from || rank == channel.to))
+}
+
+fn table_of<'a>(program: &Program, channels: impl Iterator<Item = &'a Channel>) -> Table {
     let Figures { workers, operations, packets, slots, waits, tokens, peak_scratch, channel_slots } = figures(program);
     let mut table = Table::new(&[]);
     let shared = if program.contention_free { "no link is shared" } else { "links may be shared" };
@@ -98,7 +108,7 @@ pub fn table(program: &Program) -> Table {
         ("operations", format!("{operations} ({waits} of them waits)")),
         ("packets", format!("{packets} of {}, {}", count(slots as usize, "slot"), count(tokens, "token"))),
         ("scratch", format!("{} at most at a rank", count(peak_scratch as usize, "slot"))),
-        ("channels", format!("{} of at most {}", program.channels.len(), count(channel_slots as usize, "slot"))),
+        ("channels", format!("{} of at most {}", channels.count(), count(channel_slots as usize, "slot"))),
         ("barriers", format!("{}: {shared}", program.barriers.name())),
     ] {
         table.row([name.to_owned(), text]);

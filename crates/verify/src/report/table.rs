@@ -58,19 +58,25 @@ impl Table {
     }
 }
 
-impl fmt::Display for Table {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Table {
+    /// The lines, each as wide as all columns and with a gap at its end, so that more may follow.
+    pub fn lines(&self) -> impl Iterator<Item = String> + '_ {
         let columns = self.rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
         let width = |column: usize| self.rows.iter().filter_map(|row| row.width(column)).max().unwrap_or(0);
         let widths: Vec<usize> = (0..columns).map(width).collect();
-        for row in &self.rows {
+        self.rows.iter().map(move |row| {
             let mut line = " ".repeat(self.indent);
             for (cell, width) in row.cells.iter().zip(&widths) {
                 line.push_str(&format!("{cell:width$}{GAP}"));
             }
-            writeln!(f, "{}", line.trim_end())?;
-        }
-        Ok(())
+            line
+        })
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.lines().try_for_each(|line| writeln!(f, "{}", line.trim_end()))
     }
 }
 

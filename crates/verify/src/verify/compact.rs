@@ -64,7 +64,7 @@ fn split(problem: &Problem, compact: &CompactSchedule, memory: u64) -> (Part, Sc
             is_executed.insert(translation.chunk(chunk, by));
         }
     }
-    compact.for_each_slot(ranks, |slot| {
+    compact.for_each_slot(|slot| {
         if !slot.sources.is_empty() && find_link(machine, &transfer(slot)).is_err() {
             for chunk in compact.chunks(slot) {
                 is_executed.insert(chunk);
@@ -82,15 +82,14 @@ fn split(problem: &Problem, compact: &CompactSchedule, memory: u64) -> (Part, Sc
     let mut executed = Vec::new();
     // A link's transfers follow each other; where there are several, all of them are judged.
     let mut held_back: Option<(Transfer, usize, u64)> = None;
-    compact.for_each_slot(ranks, |slot| {
+    compact.for_each_slot(|slot| {
         while begun < slot.step {
             builder.step(widths[begun as usize]);
             (begun, number, last, held_back) = (begun + 1, 0, None, None);
         }
         executed.clear();
-        executed.extend_from_slice(slot.own);
-        let mut carried =
-            (slot.own.len() + slot.sources.iter().map(|source| source.chunks.len()).sum::<usize>()) as u64;
+        executed.extend_from_slice(&slot.own);
+        let mut carried = slot.stated() as u64;
         while let Some(one) = apart.next_if(|one| one.is_of(slot)) {
             match compact.is_exception(one.chunk) {
                 true => carried -= 1,

@@ -8,7 +8,7 @@ mod projection;
 use std::fmt::Write;
 
 use collsynth_core::collective::ChunkId;
-use collsynth_core::schedule::{LinkLoads, Schedule, Solution};
+use collsynth_core::schedule::{Schedule, Solution, Timetable};
 use collsynth_core::topology::{LinkId, Topology};
 use collsynth_verify::report::machine::describe;
 use collsynth_verify::report::overview::headline;
@@ -90,7 +90,7 @@ pub fn svg(solution: &Solution, subject: &Subject) -> String {
 /// The shares of the links' room that are used.
 fn shares(solution: &Solution, subject: &Subject) -> Vec<f64> {
     let topology = solution.problem.topology();
-    let loads = LinkLoads::new(&solution.problem, &solution.schedule);
+    let loads = solution.schedule.loads(&solution.problem);
     let used = |steps: &mut dyn Iterator<Item = (u32, u32)>, link: LinkId| {
         let (load, width) =
             steps.fold((0, 0), |(load, sum), (step, width)| (load + loads.get(step, link), sum + u64::from(width)));

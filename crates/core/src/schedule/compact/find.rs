@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{CompactSchedule, Way};
+use super::CompactSchedule;
 use crate::collective::{ChunkId, ChunkSet};
 use crate::problem::Problem;
+use crate::schedule::slot::Way;
 use crate::schedule::{Schedule, Translation};
 use crate::topology::RankId;
 

@@ -14,16 +14,14 @@
 //! operation that occur, sorted so, with its chunks ascending.
 
 mod find;
-mod measure;
-
-use std::collections::BTreeMap;
+mod slots;
 
 use thiserror::Error;
 
-use super::{Op, Schedule, ScheduleBuilder, Translation};
+use super::{Choice, Schedule, Timetable, Translation};
 use crate::collective::{ChunkId, ChunkSet};
 use crate::problem::Problem;
-use crate::topology::{Direction, RankId};
+use crate::topology::RankId;
 
 /// More chunk moves, or transfers, than any expanded schedule may have.
 const MOST_MOVES: u64 = 1 << 32;
@@ -61,37 +59,6 @@ pub enum CompactError {
     #[error("expanded, the schedule has more than {MOST_MOVES} moves or transfers")]
     TooManyMoves,
 }
-
-/// One transfer of the expanded schedule, by where its chunks come from.
-#[derive(Clone, Copy, Debug)]
-pub struct Slot<'a> {
-    /// The step, from 1.
-    pub step: u32,
-    /// The sender.
-    pub from: RankId,
-    /// The receiver.
-    pub to: RankId,
-    /// The direction, where stated.
-    pub via: Option<Direction>,
-    /// What happens on arrival.
-    pub op: Op,
-    /// What the pattern sends here, exceptions included.
-    pub sources: &'a [Source<'a>],
-    /// What the moves of exceptions send here.
-    pub own: &'a [ChunkId],
-}
-
-/// Chunks of rank 0 that the pattern sends in a direction.
-#[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
-    /// Their sender.
-    pub from: RankId,
-    /// The chunks.
-    pub chunks: &'a [ChunkId],
-}
-
-/// Receiver, direction and operation; of the pattern's transfers, the receiver as seen from the sender.
-type Way = (RankId, Option<Direction>, Op);
 
 impl CompactSchedule {
     /// A schedule for a problem. The pattern moves chunks of rank 0, as if no link or rank had failed; `own` moves only
@@ -161,95 +128,28 @@ impl CompactSchedule {
         &self.translation
     }
 
-    /// Visits the transfers of the expanded schedule in order, with those that have no chunk left but exceptions of the
-    /// pattern. O(transfers), without the chunks.
-    pub fn for_each_slot(&self, ranks: usize, mut visit: impl FnMut(&Slot<'_>)) {
-        for (step, own) in self.pattern.steps().zip(self.own.steps()) {
-            let mut ways: BTreeMap<Way, Vec<Source<'_>>> = BTreeMap::new();
-            for transfer in step.transfers {
-                let towards = self.translation.between(transfer.from, transfer.to);
-                let source = Source { from: transfer.from, chunks: self.pattern.chunks(transfer) };
-                ways.entry((towards, transfer.via, transfer.op)).or_default().push(source);
-            }
-            let ways: Vec<(Way, Vec<Source<'_>>)> = ways.into_iter().collect();
-            let mut moved: BTreeMap<(RankId, Way), Vec<ChunkId>> = BTreeMap::new();
-            for transfer in own.transfers {
-                let key = (transfer.from, (transfer.to, transfer.via, transfer.op));
-                moved.entry(key).or_default().extend_from_slice(self.own.chunks(transfer));
-            }
-            let mut moved = moved.into_iter().peekable();
-            let mut here: Vec<(Way, &[Source<'_>], Vec<ChunkId>)> = Vec::new();
-            for from in (0..ranks as u32).map(RankId) {
-                here.clear();
-                for ((towards, via, op), sources) in &ways {
-                    here.push(((self.translation.rank(*towards, from), *via, *op), sources, Vec::new()));
-                }
-                while let Some(((_, way), chunks)) = moved.next_if(|((sender, _), _)| *sender <= from) {
-                    match here.iter_mut().find(|(other, ..)| *other == way) {
-                        Some((.., own)) => *own = chunks,
-                        None => here.push((way, &[], chunks)),
-                    }
-                }
-                here.sort_by_key(|(way, ..)| *way);
-                for ((to, via, op), sources, own) in &here {
-                    visit(&Slot { step: step.number, from, to: *to, via: *via, op: *op, sources, own });
-                }
-            }
-            // Senders out of range come last.
-            for ((from, (to, via, op)), own) in moved {
-                visit(&Slot { step: step.number, from, to, via, op, sources: &[], own: &own });
-            }
-        }
-    }
-
-    /// The chunks of a slot, in no particular order.
-    pub fn chunks<'a>(&'a self, slot: &Slot<'a>) -> impl Iterator<Item = ChunkId> + 'a {
-        let from = slot.from;
-        let translated = slot.sources.iter().flat_map(move |source| {
-            let by = self.translation.between(source.from, from);
-            source.chunks.iter().map(move |&chunk| self.translation.chunk(chunk, by))
-        });
-        translated.filter(|&chunk| !self.is_exception(chunk)).chain(slot.own.iter().copied())
-    }
-
     /// The number of moves in the file, not of the expanded schedule.
     pub fn stated_moves(&self) -> usize {
         self.pattern.move_count() + self.own.move_count()
     }
 
     /// An upper bound on the bytes that the expanded schedule takes.
-    pub fn expanded_bytes(&self, ranks: usize) -> u64 {
+    pub fn expanded_bytes(&self) -> u64 {
         let bytes =
             |schedule: &Schedule| size_of::<ChunkId>() * schedule.move_count() + size_of_val(schedule.transfers());
-        bytes(&self.pattern) as u64 * ranks as u64 + bytes(&self.own) as u64
+        bytes(&self.pattern) as u64 * u64::from(self.translation.rank_count()) + bytes(&self.own) as u64
     }
 
     /// The expanded schedule. O(moves), and sorting the chunks of each transfer.
-    pub fn expand(&self, ranks: usize) -> Schedule {
+    pub fn expand(&self) -> Schedule {
         let mut builder = Schedule::builder();
-        self.expand_into(ranks, &mut builder);
+        for step in self.numbers() {
+            builder.step(self.width(step));
+            for slot in self.slots(step, &Choice::default()) {
+                builder.transfer(slot.from, slot.to, slot.via, slot.op, self.chunks_of(&slot).iter().copied());
+            }
+        }
         builder.finish()
-    }
-
-    fn expand_into(&self, ranks: usize, builder: &mut ScheduleBuilder) {
-        let widths: Vec<u32> = self.pattern.widths().collect();
-        let mut begun = 0;
-        let mut chunks = Vec::new();
-        self.for_each_slot(ranks, |slot| {
-            while begun < slot.step {
-                builder.step(widths[begun as usize]);
-                begun += 1;
-            }
-            chunks.clear();
-            chunks.extend(self.chunks(slot));
-            chunks.sort_unstable();
-            if !chunks.is_empty() {
-                builder.transfer(slot.from, slot.to, slot.via, slot.op, chunks.iter().copied());
-            }
-        });
-        widths[begun as usize..].iter().for_each(|&width| {
-            builder.step(width);
-        });
     }
 }
 
@@ -293,7 +193,7 @@ mod tests {
         let compact = CompactSchedule::find(&problem(), &explicit()).unwrap();
         assert_eq!(compact.exceptions(), [ChunkId(1), ChunkId(3)]);
         assert_eq!((compact.pattern().move_count(), compact.own().move_count()), (2, 4));
-        assert_eq!(compact.expand(3), explicit());
+        assert_eq!(compact.expand(), explicit());
         let same = CompactSchedule::new(
             &problem(),
             compact.pattern().clone(),

@@ -28,6 +28,10 @@ pub(super) struct ProgramFile {
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "NonZeroU32"))]
     pub ranks: Option<NonZeroU32>,
+    /// With it, the file is the program of this rank alone: its channels, and one entry in `programs`.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "u32"))]
+    pub rank: Option<u32>,
     /// What is to be done.
     pub collective: Object<CollectiveEntry>,
     /// The groups of ranks that carry it out, each for itself: disjoint lists of members. Left out: all ranks together.
@@ -45,7 +49,7 @@ pub(super) struct ProgramFile {
     pub contention_free: bool,
     /// The channels, numbered from 0 in this order.
     pub channels: Vec<Object<ChannelEntry>>,
-    /// One entry for each rank, in their order.
+    /// One entry for each rank, in their order; with `rank`, its entry alone.
     pub programs: Vec<Object<RankEntry>>,
     /// Where the program came from. For people; nothing depends on it.
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
@@ -85,6 +89,10 @@ pub(super) struct ChannelEntry {
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<NonZeroU32>"))]
     pub transfers: Option<Vec<NonZeroU32>>,
+    /// With `rank`: its number in the whole program, which both of its ends know it by.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "u32"))]
+    pub number: Option<u32>,
 }
 
 /// What one rank does.

@@ -9,7 +9,7 @@ mod write;
 pub use read::{is_program, parse_program, parse_program_within};
 #[cfg(feature = "schema")]
 pub use schema::program_schema;
-pub use write::program_to_string;
+pub use write::{program_to_string, rank_program_to_string};
 
 /// The value of `format` in rank program files.
 pub const PROGRAM_FORMAT: &str = "rank-program/1";

@@ -64,6 +64,13 @@ fn program(file: ProgramFile, room: u64) -> Result<Program, Fault> {
         let message = format!("`format` is \"{}\", but only \"{PROGRAM_FORMAT}\" is understood here", file.format);
         return Err(Fault::new(FormatCode::F004, message).at("format"));
     }
+    if let Some(rank) = file.rank {
+        let message = format!(
+            "this is the program of rank {rank} alone, as `synth lower --rank` writes it: only all ranks together can be \
+             judged, shown, run or exported"
+        );
+        return Err(Fault::new(FormatCode::F003, message).at("rank"));
+    }
     let has_links = file.topology.is_some();
     let topology = match (file.topology, file.ranks) {
         (Some(_), Some(_)) => {
@@ -90,9 +97,13 @@ fn program(file: ProgramFile, room: u64) -> Result<Program, Fault> {
     let mut builder = ProgramBuilder::new(problem, has_links, file.in_place);
     let mut transfers = Vec::new();
     for (number, Object(entry)) in file.channels.into_iter().enumerate() {
-        let ChannelEntry { from, to, via, slots, transfers: counts } = entry;
+        let ChannelEntry { from, to, via, slots, transfers: counts, number: in_whole } = entry;
         let via = via.map(|entry| entry.0);
         builder.channel(Channel { from: RankId(from), to: RankId(to), via, slots: slots.get() });
+        if in_whole.is_some() {
+            let fault = Fault::new(FormatCode::F002, "`number` belongs to the program of one `rank`").at("number");
+            return Err(fault.within(PathItem::Index(number)).at("channels"));
+        }
         if counts.as_ref().is_some_and(Vec::is_empty) {
             let message = "`transfers` is empty: count the packets of each transfer, or leave it out".to_owned();
             let fault = Fault::new(FormatCode::F003, message).at("transfers");

@@ -1,0 +1,90 @@
+//! Transfers one at a time, whatever the form of their schedule.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Op, Schedule, Transfer};
+use crate::collective::ChunkId;
+use crate::topology::{Direction, RankId};
+
+/// One transfer, by where its chunks come from; [`Timetable::chunks_of`](super::Timetable::chunks_of) names them.
+#[derive(Clone, Debug)]
+pub struct Slot<'a> {
+    /// The step, from 1.
+    pub step: u32,
+    /// The sender.
+    pub from: RankId,
+    /// The receiver.
+    pub to: RankId,
+    /// The direction, where stated.
+    pub via: Option<Direction>,
+    /// What happens on arrival.
+    pub op: Op,
+    /// What a pattern sends here, exceptions included.
+    pub sources: Arc<[Source<'a>]>,
+    /// What is stated to be sent from here to there.
+    pub own: Cow<'a, [ChunkId]>,
+}
+
+/// Chunks of rank 0 that a pattern sends in a direction.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// Their sender.
+    pub from: RankId,
+    /// The chunks.
+    pub chunks: &'a [ChunkId],
+}
+
+/// Receiver, direction and operation; of a pattern's transfers, the receiver as seen from the sender.
+pub(super) type Way = (RankId, Option<Direction>, Op);
+
+/// The sender, and where to.
+pub(super) type Key = (RankId, Way);
+
+/// Which transfers are wanted: those that meet every stated condition.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// From or to one of these ranks, which are ascending.
+    pub ranks: Option<Vec<RankId>>,
+    /// From the first rank to the second.
+    pub link: Option<(RankId, RankId)>,
+    /// With a chunk of this range of numbers.
+    pub chunks: Option<Range<u32>>,
+}
+
+impl<'a> Slot<'a> {
+    /// A transfer whose chunks are all stated.
+    pub(super) fn stating(schedule: &'a Schedule, step: u32, transfer: &Transfer, sources: Arc<[Source<'a>]>) -> Self {
+        let Transfer { from, to, via, op, .. } = *transfer;
+        Self { step, from, to, via, op, sources, own: Cow::Borrowed(schedule.chunks(transfer)) }
+    }
+
+    /// The link and the operation: transfers of a step are told apart by them.
+    pub(super) fn key(&self) -> Key {
+        (self.from, (self.to, self.via, self.op))
+    }
+
+    /// The number of its chunks, with those of the pattern that are exceptions.
+    pub fn stated(&self) -> usize {
+        self.own.len() + self.sources.iter().map(|source| source.chunks.len()).sum::<usize>()
+    }
+}
+
+impl Choice {
+    /// Are transfers from one rank to another wanted, as far as ranks decide?
+    pub fn joins(&self, from: RankId, to: RankId) -> bool {
+        let is_one = |ranks: &Vec<RankId>| [from, to].iter().any(|rank| ranks.binary_search(rank).is_ok());
+        self.ranks.as_ref().is_none_or(is_one) && self.link.is_none_or(|link| link == (from, to))
+    }
+
+    /// Is the chunk wanted?
+    pub fn has_chunk(&self, chunk: ChunkId) -> bool {
+        self.chunks.as_ref().is_none_or(|chunks| chunks.contains(&chunk.0))
+    }
+
+    /// Is any condition stated?
+    pub fn is_stated(&self) -> bool {
+        self.ranks.is_some() || self.link.is_some() || self.chunks.is_some()
+    }
+}
