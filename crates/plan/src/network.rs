@@ -1,5 +1,7 @@
 //! The live network in flat arrays, and the messages to be routed through it.
 
+use std::collections::BTreeSet;
+
 use collsynth_core::collective::{ChunkId, Holders};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{Distances, LinkId, RankId};
@@ -21,6 +23,8 @@ pub(crate) struct Network {
     out: ByRank,
     into: ByRank,
     pub distances: Distances,
+    /// Are ranks as far apart in both directions?
+    is_symmetric: bool,
 }
 
 /// Live links grouped by rank: `links[start[r]..start[r + 1]]` are those of rank `r`, ascending.
@@ -71,7 +75,9 @@ impl Network {
         let (from, to): (Vec<u32>, Vec<u32>) = ids.iter().map(|&id| joins(id)).unzip();
         let [out, into] = [&from, &to].map(|ends| ByRank::new(topology.rank_count(), ends));
         let capacity = ids.iter().map(|&id| topology.link(id).capacity).collect();
-        Self { ids, from, to, capacity, out, into, distances }
+        let [forth, back] = [(&from, &to), (&to, &from)]
+            .map(|(from, to)| -> BTreeSet<(u32, u32)> { from.iter().copied().zip(to.iter().copied()).collect() });
+        Self { ids, from, to, capacity, out, into, distances, is_symmetric: forth == back }
     }
 
     pub fn link_count(&self) -> usize {
@@ -102,6 +108,13 @@ impl Network {
 
     pub fn distance(&self, from: u32, to: u32) -> u32 {
         u32::from(self.distances.get(RankId(from), RankId(to)))
+    }
+
+    /// The distances from all ranks to one: from a row of the matrix where that can be, as its columns are far apart in
+    /// memory.
+    pub fn distance_to(&self, to: u32) -> impl Fn(u32) -> u32 + '_ {
+        let row = self.is_symmetric.then(|| self.distances.row(RankId(to)));
+        move |from| row.map_or_else(|| self.distance(from, to), |row| u32::from(row[from as usize]))
     }
 }
 

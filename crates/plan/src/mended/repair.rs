@@ -270,8 +270,8 @@ impl<'a> Repair<'a> {
     }
 
     /// Routes and reroutes until no slot is overfull, or time is up. Whenever patience ends, the step with the most
-    /// chunks too many becomes wider; also at once if every slot of some direction is full, so that what has to leave its
-    /// slots finds no other.
+    /// chunks too many becomes wider; also at once if all slots of some direction are full, so that what has to leave
+    /// one finds no other.
     fn run(&mut self, is_full: bool, control: &Control) {
         let problem = self.hops.problem;
         let is_needed = |message: &Message| {

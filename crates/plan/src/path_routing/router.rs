@@ -90,13 +90,14 @@ impl Router {
     /// Lists the ranks on paths of at most `limit` hops, the origin first, and the links among them.
     fn look_around(&mut self, network: &Network, message: Message, limit: u32) {
         let from_origin = network.distances.row(RankId(message.origin));
+        let distance_to_dest = network.distance_to(message.dest);
         self.nodes.clear();
         self.hops.clear();
         self.to_go.clear();
         self.arcs.clear();
         self.first_arc.clear();
         self.nodes.push(message.origin);
-        self.to_go.push(network.distance(message.origin, message.dest));
+        self.to_go.push(distance_to_dest(message.origin));
         self.place[message.origin as usize] = 1;
         let mut next = 0;
         while let Some(&rank) = self.nodes.get(next) {
@@ -106,7 +107,7 @@ impl Router {
             let links = if rank == message.dest { &[] } else { network.out(rank) };
             for &link in links {
                 let neighbor = network.to[link as usize];
-                let to_go = network.distance(neighbor, message.dest);
+                let to_go = distance_to_dest(neighbor);
                 if hops + 1 + to_go > limit || neighbor == message.origin {
                     continue;
                 }
