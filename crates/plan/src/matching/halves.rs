@@ -24,7 +24,7 @@ pub(super) enum Up {
     /// As they are spread, backward in time over the opposite of each live link.
     Mirrored { links: Vec<LinkId> },
     /// Spread from them backward in time over this network of reversed links.
-    Own(Network),
+    Own(Box<Network>),
 }
 
 /// Chunks and the ranks they spread from.
@@ -52,9 +52,9 @@ impl<'a> Halves<'a> {
             _ if !collects => Up::Never,
             Some(network) => match opposites(problem.topology(), network) {
                 Some(links) => Up::Mirrored { links },
-                None => Up::Own(Network::reversed(problem)),
+                None => Up::Own(Box::new(Network::reversed(problem))),
             },
-            None => Up::Own(Network::reversed(problem)),
+            None => Up::Own(Box::new(Network::reversed(problem))),
         };
         Self { problem, down, up, centers: Centers::new(problem.topology()) }
     }
@@ -66,7 +66,7 @@ impl<'a> Halves<'a> {
     }
 
     fn networks(&self) -> impl Iterator<Item = &Network> {
-        let up = if let Up::Own(network) = &self.up { Some(network) } else { None };
+        let up = if let Up::Own(network) = &self.up { Some(network.as_ref()) } else { None };
         self.down.iter().chain(up)
     }
 
