@@ -148,10 +148,10 @@ impl Planner for Trees {
         let refuse = |reason: &str| PlanError::NotApplicable { planner: self.name(), reason: reason.to_owned() };
         match rooted_chunks(problem) {
             Some(_) if is_for_the_pipeline(problem) => {
-                Err(refuse("with so many parts from or to one root, plan with `arborescences`"))
+                Err(refuse("with this number of parts from or to one root, plan with `arborescences`"))
             }
             Some(_) if has_many_in_groups(problem) => {
-                Err(refuse("in groups and so many parts, plan with `packed_trees`"))
+                Err(refuse("in groups and this number of parts, plan with `packed_trees`"))
             }
             Some(_) => Ok(()),
             None => Err(refuse("it plans collectives in which every chunk goes from or to one rank and all others")),

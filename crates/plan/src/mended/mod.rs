@@ -23,8 +23,8 @@
 //!
 //! # Steps and volume
 //!
-//! All_to_all: the distance bound and the volume bound, rounded up, if the repair succeeds in its first tries;
-//! otherwise a little more volume. The others: those of the template.
+//! All_to_all: the distance bound and the volume bound, rounded up, if the repair succeeds in its first tries; a unit
+//! more where all slots of some direction are full; otherwise a little more volume. The others: those of the template.
 //!
 //! # Complexity
 //!

@@ -42,7 +42,7 @@ const PATIENCE_ROUTINGS: u64 = 10;
 /// The cap on the pressure, try by try. A high cap succeeds at once or hardly ever; on large machines low caps then do,
 /// given more tries, and on small ones tries that move width.
 const PRESSURE_CAPS: [f64; 8] = [20.0, 3.0, 2.0, 5.0, 2.0, 3.0, 2.0, 5.0];
-/// Every fourth try moves a unit of width from step to step after every so many rounds without progress.
+/// Every fourth try moves a unit of width from step to step after this number of rounds without progress.
 const RESHAPE_ROUNDS: u32 = 8;
 
 /// With the most and narrowest steps, conflicts settle slowly but surely: the tries of such a point, their cap on the

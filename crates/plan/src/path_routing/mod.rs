@@ -21,8 +21,8 @@ pub(crate) use router::Router;
 
 /// Steps to try beyond the least if none are stated.
 const MORE_STEPS: &[u32] = &[0, 1, 2, 3];
-/// The same where busy ranks can fill their links only in more and narrower steps: for demands, and in groups for at
-/// most so many chunks.
+/// The same where busy ranks can fill their links only in more and narrower steps: for demands, and in groups for
+/// at most [`MOST_CHUNKS_IN_GROUPS`] chunks.
 const MORE_STEPS_IF_UNEVEN: &[u32] = &[0, 1, 2, 3, 6, 12];
 const MOST_CHUNKS_IN_GROUPS: u32 = 1500;
 /// One try in this number, the one of this remainder, ignores the guide and routes everything from scratch.
