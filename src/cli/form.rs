@@ -21,8 +21,7 @@ pub struct CompactCommand {
 
 /// State every move of a schedule in the compact form
 ///
-/// Writes the schedule that a pattern and exceptions stand for. It may be a thousand times as long: SYNTH_MAX_MEMORY
-/// allows more than 1 GiB.
+/// Writes the schedule that a pattern and exceptions stand for, a transfer at a time. It may be a thousand times as long.
 #[derive(Args)]
 pub struct ExpandCommand {
     #[command(flatten)]
@@ -57,7 +56,16 @@ impl CompactCommand {
 
 impl ExpandCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
-        self.files.write(&json::solution_to_string(&show::read(&self.files.file)?))
+        let text = input::read_text(&self.files.file)?;
+        match show::stated(&self.files.file, &text)? {
+            Stated::Compact(compact) => {
+                output::deliver_file_streamed(self.files.output.as_deref(), "schedule", |out| {
+                    json::write_expanded(out, &compact)
+                })?;
+                Ok(Ending::Success)
+            }
+            Stated::Explicit(explicit) => self.files.write(&json::solution_to_string(&explicit)),
+        }
     }
 }
 

@@ -154,6 +154,19 @@ pub fn deliver_streamed(path: &Path, content: impl FnOnce(&mut dyn Write) -> io:
     }
 }
 
+/// The same as [`deliver_file`] while it is made.
+pub fn deliver_file_streamed(
+    path: Option<&Path>,
+    what: &str,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    if path.is_none() && io::stdout().is_terminal() {
+        note(&format!("hint: -o FILE writes the {what} to a file, -o - to this terminal"));
+        return Ok(());
+    }
+    deliver_streamed(path.unwrap_or(Path::new("-")), content)
+}
+
 /// Writes text as it is to standard output.
 pub fn print(text: &str) -> Result<(), Failure> {
     Output::default().write(text)

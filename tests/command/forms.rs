@@ -115,7 +115,7 @@ fn what_cannot_be_expanded_is_read_a_rank_at_a_time() {
     let bench = Bench::new();
     bench.ended(0, "--torus 8x8x8 -q -o pod.json");
     let run = |words: &str| bench.command(words).env("SYNTH_MAX_MEMORY", "5MiB").output().expect("the command runs");
-    for words in ["lower", "run", "expand", "export --to trace", "view", "export --to goal"] {
+    for words in ["lower", "run", "export --to trace", "view", "export --to goal"] {
         let output = run(&format!("{words} pod.json -o out").replace("run pod.json -o out", "run pod.json"));
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{words}: {said}");
@@ -129,6 +129,7 @@ fn what_cannot_be_expanded_is_read_a_rank_at_a_time() {
         "show pod.json --step 1",
         "show pod.json --links",
         "show pod.json --chunk 3-400",
+        "expand pod.json",
     ] {
         let output = run(words);
         assert_eq!(output.status.code(), Some(0), "{words}: {}", text(&output.stderr));

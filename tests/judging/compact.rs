@@ -9,7 +9,9 @@ use fastrand::Rng;
 
 use collsynth::certificate::Bounds;
 use collsynth::collective::{ChunkId, Collective, Combining, Kind, Pattern};
-use collsynth::format::json::{Stated, compact_to_string, parse_solution, parse_stated_within, solution_to_string};
+use collsynth::format::json::{
+    Stated, compact_to_string, parse_solution, parse_stated_within, solution_to_string, write_expanded,
+};
 use collsynth::limits::Limits;
 use collsynth::problem::Problem;
 use collsynth::schedule::{CompactSchedule, Op, Schedule, Solution, Translation};
@@ -227,6 +229,10 @@ fn the_verdict_is_that_on_the_expanded_schedule() {
         let file = || format!("seed {seed}\n{}\n{}", compact_to_string(&compact), solution_to_string(&explicit));
         assert_eq!(compared(&found), compared(&expected), "{}", file());
         *(if found.holds() { &mut held } else { &mut refuted }) += 1;
+
+        let mut streamed = Vec::new();
+        write_expanded(&mut streamed, &compact).expect("written to memory");
+        assert!(streamed == solution_to_string(&explicit).into_bytes(), "{}", file());
 
         let text = compact_to_string(&compact);
         let read = parse_stated_within(&text, &Limits::default()).unwrap_or_else(|error| panic!("{error}\n{}", file()));

@@ -32,7 +32,7 @@ pub use read::{
 };
 #[cfg(feature = "schema")]
 pub use schema::{schedule_schema, topology_schema};
-pub use write::{compact_to_string, solution_to_string, topology_to_string};
+pub use write::{compact_to_string, solution_to_string, topology_to_string, write_expanded};
 
 /// The value of `format` in schedule files.
 pub const FORMAT: &str = "collective-schedule/1";

@@ -5,12 +5,19 @@
 //! order of the additions, so that step keeps its order.
 
 use std::fmt::{self, Write};
+use std::io;
 
 use super::FORMAT;
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, Rational, StepsBound, VolumeBound, Window};
 use collsynth_core::collective::{ChunkId, Collective};
-use collsynth_core::schedule::{CompactSchedule, Op, Origin, Schedule, Solution, Step, Transfer};
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::{Choice, CompactSchedule, Op, Origin, Schedule, Solution, Step, Timetable, Transfer};
 use collsynth_core::topology::{FailedLink, GraphLink, RankId, Shape, TopologySpec};
+
+/// Before a transfer that is stated.
+const INDENT: &str = "      ";
+/// Letters of an expanded schedule that are written at once.
+const WRITTEN_AT_ONCE: usize = 1 << 16;
 
 /// The text of a schedule file. O(chunk moves).
 pub fn solution_to_string(solution: &Solution) -> String {
@@ -25,6 +32,43 @@ pub fn compact_to_string(solution: &Solution<CompactSchedule>) -> String {
     let mut text = String::with_capacity(1024 + 24 * solution.schedule.stated_moves());
     write_solution(&mut text, solution).expect("writing to a string cannot fail");
     text
+}
+
+/// Writes the file of the expanded schedule, a transfer at a time: the same bytes as [`solution_to_string`] of it. O(chunk
+/// moves) time, and memory for what the file in the compact form states of a step and for the transfers of a step.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write_expanded(out: &mut dyn io::Write, solution: &Solution<CompactSchedule>) -> io::Result<()> {
+    let mut text = String::new();
+    let cannot_fail = "writing to a string cannot fail";
+    let schedule = &solution.schedule;
+    write_problem(&mut text, &solution.problem).expect(cannot_fail);
+    text.push_str(",\n  \"steps\": [");
+    let mut next = separator("\n    ", ",\n    ");
+    for step in schedule.numbers() {
+        text.push_str(next());
+        begin_step(&mut text, schedule.width(step)).expect(cannot_fail);
+        text.push_str("\"transfers\": [");
+        let mut between = separator("\n", ",\n");
+        let slots = schedule.slots(step, &Choice::default());
+        for slot in &slots {
+            text.push_str(between());
+            text.push_str(INDENT);
+            let transfer = Transfer::over(slot.from, slot.to, slot.via, slot.op);
+            write_transfer(&mut text, &transfer, &schedule.chunks_of(slot)).expect(cannot_fail);
+            if text.len() > WRITTEN_AT_ONCE {
+                out.write_all(text.as_bytes())?;
+                text.clear();
+            }
+        }
+        end_transfers(&mut text, slots.is_empty(), INDENT);
+        text.push('}');
+    }
+    end_steps(&mut text, schedule.step_count());
+    write_claims(&mut text, solution).expect(cannot_fail);
+    out.write_all(text.as_bytes())
 }
 
 /// The text of a topology file.
@@ -57,12 +101,22 @@ impl Stated for CompactSchedule {
 }
 
 fn write_solution<S: Stated>(out: &mut String, solution: &Solution<S>) -> fmt::Result {
-    write!(out, "{{\n  \"format\": \"{FORMAT}\",\n  \"topology\": ")?;
-    write_topology(out, solution.problem.machine().spec(), "  ")?;
-    out.push_str(",\n  \"collective\": ");
-    write_collective(out, solution.problem.collective())?;
-    write_groups(out, solution.problem.collective())?;
+    write_problem(out, &solution.problem)?;
     solution.schedule.write(out)?;
+    write_claims(out, solution)
+}
+
+/// Begins the file.
+fn write_problem(out: &mut String, problem: &Problem) -> fmt::Result {
+    write!(out, "{{\n  \"format\": \"{FORMAT}\",\n  \"topology\": ")?;
+    write_topology(out, problem.machine().spec(), "  ")?;
+    out.push_str(",\n  \"collective\": ");
+    write_collective(out, problem.collective())?;
+    write_groups(out, problem.collective())
+}
+
+/// The bounds and the origin, which end the file.
+fn write_claims<S>(out: &mut String, solution: &Solution<S>) -> fmt::Result {
     let Bounds { steps, volume, joint } = &solution.bounds;
     if steps.is_some() || volume.is_some() || !joint.is_empty() {
         out.push_str(",\n  \"bounds\": {");
@@ -180,14 +234,12 @@ pub(super) fn write_groups(out: &mut String, collective: &Collective) -> fmt::Re
 fn write_steps(out: &mut String, schedule: &Schedule, pattern: Option<&Schedule>) -> fmt::Result {
     let mut patterns = pattern.map(|pattern| (pattern, pattern.steps()));
     // In the compact form most transfers have one chunk, and spaces would be a sixth of the file.
-    let indent = if pattern.is_some() { "" } else { "      " };
+    let indent = if pattern.is_some() { "" } else { INDENT };
     out.push('[');
     let mut next = separator("\n    ", ",\n    ");
     for step in schedule.steps() {
-        write!(out, "{}{{", next())?;
-        if step.width != 1 {
-            write!(out, "\"width\": {}, ", step.width)?;
-        }
+        out.push_str(next());
+        begin_step(out, step.width)?;
         if let Some((pattern, step)) = patterns.as_mut().and_then(|(pattern, steps)| Some((*pattern, steps.next()?))) {
             out.push_str("\"pattern\": ");
             write_transfers(out, pattern, &step, "")?;
@@ -197,7 +249,28 @@ fn write_steps(out: &mut String, schedule: &Schedule, pattern: Option<&Schedule>
         write_transfers(out, schedule, &step, indent)?;
         out.push('}');
     }
-    out.write_str(if schedule.step_count() == 0 { "]" } else { "\n  ]" })
+    end_steps(out, schedule.step_count());
+    Ok(())
+}
+
+fn begin_step(out: &mut String, width: u32) -> fmt::Result {
+    out.push('{');
+    match width {
+        1 => Ok(()),
+        _ => write!(out, "\"width\": {width}, "),
+    }
+}
+
+fn end_steps(out: &mut String, steps: usize) {
+    out.push_str(if steps == 0 { "]" } else { "\n  ]" });
+}
+
+fn end_transfers(out: &mut String, is_empty: bool, indent: &str) {
+    if !is_empty {
+        out.push('\n');
+        out.push_str(&indent[indent.len().min(2)..]);
+    }
+    out.push(']');
 }
 
 fn write_transfers(out: &mut String, schedule: &Schedule, step: &Step<'_>, indent: &str) -> fmt::Result {
@@ -211,10 +284,8 @@ fn write_transfers(out: &mut String, schedule: &Schedule, step: &Step<'_>, inden
         out.push_str(indent);
         write_transfer(out, transfer, &chunks)?;
     }
-    match step.transfers.is_empty() {
-        true => out.write_char(']'),
-        false => write!(out, "\n{}]", &indent[indent.len().min(2)..]),
-    }
+    end_transfers(out, step.transfers.is_empty(), indent);
+    Ok(())
 }
 
 fn write_transfer(out: &mut String, transfer: &Transfer, chunks: &[ChunkId]) -> fmt::Result {
