@@ -34,8 +34,8 @@ pub fn compact_to_string(solution: &Solution<CompactSchedule>) -> String {
     text
 }
 
-/// Writes the file of the expanded schedule, a transfer at a time: the same bytes as [`solution_to_string`] of it. O(chunk
-/// moves) time, and memory for what the file in the compact form states of a step and for the transfers of a step.
+/// Writes the file of the expanded schedule, a transfer at a time: the same bytes as [`solution_to_string`] of it.
+/// O(chunk moves) time, and memory for the transfers of a step, without the chunks that the pattern puts there.
 ///
 /// # Errors
 ///
