@@ -21,7 +21,8 @@ pub struct CompactCommand {
 
 /// State every move of a schedule in the compact form
 ///
-/// Writes the schedule that a pattern and exceptions stand for, a transfer at a time. It may be a thousand times as long.
+/// Writes the schedule that a pattern and exceptions stand for, a transfer at a time. It may be a thousand times as
+/// long.
 #[derive(Args)]
 pub struct ExpandCommand {
     #[command(flatten)]
