@@ -68,6 +68,8 @@ const UNTRUSTED: &[&str] = &[
     "crates/verify/src/shrink",
     "crates/verify/src/json/write.rs",
     "crates/verify/src/json/schema.rs",
+    "crates/verify/src/json/job/write.rs",
+    "crates/verify/src/json/job/schema.rs",
     "crates/verify/src/json/program/write.rs",
     "crates/verify/src/json/program/schema.rs",
     "crates/verify/src/file/write.rs",

@@ -163,7 +163,8 @@ impl JobRequest<'_> {
         let mut parts = Vec::new();
         for (index, (one, bytes)) in asked.iter().zip(bytes).enumerate() {
             let Some(bytes) = bytes else {
-                if one.collective != Kind::Barrier.name() {
+                let kind = Kind::named(&one.collective, RankId(0), Demand::default());
+                if kind.is_none_or(|kind| kind.has_volume()) {
                     let why = "it states no `bytes`, but others do, and chunks of all collectives are equally large";
                     return Err(wrong(index, why));
                 }
@@ -249,8 +250,8 @@ fn rank(topology: &Topology, value: &Value) -> Result<RankId, String> {
 
 /// Take the schedule of one collective out of a job
 ///
-/// Writes it as a schedule file that every other command reads, once the job has been judged. Its steps are those of the
-/// job, so that the schedules of all collectives can still run side by side.
+/// Writes it as a schedule file that every other command reads, once the job has been judged. Its steps are those of
+/// the job, so that the schedules of all collectives can still run side by side.
 #[derive(Args)]
 pub struct PickCommand {
     /// A job file (- for standard input, .gz accepted)

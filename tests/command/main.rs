@@ -6,6 +6,7 @@ mod endings;
 mod failures;
 mod fallbacks;
 mod forms;
+mod jobs;
 mod lower;
 mod mistakes;
 mod names;

@@ -3,6 +3,7 @@
 mod compact;
 mod files;
 mod hostile;
+mod jobs;
 mod mutations;
 mod observed;
 mod programs;

@@ -12,6 +12,7 @@ mod enough;
 mod flow;
 mod gathering;
 mod groups;
+mod jobs;
 mod lp_planner;
 mod mended;
 mod message_size;

@@ -7,8 +7,8 @@ use crate::certificate::JobBound;
 use crate::problem::Problem;
 use crate::topology::Topology;
 
-/// Schedules that run together, step by step: each solves a problem of its own, and they share the links. A chunk of one
-/// is as large as a chunk of any other.
+/// Schedules that run together, step by step: each solves a problem of its own, and they share the links. A chunk of
+/// one is as large as a chunk of any other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
     solutions: Vec<Solution>,

@@ -29,7 +29,7 @@ impl Chunks {
             let sets = target_sets(problem);
             let live: Vec<LinkId> = problem.machine().live_links().collect();
             for network in [Network::new(problem), Network::reversed(problem)] {
-                // A column for every live link of the machine: some may be closed to one collective and open to another.
+                // A column for every live link of the machine: one collective may use some that another may not.
                 let column = network.ids.iter().map(|id| live.partition_point(|other| other < id) as u32).collect();
                 let capacity = live.iter().map(|&id| problem.machine().link(id).capacity).collect();
                 let timed = TimedNetwork::with_columns(network, column, capacity).with_targets(sets.clone());

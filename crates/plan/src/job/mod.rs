@@ -118,8 +118,8 @@ pub fn plan_job(problems: Vec<Problem>, goal: &JobGoal, control: &Control) -> Re
 }
 
 /// Plans collectives together in parts so small that a unit of width is at most `close`, a share of the total; and in
-/// more of them as long as the total width is farther than that above its bound. All messages are cut in proportion, but
-/// not into more than `most_chunks` in all.
+/// more of them as long as that brings the total width nearer to its bound, which is farther than that below it. All
+/// messages are cut in proportion, but not into more than `most_chunks` in all.
 ///
 /// # Errors
 ///
@@ -245,62 +245,5 @@ impl<'a> Strategy for Routing<'a> {
         let links = self.chunks.networks.first().map_or(0, |timed| timed.network.link_count());
         let Chunks { paths, specs, .. } = self.chunks;
         (paths * LINKS.min(links) + (specs.len() - paths) * links) as u64 * u64::from(steps)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use collsynth_core::collective::{Collective, Groups, Kind};
-    use collsynth_core::topology::{RankId, Topology};
-
-    #[test]
-    fn tries() {
-        let torus = Topology::torus(&[4, 4, 4]).unwrap();
-        let dead = Topology::torus(&[4, 4, 4]).unwrap().fail_cable(0, 1).unwrap();
-        let rows: Vec<Vec<RankId>> = (0..16).map(|row| (0..4).map(|x| RankId(4 * row + x)).collect()).collect();
-        let planes: Vec<Vec<RankId>> = (0..4).map(|x| (0..16).map(|row| RankId(4 * row + x)).collect()).collect();
-        for (name, machine) in [("intact", &torus), ("dead", &dead)] {
-            for relays in [true, false] {
-                if !relays && name == "dead" {
-                    continue;
-                }
-                for (ag, other, kind) in [
-                    (4, 1, Kind::AllToAll),
-                    (16, 1, Kind::AllToAll),
-                    (8, 8, Kind::AllReduce),
-                    (8, 8, Kind::ReduceScatter),
-                    (8, 8, Kind::AllReduceGathered),
-                ] {
-                    let groups = |lists: &Vec<Vec<RankId>>| Groups::new(lists.clone()).unwrap().with_relays(relays);
-                    let problem = |kind: Kind, groups, parts| {
-                        Problem::new(machine.clone(), Collective { kind: kind.in_groups(groups), parts }).unwrap()
-                    };
-                    let a = problem(Kind::AllGather, groups(&rows), ag);
-                    let b = problem(kind.clone(), groups(&planes), other);
-                    let started = std::time::Instant::now();
-                    let alone: Vec<u64> = [&a, &b]
-                        .map(|p| {
-                            plan_job(vec![p.clone()], &JobGoal::default(), &Control::unlimited())
-                                .unwrap()
-                                .0
-                                .total_width()
-                        })
-                        .into();
-                    let t1 = started.elapsed();
-                    let (job, _) = plan_job(vec![a, b], &JobGoal::default(), &Control::unlimited()).unwrap();
-                    eprintln!(
-                        "{name} relays {relays} ag {ag} {} {other}: alone {alone:?} job {} in {} steps (least {}), bound {}  {:?} {:?}",
-                        kind.name(),
-                        job.total_width(),
-                        job.widths().len(),
-                        job.least_steps(),
-                        job.bound.as_ref().unwrap().at_least,
-                        t1,
-                        started.elapsed()
-                    );
-                }
-            }
-        }
     }
 }

@@ -1,4 +1,5 @@
-//! Schedule files and topology files: JSON, version `collective-schedule/1`; files of [jobs](parse_job) and rank programs.
+//! Schedule files and topology files: JSON, version `collective-schedule/1`; files of [jobs](parse_job) and of rank
+//! programs.
 //!
 //! A text is read in two passes. First serde parses it into the entries of `entry`, which know keys and types but no
 //! meaning, and reports errors with line and column. Then `read` gives it meaning (ranks, chunks, topology,

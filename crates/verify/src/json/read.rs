@@ -131,6 +131,11 @@ fn format_fault(text: &str) -> Option<ParseError> {
     let Object(Probe { format }) = serde_json::from_str(text).ok()?;
     let message = match format {
         Value::String(format) if format == FORMAT => return None,
+        Value::String(format) if format.starts_with("collective-job/") => {
+            "this is a job, schedules of several collectives: `synth verify` judges it, and `synth pick` takes one of \
+             the schedules out"
+                .to_owned()
+        }
         Value::Null => format!("`format` is missing: a schedule file begins with \"format\": \"{FORMAT}\""),
         other => format!("`format` is {other}, but only \"{FORMAT}\" is understood here"),
     };

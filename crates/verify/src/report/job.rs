@@ -172,6 +172,9 @@ impl JudgedJob<'_> {
                 count(self.report.violation_count as usize, "violation")
             );
         }
+        if let Some(first) = self.report.violations.first() {
+            let _ = writeln!(text, "  `synth explain {}` says more", first.code());
+        }
         for (index, judged) in self.schedules().enumerate() {
             let found = findings(judged.report, |finding| {
                 let (line, column) = judged.place_within(finding, &schedule_path(index))?;
