@@ -117,9 +117,9 @@ pub fn plan_job(problems: Vec<Problem>, goal: &JobGoal, control: &Control) -> Re
     Ok((job, stopped))
 }
 
-/// Plans collectives together in parts so small that a unit of width is at most `close`, a share of the total; and in
-/// more of them as long as that brings the total width nearer to its bound, which is farther than that below it. All
-/// messages are cut in proportion, but not into more than `most_chunks` in all.
+/// Plans collectives together, all messages cut in proportion: first so finely that a unit of width is a small share of
+/// the total, then twice as finely and so on, until the total width is within `close` of its bound (0.05: 5 %), a step
+/// no longer gains as much, or there would be more than `most_chunks` chunks.
 ///
 /// # Errors
 ///
