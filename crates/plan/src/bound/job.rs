@@ -31,7 +31,7 @@ pub fn of_job(problems: &[Problem], alone: &[Bounds]) -> Option<JobBound> {
         candidates.push((value(&bound), bound));
     }
     // Stable: among equals, the first.
-    candidates.sort_by(|one, other| other.0.cmp(&one.0));
+    candidates.sort_by_key(|(value, _)| std::cmp::Reverse(*value));
     let (mut at_least, mut best) = candidates.first()?.clone();
     for _ in 0..ROUNDS {
         let sums = candidates.iter().flat_map(|(_, other)| RATIOS.iter().map(|ratio| sum(&best, other, *ratio)));
