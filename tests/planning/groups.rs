@@ -3,7 +3,7 @@
 use collsynth::bound;
 use collsynth::certificate::check_volume;
 use collsynth::collective::{Collective, Groups, Kind};
-use collsynth::plan::{PlanError, planners};
+use collsynth::plan::{Control, Goal, Parts, Plan, PlanError, Smt, planners, synthesize};
 use collsynth::problem::Problem;
 use collsynth::schedule::Solution;
 use collsynth::topology::{RankId, Topology};
@@ -141,7 +141,7 @@ fn what_bounds_claim_of_groups_is_proven() {
 
 #[test]
 fn planners_of_all_ranks_together_refuse_groups() {
-    let aware = ["negotiated", "trees", "packed_trees", "flood", "flow_over_time", "lp"];
+    let aware = ["negotiated", "trees", "packed_trees", "flood", "flow_over_time", "lp", "smt"];
     for kind in kinds() {
         let kind = of(kind, rows(), true);
         let problem = Problem::new(Topology::torus(&[4, 4, 4]).unwrap(), Collective::new(kind)).unwrap();
@@ -205,4 +205,52 @@ fn trees_of_groups_that_may_not_relay_stay_within_them() {
         let alone = plans::plan("packed_trees", &torus(extents, &[(0, 1), (2, 3)], &[]), kind, 40);
         assert!(matches!(alone, Err(PlanError::Disconnected(_))), "{alone:?}");
     }
+}
+
+/// Machines of 8 ranks with groups of up to 4 of them, the rest relays: what is planned without naming a planner, beside
+/// the optimum that the SMT planner proves. At least nine of ten are equal, and none is better.
+#[test]
+fn small_groups_are_planned_at_the_optimum() {
+    let some = |lists: &[&[u32]]| lists.iter().map(|ranks| ranks.iter().copied().map(RankId).collect()).collect();
+    let stated: [Vec<Vec<RankId>>; 4] =
+        [some(&[&[0, 3, 5]]), some(&[&[1, 2, 4, 7]]), some(&[&[0, 1], &[6, 3]]), some(&[&[0, 5, 2, 7], &[1, 3, 4, 6]])];
+    let kinds = [
+        Kind::AllToAll,
+        Kind::AllGather,
+        Kind::ReduceScatter,
+        Kind::Broadcast(RankId(0)),
+        Kind::Reduce(RankId(1)),
+        Kind::Scatter(RankId(1)),
+        Kind::Gather(RankId(0)),
+    ];
+    let (mut equal, mut all, mut worse) = (0, 0, Vec::new());
+    for (extents, cables) in
+        [(&[8][..], &[][..]), (&[2, 4], &[]), (&[2, 4], &[(0, 1)]), (&[2, 2, 2], &[(0, 1), (2, 6)])]
+    {
+        let topology = torus(extents, cables, &[]);
+        for members in &stated {
+            for (kind, relays) in kinds.iter().flat_map(|kind| [(kind, true), (kind, false)]) {
+                for parts in [1, 2] {
+                    let kind = of(kind.clone(), members.clone(), relays);
+                    let goal = |planner| Goal { parts: Parts::Fixed(parts), planner, ..Goal::default() };
+                    let free = Control::unlimited();
+                    let smt = Smt::new();
+                    let Ok(optimum) = synthesize(&topology, &kind, &goal(Some(&smt)), &free) else { continue };
+                    let planned = synthesize(&topology, &kind, &goal(None), &free).unwrap();
+                    let figures = |plan: &Plan| (plan.schedule.total_width(), plan.schedule.step_count());
+                    assert!(verify(&optimum.clone().into(), &Options::default()).holds(), "{kind:?}");
+                    let name =
+                        format!("{extents:?} {cables:?} {members:?} {} relays {relays} parts {parts}", kind.name());
+                    assert!(figures(&planned) >= figures(&optimum), "{name}");
+                    all += 1;
+                    match figures(&planned) == figures(&optimum) {
+                        true => equal += 1,
+                        false => worse.push(format!("{name}: {:?} {:?}", figures(&planned), figures(&optimum))),
+                    }
+                }
+            }
+        }
+    }
+    assert!(all > 200, "{all}");
+    assert!(equal * 10 >= all * 9, "{equal} of {all}:\n{}", worse.join("\n"));
 }

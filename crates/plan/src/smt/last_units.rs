@@ -43,6 +43,7 @@ pub(crate) fn last_units(task: &Task<'_>, known: &Schedule, control: &Control) -
     let asked = known.total_width() > u64::from(width)
         && moves <= MOST_MOVES
         && problem.collective().kind.pattern() != Pattern::EveryToEvery
+        && problem.groups().is_none()
         && SMT.applies(problem).is_ok();
     let Some(mut asking) = asked.then(|| Asking::new(&SMT, task, control).ok()).flatten() else {
         return LastUnits::Unknown;

@@ -52,6 +52,7 @@ pub use options::{Minimize, Smt, SmtBackend};
 
 use crate::{Account, AutoUse, Control, Flood, Outcome, PlanError, Planner, StopReason, Task};
 use ask::Asking;
+use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
 use collsynth_core::topology::Distances;
@@ -82,7 +83,11 @@ impl Planner for Smt {
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        crate::error::check_together(self.name(), problem)?;
+        let kind = &problem.collective().kind;
+        if problem.groups().is_some() && kind.pattern() == Pattern::EveryToEvery && kind.has_volume() {
+            let reason = format!("it plans no {} in groups", kind.name());
+            return Err(PlanError::NotApplicable { planner: self.name(), reason });
+        }
         let ranks = problem.topology().live_rank_count();
         if ranks > MOST_RANKS {
             let reason = format!("there are {ranks} live ranks; at most {MOST_RANKS} are tried");
