@@ -17,6 +17,7 @@ mod form;
 mod frontier;
 mod group_options;
 mod input;
+mod job;
 mod lower;
 mod manual;
 mod naming;
@@ -131,6 +132,7 @@ enum Command {
     Lower(lower::LowerCommand),
     Compact(form::CompactCommand),
     Expand(form::ExpandCommand),
+    Pick(job::PickCommand),
     Export(convert::ExportCommand),
     Import(convert::ImportCommand),
     Topology(topology::TopologyCommand),
@@ -173,6 +175,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
         Some(Command::Lower(command)) => command.run(),
         Some(Command::Compact(command)) => command.run(),
         Some(Command::Expand(command)) => command.run(),
+        Some(Command::Pick(command)) => command.run(),
         Some(Command::Export(command)) => command.run(),
         Some(Command::Import(command)) => command.run(),
         Some(Command::Topology(command)) => command.run(),

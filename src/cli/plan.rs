@@ -9,7 +9,7 @@ use collsynth::collective::Collective;
 use collsynth::form::{self, Form, FormError, Formed, is_planned_compactly};
 use collsynth::format::json;
 use collsynth::plan::{
-    Account, CompactPlan, Control, Goal, Plan, PlanError, Smt, StopReason, compact, has_compact_plan,
+    Account, CompactPlan, Control, Goal, JobGoal, Plan, PlanError, Smt, StopReason, compact, has_compact_plan,
 };
 use collsynth::problem::Problem;
 use collsynth::report::failure::Cost;
@@ -17,10 +17,12 @@ use collsynth::report::quality::Quality;
 use collsynth::report::summary::Summary;
 use collsynth::report::verdict;
 use collsynth::schedule::{CompactSchedule, Origin, Solution, Timetable};
+use collsynth::topology::Topology;
 use collsynth::verify::{Observed, Options, Report, Verified};
 use collsynth::{PlannedSchedule, Request, compact_planning_time, planning_time};
 
 use super::collective_options::CollectiveOptions;
+use super::job::JobRequest;
 use super::plan_options::{PlanOptions, use_threads};
 use super::progress::{Ticker, control};
 use super::smt_options::SmtOptions;
@@ -34,6 +36,10 @@ pub struct PlanCommand {
     topology: TopologyOptions,
     #[command(flatten)]
     collective: CollectiveOptions,
+    /// Several collectives at once, planned together: a JSON list of collectives, each with its `groups` (or `blocks`,
+    /// `relays`), `root` and `bytes` (or `parts`)
+    #[arg(long, value_name = "FILE", help_heading = "Collective", conflicts_with_all = NOT_IN_JOBS)]
+    job: Option<PathBuf>,
     #[command(flatten)]
     options: PlanOptions,
     #[command(flatten)]
@@ -52,6 +58,26 @@ pub struct PlanCommand {
     #[arg(short, long, help_heading = "Output")]
     quiet: bool,
 }
+
+/// What a job says itself, or what plans one collective only.
+const NOT_IN_JOBS: [&str; 16] = [
+    "collective",
+    "root",
+    "demand",
+    "groups",
+    "group",
+    "blocks",
+    "relays",
+    "planner",
+    "message_bytes",
+    "alpha",
+    "bandwidth",
+    "form",
+    "width",
+    "minimize",
+    "smt_backend",
+    "proof",
+];
 
 impl ValueEnum for Form {
     fn value_variants<'a>() -> &'a [Self] {
@@ -75,6 +101,9 @@ impl PlanCommand {
             notes.iter().for_each(|line| output::note(&format!("note: {line}")));
         }
         size::check_ranks(&topology)?;
+        if let Some(file) = &self.job {
+            return self.run_job(file, &topology);
+        }
         let kind = self.collective.kind(&self.topology, &topology)?;
         let parts = self.options.least_parts();
         let fits = size::check_chunks(&topology, &kind, parts);
@@ -106,6 +135,22 @@ impl PlanCommand {
                 form.explicit(plan, origin, ticker)
             }
         }
+    }
+
+    fn run_job(&self, file: &Path, topology: &Topology) -> Result<Ending, Failure> {
+        use_threads(self.options.threads)?;
+        let ticker = Ticker::new(self.quiet, "planning");
+        let control = control(self.options.time_limit)?.with_listener(ticker.listener());
+        let PlanOptions { steps, max_steps, seed, .. } = self.options;
+        let mut words = vec!["synth".to_owned()];
+        words.extend(self.topology.words());
+        words.extend(["--job".to_owned(), file.display().to_string()]);
+        let goal = Goal { parts: self.options.parts_or_enough(), steps, max_steps, seed, ..Goal::default() };
+        words.extend(self.options.words(&goal, &self.smt));
+        let (parts, goal) = (self.options.parts_or_enough(), JobGoal { steps, max_steps, seed });
+        let (output, format, quiet) = (self.output.as_deref(), self.format, self.quiet);
+        JobRequest { file, topology, parts, goal, output, format, quiet, command: words.join(" ") }
+            .run(&control, ticker)
     }
 
     fn origin(&self, planner: &str, goal: &Goal<'_>) -> Origin {

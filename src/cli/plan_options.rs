@@ -33,7 +33,7 @@ pub struct PlanOptions {
     pub steps: Option<u32>,
     /// At most this many steps
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_STEPS))]
-    max_steps: Option<u32>,
+    pub max_steps: Option<u32>,
     /// Bytes of one message (64KiB); with --alpha and --bandwidth, plan for the least time
     #[arg(long, allow_negative_numbers = true, value_name = "SIZE", value_parser = parse_bytes, requires_all = ["alpha", "bandwidth"])]
     message_bytes: Option<u64>,
@@ -77,12 +77,17 @@ impl PlanOptions {
     pub fn goal<'a>(&self, smt: &'a Smt) -> Result<Goal<'a>, Failure> {
         Ok(Goal {
             planner: planner_choice(&self.planner, smt)?,
-            parts: PartsArgument::or_enough(self.parts),
+            parts: self.parts_or_enough(),
             steps: self.steps,
             max_steps: self.max_steps,
             price: self.price(),
             seed: self.seed,
         })
+    }
+
+    /// The parts stated, or enough.
+    pub fn parts_or_enough(&self) -> Parts {
+        PartsArgument::or_enough(self.parts)
     }
 
     /// Refuses options that do not go with each other.

@@ -20,6 +20,8 @@ enum Files {
     Schedule,
     /// Topology files, as read by --topology
     Topology,
+    /// Job files: several schedules that run together
+    Job,
     /// Rank program files
     Program,
     /// What `synth compare --format json` prints
@@ -31,6 +33,7 @@ impl SchemaCommand {
         let schema = match self.files {
             Files::Schedule => json::schedule_schema(),
             Files::Topology => json::topology_schema(),
+            Files::Job => json::job_schema(),
             Files::Program => json::program_schema(),
             Files::Comparison => comparison::schema(),
         };

@@ -30,12 +30,13 @@ mod tests {
     use super::{explanation, explanations};
     use crate::audit::ProgramCode;
     use crate::json::FormatCode;
-    use crate::verify::Code;
+    use crate::verify::{Code, JobCode};
 
     #[test]
     fn every_code_is_explained_once_and_nothing_else() {
         let mut codes: Vec<String> = FormatCode::ALL.iter().map(FormatCode::to_string).collect();
         codes.extend(Code::ALL.iter().map(Code::to_string));
+        codes.extend(JobCode::ALL.iter().map(JobCode::to_string));
         codes.extend(ProgramCode::ALL.iter().map(ProgramCode::to_string));
         assert!(codes.iter().all(|code| explanation(&code.to_lowercase()).is_some_and(|one| one.code == code)));
         codes.sort_unstable();

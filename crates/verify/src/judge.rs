@@ -11,13 +11,14 @@ use crate::limits::Limits;
 use crate::report::audit::{Audited, Source};
 use crate::report::excerpt::{excerpt, marked};
 use crate::report::foreign::foreign;
+use crate::report::job::JudgedJob;
 use crate::report::verdict::Judged;
 use crate::shown::shown;
-use crate::verify::{self, verify, verify_compact};
+use crate::verify::{self, verify, verify_compact, verify_job};
 use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
 use collsynth_core::program::Program;
-use collsynth_core::schedule::{Solution, Timetable};
+use collsynth_core::schedule::{Job, Solution, Timetable};
 use collsynth_core::topology::{RankId, Topology};
 
 /// How files are judged.
@@ -86,7 +87,7 @@ impl Default for FileOptions<'_> {
 }
 
 impl FileOptions<'_> {
-    /// Reads a schedule or a rank program (`-`: standard input; gzip is unpacked) and judges it.
+    /// Reads a schedule, a job or a rank program (`-`: standard input; gzip is unpacked) and judges it.
     pub fn judge(&self, path: &Path) -> FileVerdict {
         let name = path.display().to_string();
         match file::read_text(path, self.limits.file) {
@@ -95,16 +96,17 @@ impl FileOptions<'_> {
         }
     }
 
-    /// Judges the text of a schedule or a rank program; `name` is only quoted.
+    /// Judges the text of a schedule, a job or a rank program; `name` is only quoted.
     pub fn judge_text(&self, name: &str, text: &str) -> FileVerdict {
-        let verdict = match json::is_program(text) {
-            true => {
-                json::parse_program_within(text, &self.limits).map(|program| self.judge_program(name, text, &program))
-            }
-            false => json::parse_stated_within(text, &self.limits).map(|stated| match stated {
+        let verdict = if json::is_program(text) {
+            json::parse_program_within(text, &self.limits).map(|program| self.judge_program(name, text, &program))
+        } else if json::is_job(text) {
+            json::parse_job_within(text, &self.limits).map(|job| self.judge_job(name, text, &job))
+        } else {
+            json::parse_stated_within(text, &self.limits).map(|stated| match stated {
                 Stated::Explicit(solution) => self.judge_schedule(name, text, *solution, verify),
                 Stated::Compact(solution) => self.judge_schedule(name, text, *solution, verify_compact),
-            }),
+            })
         };
         verdict.unwrap_or_else(|error| match foreign(text) {
             Some(what) => cannot(name, what),
@@ -132,6 +134,18 @@ impl FileOptions<'_> {
             return cannot(name, &why);
         }
         let judged = Judged { name, text, solution: &solution, report: &report };
+        self.verdict(report.holds(), || judged.to_text(), || judged.to_json())
+    }
+
+    fn judge_job(&self, name: &str, text: &str, job: &Job) -> FileVerdict {
+        if self.machine.is_some() {
+            return cannot(name, NO_OTHER_MACHINE);
+        }
+        let report = verify_job(job, &verify::Options { max_errors: self.max_errors, memory: self.limits.room(text) });
+        if let Some(why) = report.not_judged() {
+            return cannot(name, &why);
+        }
+        let judged = JudgedJob { name, text, job, report: &report };
         self.verdict(report.holds(), || judged.to_text(), || judged.to_json())
     }
 

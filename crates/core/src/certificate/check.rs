@@ -97,14 +97,21 @@ fn metric(problem: &Problem, weights: &[(RankId, RankId, u32)]) -> Result<Ration
     if kind.pattern() != Pattern::OneToOne {
         return Err(CertificateError::wrong_evidence("a metric", kind));
     }
-    let (orientation, center) = (if kind.is_to_root() { Orientation::In } else { Orientation::Out }, kind.root());
     let weight = link_weights(topology, weights)?;
     let scale: i128 =
         topology.live_links().map(|id| i128::from(weight[id.index()]) * i128::from(topology.link(id).capacity)).sum();
     if scale == 0 {
         return Err(CertificateError::NoWeight);
     }
-    let mut search = Search::new(topology, &weight, orientation);
+    Ok(Rational::new(owed_distance(problem, &weight)?, scale * i128::from(problem.parts())))
+}
+
+/// The distance from origin to destination, in these weights of links, summed over all chunks that go from one rank to
+/// one rank.
+pub(super) fn owed_distance(problem: &Problem, weight: &[u32]) -> Result<i128, CertificateError> {
+    let (topology, kind) = (problem.topology(), &problem.collective().kind);
+    let (orientation, center) = (if kind.is_to_root() { Orientation::In } else { Orientation::Out }, kind.root());
+    let mut search = Search::new(topology, weight, orientation);
     let mut total = 0;
     for near in topology.live_ranks().filter(|&rank| center.is_none_or(|center| center == rank)) {
         let distance = search.from(near);
@@ -120,7 +127,7 @@ fn metric(problem: &Problem, weights: &[(RankId, RankId, u32)]) -> Result<Ration
             }
         }
     }
-    Ok(Rational::new(total, scale * i128::from(problem.parts())))
+    Ok(total)
 }
 
 fn cut(problem: &Problem, ranks: &[RankId]) -> Result<Rational, CertificateError> {
@@ -230,7 +237,10 @@ fn over_capacity(
 }
 
 /// The weight of each link; both links of a pair joined by two have its weight.
-fn link_weights(topology: &Topology, weights: &[(RankId, RankId, u32)]) -> Result<Vec<u32>, CertificateError> {
+pub(super) fn link_weights(
+    topology: &Topology,
+    weights: &[(RankId, RankId, u32)],
+) -> Result<Vec<u32>, CertificateError> {
     let mut stated: Vec<Option<u32>> = vec![None; topology.links().len()];
     for &(from, to, weight) in weights {
         let mut links = topology.links_between(from, to).peekable();
@@ -246,7 +256,7 @@ fn link_weights(topology: &Topology, weights: &[(RankId, RankId, u32)]) -> Resul
 }
 
 /// For each rank, the set it is in; sets must be disjoint and hold live ranks only.
-fn block_of(
+pub(super) fn block_of(
     topology: &Topology,
     sets: &[impl AsRef<[RankId]>],
     set: &'static str,

@@ -14,6 +14,8 @@ pub enum CertificateError {
     TooManySteps { claimed: u32, distance: u64, from: String, to: String },
     #[error("a volume of {claimed} is claimed, but the evidence proves only {proven}")]
     TooMuchVolume { claimed: Rational, proven: Rational },
+    #[error("a total width of {claimed} is claimed, but the evidence proves only {proven}")]
+    TooMuchWidth { claimed: Rational, proven: Rational },
     #[error("rank {to} needs no data from rank {from}: name two live ranks one of which must reach the other")]
     NoNeed { from: String, to: String },
     #[error("rank {from} cannot reach rank {to} over live links, so no schedule exists and no bound has a meaning")]

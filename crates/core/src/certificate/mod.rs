@@ -8,12 +8,14 @@
 
 mod check;
 mod error;
+mod job;
 mod over_time;
 mod search;
 mod stepped;
 
 pub use check::{check_joint, check_steps, check_volume, value};
 pub use error::CertificateError;
+pub use job::{JobBound, check_job, job_value};
 pub use stepped::stepped_value;
 
 use num_rational::Ratio;

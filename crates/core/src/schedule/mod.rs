@@ -2,10 +2,11 @@
 //!
 //! A [`Schedule`] is plain data in three flat arrays (steps, transfers, chunks) and may be wrong in any respect: only
 //! the verifier decides whether it solves a problem. A [`Solution`] is what a file holds: a problem, a schedule for it,
-//! claimed bounds and provenance.
+//! claimed bounds and provenance; a [`Job`], several solutions that run together.
 
 mod builder;
 mod compact;
+mod job;
 mod slot;
 mod solution;
 mod statistics;
@@ -18,6 +19,7 @@ use crate::topology::{Direction, RankId};
 
 pub use builder::ScheduleBuilder;
 pub use compact::{CompactError, CompactSchedule};
+pub use job::{Job, JobError};
 pub use slot::{Choice, Slot, Source};
 pub use solution::{Origin, Solution};
 pub use statistics::{LinkLoads, Statistics, StepTotals, Timetable};

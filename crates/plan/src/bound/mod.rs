@@ -17,6 +17,7 @@ mod cuts;
 mod evidence;
 mod flow;
 mod hops;
+mod job;
 mod merging;
 mod over_time;
 mod partition;
@@ -38,6 +39,7 @@ pub use collsynth_lp::{Limit, LpError};
 
 pub(crate) use flow::keeps_demand;
 pub use flow::{FlowBound, FlowError, FlowLimit, FlowNetwork, flow_bound};
+pub use job::of_job;
 pub use over_time::over_time;
 pub use stepped::{SteppedBound, joint_bounds, stepped_bound};
 

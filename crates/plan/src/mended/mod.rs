@@ -14,8 +14,8 @@
 //! ```
 //!
 //! The exceptions negotiate for slots as in [`Negotiated`](super::Negotiated); the pattern is only a load on each
-//! direction in each step. A chunk that has to leave an overfull slot is found by translation, too (see `repair`). Trees
-//! are repaired rank by rank (see `trees`).
+//! direction in each step. A chunk that has to leave an overfull slot is found by translation, too (see `repair`).
+//! Trees are repaired rank by rank (see `trees`).
 //!
 //! # Applies
 //!

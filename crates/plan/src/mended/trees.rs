@@ -20,13 +20,13 @@ use fastrand::Rng;
 use itertools::Itertools;
 
 use collsynth_core::certificate::Bounds;
-use collsynth_core::collective::{ChunkId, Collective, Kind, Pattern};
+use collsynth_core::collective::{ChunkId, Pattern};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{CompactSchedule, Op, Schedule};
 use collsynth_core::topology::{DimRef, RankId, Topology};
 
 use super::hops::Hops;
-use super::pattern::intact;
+use super::pattern::{gather, intact};
 use crate::moves::Moves;
 use crate::negotiation::Slots;
 use crate::network::{LiveLink, Network, WAIT, most_useful};
@@ -57,8 +57,7 @@ pub(super) fn in_steps(
     let is_collected = problem.collective().kind.pattern() == Pattern::EveryToOne;
     let topology = if is_collected { turned(problem.machine()) } else { problem.machine().clone() };
     let parts = problem.parts();
-    let gather = Problem::new(topology, Collective { kind: Kind::AllGather, parts })
-        .expect("the collective is that of a problem, spread in place of collected");
+    let gather = gather(topology, parts)?;
     let network = Network::new(&gather);
     gather.check_connected(&network.distances)?;
     let widths = widths(&gather, &network, bounds.least_width(parts), steps);

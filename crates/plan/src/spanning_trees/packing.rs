@@ -80,10 +80,10 @@ impl<'a> TreePacking<'a> {
                         0 => tree + 1,
                         _ => tree - 1,
                     };
-                    specs.push(TreeSpec { root, network: 0, partner: Some(partner), targets: None });
+                    specs.push(TreeSpec { root, network: 0, partner: Some(partner), targets: None, is_path: false });
                 } else {
-                    specs.push(TreeSpec { root, network: 0, partner: Some(tree + 1), targets: None });
-                    specs.push(TreeSpec { root, network: 1, partner: Some(tree), targets: None });
+                    specs.push(TreeSpec { root, network: 0, partner: Some(tree + 1), targets: None, is_path: false });
+                    specs.push(TreeSpec { root, network: 1, partner: Some(tree), targets: None, is_path: false });
                 }
             }
         }

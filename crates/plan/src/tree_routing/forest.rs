@@ -23,7 +23,9 @@ use super::timed_network::TimedNetwork;
 use super::tree_router::{Arrival, TreeRouter};
 use crate::Control;
 use crate::negotiation::{Negotiation, Slots, Start};
-use crate::network::{LiveLink, WAIT};
+use crate::network::{LiveLink, Message, WAIT};
+use crate::path_routing::Router;
+use collsynth_core::collective::ChunkId;
 
 /// One round in this number regrows the trees that still cross an overfull slot. On 14 all-reduces with failures 6, 12
 /// and 24 give the same widths in about 252, 248 and 250 steps; hardly ever regrowing takes 15 % more width.
@@ -32,6 +34,9 @@ const REROUTE_ROUNDS: u32 = 12;
 /// in this number, the one of this remainder, regrows them at once. Measured on the same 14, it changes no width: kept
 /// for variety among tries.
 const CASCADING: (u64, u64) = (4, 2);
+
+/// Hops beyond the distance that a path may take when its shortest ones are full.
+const DETOUR: u32 = 2;
 
 /// A tree to route.
 #[derive(Clone, Copy, Debug)]
@@ -43,12 +48,14 @@ pub(crate) struct TreeSpec {
     pub partner: Option<usize>,
     /// The set of ranks of its network that it must reach; none: all. It passes through others only on the way.
     pub targets: Option<u32>,
+    /// Is there one target, whose number is that of its set? The path to it moves as a whole.
+    pub is_path: bool,
 }
 
 impl TreeSpec {
     /// A tree in the first network, free to use all of the time.
     pub fn alone(root: u32) -> Self {
-        Self { root, network: 0, partner: None, targets: None }
+        Self { root, network: 0, partner: None, targets: None, is_path: false }
     }
 }
 
@@ -71,6 +78,10 @@ pub(crate) struct Forest<'a> {
     /// `arrivals[tree * ranks + rank]`.
     arrivals: Vec<Arrival>,
     router: TreeRouter,
+    /// Finds paths near the shortest; for networks in which they have slots of their own.
+    path_router: Option<Router>,
+    is_plain: Vec<bool>,
+    path: Vec<LiveLink>,
     rng: Rng,
     /// Are all trees checked when trees are rerouted, or only those congested at the beginning of the round?
     cascading: bool,
@@ -101,6 +112,9 @@ impl<'a> Forest<'a> {
             arrivals: vec![Arrival::NONE; specs.len() * ranks],
             specs,
             router: TreeRouter::default(),
+            path_router: Some(Router::new(&timed.network)),
+            is_plain: networks.iter().map(TimedNetwork::is_plain).collect(),
+            path: Vec::new(),
             rng: Rng::with_seed(start.seed),
             cascading: start.number % CASCADING.0 == CASCADING.1,
             rounds: 0,
@@ -163,6 +177,9 @@ impl<'a> Forest<'a> {
 
     /// Routes a tree that occupies no slot, from this step on.
     fn route(&mut self, tree: usize, first: u16) {
+        if self.specs[tree].is_path && self.is_plain[self.specs[tree].network] && first == 0 {
+            return self.route_path(tree);
+        }
         let (timed, root, steps) = (self.timed(tree), self.specs[tree].root, self.steps);
         let mut router = std::mem::take(&mut self.router);
         let mut arrivals = vec![Arrival::NONE; self.ranks];
@@ -178,6 +195,34 @@ impl<'a> Forest<'a> {
             }
         }
         self.work += u64::from(steps - first) * timed.network.link_count() as u64;
+    }
+
+    /// Routes a path that occupies no slot: among the shortest if they have room, else with a detour.
+    fn route_path(&mut self, tree: usize) {
+        let (network, spec) = (&self.timed(tree).network, self.specs[tree]);
+        let message = Message { origin: spec.root, dest: spec.targets.unwrap_or(spec.root), chunk: ChunkId(0) };
+        let Some(mut router) = self.path_router.take() else { return };
+        let mut path = std::mem::take(&mut self.path);
+        path.clear();
+        path.resize(usize::from(self.steps), WAIT);
+        let before = router.work();
+        let links = network.link_count();
+        let slots = |path: &[LiveLink]| -> Vec<usize> {
+            let hops = path.iter().enumerate().filter(|&(_, &link)| link != WAIT);
+            hops.map(|(step, &link)| step * links + link as usize).collect()
+        };
+        router.route(network, message, 0, self.slots.prices(), &mut path);
+        if slots(&path).into_iter().any(|slot| self.slots.is_full(slot)) {
+            router.route(network, message, DETOUR, self.slots.prices(), &mut path);
+        }
+        slots(&path).into_iter().for_each(|slot| self.slots.add(slot));
+        let arrivals = &mut self.arrivals[tree * self.ranks..][..self.ranks];
+        arrivals.fill(Arrival::NONE);
+        for (step, &link) in path.iter().enumerate().filter(|(_, link)| **link != WAIT) {
+            arrivals[network.to[link as usize] as usize] = Arrival { link, step: step as u16 };
+        }
+        self.work += router.work() - before;
+        (self.path_router, self.path) = (Some(router), path);
     }
 
     /// Routes two trees that share the time; if they may meet in narrow steps in the middle, a random step parts them.
@@ -296,12 +341,18 @@ impl Negotiation for Forest<'_> {
         let mut units: Vec<usize> = (0..self.arrivals.len())
             .filter(|&unit| self.is_congested(unit / self.ranks, self.arrivals[unit]))
             .collect();
+        units.dedup_by_key(
+            |unit| if self.specs[*unit / self.ranks].is_path { *unit - *unit % self.ranks } else { *unit },
+        );
         self.rng.shuffle(&mut units);
         for (index, &unit) in units.iter().enumerate() {
             if index % 4096 == 0 && control.stop().is_some() {
                 break;
             }
-            self.reattach(unit / self.ranks, (unit % self.ranks) as u32);
+            match unit / self.ranks {
+                tree if self.specs[tree].is_path => self.reroute(tree),
+                tree => self.reattach(tree, (unit % self.ranks) as u32),
+            }
         }
         self.work += self.arrivals.len() as u64;
     }

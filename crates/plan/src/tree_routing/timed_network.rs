@@ -58,6 +58,13 @@ impl TimedNetwork {
         set.is_none_or(|set| self.targets[set as usize][rank as usize])
     }
 
+    /// Does time run forward, over a column for each live link?
+    pub(super) fn is_plain(&self) -> bool {
+        matches!(self.time, Time::Forward)
+            && self.column.len() == self.capacity.len()
+            && self.column.iter().enumerate().all(|(link, &column)| link == column as usize)
+    }
+
     pub fn backward(self) -> Self {
         Self { time: Time::Backward, ..self }
     }

@@ -1,4 +1,4 @@
-//! Schedule files and topology files: JSON, version `collective-schedule/1`.
+//! Schedule files and topology files: JSON, version `collective-schedule/1`; files of [jobs](parse_job) and rank programs.
 //!
 //! A text is read in two passes. First serde parses it into the entries of `entry`, which know keys and types but no
 //! meaning, and reports errors with line and column. Then `read` gives it meaning (ranks, chunks, topology,
@@ -9,9 +9,11 @@
 mod code;
 mod entry;
 mod error;
+mod job;
 mod locate;
 mod machine;
 mod object;
+mod probe;
 mod program;
 mod read;
 mod scalar;
@@ -21,6 +23,9 @@ mod write;
 
 pub use code::FormatCode;
 pub use error::ParseError;
+#[cfg(feature = "schema")]
+pub use job::job_schema;
+pub use job::{JOB_FORMAT, is_job, job_to_string, parse_job, parse_job_within};
 pub use locate::{PathItem, locate};
 #[cfg(feature = "schema")]
 pub use program::program_schema;

@@ -97,7 +97,7 @@ pub fn parse_solution_within(text: &str, limits: &Limits) -> Result<Solution, Pa
 pub fn parse_stated_within(text: &str, limits: &Limits) -> Result<Stated, ParseError> {
     let file: Object<ScheduleFile> = serde_json::from_str(text)
         .map_err(|error| format_fault(text).unwrap_or_else(|| ParseError::of_text(error, text)))?;
-    stated(file.0, limits.room(text)).map_err(|fault| fault.into_error(text))
+    of_file(file.0, limits.room(text)).map_err(|fault| fault.into_error(text))
 }
 
 /// Reads a topology file. The result is in normal form: defaults filled in, failures sorted.
@@ -138,8 +138,24 @@ fn format_fault(text: &str) -> Option<ParseError> {
     Some(ParseError::new(FormatCode::F004, place, &message))
 }
 
-fn stated(file: ScheduleFile, room: u64) -> Result<Stated, Fault> {
+/// What a schedule says besides its machine.
+pub(super) struct Body {
+    pub collective: Object<CollectiveEntry>,
+    pub groups: Option<Vec<Vec<RankEntry>>>,
+    pub relays: Option<bool>,
+    pub exceptions: Option<ChunkList>,
+    pub steps: Vec<Object<StepEntry>>,
+    pub bounds: Object<BoundsEntry>,
+    pub origin: Option<Object<OriginEntry>>,
+}
+
+fn of_file(file: ScheduleFile, room: u64) -> Result<Stated, Fault> {
     let topology = machine(file.topology.0, room).map_err(|fault| fault.at("topology"))?;
+    let ScheduleFile { collective, groups, relays, exceptions, steps, bounds, origin, .. } = file;
+    stated(topology, Body { collective, groups, relays, exceptions, steps, bounds, origin })
+}
+
+pub(super) fn stated(topology: Topology, file: Body) -> Result<Stated, Fault> {
     let groups = groups(&topology, file.groups, file.relays)?;
     let problem = problem(topology, file.collective.0, groups)?;
     let bounds = bounds(problem.topology(), file.bounds.0).map_err(|fault| fault.at("bounds"))?;

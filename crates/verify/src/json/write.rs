@@ -110,9 +110,22 @@ fn write_solution<S: Stated>(out: &mut String, solution: &Solution<S>) -> fmt::R
 fn write_problem(out: &mut String, problem: &Problem) -> fmt::Result {
     write!(out, "{{\n  \"format\": \"{FORMAT}\",\n  \"topology\": ")?;
     write_topology(out, problem.machine().spec(), "  ")?;
-    out.push_str(",\n  \"collective\": ");
-    write_collective(out, problem.collective())?;
-    write_groups(out, problem.collective())
+    out.push_str(",\n  ");
+    write_what(out, problem.collective())
+}
+
+fn write_what(out: &mut String, collective: &Collective) -> fmt::Result {
+    out.push_str("\"collective\": ");
+    write_collective(out, collective)?;
+    write_groups(out, collective)
+}
+
+/// A schedule without its machine, as an object.
+pub(super) fn write_schedule(out: &mut String, solution: &Solution) -> fmt::Result {
+    out.push_str("{\n  ");
+    write_what(out, solution.problem.collective())?;
+    solution.schedule.write(out)?;
+    write_claims(out, solution)
 }
 
 /// The bounds and the origin, which end the file.
@@ -362,7 +375,7 @@ fn write_windows(out: &mut String, weights: &[Window]) -> fmt::Result {
     write_list(out, ", ", &windows)
 }
 
-fn write_rational(out: &mut String, number: Rational) -> fmt::Result {
+pub(super) fn write_rational(out: &mut String, number: Rational) -> fmt::Result {
     match u64::try_from(*number.numer()) {
         Ok(integer) if number.is_integer() => write!(out, "{integer}"),
         _ => write!(out, "\"{number}\""),

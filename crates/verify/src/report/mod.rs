@@ -9,6 +9,7 @@ pub mod diagnostics;
 pub mod excerpt;
 pub mod figures;
 pub mod foreign;
+pub mod job;
 pub mod machine;
 pub mod observed;
 pub mod overview;

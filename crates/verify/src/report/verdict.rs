@@ -72,11 +72,24 @@ impl<S: Timetable> Judged<'_, S> {
     /// expanded schedule.
     fn place(&self, finding: &Finding) -> Option<(usize, usize)> {
         let is_stated = self.solution.schedule.is_explicit() || finding.step.is_none();
-        is_stated.then(|| place(self.text, finding)).flatten()
+        is_stated.then(|| self.place_within(finding, &[])).flatten()
+    }
+
+    /// The same, where the schedule is the value at a path in the text.
+    pub(super) fn place_within(&self, finding: &Finding, path: &[PathItem<'static>]) -> Option<(usize, usize)> {
+        place(self.text, finding, path)
     }
 
     fn finding(&self, finding: &Finding) -> Value {
-        let place = self.place(finding);
+        self.finding_at(finding, self.place(finding))
+    }
+
+    /// A finding in JSON, where the schedule is the value at a path in the text.
+    pub(super) fn finding_within(&self, finding: &Finding, path: &[PathItem<'static>]) -> Value {
+        self.finding_at(finding, self.place_within(finding, path))
+    }
+
+    fn finding_at(&self, finding: &Finding, place: Option<(usize, usize)>) -> Value {
         json!({
             "code": finding.code.to_string(),
             "line": place.map(|(line, _)| line),
@@ -151,10 +164,10 @@ fn hop(hop: &Hop) -> Value {
     json!({"step": hop.step, "transfer": hop.transfer, "from": hop.from.0, "to": hop.to.0})
 }
 
-/// The line and column of a finding.
-fn place(text: &str, finding: &Finding) -> Option<(usize, usize)> {
+/// The line and column of a finding of the schedule at a path.
+fn place(text: &str, finding: &Finding, within: &[PathItem<'static>]) -> Option<(usize, usize)> {
     use PathItem::{Index, Key};
-    let mut path = Vec::new();
+    let mut path = within.to_vec();
     if let Some(step) = finding.step {
         path.extend([Key("steps"), Index(step as usize - 1)]);
         if let Some(transfer) = finding.transfer {

@@ -2,8 +2,6 @@
 
 use std::num::NonZeroU32;
 
-use serde::Deserialize;
-
 use super::PROGRAM_FORMAT;
 use super::entry::{BufferEntry, ChannelEntry, OpName, OperationEntry, ProgramFile};
 use crate::json::FormatCode;
@@ -12,6 +10,7 @@ use crate::json::error::Fault;
 use crate::json::locate::PathItem;
 use crate::json::machine::machine;
 use crate::json::object::Object;
+use crate::json::probe::states_format;
 use crate::json::read::{groups, origin, problem};
 use crate::limits::Limits;
 use collsynth_core::program::{Channel, Layout, Operation, Program, ProgramBuilder, Slot};
@@ -19,22 +18,7 @@ use collsynth_core::topology::{RankId, Shape, Topology, TopologySpec};
 
 /// True if a text claims to be a rank program of any version.
 pub fn is_program(text: &str) -> bool {
-    #[derive(Deserialize)]
-    struct Probe {
-        format: String,
-    }
-    // The beginning suffices: no need to parse a large file twice.
-    let named = |format: &str| format.starts_with("rank-program/");
-    let start: String = text.chars().take(200).collect();
-    let value = |rest: &'_ str| {
-        let (_, rest) = rest.split_once('"')?;
-        Some(rest.split_once('"')?.0.to_owned())
-    };
-    let head = start.split_once("\"format\"").and_then(|(_, rest)| value(rest));
-    match head {
-        Some(format) => named(&format),
-        None => serde_json::from_str::<Probe>(text).is_ok_and(|probe| named(&probe.format)),
-    }
+    states_format(text, "rank-program/")
 }
 
 /// Reads a rank program file.

@@ -1,0 +1,129 @@
+//! Bounds on the total width of a job.
+//!
+//! The candidates give the links of a machine weights that its collectives compete for: all links equally (every rank a
+//! block), the links of each dimension (its positions as blocks), both at several ratios, the border of every slab, and
+//! what bounds each collective alone. Each is worth what all collectives pay together; see
+//! [`JobBound`]. The best is improved by adding candidates to it as long as that helps.
+
+use collsynth_core::certificate::{Bounds, Evidence, JobBound, Rational, job_value};
+use collsynth_core::collective::Pattern;
+use collsynth_core::problem::Problem;
+use collsynth_core::topology::{RankId, Topology};
+
+/// Weights of the dimensions to combine: 0 to this.
+const MOST_WEIGHT: u32 = 2;
+/// Combinations of dimensions to try, at most.
+const MOST_COMBINATIONS: u32 = 243;
+/// Weights that the best and a candidate are added with.
+const RATIOS: &[(u32, u32)] = &[(1, 1), (1, 2), (2, 1), (1, 4), (4, 1)];
+/// Rounds of adding candidates.
+const ROUNDS: usize = 4;
+
+/// The best bound found on the total width of collectives on one machine, given the bounds of each alone; `None` if
+/// nothing must move. Each candidate costs what [`job_value`] costs; there are some hundreds.
+pub fn of_job(problems: &[Problem], alone: &[Bounds]) -> Option<JobBound> {
+    let all: Vec<&Problem> = problems.iter().collect();
+    let machine = all.first()?.machine();
+    let value = |bound: &JobBound| job_value(&all, bound).unwrap_or(Rational::from(0));
+    let mut candidates: Vec<(Rational, JobBound)> = Vec::new();
+    let evidence = problems.iter().zip(alone).filter_map(|(problem, bounds)| of_one(problem, bounds));
+    for bound in evidence.chain(by_dimension(machine)).chain(slabs(machine)) {
+        candidates.push((value(&bound), bound));
+    }
+    // Stable: among equals, the first.
+    candidates.sort_by(|one, other| other.0.cmp(&one.0));
+    let (mut at_least, mut best) = candidates.first()?.clone();
+    for _ in 0..ROUNDS {
+        let sums = candidates.iter().flat_map(|(_, other)| RATIOS.iter().map(|ratio| sum(&best, other, *ratio)));
+        let better = sums.map(|bound| (value(&bound), bound)).fold(None, |most: Option<(Rational, JobBound)>, one| {
+            if most.as_ref().map_or(at_least, |most| most.0) < one.0 { Some(one) } else { most }
+        });
+        let Some(better) = better else { break };
+        (at_least, best) = better;
+    }
+    (at_least > Rational::from(0)).then_some(JobBound { at_least, ..best })
+}
+
+fn empty() -> JobBound {
+    JobBound { at_least: 0.into(), weights: Vec::new(), cuts: Vec::new(), partitions: Vec::new() }
+}
+
+/// What bounds a collective alone. Evidence in time says nothing of weights.
+fn of_one(problem: &Problem, bounds: &Bounds) -> Option<JobBound> {
+    let topology = problem.topology();
+    let outside = |ranks: &[RankId]| topology.live_ranks().filter(|rank| !ranks.contains(rank)).collect();
+    Some(match &bounds.volume.as_ref()?.evidence {
+        Evidence::Metric { weights } => JobBound { weights: weights.clone(), ..empty() },
+        Evidence::Cut { ranks } => match problem.collective().kind.pattern() {
+            Pattern::EveryToOne => JobBound { cuts: vec![(outside(ranks), 1)], ..empty() },
+            _ => JobBound { cuts: vec![(ranks.clone(), 1)], ..empty() },
+        },
+        Evidence::Partition { blocks } => JobBound { partitions: vec![(blocks.clone(), 1)], ..empty() },
+        Evidence::MetricOverTime { .. } => return None,
+    })
+}
+
+/// Every rank a block, and the positions of each dimension, with all small weights.
+fn by_dimension(machine: &Topology) -> Vec<JobBound> {
+    let mut families = vec![machine.live_ranks().map(|rank| vec![rank]).collect::<Vec<_>>()];
+    if let Some(torus) = machine.as_torus() {
+        for (dim, &extent) in torus.extents.iter().enumerate().filter(|&(_, &extent)| extent > 1) {
+            families.push(blocks(machine, extent, |rank| torus.position(rank, dim)));
+        }
+    }
+    families.retain(|blocks| blocks.len() > 1);
+    let base = MOST_WEIGHT + 1;
+    let combinations = base.saturating_pow(families.len() as u32).min(MOST_COMBINATIONS);
+    let combined = |number: u32| {
+        let weights = (0..families.len() as u32).map(|family| number / base.pow(family) % base);
+        let stated = families.iter().cloned().zip(weights).filter(|&(_, weight)| weight > 0);
+        JobBound { partitions: stated.collect(), ..empty() }
+    };
+    (1..combinations).map(combined).collect()
+}
+
+/// The slabs of every dimension, each beside the rest of the machine.
+fn slabs(machine: &Topology) -> Vec<JobBound> {
+    let Some(torus) = machine.as_torus() else { return Vec::new() };
+    let mut slabs = Vec::new();
+    for (dim, &extent) in torus.extents.iter().enumerate() {
+        for (first, length) in (0..extent).flat_map(|first| (1..=extent / 2).map(move |length| (first, length))) {
+            let inside = |rank| u32::from((torus.position(rank, dim) + extent - first) % extent < length);
+            let two = blocks(machine, 2, inside);
+            if two.len() == 2 {
+                slabs.push(JobBound { partitions: vec![(two, 1)], ..empty() });
+            }
+        }
+    }
+    slabs
+}
+
+/// The live ranks of each class, without empty ones.
+fn blocks(machine: &Topology, classes: u32, class: impl Fn(RankId) -> u32) -> Vec<Vec<RankId>> {
+    let mut blocks = vec![Vec::new(); classes as usize];
+    machine.live_ranks().for_each(|rank| blocks[class(rank) as usize].push(rank));
+    blocks.retain(|ranks| !ranks.is_empty());
+    blocks
+}
+
+/// The evidence of both, with these weights.
+fn sum(one: &JobBound, other: &JobBound, (of_one, of_other): (u32, u32)) -> JobBound {
+    let mut sum = empty();
+    let mut weights = std::collections::BTreeMap::new();
+    for (bound, times) in [(one, of_one), (other, of_other)] {
+        let scaled = |weight: u32| weight.saturating_mul(times);
+        for &(from, to, weight) in &bound.weights {
+            let of: &mut u32 = weights.entry((from, to)).or_default();
+            *of = of.saturating_add(scaled(weight));
+        }
+        sum.cuts.extend(bound.cuts.iter().map(|(ranks, weight)| (ranks.clone(), scaled(*weight))));
+        for (blocks, weight) in &bound.partitions {
+            match sum.partitions.iter_mut().find(|(known, _)| known == blocks) {
+                Some((_, of)) => *of = of.saturating_add(scaled(*weight)),
+                None => sum.partitions.push((blocks.clone(), scaled(*weight))),
+            }
+        }
+    }
+    sum.weights = weights.into_iter().map(|((from, to), weight)| (from, to, weight)).collect();
+    sum
+}

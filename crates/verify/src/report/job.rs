@@ -1,0 +1,266 @@
+//! The verdict on a job.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::collective::{cut, name_collective};
+use super::excerpt::marked;
+use super::figures::{count, exact_and_decimal, fine_percent, percent, with_article};
+use super::machine::describe;
+use super::table::Table;
+use super::verdict::{Judged, findings};
+use crate::json::{PathItem, locate};
+use crate::shown::shown;
+use crate::verify::{JobReport, JobViolation};
+use collsynth_core::schedule::{Job, Schedule};
+
+/// A job that was read and judged.
+#[derive(Debug)]
+pub struct JudgedJob<'a> {
+    /// The name of the file, as given.
+    pub name: &'a str,
+    /// The text of the file, to locate findings in.
+    pub text: &'a str,
+    /// The job in it.
+    pub job: &'a Job,
+    /// The verifier's verdict.
+    pub report: &'a JobReport,
+}
+
+/// How a figure of a job stands beside its bound.
+struct Figure {
+    value: u64,
+    at_least: u64,
+}
+
+impl Figure {
+    fn is_optimal(&self) -> bool {
+        self.value == self.at_least
+    }
+
+    fn gap(&self) -> f64 {
+        (self.value as f64 - self.at_least as f64) / (self.at_least.max(1)) as f64
+    }
+
+    fn row(&self, name: &str, bound: String, scope: &str) -> Vec<String> {
+        let standing = match self.is_optimal() {
+            true => format!("optimal{scope}"),
+            false => format!("{} above its bound", fine_percent(self.gap())),
+        };
+        vec![name.to_owned(), self.value.to_string(), format!("bound {bound}"), standing]
+    }
+
+    fn to_json(&self, name: &str) -> Value {
+        json!({
+            name: self.value,
+            "at_least": self.at_least,
+            "gap": self.gap(),
+            "optimal": self.is_optimal(),
+        })
+    }
+}
+
+/// The steps of a job beside the least that its collectives need.
+fn steps(job: &Job) -> Figure {
+    Figure { value: job.widths().len() as u64, at_least: job.least_steps().into() }
+}
+
+/// The total width of a job beside the best of its bound, those of each collective, and a width of 1 for each step.
+fn width(job: &Job) -> Figure {
+    let alone = job.solutions().iter().map(|solution| solution.bounds.least_width(solution.problem.parts()));
+    let together = job.bound.as_ref().map_or(0, |bound| bound.least_width());
+    Figure { value: job.total_width(), at_least: alone.fold(together, u32::max).into() }
+}
+
+/// The figures of a job that holds: of the whole, then of each collective.
+pub fn figures(job: &Job) -> String {
+    let mut table = Table::new(&[]).indented(2);
+    let (steps, width) = (steps(job), width(job));
+    table.row(steps.row("steps", steps.at_least.to_string(), ""));
+    let exact = job.bound.as_ref().filter(|bound| u64::from(bound.least_width()) == width.at_least);
+    let bound = exact.map_or(width.at_least.to_string(), |bound| exact_and_decimal(bound.at_least));
+    table.row(width.row("total width", bound, ", for these parts"));
+    let mut text = table.to_string();
+    for (index, solution) in job.solutions().iter().enumerate() {
+        let (problem, schedule) = (&solution.problem, &solution.schedule);
+        let (last, until) = busy_until(schedule);
+        let share = busy_share(job, schedule);
+        let _ = writeln!(
+            text,
+            "  {index}: {}{}: done after {} of total width {until} (alone at least {}), {} of the room",
+            name_collective(problem),
+            if problem.collective().kind.has_volume() { format!(", {}", cut(problem)) } else { String::new() },
+            count(last, "step"),
+            solution.bounds.least_width(problem.parts()),
+            percent(share),
+        );
+    }
+    text
+}
+
+/// The last step in which a schedule has transfers, and the sum of the widths until then.
+fn busy_until(schedule: &Schedule) -> (usize, u64) {
+    let last = schedule.steps().filter(|step| !step.transfers.is_empty()).map(|step| step.number as usize).max();
+    let last = last.unwrap_or(0);
+    (last, schedule.widths().take(last).map(u64::from).sum())
+}
+
+/// The share of the room of all links in all steps that a schedule uses.
+fn busy_share(job: &Job, schedule: &Schedule) -> f64 {
+    let machine = job.machine();
+    let capacity: u64 = machine.live_links().map(|id| u64::from(machine.link(id).capacity)).sum();
+    schedule.move_count() as f64 / (capacity * job.total_width()).max(1) as f64
+}
+
+/// `a job of 2 collectives on a 4x4x4 torus`
+pub fn headline(job: &Job) -> String {
+    let collectives = count(job.solutions().len(), "collective");
+    format!("a job of {collectives} on {}", with_article(&describe(job.machine())))
+}
+
+/// The figures as a JSON object.
+pub fn figures_to_json(job: &Job) -> Value {
+    let alone = |solution: &collsynth_core::schedule::Solution| {
+        let (last, until) = busy_until(&solution.schedule);
+        json!({
+            "collective": solution.problem.collective().kind.name(),
+            "groups": solution.problem.groups().map(|groups| groups.members().len()),
+            "parts": solution.problem.parts(),
+            "last_step": last,
+            "width_until_then": until,
+            "at_least_alone": solution.bounds.least_width(solution.problem.parts()),
+            "moves": solution.schedule.move_count(),
+        })
+    };
+    json!({
+        "machine": describe(job.machine()),
+        "ranks": job.machine().rank_count(),
+        "steps": steps(job).to_json("value"),
+        "total_width": width(job).to_json("value"),
+        "schedules": job.solutions().iter().map(alone).collect::<Vec<_>>(),
+    })
+}
+
+impl JudgedJob<'_> {
+    /// The verdict in lines for people.
+    pub fn to_text(&self) -> String {
+        let holds = self.report.holds();
+        let name = shown(self.name);
+        let mut text = format!("{name}: {}\n", if holds { "holds" } else { "refuted" });
+        let _ = writeln!(text, "  {}", headline(self.job));
+        if holds {
+            text.push_str(&figures(self.job));
+        }
+        for violation in &self.report.violations {
+            let place = self.place(violation);
+            let (at, lines) = place.map_or_else(Default::default, |(line, column)| {
+                (format!("{name}:{line}:{column}: "), marked(self.text, (line, column)))
+            });
+            let _ = writeln!(text, "  {at}{}: {}\n{lines}", violation.code(), self.message(violation));
+        }
+        if self.report.violation_count > 0 {
+            let listed = self.report.violations.len() as u64;
+            let remark = if listed < self.report.violation_count {
+                format!(" (the first {listed} are listed)")
+            } else {
+                String::new()
+            };
+            let _ = writeln!(
+                text,
+                "  {} of the job as a whole{remark}",
+                count(self.report.violation_count as usize, "violation")
+            );
+        }
+        for (index, judged) in self.schedules().enumerate() {
+            let found = findings(judged.report, |finding| {
+                let (line, column) = judged.place_within(finding, &schedule_path(index))?;
+                Some((format!("{name}:{line}:{column}"), marked(self.text, (line, column))))
+            });
+            if !found.is_empty() {
+                let _ = writeln!(text, "  schedule {index}, {}:", name_collective(&judged.solution.problem));
+                text.push_str(&found);
+            }
+        }
+        text
+    }
+
+    /// The verdict as a JSON object; findings of a schedule have its number, from 0, as `schedule`.
+    pub fn to_json(&self) -> Value {
+        let holds = self.report.holds();
+        let own = self.report.violations.iter().map(|violation| {
+            let place = self.place(violation);
+            json!({
+                "code": violation.code().to_string(),
+                "line": place.map(|(line, _)| line),
+                "column": place.map(|(_, column)| column),
+                "message": self.message(violation),
+            })
+        });
+        let mut violations: Vec<Value> = own.collect();
+        let mut warnings = Vec::new();
+        for (index, judged) in self.schedules().enumerate() {
+            let mut value = |finding| {
+                let mut value = judged.finding_within(finding, &schedule_path(index));
+                value["schedule"] = json!(index);
+                value
+            };
+            violations.extend(judged.report.violations.iter().map(&mut value));
+            warnings.extend(judged.report.warnings.iter().map(&mut value));
+        }
+        json!({
+            "file": self.name,
+            "verdict": if holds { "holds" } else { "refuted" },
+            "violations": violations,
+            "warnings": warnings,
+            "figures": figures_to_json(self.job),
+        })
+    }
+
+    fn schedules(&self) -> impl Iterator<Item = Judged<'_>> {
+        let both = self.job.solutions().iter().zip(&self.report.reports);
+        both.map(|(solution, report)| Judged { name: self.name, text: self.text, solution, report })
+    }
+
+    fn message(&self, violation: &JobViolation) -> String {
+        match violation {
+            JobViolation::Full { step, link, room, chunks } => {
+                let link = self.job.machine().link(*link);
+                let label = |rank| self.job.machine().rank_label(rank);
+                let (from, to) = (label(link.from), label(link.to));
+                format!(
+                    "in step {step} the schedules together put {} on the link from rank {from} to rank {to}, which has \
+                     room for {room}",
+                    count(*chunks as usize, "chunk")
+                )
+            }
+            JobViolation::Steps { schedule, steps, of_first } => {
+                let has = count(*steps, "step");
+                format!("schedule {schedule} has {has}, but schedule 0 has {of_first}: add empty steps where one waits")
+            }
+            JobViolation::Width { schedule, step, width, of_first } => {
+                format!("step {step} has a width of {width} in schedule {schedule}, but of {of_first} in schedule 0")
+            }
+            JobViolation::Unproven(error) => error.to_string(),
+        }
+    }
+
+    /// The line and column of a violation of the job.
+    fn place(&self, violation: &JobViolation) -> Option<(usize, usize)> {
+        use PathItem::{Index, Key};
+        let step = |step: &u32| [Key("steps"), Index(*step as usize - 1)];
+        let path = match violation {
+            JobViolation::Full { step: number, .. } => [&schedule_path(0)[..], &step(number)].concat(),
+            JobViolation::Steps { schedule, .. } => schedule_path(*schedule).to_vec(),
+            JobViolation::Width { schedule, step: number, .. } => {
+                [&schedule_path(*schedule)[..], &step(number)].concat()
+            }
+            JobViolation::Unproven(_) => vec![Key("bound")],
+        };
+        locate(self.text, &path)
+    }
+}
+
+fn schedule_path(index: usize) -> [PathItem<'static>; 2] {
+    [PathItem::Key("schedules"), PathItem::Index(index)]
+}
