@@ -16,7 +16,7 @@ use collsynth::report::failure::Cost;
 use collsynth::report::quality::Quality;
 use collsynth::report::summary::Summary;
 use collsynth::report::verdict;
-use collsynth::schedule::{Origin, Solution, Timetable};
+use collsynth::schedule::{CompactSchedule, Origin, Solution, Timetable};
 use collsynth::topology::Topology;
 use collsynth::verify::{Observed, Options, Report, Verified};
 use collsynth::{PlannedSchedule, Request, compact_planning_time, planning_time};
@@ -195,6 +195,24 @@ struct Planned<'a> {
     verifying: Duration,
 }
 
+/// What is written of a schedule.
+enum Content<'a> {
+    Text(String),
+    /// Every move, a transfer at a time.
+    Expanded(&'a Solution<CompactSchedule>),
+}
+
+impl Content<'_> {
+    fn deliver(self, path: Option<&Path>) -> Result<(), Failure> {
+        match self {
+            Self::Text(text) => output::deliver_file(path, &text, "schedule"),
+            Self::Expanded(compact) => {
+                output::deliver_file_streamed(path, "schedule", |out| json::write_expanded(out, compact))
+            }
+        }
+    }
+}
+
 impl Written<'_> {
     fn explicit(&self, plan: Plan, origin: Origin, ticker: Ticker) -> Result<Ending, Failure> {
         let (planner, stopped, account) = (plan.planner, plan.stopped, plan.account.clone());
@@ -205,11 +223,12 @@ impl Written<'_> {
         let planned = |verifying| Planned { planner, stopped, account: &account, planning, verifying };
         match formed {
             Ok(Formed::Compact(compact)) => {
-                self.deliver(&compact, json::compact_to_string(&compact), planned(started.elapsed()), None, ticker)
+                let text = Content::Text(json::compact_to_string(&compact));
+                self.deliver(&compact, text, planned(started.elapsed()), None, ticker)
             }
             Ok(Formed::Explicit(verified)) => {
                 let observed = verified.report().observed.clone();
-                let text = json::solution_to_string(&verified);
+                let text = Content::Text(json::solution_to_string(&verified));
                 self.deliver(&verified, text, planned(started.elapsed()), observed.as_ref(), ticker)
             }
             Err(FormError::Rejected(rejected)) => Err(wrong(planner, &rejected.report)),
@@ -225,21 +244,19 @@ impl Written<'_> {
         let compact = Verified::compact(Solution { origin: Some(origin), ..solution }, &Options::default())
             .map_err(|rejected| wrong(planner, &rejected.report))?;
         // Where this is planned, it is the form unless another is stated.
-        let text = match self.command.form {
-            Some(Form::Explicit) => {
-                json::solution_to_string(&form::expanded(&compact, u64::MAX).map_err(Failure::usage)?)
-            }
-            Some(Form::Compact) | None => json::compact_to_string(&compact),
+        let content = match self.command.form {
+            Some(Form::Explicit) => Content::Expanded(&compact),
+            Some(Form::Compact) | None => Content::Text(json::compact_to_string(&compact)),
         };
         let verifying = started.elapsed();
         let planned = Planned { planner, stopped, account: &Account::None, planning, verifying };
-        self.deliver(&compact, text, planned, None, ticker)
+        self.deliver(&compact, content, planned, None, ticker)
     }
 
     fn deliver<S: Timetable>(
         &self,
         solution: &Solution<S>,
-        written: String,
+        content: Content<'_>,
         planned: Planned<'_>,
         observed: Option<&Observed>,
         mut ticker: Ticker,
@@ -247,15 +264,14 @@ impl Written<'_> {
         let Self { command, .. } = self;
         ticker.say("writing");
         match command.output.as_deref().filter(|path| *path != Path::new("-")) {
-            Some(path) => output::deliver(path, &written)?,
+            Some(path) => content.deliver(Some(path))?,
             None => {
                 // The line would stand in the text.
                 ticker.finish();
-                output::deliver_file(command.output.as_deref(), &written, "schedule")?;
+                content.deliver(command.output.as_deref())?;
                 ticker = Ticker::new(command.quiet, "summing up");
             }
         }
-        drop(written);
         let Planned { planner, stopped, account, planning, verifying } = planned;
         if !command.quiet {
             ticker.say("summing up");

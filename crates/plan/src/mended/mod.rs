@@ -15,24 +15,28 @@
 //!
 //! The exceptions negotiate for slots as in [`Negotiated`](super::Negotiated); the pattern is only a load on each
 //! direction in each step. A chunk that has to leave an overfull slot is found by translation, too (see `repair`).
+//! Trees are repaired rank by rank (see `trees`).
 //!
 //! # Applies
 //!
-//! All_to_all on tori that look the same from every rank, with any failures; all_gather, all_reduce_gathered,
-//! reduce_scatter and all_reduce (a reduce_scatter, then an all_gather of the sums) on such tori without failures.
+//! All_to_all, all_gather, all_reduce_gathered and reduce_scatter on tori that look the same from every rank, with any
+//! failures; all_reduce (a reduce_scatter, then an all_gather of the sums) on such tori without failures.
 //!
 //! # Steps and volume
 //!
 //! All_to_all: the distance bound and the volume bound, rounded up, if the repair succeeds in its first tries; a unit
-//! more where all slots of some direction are full; otherwise a little more volume. The others: those of the template.
+//! more where all slots of some direction are full; otherwise a little more volume. All_gather and reduce_scatter: the
+//! distance bound, and the volume bound or a few units more. On intact tori: those of the template.
 //!
 //! # Complexity
 //!
-//! The template's, for the chunks of one rank; then O(steps * links near the shortest paths) for each time an exception
-//! is routed.
+//! The template's, for the chunks of one rank; then, each time an exception moves, O(steps * links near the shortest
+//! paths), or, of a tree, O(steps) for each rank that is attached anew. Memory of trees: O(ranks) for each exception.
 
+mod hops;
 mod pattern;
 mod repair;
+mod trees;
 
 use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::{Collective, Kind, Pattern};
@@ -42,6 +46,12 @@ use collsynth_core::topology::Topology;
 
 use crate::{Control, Goal, Parts, PlanError, StopReason, bound};
 
+/// More steps are tried, up to this many, while the width is more than this share above its bound: ranks with few links
+/// left need them.
+const MORE_STEPS: u32 = 3;
+const NEAR: u64 = 100;
+/// The most arrivals of chunks at ranks, of trees around failures: those near the failures are listed.
+const MOST_ARRIVALS: u64 = 1 << 27;
 /// The most hops of a pattern, at most a diameter for each chunk: a template of more takes minutes.
 const MOST_HOPS: u64 = 1 << 19;
 
@@ -87,9 +97,17 @@ pub fn compact(
         return Ok(None);
     }
     let bounds = bound::find(&problem)?;
+    let seed = goal.seed;
     let found = match kind.pattern() {
-        Pattern::OneToOne => repair::plan(&problem, &bounds, goal, control)?,
-        _ => pattern::of_trees(&problem, goal)?.map(|schedule| (schedule, StopReason::Finished)),
+        Pattern::OneToOne => nearest(&problem, &bounds, goal, control, |steps| {
+            repair::in_steps(&problem, &bounds, steps, seed, control)
+        })?,
+        _ if is_intact(problem.machine()) => {
+            pattern::of_trees(&problem, goal)?.map(|schedule| (schedule, StopReason::Finished))
+        }
+        _ => {
+            nearest(&problem, &bounds, goal, control, |steps| trees::in_steps(&problem, &bounds, steps, seed, control))?
+        }
     };
     Ok(found.map(|(schedule, stopped)| plan(problem, schedule, bounds, stopped)))
 }
@@ -97,14 +115,56 @@ pub fn compact(
 /// Does [`compact`] plan this, if no planner and no price of time is stated?
 pub fn has_compact_plan(problem: &Problem) -> bool {
     let machine = problem.machine();
-    let is_intact = machine.live_rank_count() == machine.rank_count() && machine.links().iter().all(|link| link.alive);
     let Some(torus) = machine.as_torus() else { return false };
     let diameter: u32 = torus.extents.iter().map(|extent| extent / 2).sum();
     Translation::new(problem).is_some_and(|translation| {
-        let is_alone = problem.collective().kind.pattern() == Pattern::OneToOne;
+        let arrivals = u64::from(problem.chunk_count()) * machine.rank_count() as u64;
+        let is_mended = match problem.collective().kind.pattern() {
+            Pattern::OneToOne => true,
+            Pattern::EveryToEvery => false,
+            _ => arrivals <= MOST_ARRIVALS,
+        };
         let hops = u64::from(translation.chunks_of_rank()) * u64::from(diameter);
-        (is_alone || is_intact) && hops <= MOST_HOPS
+        (is_mended || is_intact(machine)) && hops <= MOST_HOPS
     })
+}
+
+fn is_intact(machine: &Topology) -> bool {
+    machine.live_rank_count() == machine.rank_count() && machine.links().iter().all(|link| link.alive)
+}
+
+/// The narrowest schedule in the fewest steps, or in a few more if it is not near its bound; `None` if there is none in
+/// the steps asked for.
+fn nearest(
+    problem: &Problem,
+    bounds: &Bounds,
+    goal: &Goal<'_>,
+    control: &Control,
+    in_steps: impl Fn(u32) -> Result<Option<(CompactSchedule, StopReason)>, PlanError>,
+) -> Result<Option<(CompactSchedule, StopReason)>, PlanError> {
+    let least = bounds.least_steps();
+    let steps = match (goal.steps, goal.max_steps) {
+        (Some(steps), _) => steps..=steps,
+        (None, most) => least..=most.unwrap_or(u32::MAX).min(least + MORE_STEPS),
+    };
+    if *steps.start() < least {
+        return Ok(None);
+    }
+    let least = u64::from(bounds.least_width(problem.parts()));
+    let width = |found: &(CompactSchedule, StopReason)| found.0.pattern().total_width();
+    let mut best = None;
+    for steps in steps {
+        if let Some(found) =
+            in_steps(steps)?.filter(|found| best.as_ref().is_none_or(|best| width(found) < width(best)))
+        {
+            best = Some(found);
+        }
+        let near = best.as_ref().is_some_and(|best| width(best) <= least + least / NEAR);
+        if near || control.stop().is_some() {
+            break;
+        }
+    }
+    Ok(best)
 }
 
 fn plan(problem: Problem, schedule: CompactSchedule, bounds: Bounds, stopped: StopReason) -> CompactPlan {

@@ -20,9 +20,7 @@ pub(super) fn of_trees(problem: &Problem, goal: &Goal<'_>) -> Result<Option<Comp
     };
     let parts = if phases.len() == 2 { problem.parts() / ranks } else { problem.parts() };
     let steps = |steps: Option<u32>| steps.map(|steps| steps / phases.len() as u32);
-    let gather = Problem::new(topology.clone(), Collective { kind: Kind::AllGather, parts }).map_err(|error| {
-        PlanError::NotApplicable { planner: super::CompactPlan::PLANNER, reason: error.to_string() }
-    })?;
+    let gather = gather(topology.clone(), parts)?;
     let bounds = bound::find(&gather)?;
     let (exact, most) = (steps(goal.steps), steps(goal.max_steps));
     let task = Task { steps: exact, max_steps: most, seed: goal.seed, ..Task::new(&gather, &bounds) };
@@ -48,6 +46,12 @@ pub(super) fn of_trees(problem: &Problem, goal: &Goal<'_>) -> Result<Option<Comp
         own.step(width);
     });
     Ok(CompactSchedule::new(problem, pattern, own.finish(), Vec::new()).ok())
+}
+
+/// The all_gather whose trees, backward in time, are those of a reduce_scatter.
+pub(super) fn gather(topology: Topology, parts: u32) -> Result<Problem, PlanError> {
+    Problem::new(topology, Collective { kind: Kind::AllGather, parts })
+        .map_err(|error| PlanError::NotApplicable { planner: super::CompactPlan::PLANNER, reason: error.to_string() })
 }
 
 /// The machine as built.

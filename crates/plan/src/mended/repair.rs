@@ -19,21 +19,18 @@ use fastrand::Rng;
 use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{CompactSchedule, Op, Schedule, Translation};
+use collsynth_core::schedule::{CompactSchedule, Op, Schedule};
 use collsynth_core::topology::RankId;
 
+use super::hops::Hops;
 use super::pattern::intact;
 use crate::moves::Moves;
 use crate::negotiation::Slots;
 use crate::network::{LiveLink, Message, Network, WAIT};
 use crate::path_routing::Router;
 use crate::template::TemplateSchedule;
-use crate::{Control, Goal, PlanError, Progress, StopReason, even_widths};
+use crate::{Control, PlanError, Progress, StopReason, even_widths};
 
-/// More steps are tried, up to this many, while the width is more than this share above its bound: ranks with few links
-/// left need them.
-const MORE_STEPS: u32 = 3;
-const NEAR: u64 = 100;
 /// The pressure at first and at last. Nearly all slots of a pattern are full: what is to leave them must not enter
 /// others that are.
 const PRESSURE: RangeInclusive<f64> = 4.0..=20.0;
@@ -49,48 +46,14 @@ const DRAWS: usize = 16;
 /// Exceptions between two looks at the clock.
 const POLLED: usize = 256;
 
-/// A schedule, and why the search stopped.
-type Found = (CompactSchedule, StopReason);
-
-/// Plans an all-to-all; `None` if there is no template in the steps asked for.
-pub(super) fn plan(
-    problem: &Problem,
-    bounds: &Bounds,
-    goal: &Goal<'_>,
-    control: &Control,
-) -> Result<Option<Found>, PlanError> {
-    let least = bounds.least_steps();
-    let steps = match (goal.steps, goal.max_steps) {
-        (Some(steps), _) => steps..=steps,
-        (None, most) => least..=most.unwrap_or(u32::MAX).min(least + MORE_STEPS),
-    };
-    if *steps.start() < least {
-        return Ok(None);
-    }
-    let least = u64::from(bounds.least_width(problem.parts()));
-    let mut best: Option<Found> = None;
-    for steps in steps {
-        let found = in_steps(problem, bounds, steps, goal.seed, control)?;
-        let width = |found: &Found| found.0.pattern().total_width();
-        if let Some(found) = found.filter(|found| best.as_ref().is_none_or(|best| width(found) < width(best))) {
-            best = Some(found);
-        }
-        let near = best.as_ref().is_some_and(|best| width(best) <= least + least / NEAR);
-        if near || control.stop().is_some() {
-            break;
-        }
-    }
-    Ok(best)
-}
-
-/// The same in exactly `steps` steps.
-fn in_steps(
+/// A schedule in exactly these steps, and why the search stopped; `None` if there is no template.
+pub(super) fn in_steps(
     problem: &Problem,
     bounds: &Bounds,
     steps: u32,
     seed: u64,
     control: &Control,
-) -> Result<Option<Found>, PlanError> {
+) -> Result<Option<(CompactSchedule, StopReason)>, PlanError> {
     let torus = problem.machine().as_torus().expect("it has translations");
     let Some(template) = TemplateSchedule::new(torus, problem.parts(), steps) else { return Ok(None) };
     let pattern = template.pattern(&intact(problem.machine()), problem.parts());
@@ -105,105 +68,6 @@ fn in_steps(
     repair.slots.fit_widths();
     let stopped = control.stop().unwrap_or(StopReason::Finished);
     Ok(repair.finish(problem, &pattern).map(|schedule| (schedule, stopped)))
-}
-
-/// The pattern as loads and chunks by direction.
-struct Hops<'a> {
-    problem: &'a Problem,
-    translation: Translation,
-    steps: usize,
-    /// The live link from each rank in each direction, `[direction * ranks + rank]`; [`WAIT`]: it failed.
-    links: Vec<LiveLink>,
-    /// The direction of each live link.
-    direction: Vec<u32>,
-    /// Who sends which of rank 0's chunks, `[step * directions + direction]`.
-    senders: Vec<Vec<(RankId, ChunkId)>>,
-    /// The hops of rank 0's chunks, sorted: step, direction, sender.
-    of_chunk: Vec<Vec<(u32, u32, RankId)>>,
-    directions: usize,
-    ranks: usize,
-}
-
-impl<'a> Hops<'a> {
-    fn new(problem: &'a Problem, network: &Network, pattern: &Schedule) -> Self {
-        let translation = Translation::new(problem).expect("asked before");
-        let topology = problem.machine();
-        let ranks = topology.rank_count();
-        // A direction is an offset and, of doubled cables, a way to go.
-        let mut ways = Vec::new();
-        let way = |transfer: &collsynth_core::schedule::Transfer| {
-            (translation.between(transfer.from, transfer.to), transfer.via)
-        };
-        pattern.transfers().iter().for_each(|transfer| ways.push(way(transfer)));
-        ways.sort_unstable();
-        ways.dedup();
-        let mut live = vec![WAIT; topology.links().len()];
-        (0..).zip(&network.ids).for_each(|(index, id)| live[id.index()] = index);
-        let mut links = vec![WAIT; ways.len() * ranks];
-        let mut direction = vec![0; network.link_count()];
-        for (index, &(towards, via)) in ways.iter().enumerate() {
-            for rank in 0..ranks {
-                let from = RankId(rank as u32);
-                let to = translation.rank(towards, from);
-                let fits = |id: &_| via.is_none() || topology.link(*id).direction == via;
-                let link = topology.links_between(from, to).find(fits).map_or(WAIT, |id| live[id.index()]);
-                links[index * ranks + rank] = link;
-                if link != WAIT {
-                    direction[link as usize] = index as u32;
-                }
-            }
-        }
-        let steps = pattern.step_count();
-        let mut senders = vec![Vec::new(); steps * ways.len()];
-        let mut of_chunk = vec![Vec::new(); translation.chunks_of_rank() as usize];
-        for step in pattern.steps() {
-            for transfer in step.transfers {
-                let direction = ways.binary_search(&way(transfer)).expect("listed above");
-                for &chunk in pattern.chunks(transfer) {
-                    senders[(step.number as usize - 1) * ways.len() + direction].push((transfer.from, chunk));
-                    of_chunk[chunk.index()].push((step.number - 1, direction as u32, transfer.from));
-                }
-            }
-        }
-        Self { problem, translation, steps, links, direction, senders, of_chunk, directions: ways.len(), ranks }
-    }
-
-    /// Does the pattern hold as it is?
-    fn is_whole(&self) -> bool {
-        !self.links.contains(&WAIT)
-    }
-
-    fn senders(&self, step: usize, direction: usize) -> &[(RankId, ChunkId)] {
-        &self.senders[step * self.directions + direction]
-    }
-
-    /// The chunk that the pattern sends from a rank where it sends this one of rank 0.
-    fn translated(&self, (sender, chunk): (RankId, ChunkId), from: RankId) -> ChunkId {
-        self.translation.chunk(chunk, self.translation.between(sender, from))
-    }
-
-    /// The chunks that cross links that failed, some more than once.
-    fn broken(&self) -> Vec<ChunkId> {
-        let mut broken = Vec::new();
-        for (index, _) in self.links.iter().enumerate().filter(|(_, link)| **link == WAIT) {
-            let (direction, from) = (index / self.ranks, RankId((index % self.ranks) as u32));
-            for step in 0..self.steps {
-                broken.extend(self.senders(step, direction).iter().map(|&sent| self.translated(sent, from)));
-            }
-        }
-        broken
-    }
-
-    /// The live slots that the pattern gives a chunk.
-    fn slots(&self, chunk: ChunkId, columns: usize) -> impl Iterator<Item = usize> + '_ {
-        let owner = self.translation.owner(chunk);
-        let own = self.translation.chunk(chunk, self.translation.between(owner, RankId(0)));
-        self.of_chunk[own.index()].iter().filter_map(move |&(step, direction, sender)| {
-            let from = self.translation.rank(sender, owner);
-            let link = self.links[direction as usize * self.ranks + from.index()];
-            (link != WAIT).then(|| step as usize * columns + link as usize)
-        })
-    }
 }
 
 /// A try at some widths.

@@ -32,6 +32,9 @@ use collsynth_core::topology::{Direction, RankId, Topology, Torus};
 
 /// Tries of a total width.
 const TRIES: u32 = 16;
+/// Tries within stated widths for each load, and the loads: percent above an even share.
+const TRIES_WITHIN: u32 = 4;
+const LOADS: [u64; 5] = [0, 1, 3, 8, 20];
 /// Steps beyond the diameter to try if the diameter misses the least volume: with doubled cables, two of which lead to
 /// the same rank, the first steps have too little to do.
 const MORE_STEPS: u32 = 2;
@@ -103,6 +106,19 @@ impl TemplateTrees {
             }
         }
         Some(this)
+    }
+
+    /// Trees that load all directions evenly, and in each step take about their share of these widths: what is wider
+    /// than they need stays free all along. `None` if none are found.
+    pub fn within(torus: &Torus, parts: u32, widths: &[u32], seed: u64) -> Option<Self> {
+        let offsets = Offsets::new(torus);
+        let shares = LOADS.iter().enumerate();
+        let hops = shares.cartesian_product(0..TRIES_WITHIN).find_map(|((load, &more), number)| {
+            let number = load as u64 * u64::from(TRIES_WITHIN) + u64::from(number);
+            let rng = Rng::with_seed(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number));
+            offsets.attempt_within(parts, widths, more, rng)
+        })?;
+        Some(Self { widths: widths.to_vec(), blocks: vec![Block { parts, copies: 1, hops }] })
     }
 
     /// Translates the trees to every rank; backward in time, with sums in place of copies, if they collect.
@@ -206,28 +222,23 @@ impl Offsets {
     }
 
     fn attempt(&self, parts: u32, steps: u32, width: u32, mut rng: Rng) -> Option<Grown> {
-        let room = |width: u32| self.capacity.iter().map(|&c| u64::from(c) * u64::from(width)).sum::<u64>();
+        let total = |width: u32| self.capacity.iter().map(|&c| u64::from(c) * u64::from(width)).sum::<u64>();
         let (mut left, mut width_left) = (u64::from(parts) * u64::from(self.ranks - 1), width);
         let (mut widths, mut grown) = (Vec::new(), Vec::new());
         let mut reached = vec![false; (parts * self.ranks) as usize];
         (0..parts).for_each(|part| reached[(part * self.ranks) as usize] = true);
         for step in 0..steps {
             let after = steps - 1 - step;
-            let mut candidates = Vec::new();
-            for (part, reached) in (0..).zip(reached.chunks(self.ranks as usize)) {
-                self.candidates(part, reached, &mut rng, &mut candidates);
-            }
-            rng.shuffle(&mut candidates);
-            // The longest chains first; among equals, those with the fewest directions.
-            candidates.sort_by_key(|c| (std::cmp::Reverse(c.chain), c.directions.count_ones()));
+            let candidates = self.sorted_candidates(&reached, parts, &mut rng);
             if candidates.first().is_some_and(|first| first.chain > after + 1) {
                 return None;
             }
             let most = width_left.checked_sub(after)?;
             let mut width = width_left.div_ceil(after + 1).min(most);
             let chosen = loop {
-                let chosen = self.fill(&candidates, width);
-                let spare = (room(width_left) + chosen.len() as u64).checked_sub(left + room(width));
+                let room: Vec<usize> = self.capacity.iter().map(|&c| c as usize * width as usize).collect();
+                let chosen = fill(&candidates, &room);
+                let spare = (total(width_left) + chosen.len() as u64).checked_sub(left + total(width));
                 // The rest must fit in the steps after this one.
                 if spare.is_some() {
                     break chosen;
@@ -235,15 +246,62 @@ impl Offsets {
                 width = Some(width - 1).filter(|&width| width > 0)?;
             };
             for &(candidate, direction) in &chosen {
-                let Candidate { part, offset, .. } = candidates[candidate];
-                reached[(part * self.ranks + offset) as usize] = true;
-                let from = RankId(self.of(&self.from, offset)[direction]);
-                grown.push(Hop { part, from, direction: self.directions[direction], step });
+                grown.push(self.hop(&candidates[candidate], direction, step, &mut reached));
             }
             (left, width_left) = (left - chosen.len() as u64, width_left - width);
             widths.push(width);
         }
         (left == 0).then_some((widths, grown))
+    }
+
+    /// Hops within these widths, with a load on each direction that is a share and so many percent of it.
+    fn attempt_within(&self, parts: u32, widths: &[u32], more: u64, mut rng: Rng) -> Option<Vec<Hop>> {
+        let mut left = u64::from(parts) * u64::from(self.ranks - 1);
+        let (room, total) = (self.capacity.iter().sum::<u32>(), widths.iter().map(|&w| u64::from(w)).sum::<u64>());
+        let load = |capacity: u32| (left * u64::from(capacity)).div_ceil(u64::from(room)) * (100 + more) / 100;
+        let loads: Vec<u64> = self.capacity.iter().map(|&capacity| load(capacity)).collect();
+        let mut used = vec![0; self.directions.len()];
+        let mut reached = vec![false; (parts * self.ranks) as usize];
+        (0..parts).for_each(|part| reached[(part * self.ranks) as usize] = true);
+        let (mut hops, mut elapsed) = (Vec::new(), 0);
+        for (step, &width) in (0..).zip(widths) {
+            elapsed += u64::from(width);
+            let room = |direction: usize| {
+                let due = (loads[direction] * elapsed).div_ceil(total) - used[direction];
+                due.min(u64::from(width) * u64::from(self.capacity[direction])) as usize
+            };
+            let room: Vec<usize> = (0..self.directions.len()).map(room).collect();
+            let candidates = self.sorted_candidates(&reached, parts, &mut rng);
+            if candidates.first().is_some_and(|first| first.chain > widths.len() as u32 - step) {
+                return None;
+            }
+            for (candidate, direction) in fill(&candidates, &room) {
+                used[direction] += 1;
+                left -= 1;
+                hops.push(self.hop(&candidates[candidate], direction, step, &mut reached));
+            }
+        }
+        (left == 0).then_some(hops)
+    }
+
+    /// The offsets next to those reached, in the order in which they are to be reached.
+    fn sorted_candidates(&self, reached: &[bool], parts: u32, rng: &mut Rng) -> Vec<Candidate> {
+        let mut candidates = Vec::new();
+        for (part, reached) in (0..parts).zip(reached.chunks(self.ranks as usize)) {
+            self.candidates(part, reached, rng, &mut candidates);
+        }
+        rng.shuffle(&mut candidates);
+        // The longest chains first; among equals, those with the fewest directions.
+        candidates.sort_by_key(|c| (std::cmp::Reverse(c.chain), c.directions.count_ones()));
+        candidates
+    }
+
+    /// Reaches an offset.
+    fn hop(&self, candidate: &Candidate, direction: usize, step: u32, reached: &mut [bool]) -> Hop {
+        let &Candidate { part, offset, .. } = candidate;
+        reached[(part * self.ranks + offset) as usize] = true;
+        let from = RankId(self.of(&self.from, offset)[direction]);
+        Hop { part, from, direction: self.directions[direction], step }
     }
 
     /// The offsets next to those reached. O(N D).
@@ -280,22 +338,21 @@ impl Offsets {
             candidates.push(Candidate { part, offset, chain: chain[offset as usize], directions });
         }
     }
+}
 
-    /// The candidates that fit in a step, the first of them before others, each with its direction.
-    fn fill(&self, candidates: &[Candidate], width: u32) -> Vec<(usize, usize)> {
-        let room: Vec<usize> = self.capacity.iter().map(|&c| c as usize * width as usize).collect();
-        let all: usize = room.iter().sum();
-        let mut held: Vec<Vec<usize>> = vec![Vec::new(); room.len()];
-        let mut count = 0;
-        for index in 0..candidates.len() {
-            if count == all {
-                break;
-            }
-            count += usize::from(augment(candidates, &room, &mut held, index));
+/// The candidates that fit in a step, the first of them before others, each with its direction.
+fn fill(candidates: &[Candidate], room: &[usize]) -> Vec<(usize, usize)> {
+    let all: usize = room.iter().sum();
+    let mut held: Vec<Vec<usize>> = vec![Vec::new(); room.len()];
+    let mut count = 0;
+    for index in 0..candidates.len() {
+        if count == all {
+            break;
         }
-        let held = held.iter().enumerate();
-        held.flat_map(|(direction, held)| held.iter().map(move |&index| (index, direction))).collect()
+        count += usize::from(augment(candidates, room, &mut held, index));
     }
+    let held = held.iter().enumerate();
+    held.flat_map(|(direction, held)| held.iter().map(move |&index| (index, direction))).collect()
 }
 
 /// Gives a candidate a direction, moving others if necessary; false if it cannot have any.

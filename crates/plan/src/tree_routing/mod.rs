@@ -10,3 +10,4 @@ mod tree_router;
 
 pub(super) use forest::{Forest, RoutedTrees, TreeSpec};
 pub(super) use timed_network::TimedNetwork;
+pub(super) use tree_router::{Arrival, TreeRouter};

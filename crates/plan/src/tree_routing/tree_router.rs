@@ -26,7 +26,7 @@ impl Arrival {
 
 /// Scratch space, kept from tree to tree.
 #[derive(Debug, Default)]
-pub(super) struct TreeRouter {
+pub(crate) struct TreeRouter {
     before: Vec<u32>,
     after: Vec<u32>,
     /// `arrival[step * ranks + rank]`, counted from the first step: the link over which the cheapest path arrives there
