@@ -148,7 +148,8 @@ impl Router {
             let arrival = &mut self.arrival[step * nodes..][..nodes];
             for from in first..end {
                 let so_far = self.before[from];
-                if so_far >= below || self.to_go[from] > left + 1 {
+                // Every hop still to go costs 1 at least, so what is left out leads to no path cheaper than `below`.
+                if so_far.saturating_add(self.to_go[from]) >= below || self.to_go[from] > left + 1 {
                     continue;
                 }
                 for &(to, link) in &self.arcs[self.first_arc[from] as usize..self.first_arc[from + 1] as usize] {
