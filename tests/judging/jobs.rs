@@ -157,6 +157,30 @@ fn what_is_planned_holds_and_what_is_changed_does_not() {
     assert_eq!(codes(&twice), only("J002"));
 }
 
+/// A file with a few letters changed is unreadable, refuted, or holds; nothing else happens.
+#[test]
+fn damaged_files_are_no_danger() {
+    let mut rng = fastrand::Rng::with_seed(5);
+    let mut seen = BTreeSet::new();
+    for (_, text) in files("schedules/jobs").into_iter().cycle().take(3000) {
+        let mut bytes = text.into_bytes();
+        for _ in 0..rng.usize(1..4) {
+            let at = rng.usize(..bytes.len());
+            let digits = b"0123456789";
+            match rng.u32(..3) {
+                0 => bytes[at] = rng.u8(32..127),
+                1 => drop(bytes.remove(at)),
+                _ => {
+                    let places: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at].is_ascii_digit()).collect();
+                    bytes[places[rng.usize(..places.len())]] = digits[rng.usize(..10)];
+                }
+            }
+        }
+        seen.insert(judge(&String::from_utf8(bytes).unwrap()).0);
+    }
+    assert_eq!(seen.len(), 3);
+}
+
 /// The total width of a job is bounded from below by what its evidence proves, never by more.
 #[test]
 fn bounds_above_their_evidence_are_refused() {

@@ -14,7 +14,7 @@
 //!
 //! The quotient bounds `W`. It grows with the parts, so the bound is for the parts of the job or any common multiple.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::check::{block_of, link_weights, owed_distance};
 use super::{CertificateError, Rational};
@@ -70,10 +70,9 @@ pub fn job_value(problems: &[&Problem], bound: &JobBound) -> Result<Rational, Ce
     let mut weight = link_weights(machine, &bound.weights)?;
     let mut paid: i128 = 0;
     for (ranks, of) in &bound.cuts {
-        let block = block_of(machine, std::slice::from_ref(ranks), "a cut")?;
-        let inside = |rank: RankId| block[rank.index()].is_some();
+        let inside = live_set(machine, ranks)?;
         let entering = ranks.iter().flat_map(|&rank| machine.links_into(rank));
-        add_weight(machine, &mut weight, *of, entering.filter(|&id| !inside(machine.link(id).from)))?;
+        add_weight(machine, &mut weight, *of, entering.filter(|&id| !inside.contains(&machine.link(id).from)))?;
         paid += i128::from(*of) * demands.iter().map(|demand| demand.entering(ranks)).sum::<i128>();
     }
     for (blocks, of) in &bound.partitions {
@@ -94,6 +93,20 @@ pub fn job_value(problems: &[&Problem], bound: &JobBound) -> Result<Rational, Ce
         paid += owed_distance(problem, &weight)?;
     }
     Ok(Rational::new(paid, scale))
+}
+
+/// The ranks of a cut. Of many small cuts each must cost little.
+fn live_set(machine: &Topology, ranks: &[RankId]) -> Result<BTreeSet<RankId>, CertificateError> {
+    let mut set = BTreeSet::new();
+    for &rank in ranks {
+        if !machine.is_alive(rank) {
+            return Err(CertificateError::DeadRank { rank: machine.rank_label(rank), set: "a cut" });
+        }
+        if !set.insert(rank) {
+            return Err(CertificateError::RepeatedRank { rank: machine.rank_label(rank), set: "a cut" });
+        }
+    }
+    Ok(set)
 }
 
 fn add_weight(
@@ -163,16 +176,16 @@ impl<'a> Demand<'a> {
     /// The chunks of the messages that `of` counts for each group with members on both sides of a set: given the kind,
     /// the live members inside and outside, and whether its root is inside.
     fn over_border(&self, set: &[RankId], of: impl Fn(&Kind, usize, usize, bool) -> usize) -> i128 {
-        let mut inside: BTreeMap<usize, usize> = BTreeMap::new();
-        for group in set.iter().filter_map(|&rank| self.group_of(rank)) {
-            *inside.entry(group).or_default() += 1;
+        // Of each group: how many members are inside, and whether its root is.
+        let mut inside: BTreeMap<usize, (usize, bool)> = BTreeMap::new();
+        for (group, rank) in set.iter().filter_map(|&rank| Some((self.group_of(rank)?, rank))) {
+            let (members, has_root) = inside.entry(group).or_default();
+            *members += 1;
+            *has_root |= self.roots.get(group) == Some(&rank);
         }
-        let messages = |(&group, &inside): (&usize, &usize)| match self.live[group] - inside {
+        let messages = |(&group, &(inside, has_root)): (&usize, &(usize, bool))| match self.live[group] - inside {
             0 => 0,
-            outside => {
-                let has_root = self.roots.get(group).is_some_and(|root| set.contains(root));
-                of(&self.problem.collective().kind, inside, outside, has_root) as i128
-            }
+            outside => of(&self.problem.collective().kind, inside, outside, has_root) as i128,
         };
         inside.iter().map(messages).sum::<i128>() * self.parts()
     }
