@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use crate::support::pages::{decimal, float, hold};
 use crate::support::plans::{self, torus};
 
-const HEAD: &str = "# Groups of ranks
+const HEAD: &str = r#"# Groups of ranks
 
 Jobs seldom run one collective over a whole machine: tensor, expert and data parallel groups are parts of it, all at work
 at the same time. A collective in groups is one in each of several disjoint groups of ranks, all at once and over shared
@@ -35,11 +35,48 @@ member keeps its place. [schedule-format.md](schedule-format.md#groups) has ever
 
 **What plans groups**: `negotiated` (all_to_all, scatter, gather), `trees` and `packed_trees` (all_gather, reduce_scatter,
 broadcast, reduce, all_reduce; trees take in other ranks only to reach members; the first in few parts and steps, the
-second in many parts near the bound), `flood` (barrier). The other planners refuse. Bounds, certificates and `synth verify`
-know groups; so do [`synth run`](runtimes.md#groups-of-ranks), `lower` and the exports to GOAL, Chakra, CSV and traces.
-MSCCL XML has no groups, and relabelling and renumbering such schedules, `synth polish`, `synth view` and `synth survey` do
-not take them yet: all say so. Neither is all_reduce_gathered run in groups by `synth run`. In Python, groups are an
-argument, and the adapters run them: [python.md](python.md#groups).
+second in many parts near the bound), `flood` (barrier). `smt` proves the optimum of small ones (not of all_reduce): all
+of 224 problems in groups of 2 to 4 of 8 ranks are planned at it without naming a planner. The other planners refuse.
+Bounds, certificates and `synth verify` know groups; so do [`synth run`](runtimes.md#groups-of-ranks), `lower` and the
+exports to GOAL, Chakra, CSV and traces. MSCCL XML has no groups, and relabelling and renumbering such schedules, `synth
+polish`, `synth view` and `synth survey` do not take them yet: all say so. Neither is all_reduce_gathered run in groups by
+`synth run`. In Python, groups are an argument, and the adapters run them: [python.md](python.md#groups).
+
+## Several collectives at once
+
+A step of training has an all-gather in one set of groups under way while another set exchanges tokens. `--job FILE` plans
+such collectives together, into one contention-free schedule of the machine:
+
+```sh
+cat > job.json <<EOF
+[{"collective": "all_gather", "groups": "x",  "bytes": "64KiB"},
+ {"collective": "all_to_all", "groups": "yz", "bytes": "16KiB"}]
+EOF
+synth --torus 4x4x4 --fail 0,1 --job job.json -o both.json
+synth verify both.json
+synth pick both.json 1 -o exchange.json     # the schedule of one, for every other command
+```
+
+Each collective has `collective` and, where wanted, `groups` (dimensions, or lists of ranks), `blocks` (extents: `[2,2,4]`),
+`relays` (`true` or `false`), `root`, and `bytes` of a message (shard, vector), or `parts` in place of it. Chunks of all
+collectives are equally large, so messages are rounded up to whole chunks. The smallest is cut in `--parts` parts; unless
+stated, in enough that the total width comes within 5 % of its bound, with `auto` within 0.5 %, but into at most 8192 or
+16 384 chunks in all. `--steps`, `--max-steps`, `--seed` and `--time-limit` are as always.
+
+The verdict is one: each schedule holds by itself, all have the same steps, and no link is overfull in any of them. The
+bound is on the total width, in chunks, for what all must move over the same links; the bounds of each collective alone hold
+too. [schedule-format.md](schedule-format.md#jobs) has the format, the rules, and what a bound proves.
+
+On 4x4x4, with 64 KiB and 16 KiB as above (total widths in chunks of 4 KiB; 1 KiB in the first row), planned in 2 to 10 s:
+
+| failed | all_gather alone | all_to_all alone | together | bound | steps |
+|---|---|---|---|---|---|
+| nothing, `--parts auto` | 96 | 128 | **128** | 128 | 4 |
+| cable 0-1 | 25 | 32 | 33 | 32 | 4 |
+
+A job of one all_reduce has it collect in the first half of the steps and spread in the second, so `packed_trees` alone
+does better. all_to_allv is not planned in jobs, and `synth lower`, `run`, `show` and `export` take one schedule of a job at
+a time (`synth pick`).
 
 ## All-to-all in all groups of 4x4x4 at once
 
@@ -48,7 +85,7 @@ whole machine, met by a verified schedule in the parts given, and proven by its 
 
 | groups | dead cable | with relays | parts | steps | without relays | parts | steps |
 |---|---|---|---|---|---|---|---|
-";
+"#;
 
 const TABLE: &str = "
 The eight blocks of 4x4x4 of an 8x8x8 torus (`--torus 8x8x8 --blocks 4x4x4 --fail 0,1`), each an all-to-all among 64 ranks,
