@@ -92,6 +92,18 @@ fn examples() {
                     text = solution_to_string(&expanded);
                 }
                 let Ok(file) = serde_json::from_str::<Value>(&text) else { continue };
+                // The second judge knows no jobs, but each of their schedules by itself.
+                if let Some(schedules) = file["schedules"].as_array() {
+                    for schedule in schedules {
+                        let mut alone = schedule.clone();
+                        alone["format"] = "collective-schedule/1".into();
+                        alone["topology"] = file["topology"].clone();
+                        if let Err(disagreement) = agree_on(&alone.to_string(), &schedule::judge(&alone)) {
+                            panic!("{}: {disagreement}", path.display());
+                        }
+                    }
+                    continue;
+                }
                 let is_program = file["format"].as_str().is_some_and(|format| format.starts_with("rank-program/"));
                 let opinion = if is_program { program::judge(&file) } else { schedule::judge(&file) };
                 if let Err(disagreement) = agree_on(&text, &opinion) {

@@ -1,5 +1,6 @@
 //! The verdict on a job.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::{Value, json};
@@ -159,18 +160,10 @@ impl JudgedJob<'_> {
             });
             let _ = writeln!(text, "  {at}{}: {}\n{lines}", violation.code(), self.message(violation));
         }
-        if self.report.violation_count > 0 {
-            let listed = self.report.violations.len() as u64;
-            let remark = if listed < self.report.violation_count {
-                format!(" (the first {listed} are listed)")
-            } else {
-                String::new()
-            };
-            let _ = writeln!(
-                text,
-                "  {} of the job as a whole{remark}",
-                count(self.report.violation_count as usize, "violation")
-            );
+        let (total, listed) = (self.report.totals.values().sum::<u64>(), self.report.violations.len() as u64);
+        if total > 0 {
+            let remark = if listed < total { format!(" (the first {listed} are listed)") } else { String::new() };
+            let _ = writeln!(text, "  {} of the job as a whole{remark}", count(total as usize, "violation"));
         }
         if let Some(first) = self.report.violations.first() {
             let _ = writeln!(text, "  `synth explain {}` says more", first.code());
@@ -202,12 +195,17 @@ impl JudgedJob<'_> {
         });
         let mut violations: Vec<Value> = own.collect();
         let mut warnings = Vec::new();
+        let mut totals: BTreeMap<String, u64> =
+            self.report.totals.iter().map(|(code, &total)| (code.to_string(), total)).collect();
         for (index, judged) in self.schedules().enumerate() {
             let mut value = |finding| {
                 let mut value = judged.finding_within(finding, &schedule_path(index));
                 value["schedule"] = json!(index);
                 value
             };
+            for (code, total) in judged.report.totals() {
+                *totals.entry(code.to_string()).or_default() += total;
+            }
             violations.extend(judged.report.violations.iter().map(&mut value));
             warnings.extend(judged.report.warnings.iter().map(&mut value));
         }
@@ -216,6 +214,7 @@ impl JudgedJob<'_> {
             "verdict": if holds { "holds" } else { "refuted" },
             "violations": violations,
             "warnings": warnings,
+            "totals": totals,
             "figures": figures_to_json(self.job),
         })
     }

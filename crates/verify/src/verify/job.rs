@@ -9,6 +9,8 @@
 //!
 //! A step in which a schedule has no transfers is no finding: others may use it.
 
+use std::collections::BTreeMap;
+
 use super::routes::find_link;
 use super::scope::Scope;
 use super::{Options, Report, judge};
@@ -29,8 +31,8 @@ pub struct JobReport {
     pub reports: Vec<Report>,
     /// The first violations of the job as a whole, by step; then those of widths, and the bound.
     pub violations: Vec<JobViolation>,
-    /// The number of them, kept or not.
-    pub violation_count: u64,
+    /// The number of them, kept or not, of each code that occurs.
+    pub totals: BTreeMap<JobCode, u64>,
 }
 
 /// A violation of a job as a whole.
@@ -85,12 +87,12 @@ impl JobViolation {
 impl JobReport {
     /// True if every schedule holds and so does what they share.
     pub fn holds(&self) -> bool {
-        self.violation_count == 0 && self.reports.iter().all(Report::holds)
+        self.totals.is_empty() && self.reports.iter().all(Report::holds)
     }
 
     /// Why the job was neither vouched for nor refuted, if so.
     pub fn not_judged(&self) -> Option<String> {
-        let is_refuted = self.violation_count > 0 || self.reports.iter().any(|report| report.violation_count() > 0);
+        let is_refuted = !self.totals.is_empty() || self.reports.iter().any(|report| report.violation_count() > 0);
         self.reports.iter().find_map(Report::not_judged).filter(|_| !is_refuted)
     }
 }
@@ -117,25 +119,25 @@ impl JobReport {
 pub fn verify_job(job: &Job, options: &Options) -> JobReport {
     let alone = |solution: &Solution| judge(solution, options, &Scope::OfJob(0..solution.problem.chunk_count()));
     let reports = job.solutions().iter().map(alone).collect();
-    let mut violations = Kept { list: Vec::new(), count: 0, most: options.max_errors };
+    let mut violations = Kept { list: Vec::new(), totals: BTreeMap::new(), most: options.max_errors };
     check_room(job, &mut violations);
     check_steps(job, &mut violations);
     if let Some(Err(error)) = job.bound.as_ref().map(|bound| check_job(&job.problems(), bound)) {
         violations.add(JobViolation::Unproven(error));
     }
-    JobReport { reports, violations: violations.list, violation_count: violations.count }
+    JobReport { reports, violations: violations.list, totals: violations.totals }
 }
 
 /// The first violations; all are counted.
 struct Kept {
     list: Vec<JobViolation>,
-    count: u64,
+    totals: BTreeMap<JobCode, u64>,
     most: usize,
 }
 
 impl Kept {
     fn add(&mut self, violation: JobViolation) {
-        self.count += 1;
+        *self.totals.entry(violation.code()).or_default() += 1;
         if self.list.len() < self.most {
             self.list.push(violation);
         }
