@@ -45,8 +45,9 @@ def test_figures_are_those_of_the_moves_without_them(pod):
 @pytest.mark.parametrize(
     ("kind", "options", "form"),
     [
-        # Planned with every move: the pattern that is found would not be half as long.
-        ("all_gather", {}, "explicit"),
+        # From one root, nothing is repeated.
+        ("scatter", {}, "explicit"),
+        ("all_gather", {}, "compact"),
         # With a planner or groups, the planner of patterns is not asked.
         ("all_gather", {"planner": "matching"}, "explicit"),
         ("all_to_all", {"groups": cs.Blocks(2, 2, 2)}, "explicit"),
