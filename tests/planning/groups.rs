@@ -141,7 +141,7 @@ fn what_bounds_claim_of_groups_is_proven() {
 
 #[test]
 fn planners_of_all_ranks_together_refuse_groups() {
-    let aware = ["negotiated", "trees", "packed_trees", "flood", "flow_over_time", "lp", "smt"];
+    let aware = ["negotiated", "trees", "packed_trees", "overlapping_trees", "flood", "flow_over_time", "lp", "smt"];
     for kind in kinds() {
         let kind = of(kind, rows(), true);
         let problem = Problem::new(Topology::torus(&[4, 4, 4]).unwrap(), Collective::new(kind)).unwrap();

@@ -2,12 +2,12 @@
 
 use std::cmp::Ordering;
 
-use super::parts::{as_float, best_parts, rungs, shares_vectors};
-use super::portfolio::plan_bounded;
+use super::parts::{as_float, best_parts, reduces_to_all, rungs, shares_vectors};
+use super::portfolio::{Near, plan_bounded};
 use super::quickest::quickest;
 use super::{Control, Goal, Parts, Plan, PlanError, addition_depth};
 use crate::bound;
-use collsynth_core::certificate::{Bounds, Scope};
+use collsynth_core::certificate::{Rational, Scope};
 use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::Topology;
@@ -20,8 +20,10 @@ const CLOSE_IN_GROUPS: f64 = 0.03;
 const MOST_CHUNKS_TO_CUT: u64 = 400;
 /// The factor by which they are cut.
 const MESSAGES_CUT: u32 = 4;
-/// A gap that is near enough unless parts are stated.
-const NEAR: f64 = 0.05;
+/// A gap that is near enough unless parts are stated, in percent.
+const NEAR: i128 = 5;
+/// An all_reduce is long if its steps are more than this many times the distance: up and down take twice.
+const LONG: u64 = 4;
 
 /// Plans a collective on a topology.
 ///
@@ -44,7 +46,7 @@ pub fn synthesize(topology: &Topology, kind: &Kind, goal: &Goal<'_>, control: &C
     }
 }
 
-/// Plans in more and more parts until a schedule is near its bound. Numbers of parts that promise no such schedule are
+/// Plans in more and more parts until a schedule is near its bound, and once more if it is long. Numbers of parts that promise no such schedule are
 /// left out.
 fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
     let free = goal.planner.is_none() && goal.steps.is_none() && goal.max_steps.is_none();
@@ -53,13 +55,23 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
     }
     let bounds = bound::find(&whole)?;
     let mut best: Option<Plan> = None;
-    for parts in rungs(&whole, &bounds, NEAR) {
-        match plan_problem(whole.with_parts(parts)?, goal, control) {
-            Ok(found) if best.as_ref().is_none_or(|best| better(&found, best)) => best = Some(found),
+    let is_reduced = reduces_to_all(&whole);
+    for parts in rungs(&whole, &bounds, NEAR as f64 / 100.0) {
+        let was_near = best.as_ref().is_some_and(is_near);
+        let problem = whole.with_parts(parts)?;
+        let bounds = bound::find(&problem)?;
+        let volume = bounds.volume.as_ref().map_or(Rational::ZERO, |bound| bound.at_least);
+        // Twice the parts may take far fewer steps, which planners that are quick often find.
+        let near = Near { width: near_width(parts, volume), only_quick: was_near };
+        match plan_bounded(problem, bounds, goal, Some(near), control) {
+            Ok(found) if best.as_ref().is_none_or(|best| better_in_enough(&found, best)) => best = Some(found),
             Err(error) if best.is_none() => return Err(error),
             _ => {}
         }
-        if control.stop().is_some() || best.as_ref().is_some_and(|best| gap(best) <= NEAR) {
+        let steps = |plan: &Plan| plan.schedule.step_count() as u64;
+        let is_short = |plan: &Plan| !is_reduced || steps(plan) <= LONG * u64::from(plan.bounds.least_steps());
+        let enough = |plan: &Plan| is_near(plan) && (was_near || is_short(plan));
+        if control.stop().is_some() || best.as_ref().is_some_and(enough) {
             break;
         }
     }
@@ -104,26 +116,40 @@ fn keep_better(best: &mut Plan, found: Result<Plan, PlanError>) {
     }
 }
 
-/// How far the volume lies above its bound, as a share of it; in groups, above the bound for any number of parts.
+/// How far the volume lies above its bound, as a share of it.
 fn gap(plan: &Plan) -> f64 {
-    let (parts, mut volume) = (plan.problem.parts(), plan.bounds.volume.clone());
+    plan.schedule.total_width() as f64 / f64::from(plan.problem.parts()) / as_float(bound_of(plan)) - 1.0
+}
+
+/// The bound on the volume; in groups, for any number of parts.
+fn bound_of(plan: &Plan) -> Rational {
+    let mut volume = plan.bounds.volume.clone();
     if plan.problem.groups().is_some() && volume.as_ref().is_some_and(|bound| bound.scope() == Scope::TheseParts) {
         volume = bound::find(&plan.problem).ok().and_then(|bounds| bounds.volume);
     }
-    let bound = volume.map_or(0.0, |bound| as_float(bound.at_least));
-    plan.schedule.total_width() as f64 / f64::from(parts) / bound - 1.0
+    volume.map_or(Rational::ZERO, |bound| bound.at_least)
 }
 
 fn plan_problem(problem: Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
     let bounds = bound::find(&problem)?;
-    let near = (goal.parts == Parts::Enough).then(|| near_width(&problem, &bounds));
-    plan_bounded(problem, bounds, goal, near, control)
+    plan_bounded(problem, bounds, goal, None, control)
 }
 
-/// The largest total width within a gap of [`NEAR`].
-fn near_width(problem: &Problem, bounds: &Bounds) -> u64 {
-    let bound = bounds.volume.as_ref().map_or(0.0, |bound| as_float(bound.at_least));
-    (bound * f64::from(problem.parts()) * (1.0 + NEAR)) as u64
+/// The largest total width within a gap of [`NEAR`] percent above a bound.
+fn near_width(parts: u32, bound: Rational) -> u64 {
+    let width = bound * Rational::new(i128::from(parts) * (100 + NEAR), 100);
+    u64::try_from(width.floor().to_integer()).unwrap_or(u64::MAX)
+}
+
+/// Is the gap at most [`NEAR`] percent?
+fn is_near(plan: &Plan) -> bool {
+    plan.schedule.total_width() <= near_width(plan.problem.parts(), bound_of(plan))
+}
+
+/// Does the first plan take fewer steps if both are near their bound; else, is it better?
+fn better_in_enough(first: &Plan, second: &Plan) -> bool {
+    let steps = |plan: &Plan| plan.schedule.step_count();
+    if is_near(first) && is_near(second) { steps(first) < steps(second) } else { better(first, second) }
 }
 
 /// Does the first plan have less volume, or the same volume in fewer steps, or both the same and sums less deep?

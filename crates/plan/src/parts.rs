@@ -1,6 +1,6 @@
 //! Numbers of parts: which are worth planning, and the best each could give.
 
-use super::PlanError;
+use super::{OverlappingTrees, PlanError};
 use crate::bound;
 use crate::cost::Price;
 use collsynth_core::certificate::{Bounds, Rational};
@@ -17,10 +17,6 @@ const AUTO_TREES: u32 = 1024;
 /// The same in groups, for each.
 const AUTO_GROUP_TREES: u32 = 512;
 const AUTO_TREE_HOPS: u32 = 4_000_000;
-/// Packed trees leave links idle at both ends of the schedule, the less the longer it is: a sixteenth of the units by
-/// which this number for each step of the distance exceeds the total width. Measured on 36 to 512 ranks with 1 to 5
-/// dead cables.
-const IDLE_PER_STEP: u32 = 21;
 /// How far above the least volume that any parts promise fewer parts will do: of an all_reduce, where some parts just
 /// fit, and of a pipeline, which gains ever less from more.
 const NEARLY_FITTING: f64 = 1.0005;
@@ -63,7 +59,12 @@ pub(crate) fn best_parts(whole: &Problem, bounds: &Bounds, price: Option<Price>)
 /// least the last.
 pub(crate) fn rungs(whole: &Problem, bounds: &Bounds, gap: f64) -> Vec<u32> {
     let most = most_parts(whole, bounds);
-    let volume = |parts: u32| least_cost(whole, bounds, parts, None);
+    let volume = |parts: u32| {
+        let width = bounds.least_width(parts);
+        let overlap = OverlappingTrees::is_worth_its_time(whole, parts, width);
+        let ends = if overlap { Ends::Overlapping } else { Ends::Packed };
+        f64::from(least_figures(whole, bounds, parts, ends).1) / f64::from(parts)
+    };
     let bound = bounds.volume.as_ref().map_or(0.0, |bound| as_float(bound.at_least));
     let limits = (0..).map(|exponent| 1 << exponent).take_while(|&limit: &u32| limit < most).chain([most]);
     let best_up_to = |limit: u32| (limit / 2 + 1..=limit).min_by(|&a, &b| volume(a).total_cmp(&volume(b)));
@@ -74,7 +75,7 @@ pub(crate) fn rungs(whole: &Problem, bounds: &Bounds, gap: f64) -> Vec<u32> {
 
 /// The seconds that the best conceivable schedule takes; without a price, its volume.
 pub(crate) fn least_cost(whole: &Problem, bounds: &Bounds, parts: u32, price: Option<Price>) -> f64 {
-    let (steps, width) = least_figures(whole, bounds, parts);
+    let (steps, width) = least_figures(whole, bounds, parts, Ends::Packed);
     let volume = f64::from(width) / f64::from(parts);
     price.map_or(volume, |price| price.seconds_for(steps as usize, volume))
 }
@@ -102,15 +103,33 @@ pub fn shares_vectors(kind: &Kind) -> bool {
 }
 
 /// Does every rank need every sum?
-fn reduces_to_all(problem: &Problem) -> bool {
+pub(crate) fn reduces_to_all(problem: &Problem) -> bool {
     let kind = &problem.collective().kind;
     kind.pattern() == Pattern::EveryToEvery && kind.has_volume()
+}
+
+/// The trees that leave links idle at both ends of a schedule, the less the longer it is.
+#[derive(Clone, Copy)]
+enum Ends {
+    Overlapping,
+    Packed,
+}
+
+impl Ends {
+    /// The second number's share of the units by which the first, for each step of the distance, exceeds the total
+    /// width. Measured with 1 to 5 dead cables, on 9 to 64 ranks for overlapping trees and 36 to 512 for packed ones.
+    fn idle(self) -> (u32, u32) {
+        match self {
+            Self::Overlapping => (7, 8),
+            Self::Packed => (21, 16),
+        }
+    }
 }
 
 /// Steps and width of the best conceivable schedule. From or to one rank, a pipeline of steps of width 1 must first
 /// fill. An all_reduce in which all ranks do the same reduces, then broadcasts, each in whole widths; otherwise links
 /// idle at the ends.
-fn least_figures(whole: &Problem, bounds: &Bounds, parts: u32) -> (u32, u32) {
+fn least_figures(whole: &Problem, bounds: &Bounds, parts: u32, ends: Ends) -> (u32, u32) {
     let (steps, width) = (bounds.least_steps(), bounds.least_width(parts));
     if reduces_to_all(whole) {
         let topology = whole.topology();
@@ -118,7 +137,8 @@ fn least_figures(whole: &Problem, bounds: &Bounds, parts: u32) -> (u32, u32) {
         if intact && parts.is_multiple_of(topology.rank_count() as u32) {
             return (steps.saturating_mul(2), width.div_ceil(2).max(steps).saturating_mul(2));
         }
-        let idle = steps.saturating_mul(IDLE_PER_STEP).saturating_sub(width).div_ceil(16);
+        let (per_step, share) = ends.idle();
+        let idle = steps.saturating_mul(per_step).saturating_sub(width).div_ceil(share);
         return (steps.saturating_mul(2), width.saturating_add(idle));
     }
     let kind = &whole.collective().kind;

@@ -6,13 +6,21 @@ use super::{AutoUse, Control, Goal, Outcome, Plan, PlanError, Planner, SharperBo
 use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
 
+/// A total width that is near enough: below it only steps count.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Near {
+    pub width: u64,
+    /// Are planners that are not quick left out? Else they run until a schedule is near.
+    pub only_quick: bool,
+}
+
 /// Plans a problem whose parts are fixed and whose bounds are known. Where a total width is near enough, quick planners
-/// come first, and the others only until one is near.
+/// come first.
 pub(crate) fn plan_bounded(
     problem: Problem,
     bounds: Bounds,
     goal: &Goal<'_>,
-    near: Option<u64>,
+    near: Option<Near>,
     control: &Control,
 ) -> Result<Plan, PlanError> {
     let sharper = SharperBounds::new(&problem, &bounds, control);
@@ -23,7 +31,7 @@ pub(crate) fn plan_bounded(
         steps: goal.steps,
         max_steps: goal.max_steps,
         price: goal.price,
-        near,
+        near: near.map(|near| near.width),
         incumbent: None,
         seed: goal.seed,
     };
@@ -33,14 +41,15 @@ pub(crate) fn plan_bounded(
         Some(planner) => vec![planner],
         None => planners().iter().copied().filter(|planner| planner.auto_use() == AutoUse::Always).collect(),
     };
-    if near.is_some() {
+    if let Some(near) = near {
         candidates.sort_by_key(|planner| !planner.is_quick(&problem));
+        candidates.retain(|planner| planner.is_quick(&problem) || !near.only_quick);
     }
     let mut best: Option<(&'static str, Outcome)> = None;
     let mut failures = Vec::new();
     for planner in candidates {
-        let near = best.as_ref().is_some_and(|(_, outcome): &(_, Outcome)| task.is_near(&outcome.schedule));
-        if near && !planner.is_quick(&problem) {
+        let is_near = best.as_ref().is_some_and(|(_, outcome): &(_, Outcome)| task.is_near(&outcome.schedule));
+        if is_near && !planner.is_quick(&problem) {
             break;
         }
         match planner.plan(&task, control) {

@@ -1,8 +1,8 @@
 //! The registry of planners.
 
 use super::{
-    Arborescences, BinaryTree, Composed, Exchange, Flood, FlowOverTime, Lp, Matching, Negotiated, PackedTrees, Planner,
-    RingOfRanks, Rings, Smt, SpanningTrees, Template, Trees,
+    Arborescences, BinaryTree, Composed, Exchange, Flood, FlowOverTime, Lp, Matching, Negotiated, OverlappingTrees,
+    PackedTrees, Planner, RingOfRanks, Rings, Smt, SpanningTrees, Template, Trees,
 };
 
 /// The SMT planner with its default options.
@@ -18,6 +18,7 @@ pub fn planners() -> &'static [&'static dyn Planner] {
         &PackedTrees,
         &Matching,
         &Trees,
+        &OverlappingTrees,
         &SpanningTrees,
         &Flood,
         &Lp,

@@ -85,7 +85,7 @@ impl Chunks {
         // With itself as its partner, a tree keeps to the second half of its time.
         let partner = is_half.then_some(self.specs.len());
         let is_path = problem.collective().kind.pattern() == Pattern::OneToOne;
-        self.specs.push(TreeSpec { root: root.0, network, partner, targets, is_path });
+        self.specs.push(TreeSpec { network, partner, targets, is_path, ..TreeSpec::alone(root.0) });
         self.chunks.push(chunk);
         self.paths += usize::from(is_path);
         self.least_steps = self.least_steps.max(if is_half { 2 * hops } else { hops });

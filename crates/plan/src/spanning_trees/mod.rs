@@ -68,8 +68,7 @@ use networks::Networks;
 use packing::{Rooting, TreePacking};
 use translation::Translation;
 
-/// Work that takes many seconds, and work that takes one.
-const LONG_WORK: u64 = 30_000;
+/// Work that takes a second.
 const SOME_WORK: u64 = 3_000;
 /// More parts than this other planners pack as well, and sooner.
 const FEW_PARTS: u32 = 200;
@@ -102,7 +101,7 @@ impl Planner for SpanningTrees {
     }
 
     fn is_quick(&self, problem: &Problem) -> bool {
-        work(problem) <= LONG_WORK
+        work(problem) <= SOME_WORK
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {

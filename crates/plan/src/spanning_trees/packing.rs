@@ -20,7 +20,7 @@ use super::root_counts::root_counts;
 use super::widths::Limits;
 use crate::negotiation::{Aim, Start, Strategy};
 use crate::network::Network;
-use crate::tree_routing::{Forest, TimedNetwork, TreeSpec};
+use crate::tree_routing::{Forest, TreeSpec};
 
 /// Fractions of the slack that idle links may use up, try by try.
 const IDLE_FRACTIONS: [f64; 4] = [0.5, 0.25, 0.75, 0.0];
@@ -80,24 +80,20 @@ impl<'a> TreePacking<'a> {
                         0 => tree + 1,
                         _ => tree - 1,
                     };
-                    specs.push(TreeSpec { root, network: 0, partner: Some(partner), targets: None, is_path: false });
+                    specs.push(TreeSpec { partner: Some(partner), ..TreeSpec::alone(root) });
                 } else {
-                    specs.push(TreeSpec { root, network: 0, partner: Some(tree + 1), targets: None, is_path: false });
-                    specs.push(TreeSpec { root, network: 1, partner: Some(tree), targets: None, is_path: false });
+                    specs.push(TreeSpec { partner: Some(tree + 1), ..TreeSpec::alone(root) });
+                    specs.push(TreeSpec { network: 1, partner: Some(tree), ..TreeSpec::alone(root) });
                 }
             }
         }
         specs
     }
 
-    /// The least total width: that of the bound, and that needed by the links of a single rank. Every chunk has to come
-    /// in over them once it can have been everywhere else, and to leave while it can still get everywhere.
+    /// The least total width: that of the bound, and that needed by the links of a single rank.
     pub fn least_width(&self, bound: u32) -> u32 {
-        let needed = |(timed, &rank): (&TimedNetwork, &u32)| {
-            let rounds = self.trees.div_ceil(timed.network.capacity_out_of(rank).max(1));
-            rounds + u32::from(timed.farthest(rank)).saturating_sub(1)
-        };
-        let needed = self.networks.timed.iter().cartesian_product(self.networks.live).map(needed);
+        let needed = self.networks.timed.iter().cartesian_product(self.networks.live);
+        let needed = needed.map(|(timed, &rank)| timed.least_width(self.trees, rank));
         needed.fold(bound.max(self.steps.0), u32::max)
     }
 

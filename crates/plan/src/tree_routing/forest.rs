@@ -46,6 +46,9 @@ pub(crate) struct TreeSpec {
     pub network: usize,
     /// The tree with which it shares the time, perhaps itself.
     pub partner: Option<usize>,
+    /// The step, by its own clock, in which it may first leave its root if both are routed at once; `None`: a random
+    /// one near the middle.
+    pub parts_in: Option<u16>,
     /// The set of ranks of its network that it must reach; none: all. It passes through others only on the way.
     pub targets: Option<u32>,
     /// Is there one target, whose number is that of its set? The path to it moves as a whole.
@@ -55,7 +58,7 @@ pub(crate) struct TreeSpec {
 impl TreeSpec {
     /// A tree in the first network, free to use all of the time.
     pub fn alone(root: u32) -> Self {
-        Self { root, network: 0, partner: None, targets: None, is_path: false }
+        Self { root, network: 0, partner: None, parts_in: None, targets: None, is_path: false }
     }
 }
 
@@ -225,12 +228,13 @@ impl<'a> Forest<'a> {
         (self.path_router, self.path) = (Some(router), path);
     }
 
-    /// Routes two trees that share the time; if they may meet in narrow steps in the middle, a random step parts them.
+    /// Routes two trees that share the time; unless it is stated which step parts them, a random one does if they may
+    /// meet in narrow steps in the middle.
     fn route_pair(&mut self, tree: usize, partner: usize) {
         let farthest = |tree: usize| self.timed(tree).farthest(self.specs[tree].root);
         let earliest = farthest(partner).max(self.steps / 2 - self.narrow);
         let latest = (self.steps - farthest(tree)).min(self.steps.div_ceil(2) + self.narrow);
-        let first = self.rng.u16(earliest.min(latest)..=latest);
+        let first = self.specs[tree].parts_in.unwrap_or_else(|| self.rng.u16(earliest.min(latest)..=latest));
         self.route(tree, first);
         self.route(partner, self.earliest(partner));
     }

@@ -82,6 +82,13 @@ impl TimedNetwork {
         reached.map(|to| self.network.distance(rank, to) as u16).max().unwrap_or(0)
     }
 
+    /// The total width that trees from and to a rank need at its links, in steps of any widths. Every chunk has to come
+    /// in over them once it can have been everywhere else, and to leave while it can still get everywhere.
+    pub fn least_width(&self, trees: u32, rank: u32) -> u32 {
+        let rounds = trees.div_ceil(self.network.capacity_out_of(rank).max(1));
+        rounds + u32::from(self.farthest(rank)).saturating_sub(1)
+    }
+
     /// The slot of a link in one of `steps` steps.
     pub fn slot(&self, link: LiveLink, step: u16, steps: u16) -> usize {
         let (first, columns) = self.row(step, steps);
