@@ -25,6 +25,7 @@ mod region;
 mod repeated;
 mod rounding;
 mod stepped;
+mod strength;
 mod weighted;
 mod words;
 
