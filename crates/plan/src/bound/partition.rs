@@ -1,7 +1,8 @@
 //! Partitions of the ranks that are hard to join: the bound of all-reduce.
 //!
 //! However the sums are formed, all but one of `b` blocks must give their share away and get the result back: `2 (b -
-//! 1)` vectors cross between blocks. The tight partition of an intact torus is into single ranks.
+//! 1)` vectors cross between blocks. The tight partition of an intact torus is into single ranks; around failures
+//! `strength` finds it, for groups `merging` a good one.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

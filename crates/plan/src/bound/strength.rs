@@ -10,9 +10,8 @@
 //!                                                                                    |    |
 //! ```
 //!
-//! Merging such a set takes more from the capacity than from the blocks, so the ratio falls. The merged sets are ranks
-//! of a smaller network, and the next round starts. Without a denser set, no partition is better: its blocks' sets would
-//! be.
+//! Merging such a set lowers the ratio. The merged sets are the ranks of a smaller network, and the next round starts. If
+//! there is no denser set, no partition is better: one of its blocks would be denser.
 //!
 //! Ranks enter one after another. The capacity of every pair of ranks is shared among its two ends, each of which takes
 //! at most the ratio, but the newest nothing: with `capacity inside <= ratio * (ranks - 1)` for all sets that hold the
@@ -23,7 +22,7 @@
 //! # Applies
 //!
 //! Any network, with capacities; of one-way links, both directions together count. Exact: the best partition of all for
-//! an all-reduce among all live ranks.
+//! an all-reduce among all live ranks, unless hundreds of ranks are nearly all joined to each other (`WORK`).
 //!
 //! # Complexity
 //!
@@ -41,11 +40,16 @@ use std::collections::{BTreeMap, VecDeque};
 use collsynth_core::problem::Problem;
 use petgraph::unionfind::UnionFind;
 
-/// The number of each rank's block, in a partition with the least ratio; single ranks if those have it.
+/// Pairs that all searches together look at: some tenths of a second. Tori of 8960 ranks take less.
+const WORK: usize = 40_000_000;
+
+/// The number of each rank's block, in a partition with the least ratio; single ranks if those have it. On networks of
+/// hundreds of ranks that are nearly all joined, where the work would take seconds, a partition on the way.
 pub(super) fn strongest(problem: &Problem) -> Vec<u32> {
     let topology = problem.topology();
     let mut block_of: Vec<u32> = (0..topology.rank_count() as u32).collect();
     let mut blocks = topology.live_ranks().count();
+    let mut work_left = WORK;
     loop {
         let mut pairs: BTreeMap<(u32, u32), u64> = BTreeMap::new();
         for link in topology.live_links().map(|id| topology.link(id)) {
@@ -54,8 +58,9 @@ pub(super) fn strongest(problem: &Problem) -> Vec<u32> {
                 *pairs.entry((one.min(other), one.max(other))).or_default() += u64::from(link.capacity);
             }
         }
-        let mut shares = Shares::new(topology.rank_count(), pairs, blocks as u128 - 1);
+        let mut shares = Shares::new(topology.rank_count(), pairs, blocks as u128 - 1, work_left);
         let mergers = shares.merge_denser();
+        work_left = shares.work_left;
         if mergers == 0 {
             return block_of;
         }
@@ -80,10 +85,12 @@ struct Shares {
     /// By block: the last search that reached it, and over which pair.
     reached: Vec<(u32, u32)>,
     searches: u32,
+    /// Pairs that may still be looked at.
+    work_left: usize,
 }
 
 impl Shares {
-    fn new(ranks: usize, pairs: BTreeMap<(u32, u32), u64>, scale: u128) -> Self {
+    fn new(ranks: usize, pairs: BTreeMap<(u32, u32), u64>, scale: u128, work_left: usize) -> Self {
         let mut pairs_of = vec![Vec::new(); ranks];
         for (&(one, other), pair) in pairs.keys().zip(0..) {
             pairs_of[one as usize].push(pair);
@@ -99,6 +106,7 @@ impl Shares {
             merged: UnionFind::new(ranks),
             reached: vec![(0, 0); ranks],
             searches: 0,
+            work_left,
         }
     }
 
@@ -121,6 +129,9 @@ impl Shares {
             }
             for block in loaded {
                 while self.merged.find(block) == block && block != newest && self.load[block as usize] > self.most {
+                    if self.work_left == 0 {
+                        return mergers;
+                    }
                     if let Err(denser) = self.hand_on(block, newest) {
                         mergers += denser.len() - 1;
                         newest = self.merge(&denser);
@@ -142,6 +153,7 @@ impl Shares {
                 self.shift(from, block);
                 return Ok(());
             }
+            self.work_left = self.work_left.saturating_sub(self.pairs_of[block as usize].len());
             for &pair in &self.pairs_of[block as usize] {
                 let (_, own, other) = self.across(pair, block);
                 if own > 0 && self.reached[other as usize].0 != self.searches {
