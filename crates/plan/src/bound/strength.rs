@@ -6,18 +6,19 @@
 //! single ranks and a ratio, theirs, and asks for sets of ranks that are denser inside than this ratio:
 //!
 //! ```text
-//!   capacity inside  >  ratio * (ranks - 1)            a = b = c   d      merged:   abc   d
-//!                                                                                    |    |
+//!   a --- b            ratio 5 / 4: 5 cables, 5 ranks            abc --- d --- e
+//!    \   /             {a, b, c}: 3 > 5 / 4 * (3 - 1)     ->     ratio 2 / 2
+//!      c --- d --- e
 //! ```
 //!
-//! Merging such a set lowers the ratio. The merged sets are the ranks of a smaller network, and the next round starts. If
-//! there is no denser set, no partition is better: one of its blocks would be denser.
+//! Merging such a set lowers the ratio. The merged sets are the ranks of a smaller network, and the next round starts.
+//! If there is no denser set, no partition is better: one of its blocks would be denser.
 //!
 //! Ranks enter one after another. The capacity of every pair of ranks is shared among its two ends, each of which takes
 //! at most the ratio, but the newest nothing: with `capacity inside <= ratio * (ranks - 1)` for all sets that hold the
-//! newest, and only then, there are such shares (Hakimi). A rank with too much hands a share to the other end of a pair,
-//! which hands on one of its own, to one with room. If nobody reached has room, all reached are a denser set. So each
-//! minimum cut of the greedy algorithm (Barahona) starts from the flow of the last, and touches the ranks nearby.
+//! newest, and only then, there are such shares (Hakimi). A rank with too much hands a share to the other end of a
+//! pair, which hands on one of its own, to one with room. If nobody reached has room, all reached are a denser set. So
+//! each minimum cut of the greedy algorithm (Barahona) starts from the flow of the last, and touches the ranks nearby.
 //!
 //! # Applies
 //!
@@ -26,8 +27,8 @@
 //!
 //! # Complexity
 //!
-//! At most as many rounds as ranks; around failures two to four. A round takes O(links) augmenting paths of O(links)
-//! each, of which all but the last few are short.
+//! At most as many rounds as ranks, in practice a few. A round is one maximum flow, by shortest augmenting paths, that
+//! grows with the network: on tori nearly all paths are short.
 //!
 //! # Reference
 //!
