@@ -17,6 +17,7 @@ mod lp_planner;
 mod mended;
 mod message_size;
 mod optimum;
+mod partitions;
 mod portfolio;
 mod rooted;
 mod smt;

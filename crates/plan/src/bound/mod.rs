@@ -7,7 +7,8 @@
 //!   few failures the best set is a slab of positions along one dimension (an *arc cut*); with many failures it may be
 //!   a rank, its neighborhood, or any set found by improving those. If each message goes from one rank to one rank,
 //!   also the *hop count* (all hops of all messages over all capacity) and, on small networks, arbitrary metrics. For
-//!   all-reduce, partitions. If the latency of the first chunks counts, [metrics over time](over_time()).
+//!   all-reduce, the best of all partitions. If the latency of the first chunks counts, [metrics over
+//!   time](over_time()).
 //!
 //! A barrier has no volume, so only its steps are bounded.
 
@@ -25,6 +26,7 @@ mod region;
 mod repeated;
 mod rounding;
 mod stepped;
+mod strength;
 mod weighted;
 mod words;
 

@@ -1,14 +1,15 @@
 //! Partitions of the ranks that are hard to join: the bound of all-reduce.
 //!
 //! However the sums are formed, all but one of `b` blocks must give their share away and get the result back: `2 (b -
-//! 1)` vectors cross between blocks. The tight partition of an intact torus is into single ranks.
+//! 1)` vectors cross between blocks. The tight partition of an intact torus is into single ranks; around failures
+//! `strength` finds it, for groups `merging` a good one.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use collsynth_core::certificate::Rational;
 use collsynth_core::problem::Problem;
-use collsynth_core::topology::{Link, RankId, dim_name};
+use collsynth_core::topology::{RankId, dim_name};
 use itertools::Itertools;
 
 /// A partition and the traffic between its blocks.
@@ -36,8 +37,8 @@ impl Partition {
     }
 }
 
-/// The partition into single ranks, the best slabs of every dimension and, if that is better than all those, the
-/// weakest ranks one by one and the rest.
+/// The partition into single ranks, the best slabs of every dimension and those found by a search that are better than
+/// all before them: without groups the best of all.
 pub(super) fn best_partitions(problem: &Problem) -> Vec<Partition> {
     let topology = problem.topology();
     let dims = topology.as_torus().map_or(0, |torus| torus.extents.len());
@@ -47,12 +48,15 @@ pub(super) fn best_partitions(problem: &Problem) -> Vec<Partition> {
     for columns in columns.sorted_by_key(|columns| Reverse(columns.volume())).take(1) {
         found.extend(Some(columns).filter(|best| found.iter().all(|simpler| best.volume() > simpler.volume())));
     }
-    let merged = super::merging::merged(problem).and_then(|blocks| measure(problem, in_blocks(problem, blocks)));
-    found.extend(merged.filter(|merged| found.iter().all(|simpler| merged.volume() > simpler.volume())));
-    let weakest = measure(problem, weakest_singly(problem));
-    found.extend(weakest.filter(|weakest| found.iter().all(|simpler| weakest.volume() > simpler.volume())));
+    let searched = super::merging::merged(problem).into_iter().chain([super::strength::strongest(problem)]);
+    for best in searched.filter_map(|block_of| measure(problem, in_blocks(problem, block_of))) {
+        found.extend(Some(best).filter(|best| found.iter().all(|simpler| best.volume() > simpler.volume())));
+    }
     found
 }
+
+/// Ranks listed one by one before they are only counted.
+const LISTED: usize = 4;
 
 /// A description, and the number of each rank's block.
 type Family = (String, Vec<u32>);
@@ -62,8 +66,18 @@ fn singly(problem: &Problem) -> Family {
 }
 
 fn in_blocks(problem: &Problem, block_of: Vec<u32>) -> Family {
-    let blocks: BTreeSet<u32> = problem.topology().live_ranks().map(|rank| block_of[rank.index()]).collect();
-    (format!("{} blocks of ranks", blocks.len()), block_of)
+    let topology = problem.topology();
+    let mut members: BTreeMap<u32, Vec<RankId>> = BTreeMap::new();
+    topology.live_ranks().for_each(|rank| members.entry(block_of[rank.index()]).or_default().push(rank));
+    let (single, larger): (Vec<_>, Vec<_>) = members.values().partition(|ranks| ranks.len() == 1);
+    let labels: Vec<String> = single.iter().take(LISTED).map(|ranks| topology.rank_label(ranks[0])).collect();
+    let words = match (single.len(), larger.len()) {
+        (1, 1) => format!("rank {} and the rest", labels[0]),
+        (2..=LISTED, 1) => format!("the ranks {} one by one and the rest", labels.join(", ")),
+        (count, 1) if count > 0 => format!("{count} ranks one by one and the rest"),
+        (alone, larger) => format!("{} blocks of ranks", alone + larger),
+    };
+    (words, block_of)
 }
 
 /// In groups: the ranks at the same position in some of the dimensions, for every choice of dimensions. Where groups
@@ -81,36 +95,6 @@ fn columns(problem: &Problem) -> Vec<Family> {
         (words, (0..topology.rank_count() as u32).map(|rank| block(RankId(rank))).collect())
     };
     (1..(1_u32 << torus.extents.len()) - 1).map(family).collect()
-}
-
-/// The ranks with the least link capacity, as many as make the bound best, are a block each; the rest is one more.
-fn weakest_singly(problem: &Problem) -> Family {
-    let topology = problem.topology();
-    let ranks = topology.rank_count();
-    let mut weakest: Vec<RankId> = topology.live_ranks().collect();
-    weakest.sort_by_cached_key(|&rank| live_links_of(problem, rank).map(|link| u64::from(link.capacity)).sum::<u64>());
-
-    let (mut taken, mut capacity) = (vec![false; ranks], 0_u64);
-    // Blocks besides the rest, and the capacity between blocks.
-    let mut best = (0_u64, 1_u64);
-    for (count, &rank) in weakest.iter().enumerate().take(weakest.len().saturating_sub(1)) {
-        taken[rank.index()] = true;
-        let fresh = |link: &&Link| !taken[if link.from == rank { link.to } else { link.from }.index()];
-        capacity += live_links_of(problem, rank).filter(fresh).map(|link| u64::from(link.capacity)).sum::<u64>();
-        let blocks = count as u64 + 1;
-        if u128::from(blocks) * u128::from(best.1) > u128::from(best.0) * u128::from(capacity) {
-            best = (blocks, capacity);
-        }
-    }
-    let mut block_of = vec![u32::MAX; ranks];
-    weakest.iter().take(best.0 as usize).for_each(|rank| block_of[rank.index()] = rank.0);
-    (format!("the {} ranks with the least link capacity one by one, and the rest", best.0), block_of)
-}
-
-fn live_links_of(problem: &Problem, rank: RankId) -> impl Iterator<Item = &Link> {
-    let topology = problem.topology();
-    let touching = topology.links_from(rank).chain(topology.links_into(rank));
-    touching.map(|id| topology.link(id)).filter(|link| link.alive)
 }
 
 /// Cuts a dimension at its weakest boundaries, as many as make the bound best. Boundary `b` is behind position `b`; the
