@@ -37,6 +37,7 @@
 //! McMurchie and Ebeling, "PathFinder: a negotiation-based performance-driven router for FPGAs", FPGA 1995.
 
 use crate::error::check_name;
+use crate::mended::MANY_CHUNKS;
 use crate::network::{LiveLink, Message, Network, WAIT};
 use crate::path_routing::{Guide, plan_from};
 use crate::template::TemplateSchedule;
@@ -44,9 +45,7 @@ use crate::{Control, Mended, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{RankId, Topology, TopologySpec};
 
-/// From this number of chunks on (100 ranks, whole messages), a last unit of width, and one for each share of this size,
-/// are not searched for where another planner has come so near.
-const MANY_CHUNKS: u32 = 9_900;
+/// From [`MANY_CHUNKS`] on, a last unit of width, and one for each share of this size, are not searched for.
 const NEAR: u64 = 200;
 
 /// The negotiated planner.

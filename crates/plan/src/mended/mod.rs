@@ -60,6 +60,10 @@ const MOST_ARRIVALS: u64 = 1 << 27;
 /// The most hops of a pattern, at most a diameter for each chunk: a template of more takes minutes.
 const MOST_HOPS: u64 = 1 << 19;
 
+/// From this number of chunks on (100 ranks, whole messages), mending makes more tries where the first one is above the
+/// bound. Of fewer chunks, [`Negotiated`](super::Negotiated) finds as much in less time.
+pub(crate) const MANY_CHUNKS: u32 = 9_900;
+
 /// A plan in the compact form, with lower bounds; the schedule is not verified.
 #[derive(Clone, Debug)]
 pub struct CompactPlan {

@@ -28,6 +28,7 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{CompactSchedule, Op, Schedule};
 use collsynth_core::topology::RankId;
 
+use super::MANY_CHUNKS;
 use super::hops::Hops;
 use super::pattern::intact;
 use crate::moves::Moves;
@@ -44,7 +45,7 @@ const PRESSURE: RangeInclusive<f64> = 4.0..=20.0;
 const PATIENCE: u64 = 30;
 const PATIENCE_WITH_ONE: u64 = 200;
 /// If the first try is above the bound and took less than this work (links and slots examined, some 2e8 of them a
-/// second), there are this many in all, of at most as much work and more patience, by this factor.
+/// second), there are this many in all for [`MANY_CHUNKS`], of at most as much work and more patience, by this factor.
 const TRY_WORK: u64 = 200_000_000;
 const TRIES: u64 = 8;
 const MORE_PATIENCE: u64 = 16;
@@ -82,7 +83,8 @@ pub(super) fn in_steps(
     };
     let mut repair = begin(0);
     repair.run(Impatience::Widen { at_once: is_full }, control);
-    if repair.width() > least && repair.work() < TRY_WORK && control.stop().is_none() {
+    let has_more_tries = problem.chunk_count() >= MANY_CHUNKS && repair.work() < TRY_WORK;
+    if repair.width() > least && has_more_tries && control.stop().is_none() {
         let first = AtomicU64::new(u64::MAX);
         let settled = (1..TRIES).into_par_iter().find_map_first(|number| {
             let mut repair = begin(number);
