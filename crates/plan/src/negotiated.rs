@@ -24,9 +24,9 @@
 //!
 //! The first try takes the least number of steps (the distance bound) and the least total width (the volume bound,
 //! rounded up to whole chunks); later tries go slightly above. On tori with failed cables the first try nearly always
-//! succeeds, so both figures are certified optimal; from 100 ranks on, [`Mended`](super::Mended) is there before, in less
-//! time. Sparse demands leave busy ranks hardly an idle link: the search then looks for the last unit of width in steps
-//! that are all 1 wide, with more patience, and reduces the steps again.
+//! succeeds, so both figures are certified optimal; from 100 ranks on, [`Mended`](super::Mended) is there before, in
+//! less time. Sparse demands leave busy ranks hardly an idle link: the search then looks for the last unit of width in
+//! steps that are all 1 wide, with more patience, and reduces the steps again.
 //!
 //! # Complexity
 //!
@@ -37,7 +37,6 @@
 //! McMurchie and Ebeling, "PathFinder: a negotiation-based performance-driven router for FPGAs", FPGA 1995.
 
 use crate::error::check_name;
-use crate::mended::MANY_CHUNKS;
 use crate::network::{LiveLink, Message, Network, WAIT};
 use crate::path_routing::{Guide, plan_from};
 use crate::template::TemplateSchedule;
@@ -45,7 +44,7 @@ use crate::{Control, Mended, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{RankId, Topology, TopologySpec};
 
-/// From [`MANY_CHUNKS`] on, a last unit of width, and one for each share of this size, are not searched for.
+/// After [`Mended`], a last unit of width, and one for each share of this size, are not searched for.
 const NEAR: u64 = 200;
 
 /// The negotiated planner.
@@ -91,16 +90,15 @@ impl Planner for Negotiated {
     }
 }
 
-/// Has [`Mended`](super::Mended) come so near the bound, on a machine so large, that a search takes minutes for the last
-/// unit of width, and hardly ever finds it? There are failures then: on intact tori nothing is mended.
+/// Has [`Mended`] come so near the bound that a search takes minutes for the last unit of width, and hardly ever finds
+/// it? There are failures then: on intact tori nothing is mended.
 fn is_left_to_mended(task: &Task<'_>) -> bool {
     let problem = task.problem;
     let has_failures = problem.machine().live_links().count() < problem.machine().links().len();
     let least = task.sharper.map_or(task.bounds, |sharper| sharper.known()).least_width(problem.parts());
     let most = u64::from(least) + 1 + u64::from(least) / NEAR;
     let is_near = task.incumbent.is_some_and(|(_, width)| width <= most);
-    let is_large = problem.chunk_count() >= MANY_CHUNKS;
-    has_failures && is_near && is_large && task.price.is_none() && Mended.applies(problem).is_ok()
+    has_failures && is_near && task.price.is_none() && Mended.applies(problem).is_ok()
 }
 
 /// Messages between two looks at the clock.

@@ -17,7 +17,7 @@
 //! direction in each step. A chunk that has to leave an overfull slot is found by translation, too (see `repair`).
 //! Trees are repaired rank by rank (see `trees`).
 //!
-//! On whole pods [`compact`] plans so and states no move of the pattern. On smaller machines [`Mended`] is tried before
+//! On whole pods [`compact`] plans so and states no move of the pattern. From 100 ranks on [`Mended`] is tried before
 //! [`Negotiated`](super::Negotiated), which negotiates with the paths of all messages, and states every move. Only an
 //! all_to_all is planned so: [`Matching`](super::Matching) gathers on the bound in less time.
 //!
@@ -60,9 +60,9 @@ const MOST_ARRIVALS: u64 = 1 << 27;
 /// The most hops of a pattern, at most a diameter for each chunk: a template of more takes minutes.
 const MOST_HOPS: u64 = 1 << 19;
 
-/// From this number of chunks on (100 ranks, whole messages), mending makes more tries where the first one is above the
-/// bound. Of fewer chunks, [`Negotiated`](super::Negotiated) finds as much in less time.
-pub(crate) const MANY_CHUNKS: u32 = 9_900;
+/// The fewest ranks of [`Mended`], which then makes more tries where the first one is above the bound. On smaller
+/// machines [`Negotiated`](super::Negotiated) finds as much in a second, and schedules of fewer steps.
+pub(crate) const MANY_RANKS: usize = 100;
 
 /// A plan in the compact form, with lower bounds; the schedule is not verified.
 #[derive(Clone, Debug)]
@@ -85,9 +85,9 @@ impl CompactPlan {
 /// use collsynth_core::collective::Kind;
 /// use collsynth_core::topology::{Topology, TopologySpec};
 ///
-/// let torus = Topology::new(TopologySpec::torus(&[4, 4, 4]).without_cables(&[(2, 3)]))?;
+/// let torus = Topology::new(TopologySpec::torus(&[5, 5, 5]).without_cables(&[(2, 3)]))?;
 /// let plan = synthesize(&torus, &Kind::AllToAll, &Goal::default(), &Control::unlimited())?;
-/// assert_eq!((plan.planner, plan.schedule.step_count(), plan.schedule.total_width()), ("mended", 6, 34));
+/// assert_eq!((plan.planner, plan.schedule.step_count(), plan.schedule.total_width()), ("mended", 6, 77));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Mended;
@@ -101,15 +101,18 @@ impl Planner for Mended {
     }
 
     fn summary(&self) -> &'static str {
-        "all_to_all on tori with any failures: the template, repaired where they break it"
+        "all_to_all on tori of 100 ranks and more with any failures: the template, repaired where they break it"
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
         check_name(self.name(), problem, &["all_to_all"])?;
-        if has_compact_plan(problem) {
+        let reason = if problem.machine().rank_count() < MANY_RANKS {
+            "it plans 100 ranks and more: of fewer, negotiated finds as much"
+        } else if !has_compact_plan(problem) {
+            "it needs a torus without open ends, no groups, and at most 2^19 hops of the chunks of a rank"
+        } else {
             return Ok(());
-        }
-        let reason = "it needs a torus without open ends, no groups, and at most 2^19 hops of the chunks of a rank";
+        };
         Err(PlanError::NotApplicable { planner: self.name(), reason: reason.to_owned() })
     }
 

@@ -11,9 +11,9 @@
 //! Round by round, each overfull slot gives up as many chunks as are too many there, chosen at random; each takes the
 //! cheapest path at the current prices (see `negotiation`). The exceptions are those that ever moved.
 //!
-//! The first try widens steps where conflicts do not settle, so that there is a schedule. If it is above the bound, more
-//! tries from other seeds look for one on it, with more patience and without widening: most last units of width fall to
-//! them. What they may cost is work, not time, and little enough that on whole pods none is made.
+//! The first try widens steps where conflicts do not settle, so that there is a schedule. If it is above the bound,
+//! more tries from other seeds look for one on it, with more patience and without widening: most last units of width
+//! fall to them. What they may cost is work, not time, and little enough that on whole pods none is made.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -28,7 +28,7 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{CompactSchedule, Op, Schedule};
 use collsynth_core::topology::RankId;
 
-use super::MANY_CHUNKS;
+use super::MANY_RANKS;
 use super::hops::Hops;
 use super::pattern::intact;
 use crate::moves::Moves;
@@ -45,7 +45,7 @@ const PRESSURE: RangeInclusive<f64> = 4.0..=20.0;
 const PATIENCE: u64 = 30;
 const PATIENCE_WITH_ONE: u64 = 200;
 /// If the first try is above the bound and took less than this work (links and slots examined, some 2e8 of them a
-/// second), there are this many in all for [`MANY_CHUNKS`], of at most as much work and more patience, by this factor.
+/// second), machines of [`MANY_RANKS`] get this many in all, of at most as much work and more patience, by this factor.
 const TRY_WORK: u64 = 200_000_000;
 const TRIES: u64 = 8;
 const MORE_PATIENCE: u64 = 16;
@@ -83,7 +83,7 @@ pub(super) fn in_steps(
     };
     let mut repair = begin(0);
     repair.run(Impatience::Widen { at_once: is_full }, control);
-    let has_more_tries = problem.chunk_count() >= MANY_CHUNKS && repair.work() < TRY_WORK;
+    let has_more_tries = problem.machine().rank_count() >= MANY_RANKS && repair.work() < TRY_WORK;
     if repair.width() > least && has_more_tries && control.stop().is_none() {
         let first = AtomicU64::new(u64::MAX);
         let settled = (1..TRIES).into_par_iter().find_map_first(|number| {
