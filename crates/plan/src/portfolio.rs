@@ -39,14 +39,9 @@ pub(crate) fn plan_bounded(
     let mut best: Option<(&'static str, Outcome)> = None;
     let mut failures = Vec::new();
     for planner in candidates {
-        if let Some((_, Outcome { schedule, .. })) = &best
-            && !planner.is_quick(&problem)
-        {
-            // Sharper bounds may say that a long search would be in vain.
-            sharper.sharp();
-            if task.is_near(schedule) || task.is_optimal(schedule) {
-                break;
-            }
+        let near = best.as_ref().is_some_and(|(_, outcome): &(_, Outcome)| task.is_near(&outcome.schedule));
+        if near && !planner.is_quick(&problem) {
+            break;
         }
         match planner.plan(&task, control) {
             Ok(outcome) => {
