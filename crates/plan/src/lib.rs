@@ -70,7 +70,7 @@ pub use goal::{Goal, Parts};
 pub use job::{JobGoal, least_job_width, plan_job, plan_job_in_parts};
 pub use lp::Lp;
 pub use matching::Matching;
-pub use mended::{CompactPlan, compact, has_compact_plan};
+pub use mended::{CompactPlan, Mended, compact, has_compact_plan};
 pub use negotiated::Negotiated;
 pub use overlapping_trees::OverlappingTrees;
 pub use packed_trees::PackedTrees;

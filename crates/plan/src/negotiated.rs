@@ -24,8 +24,9 @@
 //!
 //! The first try takes the least number of steps (the distance bound) and the least total width (the volume bound,
 //! rounded up to whole chunks); later tries go slightly above. On tori with failed cables the first try nearly always
-//! succeeds, so both figures are certified optimal. Sparse demands leave busy ranks hardly an idle link: the search
-//! then looks for the last unit of width in steps that are all 1 wide, with more patience, and reduces the steps again.
+//! succeeds, so both figures are certified optimal; from 100 ranks on, [`Mended`](super::Mended) is there before, in
+//! less time. Sparse demands leave busy ranks hardly an idle link: the search then looks for the last unit of width in
+//! steps that are all 1 wide, with more patience, and reduces the steps again.
 //!
 //! # Complexity
 //!
@@ -39,19 +40,23 @@ use crate::error::check_name;
 use crate::network::{LiveLink, Message, Network, WAIT};
 use crate::path_routing::{Guide, plan_from};
 use crate::template::TemplateSchedule;
-use crate::{Control, Outcome, PlanError, Planner, Task};
+use crate::{Control, Mended, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{RankId, Topology, TopologySpec};
+
+/// After [`Mended`], a last unit of width, and one for each share of this size, are not searched for.
+const NEAR: u64 = 200;
 
 /// The negotiated planner.
 ///
 /// ```
-/// use collsynth_plan::{Control, Goal, synthesize};
+/// use collsynth_plan::{Control, Goal, Negotiated, synthesize};
 /// use collsynth_core::collective::Kind;
 /// use collsynth_core::topology::{Topology, TopologySpec};
 ///
 /// let torus = Topology::new(TopologySpec::torus(&[4, 4, 4]).without_cables(&[(2, 3)]))?;
-/// let plan = synthesize(&torus, &Kind::AllToAll, &Goal::default(), &Control::unlimited())?;
+/// let goal = Goal { planner: Some(&Negotiated), ..Goal::default() };
+/// let plan = synthesize(&torus, &Kind::AllToAll, &goal, &Control::unlimited())?;
 /// assert_eq!((plan.planner, plan.schedule.step_count(), plan.schedule.total_width()), ("negotiated", 6, 34));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -78,8 +83,22 @@ impl Planner for Negotiated {
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
+        if is_left_to_mended(task) {
+            return Err(PlanError::NotFound { planner: self.name(), limit: "the width already reached".to_owned() });
+        }
         plan_from(self.name(), task, &TemplateGuide, control)
     }
+}
+
+/// Has [`Mended`] come so near the bound that a search takes minutes for the last unit of width, and hardly ever finds
+/// it? There are failures then: on intact tori nothing is mended.
+fn is_left_to_mended(task: &Task<'_>) -> bool {
+    let problem = task.problem;
+    let has_failures = problem.machine().live_links().count() < problem.machine().links().len();
+    let least = task.sharper.map_or(task.bounds, |sharper| sharper.known()).least_width(problem.parts());
+    let most = u64::from(least) + 1 + u64::from(least) / NEAR;
+    let is_near = task.incumbent.is_some_and(|(_, width)| width <= most);
+    has_failures && is_near && task.price.is_none() && Mended.applies(problem).is_ok()
 }
 
 /// Messages between two looks at the clock.

@@ -1,8 +1,8 @@
 //! The registry of planners.
 
 use super::{
-    Arborescences, BinaryTree, Composed, Exchange, Flood, FlowOverTime, Lp, Matching, Negotiated, OverlappingTrees,
-    PackedTrees, Planner, RingOfRanks, Rings, Smt, SpanningTrees, Template, Trees,
+    Arborescences, BinaryTree, Composed, Exchange, Flood, FlowOverTime, Lp, Matching, Mended, Negotiated,
+    OverlappingTrees, PackedTrees, Planner, RingOfRanks, Rings, Smt, SpanningTrees, Template, Trees,
 };
 
 /// The SMT planner with its default options.
@@ -13,6 +13,7 @@ pub fn planners() -> &'static [&'static dyn Planner] {
     &[
         &Template,
         &FlowOverTime,
+        &Mended,
         &Negotiated,
         &Arborescences,
         &PackedTrees,

@@ -17,6 +17,10 @@
 //! direction in each step. A chunk that has to leave an overfull slot is found by translation, too (see `repair`).
 //! Trees are repaired rank by rank (see `trees`).
 //!
+//! On whole pods [`compact`] plans so and states no move of the pattern. From 100 ranks on [`Mended`] is tried before
+//! [`Negotiated`](super::Negotiated), which negotiates with the paths of all messages, and states every move. Only an
+//! all_to_all is planned so: [`Matching`](super::Matching) gathers on the bound in less time.
+//!
 //! # Applies
 //!
 //! All_to_all, all_gather, all_reduce_gathered and reduce_scatter on tori that look the same from every rank, with any
@@ -24,9 +28,9 @@
 //!
 //! # Steps and volume
 //!
-//! All_to_all: the distance bound and the volume bound, rounded up, if the repair succeeds in its first tries; a unit
-//! more where all slots of some direction are full; otherwise a little more volume. All_gather and reduce_scatter: the
-//! distance bound, and the volume bound or a few units more. On intact tori: those of the template.
+//! All_to_all: the distance bound and the volume bound, rounded up, if the repair succeeds in one of its tries; a unit
+//! more where all slots of some direction are full on a large machine; otherwise a little more volume. All_gather and
+//! reduce_scatter: the distance bound, and the volume bound or a few units more. On intact tori: those of the template.
 //!
 //! # Complexity
 //!
@@ -44,7 +48,8 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{CompactSchedule, Solution, Translation};
 use collsynth_core::topology::Topology;
 
-use crate::{Control, Goal, Parts, PlanError, StopReason, bound};
+use crate::error::check_name;
+use crate::{Control, Goal, Outcome, Parts, PlanError, Planner, StopReason, Task, bound};
 
 /// More steps are tried, up to this many, while the width is more than this share above its bound: ranks with few links
 /// left need them.
@@ -54,6 +59,10 @@ const NEAR: u64 = 100;
 const MOST_ARRIVALS: u64 = 1 << 27;
 /// The most hops of a pattern, at most a diameter for each chunk: a template of more takes minutes.
 const MOST_HOPS: u64 = 1 << 19;
+
+/// The fewest ranks of [`Mended`], which then makes more tries where the first one is above the bound. On smaller
+/// machines [`Negotiated`](super::Negotiated) finds as much in a second, and schedules of fewer steps.
+pub(crate) const MANY_RANKS: usize = 100;
 
 /// A plan in the compact form, with lower bounds; the schedule is not verified.
 #[derive(Clone, Debug)]
@@ -67,6 +76,60 @@ pub struct CompactPlan {
 impl CompactPlan {
     /// The name of the planner, in `origin` and in progress.
     pub const PLANNER: &'static str = "mended";
+}
+
+/// The mended templates of an all-to-all as a planner like all others, which states every move.
+///
+/// ```
+/// use collsynth_plan::{Control, Goal, synthesize};
+/// use collsynth_core::collective::Kind;
+/// use collsynth_core::topology::{Topology, TopologySpec};
+///
+/// let torus = Topology::new(TopologySpec::torus(&[5, 5, 5]).without_cables(&[(2, 3)]))?;
+/// let plan = synthesize(&torus, &Kind::AllToAll, &Goal::default(), &Control::unlimited())?;
+/// assert_eq!((plan.planner, plan.schedule.step_count(), plan.schedule.total_width()), ("mended", 6, 77));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Mended;
+
+/// The most chunks that are planned in about a second.
+const QUICK_CHUNKS: u32 = 1 << 18;
+
+impl Planner for Mended {
+    fn name(&self) -> &'static str {
+        CompactPlan::PLANNER
+    }
+
+    fn summary(&self) -> &'static str {
+        "all_to_all on tori of 100 ranks and more with any failures: the template, repaired where they break it"
+    }
+
+    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
+        check_name(self.name(), problem, &["all_to_all"])?;
+        let reason = if problem.machine().rank_count() < MANY_RANKS {
+            "it plans 100 ranks and more: of fewer, negotiated finds as much"
+        } else if !has_compact_plan(problem) {
+            "it needs a torus without open ends, no groups, and at most 2^19 hops of the chunks of a rank"
+        } else {
+            return Ok(());
+        };
+        Err(PlanError::NotApplicable { planner: self.name(), reason: reason.to_owned() })
+    }
+
+    fn is_quick(&self, problem: &Problem) -> bool {
+        problem.chunk_count() <= QUICK_CHUNKS
+    }
+
+    fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
+        self.applies(task.problem)?;
+        task.steps_or(task.bounds.least_steps())?;
+        let found = nearest(task.problem, task.bounds, (task.steps, task.max_steps), control, |steps| {
+            repair::in_steps(task.problem, task.bounds, steps, task.seed, control)
+        })?;
+        let limit = || "the steps asked for".to_owned();
+        let (schedule, stopped) = found.ok_or_else(|| PlanError::NotFound { planner: self.name(), limit: limit() })?;
+        Ok(Outcome::new(schedule.expand(), stopped))
+    }
 }
 
 /// Plans in the compact form. `None` where it does not apply: to this collective, this machine with its failures, these
@@ -97,17 +160,17 @@ pub fn compact(
         return Ok(None);
     }
     let bounds = bound::find(&problem)?;
-    let seed = goal.seed;
+    let (seed, limits) = (goal.seed, (goal.steps, goal.max_steps));
     let found = match kind.pattern() {
-        Pattern::OneToOne => nearest(&problem, &bounds, goal, control, |steps| {
+        Pattern::OneToOne => nearest(&problem, &bounds, limits, control, |steps| {
             repair::in_steps(&problem, &bounds, steps, seed, control)
         })?,
         _ if is_intact(problem.machine()) => {
             pattern::of_trees(&problem, goal)?.map(|schedule| (schedule, StopReason::Finished))
         }
-        _ => {
-            nearest(&problem, &bounds, goal, control, |steps| trees::in_steps(&problem, &bounds, steps, seed, control))?
-        }
+        _ => nearest(&problem, &bounds, limits, control, |steps| {
+            trees::in_steps(&problem, &bounds, steps, seed, control)
+        })?,
     };
     Ok(found.map(|(schedule, stopped)| plan(problem, schedule, bounds, stopped)))
 }
@@ -138,12 +201,12 @@ fn is_intact(machine: &Topology) -> bool {
 fn nearest(
     problem: &Problem,
     bounds: &Bounds,
-    goal: &Goal<'_>,
+    (exactly, at_most): (Option<u32>, Option<u32>),
     control: &Control,
     in_steps: impl Fn(u32) -> Result<Option<(CompactSchedule, StopReason)>, PlanError>,
 ) -> Result<Option<(CompactSchedule, StopReason)>, PlanError> {
     let least = bounds.least_steps();
-    let steps = match (goal.steps, goal.max_steps) {
+    let steps = match (exactly, at_most) {
         (Some(steps), _) => steps..=steps,
         (None, most) => least..=most.unwrap_or(u32::MAX).min(least + MORE_STEPS),
     };

@@ -10,11 +10,17 @@
 //!
 //! Round by round, each overfull slot gives up as many chunks as are too many there, chosen at random; each takes the
 //! cheapest path at the current prices (see `negotiation`). The exceptions are those that ever moved.
+//!
+//! The first try widens steps where conflicts do not settle, so that there is a schedule. If it is above the bound,
+//! more tries from other seeds look for one on it, with more patience and without widening: most last units of width
+//! fall to them. What they may cost is work, not time, and little enough that on whole pods none is made.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use fastrand::Rng;
+use rayon::prelude::*;
 
 use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::ChunkId;
@@ -22,6 +28,7 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{CompactSchedule, Op, Schedule};
 use collsynth_core::topology::RankId;
 
+use super::MANY_RANKS;
 use super::hops::Hops;
 use super::pattern::intact;
 use crate::moves::Moves;
@@ -37,6 +44,13 @@ const PRESSURE: RangeInclusive<f64> = 4.0..=20.0;
 /// A step is widened after this many rounds in which the number of chunks too many did not fall; more if few are.
 const PATIENCE: u64 = 30;
 const PATIENCE_WITH_ONE: u64 = 200;
+/// If the first try is above the bound and took less than this work (links and slots examined, some 2e8 of them a
+/// second), machines of [`MANY_RANKS`] get this many in all, of at most as much work and more patience, by this factor.
+const TRY_WORK: u64 = 200_000_000;
+const TRIES: u64 = 8;
+const MORE_PATIENCE: u64 = 16;
+/// Half of this work must leave no more chunks too many than this.
+const FEW: u64 = 40;
 /// Hops beyond the distance that a chunk may take if its shortest paths are full, once a round leaves more than this
 /// share of the chunks too many.
 const DETOUR: u32 = 2;
@@ -63,11 +77,38 @@ pub(super) fn in_steps(
     let full = (pattern.total_width() as u32).max(steps);
     let least = bounds.least_width(problem.parts()).max(full);
     let is_full = least == full && !hops.is_whole();
-    let mut repair = Repair::new(&network, &hops, even_widths(least, steps), seed);
-    repair.run(is_full, control);
+    let begin = |number: u64| {
+        let seed = seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        Repair::new(&network, &hops, even_widths(least, steps), seed)
+    };
+    let mut repair = begin(0);
+    repair.run(Impatience::Widen { at_once: is_full }, control);
+    let has_more_tries = problem.machine().rank_count() >= MANY_RANKS && repair.work() < TRY_WORK;
+    if repair.width() > least && has_more_tries && control.stop().is_none() {
+        let first = AtomicU64::new(u64::MAX);
+        let settled = (1..TRIES).into_par_iter().find_map_first(|number| {
+            let mut repair = begin(number);
+            let is_settled = repair.run(Impatience::GiveUp { number, first: &first }, control);
+            is_settled.then(|| {
+                first.fetch_min(number, Ordering::Relaxed);
+                repair
+            })
+        });
+        repair = settled.unwrap_or(repair);
+    }
     repair.slots.fit_widths();
     let stopped = control.stop().unwrap_or(StopReason::Finished);
     Ok(repair.finish(problem, &pattern).map(|schedule| (schedule, stopped)))
+}
+
+/// What a try does once patience ends.
+#[derive(Clone, Copy)]
+enum Impatience<'a> {
+    /// It widens the step with the most chunks too many; after the first round already if all slots of some direction
+    /// are full, so that what has to leave one finds no other.
+    Widen { at_once: bool },
+    /// It ends, and also after too much work, or once an earlier try has succeeded, `first`.
+    GiveUp { number: u64, first: &'a AtomicU64 },
 }
 
 /// A try at some widths.
@@ -84,6 +125,8 @@ struct Repair<'a> {
     paths: Vec<LiveLink>,
     /// The exceptions in each slot.
     held: Vec<Vec<u32>>,
+    /// Slots examined in all rounds.
+    scanned: u64,
 }
 
 impl<'a> Repair<'a> {
@@ -106,6 +149,7 @@ impl<'a> Repair<'a> {
             number: HashMap::new(),
             paths: Vec::new(),
             held,
+            scanned: 0,
         };
         for chunk in hops.broken() {
             if !this.number.contains_key(&chunk) {
@@ -133,10 +177,8 @@ impl<'a> Repair<'a> {
         exception
     }
 
-    /// Routes and reroutes until no slot is overfull, or time is up. Whenever patience ends, the step with the most
-    /// chunks too many becomes wider; also at once if all slots of some direction are full, so that what has to leave
-    /// one finds no other.
-    fn run(&mut self, is_full: bool, control: &Control) {
+    /// Routes and reroutes until no slot is overfull, or time is up. Is no slot overfull?
+    fn run(&mut self, impatience: Impatience<'_>, control: &Control) -> bool {
         let problem = self.hops.problem;
         let is_needed = |message: &Message| {
             let alive = |rank| problem.topology().is_alive(RankId(rank));
@@ -153,28 +195,51 @@ impl<'a> Repair<'a> {
         }
         let (mut least, mut stale) = (u64::MAX, 0);
         let mut last = u64::MAX;
-        for round in 0.. {
+        let mut round = 0;
+        loop {
             let remaining = self.slots.overfull();
-            let width: u32 = self.slots.widths().iter().sum();
-            let label = format!("{} steps, width {width}", self.hops.steps);
+            let label = format!("{} steps, width {}", self.hops.steps, self.width());
             control.report(Progress { planner: super::CompactPlan::PLANNER, attempt: &label, round, remaining });
             if remaining == 0 || control.stop().is_some() {
-                return;
+                return remaining == 0;
             }
             (least, stale) = if remaining < least { (remaining, 0) } else { (least, stale + 1) };
-            if stale > PATIENCE + PATIENCE_WITH_ONE / remaining || (is_full && round == 0) {
-                self.slots.widen();
-                (least, stale) = (u64::MAX, 0);
+            let patience = PATIENCE + PATIENCE_WITH_ONE / remaining;
+            match impatience {
+                Impatience::Widen { at_once } if stale > patience || (at_once && round == 0) => {
+                    self.slots.widen();
+                    (least, stale) = (u64::MAX, 0);
+                }
+                Impatience::GiveUp { number, first }
+                    if stale > MORE_PATIENCE * patience
+                        || self.work() > TRY_WORK
+                        || (self.work() > TRY_WORK / 2 && least > FEW)
+                        || first.load(Ordering::Relaxed) < number =>
+                {
+                    return false;
+                }
+                _ => {}
             }
             let is_slow = remaining as f64 > last as f64 * SLOW;
             last = remaining;
             self.round(if is_slow { DETOUR } else { 0 }, control);
             self.slots.raise();
+            round += 1;
         }
+    }
+
+    fn width(&self) -> u32 {
+        self.slots.widths().iter().sum()
+    }
+
+    /// Links and slots examined.
+    fn work(&self) -> u64 {
+        self.router.work() + self.scanned
     }
 
     fn round(&mut self, detour: u32, control: &Control) {
         let mut overfull: Vec<usize> = (0..self.held.len()).filter(|&slot| self.slots.is_overfull(slot)).collect();
+        self.scanned += self.held.len() as u64;
         self.rng.shuffle(&mut overfull);
         for (index, slot) in overfull.into_iter().enumerate() {
             if index % POLLED == 0 && control.stop().is_some() {
