@@ -44,7 +44,9 @@ use crate::{Control, Mended, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{RankId, Topology, TopologySpec};
 
-/// After [`Mended`], a last unit of width, and one for each share of this size, are not searched for.
+/// After [`Mended`], on machines of this many ranks, a last unit of width, and one for each share of this size, are not
+/// searched for: that takes a minute, and hardly ever finds it. On smaller machines it takes seconds.
+const LARGE: usize = 150;
 const NEAR: u64 = 200;
 
 /// The negotiated planner.
@@ -90,15 +92,15 @@ impl Planner for Negotiated {
     }
 }
 
-/// Has [`Mended`] come so near the bound that a search takes minutes for the last unit of width, and hardly ever finds
-/// it? There are failures then: on intact tori nothing is mended.
+/// Has [`Mended`] come near enough on a large machine? There are failures then: on intact tori nothing is mended.
 fn is_left_to_mended(task: &Task<'_>) -> bool {
     let problem = task.problem;
     let has_failures = problem.machine().live_links().count() < problem.machine().links().len();
     let least = task.sharper.map_or(task.bounds, |sharper| sharper.known()).least_width(problem.parts());
     let most = u64::from(least) + 1 + u64::from(least) / NEAR;
     let is_near = task.incumbent.is_some_and(|(_, width)| width <= most);
-    has_failures && is_near && task.price.is_none() && Mended.applies(problem).is_ok()
+    let is_large = problem.machine().rank_count() >= LARGE;
+    is_large && has_failures && is_near && task.price.is_none() && Mended.applies(problem).is_ok()
 }
 
 /// Messages between two looks at the clock.
