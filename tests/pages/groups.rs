@@ -35,12 +35,13 @@ member keeps its place. [schedule-format.md](schedule-format.md#groups) has ever
 
 **What plans groups**: `negotiated` (all_to_all, scatter, gather), `trees` and `packed_trees` (all_gather, reduce_scatter,
 broadcast, reduce, all_reduce; trees take in other ranks only to reach members; the first in few parts and steps, the
-second in many parts near the bound), `overlapping_trees` (all_reduce), `flood` (barrier). `smt` proves the optimum of small ones (not of all_reduce): all
-of 224 problems in groups of 2 to 4 of 8 ranks are planned at it without naming a planner. The other planners refuse.
-Bounds, certificates and `synth verify` know groups; so do [`synth run`](runtimes.md#groups-of-ranks), `lower` and the
-exports to GOAL, Chakra, CSV and traces. MSCCL XML has no groups, and relabelling and renumbering such schedules, `synth
-polish`, `synth view` and `synth survey` do not take them yet: all say so. Neither is all_reduce_gathered run in groups by
-`synth run`. In Python, groups are an argument, and the adapters run them: [python.md](python.md#groups).
+second in many parts near the bound), `overlapping_trees` (all_reduce), `flood` (barrier). `smt` proves the optimum of
+small ones (not of all_reduce): all of 224 problems in groups of 2 to 4 of 8 ranks are planned at it without naming a
+planner. The other planners refuse. Bounds, certificates and `synth verify` know groups; so do [`synth
+run`](runtimes.md#groups-of-ranks), `lower` and the exports to GOAL, Chakra, CSV and traces. MSCCL XML has no groups,
+and relabelling and renumbering such schedules, `synth polish`, `synth view` and `synth survey` do not take them yet:
+all say so. Neither is all_reduce_gathered run in groups by `synth run`. In Python, groups are an argument, and the
+adapters run them: [python.md](python.md#groups).
 
 ## Several collectives at once
 

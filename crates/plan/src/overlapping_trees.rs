@@ -53,8 +53,9 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};
 use itertools::Itertools;
 
-/// More trees, counted at every rank in every step, than take a second; and more than are worth their seconds if other
-/// planners have a schedule.
+/// Trees, counted at every rank in every step: the most of which dozens of tries take a second, that are planned in
+/// one, and that are worth their seconds if other planners have a schedule.
+const SMALL_WORK: u64 = 20_000;
 const QUICK_WORK: u64 = 200_000;
 const MOST_WORK: u64 = 800_000;
 /// How far the pressure rises: trees settle best when it is high.
@@ -282,9 +283,12 @@ impl<'a> Strategy for &'a Overlap<'_> {
         even_widths(width, steps)
     }
 
-    /// As many as the total width, if they are free. What two patient tries miss, more tries hardly ever reach.
+    /// As many as the total width, if they are free. What two patient tries miss, more tries hardly ever reach; on small
+    /// machines they cost little.
     fn step_choices(&self, width: u32, aim: Aim) -> Vec<u32> {
-        if aim == Aim::Any { vec![self.steps(width)] } else { Vec::new() }
+        let is_small = work(self.task.problem) * u64::from(width) <= SMALL_WORK;
+        let is_tried = aim == Aim::Any || (aim == Aim::Narrower && is_small);
+        if is_tried { vec![self.steps(width)] } else { Vec::new() }
     }
 
     fn patient_steps(&self, width: u32) -> Option<u32> {
