@@ -97,7 +97,7 @@ fn wishes(topology: &Topology) -> Vec<Wish> {
         let parts = [ranks, 2 * ranks];
         let asked =
             parts.iter().flat_map(|&parts| [Some(2 * diameter), None].map(|most| (None, Kind::AllReduce, parts, most)));
-        asked.collect()
+        asked.chain([(Some("matching"), Kind::AllReduce, 2 * ranks, None)]).collect()
     };
     // Around a dead cable, composing in fine parts takes half a minute on 512 ranks.
     let slow = |wish: &Wish| ranks > 100 && wish.2 > ranks && topology.live_links().count() < topology.links().len();

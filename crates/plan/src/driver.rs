@@ -46,8 +46,8 @@ pub fn synthesize(topology: &Topology, kind: &Kind, goal: &Goal<'_>, control: &C
     }
 }
 
-/// Plans in more and more parts until a schedule is near its bound, and once more if it is long. Numbers of parts that promise no such schedule are
-/// left out.
+/// Plans in more and more parts until a schedule is near its bound, and once more if it is long. Numbers of parts that
+/// promise no such schedule are left out.
 fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
     let free = goal.planner.is_none() && goal.steps.is_none() && goal.max_steps.is_none();
     if !(free && shares_vectors(&whole.collective().kind)) {

@@ -283,8 +283,8 @@ impl<'a> Strategy for &'a Overlap<'_> {
         even_widths(width, steps)
     }
 
-    /// As many as the total width, if they are free. What two patient tries miss, more tries hardly ever reach; on small
-    /// machines they cost little.
+    /// As many as the total width, if they are free. What two patient tries miss, more tries hardly ever reach; on
+    /// small machines they cost little.
     fn step_choices(&self, width: u32, aim: Aim) -> Vec<u32> {
         let is_small = work(self.task.problem) * u64::from(width) <= SMALL_WORK;
         let is_tried = aim == Aim::Any || (aim == Aim::Narrower && is_small);
