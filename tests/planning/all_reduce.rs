@@ -123,6 +123,8 @@ fn overlapping_trees_keep_to_the_steps_they_are_asked_for() {
     assert!(steps(Goal { max_steps: Some(14), ..few }).unwrap() <= 14);
     let error = steps(Goal { max_steps: Some(11), ..few }).unwrap_err().to_string();
     assert!(error.contains("fewer than 12 steps"), "{error}");
+    let error = steps(goal("overlapping_trees", 100_000)).unwrap_err().to_string();
+    assert!(error.contains("use fewer parts"), "{error}");
 }
 
 #[test]

@@ -58,6 +58,9 @@ use itertools::Itertools;
 const SMALL_WORK: u64 = 20_000;
 const QUICK_WORK: u64 = 200_000;
 const MOST_WORK: u64 = 800_000;
+/// The most steps, of which some more may be tried, and arrivals each way: 8 bytes each in every try.
+const MOST_STEPS: u32 = 1 << 14;
+const MOST_ARRIVALS: u64 = 1 << 26;
 /// How far the pressure rises: trees settle best when it is high.
 const PRESSURE_CAP: f64 = 20.0;
 
@@ -105,6 +108,9 @@ impl Planner for OverlappingTrees {
         let least = overlap.least_width;
         if task.steps.or(task.max_steps).is_some_and(|most| most < least) {
             return refuse(format!("fewer than {least} steps, as steps are 1 wide"));
+        }
+        if least > MOST_STEPS || work(problem) > MOST_ARRIVALS {
+            return refuse(format!("{MOST_STEPS} steps and {MOST_ARRIVALS} arrivals of a chunk: use fewer parts"));
         }
         if let Some((_, known)) = task.incumbent.filter(|&incumbent| overlap.is_in_vain(incumbent)) {
             return refuse(format!("a total width below {known}, which another planner reached sooner"));
