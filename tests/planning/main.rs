@@ -24,4 +24,5 @@ mod smt;
 #[path = "../support/mod.rs"]
 mod support;
 mod targets;
+mod trees;
 mod twisted;

@@ -26,7 +26,7 @@ fn best_partition(topology: &Topology) -> Rational {
 }
 
 /// A torus or a graph, of up to this many ranks, with random capacities and failures; connected.
-fn damaged(rng: &mut Rng, ranks: u32) -> Topology {
+pub fn damaged(rng: &mut Rng, ranks: u32) -> Topology {
     loop {
         let tori: &[&[u32]] = &[&[3, 3], &[2, 4], &[2, 2, 2], &[7], &[3, 4], &[4, 4], &[6, 6], &[3, 3, 3], &[4, 4, 4]];
         let tori: Vec<_> = tori.iter().filter(|extents| extents.iter().product::<u32>() <= ranks).collect();

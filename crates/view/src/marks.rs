@@ -40,7 +40,8 @@ impl Marks {
         match evidence {
             Evidence::Metric { weights } => {
                 marks.weigh(topology, weights.iter().copied());
-                marks.words = "links with weights: no message covers less than its distance".to_owned();
+                marks.words =
+                    "links with weights: no message covers less than its distance, or its lightest tree".to_owned();
                 marks.split(topology);
             }
             Evidence::MetricOverTime { weights, rank, .. } => {

@@ -78,7 +78,7 @@ fn evidence(dice: &mut Dice, sort: &str, machine: &Machine, task: &Task) -> Valu
         _ if dice.chance(10) => &["metric", "cut", "partition", "metric_over_time"],
         "all_reduce" => &["cut", "partition", "metric_over_time"],
         _ if paths => &["metric", "metric_over_time"],
-        _ => &["cut", "metric_over_time"],
+        _ => &["metric", "cut", "metric_over_time"],
     };
     match *dice.pick(kinds) {
         "metric" => json!({"at_least": 0, "kind": "metric", "weights": weights(dice, machine)}),

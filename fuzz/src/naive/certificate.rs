@@ -10,6 +10,7 @@ use super::file::File;
 use super::fraction::Fraction;
 use super::machine::{Link, Machine, Named};
 use super::reader::Faults;
+use super::trees;
 
 /// Is a claim proven by its evidence?
 pub fn holds(file: &File, sort: &str, claim: &Value) -> Result<bool, Faults> {
@@ -170,6 +171,20 @@ impl Evidence<'_> {
         chunks.map(|(from, to)| shortest(&self.machine(), stretches, from)[to]).sum()
     }
 
+    /// The sum over all chunks that one rank has or one rank needs; `None`: some rank cannot be reached.
+    fn owed_trees(&self, lengths: &[u128]) -> Option<u128> {
+        let (machine, task) = (self.machine(), &self.file.task);
+        let inward = ["reduce", "reduce_scatter"].contains(&&task.kind[..]);
+        let tree = |chunk: &super::task::Chunk| {
+            let (one, many) = if inward { (&chunk.after, &chunk.before) } else { (&chunk.before, &chunk.after) };
+            // The chunks of ranks that failed have no ends.
+            let Some(&root) = one.first() else { return Some(0) };
+            let others: Vec<usize> = many.iter().copied().filter(|&rank| rank != root).collect();
+            trees::least(&machine, lengths, root, &others, inward).map(|length| length * u128::from(task.parts))
+        };
+        task.chunks.iter().filter(|chunk| chunk.part == 0).map(tree).sum()
+    }
+
     fn steps(&mut self) -> Proof {
         let (from, to) = (self.rank(self.keys.get("from")?)?, self.rank(self.keys.get("to")?)?);
         if !self.live(from) || !self.live(to) || !self.file.task.needs(from, to) {
@@ -187,8 +202,10 @@ impl Evidence<'_> {
         let entries = self.entries(1)?;
         let pairs: BTreeSet<_> = entries.iter().map(|(from, to, _)| (*from, *to)).collect();
         let task = &self.file.task;
-        let fits = ["all_to_all", "all_to_allv", "scatter", "gather"].contains(&&task.kind[..]);
-        if !fits || pairs.len() < entries.len() || pairs.iter().any(|&(from, to)| !self.joined(from, to)) {
+        if ["all_reduce", "barrier"].contains(&&task.kind[..])
+            || pairs.len() < entries.len()
+            || pairs.iter().any(|&(from, to)| !self.joined(from, to))
+        {
             return Some(None);
         }
         let length = |link: &Link| {
@@ -199,7 +216,12 @@ impl Evidence<'_> {
         let lengths = self.links().iter().map(length).collect();
         let always = Stretch { units: machine.ranks() as u64, lengths };
         let offered = self.offered(&always);
-        match self.owed(&[always]) {
+        let owed = match &task.kind[..] {
+            "all_to_all" | "all_to_allv" | "scatter" | "gather" => self.owed(&[always]),
+            _ if !trees::small_enough(task, machine) => None,
+            _ => self.owed_trees(&always.lengths),
+        };
+        match owed {
             Some(owed) => proof(owed, offered * u128::from(task.parts)),
             None => Some(None),
         }

@@ -18,3 +18,4 @@ pub mod runs;
 pub mod schedule;
 pub mod slots;
 pub mod task;
+pub mod trees;

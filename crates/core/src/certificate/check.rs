@@ -5,7 +5,11 @@
 //!
 //! * **Steps.** A step moves a contribution over at most one link, so a rank `d` hops away needs `d` steps.
 //! * **Metric.** Give each link a length. A chunk with one origin and one destination crosses links whose lengths sum
-//!   to at least their distance. Over all chunks, that is at most the sum of `length * c * W` over all live links.
+//!   to at least their distance. Over all chunks, that is at most the sum of `length * c * W` over all live links. A
+//!   chunk that must reach several ranks crosses links that hold a path to each, hence a tree from its origin; sums of
+//!   contributions to a part that must reach one rank, links that hold a path from each contributor, hence a tree to
+//!   it. Either way their lengths sum to at least those of the lightest such tree, however often data is copied or
+//!   combined, and through whichever ranks: see `trees`.
 //! * **Cut.** For each message that some rank of the set needs and none in it has, every part crosses into the set at
 //!   least once, as one chunk. Where values are reduced, the reverse holds: for each message wanted outside, the set's
 //!   contributions to every part must leave it, at best added up in one chunk.
@@ -26,6 +30,7 @@
 //! Evidence about failed ranks is refused.
 
 use super::search::{INFINITE, Orientation, Search, hops};
+use super::trees::owed_trees;
 use super::{CertificateError, Evidence, JointBound, Rational, StepsBound, VolumeBound, over_time, stepped_value};
 use crate::collective::{Pattern, Who};
 use crate::problem::Problem;
@@ -76,7 +81,9 @@ fn covers(proven: Rational, claimed: Rational) -> Result<(), CertificateError> {
 
 /// The volume in messages that a piece of evidence proves, exactly; 0 if nothing needs to cross a cut.
 ///
-/// A metric takes one Dijkstra search per origin (a single one for scatter and gather), a cut or partition O(links).
+/// A metric takes one Dijkstra search per origin (a single one for scatter and gather). Where messages go to, or come
+/// from, several ranks, it takes `O(3^k * N + 2^k * links * log N)` time and `O(2^k * N)` memory for each group of `k`
+/// live ones, and is refused if that is too much. A cut or partition takes O(links).
 ///
 /// # Errors
 ///
@@ -94,7 +101,8 @@ pub fn value(problem: &Problem, evidence: &Evidence) -> Result<Rational, Certifi
 fn metric(problem: &Problem, weights: &[(RankId, RankId, u32)]) -> Result<Rational, CertificateError> {
     let topology = problem.topology();
     let kind = &problem.collective().kind;
-    if kind.pattern() != Pattern::OneToOne {
+    let pattern = kind.pattern();
+    if pattern == Pattern::EveryToEvery {
         return Err(CertificateError::wrong_evidence("a metric", kind));
     }
     let weight = link_weights(topology, weights)?;
@@ -103,7 +111,11 @@ fn metric(problem: &Problem, weights: &[(RankId, RankId, u32)]) -> Result<Ration
     if scale == 0 {
         return Err(CertificateError::NoWeight);
     }
-    Ok(Rational::new(owed_distance(problem, &weight)?, scale * i128::from(problem.parts())))
+    let owed = match pattern {
+        Pattern::OneToOne => owed_distance(problem, &weight)?,
+        _ => owed_trees(problem, &weight)?,
+    };
+    Ok(Rational::new(owed, scale * i128::from(problem.parts())))
 }
 
 /// The distance from origin to destination, in these weights of links, summed over all chunks that go from one rank to

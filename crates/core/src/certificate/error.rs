@@ -38,6 +38,15 @@ pub enum CertificateError {
     OneRank { kind: &'static str, wanted: bool },
     #[error("the weights are too large: the sum of all, times their units, must stay below 2^63")]
     TooMuchWeight,
+    #[error(
+        "to weigh the trees that join {terminals} ranks of a machine of {ranks} takes 2^{terminals} * {ranks} numbers, \
+         more than {most}: use a cut, or smaller groups"
+    )]
+    TooManyTerminals { terminals: usize, ranks: usize, most: u64 },
+    #[error(
+        "to weigh the trees of {groups} groups takes {steps} steps, more than {most}: use a cut, or fewer or smaller groups"
+    )]
+    TooManyTrees { groups: usize, steps: u64, most: u64 },
     #[error("no live link has a weight: give weights of at least 1 to the links that limit the volume")]
     NoWeight,
     #[error("rank {rank} is in {set}, but it is out of range or failed: name live ranks only")]
@@ -57,7 +66,7 @@ impl CertificateError {
     pub(super) fn wrong_evidence(evidence: &'static str, kind: &Kind) -> Self {
         let instead = match kind.pattern() {
             Pattern::OneToOne => "a metric",
-            Pattern::OneToEvery | Pattern::EveryToOne => "a cut",
+            Pattern::OneToEvery | Pattern::EveryToOne => "a metric, or a cut",
             Pattern::EveryToEvery if kind.has_volume() => "a partition, or a cut",
             Pattern::EveryToEvery => "a bound on its steps; its volume has no certificate",
         };

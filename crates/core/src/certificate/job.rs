@@ -12,6 +12,9 @@
 //!   `2 * (b - 1)` chunks for each part of a vector that every member has and needs, `b` being the blocks with members
 //!   (see `check`), or else what must enter its blocks (of sums that go to one rank: leave them).
 //!
+//! Chunks of the second sort pay nothing for the weights that links have of their own: their lightest trees (see
+//! `trees`) are not looked for, since a job may have more of them, and larger ones, than can be weighed.
+//!
 //! The quotient bounds `W`. It grows with the parts, so the bound is for the parts of the job or any common multiple.
 
 use std::collections::{BTreeMap, BTreeSet};

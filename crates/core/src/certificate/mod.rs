@@ -12,6 +12,7 @@ mod job;
 mod over_time;
 mod search;
 mod stepped;
+mod trees;
 
 pub use check::{check_joint, check_steps, check_volume, value};
 pub use error::CertificateError;
@@ -135,9 +136,11 @@ fn whole_width(volume: Rational, parts: u32) -> u32 {
 /// Evidence for a volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// Weights of links; 0 for links not listed. Every message covers at least its weighted distance: the volume is at
-    /// least the sum over all messages of the weighted distance from origin to destination, over the sum of weight
-    /// times capacity of all live links. For all_to_all, all_to_allv, scatter and gather.
+    /// Weights of links; 0 for links not listed. Every message covers links that weigh at least as much as the lightest
+    /// tree from its origin to all ranks that need it (reduce_scatter and reduce: to its destination from all ranks
+    /// that contribute), which for a single such rank is the weighted distance: the volume is at least the sum over all
+    /// messages of these weights, over the sum of weight times capacity of all live links. For all kinds but all_reduce
+    /// and barrier. Trees to several ranks are weighed exactly, so for groups of a dozen ranks at most.
     Metric {
         /// `(from, to, weight)`, at most one entry per pair; if two links join it, each has this weight.
         weights: Vec<(RankId, RankId, u32)>,

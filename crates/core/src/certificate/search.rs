@@ -51,31 +51,43 @@ impl Search {
     }
 
     /// The distance between the center and every rank, indexed by rank; [`INFINITE`] where there is no path.
+    pub(super) fn from(&mut self, center: RankId) -> &[u64] {
+        let mut distance = std::mem::take(&mut self.distance);
+        distance.fill(INFINITE);
+        distance[center.index()] = 0;
+        self.spread(&mut distance);
+        self.distance = distance;
+        &self.distance
+    }
+
+    /// Lowers the distance of every rank to the least there is by way of another: its distance and that between them.
     ///
     /// Ranks reached over links of weight 0 are as near as the current rank and go to a stack, the others to a heap:
     /// with the weights of a cut, nearly all ranks avoid the heap. O(links log links).
-    pub(super) fn from(&mut self, center: RankId) -> &[u64] {
-        self.distance.fill(INFINITE);
-        self.distance[center.index()] = 0;
-        self.near.push(center.0);
-        loop {
+    pub(super) fn spread(&mut self, distance: &mut [u64]) {
+        for (rank, &here) in (0..).zip(distance.iter()).filter(|&(_, &here)| here != INFINITE) {
+            let mut arcs = self.arcs[self.start[rank as usize]..self.start[rank as usize + 1]].iter();
+            if arcs.any(|&(next, weight)| here + u64::from(weight) < distance[next as usize]) {
+                self.far.push(Reverse((here, rank)));
+            }
+        }
+        while let Some(Reverse((there, rank))) = self.far.pop() {
+            if there > distance[rank as usize] {
+                continue;
+            }
+            self.near.push(rank);
             while let Some(rank) = self.near.pop() {
-                let here = self.distance[rank as usize];
+                let here = distance[rank as usize];
                 for &(next, weight) in &self.arcs[self.start[rank as usize]..self.start[rank as usize + 1]] {
                     let there = here + u64::from(weight);
-                    if there < self.distance[next as usize] {
-                        self.distance[next as usize] = there;
+                    if there < distance[next as usize] {
+                        distance[next as usize] = there;
                         match weight {
                             0 => self.near.push(next),
                             _ => self.far.push(Reverse((there, next))),
                         }
                     }
                 }
-            }
-            match self.far.pop() {
-                Some(Reverse((there, rank))) if there == self.distance[rank as usize] => self.near.push(rank),
-                Some(_) => {}
-                None => return &self.distance,
             }
         }
     }

@@ -180,9 +180,12 @@ fn partitions_prove_the_all_reduce_volume() {
 fn evidence_of_the_wrong_kind_is_refused_with_the_right_one() {
     let of = |kind, evidence: &Evidence| value(&problem(torus(&[4], &[]), kind), evidence).unwrap_err().to_string();
     let metric = weights(&[(0, 1, 1)]);
-    assert_eq!(of(Kind::AllGather, &metric), "a metric proves nothing for all_gather: use a cut");
+    assert_eq!(of(Kind::AllReduce, &metric), "a metric proves nothing for all_reduce: use a partition, or a cut");
     assert_eq!(of(Kind::AllToAll, &set(&[0])), "a cut proves nothing for all_to_all: use a metric");
-    assert_eq!(of(Kind::Reduce(RankId(0)), &singletons(4)), "a partition proves nothing for reduce: use a cut");
+    assert_eq!(
+        of(Kind::Reduce(RankId(0)), &singletons(4)),
+        "a partition proves nothing for reduce: use a metric, or a cut"
+    );
     assert_eq!(
         of(Kind::Barrier, &set(&[0])),
         "a cut proves nothing for barrier: use a bound on its steps; its volume has no certificate"

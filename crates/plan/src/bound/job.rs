@@ -48,11 +48,12 @@ fn empty() -> JobBound {
     JobBound { at_least: 0.into(), weights: Vec::new(), cuts: Vec::new(), partitions: Vec::new() }
 }
 
-/// What bounds a collective alone. Evidence in time says nothing of weights.
+/// What bounds a collective alone. Evidence in time says nothing of weights, and a bound on a job weighs no trees.
 fn of_one(problem: &Problem, bounds: &Bounds) -> Option<JobBound> {
     let topology = problem.topology();
     let outside = |ranks: &[RankId]| topology.live_ranks().filter(|rank| !ranks.contains(rank)).collect();
     Some(match &bounds.volume.as_ref()?.evidence {
+        Evidence::Metric { .. } if problem.collective().kind.pattern() != Pattern::OneToOne => return None,
         Evidence::Metric { weights } => JobBound { weights: weights.clone(), ..empty() },
         Evidence::Cut { ranks } => match problem.collective().kind.pattern() {
             Pattern::EveryToOne => JobBound { cuts: vec![(outside(ranks), 1)], ..empty() },

@@ -54,6 +54,10 @@ pub(super) fn metric(problem: &Problem, weights: &[(RankId, RankId, u32)], volum
         }
     }
     let Count { word, a_message, .. } = Count::of(problem);
+    let word = match problem.collective().kind.unit() {
+        Unit::Message => word,
+        unit => unit.name(),
+    };
     let crossings = volume * capacity * a_message;
     let counted = match weights.iter().map(|&(.., weight)| weight).max() {
         Some(greatest @ 2..) => format!(", counted 1 to {greatest}-fold"),

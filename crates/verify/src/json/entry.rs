@@ -307,7 +307,8 @@ pub(super) type WindowEntry = (RankEntry, RankEntry, u32, u32, u32);
 #[cfg_attr(feature = "schema", schemars(rename = "VolumeBound"))]
 pub(super) enum VolumeBoundEntry {
     /// Integer weights of links: the sum over all messages of the weighted distance from origin to destination, over
-    /// the sum of weight times capacity of all live links.
+    /// the sum of weight times capacity of all live links. Where a message goes to several ranks, or is added up from
+    /// several, the weight of the lightest tree that joins them takes the place of the distance.
     Metric {
         at_least: RationalEntry,
         /// `[from, to, weight]`; 0 for links not listed.

@@ -54,7 +54,8 @@ function cut(machine, ranks, found) {
 
 function metric(machine, found) {
   const weighted = Array.from(found.links.keys()).filter((link) => found.links[link] > 0);
-  const words = "Every message covers at least its distance by these weights of links, and the links offer only so much.";
+  const words =
+    "Every message covers at least its distance (to several ranks: the lightest tree) by these weights of links, and the links offer only so much.";
   found.words = words;
   if (!weighted.length || weighted.length === machine.links) return;
   // Where the weighted links separate the ranks, they are a cut: draw its two sides.
