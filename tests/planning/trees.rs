@@ -71,7 +71,7 @@ fn no_schedule_beats_what_the_lightest_trees_prove() {
             }
         }
     }
-    assert!(planned > 180 && proven > 3000 && met > 50, "{planned} {proven} {met}");
+    assert!(planned > 180 && proven > 4000 && met > 20, "{planned} {proven} {met}");
 }
 
 /// What a linear program of fractional trees gives for four broadcasts in blocks of 2x2.

@@ -258,6 +258,12 @@ mod tests {
         // 12 ranks outside have a message for each of 4 inside.
         assert_eq!(of(Kind::AllToAll), Rational::new(48, 8));
         assert_eq!(of(Kind::AllGather.in_groups(rows())), Rational::from(0));
+        // Weights of their own count for messages from one rank to one rank alone.
+        let weights = [1, 3, 4, 12].map(|from| (RankId(from), RankId(0), 1)).to_vec();
+        let weighted = JobBound { weights, cuts: vec![], ..cut.clone() };
+        let own = |kind: Kind| job_value(&[&problem(kind, 1)], &weighted);
+        assert_eq!(own(Kind::AllToAll), Ok(Rational::new(15, 4)));
+        assert_eq!(own(Kind::AllGather), Ok(Rational::from(0)));
     }
 
     #[test]
