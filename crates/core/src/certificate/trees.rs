@@ -32,7 +32,7 @@ use crate::topology::{RankId, Topology};
 
 /// The most entries of a table, 8 bytes each: what judging a small file may take.
 const MOST_ENTRIES: u64 = 1 << 20;
-/// The most steps for all groups together, see [`Group::steps`]: about half a second.
+/// The most steps for all groups together, see [`Group::steps`]: at most about a second.
 const MOST_STEPS: u64 = 1 << 29;
 
 /// The weight of the lightest tree, summed over all chunks of a collective whose chunks each go from one rank to
