@@ -29,7 +29,8 @@ pub struct BoundCommand {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     parts: u32,
     /// Solve the multi-commodity-flow linear program too (all_to_all, all_to_allv, scatter, gather): the best bound on
-    /// the volume there is, proven by a metric rounded from its dual solution
+    /// the volume there is, proven by a metric rounded from its dual solution. In small groups also the program of trees
+    /// (all_gather, reduce_scatter, broadcast, reduce)
     #[arg(long, group = "solver")]
     lp: bool,
     /// Instead: the least volume at each number of steps, by linear programs, beside what planning reaches there
@@ -64,8 +65,14 @@ impl BoundCommand {
         let limits = Limits::new(if self.lp { MOST_VARIABLES } else { 0 }, self.time_limit)?;
         let (flow, mut ending) = match self.lp {
             true => {
-                ticker.say("the linear program of flows");
-                flow(&problem, &limits.next())?
+                ticker.say("the linear program");
+                match bound::tree_bound(&problem, &limits.next().solver) {
+                    Some(finding) => {
+                        bound::add(&mut findings, finding);
+                        (None, Ending::Success)
+                    }
+                    None => flow(&problem, &limits.next())?,
+                }
             }
             false => (None, Ending::Success),
         };

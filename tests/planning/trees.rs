@@ -1,10 +1,10 @@
 //! Metrics for messages that go to several ranks, or come from several: no schedule beats what their trees prove.
 
-use collsynth::bound;
-use collsynth::certificate::{Evidence, Rational, value};
+use collsynth::bound::{self, Claim, Limit};
+use collsynth::certificate::{Evidence, Rational, check_volume, value};
 use collsynth::collective::{Collective, Groups, Kind};
 use collsynth::problem::Problem;
-use collsynth::topology::{RankId, Topology};
+use collsynth::topology::{Link, LinkId, RankId, Topology};
 use fastrand::Rng;
 
 use crate::partitions::damaged;
@@ -74,6 +74,34 @@ fn no_schedule_beats_what_the_lightest_trees_prove() {
     assert!(planned > 180 && proven > 4000 && met > 20, "{planned} {proven} {met}");
 }
 
+/// The tree bound's certificate holds, no schedule beats it, and no cut that is found beats it by much.
+#[test]
+fn the_tree_bound_is_at_least_what_cuts_prove_and_at_most_what_schedules_take() {
+    let mut rng = Rng::with_seed(12);
+    let (mut found, mut of_twins, mut above, mut below) = (0, 0, 0, 0);
+    for case in 0..160 {
+        let topology = damaged(&mut rng, 16);
+        let kind = kinds()[case % 5].clone().in_groups(groups(&mut rng, &topology));
+        let Ok(problem) = Problem::new(topology.clone(), Collective { kind: kind.clone(), parts: 6 }) else { continue };
+        let Some(finding) = bound::tree_bound(&problem, &Limit::NONE) else { continue };
+        let (Ok(cuts), Claim::Volume(trees)) = (bound::find(&problem), finding.claim) else { continue };
+        let Ok(plan) = plan(None, &topology, kind, 6) else { continue };
+        assert_eq!(check_volume(&problem, &trees), Ok(()));
+        assert!(trees.at_least <= steps_and_volume(&plan).1, "{problem:?}");
+        let cut = cuts.volume.map_or(Rational::from(0), |bound| bound.at_least);
+        found += 1;
+        above += u32::from(trees.at_least > cut);
+        // The program knows only links whose opposites carry as much.
+        let same = |link: &Link| link.alive.then_some(link.capacity);
+        let twins = topology.links().iter().zip(0..).all(|(link, id)| {
+            topology.opposite(LinkId(id)).is_some_and(|back| same(topology.link(back)) == same(link))
+        });
+        of_twins += u32::from(twins);
+        below += u32::from(twins && trees.at_least < cut * ratio(99, 100));
+    }
+    assert!(found > 60 && of_twins > 20 && above > 2 && below == 0, "{found} {of_twins} {above} {below}");
+}
+
 /// What a linear program of fractional trees gives for four broadcasts in blocks of 2x2.
 #[test]
 fn broadcasts_in_blocks_have_a_bound_above_all_cuts() {
@@ -86,4 +114,6 @@ fn broadcasts_in_blocks_have_a_bound_above_all_cuts() {
     let links = [(0, 1), (2, 1), (2, 3), (2, 6), (2, 14), (5, 1), (9, 13), (10, 14), (12, 13), (15, 14)];
     let weights = links.map(|(from, to)| (RankId(from), RankId(to), 1)).to_vec();
     assert_eq!(value(&problem, &Evidence::Metric { weights }), Ok(ratio(2, 5)));
+    let found = bound::tree_bound(&problem, &Limit::NONE).expect("a bound").claim;
+    assert!(matches!(found, Claim::Volume(bound) if bound.at_least == ratio(2, 5)));
 }

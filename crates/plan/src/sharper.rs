@@ -1,6 +1,6 @@
-//! The bounds of the flow LP and of flows over time, computed once a schedule is above the bound that cuts give.
+//! The bounds of linear programs and of flows over time, computed once a schedule is above the bound that cuts give.
 //!
-//! The LP takes up to a second, cuts milliseconds, and mostly both give the same bound. Where they differ, a search
+//! A program takes up to a second, cuts milliseconds, and mostly both give the same bound. Where they differ, a search
 //! would chase an impossible width, and an optimal schedule would not be recognized.
 
 use std::sync::OnceLock;
@@ -30,7 +30,8 @@ impl<'a> SharperBounds<'a> {
     }
 
     /// The best bounds: the first call looks for metrics over time and solves the flow LP, if that has at most
-    /// [`FlowLimit::UNASKED`] variables after symmetries and finishes within the time limit.
+    /// [`FlowLimit::UNASKED`] variables after symmetries and finishes within the time limit; for trees in groups, the
+    /// tree LP.
     pub fn sharp(&self) -> &Bounds {
         if self.control.stop().is_some() {
             return self.known();
@@ -39,6 +40,7 @@ impl<'a> SharperBounds<'a> {
             let limit = FlowLimit { variables: FlowLimit::UNASKED, solver: self.control.limit() };
             // Without an answer the bounds stay as they are.
             let finding = bound::flow_bound(self.problem, &limit).ok().and_then(|flow| flow.finding);
+            let finding = finding.or_else(|| bound::tree_bound(self.problem, &limit.solver));
             let mut bounds = self.cheap.clone();
             if let Some(Claim::Volume(found)) = finding.map(|finding| finding.claim)
                 && bounds.volume.as_ref().is_none_or(|known| known.at_least < found.at_least)

@@ -70,6 +70,8 @@ pub struct Allocated {
     pub times: Vec<f64>,
     /// `shares[choice][way]`, in the unit of the amount.
     pub shares: Vec<Vec<f64>>,
+    /// What a unit of load on each resource costs in time. In a phase, capacities times prices add up to 1.
+    pub prices: Vec<f64>,
 }
 
 impl Allocated {
@@ -118,10 +120,11 @@ impl Allocation {
             }
             shares.push(ways);
         }
-        for (resource, mut row) in self.resources.iter().zip(rows) {
+        let limits = self.resources.iter().zip(rows).map(|(resource, mut row)| {
             row.push((times[resource.phase], -resource.capacity));
-            model.at_most(row, -resource.base);
-        }
+            model.at_most(row, -resource.base)
+        });
+        let limits: Vec<usize> = limits.collect();
         let solved = match model.clone().solve(Precision::Fine, limit) {
             // With many shared resources, rounding can keep the solver from the last digits.
             Err(LpError::Solver(_)) => model.solve(Precision::Usual, limit),
@@ -131,6 +134,7 @@ impl Allocation {
         Ok(Allocated {
             times: times.iter().map(value).collect(),
             shares: shares.iter().map(|ways| ways.iter().map(value).collect()).collect(),
+            prices: limits.into_iter().map(|row| solved.dual[row]).collect(),
         })
     }
 

@@ -8,7 +8,7 @@
 //!   a rank, its neighborhood, or any set found by improving those. If each message goes from one rank to one rank,
 //!   also the *hop count* (all hops of all messages over all capacity) and, on small networks, arbitrary metrics. For
 //!   all-reduce, the best of all partitions. If the latency of the first chunks counts, [metrics over
-//!   time](over_time()).
+//!   time](over_time()). In groups with relays, [prices of links](tree_bound()) and the lightest trees.
 //!
 //! A barrier has no volume, so only its steps are bounded.
 
@@ -27,6 +27,7 @@ mod repeated;
 mod rounding;
 mod stepped;
 mod strength;
+mod trees;
 mod weighted;
 mod words;
 
@@ -44,6 +45,7 @@ pub use flow::{FlowBound, FlowError, FlowLimit, FlowNetwork, flow_bound};
 pub use job::of_job;
 pub use over_time::over_time;
 pub use stepped::{SteppedBound, joint_bounds, stepped_bound};
+pub use trees::tree_bound;
 
 use hops::HopCount;
 

@@ -7,11 +7,14 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use collsynth_lp::Limit;
 use fastrand::Rng;
 
 use super::cables::Cables;
+use super::fractional::Divided;
 use super::hops::{UP, Ways};
 use super::packing::{NONE, Tree};
+use super::whole;
 
 /// Rounds in all, and those before the power of the price doubles.
 const ROUNDS: u32 = 60;
@@ -23,8 +26,11 @@ const HOP: f64 = 0.15;
 /// The price of a hop between the root and where a path begins: deep trees take long to begin and to end.
 const DEPTH: f64 = 0.2;
 
+/// The share of a linear program's load that is noise.
+const ROUNDING: f64 = 1e-3;
+
 /// A tree to grow: the group whose members it joins, and its root, if only one will do.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Wanted {
     pub group: usize,
     pub root: Option<u32>,
@@ -53,6 +59,29 @@ struct Growth {
 }
 
 impl Joining<'_> {
+    /// Trees for these chunks with as little load on the fullest link as a linear program and rounding find; `None`
+    /// where that would take too long, and where [`Self::pack`] has none.
+    pub fn pack_exactly(
+        &self,
+        wanted: &[Wanted],
+        rng: &mut Rng,
+        limit: &Limit,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<Vec<Tree>> {
+        let Divided { sorts, load, .. } = Divided::new(self, wanted, limit)?;
+        let most = self.most.max((load - ROUNDING * load).ceil() as u32);
+        let mut trees = whole::pick(&Joining { most, ..*self }, &sorts, rng, stop);
+        let alone = |wanted: &Wanted| {
+            let ranks = self.cables.rank_count();
+            let root = wanted.root.or(self.groups[wanted.group].first().copied()).unwrap_or(0);
+            Tree { root, cable: vec![NONE; ranks], parent: vec![NONE; ranks] }
+        };
+        let of_sort = |wanted: &Wanted| sorts.iter().position(|sort| sort.wanted == *wanted);
+        let tree =
+            |wanted: &Wanted| of_sort(wanted).and_then(|sort| trees[sort].pop()).unwrap_or_else(|| alone(wanted));
+        Some(wanted.iter().map(tree).collect())
+    }
+
     /// Grows these trees with as little load on the fullest link as is found until `stop` becomes true; `None` if
     /// cables do not join a group, or if `abandon` becomes true before all trees are grown once.
     pub fn pack(
@@ -90,7 +119,7 @@ impl Joining<'_> {
     }
 
     /// The load of the fullest link for each unit of capacity, and of all links.
-    fn figures(&self, load: &[u32]) -> (u32, u64) {
+    pub fn figures(&self, load: &[u32]) -> (u32, u64) {
         let full = load.iter().enumerate().map(|(link, load)| load.div_ceil(self.cables.capacity[link / 2]));
         (full.max().unwrap_or(0), load.iter().map(|&load| u64::from(load)).sum())
     }
@@ -104,12 +133,26 @@ impl Joining<'_> {
         }
     }
 
+    /// The links that a tree takes.
+    pub fn links_of(&self, tree: &Tree) -> Vec<usize> {
+        let mut links = Vec::new();
+        self.count(tree, |link| links.push(link));
+        links
+    }
+
+    /// The links that a tree takes between a rank and the child across a cable.
+    pub fn links_below(&self, cable: u32, parent: u32) -> Vec<usize> {
+        let child = self.cables.across(cable, parent);
+        self.ways.iter().map(|&way| self.link(cable, child, parent, way)).collect()
+    }
+
     /// The link between a rank and its parent in a tree.
     fn link(&self, cable: u32, rank: u32, parent: u32, way: usize) -> usize {
         self.cables.directed(cable, if way == UP { rank } else { parent }) as usize
     }
 
-    fn price(&self, link: usize, load: &[u32], doublings: u32) -> f64 {
+    /// The price of one more tree on a link.
+    pub fn price(&self, link: usize, load: &[u32], doublings: u32) -> f64 {
         let room = f64::from(self.most) * f64::from(self.cables.capacity[link / 2]);
         (0..doublings).fold(f64::from(load[link] + 1) / room, |price, _| price * price) + HOP
     }

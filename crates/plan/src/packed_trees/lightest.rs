@@ -1,0 +1,127 @@
+//! The lightest tree that joins some ranks, over any others: exact, for few ranks.
+//!
+//! For each set of the ranks to join and each rank, the lightest tree that leads from the rank to the set: two such
+//! trees for two halves of the set meet in it, or it has one child. Sets in ascending order, ranks by Dijkstra's search.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::cables::Cables;
+use super::packing::{NONE, Tree};
+
+/// The largest table, and the most halves of sets at ranks to look at.
+const MOST_ENTRIES: usize = 1 << 20;
+const MOST_HALVES: usize = 1 << 22;
+
+/// How a lightest tree begins.
+#[derive(Clone, Copy)]
+enum Begin {
+    /// Not at all: here is the only rank of the set.
+    Here,
+    /// Over a cable.
+    Over(u32),
+    /// As two trees, the first for this set.
+    Halves(usize),
+}
+
+/// Lightest trees from every rank to every set of some ranks.
+pub(super) struct Lightest<'a> {
+    cables: &'a Cables,
+    members: &'a [u32],
+    /// By `set * ranks + rank`; a set has a bit for each place in `members`.
+    weight: Vec<f64>,
+    begin: Vec<Begin>,
+}
+
+impl<'a> Lightest<'a> {
+    /// Are these few enough ranks?
+    pub fn applies(cables: &Cables, members: usize) -> bool {
+        let size = |base: usize| base.checked_pow(members as u32)?.checked_mul(cables.rank_count());
+        size(2).is_some_and(|size| size <= MOST_ENTRIES) && size(3).is_some_and(|size| size <= MOST_HALVES)
+    }
+
+    /// `weight(cable, parent)` is that of a cable by which the parent has a child; `hop` that of each hop between a
+    /// member and the root, besides, and positive: of equals, the shallower. O(3^m * ranks + 2^m *
+    /// cables * log cables) for m members.
+    pub fn new(cables: &'a Cables, members: &'a [u32], weight: impl Fn(u32, u32) -> f64, hop: f64) -> Self {
+        let (ranks, sets) = (cables.rank_count(), 1_usize << members.len());
+        let mut table =
+            Self { cables, members, weight: vec![f64::INFINITY; sets * ranks], begin: vec![Begin::Here; sets * ranks] };
+        for set in 1..sets {
+            table.halve(set);
+            let hops = hop * f64::from(set.count_ones());
+            table.extend(set, |cable, parent| weight(cable, parent) + hops);
+        }
+        table
+    }
+
+    /// The lightest tree from a rank to all members; `None` if there is none.
+    pub fn tree(&self, root: u32) -> Option<Tree> {
+        let ranks = self.cables.rank_count();
+        let own = self.members.iter().position(|&member| member == root).map_or(0, |place| 1 << place);
+        let all = ((1 << self.members.len()) - 1) & !own;
+        let mut tree = Tree { root, cable: vec![NONE; ranks], parent: vec![NONE; ranks] };
+        let weight = if all == 0 { 0.0 } else { self.weight[all * ranks + root as usize] };
+        let mut open = if all == 0 { Vec::new() } else { vec![(all, root)] };
+        while let Some((set, rank)) = open.pop() {
+            match self.begin[set * ranks + rank as usize] {
+                Begin::Here => {}
+                Begin::Halves(half) => open.extend([(half, rank), (set & !half, rank)]),
+                Begin::Over(cable) => {
+                    let child = self.cables.across(cable, rank);
+                    // Rounding may let two halves meet again: one way there will do.
+                    if child != root && tree.cable[child as usize] == NONE {
+                        (tree.cable[child as usize], tree.parent[child as usize]) = (cable, rank);
+                    }
+                    open.push((set, child));
+                }
+            }
+        }
+        weight.is_finite().then_some(tree)
+    }
+
+    fn halve(&mut self, set: usize) {
+        let ranks = self.cables.rank_count();
+        if set.is_power_of_two() {
+            self.weight[set * ranks + self.members[set.trailing_zeros() as usize] as usize] = 0.0;
+        }
+        // Of two halves, the one with the lowest member comes first.
+        let lowest = set & set.wrapping_neg();
+        let rest = set & !lowest;
+        let mut other = rest;
+        while other > 0 {
+            let half = set & !other;
+            for rank in 0..ranks {
+                let weight = self.weight[half * ranks + rank] + self.weight[other * ranks + rank];
+                if weight < self.weight[set * ranks + rank] {
+                    self.weight[set * ranks + rank] = weight;
+                    self.begin[set * ranks + rank] = Begin::Halves(half);
+                }
+            }
+            other = (other - 1) & rest;
+        }
+    }
+
+    fn extend(&mut self, set: usize, weight_of: impl Fn(u32, u32) -> f64) {
+        let ranks = self.cables.rank_count();
+        let weight = &mut self.weight[set * ranks..(set + 1) * ranks];
+        let begin = &mut self.begin[set * ranks..(set + 1) * ranks];
+        let known = (0..ranks as u32).filter(|&rank| weight[rank as usize].is_finite());
+        // Weights are not negative, so they order like their bits.
+        let mut open: BinaryHeap<_> = known.map(|rank| Reverse((weight[rank as usize].to_bits(), rank))).collect();
+        while let Some(Reverse((bits, child))) = open.pop() {
+            if f64::from_bits(bits) > weight[child as usize] {
+                continue;
+            }
+            for &cable in self.cables.of(child) {
+                let parent = self.cables.across(cable, child);
+                let found = f64::from_bits(bits) + weight_of(cable, parent);
+                if found < weight[parent as usize] {
+                    weight[parent as usize] = found;
+                    begin[parent as usize] = Begin::Over(cable);
+                    open.push(Reverse((found.to_bits(), parent)));
+                }
+            }
+        }
+    }
+}

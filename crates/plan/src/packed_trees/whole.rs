@@ -1,0 +1,79 @@
+//! From divided trees to whole ones: a tree for each chunk.
+//!
+//! Each tree is taken as often as its share says, rounded down. Chunks left over, and then all chunks in turn, take the
+//! tree whose links have the most room, under prices that rise ever more steeply with the load.
+
+use fastrand::Rng;
+
+use super::fractional::{Column, Sort};
+use super::joining::Joining;
+use super::packing::Tree;
+
+/// Rounds in all, and those before the power of the price doubles.
+const ROUNDS: u32 = 48;
+const ROUNDS_PER_POWER: u32 = 8;
+/// The power of the first rounds is two to this.
+const FIRST_POWER: u32 = 3;
+
+/// How far below a whole number a share is still rounded up.
+const NOISE: f64 = 1e-6;
+
+/// A sort's tree for one of its chunks.
+#[derive(Clone, Copy)]
+struct Pick {
+    sort: usize,
+    column: usize,
+}
+
+/// Trees for the chunks of each sort, in as many as it has chunks, with little more load on any link than the shares
+/// have, until `stop` becomes true.
+pub(super) fn pick(joining: &Joining<'_>, sorts: &[Sort], rng: &mut Rng, stop: &dyn Fn() -> bool) -> Vec<Vec<Tree>> {
+    let links = |pick: Pick| &sorts[pick.sort].columns[pick.column].links;
+    let mut load = vec![0_u32; 2 * joining.cables.len()];
+    let mut picks: Vec<Pick> = Vec::new();
+    for (number, sort) in sorts.iter().enumerate() {
+        for (column, tree) in sort.columns.iter().enumerate() {
+            let whole = (tree.share + NOISE).floor() as usize;
+            picks.extend(std::iter::repeat_n(Pick { sort: number, column }, whole));
+        }
+    }
+    picks.iter().for_each(|&pick| links(pick).iter().for_each(|&link| load[link] += 1));
+    let cheapest = |sort: usize, load: &[u32], power: u32| {
+        let price = |column: &Column| column.links.iter().map(|&link| joining.price(link, load, power)).sum::<f64>();
+        let prices = sorts[sort].columns.iter().map(price).enumerate();
+        let least = prices.min_by(|(_, first), (_, second)| first.total_cmp(second));
+        Pick { sort, column: least.map_or(0, |(column, _)| column) }
+    };
+    for (number, sort) in sorts.iter().enumerate() {
+        let taken = picks.iter().filter(|pick| pick.sort == number).count();
+        for _ in taken..sort.chunks as usize {
+            let pick = cheapest(number, &load, FIRST_POWER);
+            links(pick).iter().for_each(|&link| load[link] += 1);
+            picks.push(pick);
+        }
+    }
+    let mut best = (joining.figures(&load), picks.clone());
+    let mut order: Vec<usize> = (0..picks.len()).collect();
+    for round in 0..ROUNDS {
+        if best.0.0 <= joining.most || stop() {
+            break;
+        }
+        rng.shuffle(&mut order);
+        for &number in &order {
+            let pick = picks[number];
+            links(pick).iter().for_each(|&link| load[link] -= 1);
+            let pick = cheapest(pick.sort, &load, FIRST_POWER + round / ROUNDS_PER_POWER);
+            links(pick).iter().for_each(|&link| load[link] += 1);
+            picks[number] = pick;
+        }
+        let figures = joining.figures(&load);
+        if figures < best.0 {
+            best = (figures, picks.clone());
+        }
+    }
+    let mut picks = best.1;
+    rng.shuffle(&mut picks);
+    let mut trees: Vec<Vec<Tree>> = sorts.iter().map(|_| Vec::new()).collect();
+    picks.into_iter().for_each(|pick| trees[pick.sort].push(sorts[pick.sort].columns[pick.column].tree.clone()));
+    trees
+}
