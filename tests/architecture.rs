@@ -29,7 +29,8 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
     ("crates/verify", "report", &["verify", "audit", "json", "shown", "explain"]),
     ("crates/plan", "link_table", &[]),
     ("crates/plan", "symmetry", &["link_table"]),
-    ("crates/plan", "bound", &["symmetry"]),
+    ("crates/plan", "divided_trees", &[]),
+    ("crates/plan", "bound", &["symmetry", "divided_trees"]),
     ("crates/plan", "cost", &[]),
     ("crates/runtime", "lower", &[]),
 ];

@@ -29,8 +29,8 @@ pub struct BoundCommand {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     parts: u32,
     /// Solve the multi-commodity-flow linear program too (all_to_all, all_to_allv, scatter, gather): the best bound on
-    /// the volume there is, proven by a metric rounded from its dual solution. In small groups also the program of trees
-    /// (all_gather, reduce_scatter, broadcast, reduce)
+    /// the volume there is, proven by a metric rounded from its dual solution. In small groups also the program of
+    /// trees (all_gather, reduce_scatter, broadcast, reduce)
     #[arg(long, group = "solver")]
     lp: bool,
     /// Instead: the least volume at each number of steps, by linear programs, beside what planning reaches there

@@ -12,6 +12,7 @@ mod composed;
 mod control;
 pub mod cost;
 mod curve;
+mod divided_trees;
 mod driver;
 mod error;
 mod exchange;

@@ -1,18 +1,19 @@
 //! The tree bound: what messages to, or from, several ranks of a group cost at least, however their trees are chosen.
 //!
 //! Where other ranks relay, no cut need be tight: in 2x2 blocks of 4x4, broadcasts take 2/5 of a vector, and cuts prove
-//! 3/8. The linear program that divides chunks among trees has a price for each link as its dual solution (see
-//! [`PackedTrees`](crate::PackedTrees)); rounded to integers, they prove what the lightest trees weigh, exactly.
+//! 3/8. The linear program that divides chunks among trees (`divided_trees`) has a price for each link as its dual
+//! solution; rounded to integers, they prove what the lightest trees weigh, exactly.
 
 use std::collections::HashMap;
 
 use collsynth_core::certificate::{self, Evidence, VolumeBound};
 use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
+use collsynth_core::topology::RankId;
 
 use super::rounding::{FINE, Rounding, joined_pairs, weights};
 use super::{BoundFinding, Claim, Limit, words};
-use crate::packed_trees::link_prices;
+use crate::divided_trees::{Cables, Demand, Divided};
 
 /// Parts to find the prices with.
 const PARTS: u32 = 100;
@@ -30,8 +31,14 @@ pub fn tree_bound(problem: &Problem, limit: &Limit) -> Option<BoundFinding> {
     }
     // Prices do not depend on the parts; the solver prefers loads that are not small.
     let whole = problem.with_parts(PARTS).ok()?;
+    let cables = Cables::new(whole.topology());
+    let divided = Divided::new(&Demand::new(&whole, &cables), limit)?;
+    let ends = |link: usize| {
+        let [first, second] = cables.ends[link / 2].map(RankId);
+        if link.is_multiple_of(2) { (first, second) } else { (second, first) }
+    };
     let prices: HashMap<_, f64> =
-        link_prices(&whole, limit)?.into_iter().map(|(from, to, price)| ((from, to), price)).collect();
+        divided.best_prices.iter().enumerate().map(|(link, &price)| (ends(link), price)).collect();
     let pairs = joined_pairs(problem);
     let lengths: Vec<f64> = pairs.iter().map(|pair| prices.get(pair).copied().unwrap_or(0.0)).collect();
     let mut rounding = Rounding::new(|rounded: &[u32]| {

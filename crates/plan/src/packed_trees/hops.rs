@@ -1,17 +1,6 @@
 //! The hops of all trees in flat arrays.
 
-use super::cables::Cables;
-use super::packing::{NONE, Tree};
-
-/// The direction of a hop along its tree: towards the root, where contributions are added.
-pub(super) const UP: usize = 0;
-/// Away from the root, where the sum is copied.
-pub(super) const DOWN: usize = 1;
-
-/// The directions in which data crosses trees.
-pub(super) type Ways = &'static [usize];
-/// Up to the root, then down again.
-pub(super) const BOTH: Ways = &[UP, DOWN];
+use crate::divided_trees::{Cables, DOWN, NONE, Tree, UP, Ways};
 
 /// Hop `tree * ranks + rank` joins a rank to its parent, once up and once down, or one of them. Roots and ranks outside
 /// the tree have none, but a place all the same.

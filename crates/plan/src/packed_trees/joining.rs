@@ -10,11 +10,8 @@ use std::collections::BinaryHeap;
 use collsynth_lp::Limit;
 use fastrand::Rng;
 
-use super::cables::Cables;
-use super::fractional::Divided;
-use super::hops::{UP, Ways};
-use super::packing::{NONE, Tree};
 use super::whole;
+use crate::divided_trees::{Demand, Divided, NONE, Tree, Wanted};
 
 /// Rounds in all, and those before the power of the price doubles.
 const ROUNDS: u32 = 60;
@@ -29,20 +26,9 @@ const DEPTH: f64 = 0.2;
 /// The share of a linear program's load that is noise.
 const ROUNDING: f64 = 1e-3;
 
-/// A tree to grow: the group whose members it joins, and its root, if only one will do.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Wanted {
-    pub group: usize,
-    pub root: Option<u32>,
-}
-
 /// Trees that join groups.
 pub(super) struct Joining<'a> {
-    pub cables: &'a Cables,
-    /// The live members of each group.
-    pub groups: &'a [Vec<u32>],
-    /// The ways in which data crosses each tree: both, or one.
-    pub ways: Ways,
+    pub demand: &'a Demand<'a>,
     /// The load aimed at, for each unit of capacity; at least 1.
     pub most: u32,
 }
@@ -61,41 +47,29 @@ struct Growth {
 impl Joining<'_> {
     /// Trees for these chunks with as little load on the fullest link as a linear program and rounding find; `None`
     /// where that would take too long, and where [`Self::pack`] has none.
-    pub fn pack_exactly(
-        &self,
-        wanted: &[Wanted],
-        rng: &mut Rng,
-        limit: &Limit,
-        stop: &dyn Fn() -> bool,
-    ) -> Option<Vec<Tree>> {
-        let Divided { sorts, load, .. } = Divided::new(self, wanted, limit)?;
+    pub fn pack_exactly(&self, rng: &mut Rng, limit: &Limit, stop: &dyn Fn() -> bool) -> Option<Vec<Tree>> {
+        let Divided { sorts, load, .. } = Divided::new(self.demand, limit)?;
         let most = self.most.max((load - ROUNDING * load).ceil() as u32);
         let mut trees = whole::pick(&Joining { most, ..*self }, &sorts, rng, stop);
         let alone = |wanted: &Wanted| {
-            let ranks = self.cables.rank_count();
-            let root = wanted.root.or(self.groups[wanted.group].first().copied()).unwrap_or(0);
-            Tree { root, cable: vec![NONE; ranks], parent: vec![NONE; ranks] }
+            let root = wanted.root.or(self.demand.groups[wanted.group].first().copied());
+            Tree::alone(root.unwrap_or(0), self.demand.cables.rank_count())
         };
         let of_sort = |wanted: &Wanted| sorts.iter().position(|sort| sort.wanted == *wanted);
         let tree =
             |wanted: &Wanted| of_sort(wanted).and_then(|sort| trees[sort].pop()).unwrap_or_else(|| alone(wanted));
-        Some(wanted.iter().map(tree).collect())
+        Some(self.demand.wanted.iter().map(tree).collect())
     }
 
     /// Grows these trees with as little load on the fullest link as is found until `stop` becomes true; `None` if
     /// cables do not join a group, or if `abandon` becomes true before all trees are grown once.
-    pub fn pack(
-        &self,
-        wanted: &[Wanted],
-        rng: &mut Rng,
-        abandon: &dyn Fn() -> bool,
-        stop: &dyn Fn() -> bool,
-    ) -> Option<Vec<Tree>> {
-        let mut load = vec![0_u32; 2 * self.cables.len()];
+    pub fn pack(&self, rng: &mut Rng, abandon: &dyn Fn() -> bool, stop: &dyn Fn() -> bool) -> Option<Vec<Tree>> {
+        let wanted = &self.demand.wanted;
+        let mut load = vec![0_u32; 2 * self.demand.cables.len()];
         let mut trees = Vec::with_capacity(wanted.len());
         for &one in wanted {
             let tree = self.grow(one, &load, FIRST_POWER, rng).filter(|_| !abandon())?;
-            self.count(&tree, |link| load[link] += 1);
+            self.demand.visit(&tree, |link| load[link] += 1);
             trees.push(tree);
         }
         let mut best = (self.figures(&load), trees.clone());
@@ -106,9 +80,9 @@ impl Joining<'_> {
             }
             rng.shuffle(&mut order);
             for &number in &order {
-                self.count(&trees[number], |link| load[link] -= 1);
+                self.demand.visit(&trees[number], |link| load[link] -= 1);
                 trees[number] = self.grow(wanted[number], &load, FIRST_POWER + round / ROUNDS_PER_POWER, rng)?;
-                self.count(&trees[number], |link| load[link] += 1);
+                self.demand.visit(&trees[number], |link| load[link] += 1);
             }
             let figures = self.figures(&load);
             if figures < best.0 {
@@ -120,48 +94,21 @@ impl Joining<'_> {
 
     /// The load of the fullest link for each unit of capacity, and of all links.
     pub fn figures(&self, load: &[u32]) -> (u32, u64) {
-        let full = load.iter().enumerate().map(|(link, load)| load.div_ceil(self.cables.capacity[link / 2]));
+        let full = load.iter().enumerate().map(|(link, load)| load.div_ceil(self.demand.cables.capacity[link / 2]));
         (full.max().unwrap_or(0), load.iter().map(|&load| u64::from(load)).sum())
-    }
-
-    /// Visits the links that a tree takes, as [`Cables::directed`] numbers them.
-    fn count(&self, tree: &Tree, mut visit: impl FnMut(usize)) {
-        for (rank, &cable) in (0..).zip(&tree.cable).filter(|&(_, &cable)| cable != NONE) {
-            for &way in self.ways {
-                visit(self.link(cable, rank, tree.parent[rank as usize], way));
-            }
-        }
-    }
-
-    /// The links that a tree takes.
-    pub fn links_of(&self, tree: &Tree) -> Vec<usize> {
-        let mut links = Vec::new();
-        self.count(tree, |link| links.push(link));
-        links
-    }
-
-    /// The links that a tree takes between a rank and the child across a cable.
-    pub fn links_below(&self, cable: u32, parent: u32) -> Vec<usize> {
-        let child = self.cables.across(cable, parent);
-        self.ways.iter().map(|&way| self.link(cable, child, parent, way)).collect()
-    }
-
-    /// The link between a rank and its parent in a tree.
-    fn link(&self, cable: u32, rank: u32, parent: u32, way: usize) -> usize {
-        self.cables.directed(cable, if way == UP { rank } else { parent }) as usize
     }
 
     /// The price of one more tree on a link.
     pub fn price(&self, link: usize, load: &[u32], doublings: u32) -> f64 {
-        let room = f64::from(self.most) * f64::from(self.cables.capacity[link / 2]);
+        let room = f64::from(self.most) * f64::from(self.demand.cables.capacity[link / 2]);
         (0..doublings).fold(f64::from(load[link] + 1) / room, |price, _| price * price) + HOP
     }
 
     /// A tree that no leaf but a member ends; `None` if a member cannot be reached.
     fn grow(&self, wanted: Wanted, load: &[u32], doublings: u32, rng: &mut Rng) -> Option<Tree> {
-        let (ranks, members) = (self.cables.rank_count(), &self.groups[wanted.group]);
+        let (ranks, members) = (self.demand.cables.rank_count(), &self.demand.groups[wanted.group]);
         let root = wanted.root.or_else(|| rng.choice(members).copied()).unwrap_or(0);
-        let mut tree = Tree { root, cable: vec![NONE; ranks], parent: vec![NONE; ranks] };
+        let mut tree = Tree::alone(root, ranks);
         let mut growth = Growth {
             price: vec![f64::INFINITY; ranks],
             before: vec![(NONE, NONE); ranks],
@@ -197,10 +144,10 @@ impl Joining<'_> {
                 }
                 continue;
             }
-            for &cable in self.cables.of(at) {
-                let next = self.cables.across(cable, at);
-                let over = |&way: &usize| self.price(self.link(cable, next, at, way), load, doublings);
-                let price = f64::from_bits(bits) + self.ways.iter().map(over).sum::<f64>();
+            for &cable in self.demand.cables.of(at) {
+                let next = self.demand.cables.across(cable, at);
+                let over = |&way: &usize| self.price(self.demand.link(cable, next, at, way), load, doublings);
+                let price = f64::from_bits(bits) + self.demand.ways.iter().map(over).sum::<f64>();
                 if growth.depth[next as usize] == NONE && price < growth.price[next as usize] {
                     growth.price[next as usize] = price;
                     growth.before[next as usize] = (cable, at);
@@ -216,8 +163,8 @@ impl Joining<'_> {
 mod tests {
     use collsynth_core::topology::Topology;
 
-    use super::super::hops::{BOTH, DOWN};
     use super::*;
+    use crate::divided_trees::{BOTH, Cables, DOWN, UP};
 
     /// The members of each tree hang from its root, every leaf is a member, and no link has more than the load found.
     #[test]
@@ -228,10 +175,11 @@ mod tests {
         for (ways, rooted, most) in [(BOTH, false, 24), (&[DOWN][..], true, 12), (&[UP][..], true, 12)] {
             let of_group = |group: usize| Wanted { group, root: rooted.then_some(groups[group][0]) };
             let wanted: Vec<Wanted> = (0..groups.len()).flat_map(|group| [of_group(group); 24]).collect();
-            let joining = Joining { cables: &cables, groups: &groups, ways, most };
-            let trees = joining.pack(&wanted, &mut Rng::with_seed(7), &|| false, &|| false).expect("all are connected");
+            let demand = Demand { cables: &cables, groups: groups.clone(), ways, wanted };
+            let joining = Joining { demand: &demand, most };
+            let trees = joining.pack(&mut Rng::with_seed(7), &|| false, &|| false).expect("all are connected");
             let mut load = vec![0; 2 * cables.len()];
-            for (tree, wanted) in trees.iter().zip(&wanted) {
+            for (tree, wanted) in trees.iter().zip(&demand.wanted) {
                 let members = &groups[wanted.group];
                 assert!(wanted.root.is_none_or(|root| root == tree.root));
                 for &member in members {
@@ -246,7 +194,7 @@ mod tests {
                 let inner = |rank: u32| tree.parent.contains(&rank);
                 let ranks = (0..16).filter(|&rank| tree.cable[rank as usize] != NONE);
                 assert!(ranks.clone().all(|rank| inner(rank) || members.contains(&rank)), "a leaf that is no member");
-                joining.count(tree, |link| load[link] += 1);
+                demand.visit(tree, |link| load[link] += 1);
             }
             assert!(load.iter().all(|&load| load <= most + 2), "{load:?}, aimed at {most}");
         }
@@ -256,9 +204,9 @@ mod tests {
     fn groups_that_cables_do_not_join_have_no_trees() {
         let topology = Topology::torus(&[4]).unwrap().fail_cable(0, 1).unwrap().fail_cable(1, 2).unwrap();
         let cables = Cables::new(&topology);
-        let groups = [vec![0, 1]];
-        let joining = Joining { cables: &cables, groups: &groups, ways: BOTH, most: 1 };
-        let wanted = [Wanted { group: 0, root: None }];
-        assert!(joining.pack(&wanted, &mut Rng::with_seed(7), &|| false, &|| false).is_none());
+        let wanted = vec![Wanted { group: 0, root: None }];
+        let demand = Demand { cables: &cables, groups: vec![vec![0, 1]], ways: BOTH, wanted };
+        let joining = Joining { demand: &demand, most: 1 };
+        assert!(joining.pack(&mut Rng::with_seed(7), &|| false, &|| false).is_none());
     }
 }

@@ -18,9 +18,9 @@
 //!
 //! In groups, a tree joins the members of its group, over other ranks where that unloads links. Which rank is the root
 //! matters where it has all the data, or wants it all: such trees are packed by the directions they use. Where groups
-//! and machine are small, a linear program finds the best trees (`fractional`), of which lightest ones are enough
-//! (`lightest`), and whole ones come close to it (`whole`); its dual solution is a bound on any trees
-//! ([`tree_bound`](crate::bound::tree_bound)). Elsewhere, trees grow by prices (`joining`). Of both, the better counts.
+//! and machine are small, a linear program finds the best trees (`divided_trees`), and whole ones come close to it
+//! (`whole`); its dual solution is a bound on any trees ([`tree_bound`](crate::bound::tree_bound)). Elsewhere, trees
+//! grow by prices (`joining`). Of both, the better counts.
 //!
 //! # Applies
 //!
@@ -33,9 +33,9 @@
 //! Volume: on the bound, rounded up to a whole width, from some 250 parts on at 64 ranks; with few parts the ends of
 //! the schedule, where trees begin and finish, cost some units. A rank that has lost most of its cables needs more
 //! parts: what comes to it early must come from trees that hang from it. In groups, the program's trees are within a
-//! unit or two of the best load; the ends of the schedule cost 3 to 12 units more. Steps: about the total width, as steps are 1
-//! wide. Where steps have a price or a limit, wider ones are tried: they cost volume, since a link adds or copies in a
-//! step, not both.
+//! unit or two of the best load; the ends of the schedule cost 2 to 8 units more. Steps: about the total width, as
+//! steps are 1 wide. Where steps have a price or a limit, wider ones are tried: they cost volume, since a link adds or
+//! copies in a step, not both.
 //!
 //! # Complexity
 //!
@@ -50,35 +50,29 @@
 //! and Willis, "An iterative scheduling technique for resource-constrained project scheduling", EJOR 1992. Takahashi
 //! and Matsuyama, "An approximate solution for the Steiner problem in graphs", Math. Japonica 1980; Dreyfus and Wagner,
 //! "The Steiner problem in graphs", Networks 1971; Gilmore and Gomory, "A linear programming approach to the
-//! cutting-stock problem", Operations Research 1961; Plotkin, Shmoys and Tardos, "Fast approximation algorithms for fractional packing and covering problems", 1995.
+//! cutting-stock problem", Operations Research 1961; Plotkin, Shmoys and Tardos, "Fast approximation algorithms for
+//! fractional packing and covering problems", 1995.
 
-mod cables;
-mod demand;
-mod fractional;
 mod hops;
 mod joining;
-mod lightest;
 mod packing;
 mod timetable;
 mod whole;
-
-pub(crate) use demand::link_prices;
 
 use std::cmp::Ordering;
 
 use fastrand::Rng;
 
+use crate::divided_trees::{BOTH, Cables, Demand, Tree, UP};
 use crate::error::check_name;
 use crate::moves::Moves;
 use crate::{Control, Outcome, PlanError, Planner, Progress, StopReason, Task};
-use cables::Cables;
-use collsynth_core::collective::{ChunkId, Pattern};
+use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};
-use demand::Demand;
-use hops::{BOTH, DOWN, Hops, UP, Ways};
+use hops::Hops;
 use joining::Joining;
-use packing::{Packing, Tree, center};
+use packing::{Packing, center};
 use timetable::{Search, Timetable};
 
 /// Passes for each width of steps: most of the gain comes in the first dozen.
@@ -146,7 +140,10 @@ impl Planner for PackedTrees {
         report("packing");
         let mut rng = Rng::with_seed(task.seed);
         let (ways, packings) = match problem.groups() {
-            Some(_) => (ways(problem), self.of_groups(problem, &cables, least, &mut rng, control)?),
+            Some(_) => {
+                let demand = Demand::new(problem, &cables);
+                (demand.ways, self.of_groups(problem, &demand, least, &mut rng, control)?)
+            }
             None => (BOTH, vec![self.of_all(problem, &cables, least, &mut rng, control)?]),
         };
         if !self.is_quick(problem) && stop() {
@@ -210,21 +207,20 @@ impl PackedTrees {
     fn of_groups(
         &self,
         problem: &Problem,
-        cables: &Cables,
+        demand: &Demand<'_>,
         least: u32,
         rng: &mut Rng,
         control: &Control,
     ) -> Result<Vec<Vec<Tree>>, PlanError> {
-        let Demand { groups, wanted } = Demand::new(problem);
-        let joining = Joining { cables, groups: &groups, ways: ways(problem), most: least.max(1) };
+        let joining = Joining { demand, most: least.max(1) };
         let stop = || control.stop().is_some();
         let long = !self.is_quick(problem);
         let abandon = || long && stop();
-        let grown = joining.pack(&wanted, rng, &abandon, &stop);
+        let grown = joining.pack(rng, &abandon, &stop);
         let grown = grown.ok_or_else(|| if abandon() { stopped(control) } else { self.lacks_cables() })?;
-        let exact = joining.pack_exactly(&wanted, rng, &control.limit(), &stop);
+        let exact = joining.pack_exactly(rng, &control.limit(), &stop);
         let mut packings: Vec<Vec<Tree>> = exact.into_iter().chain([grown]).collect();
-        if joining.ways == BOTH {
+        if demand.ways == BOTH {
             packings.iter_mut().for_each(|trees| center(trees));
         }
         Ok(packings)
@@ -239,15 +235,6 @@ impl PackedTrees {
 /// Time was up before all trees were grown.
 fn stopped(control: &Control) -> PlanError {
     PlanError::Stopped { stopped: control.stop().unwrap_or(StopReason::TimeLimit) }
-}
-
-/// Where data crosses the trees of a collective.
-fn ways(problem: &Problem) -> Ways {
-    match problem.collective().kind.pattern() {
-        Pattern::OneToEvery => &[DOWN],
-        Pattern::EveryToOne => &[UP],
-        _ => BOTH,
-    }
 }
 
 /// The widths of steps worth trying: 1 for the least volume, and doubled where fewer steps are asked for.

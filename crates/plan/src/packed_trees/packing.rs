@@ -10,24 +10,13 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use fastrand::Rng;
 
-use super::cables::Cables;
-
-/// In place of a cable: none, at the root.
-pub(super) const NONE: u32 = u32::MAX;
+use crate::divided_trees::{Cables, NONE, Tree};
 
 /// Trees whose cut is looked at for each cable of an augmenting path; more seldom help, and cost time.
 const TREES_PER_CABLE: usize = 24;
 
 /// Hops that a root may be farther from the middle of its tree.
 const SLACK: u32 = 2;
-
-/// A tree: the cable towards the root and the rank there, for each of its ranks but the root.
-#[derive(Clone)]
-pub(super) struct Tree {
-    pub root: u32,
-    pub cable: Vec<u32>,
-    pub parent: Vec<u32>,
-}
 
 impl Tree {
     /// The ranks in the tree, ascending.

@@ -8,9 +8,8 @@
 
 use fastrand::Rng;
 
-use super::cables::Cables;
-use super::hops::{DOWN, Hops, UP};
-use super::packing::Tree;
+use super::hops::Hops;
+use crate::divided_trees::{Cables, DOWN, Tree, UP};
 
 /// Keys of hops that are one unit of time apart.
 const UNIT: u32 = 16;
@@ -68,11 +67,13 @@ impl Search<'_> {
         let mut rng = Rng::with_seed(self.seed);
         let mut passes = Passes::new(cables, hops);
         let mut urgency = first_urgency(trees, turns, hops);
+        // Trees with hops up only are those of hops down in mirrored time.
+        let mirrored = !hops.ways.contains(&DOWN);
         let mut best: Option<Timetable> = None;
         for number in 0..self.passes.max(1) {
             let noise = if number % ROUND < ROUND - 2 { UNIT } else { NOISIER };
             passes.order(&urgency, noise, &mut rng);
-            let backward = number % 2 == 1;
+            let backward = (number % 2 == 1) != mirrored;
             let found = passes.run(self.step_width, backward);
             // What comes last in this direction is most urgent in the other.
             urgency.clone_from(&found.times);
@@ -95,11 +96,12 @@ fn first_urgency(trees: &[Tree], turns: usize, hops: &Hops) -> Times {
         let turn = (turns - number % turns) as u32 / TREES_PER_UNIT;
         let tall = hops.tallest(tree, number);
         let places = number * hops.ranks..(number + 1) * hops.ranks;
+        let spread = if hops.ways.contains(&DOWN) { DOWN } else { UP };
         for (up, depth) in urgency[UP][places.clone()].iter_mut().zip(&hops.depth[places.clone()]) {
             *up = turn + tall + u32::from(*depth);
         }
-        for (down, height) in urgency[DOWN][places.clone()].iter_mut().zip(&hops.height[places]) {
-            *down = turn + u32::from(*height) + 1;
+        for (urgency, height) in urgency[spread][places.clone()].iter_mut().zip(&hops.height[places]) {
+            *urgency = turn + u32::from(*height) + 1;
         }
     }
     urgency

@@ -5,9 +5,8 @@
 
 use fastrand::Rng;
 
-use super::fractional::{Column, Sort};
 use super::joining::Joining;
-use super::packing::Tree;
+use crate::divided_trees::{Column, Sort, Tree};
 
 /// Rounds in all, and those before the power of the price doubles.
 const ROUNDS: u32 = 48;
@@ -29,7 +28,7 @@ struct Pick {
 /// have, until `stop` becomes true.
 pub(super) fn pick(joining: &Joining<'_>, sorts: &[Sort], rng: &mut Rng, stop: &dyn Fn() -> bool) -> Vec<Vec<Tree>> {
     let links = |pick: Pick| &sorts[pick.sort].columns[pick.column].links;
-    let mut load = vec![0_u32; 2 * joining.cables.len()];
+    let mut load = vec![0_u32; 2 * joining.demand.cables.len()];
     let mut picks: Vec<Pick> = Vec::new();
     for (number, sort) in sorts.iter().enumerate() {
         for (column, tree) in sort.columns.iter().enumerate() {
@@ -71,9 +70,21 @@ pub(super) fn pick(joining: &Joining<'_>, sorts: &[Sort], rng: &mut Rng, stop: &
             best = (figures, picks.clone());
         }
     }
-    let mut picks = best.1;
-    rng.shuffle(&mut picks);
+    let picks = spread(best.1);
     let mut trees: Vec<Vec<Tree>> = sorts.iter().map(|_| Vec::new()).collect();
     picks.into_iter().for_each(|pick| trees[pick.sort].push(sorts[pick.sort].columns[pick.column].tree.clone()));
     trees
+}
+
+/// Orders picks so that those of each tree are evenly apart: then links are loaded evenly at all times.
+fn spread(mut picks: Vec<Pick>) -> Vec<Pick> {
+    let key = |pick: &Pick| (pick.sort, pick.column);
+    picks.sort_by_key(key);
+    let mut placed = Vec::with_capacity(picks.len());
+    for same in picks.chunk_by(|first, second| key(first) == key(second)) {
+        let place = |(number, &pick): (usize, &Pick)| ((number as f64 + 0.5) / same.len() as f64, pick);
+        placed.extend(same.iter().enumerate().map(place));
+    }
+    placed.sort_by(|(first, _), (second, _)| first.total_cmp(second));
+    placed.into_iter().map(|(_, pick)| pick).collect()
 }

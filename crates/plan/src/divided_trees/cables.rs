@@ -3,7 +3,7 @@
 use collsynth_core::topology::{LinkId, Topology};
 
 /// The undirected network of cables.
-pub(super) struct Cables {
+pub(crate) struct Cables {
     /// The ranks that each cable joins.
     pub ends: Vec<[u32; 2]>,
     /// The link from the first end to the second, and the one back.

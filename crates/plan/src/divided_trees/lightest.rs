@@ -1,13 +1,14 @@
 //! The lightest tree that joins some ranks, over any others: exact, for few ranks.
 //!
-//! For each set of the ranks to join and each rank, the lightest tree that leads from the rank to the set: two such
-//! trees for two halves of the set meet in it, or it has one child. Sets in ascending order, ranks by Dijkstra's search.
+//! For each set of the ranks to join and each rank, the lightest tree from the rank to the set: two such trees for two
+//! halves of the set meet in it, or it has one child. Sets in ascending order, ranks by Dijkstra's search (Dreyfus and
+//! Wagner, "The Steiner problem in graphs", Networks 1971).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::cables::Cables;
-use super::packing::{NONE, Tree};
+use super::tree::{NONE, Tree};
 
 /// The largest table, and the most halves of sets at ranks to look at.
 const MOST_ENTRIES: usize = 1 << 20;
@@ -60,7 +61,7 @@ impl<'a> Lightest<'a> {
         let ranks = self.cables.rank_count();
         let own = self.members.iter().position(|&member| member == root).map_or(0, |place| 1 << place);
         let all = ((1 << self.members.len()) - 1) & !own;
-        let mut tree = Tree { root, cable: vec![NONE; ranks], parent: vec![NONE; ranks] };
+        let mut tree = Tree::alone(root, ranks);
         let weight = if all == 0 { 0.0 } else { self.weight[all * ranks + root as usize] };
         let mut open = if all == 0 { Vec::new() } else { vec![(all, root)] };
         while let Some((set, rank)) = open.pop() {

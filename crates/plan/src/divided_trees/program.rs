@@ -2,21 +2,22 @@
 //!
 //! ```text
 //!   minimize T
-//!   sum of x[tree]                        =  chunks          for each sort of chunks, over the trees that join its ranks
+//!   sum of x[tree]                        =  chunks          for each sort of chunks, over trees that join its ranks
 //!   sum of x[tree] over trees on a link  <=  capacity * T    for each link
 //! ```
 //!
-//! There are too many trees to list. Begin with some; the solution has a price for each link, and under these prices the
-//! lightest trees are the only ones that could lower T: add them and solve again, until the lightest are no lighter than
-//! those at hand (Gilmore and Gomory 1961). Some dozens of rounds are enough.
+//! There are too many trees to list. Begin with some; the solution has a price for each link, and under these prices
+//! the lightest trees are the only ones that could lower T: add them and solve again, until the lightest are no lighter
+//! than those at hand (Gilmore and Gomory, "A linear programming approach to the cutting-stock problem", Operations
+//! Research 1961). Some dozens of rounds are enough.
 
 use std::collections::HashMap;
 
 use collsynth_lp::{Allocation, Choice, Limit, LpError, Resource, Share};
 
-use super::joining::{Joining, Wanted};
+use super::demand::{Demand, Wanted};
 use super::lightest::Lightest;
-use super::packing::{NONE, Tree};
+use super::tree::{NONE, Tree};
 
 /// The most trees times links, over all rounds, links, and sorts of chunks: a second or two.
 const MOST_WORK: usize = 4_000_000;
@@ -28,14 +29,14 @@ const CLOSE: f64 = 1e-3;
 const HOP: f64 = 2e-3;
 
 /// The chunks that want the same trees, and the trees they take.
-pub(super) struct Sort {
+pub(crate) struct Sort {
     pub wanted: Wanted,
     pub chunks: u32,
     pub columns: Vec<Column>,
 }
 
 /// A tree that chunks of a sort may take.
-pub(super) struct Column {
+pub(crate) struct Column {
     pub tree: Tree,
     /// Its links, as [`Cables::directed`](super::cables::Cables::directed) numbers them.
     pub links: Vec<usize>,
@@ -46,7 +47,7 @@ pub(super) struct Column {
 }
 
 /// The best trees for all sorts of chunks.
-pub(super) struct Divided {
+pub(crate) struct Divided {
     pub sorts: Vec<Sort>,
     /// T: the load of the fullest link, for each unit of its capacity.
     pub load: f64,
@@ -59,17 +60,16 @@ pub(super) struct Divided {
 }
 
 impl Divided {
-    /// Solves the program; `None` where exact searches take too long, where cables do not join all ranks of a group, and
-    /// when the limit is reached.
-    pub fn new(joining: &Joining<'_>, wanted: &[Wanted], limit: &Limit) -> Option<Self> {
-        let capacity: Vec<f64> =
-            joining.cables.capacity.iter().flat_map(|&capacity| [f64::from(capacity); 2]).collect();
+    /// Solves the program; `None` where exact searches take too long, where cables do not join all ranks of a group,
+    /// and when the limit is reached.
+    pub fn new(demand: &Demand<'_>, limit: &Limit) -> Option<Self> {
+        let capacity: Vec<f64> = demand.cables.capacity.iter().flat_map(|&capacity| [f64::from(capacity); 2]).collect();
         let all: f64 = capacity.iter().sum();
         let prices = vec![1.0 / all; capacity.len()];
-        let sorts = sorts(joining, wanted)?;
+        let sorts = sorts(demand)?;
         let mut program = Self { sorts, load: f64::INFINITY, best_prices: Vec::new(), least_load: 0.0, prices };
         let mut work = 0;
-        while work < MOST_WORK && program.add_lightest(joining, HOP / all)? {
+        while work < MOST_WORK && program.add_lightest(demand, HOP / all)? {
             work += capacity.len() * program.sorts.iter().map(|sort| sort.columns.len()).sum::<usize>();
             let solved = match program.allocation(&capacity).solve(limit) {
                 Ok(solved) => solved,
@@ -87,21 +87,21 @@ impl Divided {
     }
 
     /// Adds the lightest trees where those at hand are heavier, in all by more than a little. Were there any?
-    fn add_lightest(&mut self, joining: &Joining<'_>, hop: f64) -> Option<bool> {
+    fn add_lightest(&mut self, demand: &Demand<'_>, hop: f64) -> Option<bool> {
         let prices = &self.prices;
         let price = |links: &[usize]| links.iter().map(|&link| prices[link]).sum::<f64>();
         let weight = |column: &Column| price(&column.links) + hop * column.hops as f64;
         let (mut at_hand, mut lightest, mut least_load, mut found) = (0.0, 0.0, 0.0, Vec::new());
-        for (group, members) in joining.groups.iter().enumerate() {
+        for (group, members) in demand.groups.iter().enumerate() {
             let of_group = |sort: &Sort| sort.wanted.group == group;
             if !self.sorts.iter().any(of_group) {
                 continue;
             }
-            let over = |cable: u32, parent: u32| price(&joining.links_below(cable, parent));
-            let table = Lightest::new(joining.cables, members, over, hop);
+            let over = |cable, parent| demand.links_below(cable, parent).map(|link| prices[link]).sum::<f64>();
+            let table = Lightest::new(demand.cables, members, over, hop);
             for (number, sort) in self.sorts.iter().enumerate().filter(|(_, sort)| of_group(sort)) {
                 let tree = table.tree(sort.wanted.root.unwrap_or(members[0]))?;
-                let links = joining.links_of(&tree);
+                let links = demand.links_of(&tree);
                 let column = Column { hops: hops(&tree, members), links, tree, share: 0.0 };
                 let known = sort.columns.iter().map(weight).fold(f64::INFINITY, f64::min);
                 at_hand += known * f64::from(sort.chunks);
@@ -137,18 +137,18 @@ impl Divided {
 }
 
 /// The sorts of chunks that move, if there are any, and they are few and small enough.
-fn sorts(joining: &Joining<'_>, wanted: &[Wanted]) -> Option<Vec<Sort>> {
+fn sorts(demand: &Demand<'_>) -> Option<Vec<Sort>> {
     let mut known: HashMap<Wanted, usize> = HashMap::new();
     let mut sorts: Vec<Sort> = Vec::new();
-    for &wanted in wanted.iter().filter(|wanted| joining.groups[wanted.group].len() > 1) {
+    for &wanted in demand.wanted.iter().filter(|wanted| demand.groups[wanted.group].len() > 1) {
         let place = *known.entry(wanted).or_insert(sorts.len());
         if place == sorts.len() {
             sorts.push(Sort { wanted, chunks: 0, columns: Vec::new() });
         }
         sorts[place].chunks += 1;
     }
-    let exact = |sort: &Sort| Lightest::applies(joining.cables, joining.groups[sort.wanted.group].len());
-    let few = (1..=MOST_SORTS).contains(&sorts.len()) && 2 * joining.cables.len() <= MOST_LINKS;
+    let exact = |sort: &Sort| Lightest::applies(demand.cables, demand.groups[sort.wanted.group].len());
+    let few = (1..=MOST_SORTS).contains(&sorts.len()) && 2 * demand.cables.len() <= MOST_LINKS;
     (few && sorts.iter().all(exact)).then_some(sorts)
 }
 
@@ -161,7 +161,7 @@ fn hops(tree: &Tree, members: &[u32]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::super::cables::Cables;
-    use super::super::hops::{BOTH, DOWN};
+    use super::super::tree::{BOTH, DOWN};
     use super::*;
     use collsynth_core::topology::Topology;
 
@@ -184,11 +184,11 @@ mod tests {
             let topology = if dead { intact.fail_cable(0, 1).unwrap() } else { intact };
             let cables = Cables::new(&topology);
             for (ways, load) in [(&[DOWN][..], broadcast), (BOTH, all_reduce)] {
-                let joining = Joining { cables: &cables, groups, ways, most: 1 };
                 let root = |group: usize| (ways != BOTH).then_some(groups[group][0]);
                 let of_group = |group| [Wanted { group, root: root(group) }; 100];
-                let wanted: Vec<Wanted> = (0..groups.len()).flat_map(of_group).collect();
-                let divided = Divided::new(&joining, &wanted, &Limit::NONE).expect("small");
+                let wanted = (0..groups.len()).flat_map(of_group).collect();
+                let demand = Demand { cables: &cables, groups: groups.clone(), ways, wanted };
+                let divided = Divided::new(&demand, &Limit::NONE).expect("small");
                 assert!((divided.load / load / 100.0 - 1.0).abs() < 2e-3, "{extents:?}: {} for {load}", divided.load);
                 let mut loads = vec![0.0; 2 * cables.len()];
                 for sort in &divided.sorts {
