@@ -1,6 +1,7 @@
 //! All-reduce: the planners against closed forms and target figures, on verified schedules.
 
-use collsynth::certificate::Rational;
+use collsynth::bound;
+use collsynth::certificate::{Rational, Scope};
 use collsynth::collective::Kind;
 use collsynth::cost::Price;
 use collsynth::plan::{Goal, Parts, planner_named};
@@ -185,6 +186,18 @@ fn parts_are_chosen_and_the_message_size_decides() {
 }
 
 /// A root of two ranks saves a step, and moves no chunk more often; larger ones trade volume for steps.
+/// The least for the parts at hand is not enough: more parts share what a schedule loses at its ends.
+#[test]
+fn parts_are_added_while_more_allow_less_volume() {
+    let topology = [(5, 1), (9, 8), (12, 8), (8, 9)]
+        .into_iter()
+        .fold(torus(&[4, 4], &[(10, 11), (8, 11)], &[]), |topology, (from, to)| topology.fail_link(from, to).unwrap());
+    let plan = plan_for(&topology, &Kind::AllReduce, &Goal { parts: Parts::Auto, ..Goal::default() }).unwrap();
+    let bound = bound::find(&plan.problem).unwrap().volume.unwrap();
+    assert_eq!((bound.scope(), bound.at_least), (Scope::AnyParts, Rational::from(1)));
+    assert!(figures(&plan).1 <= bound.at_least * Rational::new(1005, 1000), "{:?}", figures(&plan));
+}
+
 #[test]
 fn roots_of_several_ranks_save_steps() {
     let within = |topology: &Topology, most: u32| {

@@ -121,10 +121,10 @@ fn gap(plan: &Plan) -> f64 {
     plan.schedule.total_width() as f64 / f64::from(plan.problem.parts()) / as_float(bound_of(plan)) - 1.0
 }
 
-/// The bound on the volume; in groups, for any number of parts.
+/// The bound on the volume for any number of parts.
 fn bound_of(plan: &Plan) -> Rational {
     let mut volume = plan.bounds.volume.clone();
-    if plan.problem.groups().is_some() && volume.as_ref().is_some_and(|bound| bound.scope() == Scope::TheseParts) {
+    if volume.as_ref().is_some_and(|bound| bound.scope() == Scope::TheseParts) {
         volume = bound::find(&plan.problem).ok().and_then(|bounds| bounds.volume);
     }
     volume.map_or(Rational::ZERO, |bound| bound.at_least)
