@@ -69,12 +69,14 @@ The verdict is one: each schedule holds by itself, all have the same steps, and 
 bound is on the total width, in chunks, for what all must move over the same links; the bounds of each collective alone hold
 too. [schedule-format.md](schedule-format.md#jobs) has the format, the rules, and what a bound proves.
 
-On 4x4x4, with 64 KiB and 16 KiB as above (total widths in chunks of 4 KiB; 1 KiB in the first row), planned in 2 to 10 s:
+On 4x4x4, with 64 KiB and 16 KiB as above (total widths in chunks of 4 KiB; 1 KiB in the first row, 2 KiB in the last),
+planned in 2 to 10 s:
 
 | failed | all_gather alone | all_to_all alone | together | bound | steps |
 |---|---|---|---|---|---|
 | nothing, `--parts auto` | 96 | 128 | **128** | 128 | 4 |
 | cable 0-1 | 25 | 32 | 33 | 32 | 4 |
+| cable 0-1, `--parts auto` | 50 | 64 | 65 | 64 | 5 |
 
 A job of one all_reduce has it collect in the first half of the steps and spread in the second, so `packed_trees` alone
 does better. all_to_allv is not planned in jobs, and `synth lower`, `run`, `show` and `export` take one schedule of a job at

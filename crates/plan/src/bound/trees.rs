@@ -22,7 +22,8 @@ const PARTS: u32 = 100;
 /// all_reduce_gathered in groups.
 ///
 /// `None` for other kinds and without groups, where cuts prove as much; for large groups and machines, whose lightest
-/// trees take long to find; and when the limit is reached. Deterministic. Takes up to seconds.
+/// trees take long to find; and when the limit is reached. Links without an opposite that carries as much are not
+/// counted on, so that cuts may prove more there. Deterministic. Takes up to seconds.
 pub fn tree_bound(problem: &Problem, limit: &Limit) -> Option<BoundFinding> {
     let kind = &problem.collective().kind;
     let to_several = matches!(kind.pattern(), Pattern::OneToEvery | Pattern::EveryToOne);
