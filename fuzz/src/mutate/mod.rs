@@ -36,7 +36,8 @@ pub fn program(dice: &mut Dice) -> Value {
 /// A text that is no JSON any more, or has a key twice, and the code of that.
 pub fn broken(dice: &mut Dice, text: &str) -> (String, &'static str) {
     match dice.below(4) {
-        0 => (text[..dice.below(text.len())].to_string(), "F001"),
+        // An empty file has a message of its own, and no code.
+        0 => (text[..1 + dice.below(text.len() - 1)].to_string(), "F001"),
         1 => (format!("{text}{}", dice.pick(&["{}", "]", "0", ",", "x"])), "F001"),
         2 => (text.replacen(*dice.pick(&[":", "[", "\"", "{"]), "", 1), "F001"),
         _ => (format!("{{\"steps\":[],{}", &text[1..]), "F002"),
