@@ -16,7 +16,7 @@ const AUTO_PARTS: u32 = 128;
 const AUTO_TREES: u32 = 1024;
 /// The same in groups, for each.
 const AUTO_GROUP_TREES: u32 = 720;
-const AUTO_TREE_HOPS: u32 = 4_000_000;
+const AUTO_TREE_HOPS: u32 = 8_000_000;
 /// How far above the least volume that any parts promise fewer parts will do: of an all_reduce, where some parts just
 /// fit, and of a pipeline, which gains ever less from more.
 const NEARLY_FITTING: f64 = 1.0005;

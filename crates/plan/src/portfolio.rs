@@ -1,5 +1,6 @@
 //! Runs the planners that apply, one after another, on one problem.
 
+use super::parts::reduces_to_all;
 use super::registry::planners;
 use super::smt::{LastUnits, NAME as SMT, last_units};
 use super::{AutoUse, Control, Goal, Outcome, Plan, PlanError, Planner, SharperBounds, StopReason, Task};
@@ -14,8 +15,11 @@ pub(crate) struct Near {
     pub only_quick: bool,
 }
 
-/// Plans a problem whose parts are fixed and whose bounds are known. Where a total width is near enough, quick planners
-/// come first.
+/// The arrivals of an all_reduce above which some planners take minutes before they have a schedule.
+const LONG: u64 = 2_000_000;
+
+/// Plans a problem whose parts are fixed and whose bounds are known. Quick planners come first where a total width is
+/// near enough, and where others may not have a schedule in time.
 pub(crate) fn plan_bounded(
     problem: Problem,
     bounds: Bounds,
@@ -41,8 +45,10 @@ pub(crate) fn plan_bounded(
         Some(planner) => vec![planner],
         None => planners().iter().copied().filter(|planner| planner.auto_use() == AutoUse::Always).collect(),
     };
-    if let Some(near) = near {
+    if near.is_some() || is_long(&problem) {
         candidates.sort_by_key(|planner| !planner.is_quick(&problem));
+    }
+    if let Some(near) = near {
         candidates.retain(|planner| planner.is_quick(&problem) || !near.only_quick);
     }
     let mut best: Option<(&'static str, Outcome)> = None;
@@ -83,4 +89,9 @@ pub(crate) fn plan_bounded(
     let stopped = if gap && stopped == StopReason::Finished { control.stop().unwrap_or(stopped) } else { stopped };
     let bounds = if gap { sharper.sharp().clone() } else { bounds };
     Ok(Plan { problem, schedule, planner, bounds, stopped, account })
+}
+
+fn is_long(problem: &Problem) -> bool {
+    let arrivals = u64::from(problem.chunk_count()) * problem.topology().live_rank_count() as u64;
+    reduces_to_all(problem) && arrivals > LONG
 }
