@@ -46,6 +46,7 @@ use crate::error::check_name;
 use crate::moves::Moves;
 use crate::negotiation::{Aim, Search, Start, Strategy};
 use crate::network::{Network, WAIT};
+use crate::planner::arrivals;
 use crate::tree_routing::{Forest, RoutedTrees, TimedNetwork, TreeSpec};
 use crate::{Control, Outcome, PlanError, Planner, StopReason, Task, even_widths};
 use collsynth_core::collective::{ChunkId, Holders};
@@ -93,7 +94,7 @@ impl Planner for OverlappingTrees {
     }
 
     fn is_quick(&self, problem: &Problem) -> bool {
-        u64::from(problem.parts()) * work(problem) <= QUICK_WORK
+        u64::from(problem.parts()) * arrivals(problem) <= QUICK_WORK
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
@@ -109,7 +110,7 @@ impl Planner for OverlappingTrees {
         if task.steps.or(task.max_steps).is_some_and(|most| most < least) {
             return refuse(format!("fewer than {least} steps, as steps are 1 wide"));
         }
-        if least > MOST_STEPS || work(problem) > MOST_ARRIVALS {
+        if least > MOST_STEPS || arrivals(problem) > MOST_ARRIVALS {
             return refuse(format!("{MOST_STEPS} steps and {MOST_ARRIVALS} arrivals of a chunk: use fewer parts"));
         }
         if let Some((_, known)) = task.incumbent.filter(|&incumbent| overlap.is_in_vain(incumbent)) {
@@ -128,13 +129,8 @@ impl Planner for OverlappingTrees {
 impl OverlappingTrees {
     /// Is it planned in this number of parts, about this wide, if other planners have a schedule?
     pub(crate) fn is_worth_its_time(whole: &Problem, parts: u32, width: u32) -> bool {
-        work(whole) / u64::from(whole.parts()) * u64::from(parts) * u64::from(width) <= MOST_WORK
+        arrivals(whole) / u64::from(whole.parts()) * u64::from(parts) * u64::from(width) <= MOST_WORK
     }
-}
-
-/// Trees, counted at every rank.
-fn work(problem: &Problem) -> u64 {
-    u64::from(problem.chunk_count()) * problem.topology().live_rank_count() as u64
 }
 
 /// The trees of all chunks, and where and when they may meet.
@@ -292,7 +288,7 @@ impl<'a> Strategy for &'a Overlap<'_> {
     /// As many as the total width, if they are free. What two patient tries miss, more tries hardly ever reach; on
     /// small machines they cost little.
     fn step_choices(&self, width: u32, aim: Aim) -> Vec<u32> {
-        let is_small = work(self.task.problem) * u64::from(width) <= SMALL_WORK;
+        let is_small = arrivals(self.task.problem) * u64::from(width) <= SMALL_WORK;
         let is_tried = aim == Aim::Any || (aim == Aim::Narrower && is_small);
         if is_tried { vec![self.steps(width)] } else { Vec::new() }
     }
@@ -304,6 +300,6 @@ impl<'a> Strategy for &'a Overlap<'_> {
     fn routing_work(&self, steps: u32) -> u64 {
         /// Slots examined for an arrival in a step, roughly.
         const SLOTS: u64 = 6;
-        work(self.task.problem) * u64::from(steps) * SLOTS
+        arrivals(self.task.problem) * u64::from(steps) * SLOTS
     }
 }

@@ -40,7 +40,7 @@ pub trait Planner: Sync {
         None
     }
 
-    /// Does it take no more than about a second for such a problem?
+    /// Does it take no more than about a second for such a problem, or some seconds where others take minutes?
     fn is_quick(&self, _problem: &Problem) -> bool {
         true
     }
@@ -51,6 +51,11 @@ pub trait Planner: Sync {
     ///
     /// A [`PlanError`] if it does not apply, if the task cannot be met, or if it was stopped before it had a schedule.
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError>;
+}
+
+/// Chunks, counted at every live rank: the size by which planners of trees tell how long they take.
+pub(crate) fn arrivals(problem: &Problem) -> u64 {
+    u64::from(problem.chunk_count()) * problem.topology().live_rank_count() as u64
 }
 
 impl fmt::Debug for dyn Planner + '_ {

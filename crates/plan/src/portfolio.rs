@@ -1,6 +1,7 @@
 //! Runs the planners that apply, one after another, on one problem.
 
 use super::parts::reduces_to_all;
+use super::planner::arrivals;
 use super::registry::planners;
 use super::smt::{LastUnits, NAME as SMT, last_units};
 use super::{AutoUse, Control, Goal, Outcome, Plan, PlanError, Planner, SharperBounds, StopReason, Task};
@@ -41,19 +42,9 @@ pub(crate) fn plan_bounded(
     };
     // Refuses a goal that no planner can meet before any planner runs.
     task.steps_or(bounds.least_steps())?;
-    let mut candidates: Vec<&dyn Planner> = match goal.planner {
-        Some(planner) => vec![planner],
-        None => planners().iter().copied().filter(|planner| planner.auto_use() == AutoUse::Always).collect(),
-    };
-    if near.is_some() || is_long(&problem) {
-        candidates.sort_by_key(|planner| !planner.is_quick(&problem));
-    }
-    if let Some(near) = near {
-        candidates.retain(|planner| planner.is_quick(&problem) || !near.only_quick);
-    }
     let mut best: Option<(&'static str, Outcome)> = None;
     let mut failures = Vec::new();
-    for planner in candidates {
+    for planner in candidates(&problem, goal, near) {
         let is_near = best.as_ref().is_some_and(|(_, outcome): &(_, Outcome)| task.is_near(&outcome.schedule));
         if is_near && !planner.is_quick(&problem) {
             break;
@@ -91,7 +82,43 @@ pub(crate) fn plan_bounded(
     Ok(Plan { problem, schedule, planner, bounds, stopped, account })
 }
 
+/// The planners to run, in this order.
+fn candidates<'a>(problem: &Problem, goal: &Goal<'a>, near: Option<Near>) -> Vec<&'a dyn Planner> {
+    let mut candidates: Vec<&dyn Planner> = match goal.planner {
+        Some(planner) => vec![planner],
+        None => planners().iter().copied().filter(|planner| planner.auto_use() == AutoUse::Always).collect(),
+    };
+    if near.is_some() || is_long(problem) {
+        candidates.sort_by_key(|planner| !planner.is_quick(problem));
+    }
+    if near.is_some_and(|near| near.only_quick) {
+        candidates.retain(|planner| planner.is_quick(problem));
+    }
+    candidates
+}
+
 fn is_long(problem: &Problem) -> bool {
-    let arrivals = u64::from(problem.chunk_count()) * problem.topology().live_rank_count() as u64;
-    reduces_to_all(problem) && arrivals > LONG
+    reduces_to_all(problem) && arrivals(problem) > LONG
+}
+
+#[cfg(test)]
+mod tests {
+    use collsynth_core::collective::{Collective, Kind};
+    use collsynth_core::topology::Topology;
+
+    use super::*;
+
+    /// Packing takes minutes among 4096 ranks, matching seconds. Elsewhere planners keep the order of the registry.
+    #[test]
+    fn a_long_all_reduce_is_matched_before_it_is_packed() {
+        let place = |extents: &[u32], parts, name| {
+            let torus = Topology::torus(extents).unwrap().fail_cable(0, 1).unwrap();
+            let problem = Problem::new(torus, Collective { kind: Kind::AllReduce, parts }).unwrap();
+            candidates(&problem, &Goal::default(), None).iter().position(|planner| planner.name() == name).unwrap()
+        };
+        let order =
+            |extents: &[u32], parts| place(extents, parts, "matching").cmp(&place(extents, parts, "packed_trees"));
+        assert!(order(&[16, 16, 16], 963).is_lt());
+        assert!(order(&[4, 4, 4], 382).is_gt());
+    }
 }

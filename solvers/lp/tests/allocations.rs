@@ -29,6 +29,20 @@ fn mate(rate: f64, capacities: &[f64]) -> Allocated {
     Allocation { phases: 1, resources, choices: vec![Choice { amount: 1.0, ways }] }.solve(&Limit::NONE).unwrap()
 }
 
+/// Weak and strong duality: in each phase prices of capacity add up to 1, and at these prices every share taken is a
+/// cheapest one, which together with the base loads costs the whole time.
+#[test]
+fn prices_prove_the_time() {
+    for (rate, capacities) in [(0.3, vec![1.0]), (0.5, vec![1.0, 2.0]), (2.0, vec![1.0, 1.0, 3.0])] {
+        let decided = mate(rate, &capacities);
+        let all: Vec<f64> = capacities.iter().chain([&rate]).copied().collect();
+        near(all.iter().zip(&decided.prices).map(|(capacity, price)| capacity * price).sum(), 1.0);
+        let cheapest = decided.prices.iter().copied().fold(f64::INFINITY, f64::min);
+        near(cheapest, decided.total());
+        near(cheapest, 1.0 / all.iter().sum::<f64>());
+    }
+}
+
 #[test]
 fn equal_extents_give_the_closed_form_of_mate() {
     for dims in 2..=5 {

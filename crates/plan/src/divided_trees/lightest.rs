@@ -126,3 +126,47 @@ impl<'a> Lightest<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use collsynth_core::certificate::{Evidence, Rational, value};
+    use collsynth_core::collective::{Collective, Groups, Kind};
+    use collsynth_core::problem::Problem;
+    use collsynth_core::topology::{RankId, Topology};
+    use fastrand::Rng;
+
+    use super::*;
+
+    /// Trees weigh what the judge finds, lead from the root to all members, and weigh what their links do.
+    #[test]
+    fn lightest_trees_weigh_what_the_judge_says() {
+        let mut rng = Rng::with_seed(3);
+        let torus = Topology::torus(&[4, 4]).unwrap().fail_cable(0, 1).unwrap().fail_rank(6).unwrap();
+        let cables = Cables::new(&torus);
+        for _ in 0..60 {
+            let mut live: Vec<u32> = torus.live_ranks().map(|rank| rank.0).collect();
+            rng.shuffle(&mut live);
+            let members = &live[..rng.usize(2..7)];
+            let weights: Vec<u32> = (0..2 * cables.len()).map(|_| rng.u32(1..20)).collect();
+            let of = |cable: u32, parent: u32| f64::from(weights[cables.directed(cable, parent) as usize]);
+            let tree = Lightest::new(&cables, members, of, 1e-9).tree(members[0]).unwrap();
+            let edges = || (0..16).filter(|&rank| tree.cable[rank] != NONE);
+            let weight: f64 = edges().map(|rank| of(tree.cable[rank], tree.parent[rank])).sum();
+            for &member in members {
+                let above = |&rank: &u32| Some(tree.parent[rank as usize]).filter(|&above| above != NONE);
+                assert_eq!(std::iter::successors(Some(member), above).take(16).last(), Some(members[0]));
+            }
+            let group = Groups::new(vec![members.iter().copied().map(RankId).collect()]).unwrap();
+            let kind = Kind::Broadcast(RankId(0)).in_groups(group);
+            let problem = Problem::new(torus.clone(), Collective::new(kind)).unwrap();
+            let listed = |link: usize| {
+                let [first, second] = cables.ends[link / 2].map(RankId);
+                let ends = if link.is_multiple_of(2) { [first, second] } else { [second, first] };
+                (ends[0], ends[1], weights[link])
+            };
+            let evidence = Evidence::Metric { weights: (0..weights.len()).map(listed).collect() };
+            let all: u32 = weights.iter().sum();
+            assert_eq!(value(&problem, &evidence), Ok(Rational::new(weight as i128, all.into())));
+        }
+    }
+}

@@ -58,6 +58,7 @@ use itertools::Itertools;
 
 use crate::error::check_kind;
 use crate::network::Network;
+use crate::planner::arrivals;
 use crate::{Control, Outcome, PlanError, Planner, Progress, StopReason, Task};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
@@ -168,11 +169,6 @@ impl Planner for Matching {
         task.check_steps(self.name(), schedule.step_count())?;
         Ok(Outcome::new(schedule, stopped))
     }
-}
-
-/// Chunks, counted at every rank.
-fn arrivals(problem: &Problem) -> u64 {
-    u64::from(problem.chunk_count()) * problem.topology().live_rank_count() as u64
 }
 
 /// What a try tries.

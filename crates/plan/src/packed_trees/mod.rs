@@ -66,6 +66,7 @@ use fastrand::Rng;
 use crate::divided_trees::{BOTH, Cables, Demand, Tree, UP};
 use crate::error::check_name;
 use crate::moves::Moves;
+use crate::planner::arrivals;
 use crate::{Control, Outcome, PlanError, Planner, Progress, StopReason, Task};
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
@@ -119,7 +120,7 @@ impl Planner for PackedTrees {
     }
 
     fn is_quick(&self, problem: &Problem) -> bool {
-        u64::from(problem.chunk_count()) * problem.topology().live_rank_count() as u64 <= LONG_GROWTH
+        arrivals(problem) <= LONG_GROWTH
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {

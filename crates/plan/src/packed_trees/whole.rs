@@ -88,3 +88,51 @@ fn spread(mut picks: Vec<Pick>) -> Vec<Pick> {
     placed.sort_by(|(first, _), (second, _)| first.total_cmp(second));
     placed.into_iter().map(|(_, pick)| pick).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use collsynth_core::topology::Topology;
+    use collsynth_lp::Limit;
+
+    use super::*;
+    use crate::divided_trees::{Cables, DOWN, Demand, Divided, Wanted};
+
+    #[test]
+    fn every_chunk_has_a_tree_and_links_hardly_more_than_their_share() {
+        let topology = Topology::torus(&[4, 4]).unwrap().fail_cable(0, 1).unwrap();
+        let cables = Cables::new(&topology);
+        let groups: Vec<Vec<u32>> = [0, 2, 8, 10].map(|first| [0, 1, 4, 5].map(|rank| first + rank).to_vec()).into();
+        for chunks in [1, 7, 90, 361] {
+            let of_group = |group: usize| (0..chunks).map(move |_| group);
+            let wanted =
+                (0..4).flat_map(of_group).map(|group| Wanted { group, root: Some(groups[group][0]) }).collect();
+            let demand = Demand { cables: &cables, groups: groups.clone(), ways: &[DOWN], wanted };
+            let divided = Divided::new(&demand, &Limit::NONE).unwrap();
+            let most = divided.load.ceil() as u32;
+            let joining = Joining { demand: &demand, most };
+            let trees = pick(&joining, &divided.sorts, &mut Rng::with_seed(1), &|| false);
+            let mut load = vec![0; 2 * cables.len()];
+            for (sort, trees) in divided.sorts.iter().zip(&trees) {
+                assert_eq!(trees.len(), chunks);
+                assert!(trees.iter().all(|tree| Some(tree.root) == sort.wanted.root));
+                trees.iter().for_each(|tree| demand.visit(tree, |link| load[link] += 1));
+            }
+            let fullest = load.iter().max().unwrap();
+            assert!(*fullest <= most + 2, "{chunks} chunks: {fullest}, divided {most}");
+        }
+    }
+
+    #[test]
+    fn trees_are_evenly_apart() {
+        let pick = |column| Pick { sort: 0, column };
+        let picks = [(0, 50), (1, 30), (2, 20)].into_iter().flat_map(|(column, count)| vec![pick(column); count]);
+        let spread = spread(picks.collect());
+        assert_eq!(spread.len(), 100);
+        for taken in 1..=100 {
+            for (column, count) in [(0, 50), (1, 30), (2, 20)] {
+                let found = spread[..taken].iter().filter(|pick| pick.column == column).count();
+                assert!((100 * found).abs_diff(taken * count) <= 150, "{found} of column {column} among {taken}");
+            }
+        }
+    }
+}

@@ -58,6 +58,7 @@ use crate::error::check_kind;
 use crate::moves::Moves;
 use crate::negotiation::Search;
 use crate::network::{Network, WAIT};
+use crate::planner::arrivals;
 use crate::tree_routing::RoutedTrees;
 use crate::{Control, Outcome, PlanError, Planner, StopReason, Task};
 use collsynth_core::collective::ChunkId;
@@ -101,7 +102,7 @@ impl Planner for SpanningTrees {
     }
 
     fn is_quick(&self, problem: &Problem) -> bool {
-        work(problem) <= SOME_WORK
+        arrivals(problem) <= SOME_WORK
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
@@ -141,18 +142,13 @@ impl Planner for SpanningTrees {
     }
 }
 
-/// Trees, counted at every rank.
-fn work(problem: &Problem) -> u64 {
-    u64::from(problem.parts()) * problem.topology().live_rank_count() as u64
-}
-
 /// The total width of a schedule by another planner, if the volume alone counts and trees would take long to find:
 /// where it is within 1 % of the bound, or parts are many.
 fn already_good(task: &Task<'_>) -> Option<u64> {
     let free = task.price.is_none() && task.steps.is_none() && task.max_steps.is_none();
     let least = u64::from(task.bounds.least_width(task.problem.parts()));
     let (_, width) = task.incumbent.filter(|_| free)?;
-    let close = width * 100 <= least * 101 && work(task.problem) > SOME_WORK;
+    let close = width * 100 <= least * 101 && arrivals(task.problem) > SOME_WORK;
     (task.problem.parts() > FEW_PARTS || close).then_some(width)
 }
 
