@@ -185,7 +185,6 @@ fn parts_are_chosen_and_the_message_size_decides() {
     assert!(steps > 8 && volume <= near * Rational::new(104, 100), "{steps} steps, {volume}");
 }
 
-/// A root of two ranks saves a step, and moves no chunk more often; larger ones trade volume for steps.
 /// The least for the parts at hand is not enough: more parts share what a schedule loses at its ends.
 #[test]
 fn parts_are_added_while_more_allow_less_volume() {
@@ -198,6 +197,7 @@ fn parts_are_added_while_more_allow_less_volume() {
     assert!(figures(&plan).1 <= bound.at_least * Rational::new(1005, 1000), "{:?}", figures(&plan));
 }
 
+/// A root of two ranks saves a step, and moves no chunk more often; larger ones trade volume for steps.
 #[test]
 fn roots_of_several_ranks_save_steps() {
     let within = |topology: &Topology, most: u32| {

@@ -16,6 +16,7 @@ mod jobs;
 mod lp_planner;
 mod mended;
 mod message_size;
+mod one_way;
 mod optimum;
 mod partitions;
 mod portfolio;

@@ -37,6 +37,15 @@ impl Cables {
         cables
     }
 
+    /// Do all live links form cables whose directions carry as much?
+    pub fn are_all_links(&self, topology: &Topology) -> bool {
+        let capacity = |links: &mut dyn Iterator<Item = LinkId>| -> u64 {
+            links.map(|id| u64::from(topology.link(id).capacity)).sum()
+        };
+        2 * self.capacity.iter().map(|&capacity| u64::from(capacity)).sum::<u64>()
+            == capacity(&mut topology.live_links())
+    }
+
     pub fn len(&self) -> usize {
         self.ends.len()
     }

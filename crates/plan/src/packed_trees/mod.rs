@@ -1,4 +1,4 @@
-//! Packed trees: all-reduce on its bound, on any network of cables.
+//! Packed trees: all-reduce on its bound, on any network.
 //!
 //! # Idea
 //!
@@ -16,6 +16,10 @@
 //! above it on the way down. With hundreds of trees there is always something to do, and a few passes of list
 //! scheduling, forward and backward in turn, leave hardly a link idle (`timetable`).
 //!
+//! Where links differ from their opposites, failed in one direction or wider there, a chunk has two trees, one up and
+//! one down, that share only their root (`pairs`). How many fit is a linear program (Frank 1978), whose value may
+//! exceed the bound of partitions by some percent: whether schedules that are no trees can do better is open.
+//!
 //! In groups, a tree joins the members of its group, over other ranks where that unloads links. Which rank is the root
 //! matters where it has all the data, or wants it all: such trees are packed by the directions they use. Where groups
 //! and machine are small, a linear program finds the best trees (`divided_trees`), and whole ones come close to it
@@ -24,24 +28,25 @@
 //!
 //! # Applies
 //!
-//! All_reduce on any topology whose cables join all live ranks; in groups also all_gather, reduce_scatter, broadcast
-//! and reduce. Links that failed in one direction are not used, and of a cable of unequal directions only as much as
-//! both have: [`SpanningTrees`](super::SpanningTrees) does better there.
+//! All_reduce on any topology; in groups, where cables join them, also all_gather, reduce_scatter, broadcast and
+//! reduce. In groups, and where machine and parts are too many for `pairs`, links that failed in one direction are not
+//! used, and of a cable of unequal directions only as much as both have.
 //!
 //! # Steps and volume
 //!
 //! Volume: on the bound, rounded up to a whole width, from some 250 parts on at 64 ranks; with few parts the ends of
 //! the schedule, where trees begin and finish, cost some units. A rank that has lost most of its cables needs more
-//! parts: what comes to it early must come from trees that hang from it. In groups, the program's trees are within a
-//! unit or two of the best load; the ends of the schedule cost 2 to 8 units more. Steps: about the total width, as
-//! steps are 1 wide. Where steps have a price or a limit, wider ones are tried: they cost volume, since a link adds or
-//! copies in a step, not both.
+//! parts: what comes to it early must come from trees that hang from it. Pairs of trees take some 1500 parts to come
+//! within half a percent of their linear program. In groups, the program's trees are within a unit or two of the best
+//! load; the ends of the schedule cost 2 to 8 units more. Steps: about the total width, as steps are 1 wide. Where
+//! steps have a price or a limit, wider ones are tried: they cost volume, since a link adds or copies in a step, not
+//! both.
 //!
 //! # Complexity
 //!
-//! Growing takes O(parts * links * log links), in groups O(chunks * links * log links) in each of up to 60 rounds. The
-//! program takes some dozens of rounds, each with O(3^m * ranks) time for groups of m members. A pass takes O(parts *
-//! ranks) time and memory.
+//! Growing takes O(parts * links * log links); in groups, and for pairs, that for each of up to 60 rounds. The program
+//! takes some dozens of rounds, each with O(3^m * ranks) time for groups of m members. A pass takes O(parts * ranks)
+//! time and memory.
 //!
 //! # Reference
 //!
@@ -51,15 +56,19 @@
 //! and Matsuyama, "An approximate solution for the Steiner problem in graphs", Math. Japonica 1980; Dreyfus and Wagner,
 //! "The Steiner problem in graphs", Networks 1971; Gilmore and Gomory, "A linear programming approach to the
 //! cutting-stock problem", Operations Research 1961; Plotkin, Shmoys and Tardos, "Fast approximation algorithms for
-//! fractional packing and covering problems", 1995.
+//! fractional packing and covering problems", 1995; Frank, "On disjoint trees and arborescences", 1978; Edmonds,
+//! "Optimum branchings", J. Res. NBS 1967.
 
+mod branching;
 mod hops;
 mod joining;
 mod packing;
+mod pairs;
 mod timetable;
 mod whole;
 
 use std::cmp::Ordering;
+use std::ops::ControlFlow;
 
 use fastrand::Rng;
 
@@ -74,12 +83,17 @@ use collsynth_core::schedule::{Op, Schedule};
 use hops::Hops;
 use joining::Joining;
 use packing::{Packing, center};
+use pairs::Pairs;
 use timetable::{Search, Timetable};
 
 /// Passes for each width of steps: most of the gain comes in the first dozen.
 const PASSES: u32 = 24;
 /// The same in groups, whose trees are fewer and less alike.
 const PASSES_IN_GROUPS: u32 = 64;
+
+/// Where links differ from their opposites: packings to schedule, after those of this many times fewer parts.
+const ATTEMPTS: u32 = 2;
+const FEWER: [u32; 2] = [4, 2];
 
 /// Trees, counted at every rank, whose growth takes seconds: it is given up when time is up.
 const LONG_GROWTH: u64 = 1_000_000;
@@ -133,49 +147,29 @@ impl Planner for PackedTrees {
         let topology = problem.topology();
         problem.check_connected(&collsynth_core::topology::Distances::new(topology))?;
         let cables = Cables::new(topology);
+        let live: Vec<u32> = topology.live_ranks().map(|rank| rank.0).collect();
         let least = task.bounds.least_width(problem.parts());
-        let stop = || control.stop().is_some();
-        let report = |attempt: &str| {
-            control.report(Progress { planner: self.name(), attempt, round: 0, remaining: 0 });
-        };
-        report("packing");
+        control.report(Progress { planner: self.name(), attempt: "packing", round: 0, remaining: 0 });
         let mut rng = Rng::with_seed(task.seed);
-        let (ways, packings) = match problem.groups() {
+        let capacity = topology.links().iter().map(|link| link.capacity).collect();
+        let mut scheduling = Scheduling { task, control, least, capacity, best: None };
+        match problem.groups() {
             Some(_) => {
                 let demand = Demand::new(problem, &cables);
-                (demand.ways, self.of_groups(problem, &demand, least, &mut rng, control)?)
-            }
-            None => (BOTH, vec![self.of_all(problem, &cables, least, &mut rng, control)?]),
-        };
-        if !self.is_quick(problem) && stop() {
-            return Err(stopped(control));
-        }
-        let passes = if problem.groups().is_some() { PASSES_IN_GROUPS } else { PASSES };
-        let mut best: Option<(Timetable, Vec<Tree>, Hops)> = None;
-        for trees in packings {
-            let hops = Hops::new(&cables, &trees, ways);
-            let mut fastest: Option<Timetable> = None;
-            for step_width in step_widths(task, least) {
-                report(&format!("steps of width {step_width}"));
-                let search = Search { step_width, passes, enough: least, seed: task.seed, stop: &stop };
-                let found = search.run(&cables, &trees, problem.parts() as usize, &hops);
-                if fastest.as_ref().is_none_or(|fastest| compare(task, &found, fastest) == Ordering::Less) {
-                    fastest = Some(found);
-                }
-                if stop() {
-                    break;
+                for trees in self.of_groups(problem, &demand, least, &mut rng, control)? {
+                    if scheduling.is_over(Hops::of_trees(&cables, &trees, demand.ways)).is_break() {
+                        break;
+                    }
                 }
             }
-            let found = fastest.expect("a width is tried");
-            if best.as_ref().is_none_or(|(best, ..)| compare(task, &found, best) == Ordering::Less) {
-                best = Some((found, trees, hops));
+            None if cables.are_all_links(topology) || (cables.connect(&live) && pairs::are_in_vain(problem)) => {
+                let trees = self.of_all(problem, &cables, &live, least, &mut rng, control)?;
+                let _ = scheduling.is_over(Hops::of_trees(&cables, &trees, BOTH));
             }
-            if stop() || best.as_ref().is_some_and(|(best, ..)| best.width() <= least) {
-                break;
-            }
+            None => self.of_links(&live, &mut scheduling, &mut rng)?,
         }
-        let (timetable, trees, hops) = best.expect("there is a packing");
-        let schedule = write(problem, &trees, &hops, &cables, &timetable);
+        let (timetable, hops) = scheduling.best.expect("there is a packing");
+        let schedule = write(problem, &hops, &timetable);
         task.check_steps(self.name(), schedule.step_count())?;
         Ok(Outcome::new(schedule, control.stop().unwrap_or(StopReason::Finished)))
     }
@@ -187,21 +181,49 @@ impl PackedTrees {
         &self,
         problem: &Problem,
         cables: &Cables,
+        live: &[u32],
         least: u32,
         rng: &mut Rng,
         control: &Control,
     ) -> Result<Vec<Tree>, PlanError> {
-        let live: Vec<u32> = problem.topology().live_ranks().map(|rank| rank.0).collect();
-        if !cables.connect(&live) {
-            return Err(self.lacks_cables());
-        }
         let stop = || control.stop().is_some();
         let long = !self.is_quick(problem);
-        let grown = Packing::grow(cables, &live, problem.parts(), least, rng, &|| long && stop());
+        let grown = Packing::grow(cables, live, problem.parts(), least, rng, &|| long && stop());
         let mut packing = grown.ok_or_else(|| stopped(control))?;
         packing.repair(least, &stop);
         center(&mut packing.trees);
+        if long && stop() {
+            return Err(stopped(control));
+        }
         Ok(packing.trees)
+    }
+
+    /// A pair of trees for each part, where links differ from their opposites. What is idle in one schedule is not
+    /// counted on in the next.
+    fn of_links(&self, live: &[u32], scheduling: &mut Scheduling<'_>, rng: &mut Rng) -> Result<(), PlanError> {
+        let (problem, control) = (scheduling.task.problem, scheduling.control);
+        let stop = || control.stop().is_some();
+        let long = !self.is_quick(problem);
+        let (parts, least) = (problem.parts(), scheduling.least);
+        let first = parts.div_ceil(FEWER[0]);
+        let mut pairs = Pairs::grow(problem, live, first, &|| long && stop()).ok_or_else(|| stopped(control))?;
+        for fewer in FEWER {
+            pairs.multiply(parts.div_ceil(fewer));
+            pairs.balance(least.div_ceil(fewer), rng, &stop);
+            pairs.reserve(&scheduling.idle(&pairs.hops()));
+        }
+        if long && stop() {
+            return Err(stopped(control));
+        }
+        pairs.multiply(parts);
+        for _ in 0..ATTEMPTS {
+            pairs.balance(least, rng, &stop);
+            match scheduling.is_over(pairs.hops()) {
+                ControlFlow::Continue(idle) => pairs.reserve(&idle),
+                ControlFlow::Break(()) => break,
+            }
+        }
+        Ok(())
     }
 
     /// Trees for all chunks, in their order: from a linear program where it is small, and grown by prices.
@@ -220,6 +242,9 @@ impl PackedTrees {
         let grown = joining.pack(rng, &abandon, &stop);
         let grown = grown.ok_or_else(|| if abandon() { stopped(control) } else { self.lacks_cables() })?;
         let exact = joining.pack_exactly(rng, &control.limit(), &stop);
+        if abandon() {
+            return Err(stopped(control));
+        }
         let mut packings: Vec<Vec<Tree>> = exact.into_iter().chain([grown]).collect();
         if demand.ways == BOTH {
             packings.iter_mut().for_each(|trees| center(trees));
@@ -230,6 +255,52 @@ impl PackedTrees {
     fn lacks_cables(&self) -> PlanError {
         let limit = "cables that lead both ways: without the others, not all ranks are joined".to_owned();
         PlanError::NotFound { planner: self.name(), limit }
+    }
+}
+
+/// The best timetable so far, of all packings.
+struct Scheduling<'a> {
+    task: &'a Task<'a>,
+    control: &'a Control,
+    least: u32,
+    /// Of each link, by its id.
+    capacity: Vec<u32>,
+    best: Option<(Timetable, Hops)>,
+}
+
+impl Scheduling<'_> {
+    /// How long each link is idle in a schedule of a packing.
+    fn idle(&self, hops: &Hops) -> Vec<u32> {
+        let stop = || self.control.stop().is_some();
+        let search = Search { step_width: 1, passes: PASSES, enough: 0, seed: self.task.seed, stop: &stop };
+        search.run(&self.capacity, hops.roots.len(), hops).idle(hops, &self.capacity)
+    }
+
+    /// Schedules a packing, and says how long each link was idle where a better packing may help.
+    fn is_over(&mut self, hops: Hops) -> ControlFlow<(), Vec<u32>> {
+        let (task, control) = (self.task, self.control);
+        let stop = || control.stop().is_some();
+        let passes = if task.problem.groups().is_some() { PASSES_IN_GROUPS } else { PASSES };
+        let mut fastest: Option<Timetable> = None;
+        for step_width in step_widths(task, self.least) {
+            let attempt = &format!("steps of width {step_width}");
+            control.report(Progress { planner: PackedTrees.name(), attempt, round: 0, remaining: 0 });
+            let search = Search { step_width, passes, enough: self.least, seed: task.seed, stop: &stop };
+            let found = search.run(&self.capacity, task.problem.parts() as usize, &hops);
+            if fastest.as_ref().is_none_or(|fastest| compare(task, &found, fastest) == Ordering::Less) {
+                fastest = Some(found);
+            }
+            if stop() {
+                break;
+            }
+        }
+        let found = fastest.expect("a width is tried");
+        let idle = found.idle(&hops, &self.capacity);
+        let over = stop() || found.width() <= self.least;
+        if self.best.as_ref().is_none_or(|(best, _)| compare(task, &found, best) == Ordering::Less) {
+            self.best = Some((found, hops));
+        }
+        if over { ControlFlow::Break(()) } else { ControlFlow::Continue(idle) }
     }
 }
 
@@ -262,20 +333,12 @@ fn compare(task: &Task<'_>, first: &Timetable, second: &Timetable) -> Ordering {
     }
 }
 
-fn write(problem: &Problem, trees: &[Tree], hops: &Hops, cables: &Cables, timetable: &Timetable) -> Schedule {
+fn write(problem: &Problem, hops: &Hops, timetable: &Timetable) -> Schedule {
     let mut moves = Moves::new(timetable.widths.len());
-    for (number, tree) in trees.iter().enumerate() {
-        for rank in 0..hops.ranks {
-            let hop = number * hops.ranks + rank;
-            if !hops.is_hop(hop) {
-                continue;
-            }
-            for &way in hops.ways {
-                let (from, op) = if way == UP { (rank as u32, Op::Reduce) } else { (tree.parent[rank], Op::Copy) };
-                let link = cables.link_from(tree.cable[rank], from);
-                moves.add(timetable.times[way][hop] as usize, link, op, [ChunkId(number as u32)]);
-            }
-        }
+    for (hop, way) in hops.iter() {
+        let op = if way == UP { Op::Reduce } else { Op::Copy };
+        let chunk = ChunkId((hop / hops.ranks) as u32);
+        moves.add(timetable.times[way][hop] as usize, hops.link_id(hop, way), op, [chunk]);
     }
     moves.write(problem.topology(), |step, _| Some(timetable.widths[step]))
 }

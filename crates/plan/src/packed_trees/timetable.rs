@@ -8,16 +8,21 @@
 
 use fastrand::Rng;
 
-use super::hops::Hops;
-use crate::divided_trees::{Cables, DOWN, Tree, UP};
+use super::hops::{Forest, Hops};
+use crate::divided_trees::{DOWN, UP};
 
 /// Keys of hops that are one unit of time apart.
 const UNIT: u32 = 16;
-/// The last two passes of each round are noisier, by up to two units: passes settle, and noise moves them again.
-const ROUND: u32 = 8;
+/// Passes of each round, and those of them that are noisier, by up to two units: passes settle, and noise moves them
+/// again.
+const ROUND: u32 = 4;
+const NOISY: u32 = 1;
 const NOISIER: u32 = 2 * UNIT;
-/// Trees that begin in the time that a hop takes, in the first pass.
-const TREES_PER_UNIT: u32 = 4;
+/// Units of time before the end in which a link counts as among the last to finish.
+const NEARLY_LAST: u32 = 4;
+/// Trees that begin in the time that eight hops take, in the first pass of a round, in turn: passes settle near where
+/// they begin.
+const TREES_PER_EIGHT_UNITS: [usize; 6] = [32, 4, 16, 64, 8, 24];
 
 /// The step of each hop up and down.
 type Times = [Vec<u32>; 2];
@@ -36,6 +41,26 @@ impl Timetable {
     /// Total width and steps.
     pub fn figures(&self) -> (u32, usize) {
         (self.width(), self.widths.len())
+    }
+
+    /// For each link, by its id, how long it is idle between hops, if it is among the last to finish.
+    pub fn idle(&self, hops: &Hops, capacity: &[u32]) -> Vec<u32> {
+        let mut before = vec![0_u32];
+        self.widths.iter().for_each(|width| before.push(before[before.len() - 1] + width));
+        let all = self.width();
+        let (mut first, mut last, mut load) =
+            (vec![all; capacity.len()], vec![0; capacity.len()], vec![0; capacity.len()]);
+        for (hop, way) in hops.iter() {
+            let (link, step) = (hops.link[way][hop] as usize, self.times[way][hop] as usize);
+            first[link] = first[link].min(before[step]);
+            last[link] = last[link].max(before[step + 1]);
+            load[link] += 1;
+        }
+        let idle = |link: usize| {
+            let span = last[link].min(all - first[link]);
+            if span + NEARLY_LAST >= all { span - u32::div_ceil(load[link], capacity[link].max(1)) } else { 0 }
+        };
+        (0..capacity.len()).map(idle).collect()
     }
 
     fn reversed(mut self) -> Self {
@@ -62,16 +87,20 @@ pub(super) struct Search<'a> {
 impl Search<'_> {
     /// The best timetable of all passes.
     ///
-    /// Of every `turns` trees, the first begin first.
-    pub fn run(self, cables: &Cables, trees: &[Tree], turns: usize, hops: &Hops) -> Timetable {
+    /// Of every `turns` trees, the first begin first; `capacity` is that of each link, by its id.
+    pub fn run(self, capacity: &[u32], turns: usize, hops: &Hops) -> Timetable {
         let mut rng = Rng::with_seed(self.seed);
-        let mut passes = Passes::new(cables, hops);
-        let mut urgency = first_urgency(trees, turns, hops);
+        let mut passes = Passes::new(capacity, hops);
+        let mut urgency = [Vec::new(), Vec::new()];
         // Trees with hops up only are those of hops down in mirrored time.
         let mirrored = !hops.ways.contains(&DOWN);
         let mut best: Option<Timetable> = None;
         for number in 0..self.passes.max(1) {
-            let noise = if number % ROUND < ROUND - 2 { UNIT } else { NOISIER };
+            let noise = if number % ROUND < ROUND - NOISY { UNIT } else { NOISIER };
+            if number % ROUND == 0 {
+                let round = (number / ROUND) as usize;
+                urgency = first_urgency(turns, TREES_PER_EIGHT_UNITS[round % TREES_PER_EIGHT_UNITS.len()], hops);
+            }
             passes.order(&urgency, noise, &mut rng);
             let backward = (number % 2 == 1) != mirrored;
             let found = passes.run(self.step_width, backward);
@@ -90,17 +119,18 @@ impl Search<'_> {
 }
 
 /// The first trees first; of a tree, the hops with most still to come.
-fn first_urgency(trees: &[Tree], turns: usize, hops: &Hops) -> Times {
+fn first_urgency(turns: usize, rate: usize, hops: &Hops) -> Times {
     let mut urgency: Times = [vec![0; hops.len()], vec![0; hops.len()]];
-    for (number, tree) in trees.iter().enumerate() {
-        let turn = (turns - number % turns) as u32 / TREES_PER_UNIT;
-        let tall = hops.tallest(tree, number);
+    let (up, down) = (hops.forest(UP), hops.forest(DOWN));
+    for (number, &root) in hops.roots.iter().enumerate() {
+        let turn = ((turns - number % turns) * 8 / rate) as u32;
+        let tall = u32::from(down.height[root as usize]);
         let places = number * hops.ranks..(number + 1) * hops.ranks;
         let spread = if hops.ways.contains(&DOWN) { DOWN } else { UP };
-        for (up, depth) in urgency[UP][places.clone()].iter_mut().zip(&hops.depth[places.clone()]) {
-            *up = turn + tall + u32::from(*depth);
+        for (urgency, depth) in urgency[UP][places.clone()].iter_mut().zip(&up.depth[places.clone()]) {
+            *urgency = turn + tall + u32::from(*depth);
         }
-        for (urgency, height) in urgency[spread][places.clone()].iter_mut().zip(&hops.height[places]) {
+        for (urgency, height) in urgency[spread][places.clone()].iter_mut().zip(&down.height[places]) {
             *urgency = turn + u32::from(*height) + 1;
         }
     }
@@ -111,7 +141,7 @@ fn first_urgency(trees: &[Tree], turns: usize, hops: &Hops) -> Times {
 /// in `ready` may go.
 struct Passes<'a> {
     hops: &'a Hops,
-    capacity: Vec<u32>,
+    capacity: &'a [u32],
     /// The queue of link `l` and way `w` is `2 * l + w`: `queue[start[q]..start[q + 1]]`.
     start: Vec<u32>,
     queue: Vec<u32>,
@@ -128,13 +158,11 @@ struct Passes<'a> {
 }
 
 impl<'a> Passes<'a> {
-    fn new(cables: &Cables, hops: &'a Hops) -> Self {
-        let queues = 4 * cables.len();
+    fn new(capacity: &'a [u32], hops: &'a Hops) -> Self {
+        let queues = 2 * capacity.len();
         let mut start = vec![0_u32; queues + 1];
-        for &way in hops.ways {
-            for hop in (0..hops.len()).filter(|&hop| hops.is_hop(hop)) {
-                start[2 * hops.link[way][hop] as usize + way + 1] += 1;
-            }
+        for (hop, way) in hops.iter() {
+            start[2 * hops.link[way][hop] as usize + way + 1] += 1;
         }
         let mut words = vec![0; queues + 1];
         for queue in 0..queues {
@@ -143,9 +171,9 @@ impl<'a> Passes<'a> {
         }
         Self {
             hops,
-            capacity: cables.capacity.iter().flat_map(|&capacity| [capacity; 2]).collect(),
-            queue: vec![0; hops.ways.len() * hops.count],
-            key: vec![0; hops.ways.len() * hops.count],
+            capacity,
+            queue: vec![0; start[queues] as usize],
+            key: vec![0; start[queues] as usize],
             place: [vec![0; hops.len()], vec![0; hops.len()]],
             ready: vec![0; words[queues] as usize],
             words,
@@ -160,10 +188,7 @@ impl<'a> Passes<'a> {
         let most = urgency.iter().flatten().max().copied().unwrap_or(0) * UNIT + noise;
         let mut keys: Times = [vec![0; self.hops.len()], vec![0; self.hops.len()]];
         let mut ends = vec![0_u32; most as usize + 2];
-        let all = |hops: &'a Hops| {
-            (0..hops.len()).filter(|&hop| hops.is_hop(hop)).flat_map(|hop| hops.ways.iter().map(move |&way| (hop, way)))
-        };
-        for (hop, way) in all(self.hops) {
+        for (hop, way) in self.hops.iter() {
             // Descending urgency: ascending keys.
             let key = most - urgency[way][hop] * UNIT - rng.u32(0..noise);
             keys[way][hop] = key;
@@ -173,7 +198,7 @@ impl<'a> Passes<'a> {
             ends[key + 1] += ends[key];
         }
         let mut sorted = vec![0_u32; self.queue.len()];
-        for (hop, way) in all(self.hops) {
+        for (hop, way) in self.hops.iter() {
             let end = &mut ends[keys[way][hop] as usize];
             sorted[*end as usize] = (2 * hop + way) as u32;
             *end += 1;
@@ -227,17 +252,17 @@ impl<'a> Passes<'a> {
     fn run(&mut self, step_width: u32, backward: bool) -> Timetable {
         let hops = self.hops;
         let (gather, spread) = if backward { (DOWN, UP) } else { (UP, DOWN) };
-        let mut waits_for = hops.below.clone();
+        let [gathering, spreading]: [&Forest; 2] = [gather, spread].map(|way| hops.forest(way));
+        let mut waits_for = gathering.below.clone();
         let mut times: Times = [vec![0; hops.len()], vec![0; hops.len()]];
         let (mut busy, mut released) = (Vec::new(), Vec::new());
         self.from.fill(u32::MAX);
         let spreads = hops.ways.contains(&spread);
-        let all = 0..hops.len() as u32;
         if hops.ways.contains(&gather) {
-            let leaf = |hop: &u32| hops.is_hop(*hop as usize) && hops.below[*hop as usize] == 0;
-            released.extend(all.filter(leaf).map(|hop| (hop, gather)));
+            let leaf = |hop: &u32| hops.is_hop(*hop as usize, gather) && gathering.below[*hop as usize] == 0;
+            released.extend((0..hops.len() as u32).filter(leaf).map(|hop| (hop, gather)));
         } else {
-            let first = all.filter(|&hop| hops.is_root(hop)).flat_map(|root| hops.below(root));
+            let first = hops.roots.iter().flat_map(|&root| spreading.below(root));
             released.extend(first.map(|hop| (hop, spread)));
         }
         let (mut left, mut widths) = (self.queue.len(), Vec::new());
@@ -259,16 +284,16 @@ impl<'a> Passes<'a> {
                     taken += 1;
                     times[way][hop as usize] = step;
                     if way == spread {
-                        released.extend(hops.below(hop).map(|next| (next, spread)));
+                        released.extend(spreading.below(hop).map(|next| (next, spread)));
                         continue;
                     }
-                    let above = hops.above[hop as usize];
+                    let above = gathering.above[hop as usize];
                     waits_for[above as usize] -= 1;
                     match waits_for[above as usize] {
-                        0 if hops.is_root(above) && spreads => {
-                            released.extend(hops.below(above).map(|next| (next, spread)));
+                        0 if gathering.is_root(above) && spreads => {
+                            released.extend(spreading.below(above).map(|next| (next, spread)));
                         }
-                        0 if hops.is_root(above) => {}
+                        0 if gathering.is_root(above) => {}
                         0 => released.push((above, gather)),
                         _ => {}
                     }

@@ -1,0 +1,283 @@
+//! Pairs of trees, one up and one down, where links differ from their opposites.
+//!
+//! The two trees of a pair share their root, but not their cables. Prices of links rise exponentially with their load;
+//! a pair takes the lightest branchings into and out of a root under these prices, and hangs ranks higher where that
+//! costs little. All pairs are chosen anew in turn, in rounds, under prices that rise ever more steeply (Plotkin,
+//! Shmoys and Tardos 1995, for prices that pack; Edmonds 1967, for branchings).
+//!
+//! A link that must wait for the first sums, or has done its part before the last contributions come, is idle for some
+//! time, however many parts there are. What a schedule of fewer parts finds idle is not packed full.
+
+use collsynth_core::problem::Problem;
+use fastrand::Rng;
+
+use super::branching::Branchings;
+use super::hops::Hops;
+use crate::divided_trees::{DOWN, NONE, Tree, UP};
+use crate::network::{Network, WAIT};
+
+/// Trees times links to look at while they are balanced: some seconds.
+const MOST_WORK: usize = 20_000_000;
+/// Rounds that balance hardly more than they disturb.
+const FEW_ROUNDS: usize = 10;
+
+/// Rounds in all, those before prices rise twice as steeply, and those without gain before it ends.
+const ROUNDS: usize = 60;
+const ROUNDS_PER_STEEPNESS: usize = 4;
+const VAIN_ROUNDS: u32 = 12;
+/// The power of e by which prices rise for each unit of load, at first.
+const STEEPNESS: f64 = 0.3;
+/// What a hop between the root and the farthest rank costs, where the fullest link costs 1.
+const DEPTH: f64 = 0.1;
+/// What hanging a rank higher may cost: shallow trees are easier to schedule.
+const HIGHER: f64 = 0.2;
+
+/// Is there hardly time to balance pairs?
+pub(super) fn are_in_vain(problem: &Problem) -> bool {
+    rounds(problem.parts() as usize, problem.topology().live_links().count()) < FEW_ROUNDS
+}
+
+fn rounds(chunks: usize, links: usize) -> usize {
+    ROUNDS.min(MOST_WORK / (chunks * links).max(1))
+}
+
+/// The trees of a chunk, up and down; in place of cables, live links.
+#[derive(Clone)]
+pub(super) struct Pair {
+    pub root: u32,
+    pub trees: [Tree; 2],
+}
+
+/// Pairs of trees over live links, one for each chunk.
+pub(super) struct Pairs<'a> {
+    /// Reversed for trees up, so that both ways lead away from the root.
+    networks: [Network; 2],
+    live: &'a [u32],
+    pairs: Vec<Pair>,
+    /// The trees on each link, and the units of time that it is idle besides.
+    load: Vec<u32>,
+    idle: Vec<u32>,
+    branchings: Branchings,
+}
+
+impl<'a> Pairs<'a> {
+    /// Pairs for this many chunks; `None` if `abandon` becomes true before.
+    pub fn grow(problem: &Problem, live: &'a [u32], chunks: u32, abandon: &dyn Fn() -> bool) -> Option<Self> {
+        let networks = [Network::reversed(problem), Network::new(problem)];
+        let load = vec![0; networks[DOWN].link_count()];
+        let (idle, branchings) = (load.clone(), Branchings::default());
+        let mut all = Self { networks, live, pairs: Vec::new(), load, idle, branchings };
+        for &root in live.iter().cycle().take(chunks as usize) {
+            if abandon() {
+                return None;
+            }
+            let prices = all.prices(STEEPNESS);
+            let pair = all.choose(root, &prices).1;
+            all.count(&pair, |load| *load += 1);
+            all.pairs.push(pair);
+        }
+        Some(all)
+    }
+
+    /// Takes every pair several times, evenly, so that there are this many.
+    pub fn multiply(&mut self, chunks: u32) {
+        let (few, many) = (self.pairs.len(), chunks as usize);
+        self.pairs = (0..many).map(|number| self.pairs[number * few / many].clone()).collect();
+        self.load.fill(0);
+        for number in 0..many {
+            let pair = self.pairs[number].clone();
+            self.count(&pair, |load| *load += 1);
+        }
+    }
+
+    /// Chooses pairs anew until no link has more than `most` for each unit of capacity, or `stop` becomes true, or it
+    /// no longer helps.
+    pub fn balance(&mut self, most: u32, rng: &mut Rng, stop: &dyn Fn() -> bool) {
+        let mut best = (self.figures(), self.pairs.clone(), self.load.clone());
+        let mut order: Vec<usize> = (0..self.pairs.len()).collect();
+        let mut vain = 0;
+        for round in 0..rounds(self.pairs.len(), self.load.len()) {
+            if best.0.0 <= most || vain == VAIN_ROUNDS || stop() {
+                break;
+            }
+            rng.shuffle(&mut order);
+            let steepness = STEEPNESS * f64::from(1 << (round / ROUNDS_PER_STEEPNESS));
+            for &number in &order {
+                let pair = self.pairs[number].clone();
+                self.count(&pair, |load| *load -= 1);
+                let prices = self.prices(steepness);
+                let (cost, mut found) = self.choose(pair.root, &prices);
+                let other = self.live[rng.usize(..self.live.len())];
+                if other != pair.root {
+                    let (other_cost, other) = self.choose(other, &prices);
+                    if other_cost < cost {
+                        found = other;
+                    }
+                }
+                self.count(&found, |load| *load += 1);
+                self.pairs[number] = found;
+            }
+            let figures = self.figures();
+            vain = if figures.0 < best.0.0 { 0 } else { vain + 1 };
+            if figures < best.0 {
+                best = (figures, self.pairs.clone(), self.load.clone());
+            }
+        }
+        (self.pairs, self.load) = (best.1, best.2);
+    }
+
+    /// Adds to the time that each link, by its id, is known to be idle.
+    pub fn reserve(&mut self, idle: &[u32]) {
+        for (known, id) in self.idle.iter_mut().zip(&self.networks[DOWN].ids) {
+            *known = (*known).max(idle[id.index()]);
+        }
+    }
+
+    /// The hops of all pairs, those of each root evenly apart.
+    pub fn hops(&self) -> Hops {
+        let mut sorted: Vec<&Pair> = self.pairs.iter().collect();
+        sorted.sort_by_key(|pair| pair.root);
+        let mut placed = Vec::with_capacity(sorted.len());
+        for same in sorted.chunk_by(|first, second| first.root == second.root) {
+            placed.extend((0..).zip(same).map(|(number, &pair)| ((f64::from(number) + 0.5) / same.len() as f64, pair)));
+        }
+        placed.sort_by(|(first, _), (second, _)| first.total_cmp(second));
+        let pairs: Vec<&Pair> = placed.into_iter().map(|(_, pair)| pair).collect();
+        Hops::of_pairs(&self.networks[DOWN], &pairs)
+    }
+
+    /// The load of the fullest link for each unit of capacity, and the links that have it.
+    fn figures(&self) -> (u32, usize) {
+        let full = || {
+            let filled = self.load.iter().zip(&self.networks[DOWN].capacity).zip(&self.idle);
+            filled.map(|((load, &capacity), idle)| load.div_ceil(capacity) + idle)
+        };
+        let most = full().max().unwrap_or(0);
+        (most, full().filter(|&load| load == most).count())
+    }
+
+    /// The price of one more tree on each link: 1 for the fullest, and by this factor less for each unit of time less.
+    fn prices(&self, steepness: f64) -> Vec<f64> {
+        let filled = self.load.iter().zip(&self.networks[DOWN].capacity).zip(&self.idle);
+        let mut prices: Vec<f64> =
+            filled.map(|((&load, &capacity), &idle)| f64::from(load) / f64::from(capacity) + f64::from(idle)).collect();
+        let fullest = prices.iter().copied().fold(0.0, f64::max);
+        prices.iter_mut().for_each(|price| *price = ((*price - fullest) * steepness).exp());
+        prices
+    }
+
+    fn count(&mut self, pair: &Pair, change: impl Fn(&mut u32)) {
+        let links = pair.trees.iter().flat_map(|tree| &tree.cable).filter(|&&link| link != NONE);
+        links.for_each(|&link| change(&mut self.load[link as usize]));
+    }
+
+    /// The lightest trees up and down of a root, made shallower, and what they cost.
+    fn choose(&mut self, root: u32, prices: &[f64]) -> (f64, Pair) {
+        let mut cost = 0.0;
+        let trees = [UP, DOWN].map(|way| {
+            let network = &self.networks[way];
+            let mut entering = self.branchings.lightest(network, root, prices);
+            let tall = hang_higher(network, root, prices, &mut entering);
+            let links = entering.iter().filter(|&&link| link != WAIT);
+            cost += DEPTH * f64::from(tall) + links.map(|&link| prices[link as usize]).sum::<f64>();
+            let parent = |&link: &u32| if link == WAIT { NONE } else { network.from[link as usize] };
+            Tree { root, parent: entering.iter().map(parent).collect(), cable: entering }
+        });
+        (cost, Pair { root, trees })
+    }
+}
+
+/// Hangs ranks from others nearer to the root where that costs little; returns the hops to the farthest.
+fn hang_higher(network: &Network, root: u32, prices: &[f64], entering: &mut [u32]) -> u32 {
+    let mut below = vec![Vec::new(); entering.len()];
+    for (rank, &link) in (0_u32..).zip(entering.iter()).filter(|&(_, &link)| link != WAIT) {
+        below[network.from[link as usize] as usize].push(rank);
+    }
+    let mut depth = vec![0_u32; entering.len()];
+    let mut order = vec![root];
+    let mut done = 0;
+    while let Some(&rank) = order.get(done) {
+        done += 1;
+        below[rank as usize].iter().for_each(|&next| depth[next as usize] = depth[rank as usize] + 1);
+        order.append(&mut below[rank as usize]);
+    }
+    let mut tall = 0;
+    for &rank in &order[1..] {
+        // Ranks below this one are deeper than its parent.
+        let old = entering[rank as usize];
+        let most = prices[old as usize] + HIGHER;
+        let above = |link: u32| depth[network.from[link as usize] as usize];
+        let cheap = network.entering(rank).iter().copied().filter(|&link| prices[link as usize] <= most);
+        let new = cheap.min_by_key(|&link| (above(link), link != old)).unwrap_or(old);
+        entering[rank as usize] = new;
+        depth[rank as usize] = above(new) + 1;
+        tall = tall.max(depth[rank as usize]);
+    }
+    tall
+}
+
+#[cfg(test)]
+mod tests {
+    use collsynth_core::collective::{Collective, Kind};
+    use collsynth_core::topology::Topology;
+
+    use super::*;
+
+    /// Both trees of each pair lead to all ranks, and links have hardly more than the packing needs: the value of a
+    /// linear program of flows from free roots (Frank 1978), as HiGHS found it.
+    #[test]
+    fn pairs_span_and_share_the_links_as_evenly_as_branchings_can() {
+        for (extents, links, cables, parts, load) in [
+            (&[4, 4][..], &[(0, 1), (5, 6)][..], &[][..], 200, 1.0 / 2.0),
+            (&[3, 3], &[(0, 6), (3, 5), (0, 1)], &[(8, 7), (3, 6)], 116, 16.0 / 29.0),
+            (&[3, 3, 3], &[(24, 21), (17, 16)], &[], 200, 13.0 / 40.0),
+            (&[5, 5], &[(17, 12)], &[(0, 1), (17, 18)], 190, 48.0 / 95.0),
+        ] {
+            let mut topology = Topology::torus(extents).unwrap();
+            for &(from, to) in links {
+                topology = topology.fail_link(from, to).unwrap();
+            }
+            for &(from, to) in cables {
+                topology = topology.fail_cable(from, to).unwrap();
+            }
+            let live: Vec<u32> = topology.live_ranks().map(|rank| rank.0).collect();
+            let problem = Problem::new(topology, Collective { kind: Kind::AllReduce, parts }).unwrap();
+            let mut pairs = Pairs::grow(&problem, &live, parts / 2, &|| false).unwrap();
+            pairs.multiply(parts);
+            pairs.balance(0, &mut Rng::with_seed(6), &|| false);
+            assert_eq!(pairs.pairs.len(), parts as usize);
+            let mut found = vec![0; pairs.load.len()];
+            for (pair, way) in pairs.pairs.iter().flat_map(|pair| [(pair, UP), (pair, DOWN)]) {
+                let (tree, network) = (&pair.trees[way], &pairs.networks[way]);
+                for &rank in &live {
+                    let up = |&rank: &u32| Some(tree.parent[rank as usize]).filter(|&parent| parent != NONE);
+                    assert_eq!(std::iter::successors(Some(rank), up).take(live.len()).last(), Some(pair.root));
+                    if rank != pair.root {
+                        let link = tree.cable[rank as usize] as usize;
+                        assert_eq!((network.from[link], network.to[link]), (tree.parent[rank as usize], rank));
+                        found[link] += 1;
+                    }
+                }
+            }
+            assert_eq!(found, pairs.load);
+            let fullest = f64::from(*found.iter().max().unwrap());
+            let least = (load * f64::from(parts)).ceil();
+            assert!((least..=least + 2.0).contains(&fullest), "{extents:?}: {fullest}, at least {least}");
+        }
+    }
+
+    #[test]
+    fn idle_time_is_not_packed() {
+        let topology = Topology::torus(&[4, 4]).unwrap().fail_link(0, 1).unwrap();
+        let live: Vec<u32> = (0..16).collect();
+        let mut idle = vec![0; topology.links().len()];
+        let problem = Problem::new(topology, Collective { kind: Kind::AllReduce, parts: 200 }).unwrap();
+        let mut pairs = Pairs::grow(&problem, &live, 200, &|| false).unwrap();
+        let (link, id) = (7, pairs.networks[DOWN].ids[7].index());
+        idle[id] = 20;
+        pairs.reserve(&idle);
+        pairs.balance(0, &mut Rng::with_seed(6), &|| false);
+        let most = pairs.load.iter().max().unwrap();
+        assert!(pairs.load[link] + 20 <= most + 1, "{} of {most}", pairs.load[link]);
+    }
+}
