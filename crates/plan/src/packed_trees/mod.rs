@@ -29,8 +29,8 @@
 //! # Applies
 //!
 //! All_reduce on any topology; in groups, where cables join them, also all_gather, reduce_scatter, broadcast and
-//! reduce. In groups, and where machine and parts are too many for `pairs`, links that failed in one direction are not
-//! used, and of a cable of unequal directions only as much as both have.
+//! reduce. In groups, and on machines too large for `pairs`, links that failed in one direction are not used, and of a
+//! cable of unequal directions only as much as both have.
 //!
 //! # Steps and volume
 //!
@@ -83,7 +83,7 @@ use collsynth_core::schedule::{Op, Schedule};
 use hops::Hops;
 use joining::Joining;
 use packing::{Packing, center};
-use pairs::Pairs;
+use pairs::{FEWER, Pairs};
 use timetable::{Search, Timetable};
 
 /// Passes for each width of steps: most of the gain comes in the first dozen.
@@ -91,9 +91,8 @@ const PASSES: u32 = 24;
 /// The same in groups, whose trees are fewer and less alike.
 const PASSES_IN_GROUPS: u32 = 64;
 
-/// Where links differ from their opposites: packings to schedule, after those of this many times fewer parts.
+/// Packings of pairs to schedule, the second knowing what the first left idle.
 const ATTEMPTS: u32 = 2;
-const FEWER: [u32; 2] = [4, 2];
 
 /// Trees, counted at every rank, whose growth takes seconds: it is given up when time is up.
 const LONG_GROWTH: u64 = 1_000_000;
@@ -162,11 +161,17 @@ impl Planner for PackedTrees {
                     }
                 }
             }
-            None if cables.are_all_links(topology) || (cables.connect(&live) && pairs::are_in_vain(problem)) => {
-                let trees = self.of_all(problem, &cables, &live, least, &mut rng, control)?;
-                let _ = scheduling.is_over(Hops::of_trees(&cables, &trees, BOTH));
+            None => {
+                let mut is_over = ControlFlow::Continue(Vec::new());
+                if cables.connect(&live) {
+                    let trees = self.of_all(problem, &cables, &live, least, &mut rng, control)?;
+                    is_over = scheduling.is_over(Hops::of_trees(&cables, &trees, BOTH));
+                }
+                let pairs = !cables.are_all_links(topology) && is_over.is_continue();
+                if scheduling.best.is_none() || (pairs && pairs::are_worth_their_time(problem)) {
+                    self.of_links(&live, &mut scheduling, &mut rng)?;
+                }
             }
-            None => self.of_links(&live, &mut scheduling, &mut rng)?,
         }
         let (timetable, hops) = scheduling.best.expect("there is a packing");
         let schedule = write(problem, &hops, &timetable);

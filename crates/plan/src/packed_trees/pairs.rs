@@ -16,9 +16,13 @@ use super::hops::Hops;
 use crate::divided_trees::{DOWN, NONE, Tree, UP};
 use crate::network::{Network, WAIT};
 
+/// How many times fewer parts are balanced first, in turn.
+pub(super) const FEWER: [u32; 2] = [4, 2];
 /// Trees times links to look at while they are balanced: some seconds.
-const MOST_WORK: usize = 20_000_000;
-/// Rounds that balance hardly more than they disturb.
+const MOST_WORK: usize = 3_000_000;
+/// Links beyond which searches take long, and unused opposites of failed links hardly count.
+const MOST_LINKS: usize = 1024;
+/// Rounds that balance hardly more than they disturb, of as few parts as are balanced first.
 const FEW_ROUNDS: usize = 10;
 
 /// Rounds in all, those before prices rise twice as steeply, and those without gain before it ends.
@@ -32,13 +36,14 @@ const DEPTH: f64 = 0.1;
 /// What hanging a rank higher may cost: shallow trees are easier to schedule.
 const HIGHER: f64 = 0.2;
 
-/// Is there hardly time to balance pairs?
-pub(super) fn are_in_vain(problem: &Problem) -> bool {
-    rounds(problem.parts() as usize, problem.topology().live_links().count()) < FEW_ROUNDS
+/// Is there time to balance pairs, so that they are better than trees of cables?
+pub(super) fn are_worth_their_time(problem: &Problem) -> bool {
+    let links = problem.topology().live_links().count();
+    links <= MOST_LINKS && rounds(problem.parts().div_ceil(FEWER[0]) as usize, links) >= FEW_ROUNDS
 }
 
 fn rounds(chunks: usize, links: usize) -> usize {
-    ROUNDS.min(MOST_WORK / (chunks * links).max(1))
+    ROUNDS.min(MOST_WORK / (chunks * links).max(1)).max(1)
 }
 
 /// The trees of a chunk, up and down; in place of cables, live links.
