@@ -68,7 +68,6 @@ mod timetable;
 mod whole;
 
 use std::cmp::Ordering;
-use std::ops::ControlFlow;
 
 use fastrand::Rng;
 
@@ -83,16 +82,13 @@ use collsynth_core::schedule::{Op, Schedule};
 use hops::Hops;
 use joining::Joining;
 use packing::{Packing, center};
-use pairs::{FEWER, Pairs};
+use pairs::{FEWER, HIGHER, Pairs};
 use timetable::{Search, Timetable};
 
 /// Passes for each width of steps: most of the gain comes in the first dozen.
 const PASSES: u32 = 24;
 /// The same in groups, whose trees are fewer and less alike.
 const PASSES_IN_GROUPS: u32 = 64;
-
-/// Packings of pairs to schedule, the second knowing what the first left idle.
-const ATTEMPTS: u32 = 2;
 
 /// Trees, counted at every rank, whose growth takes seconds: it is given up when time is up.
 const LONG_GROWTH: u64 = 1_000_000;
@@ -156,18 +152,18 @@ impl Planner for PackedTrees {
             Some(_) => {
                 let demand = Demand::new(problem, &cables);
                 for trees in self.of_groups(problem, &demand, least, &mut rng, control)? {
-                    if scheduling.is_over(Hops::of_trees(&cables, &trees, demand.ways)).is_break() {
+                    if scheduling.is_over(Hops::of_trees(&cables, &trees, demand.ways)) {
                         break;
                     }
                 }
             }
             None => {
-                let mut is_over = ControlFlow::Continue(Vec::new());
+                let mut is_over = false;
                 if cables.connect(&live) {
                     let trees = self.of_all(problem, &cables, &live, least, &mut rng, control)?;
                     is_over = scheduling.is_over(Hops::of_trees(&cables, &trees, BOTH));
                 }
-                let pairs = !cables.are_all_links(topology) && is_over.is_continue();
+                let pairs = !cables.are_all_links(topology) && !is_over;
                 if scheduling.best.is_none() || (pairs && pairs::are_worth_their_time(problem)) {
                     self.of_links(&live, &mut scheduling, &mut rng)?;
                 }
@@ -203,31 +199,28 @@ impl PackedTrees {
         Ok(packing.trees)
     }
 
-    /// A pair of trees for each part, where links differ from their opposites. What is idle in one schedule is not
-    /// counted on in the next.
+    /// A pair of trees for each part, where links differ from their opposites.
     fn of_links(&self, live: &[u32], scheduling: &mut Scheduling<'_>, rng: &mut Rng) -> Result<(), PlanError> {
         let (problem, control) = (scheduling.task.problem, scheduling.control);
         let stop = || control.stop().is_some();
         let long = !self.is_quick(problem);
         let (parts, least) = (problem.parts(), scheduling.least);
-        let first = parts.div_ceil(FEWER[0]);
-        let mut pairs = Pairs::grow(problem, live, first, &|| long && stop()).ok_or_else(|| stopped(control))?;
-        for fewer in FEWER {
-            pairs.multiply(parts.div_ceil(fewer));
-            pairs.balance(least.div_ceil(fewer), rng, &stop);
-            pairs.reserve(&scheduling.idle(&pairs.hops()));
+        let few = |higher: f64, rng: &mut Rng| {
+            let mut pairs = Pairs::grow(problem, live, parts.div_ceil(FEWER[0]), higher, &|| long && stop())?;
+            pairs.balance(least.div_ceil(FEWER[0]), rng, &stop);
+            Some(pairs)
+        };
+        let [shallow, light] = HIGHER.map(|higher| few(higher, rng));
+        let (shallow, light) = shallow.zip(light).ok_or_else(|| stopped(control))?;
+        let mut pairs = if shallow.is_about_as_light(&light) { shallow } else { light };
+        for fewer in &FEWER[1..] {
+            pairs.multiply(parts.div_ceil(*fewer));
+            pairs.balance(least.div_ceil(*fewer), rng, &stop);
         }
         if long && stop() {
             return Err(stopped(control));
         }
-        pairs.multiply(parts);
-        for _ in 0..ATTEMPTS {
-            pairs.balance(least, rng, &stop);
-            match scheduling.is_over(pairs.hops()) {
-                ControlFlow::Continue(idle) => pairs.reserve(&idle),
-                ControlFlow::Break(()) => break,
-            }
-        }
+        scheduling.is_over(pairs.hops());
         Ok(())
     }
 
@@ -274,15 +267,8 @@ struct Scheduling<'a> {
 }
 
 impl Scheduling<'_> {
-    /// How long each link is idle in a schedule of a packing.
-    fn idle(&self, hops: &Hops) -> Vec<u32> {
-        let stop = || self.control.stop().is_some();
-        let search = Search { step_width: 1, passes: PASSES, enough: 0, seed: self.task.seed, stop: &stop };
-        search.run(&self.capacity, hops.roots.len(), hops).idle(hops, &self.capacity)
-    }
-
-    /// Schedules a packing, and says how long each link was idle where a better packing may help.
-    fn is_over(&mut self, hops: Hops) -> ControlFlow<(), Vec<u32>> {
+    /// Schedules a packing. Is there no need, or no time, for another?
+    fn is_over(&mut self, hops: Hops) -> bool {
         let (task, control) = (self.task, self.control);
         let stop = || control.stop().is_some();
         let passes = if task.problem.groups().is_some() { PASSES_IN_GROUPS } else { PASSES };
@@ -300,12 +286,11 @@ impl Scheduling<'_> {
             }
         }
         let found = fastest.expect("a width is tried");
-        let idle = found.idle(&hops, &self.capacity);
         let over = stop() || found.width() <= self.least;
         if self.best.as_ref().is_none_or(|(best, _)| compare(task, &found, best) == Ordering::Less) {
             self.best = Some((found, hops));
         }
-        if over { ControlFlow::Break(()) } else { ControlFlow::Continue(idle) }
+        over
     }
 }
 

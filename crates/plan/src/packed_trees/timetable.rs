@@ -18,8 +18,6 @@ const UNIT: u32 = 16;
 const ROUND: u32 = 4;
 const NOISY: u32 = 1;
 const NOISIER: u32 = 2 * UNIT;
-/// Units of time before the end in which a link counts as among the last to finish.
-const NEARLY_LAST: u32 = 4;
 /// Trees that begin in the time that eight hops take, in the first pass of a round, in turn: passes settle near where
 /// they begin.
 const TREES_PER_EIGHT_UNITS: [usize; 6] = [32, 4, 16, 64, 8, 24];
@@ -41,26 +39,6 @@ impl Timetable {
     /// Total width and steps.
     pub fn figures(&self) -> (u32, usize) {
         (self.width(), self.widths.len())
-    }
-
-    /// For each link, by its id, how long it is idle between hops, if it is among the last to finish.
-    pub fn idle(&self, hops: &Hops, capacity: &[u32]) -> Vec<u32> {
-        let mut before = vec![0_u32];
-        self.widths.iter().for_each(|width| before.push(before[before.len() - 1] + width));
-        let all = self.width();
-        let (mut first, mut last, mut load) =
-            (vec![all; capacity.len()], vec![0; capacity.len()], vec![0; capacity.len()]);
-        for (hop, way) in hops.iter() {
-            let (link, step) = (hops.link[way][hop] as usize, self.times[way][hop] as usize);
-            first[link] = first[link].min(before[step]);
-            last[link] = last[link].max(before[step + 1]);
-            load[link] += 1;
-        }
-        let idle = |link: usize| {
-            let span = last[link].min(all - first[link]);
-            if span + NEARLY_LAST >= all { span - u32::div_ceil(load[link], capacity[link].max(1)) } else { 0 }
-        };
-        (0..capacity.len()).map(idle).collect()
     }
 
     fn reversed(mut self) -> Self {
