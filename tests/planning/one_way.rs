@@ -14,10 +14,14 @@ fn graph(ranks: u32, links: &[(u32, u32, u32)]) -> Topology {
     Topology::new(TopologySpec::new(Shape::Graph { ranks, links: links.iter().map(link).collect() })).unwrap()
 }
 
-/// The total width of packed trees in so many parts, as a multiple of the best packing.
-fn above(topology: &Topology, parts: u32, packing: f64) -> f64 {
+/// What the ends of a schedule cost, in units of width.
+const ENDS: f64 = 12.0;
+
+/// Packed trees are as wide as the best packing, and some units wider at their ends.
+fn check(topology: &Topology, parts: u32, packing: f64) {
     let plan = plan("packed_trees", topology, Kind::AllReduce, parts).unwrap();
-    plan.schedule.total_width() as f64 / (packing * f64::from(parts))
+    let (width, least) = (plan.schedule.total_width() as f64, packing * f64::from(parts));
+    assert!((least - 1e-6..=least + ENDS).contains(&width), "{width}, packed {least}");
 }
 
 /// The packings are the values of a linear program of flows from free roots (Frank 1978), as HiGHS found them.
@@ -30,8 +34,7 @@ fn pairs_of_trees_come_close_to_their_best_packing() {
         (torus_without(&[3, 4, 2], &[(0, 1), (12, 13), (5, 8)], &[(3, 4)], &[]), 2.0 / 5.0),
         (torus_without(&[5, 5], &[(17, 12)], &[(0, 1), (17, 18)], &[]), 48.0 / 95.0),
     ] {
-        let above = above(&topology, 720, packing);
-        assert!((0.999..1.02).contains(&above), "{above} of {packing}");
+        check(&topology, 720, packing);
     }
 }
 
@@ -46,8 +49,7 @@ fn links_may_lead_one_way_or_be_wider_there() {
     };
     let chords = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (0, 2), (2, 4), (3, 1)].map(|(from, to)| (from, to, 1));
     for (topology, packing) in [(ring(4, 1, 0), 3.0 / 2.0), (ring(6, 2, 1), 5.0 / 9.0), (graph(5, &chords), 1.0)] {
-        let above = above(&topology, 360, packing);
-        assert!((0.999..1.03).contains(&above), "{above} of {packing}");
+        check(&topology, 360, packing);
     }
 }
 

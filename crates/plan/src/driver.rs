@@ -87,7 +87,8 @@ fn plan_in_parts(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<P
     let bounds = bound::find(&whole)?;
     let (mut parts, most) = best_parts(&whole, &bounds, None);
     let mut best = plan_problem(whole.with_parts(parts)?, goal, control)?;
-    // The parts tried may be twice as many as those chosen from.
+    // The parts tried may be two and a half times as many as those chosen from.
+    let most = most + most / 4;
     let close = if whole.groups().is_some() { CLOSE_IN_GROUPS } else { CLOSE };
     while gains_from_parts(&whole, parts) && gap(&best) > close && parts <= most && control.stop().is_none() {
         parts *= if shares_vectors(&whole.collective().kind) { 2 } else { MESSAGES_CUT };

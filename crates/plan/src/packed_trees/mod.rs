@@ -64,31 +64,22 @@ mod hops;
 mod joining;
 mod packing;
 mod pairs;
+mod scheduling;
 mod timetable;
 mod whole;
 
-use std::cmp::Ordering;
-
 use fastrand::Rng;
 
-use crate::divided_trees::{BOTH, Cables, Demand, Tree, UP};
+use crate::divided_trees::{BOTH, Cables, Demand, Tree};
 use crate::error::check_name;
-use crate::moves::Moves;
 use crate::planner::arrivals;
 use crate::{Control, Outcome, PlanError, Planner, Progress, StopReason, Task};
-use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{Op, Schedule};
+use collsynth_core::schedule::Schedule;
 use hops::Hops;
 use joining::Joining;
 use packing::{Packing, center};
-use pairs::{FEWER, HIGHER, Pairs};
-use timetable::{Search, Timetable};
-
-/// Passes for each width of steps: most of the gain comes in the first dozen.
-const PASSES: u32 = 24;
-/// The same in groups, whose trees are fewer and less alike.
-const PASSES_IN_GROUPS: u32 = 64;
+use scheduling::Scheduling;
 
 /// Trees, counted at every rank, whose growth takes seconds: it is given up when time is up.
 const LONG_GROWTH: u64 = 1_000_000;
@@ -146,8 +137,7 @@ impl Planner for PackedTrees {
         let least = task.bounds.least_width(problem.parts());
         control.report(Progress { planner: self.name(), attempt: "packing", round: 0, remaining: 0 });
         let mut rng = Rng::with_seed(task.seed);
-        let capacity = topology.links().iter().map(|link| link.capacity).collect();
-        let mut scheduling = Scheduling { task, control, least, capacity, best: None };
+        let mut scheduling = Scheduling::new(task, control);
         match problem.groups() {
             Some(_) => {
                 let demand = Demand::new(problem, &cables);
@@ -163,14 +153,17 @@ impl Planner for PackedTrees {
                     let trees = self.of_all(problem, &cables, &live, least, &mut rng, control)?;
                     is_over = scheduling.is_over(Hops::of_trees(&cables, &trees, BOTH));
                 }
-                let pairs = !cables.are_all_links(topology) && !is_over;
-                if scheduling.best.is_none() || (pairs && pairs::are_worth_their_time(problem)) {
-                    self.of_links(&live, &mut scheduling, &mut rng)?;
+                let pairs = !cables.are_all_links(topology) && !is_over && pairs::are_worth_their_time(problem);
+                if pairs || !scheduling.is_any() {
+                    match self.of_links(problem, &live, least, &mut rng, control) {
+                        Some(hops) => _ = scheduling.is_over(hops),
+                        None if scheduling.is_any() => {}
+                        None => return Err(stopped(control)),
+                    }
                 }
             }
         }
-        let (timetable, hops) = scheduling.best.expect("there is a packing");
-        let schedule = write(problem, &hops, &timetable);
+        let schedule = scheduling.into_schedule();
         task.check_steps(self.name(), schedule.step_count())?;
         Ok(Outcome::new(schedule, control.stop().unwrap_or(StopReason::Finished)))
     }
@@ -199,29 +192,12 @@ impl PackedTrees {
         Ok(packing.trees)
     }
 
-    /// A pair of trees for each part, where links differ from their opposites.
-    fn of_links(&self, live: &[u32], scheduling: &mut Scheduling<'_>, rng: &mut Rng) -> Result<(), PlanError> {
-        let (problem, control) = (scheduling.task.problem, scheduling.control);
+    /// A pair of trees for each part, where links differ from their opposites; `None` if time was up before all were
+    /// grown.
+    fn of_links(&self, problem: &Problem, live: &[u32], least: u32, rng: &mut Rng, control: &Control) -> Option<Hops> {
         let stop = || control.stop().is_some();
         let long = !self.is_quick(problem);
-        let (parts, least) = (problem.parts(), scheduling.least);
-        let few = |higher: f64, rng: &mut Rng| {
-            let mut pairs = Pairs::grow(problem, live, parts.div_ceil(FEWER[0]), higher, &|| long && stop())?;
-            pairs.balance(least.div_ceil(FEWER[0]), rng, &stop);
-            Some(pairs)
-        };
-        let [shallow, light] = HIGHER.map(|higher| few(higher, rng));
-        let (shallow, light) = shallow.zip(light).ok_or_else(|| stopped(control))?;
-        let mut pairs = if shallow.is_about_as_light(&light) { shallow } else { light };
-        for fewer in &FEWER[1..] {
-            pairs.multiply(parts.div_ceil(*fewer));
-            pairs.balance(least.div_ceil(*fewer), rng, &stop);
-        }
-        if long && stop() {
-            return Err(stopped(control));
-        }
-        scheduling.is_over(pairs.hops());
-        Ok(())
+        pairs::pack(problem, live, least, rng, &|| long && stop(), &stop)
     }
 
     /// Trees for all chunks, in their order: from a linear program where it is small, and grown by prices.
@@ -256,79 +232,7 @@ impl PackedTrees {
     }
 }
 
-/// The best timetable so far, of all packings.
-struct Scheduling<'a> {
-    task: &'a Task<'a>,
-    control: &'a Control,
-    least: u32,
-    /// Of each link, by its id.
-    capacity: Vec<u32>,
-    best: Option<(Timetable, Hops)>,
-}
-
-impl Scheduling<'_> {
-    /// Schedules a packing. Is there no need, or no time, for another?
-    fn is_over(&mut self, hops: Hops) -> bool {
-        let (task, control) = (self.task, self.control);
-        let stop = || control.stop().is_some();
-        let passes = if task.problem.groups().is_some() { PASSES_IN_GROUPS } else { PASSES };
-        let mut fastest: Option<Timetable> = None;
-        for step_width in step_widths(task, self.least) {
-            let attempt = &format!("steps of width {step_width}");
-            control.report(Progress { planner: PackedTrees.name(), attempt, round: 0, remaining: 0 });
-            let search = Search { step_width, passes, enough: self.least, seed: task.seed, stop: &stop };
-            let found = search.run(&self.capacity, task.problem.parts() as usize, &hops);
-            if fastest.as_ref().is_none_or(|fastest| compare(task, &found, fastest) == Ordering::Less) {
-                fastest = Some(found);
-            }
-            if stop() {
-                break;
-            }
-        }
-        let found = fastest.expect("a width is tried");
-        let over = stop() || found.width() <= self.least;
-        if self.best.as_ref().is_none_or(|(best, _)| compare(task, &found, best) == Ordering::Less) {
-            self.best = Some((found, hops));
-        }
-        over
-    }
-}
-
 /// Time was up before all trees were grown.
 fn stopped(control: &Control) -> PlanError {
     PlanError::Stopped { stopped: control.stop().unwrap_or(StopReason::TimeLimit) }
-}
-
-/// The widths of steps worth trying: 1 for the least volume, and doubled where fewer steps are asked for.
-fn step_widths(task: &Task<'_>, least: u32) -> Vec<u32> {
-    let most = match (task.price, task.steps.or(task.max_steps)) {
-        (Some(_), _) => least,
-        (None, Some(steps)) => 4 * least.div_ceil(steps.max(1)),
-        (None, None) => 1,
-    };
-    std::iter::successors(Some(1_u32), |width| width.checked_mul(2)).take_while(|&width| width <= most.max(1)).collect()
-}
-
-/// By time where it has a price; else those within the steps allowed first, then by width, then by steps.
-fn compare(task: &Task<'_>, first: &Timetable, second: &Timetable) -> Ordering {
-    let seconds = |found: &Timetable| {
-        let (width, steps) = found.figures();
-        task.price.map(|price| price.seconds_for(steps, f64::from(width) / f64::from(task.problem.parts())))
-    };
-    let most = task.steps.or(task.max_steps).map_or(usize::MAX, |most| most as usize);
-    let key = |found: &Timetable| (found.widths.len() > most, found.figures());
-    match (seconds(first), seconds(second)) {
-        (Some(first), Some(second)) => first.total_cmp(&second),
-        _ => key(first).cmp(&key(second)),
-    }
-}
-
-fn write(problem: &Problem, hops: &Hops, timetable: &Timetable) -> Schedule {
-    let mut moves = Moves::new(timetable.widths.len());
-    for (hop, way) in hops.iter() {
-        let op = if way == UP { Op::Reduce } else { Op::Copy };
-        let chunk = ChunkId((hop / hops.ranks) as u32);
-        moves.add(timetable.times[way][hop] as usize, hops.link_id(hop, way), op, [chunk]);
-    }
-    moves.write(problem.topology(), |step, _| Some(timetable.widths[step]))
 }

@@ -14,7 +14,7 @@ use crate::divided_trees::{DOWN, NONE, Tree, UP};
 use crate::network::{Network, WAIT};
 
 /// How many times fewer parts are balanced first, in turn.
-pub(super) const FEWER: [u32; 3] = [4, 2, 1];
+const FEWER: [u32; 3] = [4, 2, 1];
 /// Trees times links to look at while they are balanced: some seconds.
 const MOST_WORK: usize = 3_000_000;
 /// Links beyond which searches take long, and unused opposites of failed links hardly count.
@@ -26,12 +26,13 @@ const FEW_ROUNDS: usize = 10;
 const ROUNDS: usize = 60;
 const ROUNDS_PER_STEEPNESS: usize = 4;
 const VAIN_ROUNDS: u32 = 12;
-/// The power of e by which prices rise for each unit of load, at first.
+/// The power of e by which prices rise for each unit of load, at first, and that of the highest price.
 const STEEPNESS: f64 = 0.3;
+const HIGHEST: f64 = 300.0;
 /// What a hop between the root and the farthest rank costs, where the fullest link costs 1.
 const DEPTH: f64 = 0.1;
 /// What hanging a rank higher may cost: shallow trees are easier to schedule, others to pack.
-pub(super) const HIGHER: [f64; 2] = [0.2, 0.05];
+const HIGHER: [f64; 2] = [0.2, 0.05];
 /// What shallow trees may weigh more than others, as a share.
 const SHALLOW: f64 = 0.01;
 
@@ -39,6 +40,35 @@ const SHALLOW: f64 = 0.01;
 pub(super) fn are_worth_their_time(problem: &Problem) -> bool {
     let links = problem.topology().live_links().count();
     links <= MOST_LINKS && rounds(problem.parts().div_ceil(FEWER[0]) as usize, links) >= FEW_ROUNDS
+}
+
+/// The hops of pairs for all parts, with little more load on any link than need be; `most` for each unit of capacity
+/// ends it early. `None` if `abandon` becomes true before there are some for all.
+///
+/// Shallow trees are taken if they are about as light as others. Fewer parts are balanced first, as they take less time,
+/// and each of their pairs is then taken several times.
+pub(super) fn pack(
+    problem: &Problem,
+    live: &[u32],
+    most: u32,
+    rng: &mut Rng,
+    abandon: &dyn Fn() -> bool,
+    stop: &dyn Fn() -> bool,
+) -> Option<Hops> {
+    let few = |higher: f64, rng: &mut Rng| {
+        let mut pairs = Pairs::grow(problem, live, problem.parts().div_ceil(FEWER[0]), higher, abandon)?;
+        pairs.balance(most.div_ceil(FEWER[0]), rng, stop);
+        Some(pairs)
+    };
+    let [shallow, light] = HIGHER.map(|higher| few(higher, rng));
+    let (shallow, light) = shallow.zip(light)?;
+    let is_light = f64::from(shallow.figures().0) <= f64::from(light.figures().0) * (1.0 + SHALLOW);
+    let mut pairs = if is_light { shallow } else { light };
+    for fewer in &FEWER[1..] {
+        pairs.multiply(problem.parts().div_ceil(*fewer));
+        pairs.balance(most.div_ceil(*fewer), rng, stop);
+    }
+    (!abandon()).then(|| pairs.hops())
 }
 
 fn rounds(chunks: usize, links: usize) -> usize {
@@ -52,27 +82,29 @@ pub(super) struct Pair {
     pub trees: [Tree; 2],
 }
 
+impl Pair {
+    /// The links of both trees.
+    fn links(&self) -> impl Iterator<Item = usize> + '_ {
+        self.trees.iter().flat_map(|tree| &tree.cable).filter(|&&link| link != NONE).map(|&link| link as usize)
+    }
+}
+
 /// Pairs of trees over live links, one for each chunk.
-pub(super) struct Pairs<'a> {
+struct Pairs<'a> {
     /// Reversed for trees up, so that both ways lead away from the root.
     networks: [Network; 2],
     live: &'a [u32],
     pairs: Vec<Pair>,
     /// The trees on each link.
     load: Vec<u32>,
+    /// What hanging a rank higher may cost.
     higher: f64,
     branchings: Branchings,
 }
 
 impl<'a> Pairs<'a> {
     /// Pairs for this many chunks; `None` if `abandon` becomes true before.
-    pub fn grow(
-        problem: &Problem,
-        live: &'a [u32],
-        chunks: u32,
-        higher: f64,
-        abandon: &dyn Fn() -> bool,
-    ) -> Option<Self> {
+    fn grow(problem: &Problem, live: &'a [u32], chunks: u32, higher: f64, abandon: &dyn Fn() -> bool) -> Option<Self> {
         let networks = [Network::reversed(problem), Network::new(problem)];
         let load = vec![0; networks[DOWN].link_count()];
         let mut all = Self { networks, live, pairs: Vec::new(), load, higher, branchings: Branchings::default() };
@@ -82,31 +114,23 @@ impl<'a> Pairs<'a> {
             }
             let prices = all.prices(all.figures().0, STEEPNESS);
             let pair = all.choose(root, &prices).1;
-            all.count(&pair, |load| *load += 1);
+            pair.links().for_each(|link| all.load[link] += 1);
             all.pairs.push(pair);
         }
         Some(all)
     }
 
-    /// Is the fullest link hardly fuller than those of others?
-    pub fn is_about_as_light(&self, other: &Self) -> bool {
-        f64::from(self.figures().0) <= f64::from(other.figures().0) * (1.0 + SHALLOW)
-    }
-
     /// Takes every pair several times, evenly, so that there are this many.
-    pub fn multiply(&mut self, chunks: u32) {
+    fn multiply(&mut self, chunks: u32) {
         let (few, many) = (self.pairs.len(), chunks as usize);
         self.pairs = (0..many).map(|number| self.pairs[number * few / many].clone()).collect();
         self.load.fill(0);
-        for number in 0..many {
-            let pair = self.pairs[number].clone();
-            self.count(&pair, |load| *load += 1);
-        }
+        self.pairs.iter().flat_map(Pair::links).for_each(|link| self.load[link] += 1);
     }
 
     /// Chooses pairs anew until no link has more than `most` for each unit of capacity, or `stop` becomes true, or it
     /// no longer helps.
-    pub fn balance(&mut self, most: u32, rng: &mut Rng, stop: &dyn Fn() -> bool) {
+    fn balance(&mut self, most: u32, rng: &mut Rng, stop: &dyn Fn() -> bool) {
         let mut best = (self.figures(), self.pairs.clone(), self.load.clone());
         let mut order: Vec<usize> = (0..self.pairs.len()).collect();
         let mut vain = 0;
@@ -117,18 +141,17 @@ impl<'a> Pairs<'a> {
             rng.shuffle(&mut order);
             let steepness = STEEPNESS * f64::from(1 << (round / ROUNDS_PER_STEEPNESS));
             for &number in &order {
-                let pair = self.pairs[number].clone();
-                self.count(&pair, |load| *load -= 1);
+                self.pairs[number].links().for_each(|link| self.load[link] -= 1);
                 let prices = self.prices(best.0.0 - 1, steepness);
-                let (cost, mut found) = self.choose(pair.root, &prices);
-                let other = self.live[rng.usize(..self.live.len())];
-                if other != pair.root {
+                let (root, other) = (self.pairs[number].root, self.live[rng.usize(..self.live.len())]);
+                let (cost, mut found) = self.choose(root, &prices);
+                if other != root {
                     let (other_cost, other) = self.choose(other, &prices);
                     if other_cost < cost {
                         found = other;
                     }
                 }
-                self.count(&found, |load| *load += 1);
+                found.links().for_each(|link| self.load[link] += 1);
                 self.pairs[number] = found;
             }
             let figures = self.figures();
@@ -141,7 +164,7 @@ impl<'a> Pairs<'a> {
     }
 
     /// The hops of all pairs, those of each root evenly apart.
-    pub fn hops(&self) -> Hops {
+    fn hops(&self) -> Hops {
         let mut sorted: Vec<&Pair> = self.pairs.iter().collect();
         sorted.sort_by_key(|pair| pair.root);
         let mut placed = Vec::with_capacity(sorted.len());
@@ -166,12 +189,7 @@ impl<'a> Pairs<'a> {
     fn prices(&self, target: u32, steepness: f64) -> Vec<f64> {
         let filled = self.load.iter().zip(&self.networks[DOWN].capacity);
         let over = filled.map(|(&load, &capacity)| f64::from(load) / f64::from(capacity) - f64::from(target));
-        over.map(|over| (over * steepness).exp()).collect()
-    }
-
-    fn count(&mut self, pair: &Pair, change: impl Fn(&mut u32)) {
-        let links = pair.trees.iter().flat_map(|tree| &tree.cable).filter(|&&link| link != NONE);
-        links.for_each(|&link| change(&mut self.load[link as usize]));
+        over.map(|over| (over * steepness).min(HIGHEST).exp()).collect()
     }
 
     /// The lightest trees up and down of a root, made shallower, and what they cost.

@@ -15,8 +15,8 @@ use crate::divided_trees::{DOWN, UP};
 const UNIT: u32 = 16;
 /// Passes of each round, and those of them that are noisier, by up to two units: passes settle, and noise moves them
 /// again.
-const ROUND: u32 = 4;
-const NOISY: u32 = 1;
+const ROUND: u32 = 8;
+const NOISY: u32 = 2;
 const NOISIER: u32 = 2 * UNIT;
 /// Trees that begin in the time that eight hops take, in the first pass of a round, in turn: passes settle near where
 /// they begin.

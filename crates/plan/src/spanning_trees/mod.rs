@@ -112,13 +112,13 @@ impl Planner for SpanningTrees {
         if problem.is_trivial() {
             return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
         }
-        if let Some(known) = already_good(task) {
+        let translation = Translation::new(problem);
+        if let Some(known) = already_good(task, translation.is_some()) {
             let limit = format!("a total width below {known}, which another planner reached sooner");
             return Err(PlanError::NotFound { planner: self.name(), limit });
         }
         let network = Network::new(problem);
         problem.check_connected(&network.distances)?;
-        let translation = Translation::new(problem);
         let live: Vec<u32> = problem.topology().live_ranks().map(|rank| rank.0).collect();
         let networks = Networks::new(problem, network, translation.as_ref(), &live);
         let least = 2 * networks.least_hops();
@@ -143,12 +143,13 @@ impl Planner for SpanningTrees {
 }
 
 /// The total width of a schedule by another planner, if the volume alone counts and trees would take long to find:
-/// where it is within 1 % of the bound, or parts are many.
-fn already_good(task: &Task<'_>) -> Option<u64> {
+/// where it is within 1 % of the bound, or parts are many. Trees that are translated to all ranks are soon found.
+fn already_good(task: &Task<'_>, is_translated: bool) -> Option<u64> {
     let free = task.price.is_none() && task.steps.is_none() && task.max_steps.is_none();
     let least = u64::from(task.bounds.least_width(task.problem.parts()));
     let (_, width) = task.incumbent.filter(|_| free)?;
-    let close = width * 100 <= least * 101 && arrivals(task.problem) > SOME_WORK;
+    let planned_at = if is_translated { task.problem.topology().rank_count() as u64 } else { 1 };
+    let close = width * 100 <= least * 101 && arrivals(task.problem) / planned_at > SOME_WORK;
     (task.problem.parts() > FEW_PARTS || close).then_some(width)
 }
 
