@@ -45,8 +45,8 @@ pub(super) fn are_worth_their_time(problem: &Problem) -> bool {
 /// The hops of pairs for all parts, with little more load on any link than need be; `most` for each unit of capacity
 /// ends it early. `None` if `abandon` becomes true before there are some for all.
 ///
-/// Shallow trees are taken if they are about as light as others. Fewer parts are balanced first, as they take less time,
-/// and each of their pairs is then taken several times.
+/// Shallow trees are taken if they are about as light as others. Fewer parts are balanced first, as they take less
+/// time, and each of their pairs is then taken several times.
 pub(super) fn pack(
     problem: &Problem,
     live: &[u32],
