@@ -14,7 +14,8 @@
 //! cables, then exchanged along augmenting paths until no cable has more than its share (`packing`). What is left is a
 //! timetable for their hops: each takes its link for a unit of time, after the hops below it on the way up and the hop
 //! above it on the way down. With hundreds of trees there is always something to do, and a few passes of list
-//! scheduling, forward and backward in turn, leave hardly a link idle (`timetable`).
+//! scheduling, forward and backward in turn, leave hardly a link idle (`timetable`). A link of a rank with few others
+//! is idle until the first sums come by, and finishes last: the next packing gives it fewer trees.
 //!
 //! Where links differ from their opposites, failed in one direction or wider there, a chunk has two trees, one up and
 //! one down, that share only their root (`pairs`). How many fit is a linear program (Frank 1978), whose value may
@@ -60,6 +61,7 @@
 //! "Optimum branchings", J. Res. NBS 1967.
 
 mod branching;
+mod centering;
 mod hops;
 mod joining;
 mod packing;
@@ -74,12 +76,16 @@ use crate::divided_trees::{BOTH, Cables, Demand, Tree};
 use crate::error::check_name;
 use crate::planner::arrivals;
 use crate::{Control, Outcome, PlanError, Planner, Progress, StopReason, Task};
+use centering::center;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
 use hops::Hops;
 use joining::Joining;
-use packing::{Packing, center};
+use packing::Packing;
 use scheduling::Scheduling;
+
+/// Packings of trees to schedule, each with more room where the one before left links idle.
+const ATTEMPTS: u32 = 4;
 
 /// Trees, counted at every rank, whose growth takes seconds: it is given up when time is up.
 const LONG_GROWTH: u64 = 1_000_000;
@@ -148,11 +154,8 @@ impl Planner for PackedTrees {
                 }
             }
             None => {
-                let mut is_over = false;
-                if cables.connect(&live) {
-                    let trees = self.of_all(problem, &cables, &live, least, &mut rng, control)?;
-                    is_over = scheduling.is_over(Hops::of_trees(&cables, &trees, BOTH));
-                }
+                let is_over =
+                    cables.connect(&live) && self.of_cables(&cables, &live, &mut scheduling, &mut rng, control)?;
                 let pairs = !cables.are_all_links(topology) && !is_over && pairs::are_worth_their_time(problem);
                 if pairs || !scheduling.is_any() {
                     match self.of_links(problem, &live, least, &mut rng, control) {
@@ -170,26 +173,35 @@ impl Planner for PackedTrees {
 }
 
 impl PackedTrees {
-    /// A spanning tree for each part.
-    fn of_all(
+    /// Schedules a spanning tree for each part, over cables that join all ranks. Is there no need, or no time, for
+    /// other packings?
+    fn of_cables(
         &self,
-        problem: &Problem,
         cables: &Cables,
         live: &[u32],
-        least: u32,
+        scheduling: &mut Scheduling<'_>,
         rng: &mut Rng,
         control: &Control,
-    ) -> Result<Vec<Tree>, PlanError> {
+    ) -> Result<bool, PlanError> {
+        let (problem, least) = (scheduling.task.problem, scheduling.least);
         let stop = || control.stop().is_some();
         let long = !self.is_quick(problem);
         let grown = Packing::grow(cables, live, problem.parts(), least, rng, &|| long && stop());
         let mut packing = grown.ok_or_else(|| stopped(control))?;
-        packing.repair(least, &stop);
-        center(&mut packing.trees);
-        if long && stop() {
-            return Err(stopped(control));
+        for most in least..least + ATTEMPTS {
+            packing.repair(most, &stop);
+            if long && stop() && !scheduling.is_any() {
+                return Err(stopped(control));
+            }
+            center(&mut packing.trees);
+            if scheduling.is_over(Hops::of_trees(cables, &packing.trees, BOTH)) {
+                return Ok(true);
+            }
+            if !packing.reserve(&scheduling.idle()) {
+                break;
+            }
         }
-        Ok(packing.trees)
+        Ok(false)
     }
 
     /// A pair of trees for each part, where links differ from their opposites; `None` if time was up before all were

@@ -12,60 +12,10 @@ use fastrand::Rng;
 
 use crate::divided_trees::{Cables, NONE, Tree};
 
-/// Trees whose cut is looked at for each cable of an augmenting path; more seldom help, and cost time.
+/// Trees whose cut is looked at for each cable of an augmenting path: at least so many, and as many as have this many
+/// ranks in all.
 const TREES_PER_CABLE: usize = 24;
-
-/// Hops that a root may be farther from the middle of its tree.
-const SLACK: u32 = 2;
-
-impl Tree {
-    /// The ranks in the tree, ascending.
-    fn ranks(&self) -> Vec<u32> {
-        (0..self.cable.len() as u32).filter(|&rank| rank == self.root || self.cable[rank as usize] != NONE).collect()
-    }
-
-    /// The hops from each rank to the farthest over the tree.
-    fn reach(&self, live: &[u32]) -> Vec<u32> {
-        // From any rank, the farthest is one end of a longest path; from there, the farthest is the other.
-        let distances = |from: u32| {
-            let mut up = vec![u32::MAX; self.parent.len()];
-            let (mut at, mut far) = (from, 0);
-            while at != NONE {
-                up[at as usize] = far;
-                (at, far) = (self.parent[at as usize], far + 1);
-            }
-            let mut climbed = Vec::new();
-            for &rank in live {
-                let mut at = rank;
-                while up[at as usize] == u32::MAX {
-                    climbed.push(at);
-                    at = self.parent[at as usize];
-                }
-                let mut here = up[at as usize];
-                while let Some(rank) = climbed.pop() {
-                    here += 1;
-                    up[rank as usize] = here;
-                }
-            }
-            up
-        };
-        let farthest = |from: &[u32]| live.iter().copied().max_by_key(|&rank| from[rank as usize]).unwrap_or(self.root);
-        let first = distances(farthest(&distances(self.root)));
-        let second = distances(farthest(&first));
-        first.into_iter().zip(second).map(|(first, second)| first.max(second)).collect()
-    }
-
-    /// Makes a rank the root.
-    fn hang_from(&mut self, root: u32) {
-        self.root = root;
-        let (mut rank, mut cable, mut parent) = (root, NONE, NONE);
-        while rank != NONE {
-            let above = (self.cable[rank as usize], self.parent[rank as usize]);
-            (self.cable[rank as usize], self.parent[rank as usize]) = (cable, parent);
-            (cable, parent, rank) = (above.0, rank, above.1);
-        }
-    }
-}
+const RANKS_PER_CABLE: usize = 200_000;
 
 /// Trees, and the number of trees on each cable.
 pub(super) struct Packing<'a> {
@@ -73,6 +23,8 @@ pub(super) struct Packing<'a> {
     live: &'a [u32],
     pub trees: Vec<Tree>,
     load: Vec<u32>,
+    /// The time that each cable will be idle.
+    idle: Vec<u32>,
 }
 
 impl<'a> Packing<'a> {
@@ -86,7 +38,8 @@ impl<'a> Packing<'a> {
         rng: &mut Rng,
         abandon: &dyn Fn() -> bool,
     ) -> Option<Self> {
-        let mut packing = Self { cables, live, trees: Vec::new(), load: vec![0; cables.len()] };
+        let mut packing =
+            Self { cables, live, trees: Vec::new(), load: vec![0; cables.len()], idle: vec![0; cables.len()] };
         // A stride without a common divisor visits every rank before it comes back.
         let count = live.len();
         let stride = (count * 5 / 8..).find(|&stride| gcd(stride, count) == 1).unwrap_or(1);
@@ -150,20 +103,38 @@ impl<'a> Packing<'a> {
         }
     }
 
+    /// What a cable should carry at most, if `most` is what a unit of capacity does.
+    fn room(&self, cable: u32, most: u32) -> u32 {
+        most.saturating_sub(self.idle[cable as usize]) * self.cables.capacity[cable as usize]
+    }
+
+    /// Leaves links, by their ids, as long without trees as they were idle. False if that is known already.
+    pub fn reserve(&mut self, idle: &[u32]) -> bool {
+        let mut is_new = false;
+        for cable in 0..self.cables.len() as u32 {
+            let links = self.cables.ends[cable as usize].map(|end| self.cables.link_from(cable, end));
+            let idle = links.map(|link| idle[link.index()]).into_iter().fold(0, u32::max);
+            is_new |= idle > self.idle[cable as usize];
+            self.idle[cable as usize] = self.idle[cable as usize].max(idle);
+        }
+        is_new
+    }
+
     /// Exchanges `(tree, cable that leaves, cable that enters)`, from the cable with room back to an overfull one.
     fn augmenting_path(&self, most: u32) -> Option<Vec<(usize, u32, u32)>> {
-        let room = |cable: u32| most * self.cables.capacity[cable as usize];
+        let room = |cable: u32| self.room(cable, most);
         let mut before: Vec<Option<(u32, usize)>> = vec![None; self.cables.len()];
         let mut seen: Vec<bool> = (0..).zip(&self.load).map(|(cable, &load)| load > room(cable)).collect();
         let mut queue: VecDeque<u32> = (0..self.cables.len() as u32).filter(|&cable| seen[cable as usize]).collect();
         let mut below = vec![false; self.cables.rank_count()];
+        let most_trees = TREES_PER_CABLE.max(RANKS_PER_CABLE / self.cables.rank_count());
         while let Some(leaves) = queue.pop_front() {
             let [first, second] = self.cables.ends[leaves as usize];
             let holds = |tree: &Tree| tree.cable[first as usize] == leaves || tree.cable[second as usize] == leaves;
             // Start elsewhere for each cable, so that paths do not all crowd into the first trees.
             let count = self.trees.len();
             let numbers = (0..count).map(|number| (number + leaves as usize * 7) % count);
-            for number in numbers.filter(|&number| holds(&self.trees[number])).take(TREES_PER_CABLE) {
+            for number in numbers.filter(|&number| holds(&self.trees[number])).take(most_trees) {
                 self.mark_below(&self.trees[number], leaves, &mut below);
                 for enters in 0..self.cables.len() as u32 {
                     let [a, b] = self.cables.ends[enters as usize];
@@ -229,21 +200,6 @@ impl<'a> Packing<'a> {
     }
 }
 
-/// Hangs every tree from a rank near its middle, so that no rank is the root of many more trees than others.
-pub(super) fn center(trees: &mut [Tree]) {
-    let mut roots = Vec::new();
-    for tree in trees {
-        let ranks = tree.ranks();
-        let reach = tree.reach(&ranks);
-        roots.resize(tree.cable.len(), 0_u32);
-        let least = ranks.iter().map(|&rank| reach[rank as usize]).min().unwrap_or(0);
-        let near = ranks.iter().copied().filter(|&rank| reach[rank as usize] <= least + SLACK);
-        let root = near.min_by_key(|&rank| (roots[rank as usize], reach[rank as usize])).unwrap_or(tree.root);
-        roots[root as usize] += 1;
-        tree.hang_from(root);
-    }
-}
-
 fn trace(before: &[Option<(u32, usize)>], last: u32) -> Vec<(usize, u32, u32)> {
     let mut path = Vec::new();
     let mut enters = last;
@@ -260,6 +216,7 @@ fn gcd(a: usize, b: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::centering::center;
     use super::*;
     use crate::bound;
     use collsynth_core::collective::{Collective, Kind};
@@ -316,5 +273,23 @@ mod tests {
             packed += 1;
         }
         assert!(packed > 40, "{packed}");
+    }
+
+    #[test]
+    fn what_was_idle_is_left_without_trees() {
+        let topology = Topology::torus(&[4, 4]).unwrap().fail_cable(0, 1).unwrap();
+        let (cables, live) = (Cables::new(&topology), topology.live_ranks().map(|rank| rank.0).collect::<Vec<_>>());
+        // 120 trees of 15 cables, over 31 cables.
+        let most = 60;
+        let mut packing = Packing::grow(&cables, &live, 120, most, &mut Rng::with_seed(1), &|| false).unwrap();
+        let mut idle = vec![0; topology.links().len()];
+        let cable = 3;
+        let links = cables.ends[cable].map(|end| cables.link_from(cable as u32, end));
+        (idle[links[0].index()], idle[links[1].index()]) = (7, 9);
+        assert!(packing.reserve(&idle));
+        assert!(!packing.reserve(&idle));
+        packing.repair(most, &|| false);
+        assert!(packing.load[cable] <= most - 9, "{:?}", packing.load);
+        assert!(packing.load.iter().all(|&load| load <= most), "{:?}", packing.load);
     }
 }

@@ -19,9 +19,10 @@ const PASSES_IN_GROUPS: u32 = 64;
 
 /// The best timetable so far, of all packings.
 pub(super) struct Scheduling<'a> {
-    task: &'a Task<'a>,
+    pub task: &'a Task<'a>,
     control: &'a Control,
-    least: u32,
+    /// The total width of the bound.
+    pub least: u32,
     /// Of each link, by its id.
     capacity: Vec<u32>,
     best: Option<(Timetable, Hops)>,
@@ -52,11 +53,18 @@ impl<'a> Scheduling<'a> {
             }
         }
         let found = fastest.expect("a width is tried");
-        let over = stop() || found.width() <= self.least;
+        let enough = task.near.map_or(self.least, |near| self.least.max(near as u32));
+        let over = stop() || found.width() <= enough;
         if self.best.as_ref().is_none_or(|(best, _)| compare(task, &found, best) == Ordering::Less) {
             self.best = Some((found, hops));
         }
         over
+    }
+
+    /// For each link, by its id, the time that it is idle between hops of the best schedule, if that is why it finishes
+    /// last.
+    pub fn idle(&self) -> Vec<u32> {
+        self.best.as_ref().map_or(Vec::new(), |(timetable, hops)| timetable.idle(hops, &self.capacity))
     }
 
     /// Is there a schedule?
