@@ -29,19 +29,48 @@ pub struct PlanOptions {
     #[arg(long, allow_negative_numbers = true, value_name = "N|auto")]
     parts: Option<PartsArgument>,
     /// Exactly this many steps
-    #[arg(long, allow_negative_numbers = true, value_name = "N", conflicts_with = "max_steps", value_parser = clap::value_parser!(u32).range(1..=MOST_STEPS))]
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "N",
+        conflicts_with = "max_steps",
+        value_parser = clap::value_parser!(u32).range(1..=MOST_STEPS),
+    )]
     pub steps: Option<u32>,
     /// At most this many steps
-    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_STEPS))]
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=MOST_STEPS),
+    )]
     pub max_steps: Option<u32>,
     /// Bytes of one message (64KiB); with --alpha and --bandwidth, plan for the least time
-    #[arg(long, allow_negative_numbers = true, value_name = "SIZE", value_parser = parse_bytes, requires_all = ["alpha", "bandwidth"])]
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "SIZE",
+        value_parser = parse_bytes,
+        requires_all = ["alpha", "bandwidth"],
+    )]
     message_bytes: Option<u64>,
     /// The time a step takes to start (1us)
-    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = parse_seconds, requires_all = ["message_bytes", "bandwidth"])]
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "TIME",
+        value_parser = parse_seconds,
+        requires_all = ["message_bytes", "bandwidth"],
+    )]
     alpha: Option<f64>,
     /// What a link of capacity 1 carries (50GB/s, 400Gbit/s)
-    #[arg(long, allow_negative_numbers = true, value_name = "RATE", value_parser = parse_one_bandwidth, requires_all = ["message_bytes", "alpha"])]
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        value_name = "RATE",
+        value_parser = parse_one_bandwidth,
+        requires_all = ["message_bytes", "alpha"],
+    )]
     bandwidth: Option<f64>,
     /// Stop after this time (30s) and keep the best schedule found
     #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = parse_duration)]

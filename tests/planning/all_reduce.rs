@@ -128,6 +128,18 @@ fn overlapping_trees_keep_to_the_steps_they_are_asked_for() {
     assert!(error.contains("use fewer parts"), "{error}");
 }
 
+/// A rank with few links waits for the first sums, and others must not wait for it in the end: within 1 % of the bound.
+#[test]
+fn links_of_weak_ranks_are_left_the_time_that_they_idle() {
+    for (extents, cables, ranks, parts) in
+        [(&[8, 8][..], &[(11, 12)][..], &[52, 4][..], 1404), (&[6, 6], &[(29, 35), (35, 5), (12, 18)], &[], 1400)]
+    {
+        let plan = plan("packed_trees", &torus(extents, cables, ranks), Kind::AllReduce, parts).unwrap();
+        let (least, width) = (plan.bounds.least_width(parts), plan.schedule.total_width());
+        assert!(width * 100 <= u64::from(least) * 101, "{extents:?}: {width}, at least {least}");
+    }
+}
+
 #[test]
 fn packed_trees_take_fewer_steps_where_they_are_asked_to() {
     let topology = torus(&[4, 4], &[(0, 1)], &[]);

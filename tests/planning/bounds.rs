@@ -4,9 +4,9 @@ use collsynth::bound::{self, Claim, FlowLimit};
 use collsynth::certificate::{Evidence, Rational, check_steps, check_volume};
 use collsynth::collective::{Collective, Demand, Kind};
 use collsynth::problem::Problem;
-use collsynth::topology::{FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
+use collsynth::topology::{FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
 
-use crate::support::plans::{problem, ratio};
+use crate::support::plans::{graph, problem, ratio};
 
 type Extents = &'static [u32];
 type Cable = (u32, u32);
@@ -21,11 +21,6 @@ fn one_way(from: u32, to: u32) -> FailedLink {
 
 fn torus_without(extents: &[u32], failed_links: &[FailedLink]) -> Topology {
     Topology::new(TopologySpec { failed_links: failed_links.to_vec(), ..TopologySpec::torus(extents) }).unwrap()
-}
-
-fn graph(ranks: u32, links: &[(u32, u32, u32)]) -> Topology {
-    let link = |&(from, to, capacity): &_| GraphLink { from: RankId(from), to: RankId(to), capacity };
-    Topology::new(TopologySpec::new(Shape::Graph { ranks, links: links.iter().map(link).collect() })).unwrap()
 }
 
 fn volume(topology: Topology, kind: Kind) -> Rational {

@@ -7,13 +7,19 @@ use collsynth::cost::Price;
 use collsynth::plan::{Control, Goal, Parts, Phase, Plan, PlanError, Task, planner_named, synthesize};
 use collsynth::problem::Problem;
 use collsynth::schedule::Solution;
-use collsynth::topology::{DimRef, Direction, FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use collsynth::topology::{DimRef, Direction, FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
 use collsynth::verify::{Options, verify};
 use num_rational::Ratio;
 
 /// A torus without these cables and ranks.
 pub fn torus(extents: &[u32], cables: &[(u32, u32)], failed_ranks: &[u32]) -> Topology {
     Topology::new(TopologySpec::torus(extents).without_cables(cables).without_ranks(failed_ranks)).unwrap()
+}
+
+/// The machine of links `(from, to, capacity)`.
+pub fn graph(ranks: u32, links: &[(u32, u32, u32)]) -> Topology {
+    let link = |&(from, to, capacity): &_| GraphLink { from: RankId(from), to: RankId(to), capacity };
+    Topology::new(TopologySpec::new(Shape::Graph { ranks, links: links.iter().map(link).collect() })).unwrap()
 }
 
 /// A torus with the wraps and capacities given, and nothing failed.

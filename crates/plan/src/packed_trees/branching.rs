@@ -55,12 +55,12 @@ impl Branchings {
             (ranks, root) = (count, self.number[root as usize]);
             depth += 1;
             self.levels.resize_with(self.levels.len().max(depth + 1), Level::default);
-            let [before, level] = &mut self.levels[depth - 1..=depth] else { unreachable!("two levels") };
-            level.contract(before, &self.number, root);
+            let (before, after) = self.levels.split_at_mut(depth);
+            after[0].contract(&before[depth - 1], &self.number, root);
         }
         self.chosen.clone_from(&self.levels[depth].best);
         for depth in (1..=depth).rev() {
-            let [before, level] = &self.levels[depth - 1..=depth] else { unreachable!("two levels") };
+            let (before, level) = (&self.levels[depth - 1], &self.levels[depth]);
             let mut chosen = before.best.clone();
             for &link in self.chosen.iter().filter(|&&link| link != NONE) {
                 let link = level.links[link as usize].before;

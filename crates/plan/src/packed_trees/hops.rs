@@ -20,7 +20,6 @@ pub(super) struct Hops {
 }
 
 /// Which hops come right above and below which.
-#[derive(Default)]
 pub(super) struct Forest {
     /// The hop of the parent; the root's own number at the root, and [`NONE`] outside the tree.
     pub above: Vec<u32>,

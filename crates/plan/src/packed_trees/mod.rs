@@ -63,6 +63,7 @@
 mod branching;
 mod centering;
 mod hops;
+mod interleaving;
 mod joining;
 mod packing;
 mod pairs;

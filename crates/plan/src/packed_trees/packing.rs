@@ -3,7 +3,8 @@
 //! Trees are grown one after another, each over the cables least loaded so far. What is then overfull is repaired by
 //! augmenting paths: a cable leaves a tree, another that joins the two halves enters it, leaves a second tree, and so
 //! on to one with room. The shortest such path is a valid exchange (matroid partition; Edmonds 1965), and if there is
-//! none, no packing has less load.
+//! none, no packing has less load. On large machines not all paths are looked for. A cable that is idle for some time,
+//! however it is packed, has less room.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -23,7 +24,7 @@ pub(super) struct Packing<'a> {
     live: &'a [u32],
     pub trees: Vec<Tree>,
     load: Vec<u32>,
-    /// The time that each cable will be idle.
+    /// The time that each cable will be idle, known from schedules.
     idle: Vec<u32>,
 }
 

@@ -10,6 +10,7 @@ use fastrand::Rng;
 
 use super::branching::Branchings;
 use super::hops::Hops;
+use super::interleaving::evenly_apart;
 use crate::divided_trees::{DOWN, NONE, Tree, UP};
 use crate::network::{Network, WAIT};
 
@@ -165,14 +166,7 @@ impl<'a> Pairs<'a> {
 
     /// The hops of all pairs, those of each root evenly apart.
     fn hops(&self) -> Hops {
-        let mut sorted: Vec<&Pair> = self.pairs.iter().collect();
-        sorted.sort_by_key(|pair| pair.root);
-        let mut placed = Vec::with_capacity(sorted.len());
-        for same in sorted.chunk_by(|first, second| first.root == second.root) {
-            placed.extend((0..).zip(same).map(|(number, &pair)| ((f64::from(number) + 0.5) / same.len() as f64, pair)));
-        }
-        placed.sort_by(|(first, _), (second, _)| first.total_cmp(second));
-        let pairs: Vec<&Pair> = placed.into_iter().map(|(_, pair)| pair).collect();
+        let pairs = evenly_apart(self.pairs.iter().collect(), |pair: &&Pair| pair.root);
         Hops::of_pairs(&self.networks[DOWN], &pairs)
     }
 

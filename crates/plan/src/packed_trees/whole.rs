@@ -5,6 +5,7 @@
 
 use fastrand::Rng;
 
+use super::interleaving::evenly_apart;
 use super::joining::Joining;
 use crate::divided_trees::{Column, Sort, Tree};
 
@@ -70,23 +71,10 @@ pub(super) fn pick(joining: &Joining<'_>, sorts: &[Sort], rng: &mut Rng, stop: &
             best = (figures, picks.clone());
         }
     }
-    let picks = spread(best.1);
+    let picks = evenly_apart(best.1, |pick| (pick.sort, pick.column));
     let mut trees: Vec<Vec<Tree>> = sorts.iter().map(|_| Vec::new()).collect();
     picks.into_iter().for_each(|pick| trees[pick.sort].push(sorts[pick.sort].columns[pick.column].tree.clone()));
     trees
-}
-
-/// Orders picks so that those of each tree are evenly apart: then links are loaded evenly at all times.
-fn spread(mut picks: Vec<Pick>) -> Vec<Pick> {
-    let key = |pick: &Pick| (pick.sort, pick.column);
-    picks.sort_by_key(key);
-    let mut placed = Vec::with_capacity(picks.len());
-    for same in picks.chunk_by(|first, second| key(first) == key(second)) {
-        let place = |(number, &pick): (usize, &Pick)| ((number as f64 + 0.5) / same.len() as f64, pick);
-        placed.extend(same.iter().enumerate().map(place));
-    }
-    placed.sort_by(|(first, _), (second, _)| first.total_cmp(second));
-    placed.into_iter().map(|(_, pick)| pick).collect()
 }
 
 #[cfg(test)]
@@ -119,20 +107,6 @@ mod tests {
             }
             let fullest = load.iter().max().unwrap();
             assert!(*fullest <= most + 2, "{chunks} chunks: {fullest}, divided {most}");
-        }
-    }
-
-    #[test]
-    fn trees_are_evenly_apart() {
-        let pick = |column| Pick { sort: 0, column };
-        let picks = [(0, 50), (1, 30), (2, 20)].into_iter().flat_map(|(column, count)| vec![pick(column); count]);
-        let spread = spread(picks.collect());
-        assert_eq!(spread.len(), 100);
-        for taken in 1..=100 {
-            for (column, count) in [(0, 50), (1, 30), (2, 20)] {
-                let found = spread[..taken].iter().filter(|pick| pick.column == column).count();
-                assert!((100 * found).abs_diff(taken * count) <= 150, "{found} of column {column} among {taken}");
-            }
         }
     }
 }
