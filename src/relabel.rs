@@ -103,7 +103,11 @@ impl Images<'_> {
     fn bounds(&self, bounds: &Bounds) -> Bounds {
         let steps = bounds.steps.as_ref();
         let volume = bounds.volume.as_ref();
-        let joint = |bound: &JointBound| JointBound { weights: self.windows(&bound.weights), ..bound.clone() };
+        let joint = |bound: &JointBound| JointBound {
+            rank: bound.rank.map(|rank| self.rank(rank)),
+            weights: self.windows(&bound.weights),
+            ..bound.clone()
+        };
         Bounds {
             steps: steps.map(|bound| StepsBound { from: self.rank(bound.from), to: self.rank(bound.to), ..*bound }),
             volume: volume.map(|bound| VolumeBound { evidence: self.evidence(&bound.evidence), ..bound.clone() }),

@@ -51,7 +51,7 @@ pub fn of_flow(error: &FlowError, problem: &Problem) -> Failure {
         }
         FlowError::Solver(LpError::Interrupted) => Failure::new(Ending::Stopped, error),
         FlowError::TooLarge { .. } => Failure::usage(error).hint("without it, cuts bound machines of any size"),
-        FlowError::WrongKind(_) | FlowError::Solver(_) => {
+        FlowError::WrongKind(_) | FlowError::NoVolume | FlowError::Solver(_) => {
             Failure::usage(error).hint("without it, the other bounds need no solver")
         }
     }

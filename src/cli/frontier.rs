@@ -27,16 +27,18 @@ pub fn points(
 ) -> Result<(Vec<Point>, Ending), Failure> {
     let limits = Limits::new(variables, time)?;
     let mut least = bound::find(problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
-    if let Some(bound::Claim::Volume(volume)) = bound::flow_bound(problem, &limits.next())
-        .map_err(|error| of_flow(&error, problem))?
-        .finding
-        .map(|finding| finding.claim)
+    let flow = match bound::flow_bound(problem, &limits.next()) {
+        // Cuts and partitions bound their volume.
+        Err(FlowError::WrongKind(_)) => None,
+        flow => flow.map_err(|error| of_flow(&error, problem))?.finding,
+    };
+    if let Some(bound::Claim::Volume(volume)) = flow.map(|finding| finding.claim)
         && least.volume.as_ref().is_none_or(|known| known.at_least < volume.at_least)
     {
         least.volume = Some(volume);
     }
     let least_width = least.least_width(problem.parts());
-    let mut points: Vec<Point> = Vec::new();
+    let (mut points, mut narrowest) = (Vec::<Point>::new(), u32::MAX);
     for steps in (least.least_steps()..).take(MOST_POINTS as usize).skip_while(|&steps| steps == 0) {
         ticker.say(format!("{steps} steps"));
         let bound = match bound::stepped_bound(problem, steps, &limits.next()) {
@@ -49,8 +51,12 @@ pub fn points(
             bound => bound.map_err(|error| of_flow(&error, problem))?,
         };
         let control = limits.control().with_listener(ticker.listener());
-        let done = bound.least_width(problem.parts()) <= least_width;
-        points.push(Point { bound, planned: planned(problem, steps, &control)? });
+        let volume = least.volume.as_ref().map_or(0.into(), |least| least.at_least).max(bound.proven.at_least);
+        let point = Point { bound, volume, planned: planned(problem, steps, &control)? };
+        // Every step is at least 1 wide.
+        narrowest = narrowest.min(point.least_width(problem.parts()));
+        let done = narrowest <= least_width.max(steps);
+        points.push(point);
         if control.stop() == Some(StopReason::Interrupted) {
             return Ok((points, Ending::Stopped));
         }

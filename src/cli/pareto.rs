@@ -143,10 +143,12 @@ impl ParetoCommand {
         if let Some(failure) = refuted {
             return Err(failure);
         }
-        let points: Vec<Point> = front.into_points().into_iter().map(|(_, _, point)| point).collect();
+        let mut points: Vec<Point> = front.into_points().into_iter().map(|(_, _, point)| point).collect();
+        points.iter_mut().for_each(|point| point.prove_jointly(&control));
         let problem = Problem::new(topology, Collective::new(kind))?;
         let mut bounds = bound::find(&problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
         points.iter().for_each(|point| sharpen(&mut bounds, point.volume_bound()));
+        bounds.joint.extend(points.iter().flat_map(Point::joint_bounds).cloned());
         let curve = Curve { problem: &problem, bounds: &bounds, points: &points, prices: &self.prices(), stopped };
         let text = match self.format {
             ParetoFormat::Text => curve.to_text(),

@@ -180,7 +180,10 @@ fn steps_and_volume_are_bounded_jointly() {
                 "{extents:?}, {steps} steps: {bound:?}"
             );
             let proven = &bound.proven;
-            assert_eq!((proven.steps, stepped_value(&problem, steps, &proven.weights)), (steps, Ok(proven.at_least)));
+            assert_eq!(
+                (proven.steps, stepped_value(&problem, steps, proven.rank, &proven.weights)),
+                (steps, Ok(proven.at_least))
+            );
             assert!(near(bound.widths.iter().sum()));
         }
         let few = bound::stepped_bound(&problem, frontier[0].0 - 1, &LIMIT);
@@ -194,6 +197,30 @@ fn steps_and_volume_are_bounded_jointly() {
     }
 }
 
+/// What must reach one rank, or leave it, by hand: on a ring of `k`, in as many steps as half of it, a chunk moves in
+/// every step, so the links of rank 0 and of the rank opposite, and those between them, carry each half of what they must.
+#[test]
+fn steps_and_volume_of_copies_and_sums_are_bounded_jointly() {
+    let root = || RankId(0);
+    for kind in [Kind::Broadcast(root()), Kind::Reduce(root()), Kind::AllReduce] {
+        for (extent, steps, volume) in [(4, 2, Rational::from(1)), (6, 3, Rational::new(3, 2)), (5, 2, 2.into())] {
+            let problem = problem(torus(&[extent], &[], &[]), kind.clone());
+            let bound = bound::stepped_bound(&problem, steps, &LIMIT).unwrap();
+            assert_eq!(bound.proven.at_least, volume, "{} on a ring of {extent}", kind.name());
+            check_joint(&problem, &bound.proven).unwrap();
+            let few = bound::stepped_bound(&problem, steps - 1, &LIMIT);
+            assert_eq!(few.unwrap_err(), FlowError::Solver(LpError::Infeasible));
+        }
+    }
+    // Shards: rank 0 receives the farthest in the last step and the others before.
+    for kind in [Kind::AllGather, Kind::ReduceScatter, Kind::AllReduceGathered] {
+        let problem = problem(torus(&[5], &[], &[]), kind);
+        assert_eq!(bound::stepped_bound(&problem, 2, &LIMIT).unwrap().proven.at_least, 2.into());
+    }
+    let barrier = bound::stepped_bound(&problem(torus(&[4], &[], &[]), Kind::Barrier), 2, &LIMIT);
+    assert_eq!(barrier.unwrap_err(), FlowError::NoVolume);
+}
+
 /// The proof of a schedule that has the least volume in its steps, or the fewest steps at its volume.
 #[test]
 fn schedules_are_proven_to_be_the_best_of_their_steps() {
@@ -203,11 +230,11 @@ fn schedules_are_proven_to_be_the_best_of_their_steps() {
     assert_eq!((bounds.least_steps(), bounds.least_width(1)), (5, 15));
     for (steps, width, expected) in [
         (5, 19, &[5][..]),
-        (5, 20, &[]),
+        (5, 20, &[5]),
         (6, 16, &[5, 6]),
-        (6, 18, &[5]),
-        (6, 19, &[]),
         // The flow in 6 steps proves no more than 15.2.
+        (6, 18, &[5, 6]),
+        (6, 19, &[6]),
         (7, 15, &[6]),
         (8, 15, &[]),
     ] {
@@ -227,12 +254,12 @@ fn weights_that_do_not_change_prove_what_a_metric_proves() {
     let metric = value(&problem, &Evidence::Metric { weights: weights.clone() }).unwrap();
     let stepped = |steps| {
         let window = |&(from, to, weight): &_| Window { from, to, first: 1, last: steps, weight };
-        stepped_value(&problem, steps, &weights.iter().map(window).collect::<Vec<_>>())
+        stepped_value(&problem, steps, None, &weights.iter().map(window).collect::<Vec<_>>())
     };
     assert_eq!(stepped(16), Ok(metric));
     assert!(stepped(4).unwrap() >= metric);
     assert!(matches!(stepped(3), Err(CertificateError::OutOfReach { steps: 3, .. })));
-    assert_eq!(stepped_value(&problem, 16, &[]), Err(CertificateError::NoWeight));
+    assert_eq!(stepped_value(&problem, 16, None, &[]), Err(CertificateError::NoWeight));
 }
 
 #[test]

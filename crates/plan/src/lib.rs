@@ -77,7 +77,7 @@ pub use overlapping_trees::OverlappingTrees;
 pub use packed_trees::PackedTrees;
 pub use parts::{shares_vectors, useful_parts};
 pub use phased::Phase;
-pub use planned::Plan;
+pub use planned::{Plan, prove_jointly};
 pub use planner::{Account, AutoUse, Outcome, Planner, Refutation};
 pub use registry::planners;
 pub use ring_of_ranks::RingOfRanks;

@@ -3,6 +3,7 @@
 use super::{Account, Control, Progress, StopReason};
 use crate::bound::{self, FlowLimit};
 use collsynth_core::certificate::Bounds;
+use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Schedule, Solution};
 
@@ -28,11 +29,18 @@ impl Plan {
     /// most [`FlowLimit::UNASKED`] variables: seconds, or until `control` stops it.
     pub fn prove_jointly(&mut self, control: &Control) {
         let (steps, width) = (self.schedule.step_count(), self.schedule.total_width());
-        let (Ok(steps), Ok(width)) = (u32::try_from(steps), u32::try_from(width)) else { return };
         control.report(Progress { planner: self.planner, attempt: "joint bounds", round: 0, remaining: 0 });
-        let limit = FlowLimit { variables: FlowLimit::UNASKED, solver: control.limit() };
-        self.bounds.joint = bound::joint_bounds(&self.problem, &self.bounds, steps, width, &limit);
+        prove_jointly(&self.problem, &mut self.bounds, steps, width, control);
     }
+}
+
+/// Looks for the joint bounds of a schedule of this many steps and this total width: see [`Plan::prove_jointly`].
+pub fn prove_jointly(problem: &Problem, bounds: &mut Bounds, steps: usize, width: u64, control: &Control) {
+    let (Ok(steps), Ok(width)) = (u32::try_from(steps), u32::try_from(width)) else { return };
+    // Where ranks are named, four programs of a quarter of the size.
+    let share = if problem.collective().kind.pattern() == Pattern::OneToOne { 1 } else { 4 };
+    let limit = FlowLimit { variables: FlowLimit::UNASKED / share, solver: control.limit() };
+    bounds.joint = bound::joint_bounds(problem, bounds, steps, width, &limit);
 }
 
 /// For the verifier; drops the name of the planner.

@@ -69,11 +69,13 @@ fn evidence(dice: &mut Dice, sort: &str, machine: &Machine, task: &Task) -> Valu
         };
         return json!({"at_least": 0, "from": plans::rank(dice, machine, from), "to": to});
     }
+    let paths = ["all_to_all", "all_to_allv", "scatter", "gather"].contains(&&task.kind[..]);
     if sort == "joint" {
         let steps = dice.between(1, 6);
-        return json!({"steps": steps, "at_least": 0, "weights": weights_over_time(dice, machine, steps)});
+        let mut claim = json!({"steps": steps, "at_least": 0, "weights": weights_over_time(dice, machine, steps)});
+        name_a_rank(dice, machine, paths, &mut claim);
+        return claim;
     }
-    let paths = ["all_to_all", "all_to_allv", "scatter", "gather"].contains(&&task.kind[..]);
     let kinds: &[&str] = match &task.kind[..] {
         _ if dice.chance(10) => &["metric", "cut", "partition", "metric_over_time"],
         "all_reduce" => &["cut", "partition", "metric_over_time"],
@@ -101,11 +103,16 @@ fn evidence(dice: &mut Dice, sort: &str, machine: &Machine, task: &Task) -> Valu
             let width = *dice.pick(&[0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 16]);
             let weights = weights_over_time(dice, machine, width);
             let mut claim = json!({"at_least": 0, "kind": "metric_over_time", "width": width, "weights": weights});
-            if !paths || dice.chance(5) {
-                claim["rank"] = json!(dice.pick(&machine.live_ranks()));
-            }
+            name_a_rank(dice, machine, paths, &mut claim);
             claim
         }
+    }
+}
+
+/// Names the rank whose chunks count, mostly where one is needed.
+fn name_a_rank(dice: &mut Dice, machine: &Machine, paths: bool, claim: &mut Value) {
+    if paths == dice.chance(5) {
+        claim["rank"] = json!(dice.pick(&machine.live_ranks()));
     }
 }
 

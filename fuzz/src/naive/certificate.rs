@@ -45,7 +45,8 @@ pub fn proven(file: &File, sort: &str, claim: &Value, faults: &mut Faults) -> Op
         _ => return faults.note(if all.contains_key("kind") { "F003" } else { "F002" }),
     };
     let timed = required.contains(&"width");
-    let keys = faults.object(claim, required, if timed { &["rank"] } else { &[] })?;
+    let ranked = timed || sort == "joint";
+    let keys = faults.object(claim, required, if ranked { &["rank"] } else { &[] })?;
     let mut evidence = Evidence { file, keys, faults };
     let at_least = match sort {
         "steps" => evidence.integer("at_least").map(|top| Fraction { top: top.into(), bottom: 1 }),
@@ -284,54 +285,61 @@ impl Evidence<'_> {
         proof(self.file.task.groups.iter().map(met).sum(), capacity)
     }
 
-    fn metric_over_time(&mut self) -> Proof {
-        let width = self.integer("width");
-        let rank = match self.keys.get("rank") {
-            Some(value) => Some(self.rank(value)?),
-            None => None,
-        };
-        let width = width?;
-        let Some(stretches) = self.weights_over_time(width)? else { return Some(None) };
+    /// The one rank whose chunks count, if the claim names any; `None` outside: it cannot be read.
+    fn named_rank(&mut self) -> Option<Option<usize>> {
+        match self.keys.get("rank") {
+            Some(value) => Some(Some(self.rank(value)?)),
+            None => Some(None),
+        }
+    }
+
+    /// The length that all chunks cover which count if the claim names this rank; `None` within: some path does not end.
+    /// `None` outside: the evidence does not fit.
+    fn covered(&self, rank: Option<usize>, stretches: &[Stretch]) -> Option<Option<u128>> {
         let (machine, task) = (&self.file.machine, &self.file.task);
         let with = |rank: usize, other: usize| other != rank && task.joined(rank, other);
         let others = |rank: usize| machine.live_ranks().into_iter().filter(move |&other| with(rank, other));
         let root = |rank: usize| task.roots().into_iter().filter(move |&root| with(rank, root));
-        // Who must reach whom, and how often; in an all-reduce the furthest alone counts.
-        let (pairs, times): (Vec<(usize, usize)>, u64) = match (&task.kind[..], rank) {
-            ("barrier", _) => return Some(None),
-            ("all_to_all" | "all_to_allv" | "scatter" | "gather", None) => {
-                let ends = |chunk: &super::task::Chunk| Some((*chunk.before.first()?, *chunk.after.first()?));
-                (task.chunks.iter().filter_map(ends).collect(), 1)
-            }
-            ("all_to_all" | "all_to_allv" | "scatter" | "gather", Some(_)) | (_, None) => return Some(None),
-            (_, Some(rank)) if !self.live(rank) => return Some(None),
-            ("broadcast", Some(rank)) => (root(rank).map(|root| (root, rank)).collect(), task.parts),
-            ("reduce", Some(rank)) => (root(rank).map(|root| (rank, root)).collect(), task.parts),
-            ("reduce_scatter", Some(rank)) => (others(rank).map(|other| (rank, other)).collect(), task.parts),
-            (_, Some(rank)) => (others(rank).map(|other| (other, rank)).collect(), task.parts),
+        // Who must reach whom; in an all-reduce the furthest alone counts.
+        let pairs: Vec<(usize, usize)> = match (&task.kind[..], rank) {
+            ("barrier", _) => return None,
+            ("all_to_all" | "all_to_allv" | "scatter" | "gather", None) => return Some(self.owed(stretches)),
+            ("all_to_all" | "all_to_allv" | "scatter" | "gather", Some(_)) | (_, None) => return None,
+            (_, Some(rank)) if !self.live(rank) => return None,
+            ("broadcast", Some(rank)) => root(rank).map(|root| (root, rank)).collect(),
+            ("reduce", Some(rank)) => root(rank).map(|root| (rank, root)).collect(),
+            ("reduce_scatter", Some(rank)) => others(rank).map(|other| (rank, other)).collect(),
+            (_, Some(rank)) => others(rank).map(|other| (other, rank)).collect(),
         };
-        let lengths = pairs.iter().map(|&(from, to)| shortest(&self.machine(), &stretches, from)[to]);
-        let owed: Option<u128> = match &task.kind[..] {
+        let lengths = pairs.iter().map(|&(from, to)| shortest(&self.machine(), stretches, from)[to]);
+        let length: Option<u128> = match &task.kind[..] {
             "all_reduce" => lengths.collect::<Option<Vec<_>>>().map(|all| all.into_iter().max().unwrap_or(0)),
             _ => lengths.sum(),
         };
+        Some(length.map(|length| length * u128::from(task.parts)))
+    }
+
+    fn metric_over_time(&mut self) -> Proof {
+        let width = self.integer("width");
+        let rank = self.named_rank()?;
+        let width = width?;
+        let Some(stretches) = self.weights_over_time(width)? else { return Some(None) };
+        let Some(covered) = self.covered(rank, &stretches) else { return Some(None) };
         let offered: u128 = stretches.iter().map(|s| self.offered(s) * u128::from(s.units)).sum();
-        match owed {
-            Some(owed) if owed * u128::from(times) <= offered => proof(0, 1),
-            _ => proof(u128::from(width) + 1, task.parts.into()),
+        match covered {
+            Some(covered) if covered <= offered => proof(0, 1),
+            _ => proof(u128::from(width) + 1, self.file.task.parts.into()),
         }
     }
 
     fn joint(&mut self) -> Proof {
         let steps = self.integer("steps");
+        let rank = self.named_rank()?;
         let Some(stretches) = self.weights_over_time(steps?)? else { return Some(None) };
-        let task = &self.file.task;
-        if !["all_to_all", "all_to_allv", "scatter", "gather"].contains(&&task.kind[..]) {
-            return Some(None);
-        }
+        let Some(covered) = self.covered(rank, &stretches) else { return Some(None) };
         let offered = stretches.iter().map(|stretch| self.offered(stretch)).max().unwrap_or(0);
-        match self.owed(&stretches) {
-            Some(owed) => proof(owed, offered * u128::from(task.parts)),
+        match covered {
+            Some(covered) => proof(covered, offered * u128::from(self.file.task.parts)),
             None => Some(None),
         }
     }

@@ -13,7 +13,7 @@
 //! HPDC 2024, section 4. The dual is a length of each arc in each step.
 
 use crate::model::{Model, Precision};
-use crate::orbits::Orbits;
+use crate::orbits::{Classes, Orbits};
 use crate::{Limit, LpError, Network, Symmetry};
 
 /// A flow in steps of least total width.
@@ -48,7 +48,11 @@ impl SteppedFlow {
 /// [`LpError::Input`] if a symmetry is invalid.
 pub fn least_widths_size(network: &Network, symmetries: &[Symmetry], steps: usize) -> Result<usize, LpError> {
     let orbits = Orbits::new(network, symmetries)?;
-    Ok((orbits.flows.count() + orbits.pairs.count()).saturating_mul(steps))
+    let sends: Vec<bool> = (0..network.nodes()).map(|source| network.supply(source) > 0.0).collect();
+    let sent =
+        |things: &Classes, each: usize| things.representatives().iter().filter(|&&thing| sends[thing / each]).count();
+    let (flows, waits) = (sent(&orbits.flows, network.arcs().len()), sent(&orbits.pairs, network.nodes()));
+    Ok((flows + waits).saturating_mul(steps))
 }
 
 /// Routes the demand in a number of steps of least total width. A step of width `w` carries `w * capacity` over each

@@ -28,7 +28,10 @@ impl Curve<'_> {
                 let _ = writeln!(
                     out,
                     "{},{},{},{},{gap},{proven},{held},{time},{command}",
-                    point.steps, point.volume, point.parts, point.planner
+                    point.steps,
+                    point.volume,
+                    point.problem.parts(),
+                    point.planner
                 );
             }
         }

@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 
 use crate::report::observed;
 use crate::report::summary::refuted_to_json;
-use collsynth_core::certificate::{Bounds, Rational, VolumeBound};
+use collsynth_core::certificate::{Bounds, JointBound, Rational, VolumeBound};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Solution;
 use collsynth_plan::cost::Price;
-use collsynth_plan::{Account, StopReason};
-use collsynth_verify::report::figures::{bytes, decimal, exact_and_decimal, fine_percent, seconds, times};
+use collsynth_plan::{Account, Control, StopReason, prove_jointly};
+use collsynth_verify::report::figures::{bytes, decimal, exact, exact_and_decimal, fine_percent, seconds, times};
 use collsynth_verify::report::machine::describe;
 use collsynth_verify::report::overview::headline;
-use collsynth_verify::report::quality::{Quality, volume};
+use collsynth_verify::report::quality::{Quality, least_in_steps, volume};
 use collsynth_verify::report::table::Table;
 use collsynth_verify::verify::Observed;
 
@@ -30,7 +30,7 @@ pub struct Point {
     pub depth: u32,
     /// How close both are to their bounds.
     pub quality: Quality,
-    parts: u32,
+    problem: Problem,
     total_width: u64,
     bounds: Bounds,
     observed: Option<Observed>,
@@ -45,7 +45,7 @@ pub struct Point {
 pub struct Curve<'a> {
     /// The collective and the machine; its parts are 1.
     pub problem: &'a Problem,
-    /// Bounds that hold for all points, whatever their parts.
+    /// Bounds that hold for all points, whatever their parts; joint ones for their numbers of steps.
     pub bounds: &'a Bounds,
     /// By ascending steps.
     pub points: &'a [Point],
@@ -71,7 +71,7 @@ impl Point {
             volume: volume(problem, schedule),
             depth: observed.and_then(|observed| observed.sums.as_ref()).map_or(0, |sums| sums.depth),
             quality: Quality::new(problem, schedule, bounds),
-            parts: problem.parts(),
+            problem: problem.clone(),
             total_width: schedule.total_width(),
             bounds: bounds.clone(),
             observed: observed.cloned(),
@@ -84,6 +84,17 @@ impl Point {
     /// Its bound on the volume, if there is one.
     pub fn volume_bound(&self) -> Option<&VolumeBound> {
         self.bounds.volume.as_ref()
+    }
+
+    /// Looks for joint bounds, as [`prove_jointly`](collsynth_plan::prove_jointly) does.
+    pub fn prove_jointly(&mut self, control: &Control) {
+        prove_jointly(&self.problem, &mut self.bounds, self.steps, self.total_width, control);
+        self.quality = Quality::of(&self.problem, self.steps, self.total_width, &self.bounds);
+    }
+
+    /// Its joint bounds, which hold whatever its parts.
+    pub fn joint_bounds(&self) -> &[JointBound] {
+        &self.bounds.joint
     }
 
     fn seconds(&self, price: &Price) -> f64 {
@@ -102,7 +113,7 @@ impl Curve<'_> {
             text.push_str(&format!("  bound: {}\n", bounds.join(", ")));
         }
         let sizes: Vec<String> = self.prices.iter().map(|price| bytes(price.message_bytes)).collect();
-        let mut headings = vec!["steps", "volume", "gap", "parts", "planner", "held"];
+        let mut headings = vec!["steps", "volume", "least", "gap", "parts", "planner", "held"];
         headings.extend(sizes.iter().map(String::as_str));
         headings.push("options");
         let mut table = Table::new(&headings).indented(2);
@@ -112,9 +123,11 @@ impl Curve<'_> {
                 gap => gap.map_or("-".to_owned(), fine_percent),
             };
             let held = point.observed.as_ref().map_or(String::new(), |observed| observed.held.chunks.to_string());
-            let mut cells = vec![point.steps.to_string(), exact_and_decimal(point.volume), gap];
+            let mut cells = vec![point.steps.to_string(), exact_and_decimal(point.volume)];
             let planner = format!("{}{}", point.planner, if point.account.is_proven() { ", proven" } else { "" });
-            cells.extend([point.parts.to_string(), planner, held]);
+            cells.push(self.least_in_steps(point).map_or("-".to_owned(), |least| format!("{:.3}", decimal(least))));
+            cells.push(gap);
+            cells.extend([point.problem.parts().to_string(), planner, held]);
             for price in self.prices {
                 let star = if self.fastest(price) == Some(index) { " *" } else { "" };
                 cells.push(format!("{}{star}", seconds(point.seconds(price))));
@@ -131,10 +144,16 @@ impl Curve<'_> {
         text
     }
 
-    /// How far the volume of a point lies above the bound, as a share of the bound.
+    /// The greatest volume proven for schedules of as many steps as a point has.
+    fn least_in_steps(&self, point: &Point) -> Option<Rational> {
+        let bound = self.bounds.volume.as_ref().map(|bound| bound.at_least);
+        bound.max(least_in_steps(self.bounds, point.steps))
+    }
+
+    /// How far the volume of a point lies above what is proven for its steps, as a share of that.
     pub fn gap(&self, point: &Point) -> Option<f64> {
-        let bound = self.bounds.volume.as_ref()?.at_least;
-        (bound > Rational::from(0)).then(|| times(point.volume, bound) - 1.0)
+        let bound = self.least_in_steps(point).filter(|&bound| bound > Rational::from(0))?;
+        Some(times(point.volume, bound) - 1.0)
     }
 
     /// The same as a JSON object.
@@ -156,9 +175,11 @@ impl Curve<'_> {
 
     fn point_to_json(&self, point: &Point) -> Value {
         let mut json = json!({
-            "parts": point.parts,
+            "parts": point.problem.parts(),
             "steps": point.quality.steps_to_json(point.steps, &point.bounds),
             "volume": point.quality.volume_to_json(point.volume, &point.bounds),
+            "least_volume_in_steps": self.least_in_steps(point).map(exact),
+            "gap_in_steps": self.gap(point),
             "total_width": point.total_width,
             "planner": point.planner,
             "proven": point.account.is_proven(),

@@ -90,7 +90,7 @@ impl Curve<'_> {
             if points.len() <= MOST_NAMED {
                 let name = |point: &&Point| {
                     let (steps, volume) = place(point);
-                    let text = match point.parts {
+                    let text = match point.problem.parts() {
                         1 => point.planner.to_owned(),
                         parts => format!("{}, {parts} parts", point.planner),
                     };

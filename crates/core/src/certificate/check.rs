@@ -72,7 +72,7 @@ pub fn check_volume(problem: &Problem, bound: &VolumeBound) -> Result<(), Certif
 ///
 /// A [`CertificateError`] that says what the claim lacks.
 pub fn check_joint(problem: &Problem, bound: &JointBound) -> Result<(), CertificateError> {
-    covers(stepped_value(problem, bound.steps, &bound.weights)?, bound.at_least)
+    covers(stepped_value(problem, bound.steps, bound.rank, &bound.weights)?, bound.at_least)
 }
 
 fn covers(proven: Rational, claimed: Rational) -> Result<(), CertificateError> {

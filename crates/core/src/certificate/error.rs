@@ -24,8 +24,6 @@ pub enum CertificateError {
     OutOfReach { steps: u32, from: String, to: String },
     #[error("{evidence} proves nothing for {kind}: use {instead}")]
     WrongEvidence { evidence: &'static str, kind: &'static str, instead: &'static str },
-    #[error("no evidence proves a joint bound on steps and volume for {kind}: claim one on either")]
-    NoJointEvidence { kind: &'static str },
     #[error("a weight is given to a link from rank {from} to rank {to}, but there is no such link")]
     UnknownLink { from: String, to: String },
     #[error("two weights are given to the link from rank {from} to rank {to}: give one")]
@@ -34,8 +32,8 @@ pub enum CertificateError {
         "a weight is given to the links from rank {from} to rank {to} at the times {first} to {last}: they are 1 to {units}"
     )]
     WrongWindow { first: u32, last: u32, units: u32, from: String, to: String },
-    #[error("for {kind}, a metric over time {}", if *.wanted { "names one rank" } else { "names no rank" })]
-    OneRank { kind: &'static str, wanted: bool },
+    #[error("for {kind}, {evidence} {}", if *.wanted { "names one rank" } else { "names no rank" })]
+    OneRank { evidence: &'static str, kind: &'static str, wanted: bool },
     #[error("the weights are too large: the sum of all, times their units, must stay below 2^63")]
     TooMuchWeight,
     #[error(

@@ -103,6 +103,8 @@ pub struct JointBound {
     pub steps: u32,
     /// The volume claimed, in messages.
     pub at_least: Rational,
+    /// The one rank whose chunks count, for the kinds that need it; as in [`Evidence::MetricOverTime`].
+    pub rank: Option<RankId>,
     /// Its evidence: weights of links in the steps `first..=last` of each window, from 1; they add up. See
     /// [`stepped_value`].
     pub weights: Vec<Window>,

@@ -69,7 +69,7 @@ pub(super) fn value(
     weights: &[Window],
 ) -> Result<Rational, CertificateError> {
     let topology = problem.topology();
-    let journeys = Journeys::new(problem, rank)?;
+    let journeys = Journeys::new(problem, rank, "a metric over time")?;
     let lengths = Lengths::new(topology, width, weights)?;
     let is_too_small = match journeys.covered(problem, &lengths, |ends| ends) {
         Ok(covered) => covered > lengths.room,
@@ -95,18 +95,22 @@ pub(super) struct Journeys {
 }
 
 impl Journeys {
-    pub(super) fn new(problem: &Problem, rank: Option<RankId>) -> Result<Self, CertificateError> {
+    pub(super) fn new(
+        problem: &Problem,
+        rank: Option<RankId>,
+        evidence: &'static str,
+    ) -> Result<Self, CertificateError> {
         let topology = problem.topology();
         let kind = &problem.collective().kind;
         let one = |wanted: bool| match rank {
             Some(rank) if wanted && !topology.is_alive(rank) => {
                 Err(CertificateError::DeadRank { rank: topology.rank_label(rank), set: "the evidence" })
             }
-            _ if wanted != rank.is_some() => Err(CertificateError::OneRank { kind: kind.name(), wanted }),
+            _ if wanted != rank.is_some() => Err(CertificateError::OneRank { evidence, kind: kind.name(), wanted }),
             _ => Ok(rank.into_iter().collect()),
         };
         if !kind.has_volume() {
-            return Err(CertificateError::wrong_evidence("a metric over time", kind));
+            return Err(CertificateError::wrong_evidence(evidence, kind));
         }
         let pattern = kind.pattern();
         let named = one(pattern != Pattern::OneToOne)?;

@@ -10,29 +10,34 @@
 //!
 //! with `W` the sum of the widths. So the distances over that maximum bound the volume of every schedule of that many
 //! steps or fewer: a *joint* bound on steps and volume, which separate bounds cannot express.
+//!
+//! Which chunks count is as for a metric over time, see `over_time`: all of those that go from one rank to one rank; of
+//! those that are copied or added up, the ones that must reach (or leave) one rank, which the evidence names; of an
+//! all-reduce, those with the contribution of the rank farthest from it.
 
 use super::over_time::{Journeys, Lengths};
 use super::{CertificateError, Rational, Window};
-use crate::collective::Pattern;
 use crate::problem::Problem;
+use crate::topology::RankId;
 
-/// The volume, in messages, that no schedule of `steps` steps or fewer can beat, exactly. Windows count steps. For
-/// all_to_all, all_to_allv, scatter and gather.
+/// The volume, in messages, that no schedule of `steps` steps or fewer can beat, exactly. Windows count steps. Names a
+/// `rank` for the kinds in which chunks are copied or added up.
 ///
 /// Steps without a change of weights are skipped once distances settle: O(N * links) time per change, times N for
 /// all_to_all and all_to_allv.
 ///
 /// # Errors
 ///
-/// A [`CertificateError`] for other kinds of collectives, if weights name links or steps that do not exist, if no link
-/// has a weight, or if some rank cannot be reached in `steps` steps.
-pub fn stepped_value(problem: &Problem, steps: u32, weights: &[Window]) -> Result<Rational, CertificateError> {
+/// A [`CertificateError`] for a barrier, if a rank is missing or one too many, if weights name links or steps that do
+/// not exist, if no link has a weight, or if some rank cannot be reached in `steps` steps.
+pub fn stepped_value(
+    problem: &Problem,
+    steps: u32,
+    rank: Option<RankId>,
+    weights: &[Window],
+) -> Result<Rational, CertificateError> {
     let topology = problem.topology();
-    let kind = &problem.collective().kind;
-    if kind.pattern() != Pattern::OneToOne {
-        return Err(CertificateError::NoJointEvidence { kind: kind.name() });
-    }
-    let journeys = Journeys::new(problem, None)?;
+    let journeys = Journeys::new(problem, rank, "a joint bound")?;
     let lengths = Lengths::new(topology, steps, weights)?;
     let scale = lengths.greatest_room(topology);
     if scale == 0 {

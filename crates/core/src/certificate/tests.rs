@@ -325,8 +325,9 @@ fn few_steps_cost_volume() {
     let of = |kind: &Kind, steps, windows: &[[u32; 5]]| {
         let Evidence::MetricOverTime { weights, .. } = over_time(steps, None, windows) else { unreachable!() };
         let problem = problem(fork.clone(), kind.clone());
-        let proven = stepped_value(&problem, steps, &weights);
-        let claim = |at_least| check_joint(&problem, &JointBound { steps, at_least, weights: weights.clone() });
+        let proven = stepped_value(&problem, steps, None, &weights);
+        let claim =
+            |at_least| check_joint(&problem, &JointBound { steps, at_least, rank: None, weights: weights.clone() });
         if let Ok(value) = proven {
             assert_eq!(claim(value), Ok(()));
             assert!(matches!(claim(value + 1), Err(CertificateError::TooMuchVolume { .. })));
@@ -345,7 +346,36 @@ fn few_steps_cost_volume() {
     assert_eq!(of(&Kind::Scatter(RankId(0)), 2, &fork), Ok(ratio(6, 2)));
     assert_eq!(of(&Kind::Gather(RankId(0)), 2, &[[2, 0, 1, 2, 1], [3, 0, 1, 2, 1]]), Ok(ratio(3, 2)));
     let refused = of(&Kind::AllReduce, 2, &fork).unwrap_err().to_string();
-    assert_eq!(refused, "no evidence proves a joint bound on steps and volume for all_reduce: claim one on either");
+    assert_eq!(refused, "for all_reduce, a joint bound names one rank");
+    assert!(
+        of(&Kind::Barrier, 2, &fork).unwrap_err().to_string().starts_with("a joint bound proves nothing for barrier")
+    );
+}
+
+/// On a ring of four, what ranks 0 and 2 need of each other leaves in the first of two steps and arrives in the second.
+#[test]
+fn chunks_that_are_copied_or_added_up_count_at_one_rank() {
+    let ring = |kind| Problem::new(torus(&[4], &[]), Collective { kind, parts: 6 }).unwrap();
+    let windows = |windows: &[[u32; 5]]| {
+        let Evidence::MetricOverTime { weights, .. } = over_time(3, None, windows) else { unreachable!() };
+        weights
+    };
+    let to_two = windows(&[[0, 1, 1, 1, 1], [0, 3, 1, 1, 1], [1, 2, 2, 2, 1], [3, 2, 2, 2, 1]]);
+    let of = |kind, steps, rank: u32| stepped_value(&ring(kind), steps, Some(RankId(rank)), &to_two);
+    assert_eq!(of(Kind::AllReduce, 2, 2), Ok(ratio(1, 1)));
+    assert_eq!(of(Kind::Broadcast(RankId(0)), 2, 2), Ok(ratio(1, 1)));
+    assert_eq!(of(Kind::Reduce(RankId(2)), 2, 0), Ok(ratio(1, 1)));
+    // The shard of rank 0 covers both links of its path; those of ranks 1 and 3 set out before what leads into rank 2 counts.
+    assert_eq!(of(Kind::AllGather, 2, 2), Ok(ratio(1, 1)));
+    assert_eq!(of(Kind::AllReduce, 3, 2), Ok(ratio(0, 1)));
+    // From rank 1, the neighbors of 0 and 2 are reached in one step.
+    assert_eq!(of(Kind::Broadcast(RankId(1)), 2, 2), Ok(ratio(0, 1)));
+    assert!(matches!(of(Kind::AllReduce, 1, 2), Err(CertificateError::WrongWindow { .. })));
+    assert!(matches!(of(Kind::AllReduce, 2, 9), Err(CertificateError::DeadRank { .. })));
+    let out_of_reach = stepped_value(&ring(Kind::AllReduce), 1, Some(RankId(2)), &to_two[..1]);
+    assert!(matches!(out_of_reach, Err(CertificateError::OutOfReach { steps: 1, .. })), "{out_of_reach:?}");
+    let unnamed = stepped_value(&ring(Kind::AllToAll), 2, Some(RankId(2)), &to_two).unwrap_err().to_string();
+    assert_eq!(unnamed, "for all_to_all, a joint bound names no rank");
 }
 
 /// Fractions near the largest that a file can state, and all small ones.
@@ -370,7 +400,7 @@ fn volumes_are_rounded_up_to_whole_widths() {
 
 #[test]
 fn joint_bounds_cover_their_number_of_steps_and_fewer() {
-    let joint = |steps, volume| JointBound { steps, at_least: ratio(volume, 2), weights: Vec::new() };
+    let joint = |steps, volume| JointBound { steps, at_least: ratio(volume, 2), rank: None, weights: Vec::new() };
     let bounds = Bounds { joint: vec![joint(4, 7), joint(6, 5)], ..Bounds::default() };
     let widths = |parts| [3, 4, 5, 6, 7].map(|steps| bounds.least_width_in(steps, parts));
     assert_eq!((widths(1), widths(4)), ([4, 4, 3, 3, 0], [14, 14, 10, 10, 0]));
@@ -389,5 +419,5 @@ fn steps_alone_bound_the_width_too() {
 fn wide_links_have_more_room_in_a_step() {
     let pair = problem(graph(2, &[(0, 1, 2), (1, 0, 2)]), Kind::AllToAll);
     let window = Window { from: RankId(0), to: RankId(1), first: 1, last: 1, weight: 1 };
-    assert_eq!(stepped_value(&pair, 1, &[window]), Ok(ratio(1, 2)));
+    assert_eq!(stepped_value(&pair, 1, None, &[window]), Ok(ratio(1, 2)));
 }

@@ -13,6 +13,7 @@ use collsynth_lp::{Arc, Limit, LpError, Network, Symmetry};
 use thiserror::Error;
 
 use super::rounding::{FINE, Rounding, joined_pairs, weights};
+use super::stars::Star;
 use super::{BoundFinding, Claim, words};
 use crate::symmetry::{Automorphism, symmetries};
 use collsynth_core::certificate::{self, Evidence, VolumeBound};
@@ -58,6 +59,9 @@ pub enum FlowError {
     /// Chunks of this kind do not each go from one rank to one rank.
     #[error("the flow LP is for all_to_all, all_to_allv, scatter and gather; this is {0}")]
     WrongKind(&'static str),
+    /// A barrier has no volume.
+    #[error("a barrier has no volume, so none is bounded in its steps")]
+    NoVolume,
     /// The program is too large.
     #[error("the flow LP has {variables} variables after {symmetries} symmetries; at most {most} are tried")]
     #[expect(missing_docs, reason = "the message names the fields")]
@@ -105,7 +109,7 @@ pub fn flow_bound(problem: &Problem, limit: &FlowLimit) -> Result<FlowBound, Flo
 
 /// A problem as a network of plain numbers: an arc for every pair of ranks that live links join, in that order.
 pub struct FlowNetwork {
-    /// Ranks, links and demand, in messages. A gather is reversed, which leaves one commodity: that of the root.
+    /// Ranks, links and demand, in messages. What one rank receives is reversed, which leaves one commodity: its own.
     pub network: Network,
     /// Generators of the maps of the network that keep the demand.
     pub generators: Vec<Symmetry>,
@@ -124,13 +128,39 @@ impl FlowNetwork {
     ///
     /// [`FlowError::WrongKind`] or [`FlowError::Disconnected`].
     pub fn new(problem: &Problem) -> Result<Self, FlowError> {
-        let topology = problem.topology();
         let kind = &problem.collective().kind;
         if kind.pattern() != Pattern::OneToOne {
             return Err(FlowError::WrongKind(kind.name()));
         }
-        problem.check_connected(&Distances::new(topology))?;
-        let reversed = kind.is_to_root();
+        problem.check_connected(&Distances::new(problem.topology()))?;
+        let keeps = |image: &dyn Fn(RankId) -> RankId| keeps_demand(problem, image);
+        Self::moving(problem, kind.is_to_root(), |origin, dest| problem.owed(origin, dest), keeps)
+    }
+
+    /// The network of what one rank must receive or send; what it receives is reversed.
+    pub(super) fn around(problem: &Problem, star: &Star) -> Result<Self, FlowError> {
+        let center = star.center;
+        let mut amount = vec![0; problem.topology().rank_count()];
+        star.amounts.iter().for_each(|&(far, chunks)| amount[far.index()] = chunks);
+        let owed = |origin: RankId, dest: RankId| {
+            let (near, far) = if star.inward { (dest, origin) } else { (origin, dest) };
+            if near == center { amount[far.index()] } else { 0 }
+        };
+        let keeps = |image: &dyn Fn(RankId) -> RankId| {
+            let same = |rank: u32| amount[image(RankId(rank)).index()] == amount[rank as usize];
+            image(center) == center && (0..amount.len() as u32).all(same)
+        };
+        Self::moving(problem, star.inward, owed, keeps)
+    }
+
+    /// The network of the chunks that go from one rank to another, under the symmetries that keep their numbers.
+    fn moving(
+        problem: &Problem,
+        reversed: bool,
+        owed: impl Fn(RankId, RankId) -> u32,
+        keeps: impl Fn(&dyn Fn(RankId) -> RankId) -> bool,
+    ) -> Result<Self, FlowError> {
+        let topology = problem.topology();
         let pairs = joined_pairs(problem);
         let arcs = pairs.iter().map(|&(from, to)| {
             let links = topology.links_between(from, to).map(|id| topology.link(id)).filter(|link| link.alive);
@@ -142,10 +172,10 @@ impl FlowNetwork {
         let demand = (0..ranks * ranks).map(|pair| {
             let (origin, dest) = (RankId((pair / ranks) as u32), RankId((pair % ranks) as u32));
             let (origin, dest) = if reversed { (dest, origin) } else { (origin, dest) };
-            f64::from(problem.owed(origin, dest)) / f64::from(problem.parts())
+            f64::from(owed(origin, dest)) / f64::from(problem.parts())
         });
         let network = Network::new(ranks, arcs.collect(), demand.collect())?;
-        let found = symmetries(topology, |image| keeps_demand(problem, image));
+        let found = symmetries(topology, keeps);
         let generators = found.generators.iter().map(|map| symmetry(map, &pairs)).collect();
         Ok(Self { network, generators, symmetries: found.count, reversed, pairs })
     }

@@ -25,6 +25,7 @@ mod partition;
 mod region;
 mod repeated;
 mod rounding;
+mod stars;
 mod stepped;
 mod strength;
 mod trees;

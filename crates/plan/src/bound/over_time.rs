@@ -32,9 +32,9 @@ use petgraph::visit::EdgeRef;
 use super::flow::{FlowLimit, FlowNetwork};
 use super::repeated::{TooFew, too_few_units};
 use super::rounding::{FINE, Rounding, joined_pairs, windows};
+use super::stars::{Star, capacity, stars};
 use super::{BoundFinding, Claim, words};
 use collsynth_core::certificate::{self, Bounds, Evidence, Rational, VolumeBound, Window};
-use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{Distances, RankId};
 
@@ -52,15 +52,15 @@ pub fn over_time(problem: &Problem, known: &Bounds, limit: &FlowLimit) -> Option
     problem.check_connected(&distances).ok()?;
     let mut best = Best { problem, least: known.least_width(problem.parts()), evidence: None };
     let mut work = Work { many: STAR_WORK, two: PAIR_WORK };
-    let mut stars = stars(problem, &distances);
-    stars.sort_by_key(|star| Reverse(star.estimate));
+    let mut stars = stars(problem, &distances, |chunks, capacity, hops| u64::from(chunks.div_ceil(capacity) + hops));
+    stars.sort_by_key(|star| Reverse(star.slowness));
     // With a demand the busiest ranks are the slowest; otherwise any rank may be.
     let any = problem.collective().kind.demand().is_none();
     for star in &stars {
         if limit.solver.check().is_err() {
             break;
         }
-        if (any || star.estimate > best.least)
+        if (any || star.slowness > u64::from(best.least))
             && let Some(evidence) = star.slowest(problem, best.least, &mut work)
         {
             best.add(evidence);
@@ -97,75 +97,6 @@ impl Best<'_> {
 struct Work {
     many: u64,
     two: u64,
-}
-
-/// The traffic from one rank to others, or to it from others.
-struct Star {
-    center: RankId,
-    inward: bool,
-    /// The other ranks, with their numbers of chunks.
-    amounts: Vec<(RankId, u32)>,
-    /// The rank that the evidence names.
-    named: Option<RankId>,
-    /// The width needed if only the links at both ends limit it.
-    estimate: u32,
-}
-
-/// The capacity of the live links into or out of a rank, at least 1.
-fn capacity(problem: &Problem, rank: RankId, into: bool) -> u32 {
-    let topology = problem.topology();
-    let live = |id| if topology.link(id).alive { topology.link(id).capacity } else { 0 };
-    let sum = if into { topology.links_into(rank).map(live).sum() } else { topology.links_from(rank).map(live).sum() };
-    u32::max(sum, 1)
-}
-
-/// The stars of a problem; none for kinds without evidence of this form.
-fn stars(problem: &Problem, distances: &Distances) -> Vec<Star> {
-    let topology = problem.topology();
-    let star = |center: RankId, inward: bool, only: Option<RankId>, named: Option<RankId>| {
-        let others = only.map_or_else(|| topology.live_ranks().collect(), |only| vec![only]);
-        let chunks = |far: RankId| {
-            let (origin, dest) = if inward { (far, center) } else { (center, far) };
-            problem.owed(origin, dest)
-        };
-        let amounts: Vec<(RankId, u32)> =
-            others.into_iter().map(|far| (far, chunks(far))).filter(|&(_, amount)| amount > 0).collect();
-        let all: u32 = amounts.iter().map(|&(_, amount)| amount).sum();
-        let far_end = only.map_or(u32::MAX, |only| capacity(problem, only, !inward));
-        let hops = |far: RankId| if inward { distances.get(far, center) } else { distances.get(center, far) };
-        let farthest = amounts.iter().map(|&(far, _)| u32::from(hops(far))).max().unwrap_or(0);
-        let estimate = all.div_ceil(capacity(problem, center, inward).min(far_end)) + farthest;
-        Star { center, inward, amounts, named, estimate }
-    };
-    let each = |make: &dyn Fn(RankId) -> Star| topology.live_ranks().map(make).collect::<Vec<_>>();
-    let kind = &problem.collective().kind;
-    match (kind.pattern(), kind.root()) {
-        _ if !kind.has_volume() => Vec::new(),
-        (Pattern::OneToOne, Some(root)) => vec![star(root, kind.is_to_root(), None, None)],
-        (_, Some(root)) => each(&|rank| star(root, kind.is_to_root(), Some(rank), Some(rank))),
-        (Pattern::OneToEvery, None) => each(&|rank| star(rank, true, None, Some(rank))),
-        (Pattern::EveryToOne, None) => each(&|rank| star(rank, false, None, Some(rank))),
-        (Pattern::EveryToEvery, None) => {
-            let leaving: Vec<u32> =
-                (0..topology.rank_count() as u32).map(|far| capacity(problem, RankId(far), false)).collect();
-            each(&|rank| {
-                let entering = capacity(problem, rank, true);
-                let estimate = |far: RankId| match problem.owed(far, rank) {
-                    0 => 0,
-                    owed => owed.div_ceil(entering.min(leaving[far.index()])) + u32::from(distances.get(far, rank)),
-                };
-                // Among equals, the first.
-                let slower = |a: (u32, RankId), b: (u32, RankId)| if b.0 > a.0 { b } else { a };
-                let slowest = topology.live_ranks().map(|far| (estimate(far), far)).reduce(slower);
-                star(rank, true, Some(slowest.map_or(rank, |(_, far)| far)), Some(rank))
-            })
-        }
-        (Pattern::OneToOne, None) if kind.demand().is_some() => {
-            let both = |inward: bool| each(&|rank| star(rank, inward, None, None));
-            both(false).into_iter().chain(both(true)).collect()
-        }
-        (Pattern::OneToOne, None) => Vec::new(),
-    }
 }
 
 impl Star {

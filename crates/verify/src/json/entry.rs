@@ -293,6 +293,10 @@ pub(super) struct JointBoundEntry {
     /// The number of steps.
     pub steps: u32,
     pub at_least: RationalEntry,
+    /// Where chunks are copied or added up: the rank to which (reduce_scatter, reduce: from which) they go.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "RankEntry"))]
+    pub rank: Option<RankEntry>,
     /// `[from, to, first, last, weight]`: in the steps `first` to `last`, from 1; weights add up.
     pub weights: Vec<WindowEntry>,
 }

@@ -338,9 +338,10 @@ fn bounds(topology: &Topology, entry: BoundsEntry) -> Result<Bounds, Fault> {
     let volume =
         entry.volume.map(|Object(entry)| volume_bound(&entry, one, several).map_err(|fault| fault.at("volume")));
     let joint = entry.joint.iter().enumerate().map(|(index, Object(entry))| {
-        let weights = windows(&entry.weights, one);
-        let weights = weights.map_err(|fault| fault.within(PathItem::Index(index)).at("joint"))?;
-        Ok(JointBound { steps: entry.steps, at_least: entry.at_least.0, weights })
+        let within = |fault: Fault| fault.within(PathItem::Index(index)).at("joint");
+        let rank = entry.rank.as_ref().map(one).transpose().map_err(|fault| within(fault.at("rank")))?;
+        let weights = windows(&entry.weights, one).map_err(within)?;
+        Ok(JointBound { steps: entry.steps, at_least: entry.at_least.0, rank, weights })
     });
     Ok(Bounds { steps: steps.transpose()?, volume: volume.transpose()?, joint: joint.collect::<Result<_, _>>()? })
 }

@@ -264,17 +264,25 @@ fn evidence() -> impl Strategy<Value = Evidence> {
 }
 
 prop_compose! {
+    fn joint_bound()(
+        steps in 0_u32..9,
+        (over, under) in (0_i128..1 << 70, 1_i128..1 << 70),
+        rank in proptest::option::of((0_u32..9).prop_map(RankId)),
+        weights in windows(),
+    ) -> JointBound {
+        JointBound { steps, at_least: Rational::new(over, under), rank, weights }
+    }
+}
+
+prop_compose! {
     fn any_bounds()(
         steps in proptest::option::of((0_u32..9, 0_u32..9, 0_u32..9)),
         volume in proptest::option::of((0_i128..1 << 70, 1_i128..1 << 70, evidence())),
-        joint in proptest::collection::vec((0_u32..9, 0_i128..1 << 70, 1_i128..1 << 70, windows()), 0..3),
+        joint in proptest::collection::vec(joint_bound(), 0..3),
     ) -> Bounds {
         let steps = steps.map(|(at_least, from, to)| StepsBound { at_least, from: RankId(from), to: RankId(to) });
         let volume = volume.map(|(over, under, evidence)| VolumeBound { at_least: Rational::new(over, under), evidence });
-        let joint = joint.into_iter().map(|(steps, over, under, weights)| {
-            JointBound { steps, at_least: Rational::new(over, under), weights }
-        });
-        Bounds { steps, volume, joint: joint.collect() }
+        Bounds { steps, volume, joint }
     }
 }
 

@@ -364,6 +364,9 @@ fn write_volume(out: &mut String, bound: &VolumeBound) -> fmt::Result {
 fn write_joint(out: &mut String, bound: &JointBound) -> fmt::Result {
     write!(out, "{{\"steps\": {}, \"at_least\": ", bound.steps)?;
     write_rational(out, bound.at_least)?;
+    if let Some(rank) = bound.rank {
+        write!(out, ", \"rank\": {rank}")?;
+    }
     write_windows(out, &bound.weights)?;
     out.write_char('}')
 }

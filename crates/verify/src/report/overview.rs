@@ -36,7 +36,10 @@ pub fn figures(problem: &Problem, schedule: &impl Timetable, bounds: Option<&Bou
         steps.push(quality.steps.of_steps(problem, statistics.steps, bound));
         let least = Rational::new(bounds.least_width(problem.parts()).into(), problem.parts().into());
         let bound_for = least_volume.as_ref().map(VolumeBound::scope);
-        volumes.push(quality.volume.of_volume(problem, volume(problem, schedule), least, bound_for));
+        let volume = volume(problem, schedule);
+        let words = quality.volume.of_volume(problem, volume, least, bound_for);
+        let in_steps = quality.of_volume_in_steps(statistics.steps, volume);
+        volumes.push(in_steps.map_or(words.clone(), |in_steps| format!("{words}; {in_steps}")));
     }
     let mut table = Table::new(&[]).indented(2);
     table.row(steps);

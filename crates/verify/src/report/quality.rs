@@ -30,6 +30,8 @@ pub struct Quality {
     pub steps: Standing,
     /// The volume.
     pub volume: Standing,
+    /// Where the volume is above its bound: the greatest that a joint bound proves for as many steps, if that is more.
+    pub in_steps: Option<Rational>,
 }
 
 impl Standing {
@@ -165,7 +167,12 @@ pub fn volume(problem: &Problem, schedule: &impl Timetable) -> Rational {
 impl Quality {
     /// Compares a schedule with bounds that hold.
     pub fn new(problem: &Problem, schedule: &impl Timetable, bounds: &Bounds) -> Self {
-        let (count, volume) = (schedule.step_count(), volume(problem, schedule));
+        Self::of(problem, schedule.step_count(), schedule.total_width(), bounds)
+    }
+
+    /// The same for a schedule of this many steps and this total width.
+    pub fn of(problem: &Problem, count: usize, width: u64, bounds: &Bounds) -> Self {
+        let volume = Rational::new(width.into(), problem.parts().into());
         let steps = match &bounds.steps {
             Some(bound) => {
                 standing(Rational::from(count as i128), (i128::from(bound.at_least).into(), Scope::AnyParts), None)
@@ -179,11 +186,19 @@ impl Quality {
             None if volume == Rational::from(0) => Standing::Optimal(Scope::AnyParts, 0.0),
             None => Standing::Unknown,
         };
-        let width = schedule.total_width();
+        let volumes = volumes.jointly(needed(problem, bounds, Some(count), width, false));
+        let known = bounds.volume.as_ref().map_or(0.into(), |bound| bound.at_least);
+        let in_steps = least_in_steps(bounds, count).filter(|&least| least > known);
         Self {
             steps: steps.jointly(needed(problem, bounds, count.checked_sub(1), width, true)),
-            volume: volumes.jointly(needed(problem, bounds, Some(count), width, false)),
+            volume: volumes,
+            in_steps: in_steps.filter(|&least| matches!(volumes, Standing::Above(..)) && least < volume),
         }
+    }
+
+    /// The claim about the volume in as many steps in words, if there is one.
+    pub(super) fn of_volume_in_steps(&self, steps: usize, volume: Rational) -> Option<String> {
+        self.in_steps.map(|least| format!("at most {} the least in {steps} steps", over(times(volume, least) - 1.0)))
     }
 
     /// The steps, their bound and their standing.
@@ -206,8 +221,15 @@ impl Quality {
             "standing": self.volume.to_json(),
             "gap": self.volume.gap(),
             "bound_for": scope_to_json(bounds.volume.as_ref().map(VolumeBound::scope)),
+            "bound_in_steps": self.in_steps.map(exact),
+            "gap_in_steps": self.in_steps.map(|least| times(volume, least) - 1.0),
         })
     }
+}
+
+/// The greatest volume that joint bounds prove for as many steps, or more.
+pub fn least_in_steps(bounds: &Bounds, steps: usize) -> Option<Rational> {
+    bounds.joint.iter().filter(|bound| bound.steps as usize >= steps).map(|bound| bound.at_least).max()
 }
 
 /// Is it proven that a schedule of `steps` steps or fewer has at least this total width (more than it, if `strictly`),

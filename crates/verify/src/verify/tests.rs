@@ -336,7 +336,8 @@ fn c001_bounds_must_be_proven() {
     assert!(rejected.to_string().starts_with("the schedule has 2 violations; the first: C001 the bound on the steps"));
     let window = |to| Window { from: RankId(0), to: RankId(to), first: 1, last: 1, weight: 1 };
     let weights = vec![window(1), window(2)];
-    let joint = |at_least: i128| JointBound { steps: 1, at_least: at_least.into(), weights: weights.clone() };
+    let joint =
+        |at_least: i128| JointBound { steps: 1, at_least: at_least.into(), rank: None, weights: weights.clone() };
     let rejected = judge(Bounds { joint: vec![joint(1), joint(2)], ..Bounds::default() }).unwrap_err();
     let expected = "the bound on the volume in 1 steps: a volume of 2 is claimed, but the evidence proves only 1";
     assert_eq!(messages(&rejected.report.violations), [expected]);
