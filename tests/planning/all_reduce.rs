@@ -225,6 +225,11 @@ fn roots_of_several_ranks_save_steps() {
     let (steps, volume) = within(&broken, 8);
     assert!(steps <= 8 && volume < Rational::from(1), "{steps} steps, {volume}");
     assert_eq!(within(&broken, 16).1, Rational::new(1, 3));
+    // One step more than the diameter: centers that leave the ring of the dead cable open, and that all ranks are near.
+    for (broken, least, most) in [(&broken, 7, Rational::new(8, 5)), (&torus(&[4, 4], &[(5, 6)], &[]), 5, 2.into())] {
+        let (steps, volume) = within(broken, least);
+        assert!(steps == least && volume <= most, "{steps} steps, {volume}");
+    }
 }
 
 /// Every number of steps that is stated and can be had is had, at the volume of fewer.

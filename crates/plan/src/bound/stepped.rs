@@ -4,6 +4,9 @@
 //! program `steps` times as large as that of the flow bound. Its dual solution is a length of each link in each step;
 //! it is rounded to integers, and the bound those prove is computed exactly.
 //!
+//! Where chunks are copied or added up, the program has only what one rank must receive, or send (`stars`; of an
+//! all_reduce: the contribution of the rank farthest from it), so it is small. Two such ranks are looked at.
+//!
 //! Over all numbers of steps this is a frontier that no planner can beat, at any price of steps and volume.
 //!
 //! Sources: Basu et al., HPDC 2024 (the time-stepped flow).

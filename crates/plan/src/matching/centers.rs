@@ -52,13 +52,13 @@ impl Centers {
         first.chain(turned(&self.closed).into_iter().map(|dim| (dim, true))).take(count).collect()
     }
 
-    /// A center of `2^count` live ranks with this one among them, whose partners have live cables; `None` if there is
-    /// none. Which one depends on the turn.
-    pub fn around(&self, topology: &Topology, root: u32, turn: usize, count: usize) -> Option<Vec<u32>> {
+    /// The centers of `2^count` live ranks with this one among them, whose partners have live cables. Which one comes
+    /// first depends on the turn.
+    pub fn around(&self, topology: &Topology, root: u32, turn: usize, count: usize) -> impl Iterator<Item = Vec<u32>> {
         let (sides, side) = (1_usize << count, turn / self.dims.len().max(1));
-        (0..self.dims.len().max(1)).find_map(|other| {
+        (0..self.dims.len().max(1)).flat_map(move |other| {
             let doublings = self.doublings(turn + root as usize + other, count);
-            (0..sides).find_map(|number| grow(topology, root, &doublings, (side + number) % sides))
+            (0..sides).filter_map(move |number| grow(topology, root, &doublings, (side + number) % sides))
         })
     }
 }
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(centers.most(), 6);
         for (root, turn) in (0..64).zip([0, 1, 2, 5, 17].into_iter().cycle()) {
             for count in 0..=6 {
-                let Some(members) = centers.around(&topology, root, turn, count) else {
+                let Some(members) = centers.around(&topology, root, turn, count).next() else {
                     assert!(count == 6, "all rings are one too many: one is broken");
                     continue;
                 };

@@ -1,6 +1,6 @@
 //! What is spread and what is collected, over which network, and the root of each chunk.
 
-use super::centers::Centers;
+use super::centers::{Centers, link_between};
 use super::deadlines::reach;
 use crate::Task;
 use crate::network::Network;
@@ -8,6 +8,10 @@ use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::{ChunkId, Combining, Holders, Pattern};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{LinkId, Topology};
+use itertools::Itertools;
+
+/// Links looked at for centers of the fewest steps, roughly; a dimension each.
+const MOST_WORK: usize = 4_000_000;
 
 /// The halves of a collective: chunks are collected at their roots, then spread from there.
 pub(super) struct Halves<'a> {
@@ -61,8 +65,12 @@ impl<'a> Halves<'a> {
 
     /// The steps that a half takes at least, from these roots.
     pub fn least_steps(&self, roots: &Roots) -> u32 {
-        let reach = |network: &Network| roots.centers().map(|(_, members)| reach(network, members)).max();
-        self.networks().filter_map(reach).max().unwrap_or(0)
+        roots.centers().map(|(_, members)| self.reach(members)).max().unwrap_or(0)
+    }
+
+    /// The steps that a half takes at least, from this center.
+    fn reach(&self, members: &[u32]) -> u32 {
+        self.networks().map(|network| reach(network, members)).max().unwrap_or(0)
     }
 
     fn networks(&self) -> impl Iterator<Item = &Network> {
@@ -150,10 +158,48 @@ impl<'a> Halves<'a> {
         let counts = filled(topology, needs, self.problem.parts().saturating_sub(needed));
         // Where every rank is the root of as many chunks, centers with the same turn are translations of each other.
         let roots = (0..).zip(&counts).flat_map(|(rank, &count)| (0..count as usize).map(move |turn| (rank, turn)));
-        let centers = roots.map(|(root, turn)| self.centers.around(topology, root, turn, doublings));
-        let ranks = centers.collect::<Option<Vec<_>>>()?.concat();
-        Some(Roots { chunks: (0..self.problem.parts()).map(ChunkId).collect(), ranks, doublings })
+        let centers = roots.map(|(root, turn)| self.centers.around(topology, root, turn, doublings).next());
+        Some(self.rooted(centers.collect::<Option<Vec<_>>>()?, doublings))
     }
+
+    /// Roots, if they are free, doubled this often, of the fewest steps: centers as near to all others as any, so that
+    /// swaps load links evenly. `None` if the network does not allow that, or it takes long to find them.
+    pub fn near_roots(&self, doublings: usize) -> Option<Roots> {
+        let topology = self.problem.topology();
+        let work = topology.live_rank_count().saturating_mul(topology.links().len()) << doublings;
+        let ranks = topology.live_ranks().filter(|_| self.has_free_roots() && work <= MOST_WORK);
+        let centers = ranks.flat_map(|rank| self.centers.around(topology, rank.0, 0, doublings));
+        let centers: Vec<(u32, Vec<u32>)> = centers.unique().map(|members| (self.reach(&members), members)).collect();
+        let least = centers.iter().map(|&(reach, _)| reach).min()?;
+        let near = centers.into_iter().filter(|&(reach, _)| reach == least).map(|(_, members)| members).collect();
+        Some(self.rooted(evenly(topology, near, doublings, self.problem.parts()), doublings))
+    }
+
+    fn rooted(&self, centers: Vec<Vec<u32>>, doublings: usize) -> Roots {
+        Roots { chunks: (0..self.problem.parts()).map(ChunkId).collect(), ranks: centers.concat(), doublings }
+    }
+}
+
+/// A center for each chunk: the one whose swaps meet the least load so far, step by step and link by link.
+fn evenly(topology: &Topology, centers: Vec<Vec<u32>>, doublings: usize, chunks: u32) -> Vec<Vec<u32>> {
+    let links = topology.links().len();
+    let swaps = |members: &Vec<u32>| -> Vec<usize> {
+        let ends = (0..doublings).cartesian_product(0..members.len());
+        let swap = |(stage, member): (usize, usize)| {
+            let link = link_between(topology, members[member], members[member ^ 1 << stage])?;
+            Some(stage * links + link.index())
+        };
+        ends.filter_map(swap).collect()
+    };
+    let swaps: Vec<Vec<usize>> = centers.iter().map(swaps).collect();
+    let mut load = vec![0_u64; doublings * links];
+    let mut choose = || {
+        let met = |&index: &usize| swaps[index].iter().map(|&swap| load[swap]).sum::<u64>();
+        let best = (0..centers.len()).min_by_key(met)?;
+        swaps[best].iter().for_each(|&swap| load[swap] += 1);
+        Some(centers[best].clone())
+    };
+    (0..chunks).filter_map(|_| choose()).collect()
 }
 
 /// Gives `more` roots to the ranks that have fewest: as high as all can be filled, and the rest far from each other.

@@ -28,7 +28,8 @@
 //!
 //! With a dead cable: all_gather on 8x8x8 and 16x16x16 in the steps of the diameter and on the bound; all_reduce on
 //! 8x8x8 in 768 parts on its bound, 256/768, in 34 steps. Where steps count, roots of several ranks, which swap sums,
-//! make an all_reduce shorter (`centers`): on an intact 4x4x4, 11 steps for 21/64, the bound, and 8 for 5/12.
+//! make an all_reduce shorter (`centers`): on an intact 4x4x4, 11 steps for 21/64, the bound, and 8 for 5/12; with a
+//! dead cable 14 for 1/3, 8 for 0.77, and 7, one more than the diameter, for 3/2.
 //!
 //! What an all_reduce collects at first and spreads afterwards cannot overlap: where more ranks are short of links than
 //! there are chunks to hang from them (6x6 with five dead cables), [`PackedTrees`](super::PackedTrees) take less
@@ -220,10 +221,14 @@ fn attempts(task: &Task<'_>, halves: &Halves<'_>) -> Vec<Attempt> {
 
 /// One try: `None` if it was stopped, has no centers, or takes more steps than allowed.
 fn attempt(task: &Task<'_>, halves: &Halves<'_>, attempt: &Attempt, seed: u64, control: &Control) -> Option<Timeline> {
-    let roots = halves.roots(attempt.target, attempt.doublings)?;
-    let least = halves.least_steps(&roots);
     let count = if halves.has_both() { 2 } else { 1 };
     let allowed = task.steps.or(task.max_steps).map(|most| most.saturating_sub(attempt.doublings as u32) / count);
+    let mut roots = halves.roots(attempt.target, attempt.doublings)?;
+    let mut least = halves.least_steps(&roots);
+    if allowed.is_some_and(|allowed| allowed < least) {
+        roots = halves.near_roots(attempt.doublings)?;
+        least = halves.least_steps(&roots);
+    }
     let steps = match attempt.steps {
         Steps::Any => None,
         Steps::More(more) => Some(least + more),
