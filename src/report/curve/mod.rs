@@ -86,7 +86,7 @@ impl Point {
         self.bounds.volume.as_ref()
     }
 
-    /// Looks for joint bounds, as [`prove_jointly`](collsynth_plan::prove_jointly) does.
+    /// Looks for joint bounds, as [`collsynth_plan::prove_jointly`] does.
     pub fn prove_jointly(&mut self, control: &Control) {
         prove_jointly(&self.problem, &mut self.bounds, self.steps, self.total_width, control);
         self.quality = Quality::of(&self.problem, self.steps, self.total_width, &self.bounds);
