@@ -232,6 +232,17 @@ fn roots_of_several_ranks_save_steps() {
     }
 }
 
+/// In few parts steps are most of the width, so centers are as large as they can be.
+#[test]
+fn whole_vectors_are_swapped_among_many_roots() {
+    let steps = |extents: &[u32], cables: &[(u32, u32)], parts: u32| {
+        let goal = Goal { parts: Parts::Fixed(parts), ..Goal::default() };
+        figures(&plan_for(&torus(extents, cables, &[]), &Kind::AllReduce, &goal).unwrap()).0
+    };
+    assert!(steps(&[4, 4], &[(5, 6)], 1) <= 5 && steps(&[4, 4, 4], &[(0, 1)], 2) <= 7);
+    assert!(steps(&[4, 6], &[], 1) <= 7 && steps(&[8, 8], &[(0, 1)], 2) <= 14);
+}
+
 /// Every number of steps that is stated and can be had is had, at the volume of fewer.
 #[test]
 fn matchings_are_stretched_to_the_steps_stated() {

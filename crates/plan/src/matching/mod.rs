@@ -197,7 +197,10 @@ enum Steps {
 /// centers of all sizes, and volumes above the least.
 fn attempts(task: &Task<'_>, halves: &Halves<'_>) -> Vec<Attempt> {
     let limited = task.steps.or(task.max_steps).is_some();
-    let counts_steps = limited || task.price.is_some() || task.near.is_some();
+    // In few parts the steps are most of the width.
+    let parts = task.problem.parts();
+    let is_short = halves.has_both() && task.bounds.least_width(parts) <= 2 * task.bounds.least_steps();
+    let counts_steps = limited || is_short || task.price.is_some() || task.near.is_some();
     let mut sizes: Vec<usize> = (0..=halves.most_doublings()).collect();
     if !counts_steps {
         sizes.truncate(2);
@@ -225,9 +228,11 @@ fn attempt(task: &Task<'_>, halves: &Halves<'_>, attempt: &Attempt, seed: u64, c
     let allowed = task.steps.or(task.max_steps).map(|most| most.saturating_sub(attempt.doublings as u32) / count);
     let mut roots = halves.roots(attempt.target, attempt.doublings)?;
     let mut least = halves.least_steps(&roots);
-    if allowed.is_some_and(|allowed| allowed < least) {
-        roots = halves.near_roots(attempt.doublings)?;
-        least = halves.least_steps(&roots);
+    if allowed.is_some_and(|allowed| allowed < least) || matches!(attempt.steps, Steps::More(0)) {
+        let near = halves.near_roots(attempt.doublings);
+        if let Some((near, fewer)) = near.map(|near| (halves.least_steps(&near), near)).filter(|near| near.0 < least) {
+            (least, roots) = (near, fewer);
+        }
     }
     let steps = match attempt.steps {
         Steps::Any => None,
