@@ -2,8 +2,8 @@
 //!
 //! Small messages want few steps at any volume, large ones little volume, which takes many parts. No formula predicts
 //! what planners reach, so several numbers of parts are planned: those of `synth pareto` and the one that would be best
-//! if its schedule met the bounds. For each, planners look for the least time, then for the schedules of the curve that
-//! may beat the best so far:
+//! if its schedule met the bounds, as long as a part has a byte. For each, planners look for the least time, then for
+//! the schedules of the curve that may beat the best so far:
 //!
 //! ```text
 //!   seconds of the best  <=  alpha * steps + bytes / bandwidth * (least possible volume)      not planned
@@ -81,6 +81,10 @@ fn candidates(
     };
     if !matches!(parts, Parts::Fixed(_)) && kind.can_be_cut() {
         numbers.push(best_parts(&whole, &bounds, Some(price)).0);
+    }
+    if !matches!(parts, Parts::Fixed(_)) {
+        // A part is at least a byte.
+        numbers.retain(|&parts| u64::from(parts) <= price.message_bytes.max(1));
     }
     numbers.sort_unstable();
     numbers.dedup();

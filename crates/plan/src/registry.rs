@@ -2,7 +2,7 @@
 
 use super::{
     Arborescences, BinaryTree, Composed, Exchange, Flood, FlowOverTime, Lp, Matching, Mended, Negotiated,
-    OverlappingTrees, PackedTrees, Planner, RingOfRanks, Rings, Smt, SpanningTrees, Template, Trees,
+    OverlappingTrees, PackedTrees, Planner, RingOfRanks, Rings, Smt, SpanningTrees, Template, TimedTrees, Trees,
 };
 
 /// The SMT planner with its default options.
@@ -16,6 +16,7 @@ pub fn planners() -> &'static [&'static dyn Planner] {
         &Mended,
         &Negotiated,
         &Arborescences,
+        &TimedTrees,
         &PackedTrees,
         &Matching,
         &Trees,
