@@ -148,8 +148,8 @@ fn the_price_of_time_decides_in_how_many_parts_a_broadcast_goes() {
         figures(&plan);
         plan.problem.parts()
     };
-    // Without a price, so many that filling the pipeline costs a few per cent, and that 6 divides; with one, as many as
-    // few steps can use, and no more than bytes.
+    // Without a price, a multiple of 6 at which filling the pipeline costs a few per cent; with one, as many as few steps
+    // can use, and no more than bytes.
     assert!(parts(None) >= 600 && parts(None).is_multiple_of(6));
     let price = |message_bytes| Some(Price { message_bytes, alpha: 1e-6, bandwidth: 1e9 });
     assert!((6..=8).contains(&parts(price(8))));

@@ -43,6 +43,7 @@ mod quickest;
 mod registry;
 mod ring_of_ranks;
 mod rings;
+mod rooted;
 mod searchers;
 mod sharper;
 mod smt;

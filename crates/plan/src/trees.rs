@@ -17,7 +17,8 @@
 //! # Applies
 //!
 //! All_gather, all_reduce_gathered, broadcast, reduce_scatter and reduce on any topology; broadcast and reduce only
-//! with few parts: [`Arborescences`](super::Arborescences) plan the others.
+//! with few parts: [`Arborescences`](super::Arborescences) plan the others and, in few steps,
+//! [`TimedTrees`](super::TimedTrees).
 //!
 //! # Steps and volume
 //!

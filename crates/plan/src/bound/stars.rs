@@ -24,7 +24,7 @@ pub(super) fn capacity(problem: &Problem, rank: RankId, into: bool) -> u32 {
     u32::max(sum, 1)
 }
 
-/// How slow a star is that moves so many chunks over links of this capacity, over so many hops to the farthest.
+/// The slowness of a star, of its chunks, the capacity of its links, and the hops to its farthest rank.
 pub(super) type Measure = fn(chunks: u32, capacity: u32, hops: u32) -> u64;
 
 /// The stars of a problem; none for kinds without evidence of this form. Where contributions of several ranks may

@@ -17,11 +17,10 @@ mod arborescence;
 
 pub(super) use arborescence::{Arborescence, Parents};
 
-use crate::moves::Moves;
 use crate::network::Network;
+use crate::rooted::Rooted;
 use crate::{Control, Outcome, PlanError, StopReason, Task, even_widths};
-use collsynth_core::collective::ChunkId;
-use collsynth_core::schedule::{Op, Schedule};
+use collsynth_core::schedule::Schedule;
 
 /// Plans a broadcast or reduce through the arborescences that `find` returns for a network and its root, together with
 /// the parts that each of them carries in a step of width 1. The network of a reduce has all links reversed.
@@ -35,42 +34,32 @@ pub(super) fn pipelined(
     control: &Control,
     find: impl FnOnce(&Network, u32) -> (u32, Vec<Arborescence>),
 ) -> Result<Outcome, PlanError> {
-    let problem = task.problem;
     task.steps_or(task.bounds.least_steps())?;
-    let Some(root) = problem.collective().kind.root().filter(|_| !problem.is_trivial()) else {
+    let Some(rooted) = Rooted::new(task.problem)? else {
         return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
     };
-    let network = Network::new(problem);
-    problem.check_connected(&network.distances)?;
-    let collected = problem.collective().kind.is_to_root();
-    let network = if collected { Network::reversed(problem) } else { network };
-    let (unit, trees) = find(&network, root.0);
+    let (unit, trees) = find(&rooted.network, rooted.root);
     let pipeline = Pipeline { unit, depths: trees.iter().map(Arborescence::depth).collect() };
     let Some(widths) = pipeline.widths(task) else {
         let (least, stated) = (pipeline.depths.iter().min(), task.steps.or(task.max_steps));
         let limit = format!("{} steps: it takes {}", stated.unwrap_or(0), least.unwrap_or(&0));
         return Err(PlanError::NotFound { planner, limit });
     };
-    let op = if collected { Op::Reduce } else { Op::Copy };
-    let mut moves = Moves::new(widths.len());
-    let mut first = 0;
-    for (index, (tree, share)) in trees.iter().zip(pipeline.shares(&widths, problem.parts())).enumerate() {
-        let progress = pipeline.progress(index, &widths, share);
-        for (link, depth) in tree.reached() {
-            let mut sent = 0;
-            for (step, &passed) in progress[depth as usize - 1].iter().enumerate() {
-                moves.add(step, network.ids[link as usize], op, (first + sent..first + passed).map(ChunkId));
-                sent = passed;
+    let schedule = rooted.write(task, widths.len(), |hop| {
+        let mut first = 0;
+        for (index, (tree, share)) in trees.iter().zip(pipeline.shares(&widths, task.problem.parts())).enumerate() {
+            let progress = pipeline.progress(index, &widths, share);
+            for (link, depth) in tree.reached() {
+                let mut sent = 0;
+                for (step, &passed) in progress[depth as usize - 1].iter().enumerate() {
+                    hop(step, link, first + sent..first + passed);
+                    sent = passed;
+                }
             }
+            first += share;
         }
-        first += share;
-    }
-    if collected {
-        moves.reverse();
-    }
-    let keeps_idle = task.steps.is_some();
-    let width = |_, needed: u32| (needed > 0 || keeps_idle).then_some(needed.max(1));
-    Ok(Outcome::new(moves.write(problem.topology(), width), control.stop().unwrap_or(StopReason::Finished)))
+    });
+    Ok(Outcome::new(schedule, control.stop().unwrap_or(StopReason::Finished)))
 }
 
 /// A pipeline through arborescences of given depths, `unit` parts side by side in a step of width 1.

@@ -157,3 +157,35 @@ impl<'a> Annealing<'a> {
         *sum / before
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::Network;
+    use collsynth_core::collective::{Collective, Kind};
+    use collsynth_core::problem::Problem;
+    use collsynth_core::topology::{RankId, Topology};
+
+    /// Refused moves leave no trace, and accepted ones are counted: the sums are those of the loads.
+    #[test]
+    fn sums_follow_the_loads() {
+        let torus = Topology::torus(&[3, 4]).unwrap().fail_cable(0, 1).unwrap();
+        let problem = Problem::new(torus, Collective { kind: Kind::Broadcast(RankId(0)), parts: 20 }).unwrap();
+        let network = Network::new(&problem);
+        let mut rng = Rng::with_seed(3);
+        let trees = TreesInTime::new(&network, 0, (6, 20), &mut rng);
+        let first = trees.width();
+        let rates = Rates { temperature: 0.1, ..Rates::default() };
+        let mut annealing = Annealing::new(trees, rng, rates);
+        annealing.sharpen(2.0);
+        let widths = annealing.trees.widths(&annealing.trees.loads());
+        (0..50_000).for_each(|_| annealing.try_move());
+        let links = network.link_count();
+        for (step, loads) in annealing.trees.loads().chunks(links).enumerate() {
+            let exponent = |&load: &u32| 2.0 * (f64::from(load) - f64::from(widths[step]));
+            let sum: f64 = loads.iter().map(|load| exponent(load).exp()).sum();
+            assert!((sum / annealing.sum[step] - 1.0).abs() < 1e-6, "step {step}: {sum} {}", annealing.sum[step]);
+        }
+        assert!(annealing.run(50_000, &mut |_| false).width() < first);
+    }
+}

@@ -24,17 +24,17 @@
 //!
 //! Broadcast and reduce on any topology with any failures, in a stated number of steps (exactly or at most), from the
 //! distance of the farthest rank up to [`MOST_DEPTHS`] times as many: in more, [`Arborescences`](super::Arborescences)
-//! are as narrow. Many parts share trees, in bundles of equal size.
+//! are nearly as narrow. Many parts share trees, in bundles of equal size.
 //!
 //! # Steps and volume
 //!
-//! No closed form. Flows to each rank that share the links' capacities prove how narrow a schedule of so many steps can
-//! be at best; on a 4x4 torus with a dead cable at the root (480 parts):
+//! No closed form. A linear program of flows, one to each rank, bounds the volume in each number of steps from below;
+//! on a 4x4 torus with a dead cable at the root (480 parts):
 //!
 //! ```text
 //!   steps                       4       5       6       8      10      12
 //!   flows                   0.917   0.667   0.583   0.476   0.433   0.410
-//!   trees in time            1.02    0.72    0.61    0.51    0.46    0.44
+//!   trees in time            1.01    0.71    0.62    0.51    0.47    0.44
 //!   arborescences               -    1.67    1.00    0.67    0.56    0.50
 //! ```
 //!
@@ -56,13 +56,11 @@ mod trees;
 use fastrand::Rng;
 
 use crate::error::check_kind;
-use crate::moves::Moves;
-use crate::network::Network;
+use crate::rooted::Rooted;
 use crate::{Control, Outcome, PlanError, Planner, Progress, StopReason, Task};
 use annealing::{Annealing, Rates};
-use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{Op, Schedule};
+use collsynth_core::schedule::Schedule;
 use trees::TreesInTime;
 
 /// The most steps, in distances of the farthest rank from the root.
@@ -74,7 +72,7 @@ const MOVES_PER_HOP: (u64, u64) = (125, 1_000);
 /// Bundles are not fewer for lack of moves.
 const LEAST_BUNDLES: u64 = 16;
 /// Small problems begin anew, at most this often in all.
-const MOST_RUNS: u64 = 4;
+const MOST_RUNS: u64 = 8;
 
 /// The planner of trees in time.
 ///
@@ -107,18 +105,13 @@ impl Planner for TimedTrees {
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
-        let problem = task.problem;
         task.steps_or(task.bounds.least_steps())?;
-        let Some(root) = problem.collective().kind.root().filter(|_| !problem.is_trivial()) else {
+        let Some(rooted) = Rooted::new(task.problem)? else {
             return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
         };
-        let network = Network::new(problem);
-        problem.check_connected(&network.distances)?;
-        let collected = problem.collective().kind.is_to_root();
-        let network = if collected { Network::reversed(problem) } else { network };
         let steps = self.steps(task)?;
-        let parts = problem.parts();
-        let size = bundle_size(parts, problem.topology().live_rank_count() as u64 - 1);
+        let parts = task.problem.parts();
+        let size = bundle_size(parts, task.problem.topology().live_rank_count() as u64 - 1);
         // A bundle takes its size in each of its steps.
         let narrowest = u64::from(size) * u64::from(task.bounds.least_steps());
         if task.incumbent.is_some_and(|(_, width)| width <= narrowest) {
@@ -126,26 +119,20 @@ impl Planner for TimedTrees {
             return Err(PlanError::NotFound { planner: self.name(), limit });
         }
         let bundles = parts.div_ceil(size);
-        let trees = best_trees(self.name(), &network, root.0, (steps, bundles), task.seed, control);
-        let op = if collected { Op::Reduce } else { Op::Copy };
-        let mut moves = Moves::new(steps as usize);
-        for bundle in 0..bundles {
-            let chunks = bundle * size..(bundle * size + size).min(parts);
-            for (link, step) in trees.hops(bundle) {
-                moves.add(step as usize, network.ids[link as usize], op, chunks.clone().map(ChunkId));
+        let trees = best_trees(self.name(), &rooted, (steps, bundles), task.seed, control);
+        let schedule = rooted.write(task, steps as usize, |hop| {
+            for bundle in 0..bundles {
+                let chunks = bundle * size..(bundle * size).saturating_add(size).min(parts);
+                trees.hops(bundle).for_each(|(link, step)| hop(step as usize, link, chunks.clone()));
             }
-        }
-        if collected {
-            moves.reverse();
-        }
-        let keeps_idle = task.steps.is_some();
-        let width = |_, needed: u32| (needed > 0 || keeps_idle).then_some(needed.max(1));
-        Ok(Outcome::new(moves.write(problem.topology(), width), control.stop().unwrap_or(StopReason::Finished)))
+        });
+        Ok(Outcome::new(schedule, control.stop().unwrap_or(StopReason::Finished)))
     }
 }
 
 impl TimedTrees {
-    /// The steps stated, as far as they are of use. Where none are stated and others have a schedule, that is narrower.
+    /// The number of steps to plan for: at most the number stated. Where none is stated, other planners' schedules, of
+    /// more steps, are narrower.
     fn steps(&self, task: &Task<'_>) -> Result<u32, PlanError> {
         let most = task.bounds.least_steps() * MOST_DEPTHS;
         let limit = match (task.steps, task.max_steps.or(task.steps)) {
@@ -168,31 +155,27 @@ fn bundle_size(parts: u32, hops: u64) -> u32 {
 /// The narrowest of some runs.
 fn best_trees<'a>(
     planner: &'static str,
-    network: &'a Network,
-    root: u32,
+    rooted: &'a Rooted,
     (steps, bundles): (u32, u32),
     seed: u64,
     control: &Control,
 ) -> TreesInTime<'a> {
     let mut rng = Rng::with_seed(seed);
-    let first = TreesInTime::new(network, root, (steps, bundles), &mut rng);
-    let hops = first.hop_count().max(1);
-    let moves = (MOVES / hops).clamp(1, MOVES_PER_HOP.1) * hops;
-    let runs = (MOVES / moves).clamp(1, MOST_RUNS);
-    let mut best: Option<TreesInTime<'_>> = None;
-    for run in 0..runs {
-        let start = if run == 0 { first.clone() } else { TreesInTime::new(network, root, (steps, bundles), &mut rng) };
-        let mut annealing = Annealing::new(start, rng.fork(), Rates::default());
+    let begin = |rng: &mut Rng| TreesInTime::new(&rooted.network, rooted.root, (steps, bundles), rng);
+    let mut best = begin(&mut rng);
+    let moves = (MOVES / best.hop_count()).clamp(1, MOVES_PER_HOP.1) * best.hop_count();
+    for run in 0..(MOVES / moves).clamp(1, MOST_RUNS) {
+        let mut annealing = Annealing::new(begin(&mut rng), rng.fork(), Rates::default());
         let found = annealing.run(moves, &mut |left| {
             control.report(Progress { planner, attempt: "annealing", round: run, remaining: left });
             control.stop().is_some()
         });
-        if best.as_ref().is_none_or(|best| found.width() < best.width()) {
-            best = Some(found);
+        if found.width() < best.width() {
+            best = found;
         }
         if control.stop().is_some() {
             break;
         }
     }
-    best.unwrap_or(first)
+    best
 }
