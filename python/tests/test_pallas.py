@@ -102,7 +102,19 @@ def test_a_semaphore_shared_between_steps_is_found_out(monkeypatch, shared):
     assert found_out == shared
 
 
-def test_axes_are_those_of_the_mesh():
+@pytest.mark.parametrize("names", [("y", "x"), ("x", "y"), ("a", "x"), ("x", "a")])
+@pytest.mark.parametrize("kind", ["all_to_all", "all_reduce"])
+def test_axes_in_any_order_and_others_besides(names, kind):
+    """On a mesh of 2x2x2 for two names of three, and of 4x2 for both."""
+    axes = {"x": 2, "b": 2, "a": 2} if "a" in names else {"x": 4, "y": 2}
+    plan = cs.plan(cs.Torus(*(axes[name] for name in reversed(names))), kind, parts=1)
+    mesh = Mesh(np.array(jax.devices()[:8]).reshape(*axes.values()), tuple(axes))
+    run = pallas.collective(plan, names, pltpu.InterpretParams()).on_mesh(mesh)
+    x = operand(plan, np.float32)
+    np.testing.assert_array_equal(run(jnp.asarray(x)), expected(plan, x))
+
+
+def test_axes_that_the_mesh_does_not_have():
     run = pallas.collective(cs.plan(cs.Torus(4), "all_reduce", parts=1), "ranks", pltpu.InterpretParams())
-    with pytest.raises(cs.UsageError, match="axes of the mesh"):
+    with pytest.raises(cs.UsageError, match="the mesh has axes"):
         run.on_mesh(Mesh(np.array(jax.devices()[:4]), ("others",)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ from jax.sharding import Mesh, PartitionSpec
 
 from .._errors import UsageError
 from .._plan import Plan
-from .._tables import RankTables, Transfer, tables_of
+from .._tables import Ints, RankTables, Transfer, tables_of
 from .._topology import Topology, Torus
 
 Array = jax.Array
@@ -44,8 +45,9 @@ class _Exchange:
 class Collective:
     """A collective that follows a plan. Call it within `shard_map`, with a shard per rank along `axis_names`.
 
-    Ranks are numbered as `lax.ppermute` numbers them: along one axis, or along several with the first as the slowest. A
-    torus of extents (X, Y, Z) is thus a mesh of shape (Z, Y, X).
+    Ranks are numbered as `PartitionSpec(axis_names)` and `lax.axis_index(axis_names)` number them: along one axis, or
+    along several with the first as the slowest, in whatever order the mesh has them. A torus of extents (X, Y, Z) thus
+    has axis names ("z", "y", "x"), say, on a mesh with axes of sizes Z, Y and X.
 
     `tables` holds what each rank moves, an array with a row for each rank. Pass it to the mapped function as an
     operand, sharded by `tables_spec`, so that the program stays small; without it they are constants of the program.
@@ -54,6 +56,8 @@ class Collective:
     def __init__(self, plan: Plan, axis_names: AxisNames) -> None:
         self.plan = plan
         self.axis_names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
+        if not self.axis_names or len(set(self.axis_names)) < len(self.axis_names):
+            raise UsageError(f"axis names are distinct, and at least one, not {self.axis_names}")
         self._plan_tables = tables_of(plan)
         self._shapes = RankTables(self._plan_tables, 0)
         self._blocks: list[Any] = [np.zeros((self._plan_tables.ranks, 0), np.int32)]
@@ -65,6 +69,9 @@ class Collective:
         #: Shape (ranks, numbers), int32.
         self.tables: np.ndarray[Any, np.dtype[np.int32]] = np.concatenate(self._blocks, axis=1)
         self.tables_spec = PartitionSpec(self.axis_names)
+
+    def __repr__(self) -> str:
+        return f"<collsynth.jax.{type(self).__name__}: {self.plan.collective} along {self.axis_names}>"
 
     @property
     def permutations(self) -> list[int]:
@@ -81,6 +88,7 @@ class Collective:
         In groups, rows are those of the members of the rank's own, as many as the largest group has.
         Any type of elements. Differentiable.
         """
+        numbers = self._mesh_numbers()
         own = self._row(tables)
         x = jnp.asarray(x)
         rows, shape = self._rows(x)
@@ -90,24 +98,66 @@ class Collective:
             source, target = (self._at(own, columns) for columns in self._copies)
             held = _put(held, target, _take(held, source))
         for exchanges in self._steps:
-            held = self._step(held, own, exchanges)
+            held = self._step(held, own, exchanges, numbers)
         return self._result(held, shape, own)
 
     def on_mesh(self, mesh: Mesh) -> Callable[[Array], Array]:
-        """A compiled function of global arrays, whose leading axis is that of the ranks, sharded over the mesh."""
+        """A compiled function of global arrays, whose leading axis is that of the ranks, sharded over the mesh.
+
+        The mesh may have its axes in any order, others besides, and any axis types. The operand is resharded as needed.
+        """
+        missing = [name for name in self.axis_names if name not in mesh.axis_names]
+        if missing:
+            raise UsageError(f"the mesh has axes {tuple(mesh.axis_names)}, but not {missing[0]!r}")
+        self._check_sizes([mesh.shape[name] for name in self.axis_names])
         spec = PartitionSpec(self.axis_names)
+        sharding = jax.NamedSharding(mesh, spec)
 
         def shard(x: Array, tables: Array) -> Array:
             return self(x[0], tables)[None]
 
         mapped = jax.jit(jax.shard_map(shard, mesh=mesh, in_specs=(spec, spec), out_specs=spec, check_vma=False))
-        tables = jax.device_put(self.tables, jax.NamedSharding(mesh, spec))
-        return lambda x: mapped(x, tables)
+        tables = jax.device_put(self.tables, sharding)
 
-    def _step(self, found: Array, own: Array, exchanges: list[_Exchange]) -> Array:
+        def run(x: Array) -> Array:
+            x = jnp.asarray(x)
+            if x.ndim == 0 or x.shape[0] != self._plan_tables.ranks:
+                raise UsageError(
+                    f"an operand has a row for each of {self._plan_tables.ranks} ranks, not shape {x.shape}"
+                )
+            return mapped(jax.device_put(x, sharding), tables)
+
+        return run
+
+    def _mesh_numbers(self) -> Ints:
+        """By rank, the number of its place along `axis_names` as `lax.ppermute` counts: in the order of the mesh."""
+        sizes = [lax.axis_size(name) for name in self.axis_names]
+        self._check_sizes(sizes)
+        order = [name for name in jax.sharding.get_abstract_mesh().axis_names if name in self.axis_names]
+        if len(self.axis_names) > 1 and len(order) != len(self.axis_names):
+            raise UsageError(
+                f"a collective along {self.axis_names} is called within shard_map on a mesh with these axes"
+            )
+        if len(order) < 2:
+            return np.arange(self._plan_tables.ranks, dtype=np.int32)
+        ranks = np.arange(self._plan_tables.ranks, dtype=np.int32).reshape(sizes)
+        by_place = ranks.transpose([self.axis_names.index(name) for name in order]).reshape(-1)
+        return np.argsort(by_place).astype(np.int32)
+
+    def _check_sizes(self, sizes: list[int]) -> None:
+        if math.prod(sizes) != self._plan_tables.ranks:
+            shape = "x".join(map(str, sizes))
+            raise UsageError(f"axes {self.axis_names} have {shape} places, the plan {self._plan_tables.ranks} ranks")
+
+    def _step(self, found: Array, own: Array, exchanges: list[_Exchange], numbers: Ints) -> Array:
         # All are independent of each other: they read what the step found.
         arrived = [
-            lax.ppermute(_take(found, self._at(own, one.source)), self.axis_names, one.pairs) for one in exchanges
+            lax.ppermute(
+                _take(found, self._at(own, one.source)),
+                self.axis_names,
+                [(int(numbers[start]), int(numbers[end])) for start, end in one.pairs],
+            )
+            for one in exchanges
         ]
         held = found
         for one, values in zip(exchanges, arrived, strict=True):

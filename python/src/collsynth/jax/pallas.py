@@ -10,7 +10,6 @@ The kernel has run in the TPU interpreter only, on up to 9 devices, never on har
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -19,7 +18,6 @@ import numpy as np
 from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
-from jax.sharding import Mesh
 
 from .._errors import UsageError
 from .._plan import Plan
@@ -50,7 +48,8 @@ class _Step:
 class KernelCollective(Collective):
     """A collective like `collsynth.jax.Collective`, carried out by one kernel.
 
-    The axes must be all those of the mesh. `interpret` is `pltpu.InterpretParams(...)` where there is no TPU. Not
+    The mesh may have its axes in any order, and others besides. `interpret` is
+    `pltpu.InterpretParams(...)` where there is no TPU. Not
     differentiable.
     """
 
@@ -60,10 +59,16 @@ class KernelCollective(Collective):
         self._interpret = interpret
         self._kernel_steps = [self._kernel_step(transfers) for transfers in self._plan_tables.steps]
         self._neighbors = self._add(self._neighbor_table())
+        #: The columns that hold ranks.
+        self._rank_columns = np.array(
+            [to.first + 1 for step in self._kernel_steps for to, _, _ in step.sent]
+            + list(range(self._neighbors.first + 1, self._neighbors.first + self._neighbors.length)),
+            np.int32,
+        )
         self.tables = np.concatenate(self._blocks, axis=1)
 
     def __call__(self, x: Array, tables: Array | None = None) -> Array:
-        own = self._row(tables)
+        own = self._on_devices(self._row(tables))
         x = jnp.asarray(x)
         rows, shape = self._rows(x)
         count, length = rows.shape
@@ -77,10 +82,18 @@ class KernelCollective(Collective):
         result: Array = self._result(held.reshape(held.shape[0], -1)[:, :length], shape, own)
         return result
 
-    def on_mesh(self, mesh: Mesh) -> Callable[[Array], Array]:
-        if tuple(mesh.axis_names) != self.axis_names:
-            raise UsageError(f"the axes of the mesh are {mesh.axis_names}, those of the plan {self.axis_names}")
-        return super().on_mesh(mesh)
+    def _on_devices(self, own: Array) -> Array:
+        """A row of the tables with the logical numbers of devices in place of ranks."""
+        mesh, numbers = jax.sharding.get_abstract_mesh(), self._mesh_numbers()
+        if not set(self.axis_names) <= set(mesh.axis_names):
+            raise UsageError("a kernel is called within shard_map")
+        # A logical number counts the places of the whole mesh, its last axis fastest.
+        strides = dict(zip(mesh.axis_names, np.cumprod([1, *mesh.axis_sizes[:0:-1]])[::-1].tolist(), strict=True))
+        order = [name for name in mesh.axis_names if name in self.axis_names]
+        places = np.indices([mesh.shape[name] for name in order]).reshape(len(order), -1)
+        along = (np.array([strides[name] for name in order]) @ places)[numbers].astype(np.int32)
+        beside = sum(lax.axis_index(name) * strides[name] for name in mesh.axis_names if name not in order)
+        return own.at[self._rank_columns].set(jnp.asarray(along)[own[self._rank_columns]] + beside)
 
     def _call(self, held: Array, own: Array) -> Array:
         directions = max([1, *(len(step.sent) for step in self._kernel_steps)])
@@ -256,7 +269,7 @@ def await_arrived(copy: Any, count: Any) -> None:
 
 
 def collective(plan: Plan, axis_names: AxisNames, interpret: Any = False) -> KernelCollective:
-    """The collective of a plan as a kernel, for the shards of `shard_map` along these axes, all those of the mesh."""
+    """The collective of a plan as a kernel, for the shards of `shard_map` along these axes of the mesh."""
     return KernelCollective(plan, axis_names, interpret)
 
 

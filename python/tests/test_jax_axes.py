@@ -1,0 +1,135 @@
+"""Axes in any order: whatever the order of names and mesh, every kind equals its definition, or is refused."""
+
+import itertools
+import os
+
+import definitions
+import numpy as np
+import pytest
+
+import collsynth as cs
+
+jax = pytest.importorskip("jax", reason="left out: JAX is not installed")
+import jax.numpy as jnp  # noqa: E402
+from jax.sharding import AxisType, PartitionSpec  # noqa: E402
+
+from collsynth.jax import collective  # noqa: E402
+
+#: The axes of a mesh, and how many of them the plan runs along.
+MESHES = {
+    "2x4": ({"y": 2, "x": 4}, 2),
+    "4x2": ({"x": 4, "y": 2}, 2),
+    "2x2x2": ({"z": 2, "y": 2, "x": 2}, 3),
+    "2x2x2, two of them": ({"z": 2, "y": 2, "x": 2}, 2),
+    "2x3x2, two of them": ({"a": 2, "b": 3, "c": 2}, 2),
+}
+ORDERS = [
+    (mesh, names, axis_type)
+    for mesh, (axes, along) in MESHES.items()
+    for names in itertools.permutations(axes, along)
+    for axis_type in ("Auto", "Explicit")
+]
+#: Compiling all of it takes minutes.
+FULL = bool(os.environ.get("SYNTH_FULL"))
+MAPPED = [order for order in ORDERS if FULL or (order[0], order[2]) in (("2x4", "Auto"), ("2x2x2", "Auto"))]
+WHOLE = (
+    ORDERS
+    if FULL
+    else [
+        ("2x4", ("x", "y"), "Explicit"),
+        ("4x2", ("y", "x"), "Auto"),
+        ("2x2x2", ("y", "x", "z"), "Auto"),
+        ("2x3x2, two of them", ("c", "a"), "Explicit"),
+        ("2x3x2, two of them", ("b", "a"), "Auto"),
+    ]
+)
+SOME = definitions.KINDS if FULL else ["all_to_all", "all_gather"]
+#: Compiling is what takes the time.
+FAST = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
+
+
+def plans_along(axes, names, kinds):
+    """Plans for the torus of these axes, the first as the slowest, with a dead cable."""
+    extents = [axes[name] for name in names]
+    torus = cs.Torus(*reversed(extents))
+    link = torus.links[0]
+    torus = torus.fail_cable(link.start, link.end)
+    root = torus.ranks - 1
+    return [cs.plan(torus, kind, parts=1, root=root if kind in definitions.ROOTED else None) for kind in kinds]
+
+
+def mesh_of(axes, axis_type):
+    return jax.make_mesh(
+        tuple(axes.values()),
+        tuple(axes),
+        axis_types=(AxisType[axis_type],) * len(axes),
+        devices=jax.devices()[: np.prod([*axes.values()])],
+    )
+
+
+@pytest.mark.parametrize(("mesh_name", "names", "axis_type"), MAPPED)
+def test_within_shard_map(mesh_name, names, axis_type):
+    axes, _ = MESHES[mesh_name]
+    plans, spec = plans_along(axes, names, definitions.KINDS), PartitionSpec(names)
+    runs = [collective(plan, names) for plan in plans]
+    xs = [definitions.operand(plan, np.float32, (3,)) for plan in plans]
+
+    def shard(xs, tables):
+        # Half of them with their tables as constants.
+        return [
+            run(x[0], table if number % 2 else None)[None]
+            for number, (run, x, table) in enumerate(zip(runs, xs, tables, strict=True))
+        ]
+
+    mapped = jax.shard_map(shard, mesh=mesh_of(axes, axis_type), in_specs=(spec, spec), out_specs=spec, check_vma=False)
+
+    def place(x):
+        return jax.device_put(x, jax.NamedSharding(mesh_of(axes, axis_type), spec))
+
+    found = jax.jit(mapped, compiler_options=FAST)([*map(place, xs)], [place(run.tables) for run in runs])
+    for plan, x, y in zip(plans, xs, found, strict=True):
+        np.testing.assert_array_equal(y, definitions.expected(plan, x), plan.collective)
+
+
+@pytest.mark.parametrize(("mesh_name", "names", "axis_type"), WHOLE)
+def test_on_mesh(mesh_name, names, axis_type):
+    axes, _ = MESHES[mesh_name]
+    mesh = mesh_of(axes, axis_type)
+    for plan in plans_along(axes, names, SOME):
+        run, x = collective(plan, names).on_mesh(mesh), definitions.operand(plan, np.float32, (3,))
+        np.testing.assert_array_equal(run(x), definitions.expected(plan, x), plan.collective)
+    np.testing.assert_array_equal(jax.jit(run)(x), definitions.expected(plan, x), plan.collective)
+
+
+@pytest.mark.parametrize("names", [("y", "x"), ("x", "y")])
+def test_gradients(names):
+    axes, _ = MESHES["2x4"]
+    for plan in plans_along(axes, names, ["all_to_all", "all_reduce"]):
+        run = collective(plan, names).on_mesh(mesh_of(axes, "Auto"))
+        x = definitions.operand(plan, np.float32, (3,))
+        wanted = definitions.expected(plan, x)
+        weights = (np.arange(wanted.size, dtype=np.float32) % 13).reshape(wanted.shape)
+        gradient = jax.grad(lambda x, run=run, weights=weights: (run(x) * weights).sum())(jnp.asarray(x))
+        other = np.roll(x, 1, axis=0)
+        assert (gradient * other).sum() == (weights * definitions.expected(plan, other)).sum()
+
+
+def test_what_a_mesh_does_not_have_is_refused():
+    plan = cs.plan(cs.Torus(4, 2), "all_reduce", parts=1)
+    mesh = mesh_of({"y": 2, "x": 4}, "Auto")
+    with pytest.raises(cs.UsageError, match="but not 'z'"):
+        collective(plan, ("z", "x")).on_mesh(mesh)
+    with pytest.raises(cs.UsageError, match="have 4 places, the plan 8 ranks"):
+        collective(plan, "x").on_mesh(mesh)
+    with pytest.raises(cs.UsageError, match="distinct"):
+        collective(plan, ("x", "x"))
+    with pytest.raises(cs.UsageError, match="a row for each of 8 ranks"):
+        collective(plan, ("y", "x")).on_mesh(mesh)(np.zeros((4, 3)))
+    mapped = jax.shard_map(
+        lambda x: collective(plan, "x")(x[0])[None],
+        mesh=mesh,
+        in_specs=PartitionSpec("x"),
+        out_specs=PartitionSpec("x"),
+    )
+    with pytest.raises(cs.UsageError, match="have 4 places, the plan 8 ranks"):
+        mapped(jnp.zeros((4, 3)))
