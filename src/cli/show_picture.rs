@@ -65,10 +65,9 @@ fn evidence(solution: &Solution, figure: Figure) -> Result<Marks, Failure> {
 
 /// The loads of the links in the selected steps on a map.
 pub fn map(solution: &Solution<impl Timetable>, selection: &Selection) -> Result<String, Failure> {
-    let loads = solution.schedule.loads(&solution.problem);
-    let steps: Vec<u32> = selection.steps_of(solution.schedule.numbers()).collect();
-    let load = |link: LinkId| steps.iter().map(|&step| loads.get(step, link)).sum();
-    map::map(&solution.problem, load).ok_or_else(|| {
+    let mut steps = selection.steps_of(solution.schedule.numbers());
+    let carried = solution.schedule.carried(&solution.problem, &mut steps);
+    map::map(&solution.problem, |link: LinkId| carried[link.index()]).ok_or_else(|| {
         Failure::usage("a map shows a torus or mesh of one or two dimensions").hint("--format svg draws any machine")
     })
 }

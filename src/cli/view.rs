@@ -69,7 +69,7 @@ fn add(page: &mut Page, path: &Path) -> Result<bool, Failure> {
         refuse_groups(path, &solution.problem)?;
         let report = verify(&solution, &Options { max_errors: MOST_FINDINGS, memory: options.limits.room(&text) });
         page.schedule(&name, &text, &solution, &report);
-        (report.holds(), report.not_judged())
+        (report.holds(), report.not_judged().map(|why| why.to_string()))
     };
     match not_judged {
         Some(why) => Err(Failure::usage(format!("{}: {why}", path.display()))),

@@ -33,22 +33,26 @@ impl<'a> LinkTable<'a> {
     /// Adds up what the selected links carry: those that are alive, and dead ones that a wrong schedule uses.
     pub fn new(problem: &'a Problem, schedule: &impl Timetable, selection: &Selection) -> Self {
         let topology = problem.topology();
-        let loads = schedule.loads(problem);
-        let steps: Vec<u32> = selection.steps_of(schedule.numbers()).collect();
-        let line = |id: LinkId| {
-            let carried = steps.iter().map(|&step| (step, loads.get(step, id)));
-            let peak = carried.clone().filter(|(_, chunks)| *chunks > 0).rev().max_by_key(|(_, chunks)| *chunks);
-            Line { id, chunks: carried.map(|(_, chunks)| chunks).sum(), peak }
-        };
         let ids = (0..topology.links().len() as u32).map(LinkId);
-        let mut lines: Vec<Line> = ids
-            .filter(|&id| selection.choice.joins(topology.link(id).from, topology.link(id).to))
-            .map(line)
-            .filter(|line| line.chunks > 0 || topology.link(line.id).alive)
-            .collect();
+        let mut lines: Vec<Line> = ids.map(|id| Line { id, chunks: 0, peak: None }).collect();
+        let mut width = 0;
+        schedule.for_each_load(problem, &mut selection.steps_of(schedule.numbers()), &mut |step, loads| {
+            width += u64::from(schedule.width(step));
+            for (id, chunks) in loads.used() {
+                let line = &mut lines[id.index()];
+                line.chunks += chunks;
+                if line.peak.is_none_or(|(_, most)| chunks > most) {
+                    line.peak = Some((step, chunks));
+                }
+            }
+        });
+        lines.retain(|line| {
+            let link = topology.link(line.id);
+            selection.choice.joins(link.from, link.to) && (line.chunks > 0 || link.alive)
+        });
         let share = |line: &Line| line.chunks as f64 / f64::from(topology.link(line.id).capacity);
         lines.sort_by(|a, b| share(b).total_cmp(&share(a)).then(a.id.cmp(&b.id)));
-        Self { problem, width: steps.iter().map(|&step| u64::from(schedule.width(step))).sum(), lines }
+        Self { problem, width, lines }
     }
 
     /// A line for each link.

@@ -1,5 +1,7 @@
 //! A schedule step by step.
 
+use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::ops::{Range, RangeInclusive};
 
@@ -8,7 +10,7 @@ use serde_json::{Value, json};
 
 use collsynth_core::collective::{ChunkId, ChunkLabelError};
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{Choice, LinkLoads, Op, Slot, Timetable};
+use collsynth_core::schedule::{Choice, Op, Slot, StepLoads, Timetable};
 use collsynth_core::topology::{Direction, LinkId};
 use collsynth_verify::report::figures::{count, percent, shortened};
 use collsynth_verify::report::overview::headline;
@@ -41,18 +43,18 @@ pub struct StepTables<'a, S> {
     problem: &'a Problem,
     schedule: &'a S,
     selection: &'a Selection,
-    loads: LinkLoads,
-    directions: Vec<Option<Direction>>,
+    /// The directions of links, and the capacity of all that are alive.
+    directions: Vec<(Option<Direction>, u64)>,
 }
 
 impl<'a, S: Timetable> StepTables<'a, S> {
     /// Prepares to show the selected part of a schedule for a problem.
     pub fn new(problem: &'a Problem, schedule: &'a S, selection: &'a Selection) -> Self {
-        let mut directions: Vec<Option<Direction>> =
-            problem.topology().links().iter().map(|link| link.direction).collect();
-        directions.sort_unstable();
-        directions.dedup();
-        Self { problem, schedule, selection, loads: schedule.loads(problem), directions }
+        let mut directions: BTreeMap<Option<Direction>, u64> = BTreeMap::new();
+        for link in problem.topology().links() {
+            *directions.entry(link.direction).or_default() += if link.alive { u64::from(link.capacity) } else { 0 };
+        }
+        Self { problem, schedule, selection, directions: directions.into_iter().collect() }
     }
 
     /// Writes each selected step as text, in order, after a blank line. Steps without a selected transfer are left out
@@ -62,7 +64,15 @@ impl<'a, S: Timetable> StepTables<'a, S> {
     ///
     /// Those of `out`.
     pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
-        self.shown().try_for_each(|(step, slots)| self.write_step(out, step, &slots))
+        let (mut written, is_open) = (Ok(()), Cell::new(true));
+        let mut steps = self.selection.steps_of(self.schedule.numbers()).take_while(|_| is_open.get());
+        self.schedule.for_each_load(self.problem, &mut steps, &mut |step, loads| {
+            if let Some(slots) = self.slots(step) {
+                written = self.write_step(out, loads, step, &slots);
+                is_open.set(written.is_ok());
+            }
+        });
+        written
     }
 
     /// Writes the selected steps as a JSON object, all their chunks included.
@@ -78,16 +88,20 @@ impl<'a, S: Timetable> StepTables<'a, S> {
     /// The steps to show and their selected transfers.
     fn shown(&self) -> impl Iterator<Item = (u32, Vec<Slot<'a>>)> + '_ {
         let steps = self.selection.steps_of(self.schedule.numbers());
-        steps.map(|step| (step, self.schedule.slots(step, &self.selection.choice))).filter(|(_, slots)| {
-            // Without a choice, even an empty step is shown.
-            !slots.is_empty() || !self.selection.choice.is_stated()
-        })
+        steps.filter_map(|step| Some((step, self.slots(step)?)))
     }
 
-    fn write_step(&self, out: &mut impl Write, step: u32, slots: &[Slot<'_>]) -> io::Result<()> {
-        let totals = self.loads.totals(step);
+    /// The selected transfers of a step, if it is shown.
+    fn slots(&self, step: u32) -> Option<Vec<Slot<'a>>> {
+        let slots = self.schedule.slots(step, &self.selection.choice);
+        // Without a choice, even an empty step is shown.
+        (!slots.is_empty() || !self.selection.choice.is_stated()).then_some(slots)
+    }
+
+    fn write_step(&self, out: &mut impl Write, loads: &StepLoads, step: u32, slots: &[Slot<'_>]) -> io::Result<()> {
+        let totals = loads.totals();
         let (transfers, moves) = (count(totals.transfers, "transfer"), count(totals.moves, "chunk"));
-        let (width, busy) = (self.schedule.width(step), self.busy(step));
+        let (width, busy) = (self.schedule.width(step), self.busy(loads, step));
         writeln!(out, "\nstep {step}, width {width}: {transfers}, {moves}{busy}")?;
         if slots.is_empty() {
             return Ok(());
@@ -167,22 +181,19 @@ impl<'a, S: Timetable> StepTables<'a, S> {
     }
 
     /// How busy the live links of each direction are in a step: `; x- 88 %, x+ 86 %`.
-    fn busy(&self, step: u32) -> String {
+    fn busy(&self, loads: &StepLoads, step: u32) -> String {
         let topology = self.problem.topology();
-        let width = u64::from(self.schedule.width(step));
-        let shares: Vec<String> = self
-            .directions
-            .iter()
-            .filter_map(|direction| {
-                let (mut used, mut room) = (0, 0);
-                for id in topology.live_links().filter(|&id| topology.link(id).direction == *direction) {
-                    used += self.loads.get(step, id);
-                    room += u64::from(topology.link(id).capacity) * width;
-                }
-                let name = direction.map(|direction| direction.to_string()).unwrap_or("links".to_owned());
-                (room > 0).then(|| format!("{name} {}", percent(used as f64 / room as f64)))
-            })
-            .collect();
+        let mut used: BTreeMap<Option<Direction>, u64> = BTreeMap::new();
+        for (id, chunks) in loads.used().filter(|&(id, _)| topology.link(id).alive) {
+            *used.entry(topology.link(id).direction).or_default() += chunks;
+        }
+        let share = |&(direction, capacity): &(Option<Direction>, u64)| {
+            let room = u128::from(capacity) * u128::from(self.schedule.width(step));
+            let name = direction.map(|direction| direction.to_string()).unwrap_or("links".to_owned());
+            (room > 0)
+                .then(|| format!("{name} {}", percent(used.get(&direction).copied().unwrap_or(0) as f64 / room as f64)))
+        };
+        let shares: Vec<String> = self.directions.iter().filter_map(share).collect();
         if shares.is_empty() { String::new() } else { format!("; {}", shares.join(", ")) }
     }
 }

@@ -218,9 +218,20 @@ impl Problem {
         }
     }
 
-    /// True if nothing must move: one live rank, or a demand without entries off the diagonal.
+    /// True if nothing must move: no group has two live members, or the demand between live ranks is 0.
+    ///
+    /// O(ranks), and O(ranks^2) where there is a demand, which states as many numbers.
     pub fn is_trivial(&self) -> bool {
-        !self.topology.live_ranks().any(|from| self.topology.live_ranks().any(|to| self.needs(from, to)))
+        let is_alone =
+            |members: &Vec<RankId>| members.iter().filter(|&&rank| self.topology.is_alive(rank)).nth(1).is_none();
+        match self.groups() {
+            Some(groups) => groups.members().iter().all(is_alone),
+            None if self.collective.kind.demand().is_some() => {
+                let mut live = self.topology.live_ranks();
+                !live.any(|from| self.topology.live_ranks().any(|to| self.needs(from, to)))
+            }
+            None => self.topology.live_rank_count() < 2,
+        }
     }
 
     /// Checks that every rank can reach the ranks that need its data.

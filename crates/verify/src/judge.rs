@@ -14,7 +14,7 @@ use crate::report::foreign::foreign;
 use crate::report::job::JudgedJob;
 use crate::report::verdict::Judged;
 use crate::shown::shown;
-use crate::verify::{self, verify, verify_compact, verify_job};
+use crate::verify::{self, NotJudged, verify, verify_compact, verify_job};
 use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
 use collsynth_core::program::Program;
@@ -131,7 +131,7 @@ impl FileOptions<'_> {
         let memory = self.limits.room(text);
         let report = judge(&solution, &verify::Options { max_errors: self.max_errors, memory });
         if let Some(why) = report.not_judged() {
-            return cannot(name, &why);
+            return not_judged(name, &why);
         }
         let judged = Judged { name, text, solution: &solution, report: &report };
         self.verdict(report.holds(), || judged.to_text(), || judged.to_json())
@@ -143,7 +143,7 @@ impl FileOptions<'_> {
         }
         let report = verify_job(job, &verify::Options { max_errors: self.max_errors, memory: self.limits.room(text) });
         if let Some(why) = report.not_judged() {
-            return cannot(name, &why);
+            return not_judged(name, &why);
         }
         let judged = JudgedJob { name, text, job, report: &report };
         self.verdict(report.holds(), || judged.to_text(), || judged.to_json())
@@ -193,6 +193,15 @@ fn cannot(name: &str, why: &str) -> FileVerdict {
         text: format!("{}: unreadable\n  {why}\n", shown(name)),
         json: json!({ "file": name, "verdict": "unreadable", "message": why }),
     }
+}
+
+/// The verdict on a file that is neither vouched for nor refuted.
+fn not_judged(name: &str, why: &NotJudged) -> FileVerdict {
+    let mut verdict = cannot(name, &why.to_string());
+    if let Some(code) = &why.code {
+        verdict.json["code"] = json!(code);
+    }
+    verdict
 }
 
 fn unreadable(name: &str, source: &str, error: ParseError) -> FileVerdict {

@@ -12,12 +12,13 @@ use super::machine::{Link, Machine, Named};
 use super::reader::Faults;
 use super::trees;
 
-/// Is a claim proven by its evidence?
-pub fn holds(file: &File, sort: &str, claim: &Value) -> Result<bool, Faults> {
+/// The code of a claim that its evidence does not prove, or that is too dear to check.
+pub fn code(file: &File, sort: &str, claim: &Value) -> Result<Option<&'static str>, Faults> {
     let mut faults = Faults::default();
     match proven(file, sort, claim, &mut faults) {
-        Some(Claim { at_least, proven }) if faults.codes.is_empty() => {
-            Ok(proven.is_some_and(|proven| at_least.compare(proven) != Ordering::Greater))
+        Some(Claim { at_least, proven, unchecked }) if faults.codes.is_empty() => {
+            let holds = proven.is_some_and(|proven| at_least.compare(proven) != Ordering::Greater);
+            Ok((!holds).then_some(if unchecked { "C002" } else { "C001" }))
         }
         _ => Err(faults),
     }
@@ -30,6 +31,8 @@ pub struct Claim {
     pub at_least: Fraction,
     /// What is proven; `None`: the evidence does not fit.
     pub proven: Option<Fraction>,
+    /// What it proves was not worked out.
+    pub unchecked: bool,
 }
 
 /// Reads a claim, and works out what its evidence proves.
@@ -47,7 +50,7 @@ pub fn proven(file: &File, sort: &str, claim: &Value, faults: &mut Faults) -> Op
     let timed = required.contains(&"width");
     let ranked = timed || sort == "joint";
     let keys = faults.object(claim, required, if ranked { &["rank"] } else { &[] })?;
-    let mut evidence = Evidence { file, keys, faults };
+    let mut evidence = Evidence { file, keys, faults, unchecked: false };
     let at_least = match sort {
         "steps" => evidence.integer("at_least").map(|top| Fraction { top: top.into(), bottom: 1 }),
         _ => Fraction::read(keys.get("at_least")?, evidence.faults),
@@ -60,7 +63,7 @@ pub fn proven(file: &File, sort: &str, claim: &Value, faults: &mut Faults) -> Op
         _ if timed => evidence.metric_over_time(),
         _ => evidence.metric(),
     };
-    Some(Claim { at_least: at_least?, proven: proven? })
+    Some(Claim { at_least: at_least?, proven: proven?, unchecked: evidence.unchecked })
 }
 
 /// The machine; where relays are forbidden, without the links that join no two members of a group.
@@ -75,6 +78,7 @@ struct Evidence<'a> {
     file: &'a File,
     keys: &'a Map<String, Value>,
     faults: &'a mut Faults,
+    unchecked: bool,
 }
 
 /// What evidence proves; `None` within: it does not fit. `None` outside: it cannot be read.
@@ -219,7 +223,10 @@ impl Evidence<'_> {
         let offered = self.offered(&always);
         let owed = match &task.kind[..] {
             "all_to_all" | "all_to_allv" | "scatter" | "gather" => self.owed(&[always]),
-            _ if !trees::small_enough(task, machine) => None,
+            _ if !trees::small_enough(task, machine) => {
+                self.unchecked = offered > 0;
+                None
+            }
             _ => self.owed_trees(&always.lengths),
         };
         match owed {

@@ -30,49 +30,85 @@
 //! Evidence about failed ranks is refused.
 
 use super::search::{INFINITE, Orientation, Search, hops};
+use super::stepped::stepped_value_within;
 use super::trees::owed_trees;
-use super::{CertificateError, Evidence, JointBound, Rational, StepsBound, VolumeBound, over_time, stepped_value};
+use super::{CertificateError, Evidence, JointBound, Rational, StepsBound, VolumeBound, Work, over_time};
 use crate::collective::{Pattern, Who};
 use crate::problem::Problem;
 use crate::topology::{Link, RankId, Topology};
 
-/// Checks a bound on the number of steps: the ranks must be that far apart, and one must need the other's data.
-/// O(links).
+/// Checks a bound on the number of steps; see [`Work::check_steps`].
 ///
 /// # Errors
 ///
 /// A [`CertificateError`] that says what the claim lacks.
 pub fn check_steps(problem: &Problem, bound: &StepsBound) -> Result<(), CertificateError> {
-    let topology = problem.topology();
-    let (from, to) = (topology.rank_label(bound.from), topology.rank_label(bound.to));
-    if !problem.needs(bound.from, bound.to) {
-        return Err(CertificateError::NoNeed { from, to });
-    }
-    match hops(topology, bound.from, bound.to) {
-        INFINITE => Err(CertificateError::Unreachable { from, to }),
-        distance if u64::from(bound.at_least) > distance => {
-            Err(CertificateError::TooManySteps { claimed: bound.at_least, distance, from, to })
-        }
-        _ => Ok(()),
-    }
+    Work::default().check_steps(problem, bound)
 }
 
-/// Checks a bound on the volume: its evidence must prove at least what it claims. Costs what [`value`] costs.
+/// Checks a bound on the volume; see [`Work::check_volume`].
 ///
 /// # Errors
 ///
 /// A [`CertificateError`] that says what the claim lacks.
 pub fn check_volume(problem: &Problem, bound: &VolumeBound) -> Result<(), CertificateError> {
-    covers(value(problem, &bound.evidence)?, bound.at_least)
+    Work::default().check_volume(problem, bound)
 }
 
-/// Checks a bound on steps and volume jointly. Costs what [`stepped_value`] costs.
+/// Checks a bound on steps and volume jointly; see [`Work::check_joint`].
 ///
 /// # Errors
 ///
 /// A [`CertificateError`] that says what the claim lacks.
 pub fn check_joint(problem: &Problem, bound: &JointBound) -> Result<(), CertificateError> {
-    covers(stepped_value(problem, bound.steps, bound.rank, &bound.weights)?, bound.at_least)
+    Work::default().check_joint(problem, bound)
+}
+
+impl Work {
+    /// Checks a bound on the number of steps: the ranks must be that far apart, and one must need the other's data.
+    /// O(links).
+    ///
+    /// # Errors
+    ///
+    /// A [`CertificateError`] that says what the claim lacks.
+    pub fn check_steps(&mut self, problem: &Problem, bound: &StepsBound) -> Result<(), CertificateError> {
+        let topology = problem.topology();
+        let (from, to) = (topology.rank_label(bound.from), topology.rank_label(bound.to));
+        if !problem.needs(bound.from, bound.to) {
+            return Err(CertificateError::NoNeed { from, to });
+        }
+        self.take(size(topology))?;
+        match hops(topology, bound.from, bound.to) {
+            INFINITE => Err(CertificateError::Unreachable { from, to }),
+            distance if u64::from(bound.at_least) > distance => {
+                Err(CertificateError::TooManySteps { claimed: bound.at_least, distance, from, to })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks a bound on the volume: its evidence must prove at least what it claims. Costs what [`value`] costs.
+    ///
+    /// # Errors
+    ///
+    /// A [`CertificateError`] that says what the claim lacks.
+    pub fn check_volume(&mut self, problem: &Problem, bound: &VolumeBound) -> Result<(), CertificateError> {
+        covers(value_within(problem, &bound.evidence, self)?, bound.at_least)
+    }
+
+    /// Checks a bound on steps and volume jointly. Costs what [`stepped_value`](super::stepped_value) costs.
+    ///
+    /// # Errors
+    ///
+    /// A [`CertificateError`] that says what the claim lacks.
+    pub fn check_joint(&mut self, problem: &Problem, bound: &JointBound) -> Result<(), CertificateError> {
+        covers(stepped_value_within(problem, bound, self)?, bound.at_least)
+    }
+}
+
+/// The steps it takes to look at every rank and every link.
+pub(super) fn size(topology: &Topology) -> u64 {
+    (topology.rank_count() + topology.links().len()) as u64
 }
 
 fn covers(proven: Rational, claimed: Rational) -> Result<(), CertificateError> {
@@ -90,15 +126,20 @@ fn covers(proven: Rational, claimed: Rational) -> Result<(), CertificateError> {
 /// A [`CertificateError`] if the evidence is of the wrong kind for this collective, names links, ranks or blocks that
 /// do not fit the topology, or if no schedule exists at all.
 pub fn value(problem: &Problem, evidence: &Evidence) -> Result<Rational, CertificateError> {
+    value_within(problem, evidence, &mut Work::default())
+}
+
+fn value_within(problem: &Problem, evidence: &Evidence, work: &mut Work) -> Result<Rational, CertificateError> {
+    work.take(size(problem.topology()))?;
     match evidence {
-        Evidence::Metric { weights } => metric(problem, weights),
+        Evidence::Metric { weights } => metric(problem, weights, work),
         Evidence::Cut { ranks } => cut(problem, ranks),
-        Evidence::MetricOverTime { width, rank, weights } => over_time::value(problem, *width, *rank, weights),
+        Evidence::MetricOverTime { width, rank, weights } => over_time::value(problem, *width, *rank, weights, work),
         Evidence::Partition { blocks } => partition(problem, blocks),
     }
 }
 
-fn metric(problem: &Problem, weights: &[(RankId, RankId, u32)]) -> Result<Rational, CertificateError> {
+fn metric(problem: &Problem, weights: &[(RankId, RankId, u32)], work: &mut Work) -> Result<Rational, CertificateError> {
     let topology = problem.topology();
     let kind = &problem.collective().kind;
     let pattern = kind.pattern();
@@ -112,20 +153,21 @@ fn metric(problem: &Problem, weights: &[(RankId, RankId, u32)]) -> Result<Ration
         return Err(CertificateError::NoWeight);
     }
     let owed = match pattern {
-        Pattern::OneToOne => owed_distance(problem, &weight)?,
-        _ => owed_trees(problem, &weight)?,
+        Pattern::OneToOne => owed_distance(problem, &weight, work)?,
+        _ => owed_trees(problem, &weight, work)?,
     };
     Ok(Rational::new(owed, scale * i128::from(problem.parts())))
 }
 
 /// The distance from origin to destination, in these weights of links, summed over all chunks that go from one rank to
 /// one rank.
-pub(super) fn owed_distance(problem: &Problem, weight: &[u32]) -> Result<i128, CertificateError> {
+pub(super) fn owed_distance(problem: &Problem, weight: &[u32], work: &mut Work) -> Result<i128, CertificateError> {
     let (topology, kind) = (problem.topology(), &problem.collective().kind);
     let (orientation, center) = (if kind.is_to_root() { Orientation::In } else { Orientation::Out }, kind.root());
     let mut search = Search::new(topology, weight, orientation);
     let mut total = 0;
     for near in topology.live_ranks().filter(|&rank| center.is_none_or(|center| center == rank)) {
+        work.take(topology.rank_count() as u64)?;
         let distance = search.from(near);
         for far in topology.live_ranks() {
             let (origin, dest) = if orientation == Orientation::Out { (near, far) } else { (far, near) };
@@ -138,6 +180,7 @@ pub(super) fn owed_distance(problem: &Problem, weight: &[u32]) -> Result<i128, C
                 (chunks, distance) => total += i128::from(chunks) * i128::from(distance),
             }
         }
+        work.take(search.steps())?;
     }
     Ok(total)
 }
@@ -147,7 +190,7 @@ fn cut(problem: &Problem, ranks: &[RankId]) -> Result<Rational, CertificateError
     let block = block_of(topology, std::slice::from_ref(&ranks), "the cut")?;
     let inside = |rank: RankId| block[rank.index()].is_some();
     let kind = &problem.collective().kind;
-    let messages = |who: Who| sides(problem, ranks).map(|sides| sides.crossing(problem, who, inside)).sum::<i128>();
+    let messages = |who: Who| sides(problem, ranks).iter().map(|sides| sides.crossing(who, inside)).sum::<i128>();
     let (outwards, messages) = match kind.pattern() {
         Pattern::EveryToOne => (true, messages(kind.after())),
         Pattern::OneToEvery | Pattern::EveryToEvery if kind.has_volume() => (false, messages(kind.before())),
@@ -192,46 +235,41 @@ fn partition(problem: &Problem, blocks: &[Vec<RankId>]) -> Result<Rational, Cert
 struct Sides {
     inside: usize,
     outside: usize,
-    group: Option<u32>,
+    root: Option<RankId>,
 }
 
 impl Sides {
     /// The messages that ranks on one side of the set have for those on the other, if there are any on both.
-    fn crossing(&self, problem: &Problem, who: Who, inside: impl Fn(RankId) -> bool) -> i128 {
+    fn crossing(&self, who: Who, inside: impl Fn(RankId) -> bool) -> i128 {
         match who {
             _ if self.inside == 0 || self.outside == 0 => 0,
             Who::Owner => self.outside as i128,
             Who::Every => 1,
-            Who::Root(_) => {
-                let of_this = |rank: &RankId| problem.groups().and_then(|groups| groups.place(*rank)).map(|(of, _)| of);
-                let mut roots = problem.collective().kind.roots().into_iter();
-                let root = roots.find(|root| of_this(root) == self.group);
-                root.map_or(0, |root| i128::from(!inside(root)))
-            }
+            Who::Root(_) => self.root.map_or(0, |root| i128::from(!inside(root))),
         }
     }
 }
 
-/// The sides of every group that a set of live ranks meets.
-fn sides(problem: &Problem, set: &[RankId]) -> impl Iterator<Item = Sides> {
+/// The sides of every group about a set of live ranks.
+fn sides(problem: &Problem, set: &[RankId]) -> Vec<Sides> {
     let topology = problem.topology();
-    let sides = match problem.groups() {
+    let roots = problem.collective().kind.roots();
+    match problem.groups() {
         None => {
             let inside = set.len();
-            vec![Sides { inside, outside: topology.live_rank_count() - inside, group: None }]
+            vec![Sides { inside, outside: topology.live_rank_count() - inside, root: roots.first().copied() }]
         }
         Some(groups) => {
             let count = |members: &[RankId]| members.iter().filter(|&&rank| topology.is_alive(rank)).count();
             let mut inside = vec![0; groups.members().len()];
             set.iter().filter_map(|&rank| groups.place(rank)).for_each(|(group, _)| inside[group as usize] += 1);
-            let of = |(group, members): (u32, &Vec<RankId>)| {
-                let inside = inside[group as usize];
-                Sides { inside, outside: count(members) - inside, group: Some(group) }
+            let of = |(group, members): (usize, &Vec<RankId>)| {
+                let inside = inside[group];
+                Sides { inside, outside: count(members) - inside, root: roots.get(group).copied() }
             };
-            (0..).zip(groups.members()).map(of).collect()
+            groups.members().iter().enumerate().map(of).collect()
         }
-    };
-    sides.into_iter()
+    }
 }
 
 /// `messages` over the capacity of the live links that `crosses` picks.

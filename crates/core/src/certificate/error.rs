@@ -45,6 +45,8 @@ pub enum CertificateError {
         "to weigh the trees of {groups} groups takes {steps} steps, more than {most}: use a cut, or fewer or smaller groups"
     )]
     TooManyTrees { groups: usize, steps: u64, most: u64 },
+    #[error("to check it takes more than the {most} steps left for all bounds of a file: use fewer or simpler ones")]
+    TooMuchWork { most: u64 },
     #[error("no live link has a weight: give weights of at least 1 to the links that limit the volume")]
     NoWeight,
     #[error("rank {rank} is in {set}, but it is out of range or failed: name live ranks only")]
@@ -60,6 +62,11 @@ pub enum CertificateError {
 }
 
 impl CertificateError {
+    /// True if nobody looked whether the claim holds, as that would take too much memory or work.
+    pub fn is_unchecked(&self) -> bool {
+        matches!(self, Self::TooManyTerminals { .. } | Self::TooManyTrees { .. } | Self::TooMuchWork { .. })
+    }
+
     /// What to claim instead of evidence that is for other kinds.
     pub(super) fn wrong_evidence(evidence: &'static str, kind: &Kind) -> Self {
         let instead = match kind.pattern() {

@@ -19,8 +19,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::check::{block_of, link_weights, owed_distance};
-use super::{CertificateError, Rational};
+use super::check::{block_of, link_weights, owed_distance, size};
+use super::{CertificateError, Rational, Work};
 use crate::collective::{Kind, Pattern, Who};
 use crate::problem::Problem;
 use crate::topology::{Link, LinkId, RankId, Topology};
@@ -45,15 +45,26 @@ impl JobBound {
     }
 }
 
-/// Checks a bound on a job: its evidence must prove at least what it claims. Costs what [`job_value`] costs.
+/// Checks a bound on a job; see [`Work::check_job`].
 ///
 /// # Errors
 ///
 /// A [`CertificateError`] that says what the claim lacks.
 pub fn check_job(problems: &[&Problem], bound: &JobBound) -> Result<(), CertificateError> {
-    match job_value(problems, bound)? {
-        proven if bound.at_least <= proven => Ok(()),
-        proven => Err(CertificateError::TooMuchWidth { claimed: bound.at_least, proven }),
+    Work::default().check_job(problems, bound)
+}
+
+impl Work {
+    /// Checks a bound on a job: its evidence must prove at least what it claims. Costs what [`job_value`] costs.
+    ///
+    /// # Errors
+    ///
+    /// A [`CertificateError`] that says what the claim lacks.
+    pub fn check_job(&mut self, problems: &[&Problem], bound: &JobBound) -> Result<(), CertificateError> {
+        match job_value_within(problems, bound, self)? {
+            proven if bound.at_least <= proven => Ok(()),
+            proven => Err(CertificateError::TooMuchWidth { claimed: bound.at_least, proven }),
+        }
     }
 }
 
@@ -67,18 +78,27 @@ pub fn check_job(problems: &[&Problem], bound: &JobBound) -> Result<(), Certific
 /// A [`CertificateError`] if the evidence names links or ranks that do not fit the machine, its weights are too large,
 /// or no link has any.
 pub fn job_value(problems: &[&Problem], bound: &JobBound) -> Result<Rational, CertificateError> {
+    job_value_within(problems, bound, &mut Work::default())
+}
+
+fn job_value_within(problems: &[&Problem], bound: &JobBound, work: &mut Work) -> Result<Rational, CertificateError> {
     let Some(first) = problems.first() else { return Err(CertificateError::NoWeight) };
     let machine = first.machine();
     let demands: Vec<Demand<'_>> = problems.iter().map(|problem| Demand::new(problem)).collect();
+    // Each collective, and the machine, looks at every rank of a cut or partition.
+    let looks = demands.len() as u64 + 1;
+    work.take(size(machine) * looks)?;
     let mut weight = link_weights(machine, &bound.weights)?;
     let mut paid: i128 = 0;
     for (ranks, of) in &bound.cuts {
+        work.take(ranks.len() as u64 * looks)?;
         let inside = live_set(machine, ranks)?;
         let entering = ranks.iter().flat_map(|&rank| machine.links_into(rank));
         add_weight(machine, &mut weight, *of, entering.filter(|&id| !inside.contains(&machine.link(id).from)))?;
         paid += i128::from(*of) * demands.iter().map(|demand| demand.entering(ranks)).sum::<i128>();
     }
     for (blocks, of) in &bound.partitions {
+        work.take(size(machine) * looks)?;
         let block = block_of(machine, blocks, "the blocks")?;
         if let Some(rank) = machine.live_ranks().find(|rank| block[rank.index()].is_none()) {
             return Err(CertificateError::UncoveredRank { rank: machine.rank_label(rank) });
@@ -93,7 +113,7 @@ pub fn job_value(problems: &[&Problem], bound: &JobBound) -> Result<Rational, Ce
         return Err(CertificateError::NoWeight);
     }
     for problem in problems.iter().filter(|problem| problem.collective().kind.pattern() == Pattern::OneToOne) {
-        paid += owed_distance(problem, &weight)?;
+        paid += owed_distance(problem, &weight, work)?;
     }
     Ok(Rational::new(paid, scale))
 }

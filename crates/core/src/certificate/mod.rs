@@ -13,11 +13,13 @@ mod over_time;
 mod search;
 mod stepped;
 mod trees;
+mod work;
 
 pub use check::{check_joint, check_steps, check_volume, value};
 pub use error::CertificateError;
 pub use job::{JobBound, check_job, job_value};
 pub use stepped::stepped_value;
+pub use work::{MOST_STEPS, Work};
 
 use num_rational::Ratio;
 

@@ -52,26 +52,28 @@
 //! Ford and Fulkerson, "Constructing maximal dynamic flows from static flows", Operations Research 6, 1958: for one
 //! origin and destination some lengths 0 and 1, a cut over time, prove the best such bound.
 
+use super::check::size;
 use super::search::{INFINITE, Orientation, hops};
-use super::{CertificateError, Rational, Window};
+use super::{CertificateError, Rational, Window, Work};
 use crate::collective::Pattern;
 use crate::problem::Problem;
 use crate::topology::{LinkId, RankId, Topology};
 
 /// The volume that weights prove, exactly: `(width + 1) / parts` if no schedule has a total width this small, else 0.
 ///
-/// Units without a change of weights are skipped once distances settle: O(N * links) time per change, times N for kinds
-/// in which every rank sends data of its own.
+/// In each unit only links from ranks that came nearer are followed, once their lengths stay: O(N * links) time per
+/// change at most, times N for kinds in which every rank sends data of its own.
 pub(super) fn value(
     problem: &Problem,
     width: u32,
     rank: Option<RankId>,
     weights: &[Window],
+    work: &mut Work,
 ) -> Result<Rational, CertificateError> {
     let topology = problem.topology();
     let journeys = Journeys::new(problem, rank, "a metric over time")?;
     let lengths = Lengths::new(topology, width, weights)?;
-    let is_too_small = match journeys.covered(problem, &lengths, |ends| ends) {
+    let is_too_small = match journeys.covered(problem, &lengths, work)? {
         Ok(covered) => covered > lengths.room,
         // A path that does not end within `width` units is proof enough, unless there is none.
         Err((from, to)) if hops(topology, from, to) == INFINITE => {
@@ -131,23 +133,23 @@ impl Journeys {
         })
     }
 
-    /// The sum of the distances that all chunks cover, or what `unreached` makes of a pair without a path in time.
-    pub(super) fn covered<E>(
+    /// The sum of the distances that all chunks cover, or else a pair of ranks without a path in time.
+    pub(super) fn covered(
         &self,
         problem: &Problem,
         lengths: &Lengths,
-        unreached: impl Fn((RankId, RankId)) -> E,
-    ) -> Result<i128, E> {
+        work: &mut Work,
+    ) -> Result<Result<i128, (RankId, RankId)>, CertificateError> {
         let topology = problem.topology();
         let mut covered = 0;
         for &center in &self.centers {
-            let distance = lengths.distances(topology, center, self.orientation);
+            let distance = lengths.distances(topology, center, self.orientation, work)?;
             let (mut all, mut longest) = (0_i128, 0_i128);
             for far in topology.live_ranks().filter(|&far| self.other_end.is_none_or(|only| only == far)) {
                 let (origin, dest) = if self.orientation == Orientation::Out { (center, far) } else { (far, center) };
                 match (problem.owed(origin, dest), distance[far.index()]) {
                     (0, _) => {}
-                    (_, INFINITE) => return Err(unreached((origin, dest))),
+                    (_, INFINITE) => return Ok(Err((origin, dest))),
                     (chunks, distance) => {
                         let length = i128::from(chunks) * i128::from(distance);
                         (all, longest) = (all + length, longest.max(length));
@@ -156,15 +158,15 @@ impl Journeys {
             }
             covered += if self.only_the_longest { longest } else { all };
         }
-        Ok(covered)
+        Ok(Ok(covered))
     }
 }
 
 /// The lengths of links, unit by unit.
 pub(super) struct Lengths {
-    units: u32,
+    units: u64,
     /// Before a unit, the length of a link changes by some amount; ascending.
-    changes: Vec<(u32, LinkId, i64)>,
+    changes: Vec<(u64, LinkId, i64)>,
     /// The sum of all lengths times capacities.
     room: i128,
 }
@@ -185,8 +187,8 @@ impl Lengths {
             longest += span;
             for id in topology.links_between(from, to).filter(|&id| topology.link(id).alive) {
                 room += span * i128::from(topology.link(id).capacity);
-                changes.push((first, id, i64::from(weight)));
-                changes.push((last.saturating_add(1), id, -i64::from(weight)));
+                changes.push((first.into(), id, i64::from(weight)));
+                changes.push((u64::from(last) + 1, id, -i64::from(weight)));
             }
         }
         // No distance is longer, so none overflows or reaches INFINITE.
@@ -194,7 +196,7 @@ impl Lengths {
             return Err(CertificateError::TooMuchWeight);
         }
         changes.sort_unstable();
-        Ok(Self { units, changes, room })
+        Ok(Self { units: units.into(), changes, room })
     }
 
     /// The largest sum of lengths times capacities in a unit.
@@ -211,13 +213,23 @@ impl Lengths {
     }
 
     /// The distance between the center and every rank through all units, by rank; [`INFINITE`] where there is no path.
-    fn distances(&self, topology: &Topology, center: RankId, orientation: Orientation) -> Vec<u64> {
+    ///
+    /// In a unit, only those ranks bring others nearer that came nearer themselves in the unit before, or one of whose
+    /// links changed its length.
+    fn distances(
+        &self,
+        topology: &Topology,
+        center: RankId,
+        orientation: Orientation,
+        work: &mut Work,
+    ) -> Result<Vec<u64>, CertificateError> {
+        work.take(size(topology) + topology.rank_count() as u64 + self.changes.len() as u64)?;
         let mut length = vec![0_i64; topology.links().len()];
         let mut distance = vec![INFINITE; topology.rank_count()];
         distance[center.index()] = 0;
         let backward = orientation == Orientation::In;
         // Backward in time, the lengths in a unit are those after it, less what changed.
-        let mut changes: Vec<(u32, LinkId, i64)> = match backward {
+        let mut changes: Vec<(u64, LinkId, i64)> = match backward {
             false => self.changes.clone(),
             true => self.changes.iter().rev().map(|&(unit, link, by)| (unit - 1, link, -by)).collect(),
         };
@@ -225,24 +237,41 @@ impl Lengths {
         let mut changes = changes.into_iter().peekable();
         let mut unit = if backward { self.units } else { 1 };
         let mut left = self.units;
+        let mut active = vec![center];
+        let mut before = Vec::new();
         while left > 0 {
-            while let Some((_, link, by)) = changes.next_if(|&(at, ..)| at == unit) {
-                length[link.index()] += by;
-            }
-            let before = distance.clone();
-            for id in topology.live_links() {
+            while let Some((_, id, by)) = changes.next_if(|&(at, ..)| at == unit) {
+                length[id.index()] += by;
                 let link = topology.link(id);
-                let (near, far) = if backward { (link.to, link.from) } else { (link.from, link.to) };
-                if before[near.index()] != INFINITE {
-                    let there = before[near.index()] + length[id.index()].unsigned_abs();
-                    distance[far.index()] = distance[far.index()].min(there);
+                active.push(if backward { link.to } else { link.from });
+            }
+            active.sort_unstable();
+            active.dedup();
+            let reached = active.drain(..).map(|rank| (rank, distance[rank.index()]));
+            before.extend(reached.filter(|&(_, there)| there != INFINITE));
+            let mut steps = 1;
+            for (near, here) in before.drain(..) {
+                let mut follow = |id: LinkId| {
+                    steps += 1;
+                    let link = topology.link(id);
+                    let far = if backward { link.from } else { link.to };
+                    let there = here + length[id.index()].unsigned_abs();
+                    if link.alive && there < distance[far.index()] {
+                        distance[far.index()] = there;
+                        active.push(far);
+                    }
+                };
+                match backward {
+                    false => topology.links_from(near).for_each(&mut follow),
+                    true => topology.links_into(near).for_each(&mut follow),
                 }
             }
+            work.take(steps)?;
             // Once distances settle, they stay until lengths change.
             let next = changes.peek().map_or(left, |&(at, ..)| at.abs_diff(unit)).min(left);
-            let by = if distance == before { next.max(1) } else { 1 };
-            (unit, left) = (if backward { unit - by } else { unit.saturating_add(by) }, left - by);
+            let by = if active.is_empty() { next.max(1) } else { 1 };
+            (unit, left) = (if backward { unit - by } else { unit + by }, left - by);
         }
-        distance
+        Ok(distance)
     }
 }

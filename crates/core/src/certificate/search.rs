@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::work::QUEUED;
 use crate::topology::{RankId, Topology};
 
 /// The distance between ranks that cannot reach each other.
@@ -25,6 +26,7 @@ pub(super) struct Search {
     distance: Vec<u64>,
     far: BinaryHeap<Reverse<(u64, u32)>>,
     near: Vec<u32>,
+    steps: u64,
 }
 
 impl Search {
@@ -47,7 +49,12 @@ impl Search {
             start.push(arcs.len());
         }
         let distance = vec![INFINITE; topology.rank_count()];
-        Self { start, arcs, distance, far: BinaryHeap::new(), near: Vec::new() }
+        Self { start, arcs, distance, far: BinaryHeap::new(), near: Vec::new(), steps: 0 }
+    }
+
+    /// The steps taken since the last call, for [`Work`](super::Work).
+    pub(super) fn steps(&mut self) -> u64 {
+        std::mem::take(&mut self.steps)
     }
 
     /// The distance between the center and every rank, indexed by rank; [`INFINITE`] where there is no path.
@@ -65,19 +72,23 @@ impl Search {
     /// Ranks reached over links of weight 0 are as near as the current rank and go to a stack, the others to a heap:
     /// with the weights of a cut, nearly all ranks avoid the heap. O(links log links).
     pub(super) fn spread(&mut self, distance: &mut [u64]) {
+        self.steps += distance.len() as u64;
         for (rank, &here) in (0..).zip(distance.iter()).filter(|&(_, &here)| here != INFINITE) {
             let mut arcs = self.arcs[self.start[rank as usize]..self.start[rank as usize + 1]].iter();
+            self.steps += arcs.len() as u64;
             if arcs.any(|&(next, weight)| here + u64::from(weight) < distance[next as usize]) {
                 self.far.push(Reverse((here, rank)));
             }
         }
         while let Some(Reverse((there, rank))) = self.far.pop() {
+            self.steps += QUEUED;
             if there > distance[rank as usize] {
                 continue;
             }
             self.near.push(rank);
             while let Some(rank) = self.near.pop() {
                 let here = distance[rank as usize];
+                self.steps += (self.start[rank as usize + 1] - self.start[rank as usize]) as u64;
                 for &(next, weight) in &self.arcs[self.start[rank as usize]..self.start[rank as usize + 1]] {
                     let there = here + u64::from(weight);
                     if there < distance[next as usize] {

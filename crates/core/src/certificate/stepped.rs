@@ -15,16 +15,17 @@
 //! those that are copied or added up, the ones that must reach (or leave) one rank, which the evidence names; of an
 //! all-reduce, those with the contribution of the rank farthest from it.
 
+use super::check::size;
 use super::over_time::{Journeys, Lengths};
-use super::{CertificateError, Rational, Window};
+use super::{CertificateError, JointBound, Rational, Window, Work};
 use crate::problem::Problem;
 use crate::topology::RankId;
 
 /// The volume, in messages, that no schedule of `steps` steps or fewer can beat, exactly. Windows count steps. Names a
 /// `rank` for the kinds in which chunks are copied or added up.
 ///
-/// Steps without a change of weights are skipped once distances settle: O(N * links) time per change, times N for
-/// all_to_all and all_to_allv.
+/// In each step only links from ranks that came nearer are followed, once their lengths stay: O(N * links) time per
+/// change at most, times N for all_to_all and all_to_allv.
 ///
 /// # Errors
 ///
@@ -36,14 +37,26 @@ pub fn stepped_value(
     rank: Option<RankId>,
     weights: &[Window],
 ) -> Result<Rational, CertificateError> {
+    let bound = JointBound { steps, at_least: 0.into(), rank, weights: weights.to_vec() };
+    stepped_value_within(problem, &bound, &mut Work::default())
+}
+
+/// What a joint bound proves; its claim is not looked at.
+pub(super) fn stepped_value_within(
+    problem: &Problem,
+    bound: &JointBound,
+    work: &mut Work,
+) -> Result<Rational, CertificateError> {
+    let &JointBound { steps, rank, ref weights, .. } = bound;
     let topology = problem.topology();
+    work.take(size(topology))?;
     let journeys = Journeys::new(problem, rank, "a joint bound")?;
     let lengths = Lengths::new(topology, steps, weights)?;
     let scale = lengths.greatest_room(topology);
     if scale == 0 {
         return Err(CertificateError::NoWeight);
     }
-    let covered = journeys.covered(problem, &lengths, |(from, to)| {
+    let covered = journeys.covered(problem, &lengths, work)?.map_err(|(from, to)| {
         let (from, to) = (topology.rank_label(from), topology.rank_label(to));
         CertificateError::OutOfReach { steps, from, to }
     })?;

@@ -24,8 +24,8 @@
 //! method for minimum-concave-cost network flows", Mathematics of Operations Research 12, 1987: searches for all ranks
 //! at once, in directed networks.
 
-use super::CertificateError;
 use super::search::{INFINITE, Orientation, Search};
+use super::{CertificateError, Work};
 use crate::collective::Pattern;
 use crate::problem::Problem;
 use crate::topology::{RankId, Topology};
@@ -41,10 +41,10 @@ const MOST_STEPS: u64 = 1 << 29;
 /// # Errors
 ///
 /// If groups are too large for this, or a rank cannot reach another that needs its data.
-pub(super) fn owed_trees(problem: &Problem, weight: &[u32]) -> Result<i128, CertificateError> {
+pub(super) fn owed_trees(problem: &Problem, weight: &[u32], work: &mut Work) -> Result<i128, CertificateError> {
     let topology = problem.topology();
     let groups = Group::all(problem);
-    check_size(topology, &groups)?;
+    work.take(check_size(topology, &groups)?)?;
     // Trees are put together from their leaves: where they lead to the leaves, against the links.
     let to_root = problem.collective().kind.pattern() == Pattern::EveryToOne;
     let mut search = Search::new(topology, weight, if to_root { Orientation::Out } else { Orientation::In });
@@ -143,8 +143,8 @@ impl Group {
     }
 }
 
-/// Refuses groups for which tables would take too much memory or time.
-fn check_size(topology: &Topology, groups: &[Group]) -> Result<(), CertificateError> {
+/// The steps of all groups; refuses those for which tables would take too much memory or time.
+fn check_size(topology: &Topology, groups: &[Group]) -> Result<u64, CertificateError> {
     let mut steps = 0_u64;
     for group in groups {
         if group.entries(topology).is_none() {
@@ -155,7 +155,7 @@ fn check_size(topology: &Topology, groups: &[Group]) -> Result<(), CertificateEr
     }
     match steps > MOST_STEPS {
         true => Err(CertificateError::TooManyTrees { groups: groups.len(), steps, most: MOST_STEPS }),
-        false => Ok(()),
+        false => Ok(steps),
     }
 }
 

@@ -29,6 +29,11 @@ impl ChunkSet {
         self.0.get(chunk.index() / 64).is_some_and(|word| word >> (chunk.0 % 64) & 1 == 1)
     }
 
+    /// The number of chunks.
+    pub fn count(&self) -> u64 {
+        self.0.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
     /// The chunks, ascending.
     pub fn iter(&self) -> impl Iterator<Item = ChunkId> + '_ {
         self.0.iter().enumerate().flat_map(|(index, &word)| {

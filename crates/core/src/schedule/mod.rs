@@ -18,11 +18,11 @@ use crate::collective::ChunkId;
 use crate::topology::{Direction, RankId};
 
 pub use builder::ScheduleBuilder;
-pub use compact::{CompactError, CompactSchedule};
+pub use compact::{CompactError, CompactSchedule, translations_to};
 pub use job::{Job, JobError};
 pub use slot::{Choice, Slot, Source};
 pub use solution::{Origin, Solution};
-pub use statistics::{LinkLoads, Statistics, StepTotals, Timetable};
+pub use statistics::{Statistics, StepLoads, StepTotals, Timetable};
 pub use translation::Translation;
 
 /// What happens to a chunk when it arrives.

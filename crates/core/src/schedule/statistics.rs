@@ -9,13 +9,13 @@ use crate::collective::ChunkId;
 use crate::problem::Problem;
 use crate::topology::{Direction, LinkId, RankId};
 
-/// Chunks carried, per link and step.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LinkLoads {
-    links: usize,
-    /// `carried[step * links + link]`, steps from 0.
+/// What each link carries in one step, and what else happens in it.
+#[derive(Clone, Debug)]
+pub struct StepLoads {
     carried: Vec<u64>,
-    totals: Vec<StepTotals>,
+    /// The links that carry anything, some perhaps no longer.
+    used: Vec<LinkId>,
+    totals: StepTotals,
 }
 
 /// What happens in a step.
@@ -45,71 +45,59 @@ pub struct Statistics {
     pub busy: Vec<(Option<Direction>, Option<f64>)>,
 }
 
-impl LinkLoads {
+impl StepLoads {
     /// Nothing is carried yet.
-    pub(super) fn none(problem: &Problem, steps: usize) -> Self {
-        let links = problem.topology().links().len();
-        Self { links, carried: vec![0; links * steps], totals: vec![StepTotals::default(); steps] }
+    pub(super) fn none(problem: &Problem) -> Self {
+        let carried = vec![0; problem.topology().links().len()];
+        Self { carried, used: Vec::new(), totals: StepTotals::default() }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.used.drain(..).for_each(|link| self.carried[link.index()] = 0);
+        self.totals = StepTotals::default();
     }
 
     /// Counts what a slot states. Without a link, or with an ambiguous one, it loads none: a verified schedule has no
     /// such transfer.
     pub(super) fn add(&mut self, problem: &Problem, slot: &Slot<'_>, is_transfer: bool) {
         let stated = slot.stated();
-        let totals = &mut self.totals[slot.step as usize - 1];
-        totals.transfers += usize::from(is_transfer);
-        totals.moves += stated;
-        totals.reduces |= is_transfer && slot.op == Op::Reduce;
-        if let Some(carried) = self.on(problem, slot.step, (slot.from, slot.to, slot.via)) {
+        self.totals.transfers += usize::from(is_transfer);
+        self.totals.moves += stated;
+        self.totals.reduces |= is_transfer && slot.op == Op::Reduce;
+        if let Some(link) = link(problem, (slot.from, slot.to, slot.via)) {
+            let carried = &mut self.carried[link.index()];
+            if *carried == 0 && stated > 0 {
+                self.used.push(link);
+            }
             *carried += stated as u64;
         }
     }
 
     /// Takes back one move that was counted.
-    pub(super) fn take_back(&mut self, problem: &Problem, step: u32, way: (RankId, RankId, Option<Direction>)) {
-        self.totals[step as usize - 1].moves -= 1;
-        if let Some(carried) = self.on(problem, step, way) {
-            *carried -= 1;
+    pub(super) fn take_back(&mut self, problem: &Problem, way: (RankId, RankId, Option<Direction>)) {
+        self.totals.moves -= 1;
+        if let Some(link) = link(problem, way) {
+            self.carried[link.index()] -= 1;
         }
     }
 
-    fn on(
-        &mut self,
-        problem: &Problem,
-        step: u32,
-        (from, to, via): (RankId, RankId, Option<Direction>),
-    ) -> Option<&mut u64> {
-        let topology = problem.topology();
-        let fits = |&id: &LinkId| via.is_none() || topology.link(id).direction == via;
-        let mut choices = topology.links_between(from, to).filter(fits);
-        match (choices.next(), choices.next()) {
-            (Some(link), None) => Some(&mut self.carried[(step as usize - 1) * self.links + link.index()]),
-            _ => None,
-        }
+    /// The links that carry chunks, each once, in no particular order; and how many.
+    pub fn used(&self) -> impl Iterator<Item = (LinkId, u64)> + '_ {
+        self.used.iter().map(|&link| (link, self.carried[link.index()])).filter(|(_, carried)| *carried > 0)
     }
 
-    /// Chunks carried by a link in a step (numbered from 1).
-    ///
-    /// # Panics
-    ///
-    /// If there is no such step or link.
-    pub fn get(&self, step: u32, link: LinkId) -> u64 {
-        self.carried[(step as usize - 1) * self.links..][..self.links][link.index()]
+    /// What happens in the step.
+    pub fn totals(&self) -> StepTotals {
+        self.totals
     }
+}
 
-    /// Chunks carried by a link over all steps.
-    pub fn total(&self, link: LinkId) -> u64 {
-        self.carried.iter().skip(link.index()).step_by(self.links.max(1)).sum()
-    }
-
-    /// What happens in a step (numbered from 1).
-    ///
-    /// # Panics
-    ///
-    /// If there is no such step.
-    pub fn totals(&self, step: u32) -> StepTotals {
-        self.totals[step as usize - 1]
-    }
+/// The only link between two ranks that `via` allows.
+fn link(problem: &Problem, (from, to, via): (RankId, RankId, Option<Direction>)) -> Option<LinkId> {
+    let topology = problem.topology();
+    let fits = |&id: &LinkId| via.is_none() || topology.link(id).direction == via;
+    let mut choices = topology.links_between(from, to).filter(fits);
+    choices.next().filter(|_| choices.next().is_none())
 }
 
 /// Steps of widths, in whatever form their moves are stated. Steps are numbered from 1; methods that take one panic if
@@ -142,27 +130,46 @@ pub trait Timetable {
     /// The number of chunks of a transfer.
     fn count_of(&self, slot: &Slot<'_>) -> usize;
 
-    /// What each link carries in each step. O(moves stated + transfers + steps * links).
-    fn loads(&self, problem: &Problem) -> LinkLoads;
+    /// Visits what each link carries in some steps, one after the other. O(links) memory; O(transfers + moves stated)
+    /// time for each step.
+    fn for_each_load(
+        &self,
+        problem: &Problem,
+        steps: &mut dyn Iterator<Item = u32>,
+        visit: &mut dyn FnMut(u32, &StepLoads),
+    );
 
-    /// The figures; as [`Timetable::loads`].
+    /// What each link carries in some steps together, by link; as [`Timetable::for_each_load`].
+    fn carried(&self, problem: &Problem, steps: &mut dyn Iterator<Item = u32>) -> Vec<u64> {
+        let mut carried = vec![0; problem.topology().links().len()];
+        self.for_each_load(problem, steps, &mut |_, loads| {
+            loads.used().for_each(|(link, chunks)| carried[link.index()] += chunks);
+        });
+        carried
+    }
+
+    /// The figures; as [`Timetable::for_each_load`].
     fn statistics(&self, problem: &Problem) -> Statistics {
-        let loads = self.loads(problem);
         let topology = problem.topology();
+        let mut carried = vec![0; topology.links().len()];
+        let (mut transfers, mut moves) = (0, 0);
+        self.for_each_load(problem, &mut self.numbers(), &mut |_, loads| {
+            loads.used().for_each(|(link, chunks)| carried[link.index()] += chunks);
+            transfers += loads.totals.transfers;
+            moves += loads.totals.moves;
+        });
         let mut directions: Vec<Option<Direction>> = topology.links().iter().map(|link| link.direction).collect();
         directions.sort_unstable();
         directions.dedup();
         let total_width = self.total_width();
         let busy = directions.into_iter().map(|direction| {
-            let (mut used, mut room) = (0, 0);
+            let (mut used, mut room) = (0, 0_u128);
             for id in topology.live_links().filter(|&id| topology.link(id).direction == direction) {
-                used += loads.total(id);
-                room += u64::from(topology.link(id).capacity) * total_width;
+                used += carried[id.index()];
+                room += u128::from(topology.link(id).capacity) * u128::from(total_width);
             }
             (direction, (room > 0).then(|| used as f64 / room as f64))
         });
-        let transfers = loads.totals.iter().map(|step| step.transfers).sum();
-        let moves = loads.totals.iter().map(|step| step.moves).sum();
         Statistics { steps: self.step_count(), total_width, transfers, moves, busy: busy.collect() }
     }
 }
@@ -203,11 +210,17 @@ impl Timetable for Schedule {
         slot.stated()
     }
 
-    fn loads(&self, problem: &Problem) -> LinkLoads {
-        let mut loads = LinkLoads::none(problem, self.step_count());
-        for step in self.numbers() {
+    fn for_each_load(
+        &self,
+        problem: &Problem,
+        steps: &mut dyn Iterator<Item = u32>,
+        visit: &mut dyn FnMut(u32, &StepLoads),
+    ) {
+        let mut loads = StepLoads::none(problem);
+        for step in steps {
+            loads.clear();
             self.slots(step, &Choice::default()).iter().for_each(|slot| loads.add(problem, slot, true));
+            visit(step, &loads);
         }
-        loads
     }
 }

@@ -31,8 +31,8 @@ fn loads_and_busy_shares_count_chunks() {
         builder.transfer_over(problem.topology(), link, Op::Copy, [ChunkId(1)]);
     }
     let schedule = builder.finish();
-    let loads = schedule.loads(&problem);
-    assert!(clockwise.iter().all(|&link| loads.get(1, link) == 1 && loads.total(link) == 1));
+    let carried = schedule.carried(&problem, &mut schedule.numbers());
+    assert!(clockwise.iter().all(|&link| carried[link.index()] == 1) && carried.iter().sum::<u64>() == 3);
     let busy = schedule.statistics(&problem).busy;
     let shares: Vec<_> =
         busy.iter().map(|(direction, share)| (direction.unwrap().to_string(), share.unwrap())).collect();

@@ -22,9 +22,15 @@ impl Topology {
     /// # Ok::<(), collsynth_core::topology::TopologyError>(())
     /// ```
     pub fn parse_rank(&self, text: &str) -> Result<RankId, TopologyError> {
-        if let Some(rank) = self.rank_named(text) {
-            return Ok(rank);
-        }
+        self.rank_named(text).map_or_else(|| self.rank_at(text), Ok)
+    }
+
+    /// Reads a rank number or coordinates, as files state them. O(dimensions), however many ranks have names.
+    ///
+    /// # Errors
+    ///
+    /// As [`Topology::parse_rank`].
+    pub fn rank_at(&self, text: &str) -> Result<RankId, TopologyError> {
         let numbers: Result<Vec<u32>, _> = text.split('.').map(str::parse).collect();
         let numbers = numbers.map_err(|_| TopologyError::NotARank { text: text.to_owned() })?;
         if let [rank] = numbers[..] {

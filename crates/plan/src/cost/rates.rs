@@ -86,17 +86,17 @@ fn most_transfers(topology: &Topology, step: Step<'_>) -> usize {
 /// Busy seconds of the slowest link of each step, summed, for chunks of one byte.
 fn busy_seconds(problem: &Problem, schedule: &Schedule, bandwidths: &[f64]) -> f64 {
     let topology = problem.topology();
-    let loads = schedule.loads(problem);
-    let step = |step: u32| {
-        let busy = topology.live_links().map(|id| {
-            let link = topology.link(id);
+    let mut sum = 0.0;
+    schedule.for_each_load(problem, &mut schedule.numbers(), &mut |_, loads| {
+        let live = loads.used().map(|(id, chunks)| (topology.link(id), chunks)).filter(|(link, _)| link.alive);
+        let busy = live.map(|(link, chunks)| {
             let bandwidth = bandwidths[link.direction.map_or(0, |direction| usize::from(direction.dim))];
             // Chunks cross a link of capacity c in rounds of c.
-            loads.get(step, id).div_ceil(link.capacity.into()) as f64 / bandwidth
+            chunks.div_ceil(link.capacity.into()) as f64 / bandwidth
         });
-        busy.fold(0.0, f64::max)
-    };
-    (1..=schedule.step_count() as u32).map(step).sum()
+        sum += busy.fold(0.0, f64::max);
+    });
+    sum
 }
 
 #[cfg(test)]

@@ -45,22 +45,21 @@ impl Phase {
     }
 
     /// Measures consecutive phases of a schedule, given each stated phase and its number of steps; omits phases without
-    /// a step. O(moves + steps * links).
+    /// a step. O(moves + phases * links).
     pub fn measure(
         problem: &Problem,
         schedule: &Schedule,
         lengths: impl IntoIterator<Item = (StatedPhase, usize)>,
     ) -> Vec<Self> {
-        let loads = schedule.loads(problem);
         let topology = problem.topology();
         let mut begin = 0;
         let measured = lengths.into_iter().map(|(StatedPhase { name, startups }, length)| {
             let steps = begin..begin + length;
             begin = steps.end;
-            let load = topology.live_links().map(|id| {
-                let carried: u64 = steps.clone().map(|step| loads.get(step as u32 + 1, id)).sum();
-                Rational::new(carried.into(), topology.link(id).capacity.into())
-            });
+            let carried = schedule.carried(problem, &mut steps.clone().map(|step| step as u32 + 1));
+            let load = topology
+                .live_links()
+                .map(|id| Rational::new(carried[id.index()].into(), topology.link(id).capacity.into()));
             let load = load.max().unwrap_or_default() / i128::from(problem.parts());
             Self { name, steps, load, startups }
         });

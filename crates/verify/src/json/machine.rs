@@ -76,7 +76,7 @@ fn check_size(shape: &Shape, room: u64) -> Result<(), Fault> {
 pub(super) fn rank(topology: &Topology, entry: &RankEntry, code: FormatCode) -> Result<RankId, Fault> {
     match entry {
         RankEntry::Number(rank) => Ok(RankId(*rank)),
-        RankEntry::Text(text) => topology.parse_rank(text).map_err(|error| Fault::new(code, error)),
+        RankEntry::Text(text) => topology.rank_at(text).map_err(|error| Fault::new(code, error)),
     }
 }
 

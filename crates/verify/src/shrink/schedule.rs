@@ -18,7 +18,7 @@ pub fn shrink_solution(
 ) -> Result<Shrunk<Solution, Finding>, Whole<Finding>> {
     let report = verify(solution, &Options { max_errors: 1, ..Options::default() });
     let target = report.violations.into_iter().next().ok_or(Whole::Holds)?;
-    if matches!(target.code, Code::F007 | Code::C001) {
+    if matches!(target.code, Code::F007 | Code::C001 | Code::C002) {
         return Err(Whole::Elsewhere(Box::new(target)));
     }
     let all = items(&solution.schedule);

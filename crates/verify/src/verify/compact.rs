@@ -19,18 +19,17 @@
 //! O(moves of these chunks and of the pattern, and transfers of the expanded schedule); no other chunk is even named.
 
 use super::decide::decide;
-use super::fact::Place;
 use super::ledger::Ledger;
 use super::routes::find_link;
 use super::scope::{Part, Scope};
 use super::{Options, Report, judge};
-use collsynth_core::certificate::Bounds;
+use collsynth_core::certificate::{Bounds, Work};
 use collsynth_core::collective::{ChunkId, ChunkSet};
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{CompactSchedule, Op, Schedule, Slot, Solution, Transfer};
+use collsynth_core::schedule::{CompactSchedule, Op, Schedule, Slot, Solution, Transfer, translations_to};
 use collsynth_core::topology::{Direction, RankId, Topology, TopologySpec};
 
-/// Memory for each move that is executed, roughly.
+/// Memory for each chunk or move that is executed, roughly.
 const BYTES_PER_MOVE: u64 = 40;
 
 /// Executes a solution in the compact form and reports every violation: codes, places and totals are those of the
@@ -39,40 +38,46 @@ const BYTES_PER_MOVE: u64 = 40;
 /// O(moves stated, and transfers of the expanded schedule), unless the pattern is wrong.
 pub fn verify_compact(solution: &Solution<CompactSchedule>, options: &Options) -> Report {
     let Solution { problem, schedule, bounds, .. } = solution;
-    let (part, schedule, fits) = split(problem, schedule, options.memory);
-    if !fits {
+    let Some((part, schedule)) = split(problem, schedule, options.memory) else {
         let mut ledger = Ledger::new(options.max_errors, options.memory);
-        ledger.fits(u64::MAX);
+        ledger.exceed();
         return ledger.into_report(&[], None, |_| unreachable!("nothing was found"));
-    }
+    };
     let part_of_it = Solution { problem: problem.clone(), schedule, bounds: bounds.clone(), origin: None };
-    judge(&part_of_it, options, &Scope::Part(&part))
+    judge(&part_of_it, options, &Scope::Part(&part), &mut Work::default())
 }
 
-/// The chunks to execute and the transfers that matter to them or to the room of links; false if they take too much
+/// The chunks to execute and the transfers that matter to them or to the room of links; `None` if they take too much
 /// memory.
-fn split(problem: &Problem, compact: &CompactSchedule, memory: u64) -> (Part, Schedule, bool) {
+fn split(problem: &Problem, compact: &CompactSchedule, memory: u64) -> Option<(Part, Schedule)> {
     let machine = problem.machine();
     let ranks = machine.rank_count();
-    let mut is_executed = ChunkSet::new(problem.chunk_count() as usize);
-    for &chunk in compact.exceptions() {
-        is_executed.insert(chunk);
+    // A bit for each chunk here, and at most as many for those of rank 0.
+    if u64::from(problem.chunk_count()) / 4 > memory {
+        return None;
     }
+    let fits = |chunks: u64| chunks * BYTES_PER_MOVE <= memory;
+    let wrong = wrong_chunks(problem, compact, memory)?;
+    if !fits(wrong.count() * ranks as u64) {
+        return None;
+    }
+    let mut is_executed = ChunkSet::new(problem.chunk_count() as usize);
+    let mut execute = |chunk: ChunkId| _ = is_executed.insert(chunk);
+    compact.exceptions().iter().copied().for_each(&mut execute);
     let translation = compact.translation();
-    for (chunk, _) in (0..).map(ChunkId).zip(wrong_chunks(problem, compact)).filter(|(_, wrong)| *wrong) {
-        for by in (0..ranks as u32).map(RankId) {
-            is_executed.insert(translation.chunk(chunk, by));
-        }
+    for chunk in wrong.iter() {
+        (0..ranks as u32).for_each(|by| execute(translation.chunk(chunk, RankId(by))));
     }
     compact.for_each_slot(|slot| {
         if !slot.sources.is_empty() && find_link(machine, &transfer(slot)).is_err() {
-            for chunk in compact.chunks(slot) {
-                is_executed.insert(chunk);
-            }
+            compact.chunks(slot).for_each(&mut execute);
         }
     });
+    if !fits(is_executed.count()) {
+        return None;
+    }
     let mut part = Part { chunks: is_executed.iter().collect(), ..Part::default() };
-    let Some(apart) = apart(compact, &part.chunks, memory) else { return (part, Schedule::default(), false) };
+    let apart = apart(compact, &part.chunks, memory)?;
     let mut apart = apart.into_iter().peekable();
     let widths: Vec<u32> = compact.pattern().widths().collect();
     part.is_used = vec![false; widths.len()];
@@ -121,7 +126,7 @@ fn split(problem: &Problem, compact: &CompactSchedule, memory: u64) -> (Part, Sc
     widths[begun as usize..].iter().for_each(|&width| {
         builder.step(width);
     });
-    (part, builder.finish(), true)
+    Some((part, builder.finish()))
 }
 
 /// A move of the pattern, translated: of a chunk that is executed, or does not follow it.
@@ -143,59 +148,52 @@ impl Apart {
 fn apart(compact: &CompactSchedule, chunks: &[ChunkId], memory: u64) -> Option<Vec<Apart>> {
     let translation = compact.translation();
     let pattern = compact.pattern();
-    let mut moves = vec![Vec::new(); translation.chunks_of_rank() as usize];
-    for step in pattern.steps() {
-        for transfer in step.transfers {
-            for chunk in pattern.chunks(transfer) {
-                moves[chunk.index()].push((step.number, transfer));
-            }
-        }
-    }
-    let of_rank_0 = |chunk| {
-        let owner = translation.owner(chunk);
-        (translation.chunk(chunk, translation.between(owner, RankId(0))), owner)
-    };
-    let count: usize = chunks.iter().map(|&chunk| moves[of_rank_0(chunk).0.index()].len()).sum();
+    let seen = compact.seen_from_rank_0(chunks.iter().copied());
+    let chunks_moved = pattern.transfers().iter().flat_map(|transfer| pattern.chunks(transfer));
+    let count: usize = chunks_moved.map(|&chunk| translations_to(&seen, chunk).count()).sum();
     if (count + chunks.len() + compact.own().move_count()) as u64 * BYTES_PER_MOVE > memory {
         return None;
     }
     let mut apart = Vec::with_capacity(count);
-    for &chunk in chunks {
-        let (of_rank_0, owner) = of_rank_0(chunk);
-        apart.extend(moves[of_rank_0.index()].iter().map(|&(step, transfer)| {
-            let [from, to] = [transfer.from, transfer.to].map(|rank| translation.rank(rank, owner));
-            Apart { step, from, way: (to, transfer.via, transfer.op), chunk }
-        }));
+    for step in pattern.steps().filter(|_| count > 0) {
+        for transfer in step.transfers {
+            for &chunk in pattern.chunks(transfer) {
+                apart.extend(translations_to(&seen, chunk).map(|by| {
+                    let [from, to] = [transfer.from, transfer.to].map(|rank| translation.rank(rank, by));
+                    let chunk = translation.chunk(chunk, by);
+                    Apart { step: step.number, from, way: (to, transfer.via, transfer.op), chunk }
+                }));
+            }
+        }
     }
     apart.sort_unstable();
     Some(apart)
 }
 
-/// Of each chunk of rank 0: does the run on the intact machine find anything?
-fn wrong_chunks(problem: &Problem, compact: &CompactSchedule) -> Vec<bool> {
+/// The chunks of rank 0 for which the run on the intact machine finds anything; `None` if that takes too much memory.
+fn wrong_chunks(problem: &Problem, compact: &CompactSchedule, memory: u64) -> Option<ChunkSet> {
     let chunks = compact.translation().chunks_of_rank();
+    let all = || {
+        let mut all = ChunkSet::new(chunks as usize);
+        (0..chunks).map(ChunkId).for_each(|chunk| _ = all.insert(chunk));
+        Some(all)
+    };
     let shape = TopologySpec::new(problem.machine().spec().shape.clone());
     let intact = Topology::new(shape).map(|machine| Problem::new(machine, problem.collective().clone()));
-    let Ok(Ok(intact)) = intact else { return vec![true; chunks as usize] };
+    let Ok(Ok(intact)) = intact else { return all() };
     let pattern = compact.pattern();
     let solution = Solution { problem: intact, schedule: pattern.clone(), bounds: Bounds::default(), origin: None };
-    let mut ledger = Ledger::new(usize::MAX, u64::MAX);
-    decide(&solution, &Scope::Range(0..chunks), &mut ledger);
-    let mut is_wrong = vec![false; chunks as usize];
-    for place in ledger.places() {
-        match place {
-            Place::InStep { chunk: Some(chunk), .. } | Place::AtEnd { chunk, .. } => is_wrong[chunk.index()] = true,
-            Place::InStep { transfer: Some(transfer), .. } => {
-                let transfer = &pattern.transfers()[transfer];
-                pattern.chunks(transfer).iter().for_each(|chunk| is_wrong[chunk.index()] = true);
-            }
-            // An idle step concerns no chunk.
-            Place::InStep { .. } => {}
-            // No move at all, so nothing was run.
-            _ => is_wrong.fill(true),
-        }
+    let mut ledger = Ledger::marking(chunks, pattern.transfers().len(), memory);
+    decide(&solution, &Scope::Range(0..chunks), &mut Work::default(), &mut ledger);
+    let mut marks = ledger.into_marks()?;
+    if marks.all {
+        // No move at all, so nothing was run.
+        return all();
     }
-    is_wrong
+    for (transfer, _) in pattern.transfers().iter().zip(&marks.transfers).filter(|(_, is_wrong)| **is_wrong) {
+        pattern.chunks(transfer).iter().for_each(|&chunk| _ = marks.chunks.insert(chunk));
+    }
+    Some(marks.chunks)
 }
 
 fn transfer(slot: &Slot<'_>) -> Transfer {

@@ -7,7 +7,7 @@ use super::ledger::Ledger;
 use super::moves::{Move, moves_by_chunk};
 use super::routes::{self, Route};
 use super::scope::Scope;
-use collsynth_core::certificate;
+use collsynth_core::certificate::{CertificateError, Work};
 use collsynth_core::schedule::Solution;
 
 /// What the checks compute besides facts.
@@ -18,7 +18,7 @@ pub(super) struct Decided {
 }
 
 /// Checks each transfer on its own, the moves of the chunks in the scope, and the bounds.
-pub(super) fn decide(solution: &Solution, scope: &Scope<'_>, ledger: &mut Ledger) -> Decided {
+pub(super) fn decide(solution: &Solution, scope: &Scope<'_>, work: &mut Work, ledger: &mut Ledger) -> Decided {
     let Solution { problem, schedule, bounds, .. } = solution;
     let routes = routes::resolve(problem, schedule, scope, ledger);
     let moves = moves_by_chunk(schedule, scope);
@@ -28,15 +28,19 @@ pub(super) fn decide(solution: &Solution, scope: &Scope<'_>, ledger: &mut Ledger
     } else {
         shown = execute::run(problem, &routes, &moves, scope, ledger);
     }
-    if let Some(Err(error)) = bounds.steps.as_ref().map(|bound| certificate::check_steps(problem, bound)) {
-        ledger.add(Code::C001, Place::StepsBound, || Data::Unproven(error));
+    let mut unproven = |place, steps, error: CertificateError| {
+        let code = if error.is_unchecked() { Code::C002 } else { Code::C001 };
+        ledger.add(code, place, || Data::Unproven(steps, error));
+    };
+    if let Some(Err(error)) = bounds.steps.as_ref().map(|bound| work.check_steps(problem, bound)) {
+        unproven(Place::StepsBound, None, error);
     }
-    if let Some(Err(error)) = bounds.volume.as_ref().map(|bound| certificate::check_volume(problem, bound)) {
-        ledger.add(Code::C001, Place::VolumeBound, || Data::Unproven(error));
+    if let Some(Err(error)) = bounds.volume.as_ref().map(|bound| work.check_volume(problem, bound)) {
+        unproven(Place::VolumeBound, None, error);
     }
     for bound in &bounds.joint {
-        if let Err(error) = certificate::check_joint(problem, bound) {
-            ledger.add(Code::C001, Place::JointBounds, || Data::UnprovenIn(bound.steps, error));
+        if let Err(error) = work.check_joint(problem, bound) {
+            unproven(Place::JointBounds, Some(bound.steps), error);
         }
     }
     Decided { routes, moves, shown }

@@ -43,6 +43,9 @@ pub(super) fn run(
     for chunk in scope.chunks() {
         let length = rest.iter().take_while(|one| one.chunk() == chunk).count();
         let (mine, others) = rest.split_at(length);
+        if mine.is_empty() && execution.stays(chunk) {
+            continue;
+        }
         // A move adds at most once; growing arrays count twice.
         let sums = if problem.rule(chunk).combining == Combining::Never { 0 } else { length };
         if !execution.ledger.fits(2 * sums as u64 * Values::sum_bytes(problem.topology().rank_count())) {
@@ -143,6 +146,18 @@ impl<'a> Execution<'a> {
             causes: Vec::new(),
             final_orders: Vec::new(),
         }
+    }
+
+    /// Counts a chunk without moves that is where it must end up. There may be a hundred million of them.
+    fn stays(&mut self, chunk: ChunkId) -> bool {
+        let rule = self.problem.rule(chunk);
+        let (Holders::One(rank), Combining::Never) = (rule.before, rule.combining) else { return false };
+        let is_home = rule.after == rule.before && self.problem.is_holder(rule.before, rank);
+        if is_home {
+            let stay = self.holdings.begin(rank);
+            self.holdings.end(stay, rank, true);
+        }
+        is_home
     }
 
     fn run_chunk(&mut self, chunk: ChunkId, moves: &[Move]) {

@@ -61,7 +61,6 @@ pub(super) enum Data {
     Ranks(Vec<RankId>),
     /// W003: a rank that adds in another order.
     Other(RankId),
-    /// C001: why the evidence fails; for a joint bound, also its number of steps.
-    Unproven(CertificateError),
-    UnprovenIn(u32, CertificateError),
+    /// C001, C002: why the evidence fails, or is not checked; of a joint bound, also its number of steps.
+    Unproven(Option<u32>, CertificateError),
 }

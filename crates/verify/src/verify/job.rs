@@ -5,7 +5,7 @@
 //!
 //! 1. **The same steps**: every schedule has as many, of the same widths (`J001`).
 //! 2. **The room of every link in every step**, for the chunks of all schedules together (`J002`).
-//! 3. **The bound** on the total width, from its evidence (`C001`).
+//! 3. **The bound** on the total width, from its evidence (`C001`, `C002`).
 //!
 //! A step in which a schedule has no transfers is no finding: others may use it.
 
@@ -13,15 +13,15 @@ use std::collections::BTreeMap;
 
 use super::routes::find_link;
 use super::scope::Scope;
-use super::{Options, Report, judge};
+use super::{NotJudged, Options, Report, judge};
 use crate::code::codes;
-use collsynth_core::certificate::{CertificateError, check_job};
+use collsynth_core::certificate::{CertificateError, Work};
 use collsynth_core::schedule::{Job, Solution, Step};
 use collsynth_core::topology::LinkId;
 
 codes! {
-    /// The kind of a violation of a job as a whole. `C001` is a code of schedules too.
-    JobCode: C001 J001 J002
+    /// The kind of a violation of a job as a whole. `C001` and `C002` are codes of schedules too.
+    JobCode: C001 C002 J001 J002
 }
 
 /// The verdict on a job.
@@ -69,7 +69,7 @@ pub enum JobViolation {
         /// That in the first schedule.
         of_first: u32,
     },
-    /// `C001`: the bound is not proven.
+    /// `C001`: the bound is not proven. `C002`: it is not checked.
     Unproven(CertificateError),
 }
 
@@ -79,6 +79,7 @@ impl JobViolation {
         match self {
             Self::Full { .. } => JobCode::J002,
             Self::Steps { .. } | Self::Width { .. } => JobCode::J001,
+            Self::Unproven(error) if error.is_unchecked() => JobCode::C002,
             Self::Unproven(_) => JobCode::C001,
         }
     }
@@ -91,14 +92,19 @@ impl JobReport {
     }
 
     /// Why the job was neither vouched for nor refuted, if so.
-    pub fn not_judged(&self) -> Option<String> {
-        let is_refuted = !self.totals.is_empty() || self.reports.iter().any(|report| report.violation_count() > 0);
-        self.reports.iter().find_map(Report::not_judged).filter(|_| !is_refuted)
+    pub fn not_judged(&self) -> Option<NotJudged> {
+        let is_violation = |(&code, &total): (&JobCode, &u64)| code != JobCode::C002 && total > 0;
+        if self.totals.iter().any(is_violation) || self.reports.iter().any(Report::is_refuted) {
+            return None;
+        }
+        let bound = || NotJudged::of_bound(JobCode::C002.to_string(), "the bound of the job takes too long to check");
+        let of_bound = self.totals.contains_key(&JobCode::C002).then(bound);
+        self.reports.iter().find_map(Report::not_judged).or(of_bound)
     }
 }
 
 /// Executes the schedules of a job and reports every violation. Costs what [`verify`](super::verify) costs for each,
-/// and what [`check_job`] costs.
+/// and what [`Work::check_job`] costs.
 ///
 /// ```
 /// # use collsynth_core::collective::{ChunkId, Collective, Kind};
@@ -117,12 +123,14 @@ impl JobReport {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn verify_job(job: &Job, options: &Options) -> JobReport {
-    let alone = |solution: &Solution| judge(solution, options, &Scope::OfJob(0..solution.problem.chunk_count()));
+    let mut work = Work::default();
+    let alone =
+        |solution: &Solution| judge(solution, options, &Scope::OfJob(0..solution.problem.chunk_count()), &mut work);
     let reports = job.solutions().iter().map(alone).collect();
     let mut violations = Kept { list: Vec::new(), totals: BTreeMap::new(), most: options.max_errors };
     check_room(job, &mut violations);
     check_steps(job, &mut violations);
-    if let Some(Err(error)) = job.bound.as_ref().map(|bound| check_job(&job.problems(), bound)) {
+    if let Some(Err(error)) = job.bound.as_ref().map(|bound| work.check_job(&job.problems(), bound)) {
         violations.add(JobViolation::Unproven(error));
     }
     JobReport { reports, violations: violations.list, totals: violations.totals }

@@ -5,30 +5,67 @@ use std::collections::BTreeMap;
 use super::fact::{Data, Fact, Place};
 use super::report::{Observed, Report};
 use super::{Code, Finding};
+use collsynth_core::collective::ChunkSet;
 
 /// Collects facts in any order, keeps the first ones and counts all.
 pub(super) struct Ledger {
     limit: usize,
     violations: BTreeMap<Key, Fact>,
     warnings: BTreeMap<Key, Fact>,
+    /// Facts kept so far, those dropped since included.
+    kept: u64,
     totals: Vec<u64>,
+    marks: Option<Marks>,
     memory: u64,
     exceeded: bool,
 }
 
-/// Sorts as facts stand in the report; the total of the code so far tells those with the same code and place apart.
+/// What any fact concerns, kept or not.
+pub(super) struct Marks {
+    pub(super) chunks: ChunkSet,
+    /// Transfers as a whole.
+    pub(super) transfers: Vec<bool>,
+    /// The whole schedule.
+    pub(super) all: bool,
+}
+
+/// Sorts as facts stand in the report; a running number tells those with the same code and place apart.
 type Key = (Place, Code, u64);
 
 impl Ledger {
     pub(super) fn new(limit: usize, memory: u64) -> Self {
-        let totals = vec![0; Code::ALL.len()];
-        Self { limit, violations: BTreeMap::new(), warnings: BTreeMap::new(), totals, memory, exceeded: false }
+        Self {
+            limit,
+            violations: BTreeMap::new(),
+            warnings: BTreeMap::new(),
+            kept: 0,
+            totals: vec![0; Code::ALL.len()],
+            marks: None,
+            memory,
+            exceeded: false,
+        }
+    }
+
+    /// Keeps no fact, but marks which of these chunks and transfers some fact concerns.
+    pub(super) fn marking(chunks: u32, transfers: usize, memory: u64) -> Self {
+        let marks = Marks { chunks: ChunkSet::new(chunks as usize), transfers: vec![false; transfers], all: false };
+        Self { marks: Some(marks), ..Self::new(0, memory) }
+    }
+
+    /// What facts concern; `None` if the ledger does not mark that, or memory was exceeded.
+    pub(super) fn into_marks(self) -> Option<Marks> {
+        self.marks.filter(|_| !self.exceeded)
     }
 
     /// Does this number of bytes stay within the limit? If not, the schedule is not judged.
     pub(super) fn fits(&mut self, bytes: u64) -> bool {
         self.exceeded |= bytes > self.memory;
         !self.exceeded
+    }
+
+    /// More than the limit is needed, so the schedule is not judged.
+    pub(super) fn exceed(&mut self) {
+        self.exceeded = true;
     }
 
     /// Counts a fact, and keeps it if it is among the first so far. Its data are made only if it is kept.
@@ -42,6 +79,10 @@ impl Ledger {
     /// indices.
     pub(super) fn count(&mut self, code: Code, place: Place) -> bool {
         self.totals[code as usize] += 1;
+        if let Some(marks) = &mut self.marks {
+            marks.add(place);
+            return false;
+        }
         let kept = if code.is_warning() { &self.warnings } else { &self.violations };
         kept.len() < self.limit || kept.last_key_value().is_some_and(|(last, _)| (place, code) < (last.0, last.1))
     }
@@ -49,15 +90,11 @@ impl Ledger {
     /// Keeps a counted fact, and drops the last one if there are too many.
     pub(super) fn keep(&mut self, fact: Fact) {
         let kept = if fact.code.is_warning() { &mut self.warnings } else { &mut self.violations };
-        kept.insert((fact.place, fact.code, self.totals[fact.code as usize]), fact);
+        self.kept += 1;
+        kept.insert((fact.place, fact.code, self.kept), fact);
         if kept.len() > self.limit {
             kept.pop_last();
         }
-    }
-
-    /// The places of what was kept.
-    pub(super) fn places(&self) -> impl Iterator<Item = Place> + '_ {
-        self.violations.values().chain(self.warnings.values()).map(|fact| fact.place)
     }
 
     /// The report. `spoiled` has the consequences of each transfer without a link, `finding` makes sentences; neither
@@ -81,5 +118,19 @@ impl Ledger {
         };
         let exceeded = self.exceeded.then_some(self.memory);
         Report::new(findings(self.violations), findings(self.warnings), self.totals, observed, exceeded)
+    }
+}
+
+impl Marks {
+    fn add(&mut self, place: Place) {
+        match place {
+            Place::InStep { chunk: Some(chunk), .. } | Place::AtEnd { chunk, .. } => {
+                self.chunks.insert(chunk);
+            }
+            Place::InStep { transfer: Some(transfer), .. } => self.transfers[transfer] = true,
+            // An idle step concerns no chunk.
+            Place::InStep { .. } => {}
+            Place::Schedule | Place::StepsBound | Place::VolumeBound | Place::JointBounds => self.all = true,
+        }
     }
 }

@@ -11,7 +11,7 @@
 //!    chunk (`D001`), arrivals do not conflict (`D003`), no rank relays that may not (`D004`), nothing is added twice
 //!    (`R001`), and `reduce` is allowed (`R003`);
 //! 3. the state after the last step: nothing is missing (`D002`, `R002`);
-//! 4. the bounds (`C001`).
+//! 4. the bounds (`C001`, `C002`).
 //!
 //! Where the format leaves a choice:
 //!
@@ -56,7 +56,7 @@ pub use holdings::Peak;
 pub use job::{JobCode, JobReport, JobViolation, verify_job};
 pub use options::Options;
 pub use orders::Sums;
-pub use report::{Observed, Report};
+pub use report::{NotJudged, Observed, Report};
 pub use verified::{Rejected, Verified};
 
 use std::ops::Range;
@@ -66,6 +66,7 @@ use diagnosis::Scene;
 use ledger::Ledger;
 use scope::Scope;
 
+use collsynth_core::certificate::Work;
 use collsynth_core::schedule::Solution;
 
 /// Executes a solution and reports every violation.
@@ -92,20 +93,21 @@ use collsynth_core::schedule::Solution;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn verify(solution: &Solution, options: &Options) -> Report {
-    judge(solution, options, &Scope::Range(0..solution.problem.chunk_count()))
+    judge(solution, options, &Scope::Range(0..solution.problem.chunk_count()), &mut Work::default())
 }
 
 /// Every violation of the transfers on their own and of these chunks, by number. Other chunks are not executed: finding
 /// nothing does not mean that the schedule holds.
 pub fn violations_of(solution: &Solution, chunks: Range<u32>) -> Vec<Finding> {
     let chunks = chunks.start..chunks.end.min(solution.problem.chunk_count());
-    judge(solution, &Options { max_errors: usize::MAX, ..Options::default() }, &Scope::Range(chunks)).violations
+    let options = Options { max_errors: usize::MAX, ..Options::default() };
+    judge(solution, &options, &Scope::Range(chunks), &mut Work::default()).violations
 }
 
-/// Decides, then puts the facts into sentences.
-fn judge(solution: &Solution, options: &Options, scope: &Scope<'_>) -> Report {
+/// Decides, then puts the facts into sentences. `work` is left for checking bounds.
+fn judge(solution: &Solution, options: &Options, scope: &Scope<'_>, work: &mut Work) -> Report {
     let mut ledger = Ledger::new(options.max_errors, options.memory);
-    let decided = decide(solution, scope, &mut ledger);
+    let decided = decide(solution, scope, work, &mut ledger);
     let scene = Scene::new(solution, &decided.routes, &decided.moves, scope.is_whole());
     ledger.into_report(&decided.shown.spoiled, decided.shown.observed, |fact| scene.finding(fact))
 }

@@ -2,6 +2,7 @@
 
 use super::{Code, Finding, Peak, Sums};
 use crate::limits;
+use thiserror::Error;
 
 /// The verdict on a schedule.
 ///
@@ -29,6 +30,22 @@ pub struct Observed {
     pub sums: Option<Sums>,
 }
 
+/// Why something was neither vouched for nor refuted.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{}{why}", code.as_ref().map(|code| format!("{code}: ")).unwrap_or_default())]
+pub struct NotJudged {
+    /// A code, if there is one to explain.
+    pub code: Option<String>,
+    why: String,
+}
+
+impl NotJudged {
+    /// A bound takes too much work to check.
+    pub(super) fn of_bound(code: String, bound: &str) -> Self {
+        Self { code: Some(code), why: format!("not judged: {bound}") }
+    }
+}
+
 impl Report {
     /// `totals` has an entry per code; `observed` is dropped if there is a violation.
     pub(super) fn new(
@@ -48,9 +65,24 @@ impl Report {
         self.violation_count() == 0 && self.exceeded.is_none()
     }
 
-    /// Why the schedule was neither vouched for nor refuted, if so: judging it takes more memory than allowed.
-    pub fn not_judged(&self) -> Option<String> {
-        self.exceeded.filter(|_| self.violation_count() == 0).map(limits::not_judged)
+    /// True if there is a violation, not only bounds that were not checked (`C002`).
+    pub fn is_refuted(&self) -> bool {
+        self.violation_count() > self.unchecked()
+    }
+
+    /// Why the schedule was neither vouched for nor refuted, if so: judging it takes more memory than allowed, or a
+    /// bound more work.
+    pub fn not_judged(&self) -> Option<NotJudged> {
+        let bound = || self.violations.first().map_or("a bound takes too long to check", |bound| &bound.message[..]);
+        match self.exceeded {
+            _ if self.is_refuted() => None,
+            Some(most) => Some(NotJudged { code: None, why: limits::not_judged(most) }),
+            None => (self.unchecked() > 0).then(|| NotJudged::of_bound(Code::C002.to_string(), bound())),
+        }
+    }
+
+    fn unchecked(&self) -> u64 {
+        self.totals[Code::C002 as usize]
     }
 
     /// The number of findings, kept or not, of each code that occurs, in the order of [`Code::ALL`].

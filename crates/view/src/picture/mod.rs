@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use collsynth_core::collective::ChunkId;
 use collsynth_core::schedule::{Schedule, Solution, Timetable};
-use collsynth_core::topology::{LinkId, Topology};
+use collsynth_core::topology::{Link, LinkId, Topology};
 use collsynth_verify::report::machine::describe;
 use collsynth_verify::report::overview::headline;
 
@@ -90,22 +90,19 @@ pub fn svg(solution: &Solution, subject: &Subject) -> String {
 /// The shares of the links' room that are used.
 fn shares(solution: &Solution, subject: &Subject) -> Vec<f64> {
     let topology = solution.problem.topology();
-    let loads = solution.schedule.loads(&solution.problem);
-    let used = |steps: &mut dyn Iterator<Item = (u32, u32)>, link: LinkId| {
-        let (load, width) =
-            steps.fold((0, 0), |(load, sum), (step, width)| (load + loads.get(step, link), sum + u64::from(width)));
-        let room = width * u64::from(topology.link(link).capacity);
-        if room == 0 { 0.0 } else { load as f64 / room as f64 }
+    let is_shown = |step: &u32| match subject {
+        Subject::Step(number) => step == number,
+        Subject::Heat => true,
+        Subject::Chunk(_) | Subject::Evidence(_) | Subject::Machine => false,
     };
-    let all = || solution.schedule.steps().map(|step| (step.number, step.width));
-    (0..topology.links().len() as u32)
-        .map(LinkId)
-        .map(|link| match subject {
-            Subject::Step(number) => used(&mut all().filter(|(step, _)| step == number), link),
-            Subject::Heat => used(&mut all(), link),
-            Subject::Chunk(_) | Subject::Evidence(_) | Subject::Machine => 0.0,
-        })
-        .collect()
+    let steps: Vec<u32> = solution.schedule.numbers().filter(is_shown).collect();
+    let width: u64 = steps.iter().map(|&step| u64::from(solution.schedule.width(step))).sum();
+    let carried = solution.schedule.carried(&solution.problem, &mut steps.into_iter());
+    let share = |(link, load): (&Link, u64)| match u128::from(width) * u128::from(link.capacity) {
+        0 => 0.0,
+        room => load as f64 / room as f64,
+    };
+    topology.links().iter().zip(carried).map(share).collect()
 }
 
 fn words(solution: &Solution, subject: &Subject) -> String {

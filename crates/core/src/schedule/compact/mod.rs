@@ -16,6 +16,8 @@
 mod find;
 mod slots;
 
+pub use slots::translations_to;
+
 use thiserror::Error;
 
 use super::{Choice, Schedule, Timetable, Translation};

@@ -9,16 +9,44 @@ use super::CompactSchedule;
 use crate::collective::ChunkId;
 use crate::problem::Problem;
 use crate::schedule::slot::{Key, Way};
-use crate::schedule::{Choice, LinkLoads, Slot, Source, Step, Timetable};
+use crate::schedule::{Choice, Slot, Source, Step, StepLoads, Timetable};
 use crate::topology::RankId;
 
 impl CompactSchedule {
     /// Visits the transfers of the expanded schedule in order, with those that have no chunk left but exceptions of the
-    /// pattern. O(transfers), without the chunks.
+    /// pattern. O(transfers) time, without the chunks; memory for what the file states of a step.
     pub fn for_each_slot(&self, mut visit: impl FnMut(&Slot<'_>)) {
         for step in self.numbers() {
-            self.stated_slots(step, &Choice::default()).iter().for_each(&mut visit);
+            self.for_each_of(step, |slot| visit(&slot));
         }
+    }
+
+    /// As [`CompactSchedule::for_each_slot`], of one step.
+    fn for_each_of<'a>(&'a self, number: u32, mut visit: impl FnMut(Slot<'a>)) {
+        let none: Arc<[Source<'_>]> = Arc::new([]);
+        let ways = self.ways(&self.pattern.step(number));
+        let own = self.own.step(number).transfers.iter();
+        let mut own: Vec<Slot<'_>> = own.map(|one| Slot::stating(&self.own, number, one, Arc::clone(&none))).collect();
+        own.sort_by_key(Slot::key);
+        let mut own = own.into_iter().peekable();
+        // What is stated comes from any rank, even one that does not exist.
+        let mut slots = Vec::new();
+        for from in (0..self.translation.rank_count()).map(RankId) {
+            slots.extend(ways.iter().map(|way| self.translated_slot(number, from, way)));
+            slots.extend(std::iter::from_fn(|| own.next_if(|slot| slot.from == from)));
+            merge(&mut slots);
+            slots.drain(..).for_each(&mut visit);
+        }
+        slots.extend(own);
+        merge(&mut slots);
+        slots.into_iter().for_each(visit);
+    }
+
+    /// What a rank sends one way.
+    fn translated_slot<'a>(&self, step: u32, from: RankId, (way, sources): &(Way, Arc<[Source<'a>]>)) -> Slot<'a> {
+        let &(towards, via, op) = way;
+        let (to, sources) = (self.translation.rank(towards, from), Arc::clone(sources));
+        Slot { step, from, to, via, op, sources, own: Cow::Borrowed(&[]) }
     }
 
     /// The chunks of a slot, in no particular order.
@@ -32,28 +60,21 @@ impl CompactSchedule {
 
     /// The wanted slots of a step in order, with those that have no chunk left but exceptions of the pattern.
     fn stated_slots(&self, number: u32, choice: &Choice) -> Vec<Slot<'_>> {
+        let mut slots = Vec::new();
+        if !choice.is_stated() {
+            self.for_each_of(number, |slot| slots.push(slot));
+            return slots;
+        }
         let (pattern, own) = (self.pattern.step(number), self.own.step(number));
         let ways = self.ways(&pattern);
         let carrying = choice.chunks.as_ref().map(|chunks| self.carrying(&pattern, &own, chunks));
+        let translated = self.translated(&ways, choice, carrying.as_deref()).into_iter();
+        slots.extend(translated.map(|(from, way)| self.translated_slot(number, from, &ways[way])));
         let none: Arc<[Source<'_>]> = Arc::new([]);
-        let mut slots = Vec::new();
-        for (from, way) in self.translated(&ways, choice, carrying.as_deref()) {
-            let ((towards, via, op), sources) = &ways[way];
-            let (to, sources) = (self.translation.rank(*towards, from), Arc::clone(sources));
-            slots.push(Slot { step: number, from, to, via: *via, op: *op, sources, own: Cow::Borrowed(&[]) });
-        }
         slots.extend(own.transfers.iter().map(|one| Slot::stating(&self.own, number, one, Arc::clone(&none))));
         let carries = |slot: &Slot<'_>| carrying.as_ref().is_none_or(|keys| keys.binary_search(&slot.key()).is_ok());
         slots.retain(|slot| choice.joins(slot.from, slot.to) && carries(slot));
-        // Stable: a slot of the pattern stays before moves that are stated for it, and these in their order.
-        slots.sort_by_key(Slot::key);
-        slots.dedup_by(|later, kept| {
-            let same = later.key() == kept.key();
-            if same {
-                kept.own.to_mut().extend_from_slice(&later.own);
-            }
-            same
-        });
+        merge(&mut slots);
         slots
     }
 
@@ -89,9 +110,8 @@ impl CompactSchedule {
         if let Some((from, _)) = choice.link {
             return Some(from).filter(exists).into_iter().flat_map(every).collect();
         }
-        let Some(wanted) = &choice.ranks else { return (0..ranks).map(RankId).flat_map(every).collect() };
         let mut found = Vec::new();
-        for rank in wanted.iter().copied().filter(exists) {
+        for rank in choice.ranks.iter().flatten().copied().filter(exists) {
             for (way, ((towards, ..), _)) in ways.iter().enumerate() {
                 found.extend([(rank, way), (self.translation.between(*towards, rank), way)]);
             }
@@ -101,22 +121,24 @@ impl CompactSchedule {
         found
     }
 
+    /// Chunks as those of rank 0 that they are translations of, each with the rank it belongs to; sorted.
+    pub fn seen_from_rank_0(&self, chunks: impl Iterator<Item = ChunkId>) -> Vec<(ChunkId, RankId)> {
+        let seen = chunks.map(|chunk| {
+            let owner = self.translation.owner(chunk);
+            (self.translation.chunk(chunk, self.translation.between(owner, RankId(0))), owner)
+        });
+        let mut seen: Vec<_> = seen.collect();
+        seen.sort_unstable();
+        seen
+    }
+
     /// The transfers of a step that carry one of these chunks, sorted.
     fn carrying(&self, pattern: &Step<'_>, own: &Step<'_>, chunks: &Range<u32>) -> Vec<Key> {
-        let follows = chunks.clone().map(ChunkId).filter(|&chunk| !self.is_exception(chunk));
-        // As chunks of rank 0, and the translations that make them of these.
-        let mut wanted: Vec<(ChunkId, RankId)> = follows
-            .map(|chunk| {
-                let owner = self.translation.owner(chunk);
-                (self.translation.chunk(chunk, self.translation.between(owner, RankId(0))), owner)
-            })
-            .collect();
-        wanted.sort_unstable();
+        let wanted = self.seen_from_rank_0(chunks.clone().map(ChunkId).filter(|&chunk| !self.is_exception(chunk)));
         let mut keys = Vec::new();
         for transfer in pattern.transfers {
             for &chunk in self.pattern.chunks(transfer) {
-                let first = wanted.partition_point(|(other, _)| *other < chunk);
-                for &(_, by) in wanted[first..].iter().take_while(|(other, _)| *other == chunk) {
+                for by in translations_to(&wanted, chunk) {
                     let [from, to] = [transfer.from, transfer.to].map(|rank| self.translation.rank(rank, by));
                     keys.push((from, (to, transfer.via, transfer.op)));
                 }
@@ -166,26 +188,44 @@ impl Timetable for CompactSchedule {
         if self.exceptions.is_empty() { slot.stated() } else { self.chunks(slot).count() }
     }
 
-    fn loads(&self, problem: &Problem) -> LinkLoads {
-        let mut loads = LinkLoads::none(problem, self.step_count());
-        self.for_each_slot(|slot| loads.add(problem, slot, self.chunks(slot).next().is_some()));
-        // Less what exceptions would do if they followed the pattern.
-        let mut hops = vec![Vec::new(); self.translation.chunks_of_rank() as usize];
-        for step in self.pattern.steps() {
-            for transfer in step.transfers {
-                for chunk in self.pattern.chunks(transfer) {
-                    hops[chunk.index()].push((step.number, transfer));
+    fn for_each_load(
+        &self,
+        problem: &Problem,
+        steps: &mut dyn Iterator<Item = u32>,
+        visit: &mut dyn FnMut(u32, &StepLoads),
+    ) {
+        let mut loads = StepLoads::none(problem);
+        let exceptions = self.seen_from_rank_0(self.exceptions.iter().copied());
+        for step in steps {
+            loads.clear();
+            self.for_each_of(step, |slot| loads.add(problem, &slot, self.chunks(&slot).next().is_some()));
+            // Less what exceptions would do if they followed the pattern.
+            for transfer in self.pattern.step(step).transfers.iter().filter(|_| !exceptions.is_empty()) {
+                for by in self.pattern.chunks(transfer).iter().flat_map(|&chunk| translations_to(&exceptions, chunk)) {
+                    let [from, to] = [transfer.from, transfer.to].map(|rank| self.translation.rank(rank, by));
+                    loads.take_back(problem, (from, to, transfer.via));
                 }
             }
+            visit(step, &loads);
         }
-        for &chunk in &self.exceptions {
-            let owner = self.translation.owner(chunk);
-            let of_rank_0 = self.translation.chunk(chunk, self.translation.between(owner, RankId(0)));
-            for &(step, transfer) in &hops[of_rank_0.index()] {
-                let [from, to] = [transfer.from, transfer.to].map(|rank| self.translation.rank(rank, owner));
-                loads.take_back(problem, step, (from, to, transfer.via));
-            }
-        }
-        loads
     }
+}
+
+/// Sorts slots, and makes one of those for the same transfer.
+fn merge(slots: &mut Vec<Slot<'_>>) {
+    // Stable: a slot of the pattern stays before moves that are stated for it, and these in their order.
+    slots.sort_by_key(Slot::key);
+    slots.dedup_by(|later, kept| {
+        let same = later.key() == kept.key();
+        if same {
+            kept.own.to_mut().extend_from_slice(&later.own);
+        }
+        same
+    });
+}
+
+/// The translations of a chunk of rank 0 that are among chunks [seen from there](CompactSchedule::seen_from_rank_0).
+pub fn translations_to(seen: &[(ChunkId, RankId)], chunk: ChunkId) -> impl Iterator<Item = RankId> + '_ {
+    let first = seen.partition_point(|(other, _)| *other < chunk);
+    seen[first..].iter().take_while(move |(other, _)| *other == chunk).map(|&(_, by)| by)
 }

@@ -74,11 +74,11 @@ impl Scene<'_> {
     }
 }
 
-/// C001
+/// C001, C002
 fn unproven(what: &str, data: &Data) -> String {
     match data {
-        Data::Unproven(error) => format!("the bound on the {what}: {error}"),
-        Data::UnprovenIn(steps, error) => format!("the bound on the {what} in {steps} steps: {error}"),
+        Data::Unproven(None, error) => format!("the bound on the {what}: {error}"),
+        Data::Unproven(Some(steps), error) => format!("the bound on the {what} in {steps} steps: {error}"),
         _ => String::new(),
     }
 }
