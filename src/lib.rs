@@ -38,13 +38,13 @@ mod request;
 pub use collsynth_core::collective::Kind;
 pub use collsynth_core::schedule::Solution;
 pub use collsynth_core::topology::{RankId, Topology, TopologySpec};
-pub use collsynth_core::{certificate, collective, problem, program, schedule, topology};
+pub use collsynth_core::{certificate, collective, exact, problem, program, schedule, topology};
 pub use collsynth_plan::{Control, Goal, Parts, Plan, PlanError, Planner};
 pub use collsynth_plan::{bound, cost, symmetry};
 #[cfg(feature = "runtime")]
 pub use collsynth_runtime::{self as runtime, lower};
 pub use collsynth_verify::verify::Verified;
-pub use collsynth_verify::{audit, explain, judge, limits, shown, shrink, verify};
+pub use collsynth_verify::{audit, claim, explain, judge, limits, shown, shrink, verify};
 pub use request::{PlannedSchedule, Request, compact_planning_time, planning_time};
 
 /// Files in and out: the project's own ([`json`](format::json)), whole files ([`file`](mod@format::file)), and other

@@ -10,13 +10,15 @@ use collsynth::topology::RankId;
 
 /// Rooms of the crates, each with the other rooms of its crate that it may use. Manifests rule between crates.
 const MAY_USE: &[(&str, &str, &[&str])] = &[
+    ("crates/core", "exact", &[]),
     ("crates/core", "topology", &[]),
     ("crates/core", "collective", &["topology"]),
     ("crates/core", "problem", &["topology", "collective"]),
     ("crates/core", "layout", &["topology", "collective", "problem"]),
-    ("crates/core", "certificate", &["topology", "collective", "problem"]),
+    ("crates/core", "certificate", &["exact", "topology", "collective", "problem"]),
     ("crates/core", "schedule", &["topology", "collective", "problem", "certificate"]),
     ("crates/core", "program", &["topology", "collective", "problem", "schedule", "layout"]),
+    ("crates/verify", "claim", &[]),
     ("crates/verify", "code", &[]),
     ("crates/verify", "limits", &[]),
     ("crates/verify", "shown", &[]),
@@ -26,7 +28,7 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
     ("crates/verify", "shrink", &["verify", "audit"]),
     ("crates/verify", "file", &["limits", "shown"]),
     ("crates/verify", "json", &["code", "limits", "shown"]),
-    ("crates/verify", "report", &["verify", "audit", "json", "shown", "explain"]),
+    ("crates/verify", "report", &["claim", "verify", "audit", "json", "shown", "explain"]),
     ("crates/plan", "link_table", &[]),
     ("crates/plan", "symmetry", &["link_table"]),
     ("crates/plan", "divided_trees", &[]),
@@ -49,6 +51,7 @@ const TRUSTED: &[(&str, &[&str])] = &[
     ),
     ("The judge of schedules", &["crates/verify/src/verify"]),
     ("The judge of rank programs", &["crates/verify/src/audit"]),
+    ("What may be claimed of what holds: optimal, certified, at most", &["crates/verify/src/claim"]),
     (
         "The command: a file to its exit code",
         &[
@@ -56,6 +59,7 @@ const TRUSTED: &[(&str, &[&str])] = &[
             "crates/verify/src/judge.rs",
             "crates/verify/src/lib.rs",
             "crates/verify/src/main.rs",
+            "src/cli/verify.rs",
         ],
     ),
 ];
@@ -84,11 +88,15 @@ const TRUSTED_PAGE: &str = "docs/trusted-base.md";
 
 const TRUSTED_HEAD: &str = "# What has to be believed
 
-The exit code of `synth-verify` (and of `synth verify`, which runs the same code) is as good as the files listed here,
-the compiler, the standard library and the [packages](../crates/verify/Cargo.toml) that read JSON and gzip and compute
-fractions. A bug in any other file can make a schedule worse, a message misleading or a command fail; it cannot make
-what is refuted hold. What decides records facts and counts them; diagnosis and reports make text of facts and verdicts
-afterwards.
+The exit code of `synth-verify` (and of `synth verify`, which runs the same code) and what it claims of a file that holds
+(`optimal`, `standing`, bounds) are as good as the files listed here, the compiler, the standard library and the
+[packages](../crates/verify/Cargo.toml) that read JSON and gzip and compute fractions. A bug in any other file can make a
+schedule worse, a message misleading or a command fail; it cannot make what is refuted hold, or optimal. What decides
+records facts and counts them, and compares figures with bounds; diagnosis and reports make text of facts, verdicts and
+claims afterwards.
+
+No arithmetic here can wrap in favor of a claim. Certificates and claims compute with checked operations, and lints keep
+it so; release builds of this workspace check the rest for overflow too, and stop.
 
 A test keeps this page current: `SYNTH_UPDATE_RESULTS=1 cargo test --test architecture` writes it anew. Lines are those
 of code: no comments, no blank lines, no tests.

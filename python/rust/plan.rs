@@ -16,7 +16,7 @@ use collsynth::program::{Barriers, Program};
 use collsynth::renumber::{Renumbered, renumber};
 use collsynth::report::audit::{Audited, Source, figures_to_json, headline, table};
 use collsynth::report::failure::Cost;
-use collsynth::report::quality::volume;
+use collsynth::claim::volume;
 use collsynth::report::summary::Summary;
 use collsynth::report::{observed, overview};
 use collsynth::schedule::{Op, Solution, Timetable};

@@ -356,8 +356,9 @@ impl ImportCommand {
         let memory = input::room(text)?;
         let mut ending = Ending::Success;
         for (_, program) in &programs {
-            let rank_map: Vec<_> = (0..program.rank_count() as u32).map(RankId).collect();
-            let machine = machine.as_ref().map(|topology| audit::Machine { topology, rank_map: &rank_map });
+            let machine = machine.as_ref().map(|topology| audit::Machine::new(program, topology, &[])).transpose();
+            let machine = machine.map_err(|error| Failure::usage(format!("--topology: {error}")))?;
+            let machine = machine.as_ref();
             let report = audit(program, &audit::AuditOptions { machine, memory, ..audit::AuditOptions::default() });
             if let Some(why) = report.not_judged() {
                 return Err(Failure::usage(format!("{name}: {why}")));

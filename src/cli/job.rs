@@ -99,7 +99,7 @@ impl JobRequest<'_> {
                     output::note(&format!("  planned in {:.2} s, verified in {:.2} s", seconds.0, seconds.1));
                 }
                 Format::Json => {
-                    let mut figures = report::figures_to_json(&job);
+                    let mut figures = report::figures_to_json(&job, true);
                     figures["planning_seconds"] = seconds.0.into();
                     figures["verifying_seconds"] = seconds.1.into();
                     output::note(&figures.to_string());

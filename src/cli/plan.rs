@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
+use collsynth::claim::Quality;
 use collsynth::collective::Collective;
 use collsynth::form::{self, Form, FormError, Formed, is_planned_compactly};
 use collsynth::format::json;
@@ -13,7 +14,6 @@ use collsynth::plan::{
 };
 use collsynth::problem::Problem;
 use collsynth::report::failure::Cost;
-use collsynth::report::quality::Quality;
 use collsynth::report::summary::Summary;
 use collsynth::report::verdict;
 use collsynth::schedule::{CompactSchedule, Origin, Solution, Timetable};

@@ -6,13 +6,13 @@ use std::str::FromStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::{Args, Subcommand};
+use collsynth::claim::{Quality, volume};
 use collsynth::collective::{Collective, Demand, Kind};
 use collsynth::format::json;
 use collsynth::plan::{Control, Goal, Parts, PlanError, shares_vectors};
 use collsynth::problem::Problem;
 use collsynth::report::figures::{count, exact, with_article};
 use collsynth::report::machine::describe;
-use collsynth::report::quality::{Quality, volume};
 use collsynth::report::survey::{Group, Head, Outcome, Record, Survey};
 use collsynth::schedule::Solution;
 use collsynth::symmetry::{self, Unit, Units};

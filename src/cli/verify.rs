@@ -127,8 +127,8 @@ impl VerifyCommand {
         let for_programs = self.topology.is_some();
         let shrinking = Shrinking { path, output: &self.output, time_limit: self.time_limit, for_programs };
         shrinking.run(|program, text| {
-            let rank_map = options.ranks_of(program);
-            shrinking.program(program, &options.audit_options(&rank_map, text))
+            let machine = options.machine_for(program).map_err(|error| Failure::usage(error.to_string()))?;
+            shrinking.program(program, &options.audit_options(machine.as_ref(), text))
         })
     }
 

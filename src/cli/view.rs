@@ -60,8 +60,7 @@ fn add(page: &mut Page, path: &Path) -> Result<bool, Failure> {
     let (holds, not_judged) = if json::is_program(&text) {
         let program = show::parse_program(path, &text)?;
         refuse_groups(path, &program.problem)?;
-        let ranks = options.ranks_of(&program);
-        let report = audit(&program, &options.audit_options(&ranks, &text));
+        let report = audit(&program, &options.audit_options(None, &text));
         page.program(&name, &text, &program, &report);
         (report.holds(), report.not_judged())
     } else {

@@ -7,8 +7,8 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Solution, Timetable};
 use collsynth_core::topology::{Topology, TopologySpec};
 use collsynth_plan::bound;
+use collsynth_verify::claim::volume;
 use collsynth_verify::report::figures::{count, decimal, exact, fine_percent, times};
-use collsynth_verify::report::quality::volume;
 use collsynth_verify::report::table::Table;
 
 /// Lower bounds with and without the failures. What they cost follows from nothing but these: the intact machine is not

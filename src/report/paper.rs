@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use collsynth_core::certificate::Rational;
 use collsynth_core::schedule::Solution;
+use collsynth_verify::claim::volume;
 use collsynth_verify::report::figures::{decimal, exact_and_decimal, times};
-use collsynth_verify::report::quality::volume;
 use collsynth_verify::report::table::Table;
 
 /// The tori, and the parts in which a schedule meets the bound.

@@ -58,7 +58,7 @@ fn a_wrong_program_is_refuted_with_its_place() {
     bench.write("mesh.json", r#"{"torus": [4], "wrap": [false]}"#);
     let output = bench.run("verify p.json --topology mesh.json");
     assert!(output.status.code() == Some(1) && text(&output.stdout).contains("T002"), "{}", text(&output.stdout));
-    assert_eq!(bench.run("verify p.json --topology mesh.json --rank-map 0,1,2").status.code(), Some(1));
+    assert_eq!(bench.run("verify p.json --topology mesh.json --rank-map 0,1,2").status.code(), Some(2));
     assert_eq!(bench.run("explain p003").status.code(), Some(0));
 }
 

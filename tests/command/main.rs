@@ -23,3 +23,4 @@ mod transcripts;
 mod verdicts;
 mod view;
 mod words;
+mod written;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use collsynth::claim::Quality;
 use collsynth::collective::{Demand, Kind};
 use collsynth::format::file::read_text;
 use collsynth::format::json::{
@@ -14,7 +15,6 @@ use collsynth::format::json::{
     topology_to_string,
 };
 use collsynth::limits::FILE;
-use collsynth::report::quality::Quality;
 use collsynth::schedule::Solution;
 use collsynth::topology::{RankId, Topology};
 use collsynth::verify::{Code, Options, Report, verify};

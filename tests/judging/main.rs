@@ -1,5 +1,6 @@
 //! The judge: what it refuses and why, what it reports of what holds, and the files it reads.
 
+mod claims;
 mod compact;
 mod files;
 mod hostile;

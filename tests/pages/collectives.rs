@@ -7,11 +7,11 @@ use std::fmt::Write;
 
 use collsynth::bound;
 use collsynth::certificate::{Rational, Scope};
+use collsynth::claim::{Quality, Standing};
 use collsynth::collective::{Demand, Kind};
 use collsynth::plan::{Plan, PlanError};
 use collsynth::problem::Problem;
 use collsynth::report::figures::fine_percent;
-use collsynth::report::quality::{Quality, Standing};
 use collsynth::schedule::Solution;
 use collsynth::topology::{DimRef, Distances, FailedLink, RankId, Topology, TopologySpec};
 use collsynth::verify::{Options, Verified};
@@ -227,7 +227,7 @@ fn machine_name(extents: &[u32]) -> String {
 
 /// Does it meet its bound on the volume or, without one, on the steps?
 fn is_certified(outcome: &Outcome) -> bool {
-    match outcome.quality.volume {
+    match outcome.quality.volume.standing {
         Standing::Unknown => outcome.quality.steps.is_certified(),
         volume => volume.is_certified(),
     }
@@ -235,7 +235,7 @@ fn is_certified(outcome: &Outcome) -> bool {
 
 /// Does the claim about its volume hold for its own parts only?
 fn is_for_parts(outcome: &Outcome) -> bool {
-    outcome.quality.volume.scope() == Some(Scope::TheseParts)
+    outcome.quality.volume.standing.scope() == Some(Scope::TheseParts)
 }
 
 /// A case in numbers: root, parts, steps and their bound, volume and its bound, gap, and what is certified.

@@ -4,11 +4,11 @@
 use std::time::{Duration, Instant};
 
 use collsynth::certificate::{Bounds, Rational, Scope};
+use collsynth::claim::{Quality, Standing, volume};
 use collsynth::collective::{Demand, Kind};
 use collsynth::plan::{Control, Goal, Parts, Plan, PlanError, planners};
 use collsynth::report::collective::cut;
 use collsynth::report::overview::figures;
-use collsynth::report::quality::{Quality, Standing, volume};
 use collsynth::topology::{FailedLink, RankId, Topology, TopologySpec};
 use collsynth::verify::{Options, verify};
 use collsynth::{PlannedSchedule, Request};
@@ -47,7 +47,7 @@ fn nothing_planned_contradicts_a_claim() {
                 panic!("{name}: {} claims {claim}, but {from} has {steps} steps, volume {volume}", claimant.from);
             }
         }
-        let of = |scope| points.iter().filter(|point| point.quality.volume.scope() == Some(scope)).count();
+        let of = |scope| points.iter().filter(|point| point.quality.volume.standing.scope() == Some(scope)).count();
         (of(Scope::AnyParts), of(Scope::TheseParts))
     });
     let (any, these) = claims.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
@@ -58,14 +58,14 @@ fn nothing_planned_contradicts_a_claim() {
 fn contradiction(of: &Point, rival: &Point) -> Option<String> {
     let about = |scope: Scope| scope == Scope::AnyParts || rival.parts == of.parts;
     let (shorter, narrower) = (rival.steps < of.steps, rival.volume < of.volume);
-    let steps_wrong = match of.quality.steps {
-        Standing::Optimal(scope, _) => about(scope) && shorter,
-        Standing::OptimalJointly(scope, _) => about(scope) && shorter && rival.volume <= of.volume,
+    let steps_wrong = match of.quality.steps.standing {
+        Standing::Optimal(scope) => about(scope) && shorter,
+        Standing::OptimalJointly(scope) => about(scope) && shorter && rival.volume <= of.volume,
         Standing::Above(..) | Standing::Unknown => false,
     };
-    let volume_wrong = match of.quality.volume {
-        Standing::Optimal(scope, _) => about(scope) && narrower,
-        Standing::OptimalJointly(scope, _) => about(scope) && rival.steps <= of.steps && narrower,
+    let volume_wrong = match of.quality.volume.standing {
+        Standing::Optimal(scope) => about(scope) && narrower,
+        Standing::OptimalJointly(scope) => about(scope) && rival.steps <= of.steps && narrower,
         Standing::Above(..) | Standing::Unknown => false,
     };
     let bound_on_steps = of.bounds.steps.as_ref().filter(|bound| rival.steps < bound.at_least);
@@ -123,7 +123,7 @@ fn point(from: String, plan: Plan) -> Point {
     let (problem, schedule) = (&solution.problem, &solution.schedule);
     let quality = Quality::new(problem, schedule, &solution.bounds);
     let text = figures(problem, schedule, Some(&solution.bounds)).to_string();
-    for (line, standing) in text.lines().zip([quality.steps, quality.volume]) {
+    for (line, standing) in text.lines().zip([quality.steps.standing, quality.volume.standing]) {
         let names_parts = line.contains(&format!(" for {}", cut(problem)));
         // A gap may be that of the parts although the bound holds for any.
         let must = standing.scope() == Some(Scope::TheseParts);

@@ -5,10 +5,12 @@
 //!
 //! In reading order: [`topology`] (the machine and its failures), [`collective`] (what must become true) and
 //! [`problem`], which joins them; [`schedule`], the answer; [`program`], the answer as one program per rank;
-//! [`certificate`], bounds on the best answer, with the exact check of their evidence.
+//! [`certificate`], bounds on the best answer, with the exact check of their evidence, in arithmetic that cannot wrap
+//! ([`exact`]).
 
 pub mod certificate;
 pub mod collective;
+pub mod exact;
 mod layout;
 pub mod problem;
 pub mod program;

@@ -107,6 +107,16 @@ impl Problem {
         Self::new(self.topology.clone(), Collective { parts, ..self.collective.clone() })
     }
 
+    /// The same problem in which any rank may relay.
+    pub fn with_relays(mut self) -> Self {
+        if let Some(groups) = self.groups().filter(|groups| !groups.may_relay()) {
+            let groups = groups.clone().with_relays(true);
+            self.collective.kind = self.collective.kind.in_groups(groups);
+            self.confined = None;
+        }
+        self
+    }
+
     /// The problem as callers see it; see [`Kind::called`](crate::collective::Kind::called).
     pub fn called(&self) -> Self {
         let collective = Collective { kind: self.collective.kind.called(), parts: self.parts() };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::audit::{self, audit};
+use crate::audit::{self, Machine, RankMapError, audit};
 use crate::file;
 use crate::json::{self, ParseError, Stated};
 use crate::limits::Limits;
@@ -150,8 +150,11 @@ impl FileOptions<'_> {
     }
 
     fn judge_program(&self, name: &str, text: &str, program: &Program) -> FileVerdict {
-        let rank_map = self.ranks_of(program);
-        let report = audit(program, &self.audit_options(&rank_map, text));
+        let machine = match self.machine_for(program) {
+            Ok(machine) => machine,
+            Err(error) => return cannot(name, &error.to_string()),
+        };
+        let report = audit(program, &self.audit_options(machine.as_ref(), text));
         if let Some(why) = report.not_judged() {
             return cannot(name, &why);
         }
@@ -159,17 +162,18 @@ impl FileOptions<'_> {
         self.verdict(report.holds(), || audited.to_text(), || audited.to_json())
     }
 
-    /// The rank of the machine for each rank of a program.
-    pub fn ranks_of(&self, program: &Program) -> Vec<RankId> {
-        match self.rank_map {
-            [] => (0..program.rank_count() as u32).map(RankId).collect(),
-            ranks => ranks.iter().copied().map(RankId).collect(),
-        }
+    /// The machine that was given, with a rank of it for each rank of a program.
+    ///
+    /// # Errors
+    ///
+    /// If the rank map does not fit both.
+    pub fn machine_for(&self, program: &Program) -> Result<Option<Machine<'_>>, RankMapError> {
+        let rank_map: Vec<RankId> = self.rank_map.iter().copied().map(RankId).collect();
+        self.machine.map(|topology| Machine::new(program, topology, &rank_map)).transpose()
     }
 
-    /// How the program in a text is audited, given the result of [`FileOptions::ranks_of`].
-    pub fn audit_options<'b>(&'b self, rank_map: &'b [RankId], text: &str) -> audit::AuditOptions<'b> {
-        let machine = self.machine.map(|topology| audit::Machine { topology, rank_map });
+    /// How the program in a text is audited, on the machine of [`FileOptions::machine_for`].
+    pub fn audit_options<'b>(&self, machine: Option<&'b Machine<'b>>, text: &str) -> audit::AuditOptions<'b> {
         let memory = self.limits.room(text);
         audit::AuditOptions { max_errors: self.max_errors, machine, contention_free: self.contention_free, memory }
     }

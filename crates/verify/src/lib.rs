@@ -11,9 +11,11 @@
 //! * [`explain`] explains each code;
 //! * [`shrink`] reduces a refuted schedule or program to a small part that is still refuted;
 //! * [`shown`] keeps what files say from steering the terminal;
-//! * [`report`] puts verdicts into words and JSON and decides nothing.
+//! * [`claim`] decides what may be claimed of what holds;
+//! * [`report`] puts verdicts and claims into words and JSON and decides nothing.
 
 pub mod audit;
+pub mod claim;
 mod code;
 pub mod explain;
 pub mod file;

@@ -16,8 +16,8 @@ use collsynth_plan::{Phase, StopReason};
 use collsynth_verify::verify::{Peak, Verified};
 
 use super::bandwidth::{bandwidths, blocks};
+use collsynth_verify::claim::volume;
 use collsynth_verify::report::figures::decimal;
-use collsynth_verify::report::quality::volume;
 
 pub(crate) use csv::quoted;
 pub use json::schema;

@@ -12,10 +12,10 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Solution;
 use collsynth_plan::cost::Price;
 use collsynth_plan::{Account, Control, StopReason, prove_jointly};
+use collsynth_verify::claim::{Quality, least_in_steps, volume};
 use collsynth_verify::report::figures::{bytes, decimal, exact, exact_and_decimal, fine_percent, seconds, times};
 use collsynth_verify::report::machine::describe;
 use collsynth_verify::report::overview::headline;
-use collsynth_verify::report::quality::{Quality, least_in_steps, volume};
 use collsynth_verify::report::table::Table;
 use collsynth_verify::verify::Observed;
 
@@ -177,7 +177,7 @@ impl Curve<'_> {
         let mut json = json!({
             "parts": point.problem.parts(),
             "steps": point.quality.steps_to_json(point.steps, &point.bounds),
-            "volume": point.quality.volume_to_json(point.volume, &point.bounds),
+            "volume": point.quality.volume_to_json(&point.bounds),
             "least_volume_in_steps": self.least_in_steps(point).map(exact),
             "gap_in_steps": self.gap(point),
             "total_width": point.total_width,

@@ -29,11 +29,14 @@
 //!
 //! Evidence about failed ranks is refused.
 
+#![warn(clippy::arithmetic_side_effects)]
+
 use super::search::{INFINITE, Orientation, Search, hops};
 use super::stepped::stepped_value_within;
 use super::trees::owed_trees;
 use super::{CertificateError, Evidence, JointBound, Rational, StepsBound, VolumeBound, Work, over_time};
 use crate::collective::{Pattern, Who};
+use crate::exact::sum_of_products;
 use crate::problem::Problem;
 use crate::topology::{Link, RankId, Topology};
 
@@ -108,7 +111,7 @@ impl Work {
 
 /// The steps it takes to look at every rank and every link.
 pub(super) fn size(topology: &Topology) -> u64 {
-    (topology.rank_count() + topology.links().len()) as u64
+    topology.rank_count().saturating_add(topology.links().len()) as u64
 }
 
 fn covers(proven: Rational, claimed: Rational) -> Result<(), CertificateError> {
@@ -147,16 +150,22 @@ fn metric(problem: &Problem, weights: &[(RankId, RankId, u32)], work: &mut Work)
         return Err(CertificateError::wrong_evidence("a metric", kind));
     }
     let weight = link_weights(topology, weights)?;
-    let scale: i128 =
-        topology.live_links().map(|id| i128::from(weight[id.index()]) * i128::from(topology.link(id).capacity)).sum();
-    if scale == 0 {
-        return Err(CertificateError::NoWeight);
-    }
+    let scale = capacity(topology, &weight)?;
     let owed = match pattern {
         Pattern::OneToOne => owed_distance(problem, &weight, work)?,
         _ => owed_trees(problem, &weight, work)?,
     };
-    Ok(Rational::new(owed, scale * i128::from(problem.parts())))
+    let scale = scale.checked_mul(problem.parts().into()).ok_or(CertificateError::TooLarge)?;
+    Ok(Rational::new(owed, scale))
+}
+
+/// The weight times the capacity of all live links: at least 1.
+pub(super) fn capacity(topology: &Topology, weight: &[u32]) -> Result<i128, CertificateError> {
+    let links = topology.live_links().map(|id| (weight[id.index()].into(), topology.link(id).capacity.into()));
+    match sum_of_products(links) {
+        Some(0) => Err(CertificateError::NoWeight),
+        scale => scale.ok_or(CertificateError::TooLarge),
+    }
 }
 
 /// The distance from origin to destination, in these weights of links, summed over all chunks that go from one rank to
@@ -165,7 +174,7 @@ pub(super) fn owed_distance(problem: &Problem, weight: &[u32], work: &mut Work) 
     let (topology, kind) = (problem.topology(), &problem.collective().kind);
     let (orientation, center) = (if kind.is_to_root() { Orientation::In } else { Orientation::Out }, kind.root());
     let mut search = Search::new(topology, weight, orientation);
-    let mut total = 0;
+    let mut total = 0_i128;
     for near in topology.live_ranks().filter(|&rank| center.is_none_or(|center| center == rank)) {
         work.take(topology.rank_count() as u64)?;
         let distance = search.from(near);
@@ -177,7 +186,10 @@ pub(super) fn owed_distance(problem: &Problem, weight: &[u32], work: &mut Work) 
                     let (from, to) = (topology.rank_label(origin), topology.rank_label(dest));
                     return Err(CertificateError::Unreachable { from, to });
                 }
-                (chunks, distance) => total += i128::from(chunks) * i128::from(distance),
+                (chunks, distance) => {
+                    let sum = sum_of_products([(total, 1), (chunks.into(), distance.into())]);
+                    total = sum.ok_or(CertificateError::TooLarge)?;
+                }
             }
         }
         work.take(search.steps())?;
@@ -204,6 +216,7 @@ fn cut(problem: &Problem, ranks: &[RankId]) -> Result<Rational, CertificateError
     over_capacity(topology, messages, crosses, between)
 }
 
+#[expect(clippy::arithmetic_side_effects, reason = "counts: fewer than 2^20 ranks")]
 fn partition(problem: &Problem, blocks: &[Vec<RankId>]) -> Result<Rational, CertificateError> {
     let topology = problem.topology();
     let kind = &problem.collective().kind;
@@ -251,6 +264,7 @@ impl Sides {
 }
 
 /// The sides of every group about a set of live ranks.
+#[expect(clippy::arithmetic_side_effects, reason = "counts of ranks; those inside are among all")]
 fn sides(problem: &Problem, set: &[RankId]) -> Vec<Sides> {
     let topology = problem.topology();
     let roots = problem.collective().kind.roots();

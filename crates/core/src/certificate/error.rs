@@ -36,6 +36,8 @@ pub enum CertificateError {
     OneRank { evidence: &'static str, kind: &'static str, wanted: bool },
     #[error("the weights are too large: the sum of all, times their units, must stay below 2^63")]
     TooMuchWeight,
+    #[error("the sums of this evidence do not fit in 127 bits: use smaller weights")]
+    TooLarge,
     #[error(
         "to weigh the trees that join {terminals} ranks of a machine of {ranks} takes 2^{terminals} * {ranks} numbers, \
          more than {most}: use a cut, or smaller groups"

@@ -17,11 +17,14 @@
 //!
 //! The quotient bounds `W`. It grows with the parts, so the bound is for the parts of the job or any common multiple.
 
+#![warn(clippy::arithmetic_side_effects)]
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::check::{block_of, link_weights, owed_distance, size};
-use super::{CertificateError, Rational, Work};
+use super::check::{block_of, capacity, link_weights, owed_distance, size};
+use super::{CertificateError, Rational, Work, whole_width};
 use crate::collective::{Kind, Pattern, Who};
+use crate::exact::sum_of_products;
 use crate::problem::Problem;
 use crate::topology::{Link, LinkId, RankId, Topology};
 
@@ -39,9 +42,9 @@ pub struct JobBound {
 }
 
 impl JobBound {
-    /// The least sum of widths that it allows; saturates.
+    /// The least sum of widths that it allows. What is above the largest width claims that width.
     pub fn least_width(&self) -> u32 {
-        u32::try_from(self.at_least.ceil().to_integer()).unwrap_or(u32::MAX)
+        whole_width(self.at_least, 1)
     }
 }
 
@@ -86,36 +89,35 @@ fn job_value_within(problems: &[&Problem], bound: &JobBound, work: &mut Work) ->
     let machine = first.machine();
     let demands: Vec<Demand<'_>> = problems.iter().map(|problem| Demand::new(problem)).collect();
     // Each collective, and the machine, looks at every rank of a cut or partition.
-    let looks = demands.len() as u64 + 1;
-    work.take(size(machine) * looks)?;
+    let looks = (demands.len() as u64).saturating_add(1);
+    work.take_times(size(machine), looks)?;
     let mut weight = link_weights(machine, &bound.weights)?;
-    let mut paid: i128 = 0;
+    let mut paid = Some(0_i128);
     for (ranks, of) in &bound.cuts {
-        work.take(ranks.len() as u64 * looks)?;
+        work.take_times(ranks.len() as u64, looks)?;
         let inside = live_set(machine, ranks)?;
         let entering = ranks.iter().flat_map(|&rank| machine.links_into(rank));
         add_weight(machine, &mut weight, *of, entering.filter(|&id| !inside.contains(&machine.link(id).from)))?;
-        paid += i128::from(*of) * demands.iter().map(|demand| demand.entering(ranks)).sum::<i128>();
+        let chunks: i128 = demands.iter().map(|demand| demand.entering(ranks)).sum();
+        paid = paid.and_then(|sum| sum_of_products([(sum, 1), ((*of).into(), chunks)]));
     }
     for (blocks, of) in &bound.partitions {
-        work.take(size(machine) * looks)?;
+        work.take_times(size(machine), looks)?;
         let block = block_of(machine, blocks, "the blocks")?;
         if let Some(rank) = machine.live_ranks().find(|rank| block[rank.index()].is_none()) {
             return Err(CertificateError::UncoveredRank { rank: machine.rank_label(rank) });
         }
         let crosses = |link: &Link| block[link.from.index()] != block[link.to.index()];
         add_weight(machine, &mut weight, *of, machine.live_links().filter(|&id| crosses(machine.link(id))))?;
-        paid += i128::from(*of) * demands.iter().map(|demand| demand.crossing(blocks, &block)).sum::<i128>();
+        let chunks: i128 = demands.iter().map(|demand| demand.crossing(blocks, &block)).sum();
+        paid = paid.and_then(|sum| sum_of_products([(sum, 1), ((*of).into(), chunks)]));
     }
-    let scale: i128 =
-        machine.live_links().map(|id| i128::from(weight[id.index()]) * i128::from(machine.link(id).capacity)).sum();
-    if scale == 0 {
-        return Err(CertificateError::NoWeight);
-    }
+    let scale = capacity(machine, &weight)?;
     for problem in problems.iter().filter(|problem| problem.collective().kind.pattern() == Pattern::OneToOne) {
-        paid += owed_distance(problem, &weight, work)?;
+        let owed = owed_distance(problem, &weight, work)?;
+        paid = paid.and_then(|sum| sum.checked_add(owed));
     }
-    Ok(Rational::new(paid, scale))
+    Ok(Rational::new(paid.ok_or(CertificateError::TooLarge)?, scale))
 }
 
 /// The ranks of a cut. Of many small cuts each must cost little.
@@ -153,6 +155,7 @@ struct Demand<'a> {
     roots: Vec<RankId>,
 }
 
+#[expect(clippy::arithmetic_side_effects, reason = "counts: fewer than 2^20 ranks, at most 2^27 chunks")]
 impl<'a> Demand<'a> {
     fn new(problem: &'a Problem) -> Self {
         let topology = problem.topology();
@@ -231,6 +234,8 @@ impl<'a> Demand<'a> {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::arithmetic_side_effects, reason = "a panic is a failed test")]
+
     use super::{JobBound, check_job, job_value};
     use crate::certificate::{CertificateError, Rational};
     use crate::collective::{Collective, Groups, Kind};
@@ -284,6 +289,16 @@ mod tests {
         let own = |kind: Kind| job_value(&[&problem(kind, 1)], &weighted);
         assert_eq!(own(Kind::AllToAll), Ok(Rational::new(15, 4)));
         assert_eq!(own(Kind::AllGather), Ok(Rational::from(0)));
+    }
+
+    /// Fractions whose numerator and denominator add up to more than 127 bits.
+    #[test]
+    fn widths_are_rounded_up_near_the_largest_numbers() {
+        let width = |at_least| JobBound { at_least, ..singletons(1) }.least_width();
+        let most = i128::MAX;
+        let near = [most / 8 * 3, most / 3 * 2, most - 1].map(|under| width(Rational::new(most, under)));
+        assert_eq!(near, [3, 2, 2]);
+        assert_eq!([Rational::new(1, most), Rational::new(7, 2), most.into()].map(width), [1, 4, u32::MAX]);
     }
 
     #[test]

@@ -4,6 +4,8 @@
 //! pair of ranks, a set of ranks, or integer weights of links. `bound` finds evidence; this module alone decides what
 //! it proves.
 //!
+//! No arithmetic here can wrap: sums of evidence that do not fit are refused, and what is rounded claims less.
+//!
 //! Volumes are in messages (shards, vectors) per link of capacity 1: the sum of the widths over the parts.
 
 mod check;
@@ -21,12 +23,9 @@ pub use job::{JobBound, check_job, job_value};
 pub use stepped::stepped_value;
 pub use work::{MOST_STEPS, Work};
 
-use num_rational::Ratio;
-
+pub use crate::exact::Rational;
+use crate::exact::round_up;
 use crate::topology::RankId;
-
-/// An exact number.
-pub type Rational = Ratio<i128>;
 
 /// The bounds claimed for a problem; any may be missing.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -119,22 +118,10 @@ impl JointBound {
     }
 }
 
-/// A volume in messages as a sum of widths, rounded up, when a message has `parts` parts; saturates. Exact for any
-/// fraction in a file: multiplies by `parts` bit by bit, so that no product overflows.
+/// A volume in messages as a sum of widths, rounded up, when a message has `parts` parts. What is above the largest
+/// width claims that width.
 fn whole_width(volume: Rational, parts: u32) -> u32 {
-    let (over, under) = (u128::try_from(*volume.numer()).unwrap_or(0), volume.denom().unsigned_abs());
-    let (mut whole, mut rest) = (0_u128, 0);
-    for bit in (0..u32::BITS).rev() {
-        let (more, part) = if parts >> bit & 1 == 1 { (over / under, over % under) } else { (0, 0) };
-        whole = whole.saturating_mul(2).saturating_add(more);
-        for more in [rest, part] {
-            rest += more;
-            if rest >= under {
-                (whole, rest) = (whole.saturating_add(1), rest - under);
-            }
-        }
-    }
-    u32::try_from(whole.saturating_add(u128::from(rest > 0))).unwrap_or(u32::MAX)
+    round_up(volume, parts.into()).and_then(|width| u32::try_from(width).ok()).unwrap_or(u32::MAX)
 }
 
 /// Evidence for a volume.

@@ -30,4 +30,9 @@ impl Work {
         self.left = self.left.saturating_sub(steps);
         if is_left { Ok(()) } else { Err(CertificateError::TooMuchWork { most: MOST_STEPS }) }
     }
+
+    /// Takes some steps a number of times.
+    pub(super) fn take_times(&mut self, steps: u64, times: u64) -> Result<(), CertificateError> {
+        self.take(steps.saturating_mul(times))
+    }
 }

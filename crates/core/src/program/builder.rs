@@ -10,11 +10,12 @@ pub struct ProgramBuilder {
 }
 
 impl ProgramBuilder {
-    /// A program without ranks, channels and barriers.
+    /// A program without ranks, channels and barriers. Any rank may relay in it: a program says what ranks do, and
+    /// whether that is allowed to a schedule has been judged.
     pub fn new(problem: Problem, has_links: bool, in_place: bool) -> Self {
         Self {
             program: Program {
-                problem,
+                problem: problem.with_relays(),
                 has_links,
                 in_place,
                 barriers: Barriers::None,

@@ -40,14 +40,14 @@ const WORKERS: usize = 12;
 /// Reports transfers that may be on a link together.
 pub(super) fn check(
     program: &Program,
-    machine: Option<Machine<'_>>,
+    machine: Option<&Machine<'_>>,
     run: &Interleaving<'_>,
     order: &Order,
     ledger: &mut Ledger,
 ) {
     let Some(transfers) = transfers(program, run, ledger) else { return };
     let mut claims = vec![Vec::new(); program.channels.len()];
-    for mut sequence in by_link(program, machine, transfers).into_values() {
+    for mut sequence in by_link(program, machine.is_some() || program.has_links, transfers).into_values() {
         sequence.sort_by_key(|transfer| order.position[transfer.first_send]);
         for pair in sequence.windows(2) {
             let (one, next) = (&pair[0], &pair[1]);
@@ -60,7 +60,8 @@ pub(super) fn check(
     for (channel, claims) in (0..).zip(claims).filter(|(_, claims)| !claims.is_empty()) {
         near.channels[0] = channel;
         near.pass_nearby();
-        open.extend(claims.into_iter().filter(|claim| !near.proves(claim, 0)).map(|claim| (channel, claim)));
+        let proven = |claim: &Claim| near.has_passed_nearby(claim.send) && near.proves(claim, 0);
+        open.extend(claims.into_iter().filter(|claim| !proven(claim)).map(|claim| (channel, claim)));
     }
     let (open, mut wrong) = try_hubs(program, run, order, open);
     for batch in open.chunk_by(|one, other| one.0 == other.0).collect::<Vec<_>>().chunks(BATCH) {
@@ -158,17 +159,14 @@ fn transfers(program: &Program, run: &Interleaving<'_>, ledger: &mut Ledger) -> 
     (ledger.count() == before).then_some(transfers)
 }
 
-/// The link of a channel: its ends on the machine, and the direction if all channels between them state one.
+/// The link of a channel: the ranks of the program that it joins, which no two places on the machine share, and the
+/// direction if there is a machine that has it and all channels between them state one.
 type Link = (RankId, RankId, Option<Direction>);
 
-fn by_link(program: &Program, machine: Option<Machine<'_>>, transfers: Vec<Transfer>) -> BTreeMap<Link, Vec<Transfer>> {
-    let on_machine = |rank: RankId| match machine {
-        Some(machine) => machine.rank_map.get(rank.index()).copied().unwrap_or(rank),
-        None => rank,
-    };
+fn by_link(program: &Program, has_links: bool, transfers: Vec<Transfer>) -> BTreeMap<Link, Vec<Transfer>> {
     let ends = |channel: usize| {
         let channel = program.channels[channel];
-        (on_machine(channel.from), on_machine(channel.to), channel.via)
+        (channel.from, channel.to, channel.via.filter(|_| has_links))
     };
     // A channel without `via` may take either of two links.
     let ambiguous: BTreeSet<(RankId, RankId)> =
@@ -211,6 +209,12 @@ impl Counts<'_> {
         for number in numbers {
             self.pass(number as usize, |rank| rank == ends.from || rank == ends.to);
         }
+    }
+
+    /// True if `pass_nearby` passed the operation: else its count is that of another channel.
+    fn has_passed_nearby(&self, number: usize) -> bool {
+        let ends = self.program.channels[self.channels[0] as usize];
+        [ends.from, ends.to].contains(&self.order.rank[number])
     }
 
     /// Passes an operation, after all that come before it. Follows packets only from some ranks.

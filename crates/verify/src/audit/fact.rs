@@ -11,13 +11,15 @@ use collsynth_core::topology::RankId;
 pub(super) enum Fact {
     /// T001: a rank that failed has operations.
     FailedRankWorks(RankId),
+    /// T001: the rank is on a failed rank of the given machine, or on none.
+    NoPlace { rank: RankId, place: Option<RankId> },
     /// T001: an end of the channel is not on the machine.
     NotOnMachine { channel: usize },
     /// T001 to T003: between these ranks of the machine there is no live link for the channel.
     NoLink { channel: usize, from: RankId, to: RankId, why: NoLink },
     /// P006: more slots of scratch than can be judged.
     TooMuchScratch { slots: u64, most: u64 },
-    /// P006: the channel has no slots, or an end that does not exist.
+    /// P006: the channel has no slots, an end that does not exist, or both ends at one rank.
     BadChannel { channel: usize },
     /// P006: what the operation names does not exist, or overlaps.
     BadOperation(BadOperation),

@@ -1,4 +1,4 @@
-//! Do the channels in use lie on live links of the machine?
+//! Do the ranks that work live, and do the channels in use lie on live links of the machine?
 
 use super::fact::{Fact, NoLink};
 use super::ledger::Ledger;
@@ -6,18 +6,27 @@ use super::{Machine, ProgramCode};
 use collsynth_core::program::{Operation, Program};
 use collsynth_core::topology::{RankId, Topology};
 
-/// Checks that ranks with operations are alive, and that the channels in use lie on links of the program's own machine
-/// or the given one.
-pub(super) fn check(program: &Program, machine: Option<Machine<'_>>, ledger: &mut Ledger) {
+/// Checks that ranks with operations are alive, on the program's own machine and the given one, and so are the live
+/// members of the collective on the given one; and that the channels in use lie on links of the given machine, or else
+/// of the program's own.
+pub(super) fn check(program: &Program, machine: Option<&Machine<'_>>, ledger: &mut Ledger) {
     let own = program.problem.topology();
-    for rank in (0..program.rank_count() as u32).map(RankId).filter(|&rank| !own.is_alive(rank)) {
-        if let Some(worker) = program.workers(rank).find(|&worker| !program.range(worker).is_empty()) {
-            let operation = program.range(worker).start;
-            ledger.add(ProgramCode::T001, Some(operation), || Fact::FailedRankWorks(rank));
+    let mut takes_part = vec![false; program.rank_count()];
+    program.problem.members().for_each(|rank| takes_part[rank.index()] = true);
+    for rank in (0..).map(RankId).take(program.rank_count()) {
+        let worker = program.workers(rank).find(|&worker| !program.range(worker).is_empty());
+        let operation = worker.map(|worker| program.range(worker).start);
+        if operation.is_some() && !own.is_alive(rank) {
+            ledger.add(ProgramCode::T001, operation, || Fact::FailedRankWorks(rank));
+        }
+        let Some(machine) = machine.filter(|_| operation.is_some() || takes_part[rank.index()]) else { continue };
+        match machine.place(rank) {
+            Some(place) if machine.topology().is_alive(place) => {}
+            place => ledger.add(ProgramCode::T001, operation, || Fact::NoPlace { rank, place }),
         }
     }
-    let (topology, map): (&Topology, &dyn Fn(RankId) -> Option<RankId>) = match &machine {
-        Some(machine) => (machine.topology, &|rank| machine.rank_map.get(rank.index()).copied()),
+    let (topology, map): (&Topology, &dyn Fn(RankId) -> Option<RankId>) = match machine {
+        Some(machine) => (machine.topology(), &|rank| machine.place(rank)),
         None if program.has_links => (own, &Some),
         None => return,
     };
@@ -61,7 +70,8 @@ fn trouble(
     if fitting.peek().is_none() {
         return trouble(ProgramCode::T002, NoLink::Missing);
     }
-    if !fitting.any(|link| link.alive) {
+    // Without `via`, the channel may take any of them.
+    if !fitting.all(|link| link.alive) {
         return trouble(ProgramCode::T003, NoLink::Dead);
     }
     None

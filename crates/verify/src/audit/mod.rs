@@ -26,6 +26,7 @@ mod fact;
 mod hub;
 mod ledger;
 mod links;
+mod machine;
 mod memory;
 mod options;
 mod order;
@@ -44,7 +45,8 @@ use collsynth_core::program::Program;
 
 pub use audited::{AuditedProgram, RefutedProgram};
 pub use code::ProgramCode;
-pub use options::{AuditOptions, Machine};
+pub use machine::{Machine, RankMapError};
+pub use options::AuditOptions;
 pub use report::{AuditReport, ProgramViolation};
 
 /// Judges a program. O(slots moved), plus O(operations * workers) for each rank whose operations are ordered only by

@@ -1,15 +1,6 @@
 //! How programs are judged.
 
-use collsynth_core::topology::{RankId, Topology};
-
-/// The machine a program is to run on, if not its own.
-#[derive(Clone, Copy, Debug)]
-pub struct Machine<'a> {
-    /// The machine.
-    pub topology: &'a Topology,
-    /// The rank of the machine for each rank of the program.
-    pub rank_map: &'a [RankId],
-}
+use super::Machine;
 
 /// How a program is judged.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +8,7 @@ pub struct AuditOptions<'a> {
     /// The most violations that are listed; the totals are always complete.
     pub max_errors: usize,
     /// Check links against this machine instead of the program's own.
-    pub machine: Option<Machine<'a>>,
+    pub machine: Option<&'a Machine<'a>>,
     /// Refuse transfers that may share a link even if the program does not claim otherwise.
     pub contention_free: bool,
     /// The most bytes the audit may take beyond what the program takes, as estimated. For files:

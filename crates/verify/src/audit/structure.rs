@@ -29,7 +29,7 @@ pub(super) fn check(program: &Program, ledger: &mut Ledger) -> Option<Ends> {
     }
     for (channel, stated) in program.channels.iter().enumerate() {
         let known = |rank: RankId| rank.index() < program.rank_count();
-        if !known(stated.from) || !known(stated.to) || stated.slots == 0 {
+        if !known(stated.from) || !known(stated.to) || stated.from == stated.to || stated.slots == 0 {
             ledger.add(ProgramCode::P006, None, || Fact::BadChannel { channel });
         }
     }

@@ -223,8 +223,9 @@ pub(super) struct StepEntry {
     #[serde(default = "one_part")]
     pub width: NonZeroU32,
     /// In the compact form, transfers of rank 0's chunks on the intact torus: translated, those of every other rank.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub pattern: Vec<Object<TransferEntry>>,
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<TransferEntry>"))]
+    pub pattern: Option<Vec<Object<TransferEntry>>>,
     /// At most one for each directed link.
     pub transfers: Vec<Object<TransferEntry>>,
 }

@@ -167,11 +167,12 @@ pub(super) fn stated(topology: Topology, file: Body) -> Result<Stated, Fault> {
     let origin = file.origin.map(origin);
     let (mut patterns, mut steps) = (Vec::new(), Vec::new());
     for Object(StepEntry { width, pattern, transfers }) in file.steps {
-        if file.exceptions.is_none() && !pattern.is_empty() {
-            let message = "a pattern belongs to the compact form: state `exceptions` too, `[]` if there are none";
+        if file.exceptions.is_none() && pattern.is_some() {
+            let message = "a pattern belongs to the compact form: state `exceptions` too, `[]` if there are none \
+                           (the schedules of a job have none: `synth expand` writes their moves)";
             return Err(Fault::new(FormatCode::F002, message).within(PathItem::Index(steps.len())).at("steps"));
         }
-        patterns.push((width.get(), pattern));
+        patterns.push((width.get(), pattern.unwrap_or_default()));
         steps.push((width.get(), transfers));
     }
     let read = |steps, key| schedule(&problem, steps, key).map_err(|fault| fault.at("steps"));

@@ -175,6 +175,14 @@ impl Visitor<'_> for NextChunk<'_> {
         Ok(())
     }
 
+    /// A whole number of 2^64 and more; 2^53 and more is whole anyway.
+    fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
+        match number >= 2_f64.powi(64) {
+            true => self.visit_u64(u64::MAX),
+            false => Err(E::invalid_type(Unexpected::Float(number), &self)),
+        }
+    }
+
     fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
         self.0.labels.push((self.0.ids.len(), text.to_owned()));
         self.0.ids.push(NO_CHUNK);

@@ -117,7 +117,9 @@ fn write_problem(out: &mut String, problem: &Problem) -> fmt::Result {
 fn write_what(out: &mut String, collective: &Collective) -> fmt::Result {
     out.push_str("\"collective\": ");
     write_collective(out, collective)?;
-    write_groups(out, collective)
+    write_groups(out, collective)?;
+    write_relays(out, collective);
+    Ok(())
 }
 
 /// A schedule without its machine, as an object.
@@ -232,15 +234,18 @@ pub(super) fn write_collective(out: &mut String, collective: &Collective) -> fmt
     out.write_char('}')
 }
 
-/// The keys of the groups, if there are any.
+/// The members of the groups, if there are any.
 pub(super) fn write_groups(out: &mut String, collective: &Collective) -> fmt::Result {
     let Some(groups) = collective.kind.groups() else { return Ok(()) };
     out.push_str(",\n  \"groups\": ");
-    write_lines(out, "", groups.members(), |out, members| write_list(out, ", ", members))?;
-    if !groups.may_relay() {
+    write_lines(out, "", groups.members(), |out, members| write_list(out, ", ", members))
+}
+
+/// The key `relays` of schedules; rank programs have none, as any rank may relay in them.
+fn write_relays(out: &mut String, collective: &Collective) {
+    if collective.kind.groups().is_some_and(|groups| !groups.may_relay()) {
         out.push_str(",\n  \"relays\": false");
     }
-    Ok(())
 }
 
 /// The steps of a schedule, each with those of a pattern, if there is one.

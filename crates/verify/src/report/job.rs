@@ -7,10 +7,13 @@ use serde_json::{Value, json};
 
 use super::collective::{cut, name_collective};
 use super::excerpt::marked;
-use super::figures::{count, exact_and_decimal, fine_percent, percent, with_article};
+use super::figures::{count, exact, exact_and_decimal, percent, with_article};
 use super::machine::describe;
+use super::overview::bound_words;
+use super::quality::{above, scope_to_json};
 use super::table::Table;
 use super::verdict::{Judged, findings};
+use crate::claim::{Figure, JobQuality, Standing};
 use crate::json::{PathItem, locate};
 use crate::shown::shown;
 use crate::verify::{JobReport, JobViolation};
@@ -29,59 +32,42 @@ pub struct JudgedJob<'a> {
     pub report: &'a JobReport,
 }
 
-/// How a figure of a job stands beside its bound.
-struct Figure {
-    value: u64,
-    at_least: u64,
+/// A figure of a job beside its bound.
+fn row(name: &str, figure: &Figure, scope: &str, bound: Option<String>) -> Vec<String> {
+    let standing = match (figure.standing, figure.bound) {
+        (Standing::Optimal(_) | Standing::OptimalJointly(_), _) => format!("optimal{scope}"),
+        (Standing::Above(_), Some(bound)) => {
+            above(figure.value, bound).map_or("above its bound".to_owned(), |above| format!("{above} above its bound"))
+        }
+        _ => String::new(),
+    };
+    vec![name.to_owned(), exact(figure.value), bound.unwrap_or_else(|| bound_words(figure)), standing]
 }
 
-impl Figure {
-    fn is_optimal(&self) -> bool {
-        self.value == self.at_least
-    }
-
-    fn gap(&self) -> f64 {
-        (self.value as f64 - self.at_least as f64) / (self.at_least.max(1)) as f64
-    }
-
-    fn row(&self, name: &str, bound: String, scope: &str) -> Vec<String> {
-        let standing = match self.is_optimal() {
-            true => format!("optimal{scope}"),
-            false => format!("{} above its bound", fine_percent(self.gap())),
-        };
-        vec![name.to_owned(), self.value.to_string(), format!("bound {bound}"), standing]
-    }
-
-    fn to_json(&self, name: &str) -> Value {
-        json!({
-            name: self.value,
-            "at_least": self.at_least,
-            "gap": self.gap(),
-            "optimal": self.is_optimal(),
-        })
-    }
+/// A figure of a job as a JSON object; without a claim where nothing may be claimed.
+fn figure_to_json(figure: &Figure, holds: bool) -> Value {
+    let least = figure.bound.filter(|_| holds).map(|bound| bound.to_integer());
+    json!({
+        "value": json_whole(figure.value.to_integer()),
+        "at_least": least.map(json_whole),
+        "gap": figure.gap().filter(|_| holds),
+        "optimal": holds.then_some(figure.is_certified()),
+        "optimal_for": scope_to_json(figure.standing.scope().filter(|_| holds && figure.is_certified())),
+    })
 }
 
-/// The steps of a job beside the least that its collectives need.
-fn steps(job: &Job) -> Figure {
-    Figure { value: job.widths().len() as u64, at_least: job.least_steps().into() }
-}
-
-/// The total width of a job beside the best of its bound, those of each collective, and a width of 1 for each step.
-fn width(job: &Job) -> Figure {
-    let alone = job.solutions().iter().map(|solution| solution.bounds.least_width(solution.problem.parts()));
-    let together = job.bound.as_ref().map_or(0, |bound| bound.least_width());
-    Figure { value: job.total_width(), at_least: alone.fold(together, u32::max).into() }
+fn json_whole(number: i128) -> Value {
+    u64::try_from(number).map_or(Value::Null, Value::from)
 }
 
 /// The figures of a job that holds: of the whole, then of each collective.
 pub fn figures(job: &Job) -> String {
     let mut table = Table::new(&[]).indented(2);
-    let (steps, width) = (steps(job), width(job));
-    table.row(steps.row("steps", steps.at_least.to_string(), ""));
-    let exact = job.bound.as_ref().filter(|bound| u64::from(bound.least_width()) == width.at_least);
-    let bound = exact.map_or(width.at_least.to_string(), |bound| exact_and_decimal(bound.at_least));
-    table.row(width.row("total width", bound, ", for these parts"));
+    let JobQuality { steps, width } = JobQuality::new(job);
+    table.row(row("steps", &steps, "", None));
+    let of_job = job.bound.as_ref().filter(|bound| Some(i128::from(bound.least_width()).into()) == width.bound);
+    let bound = of_job.map(|bound| format!("bound {}", exact_and_decimal(bound.at_least)));
+    table.row(row("total width", &width, ", for these parts", bound));
     let mut text = table.to_string();
     for (index, solution) in job.solutions().iter().enumerate() {
         let (problem, schedule) = (&solution.problem, &solution.schedule);
@@ -120,8 +106,8 @@ pub fn headline(job: &Job) -> String {
     format!("a job of {collectives} on {}", with_article(&describe(job.machine())))
 }
 
-/// The figures as a JSON object.
-pub fn figures_to_json(job: &Job) -> Value {
+/// The figures as a JSON object. Unless the job holds, nothing is claimed of it: its bounds may be false.
+pub fn figures_to_json(job: &Job, holds: bool) -> Value {
     let alone = |solution: &collsynth_core::schedule::Solution| {
         let (last, until) = busy_until(&solution.schedule);
         json!({
@@ -130,15 +116,16 @@ pub fn figures_to_json(job: &Job) -> Value {
             "parts": solution.problem.parts(),
             "last_step": last,
             "width_until_then": until,
-            "at_least_alone": solution.bounds.least_width(solution.problem.parts()),
+            "at_least_alone": holds.then(|| solution.bounds.least_width(solution.problem.parts())),
             "moves": solution.schedule.move_count(),
         })
     };
+    let JobQuality { steps, width } = JobQuality::new(job);
     json!({
         "machine": describe(job.machine()),
         "ranks": job.machine().rank_count(),
-        "steps": steps(job).to_json("value"),
-        "total_width": width(job).to_json("value"),
+        "steps": figure_to_json(&steps, holds),
+        "total_width": figure_to_json(&width, holds),
         "schedules": job.solutions().iter().map(alone).collect::<Vec<_>>(),
     })
 }
@@ -215,7 +202,7 @@ impl JudgedJob<'_> {
             "violations": violations,
             "warnings": warnings,
             "totals": totals,
-            "figures": figures_to_json(self.job),
+            "figures": figures_to_json(self.job, holds),
         })
     }
 

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::collective::{cut, name_collective};
 use super::figures::{exact_and_decimal, percent, with_article};
 use super::machine::describe;
-use super::quality::{Quality, Standing, volume};
 use super::table::Table;
-use collsynth_core::certificate::{Bounds, Rational, VolumeBound};
+use crate::claim::{Figure, Quality, volume};
+use collsynth_core::certificate::{Bounds, VolumeBound};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Statistics, Timetable};
 use collsynth_core::topology::{Direction, dim_name};
@@ -28,17 +28,10 @@ pub fn figures(problem: &Problem, schedule: &impl Timetable, bounds: Option<&Bou
     let mut volumes = vec!["volume".to_owned(), exact_and_decimal(volume(problem, schedule))];
     if let Some(bounds) = bounds {
         let quality = Quality::new(problem, schedule, bounds);
-        let (least_steps, least_volume) = (&bounds.steps, &bounds.volume);
-        steps.push(bound_words(least_steps.as_ref().map(|bound| bound.at_least.to_string()), quality.steps));
-        let least = least_volume.as_ref().map(|bound| exact_and_decimal(bound.at_least));
-        volumes.push(bound_words(least, quality.volume));
-        let bound = least_steps.as_ref().map(|bound| bound.at_least);
-        steps.push(quality.steps.of_steps(problem, statistics.steps, bound));
-        let least = Rational::new(bounds.least_width(problem.parts()).into(), problem.parts().into());
-        let bound_for = least_volume.as_ref().map(VolumeBound::scope);
-        let volume = volume(problem, schedule);
-        let words = quality.volume.of_volume(problem, volume, least, bound_for);
-        let in_steps = quality.of_volume_in_steps(statistics.steps, volume);
+        steps.extend([bound_words(&quality.steps), quality.steps.of_steps(problem)]);
+        volumes.push(bound_words(&quality.volume));
+        let words = quality.of_volume(problem, bounds.volume.as_ref().map(VolumeBound::scope));
+        let in_steps = quality.of_volume_in_steps(statistics.steps);
         volumes.push(in_steps.map_or(words.clone(), |in_steps| format!("{words}; {in_steps}")));
     }
     let mut table = Table::new(&[]).indented(2);
@@ -66,7 +59,7 @@ pub fn figures_to_json(problem: &Problem, schedule: &impl Timetable, bounds: &Bo
         "ranks": problem.topology().rank_count(),
         "parts": problem.parts(),
         "steps": quality.steps_to_json(statistics.steps, bounds),
-        "volume": quality.volume_to_json(volume(problem, schedule), bounds),
+        "volume": quality.volume_to_json(bounds),
         "total_width": statistics.total_width,
         "transfers": statistics.transfers,
         "moves": statistics.moves,
@@ -74,10 +67,10 @@ pub fn figures_to_json(problem: &Problem, schedule: &impl Timetable, bounds: &Bo
     })
 }
 
-fn bound_words(bound: Option<String>, standing: Standing) -> String {
-    match bound {
-        Some(bound) => format!("bound {bound}"),
-        None if standing.is_certified() => "nothing to move".to_owned(),
+pub(super) fn bound_words(figure: &Figure) -> String {
+    match figure.bound {
+        Some(bound) => format!("bound {}", exact_and_decimal(bound)),
+        None if figure.is_certified() => "nothing to move".to_owned(),
         None => "no bound stated".to_owned(),
     }
 }

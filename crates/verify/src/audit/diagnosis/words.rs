@@ -13,7 +13,7 @@ const LISTED: usize = 8;
 /// What is wrong, in words.
 pub(in super::super) fn sentence(
     program: &Program,
-    machine: Option<Machine<'_>>,
+    machine: Option<&Machine<'_>>,
     operation: Option<usize>,
     fact: &Fact,
 ) -> String {
@@ -23,12 +23,23 @@ pub(in super::super) fn sentence(
     let ends = |channel: usize| (label(program.channels[channel].from), label(program.channels[channel].to));
     match *fact {
         Fact::FailedRankWorks(rank) => format!("rank {} failed, but has operations", label(rank)),
+        Fact::NoPlace { rank, place } => {
+            let topology = machine.map_or(program.problem.topology(), Machine::topology);
+            let works = if operation.is_some() { "has operations" } else { "takes part" };
+            let rank = label(rank);
+            match place {
+                Some(place) => {
+                    format!("rank {rank} {works}, but is on rank {}, which failed", topology.numbered_name(place))
+                }
+                None => format!("rank {rank} {works}, but is not on the machine"),
+            }
+        }
         Fact::NotOnMachine { channel } => {
             let (from, to) = ends(channel);
             format!("channel {channel} joins rank {from} to rank {to}, but not both are on the machine")
         }
         Fact::NoLink { channel, from, to, why } => {
-            let topology = machine.map_or(program.problem.topology(), |machine| machine.topology);
+            let topology = machine.map_or(program.problem.topology(), Machine::topology);
             let (from, to) = (topology.rank_label(from), topology.rank_label(to));
             let why = match why {
                 NoLink::Failed(rank) => format!("rank {} failed", topology.numbered_name(rank)),
@@ -40,6 +51,9 @@ pub(in super::super) fn sentence(
         Fact::TooMuchScratch { slots, most } => format!("{slots} slots of scratch in all; at most {most} are judged"),
         Fact::BadChannel { channel } if program.channels[channel].slots == 0 => {
             format!("channel {channel} has no slots: no packet ever fits")
+        }
+        Fact::BadChannel { channel } if program.channels[channel].from == program.channels[channel].to => {
+            format!("channel {channel} leads from rank {} to itself: it joins two ranks", ends(channel).0)
         }
         Fact::BadChannel { channel } => {
             let (from, to) = ends(channel);
