@@ -1,6 +1,7 @@
 """Run by `test_mpi.py` on every rank: the collectives of plans beside those of the MPI library."""
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from definitions import KINDS, ROOTED, expected, operand
@@ -8,6 +9,115 @@ from mpi4py import MPI
 
 import collsynth as cs
 from collsynth.mpi import collective
+
+
+def refused(call, words):
+    """The call is refused with these words."""
+    found = None
+    try:
+        call()
+    except cs.UsageError as error:
+        found = str(error)
+    assert words in (found or "nothing was refused"), found
+
+
+def shared(comm, *arguments, **named):
+    """A plan that rank 0 makes."""
+    return comm.bcast(cs.plan(*arguments, **named) if not comm.rank else None)
+
+
+def arrays_of_every_sort(comm):
+    """Types, shapes, views, and what is refused at every process."""
+    torus = cs.Torus(4, 4).fail_cable(2, 3)
+    add, gather = (collective(shared(comm, torus, kind, parts=3)) for kind in ("all_reduce", "all_gather"))
+    ranks = comm.size
+    for dtype in ("bool", "i1", "u2", ">f4", ">i8", "f2", "c8", "M8[s]", "S3", [("a", "i2"), ("b", "f8")]):
+        x = np.arange(7).astype(dtype) if not isinstance(dtype, list) else np.zeros(7, dtype)
+        y = gather(x)
+        assert y.dtype == x.dtype
+        assert y.flags.c_contiguous
+        assert (y == x).all()
+    for dtype in (">f4", "c8", "u2", "m8[s]"):
+        x = np.arange(7).astype(dtype)
+        assert (add(x) == ranks * x).all()
+        assert add(x).dtype == x.dtype
+    for shape in ((), (0,), (1,), (2,), (5, 3)):
+        assert (add(np.ones(shape)) == np.full(shape, ranks)).all()
+    strided = np.arange(24.0).reshape(4, 6)[::2, ::-3]
+    assert (add(strided) == ranks * strided).all()
+    assert (add(np.asfortranarray(strided)) == ranks * strided).all()
+    assert (add([1.0, 2.0]) == [ranks, 2.0 * ranks]).all()
+    out = np.empty(3)
+    assert add(np.ones(3), out=out) is out
+    assert (out == ranks).all()
+    with np.errstate(all="raise"):
+        gather(np.full(3, 6e4, np.float16))
+    refused(lambda: add(np.ma.masked_array([1, 2])), "no masks")
+    refused(lambda: add(np.array([None])), "Python objects")
+    refused(lambda: add(np.zeros(3, "M8[s]")), "no addition")
+    refused(lambda: add(np.ones(3), MPI.MAX), "op is MPI.SUM")
+    refused(lambda: add(np.ones(3), out=np.ones(4)), "out is a contiguous array")
+    assert "all_reduce on a" in repr(add)
+    with collective(add.plan) as freed:
+        assert freed(1) == ranks
+    refused(lambda: freed(1), "it was freed")
+
+
+def processes_that_disagree(comm):
+    """Every process hears of it, and the next call is right."""
+    torus, odd = cs.Torus(4, 4), comm.rank == 3
+    add, again, other = (
+        shared(comm, torus, kind, parts=parts)
+        for kind, parts in (("all_reduce", 2), ("all_reduce", 3), ("reduce_scatter", 1))
+    )
+    run = collective(add)
+    for x in (np.ones(3 if odd else 5), np.ones(5, np.int64 if odd else float), [1, 2] if odd else [1.0, 2.0]):
+        refused(lambda x=x: run(x), "do not make the same call: process 3 calls")
+        assert run(1) == comm.size
+    for plan in (again, other):
+        mixed = collective(plan if odd else add)
+        refused(lambda mixed=mixed: mixed(np.ones(16)), "process 3 calls")
+    rows = collective(other)
+    refused(lambda: rows(np.ones(3 if odd else 16)), "takes (16, ...)" if odd else "process 3 refused this call")
+    assert rows(np.ones(16)) == comm.size
+
+
+def messages_of_others(comm):
+    """Pending messages of the user's, with the tags that plans have, are not touched; nor are other threads' calls."""
+    plan, peer = shared(comm, cs.Torus(4, 4), "all_reduce", parts=3), comm.rank ^ 1
+    run = collective(plan)
+    for tag in (0, 1):
+        kept = np.zeros(3)
+        pending = [comm.Irecv(kept, peer, tag), comm.Isend(np.full(3, 1000.0 + comm.rank), peer, tag)]
+        assert (run(np.ones(3)) == comm.size).all()
+        MPI.Request.Waitall(pending)
+        assert (kept == 1000 + peer).all()
+    if MPI.Query_thread() == MPI.THREAD_MULTIPLE:
+        runs = [collective(plan) for _ in range(2)]
+
+        def often(number):
+            return all((runs[number](np.full(5, number + 1.0)) == comm.size * (number + 1)).all() for _ in range(10))
+
+        with ThreadPoolExecutor(2) as pool:
+            assert list(pool.map(often, range(2))) == [True, True]
+
+
+def orders_of_processes(comm):
+    """Reversed, permuted, two halves at once, all but one."""
+
+    def check(inside, torus):
+        for kind in ("all_reduce", "all_to_all", "gather"):
+            plan = shared(inside, torus, kind, parts=2, root=1 if kind == "gather" else None)
+            with collective(plan, inside) as run:
+                x = operand(plan, np.int32)
+                np.testing.assert_array_equal(run(x[run.rank]), expected(plan, x)[run.rank])
+
+    check(comm.Split(0, -comm.rank), cs.Torus(4, 4))
+    check(comm.Split(0, comm.rank * 7 % 16), cs.Torus(4, 4).fail_cable(0, 1))
+    check(comm.Split(comm.rank % 2, comm.rank), cs.Torus(4, 2).fail_cable(0, 1))
+    part = comm.Split(0 if comm.rank < 7 else MPI.UNDEFINED)
+    if part != MPI.COMM_NULL:
+        check(part, cs.Torus(4, 2).fail_rank(2))
 
 
 def of_library(kind, x, comm, root):
@@ -70,6 +180,10 @@ def main():
             theirs = of_library(kind, own, inside, root)
             np.testing.assert_array_equal(result[:size] if result.ndim == 2 else result, theirs, kind)
         compared += 1
+    arrays_of_every_sort(comm)
+    processes_that_disagree(comm)
+    messages_of_others(comm)
+    orders_of_processes(comm)
     if comm.rank == 0:
         print(f"{compared} compared among {comm.size}", file=sys.stderr)
 

@@ -8,18 +8,15 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="left out: PyTorch is not installed")
+import torch.distributed.fsdp  # noqa: E402, F811
 import torch.multiprocessing as mp  # noqa: E402
 import torch_ranks  # noqa: E402
 from definitions import KINDS, ROOTED  # noqa: E402
 
 import collsynth as cs  # noqa: E402
-from collsynth.torch.backend import can_register, register_backend  # noqa: E402
 
 RANKS = 8
 TORUS = cs.Torus(2, 4).fail_cable(0, 2)
-needs_backends = pytest.mark.skipif(
-    not can_register(), reason=f"left out: PyTorch {torch.__version__} takes no backends written in Python"
-)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -29,11 +26,10 @@ def _processes_share_an_import():
     mp.get_context("forkserver").set_forkserver_preload(["torch_ranks"])
 
 
-def launch(body, *arguments, ranks=RANKS, backend="gloo", plans=()):
+def launch(body, *arguments, ranks=RANKS):
     """Runs `body(rank, ...)` in that many processes."""
     with tempfile.TemporaryDirectory() as folder:
-        arguments = tuple(f"file://{folder}/again" if one == "STORE" else one for one in arguments)
-        words = (ranks, f"file://{folder}/store", body, backend, plans, arguments)
+        words = (ranks, f"file://{folder}/store", body, arguments)
         mp.start_processes(torch_ranks.rank, words, nprocs=ranks, start_method="forkserver")
 
 
@@ -53,6 +49,39 @@ def test_a_dead_rank_has_a_process_or_none():
 
 def test_calls_equal_those_of_torch():
     launch(torch_ranks.like_torch, plans())
+    # A process for each live rank: rows are those of the processes.
+    launch(torch_ranks.like_torch, plans(TORUS.fail_rank(5)), ranks=7)
+
+
+def test_a_process_of_a_dead_rank_is_not_left_out():
+    kinds = ("all_reduce", "all_to_all")
+    launch(torch_ranks.dead_rank_with_a_process, [cs.plan(TORUS.fail_rank(5), kind, parts=2) for kind in kinds])
+
+
+def small(*kinds, parts=3):
+    """Plans for four processes."""
+    return [cs.plan(cs.Torus(4).fail_cable(0, 1), kind, parts=parts) for kind in kinds]
+
+
+def test_tensors_of_every_sort():
+    launch(torch_ranks.tensors_of_every_sort, small("all_reduce", "all_gather"), ranks=4)
+
+
+def test_ranks_that_disagree():
+    other = small("all_reduce", parts=2)
+    launch(torch_ranks.ranks_that_disagree, [*small("all_reduce"), *other, *small("all_gather")], ranks=4)
+
+
+def test_two_collectives_of_a_group():
+    launch(torch_ranks.order_of_asynchronous_calls, small("all_reduce"), ranks=4)
+
+
+def test_messages_of_others():
+    launch(torch_ranks.messages_of_others, small("all_reduce"), ranks=4)
+
+
+def test_groups_that_end():
+    launch(torch_ranks.groups_that_end, small("all_reduce")[0])
 
 
 #: Of two sizes, out of order; rank 4 relays, or stands by.
@@ -91,51 +120,23 @@ DEMAND[2], DEMAND[:, 2] = 0, 0
 def test_uneven_splits(chunk_rows):
     plan = cs.plan(TORUS, "all_to_allv", demand=DEMAND)
     splits = np.random.default_rng(4).integers(0, DEMAND * chunk_rows + 1)
-    launch(torch_ranks.uneven, plan, chunk_rows, splits.tolist(), "calls")
+    launch(torch_ranks.uneven, plan, chunk_rows, splits.tolist())
 
 
 def test_training_is_the_same_with_the_hook():
     launch(torch_ranks.training, cs.plan(TORUS, "all_reduce", parts=8))
+    launch(torch_ranks.training, cs.plan(TORUS.fail_rank(5), "all_reduce", parts=8), ranks=7)
+
+
+@pytest.mark.skipif(
+    not hasattr(getattr(torch.distributed.fsdp, "FSDPModule", None), "set_custom_all_gather"),
+    reason=f"left out: fully_shard of PyTorch {torch.__version__} takes no plans",
+)
+def test_sharded_training_is_the_same():
+    for torus, ranks in ((TORUS, 8), (TORUS.fail_rank(5), 7)):
+        plans = [cs.plan(torus, kind, parts=2) for kind in ("all_gather", "reduce_scatter")]
+        launch(torch_ranks.sharded_training, plans, ranks=ranks)
 
 
 def test_a_wrong_number_of_processes():
     launch(torch_ranks.too_few, cs.plan(TORUS, "all_reduce"), ranks=2)
-
-
-def of_backend(torus=TORUS):
-    """One plan for each call of torch.distributed."""
-    return [plan for plan in plans(torus) if plan.collective != "all_reduce_gathered"]
-
-
-@needs_backends
-@pytest.mark.parametrize("ranks", [8, 7])
-def test_a_registered_backend(ranks):
-    wanted = of_backend(TORUS if ranks == 8 else TORUS.fail_rank(5))
-    launch(torch_ranks.registered, wanted, ranks=ranks, backend="synth", plans=wanted)
-
-
-@needs_backends
-def test_a_plan_without_a_rank_is_not_for_a_group_with_it():
-    launch(torch_ranks.left_to_gloo, backend="synth", plans=[cs.plan(TORUS.fail_rank(5), "all_reduce")])
-
-
-@needs_backends
-def test_uneven_splits_over_the_backend():
-    plan = cs.plan(TORUS, "all_to_allv", demand=DEMAND)
-    splits = np.random.default_rng(5).integers(0, DEMAND + 1)
-    launch(torch_ranks.uneven, plan, 1, splits.tolist(), "backend", backend="synth", plans=[plan])
-
-
-@needs_backends
-def test_training_is_the_same_over_the_backend():
-    launch(torch_ranks.training_on_the_backend, "STORE", backend="synth", plans=[cs.plan(TORUS, "all_reduce", parts=8)])
-
-
-@needs_backends
-def test_plans_that_no_backend_can_have():
-    with pytest.raises(cs.UsageError, match="two plans for all_reduce"):
-        register_backend([cs.plan(TORUS, "all_reduce"), cs.plan(TORUS, "all_reduce_gathered")], "twice")
-    with pytest.raises(cs.UsageError, match="among all processes, not in groups"):
-        register_backend([cs.plan(TORUS, "all_reduce", groups="y")], "grouped")
-    with pytest.raises(cs.UsageError, match="barrier"):
-        register_backend([cs.plan(TORUS, "barrier")], "barriers")

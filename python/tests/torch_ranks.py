@@ -1,6 +1,7 @@
 """What `test_torch.py` runs in every process of a group."""
 
 import os
+import threading
 from datetime import timedelta
 
 import torch
@@ -10,19 +11,16 @@ from torch.nn.parallel import DistributedDataParallel
 
 import collsynth as cs
 from collsynth import torch as ct
-from collsynth.torch.backend import register_backend
 
 #: A process that waits for longer is lost.
 TIMEOUT = timedelta(seconds=120)
 
 
-def rank(number, ranks, store, body, backend, plans, arguments):
-    """Process `number` of a group: gloo, or the backend of these plans."""
+def rank(number, ranks, store, body, arguments):
+    """Process `number` of a group over gloo."""
     os.environ["OMP_NUM_THREADS"] = "1"
     torch.set_num_threads(1)
-    if backend != "gloo":
-        register_backend(plans, backend)
-    dist.init_process_group(backend, init_method=store, rank=number, world_size=ranks, timeout=TIMEOUT)
+    dist.init_process_group("gloo", init_method=store, rank=number, world_size=ranks, timeout=TIMEOUT)
     try:
         body(number, *arguments)
         dist.barrier()
@@ -58,32 +56,164 @@ def every_kind(_, plans):
 def like_torch(rank, plans):
     ranks = dist.get_world_size()
     run = {plan.collective: ct.Collective(plan) for plan in plans}
-    x = torch.arange(16.0) * (rank + 1)
-    ours = torch.empty(16)
-    ct.all_to_all_single(ours, x, run["all_to_all"])
+    x = torch.arange(7.0 * ranks) * (rank + 1)
+    ours, theirs = torch.empty_like(x), torch.empty_like(x)
+    ct.all_to_all_single(ours, x, group=run["all_to_all"])
     # gloo has no all_to_all in every version: a row from each gathered operand.
-    gathered = [torch.empty(16) for _ in range(ranks)]
+    gathered = [torch.empty_like(x) for _ in range(ranks)]
     dist.all_gather(gathered, x)
-    assert torch.equal(ours, torch.cat([one[2 * rank : 2 * rank + 2] for one in gathered]))
-    whole = torch.empty(ranks * 16)
+    assert torch.equal(ours, torch.cat([one[7 * rank : 7 * rank + 7] for one in gathered]))
+    whole = torch.empty(ranks * len(x))
     work = ct.all_gather_into_tensor(whole, x, run["all_gather"], async_op=True)
-    shard = torch.empty(2)
-    ct.reduce_scatter_tensor(shard, x, run["reduce_scatter"])
-    assert work.wait()
+    shard = torch.empty(7)
+    ct.reduce_scatter_tensor(shard, x, dist.ReduceOp.SUM, run["reduce_scatter"])
+    assert work.wait(timedelta(seconds=60))
     assert work.is_completed()
+    assert work.is_success()
+    assert work.result()[0] is whole
     assert torch.equal(whole, torch.cat(gathered))
-    assert torch.equal(shard, sum(gathered)[2 * rank : 2 * rank + 2])
+    assert torch.equal(shard, sum(gathered)[7 * rank : 7 * rank + 7])
+    # The input is a part of the output.
+    inside = torch.zeros(ranks * 3)
+    inside[3 * rank : 3 * rank + 3] = rank + 1
+    ct.all_gather_into_tensor(inside, inside[3 * rank : 3 * rank + 3], group=run["all_gather"])
+    assert torch.equal(inside, torch.arange(1.0, ranks + 1).repeat_interleave(3))
     ours, theirs = x.clone(), x.clone()
-    ct.all_reduce(ours, run["all_reduce"])
+    ct.all_reduce(ours, group=run["all_reduce"])
     dist.all_reduce(theirs)
     assert torch.equal(ours, theirs)
+    root = run["broadcast"]._ranks().index(3)
     ours, theirs = x.clone(), x.clone()
-    ct.broadcast(ours, run["broadcast"])
-    dist.broadcast(theirs, 3)
+    ct.broadcast(ours, root, group=run["broadcast"])
+    dist.broadcast(theirs, root)
     assert torch.equal(ours, theirs)
-    refused(lambda: ct.all_reduce(ours, run["all_gather"]), "for all_gather")
-    refused(lambda: ct.all_to_all_single(ours, torch.zeros(9), run["all_to_all"]), "multiple")
-    refused(lambda: ct.all_to_all_single(ours, x, run["all_to_all"], input_split_sizes=[16]), "not for all_to_allv")
+    refused(lambda: ct.all_reduce(ours, group=run["all_gather"]), "for all_gather")
+    refused(lambda: ct.all_to_all_single(ours, torch.zeros(9), group=run["all_to_all"]), "multiple")
+    splits = {"input_split_sizes": [len(x)], "group": run["all_to_all"]}
+    refused(lambda: ct.all_to_all_single(ours, x, **splits), "not for all_to_allv")
+    refused(lambda: ct.all_reduce(ours, dist.ReduceOp.MAX, run["all_reduce"]), "op is ReduceOp.SUM")
+    refused(lambda: ct.all_reduce(ours, run["all_reduce"]), "pass group=")
+    refused(lambda: ct.all_reduce(ours), "group is a collsynth.torch.Collective")
+    refused(
+        lambda: ct.broadcast(ours, (root + 1) % ranks, run["broadcast"]), f"the root of this plan is process {root}"
+    )
+    refused(lambda: ct.all_to_all_single(torch.tensor(1.0), torch.tensor(1.0), group=run["all_to_all"]), "no scalars")
+    refused(lambda: ct.all_gather_into_tensor(whole.int(), x, run["all_gather"]), "the output is torch.int32")
+    refused(lambda: ct.all_gather_into_tensor(whole[1:], x, run["all_gather"]), "elements, and")
+    assert "all_gather on a" in repr(run["all_gather"])
+
+
+def tensors_of_every_sort(_, plans):
+    """Gradients, inference, layouts, types and views."""
+    add, gather = (ct.Collective(plan) for plan in plans)
+    ranks = dist.get_world_size()
+    total = float(ranks * (ranks + 1) // 2)
+    mine = float(dist.get_rank() + 1)
+    parameter = torch.nn.Parameter(torch.full((3,), mine))
+    with torch.no_grad():
+        ct.all_reduce(parameter, group=add)
+    assert parameter.tolist() == [total] * 3
+    refused(lambda: add(parameter), "no gradient flows")
+    assert not add(parameter.detach()).requires_grad
+    with torch.inference_mode():
+        made_there = torch.full((3,), mine)
+        ct.all_reduce(made_there, group=add)
+        assert made_there.tolist() == [total] * 3
+        assert gather(made_there).shape == (ranks, 3)
+    assert add(torch.full((3,), mine)).tolist() == [total] * 3
+    strided = torch.full((4, 6), mine)[::2, 1::3]
+    ct.all_reduce(strided, group=add)
+    assert strided.tolist() == [[total] * 2] * 2
+    # A conjugate is a view whose memory holds something else.
+    conjugate = torch.full((2,), complex(mine, 1)).conj()
+    assert add(conjugate).tolist() == [complex(total, -ranks)] * 2
+    refused(lambda: add(torch.eye(3).to_sparse()), "plans move dense tensors")
+    refused(lambda: add([1.0]), "is a tensor, not list")
+    refused(lambda: add(torch.zeros(3, device="meta")), "on the CPU")
+    for name in ("uint16", "uint32", "uint64", "float8_e4m3fn", "float16", "bool", "complex64"):
+        if hasattr(torch, name):
+            x = torch.tensor([1, 0, 1]).to(getattr(torch, name))
+            assert torch.equal(gather(x).view(torch.uint8), x.view(torch.uint8).expand(ranks, -1))
+    if hasattr(torch, "float8_e4m3fn"):
+        refused(lambda: add(torch.zeros(3).to(torch.float8_e4m3fn)), "no addition")
+    for size in (0, 1, 2):
+        assert add(torch.full((size,), mine)).tolist() == [total] * size
+    assert add(torch.tensor(mine)).item() == total
+
+
+def ranks_that_disagree(rank, plans):
+    """Whatever differs, every process hears of it, and the next call is right."""
+    add, other, gather = (ct.Collective(plan) for plan in plans)
+    ranks = dist.get_world_size()
+    odd = rank == 1
+
+    def next_call_is_right():
+        assert add(torch.ones(5)).tolist() == [float(ranks)] * 5
+
+    calls = [
+        lambda: add(torch.ones(6 if odd else 5)),
+        lambda: add(torch.ones(5, dtype=torch.int32 if odd else torch.float32)),
+        lambda: (other if odd else add)(torch.ones(5)),
+        lambda: (gather if odd else add)(torch.ones(5)),
+    ]
+    for call in calls:
+        refused(call, "do not make the same call: process 1 calls")
+        next_call_is_right()
+    # One that refuses by itself.
+    refused(lambda: add([1] if odd else torch.ones(5)), "is a tensor" if odd else "process 1 refused this call")
+    next_call_is_right()
+
+
+def order_of_asynchronous_calls(rank, plans):
+    """On two Collectives of a group, the default one stated or not: they share its connections and its thread."""
+    one, other = ct.Collective(plans[0]), ct.Collective(plans[0], dist.group.WORLD)
+    before = threading.active_count()
+    for _ in range(20):
+        x, y = torch.full((7,), 4.0), torch.full((7,), 400.0)
+        works = [ct.all_reduce(x, group=one, async_op=True), ct.all_reduce(y, group=other, async_op=True)]
+        z = other(torch.ones(3))
+        for work in works:
+            work.wait()
+        ranks = dist.get_world_size()
+        assert (x[0], y[0], z[0]) == (4 * ranks, 400 * ranks, ranks)
+    assert threading.active_count() <= before + 1
+
+
+def messages_of_others(rank, plans):
+    """A pending message of the user's, with the tags that plans have, is not touched."""
+    run, peer = ct.Collective(plans[0]), rank ^ 1
+    for tag in (0, 1):
+        kept = torch.zeros(3)
+        pending = [dist.irecv(kept, peer, tag=tag), dist.isend(torch.full((3,), float(rank)), peer, tag=tag)]
+        assert run(torch.ones(3)).tolist() == [float(dist.get_world_size())] * 3
+        for work in pending:
+            work.wait()
+        assert kept.tolist() == [float(peer)] * 3
+
+
+def groups_that_end(rank, plan):
+    """Groups of four in turn: nothing of them stays, and a Collective of one that has ended is refused."""
+    run, threads = None, None
+    for turn in range(6):
+        members = [0, 1, 2, 3] if turn % 2 else [7, 5, 6, 4]
+        group = dist.new_group(members)
+        if rank in members:
+            run = ct.Collective(plan, group)
+            assert run(torch.ones(5)).tolist() == [4.0] * 5
+            run.start(torch.ones(5)).wait()
+            dist.destroy_process_group(group)
+            refused(lambda run=run: run(torch.ones(5)), "its process group has ended")
+        else:
+            refused(lambda group=group: ct.Collective(plan, group), "this process is not in the group")
+        del group
+        if turn == 1:
+            threads = threading_count()
+    assert threading_count() <= threads
+
+
+def threading_count():
+    """The threads of this process, those of gloo too."""
+    return len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else threading.active_count()
 
 
 def calls_in_groups(rank, plans):
@@ -94,7 +224,7 @@ def calls_in_groups(rank, plans):
     place = 0 if mine is None else mine.index(rank)
     x = torch.arange(8.0) + 100 * rank
     ours = torch.empty(8)
-    ct.all_to_all_single(ours, x, run["all_to_all"])
+    ct.all_to_all_single(ours, x, group=run["all_to_all"])
     rows = [torch.arange(8.0)[2 * place : 2 * place + 2] + 100 * member for member in mine or []]
     assert torch.equal(ours, torch.cat([*rows, torch.zeros(2 * (4 - len(rows)))]))
     whole = torch.empty(32)
@@ -102,12 +232,12 @@ def calls_in_groups(rank, plans):
     rows = [torch.arange(8.0) + 100 * member for member in mine or []]
     assert torch.equal(whole, torch.cat([*rows, torch.zeros(8 * (4 - len(rows)))]))
     ours = x.clone()
-    ct.all_reduce(ours, run["all_reduce"])
+    ct.all_reduce(ours, group=run["all_reduce"])
     assert torch.equal(ours, x if mine is None else sum(rows))
     ours = x.clone()
-    ct.broadcast(ours, run["broadcast"])
+    ct.broadcast(ours, group=run["broadcast"])
     assert torch.equal(ours, x if mine is None else rows[1])
-    refused(lambda: ct.all_to_all_single(ours, torch.zeros(9), run["all_to_all"]), "4 members of a group")
+    refused(lambda: ct.all_to_all_single(ours, torch.zeros(9), group=run["all_to_all"]), "4 members of a group")
 
 
 def messages(splits, rank, width=3):
@@ -123,116 +253,26 @@ def messages(splits, rank, width=3):
     return sent, torch.cat([message(origin, rank) for origin in ranks])
 
 
-def uneven(rank, plan, chunk_rows, splits, exchange):
+def uneven(rank, plan, chunk_rows, splits):
     """Splits of every size that fits the demand, from nothing to all of it."""
     x, wanted = messages(splits, rank)
     outgoing, incoming = [int(n) for n in splits[rank]], [int(row[rank]) for row in splits]
     y = torch.full_like(wanted, -1)
-    if exchange == "calls":
-        run = ct.Collective(plan)
-        kept = {"output_split_sizes": incoming, "input_split_sizes": outgoing, "chunk_rows": chunk_rows}
-        ct.all_to_all_single(y, x, run, **kept)
-        more = torch.zeros(len(x) + 1, 3)
-        refused(lambda: ct.all_to_all_single(y, more, run, **kept), f"of {len(more)} rows")
-        too_many = kept | {"input_split_sizes": [n + 100 for n in outgoing]}
-        refused(lambda: ct.all_to_all_single(y, x, run, **too_many), "has room for")
-    else:
-        dist.all_to_all_single(y, x, incoming, outgoing)
+    run = ct.Collective(plan)
+    kept = {"output_split_sizes": incoming, "input_split_sizes": outgoing, "chunk_rows": chunk_rows, "group": run}
+    ct.all_to_all_single(y, x, **kept)
     assert torch.equal(y, wanted)
-
-
-def counted(start, kind, ran):
-    return lambda x: ran.append(kind) or start(x)
-
-
-def registered(rank, plans):
-    """The calls of torch.distributed run the plans, and give what the definitions say."""
-    group = dist.distributed_c10d._get_default_group()
-    ran = []
-    for (kind, _), run in group._plans.items():
-        run.start = counted(run.start, kind, ran)
-    by_kind = {plan.collective: plan for plan in plans}
-    ranks = dist.get_world_size()
-
-    def operands(kind, dtype=torch.float32):
-        plan = by_kind[kind]
-        live = plan.topology.live_ranks
-        me = rank if ranks == plan.topology.ranks else live[rank]
-        x = operand(plan, trailing=(4,))
-        y = tensor(expected(plan, x)[me], dtype)
-        mine = tensor(x[me], dtype)
-        rows = live if ranks == len(live) else list(range(ranks))
-        return (mine[rows] if x.ndim == 3 else mine), (y[rows] if y.ndim == 2 and len(y) != ranks else y)
-
-    for dtype in (torch.float32, torch.int64):
-        x, wanted = operands("all_reduce", dtype)
-        dist.all_reduce(x)
-        assert torch.equal(x, wanted)
-    work = dist.all_reduce(x := operands("all_reduce")[0], async_op=True)
-    work.wait()
-    assert torch.equal(x, operands("all_reduce")[1])
-    x, wanted = operands("broadcast")
-    root = group_root(by_kind["broadcast"], ranks)
-    dist.broadcast(x, root)
-    assert torch.equal(x, wanted)
-    x, wanted = operands("reduce")
-    before = x.clone()
-    dist.reduce(x, root)
-    assert torch.equal(x, wanted if rank == root else before)
-    x, wanted = operands("all_gather")
-    y = torch.empty(ranks, 4)
-    dist.all_gather(list(y), x)
-    assert torch.equal(y, wanted)
-    y = torch.empty(ranks * 4)
-    dist.all_gather_into_tensor(y, x)
-    assert torch.equal(y.view(ranks, 4), wanted)
-    x, wanted = operands("gather")
-    y = torch.empty(ranks, 4)
-    dist.gather(x, list(y) if rank == root else None, root)
-    assert rank != root or torch.equal(y, wanted)
-    x, wanted = operands("scatter")
-    y = torch.empty(4)
-    dist.scatter(y, list(x) if rank == root else None, root)
-    assert torch.equal(y, wanted)
-    x, wanted = operands("reduce_scatter")
-    dist.reduce_scatter(y, list(x))
-    assert torch.equal(y, wanted)
-    dist.reduce_scatter_tensor(y, x.reshape(-1))
-    assert torch.equal(y, wanted)
-    x, wanted = operands("all_to_all")
-    y = torch.empty(ranks * 4)
-    dist.all_to_all_single(y, x.reshape(-1))
-    assert torch.equal(y.view(ranks, 4), wanted)
-    assert sorted(set(ran)) == sorted({key[0] for key in group._plans} - {"all_to_allv"})
-    # What no plan is for is gloo's: a maximum, another root, a smaller group, messages of the user's.
-    count = len(ran)
-    x = torch.tensor([float(rank)])
-    dist.all_reduce(x, dist.ReduceOp.MAX)
-    assert x.item() == ranks - 1
-    x = torch.tensor([float(rank)])
-    dist.broadcast(x, 1)
-    assert x.item() == 1
-    pair = dist.new_group([0, 1])
-    if rank < 2:
-        x = torch.ones(1)
-        dist.all_reduce(x, group=pair)
-        assert x.item() == 2
-        peer = torch.tensor([float(rank)])
-        (dist.send if rank == 0 else dist.recv)(peer, 1 - rank)
-        assert peer.item() == 0
-    assert len(ran) == count
-
-
-def left_to_gloo(rank):
-    """A plan leaves a dead rank out; a group that has a process for it does not."""
-    assert not dist.distributed_c10d._get_default_group()._plans
-    x = torch.tensor([float(rank)])
-    dist.all_reduce(x)
-    assert x.item() == sum(range(dist.get_world_size()))
-
-
-def group_root(plan, ranks):
-    return plan.root if ranks == plan.topology.ranks else plan.topology.live_ranks.index(plan.root)
+    more = torch.zeros(len(x) + 1, 3)
+    refused(lambda: ct.all_to_all_single(y, more, **kept), f"of {len(more)} rows")
+    too_many = kept | {"input_split_sizes": [n + 100 for n in outgoing]}
+    refused(lambda: ct.all_to_all_single(y, x, **too_many), "has room for")
+    # A receiver that expects a row less than is sent.
+    sender = next(at for at, row in enumerate(splits) if row[1])
+    if rank == 1:
+        incoming = [n - (at == sender) for at, n in enumerate(incoming)]
+        y = torch.empty(sum(incoming), 3)
+    words = f"process {sender} sends {splits[sender][1]} rows to process 1, which expects {splits[sender][1] - 1}"
+    refused(lambda: ct.all_to_all_single(y, x, **kept | {"output_split_sizes": incoming}), words)
 
 
 def losses(rank, run, group=None):
@@ -274,26 +314,46 @@ def training_in_groups(rank, plan, odd):
     refused(lambda: ct.ddp_hook(run, None), "ranks [4] are in no group")
 
 
-def training_on_the_backend(rank, store):
-    """DDP as ever: the backend's all_reduce runs the plan. Beside it, the same over gloo."""
-    group = dist.distributed_c10d._get_default_group()
-    run, calls = group._plans["all_reduce", None], []
-    start = run.start
-    run.start = lambda x: calls.append(x.numel()) or start(x)
-    ours = losses(rank, None)
-    assert len(calls) >= 20
-    dist.barrier()
-    theirs = over_gloo(rank, store)
-    same_training(ours, theirs)
-
-
-def over_gloo(rank, store):
-    """The losses without the backend."""
-    ranks = dist.get_world_size()
-    dist.destroy_process_group()
-    dist.init_process_group("gloo", init_method=store, rank=rank, world_size=ranks, timeout=TIMEOUT)
-    return losses(rank, None)
+def dead_rank_with_a_process(_, plans):
+    """It would be left out: what is in place or trains is refused at every process."""
+    add, exchange = (ct.Collective(plan) for plan in plans)
+    refused(lambda: ct.all_reduce(torch.ones(3), group=add), "rank 5 is dead in this plan")
+    refused(lambda: ct.all_to_all_single(torch.ones(8), torch.ones(8), group=exchange), "rank 5 is dead in this plan")
+    refused(lambda: ct.ddp_hook(add, None), "would train with nobody")
 
 
 def too_few(_, plan):
     refused(lambda: ct.Collective(plan), "2 processes for 8 ranks")
+    refused(lambda: ct.Collective(None), "made of a plan, not of NoneType")
+
+
+def sharded(rank, plans, group):
+    """The losses of a model that is fully sharded: by the plans, or by gloo."""
+    from torch.distributed.fsdp import fully_shard
+
+    from collsynth.torch.fsdp import use_plans
+
+    torch.manual_seed(1)
+    model = torch.nn.Sequential(torch.nn.Linear(20, 64), torch.nn.Tanh(), torch.nn.Linear(64, 1))
+    mesh = dist.device_mesh.init_device_mesh("cpu", (dist.get_world_size(),)) if group is None else group
+    for layer in (model[0], model[2], model):
+        fully_shard(layer, mesh=mesh)
+    if plans:
+        runs = [ct.Collective(plan) for plan in plans]
+        refused(lambda: use_plans(torch.nn.Linear(2, 2), *runs), "no module is fully sharded")
+        use_plans(model, *runs)
+    optimizer = torch.optim.SGD(model.parameters(), 0.05)
+    x = torch.randn(32, 20, generator=torch.Generator().manual_seed(rank))
+    y = x[:, :3].sum(dim=1, keepdim=True)
+    found = []
+    for _ in range(20):
+        optimizer.zero_grad()
+        loss = ((model(x) - y) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        found.append(loss.item())
+    return found
+
+
+def sharded_training(rank, plans):
+    same_training(sharded(rank, plans, None), sharded(rank, [], None))

@@ -10,7 +10,7 @@ What runs plans is in `collsynth.jax`, `collsynth.torch` and `collsynth.mpi`, ea
 
 from ._collsynth import __version__
 from ._command import bounds, command, command_json, compare, export, import_, pareto, polish
-from ._errors import Error, Impossible, Refuted, Stopped, Unreadable, UsageError
+from ._errors import CallFailed, Error, Impossible, Refuted, Stopped, Unreadable, UsageError
 from ._groups import Blocks
 from ._plan import COPY, REDUCE, Plan, Program, load, plan, planners
 from ._survey import Job, Outcome, survey
@@ -21,6 +21,7 @@ __all__ = [
     "COPY",
     "REDUCE",
     "Blocks",
+    "CallFailed",
     "Error",
     "Impossible",
     "Job",

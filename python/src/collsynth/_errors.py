@@ -59,6 +59,10 @@ class Stopped(Error):
     exit_code = 4
 
 
+class CallFailed(Error, RuntimeError):
+    """A call among processes that began and cannot end: a process died, is late, or gave up."""
+
+
 def of_ending(exit_code: int, message: str, hint: str | None) -> Error:
     """The exception for an exit code of the command."""
     kinds: dict[int, type[Error]] = {1: Refuted, 3: Impossible, 4: Stopped}

@@ -7,6 +7,8 @@ is put in its place, on top of what the schedule adds to it.
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -45,6 +47,8 @@ class Transfer:
     base: Ints
     #: Added to what another transfer of the step has put in the same place.
     later: NDArray[np.bool_]
+    #: The part of its message that each chunk is.
+    part: Ints
 
 
 class Tables:
@@ -81,6 +85,56 @@ class Tables:
         """Slots of a block: the parts of a message. In an all_to_allv, each chunk is a block."""
         return 1 if self.kind == "all_to_allv" else self.parts
 
+    @cached_property
+    def digest(self) -> str:
+        """What ranks that run the same plan have in common."""
+        words = (
+            self.kind,
+            self.parts,
+            self.root,
+            self.ranks,
+            self.live,
+            sorted(self.members),
+            sorted(root for root in self.roots if root is not None),
+        )
+        found = hashlib.sha256(repr(words).encode())
+        for table in (np.array(self.first, np.int32), self._moves, self.copies):
+            found.update(table.tobytes())
+        return found.hexdigest()[:16]
+
+    @property
+    def adds(self) -> bool:
+        """Is anything added up?"""
+        return self.kind == "all_reduce_gathered" or bool((self._moves[:, 6] >= 0).any() or self._later.any())
+
+    def part_of_places(self, places: Ints) -> Ints:
+        """The part that places of input and output hold; 0 for scratch."""
+        within = np.where(places < self.first[1], places, places - self.first[1])
+        return np.where(places < self.first[2], within % self.block_slots, 0).astype(np.int32)
+
+    @cached_property
+    def _later(self) -> NDArray[np.bool_]:
+        step, end, target = self._moves[:, 0], self._moves[:, 2], self._places(self._moves[:, 8:10])
+        _, first = np.unique(np.stack([step, end, target], axis=1), axis=0, return_index=True)
+        later = np.ones(len(self._moves), bool)
+        later[first] = False
+        return later
+
+    @cached_property
+    def _parts(self) -> Ints:
+        """By move: the part of its message that the chunk is. Scratch holds what was last put there."""
+        step, start, end = self._moves[:, :3].T
+        source, target = self._places(self._moves[:, 4:6]), self._places(self._moves[:, 8:10])
+        held = np.tile(self.part_of_places(np.arange(self.places, dtype=np.int32)), (self.ranks, 1))
+        rank, begins, ends = self.copies.T
+        held[rank, ends] = held[rank, begins]
+        parts = np.zeros(len(self._moves), np.int32)
+        cuts = np.searchsorted(step, np.arange(step.max(initial=0) + 2))
+        for at, to in itertools.pairwise(cuts.tolist()):
+            parts[at:to] = held[start[at:to], source[at:to]]
+            held[end[at:to], target[at:to]] = parts[at:to]
+        return parts
+
     def has_output(self, rank: int) -> bool:
         """Does the rank end with anything?"""
         takes_part = rank in self.members and rank in self.live
@@ -94,9 +148,7 @@ class Tables:
             return []
         step, start, end, direction = moves[:, :4].T
         source, base, target = (self._places(moves[:, at : at + 2]) for at in (4, 6, 8))
-        _, first = np.unique(np.stack([step, end, target], axis=1), axis=0, return_index=True)
-        later = np.ones(len(moves), bool)
-        later[first] = False
+        later, parts = self._later, self._parts
         group = direction if direction.min() >= 0 else _colored(step, start, end)
         order = np.lexsort((end, start, group, step))
         keys = np.stack([step, group, start, end], axis=1)[order]
@@ -105,7 +157,7 @@ class Tables:
         for run in np.split(order, cuts):
             at = run[0]
             ends = (int(start[at]), int(end[at]), int(group[at]))
-            steps[step[at] - 1].append(Transfer(*ends, source[run], target[run], base[run], later[run]))
+            steps[step[at] - 1].append(Transfer(*ends, source[run], target[run], base[run], later[run], parts[run]))
         return steps
 
     def _places(self, slots: Ints) -> Ints:
@@ -126,6 +178,17 @@ class RankTables:
             ([one for one in step if one.start == rank], [one for one in step if one.end == rank])
             for step in tables.steps
         ]
+
+    @cached_property
+    def written(self) -> NDArray[np.bool_]:
+        """By place of the output: is anything ever put there?"""
+        first = self.tables.first
+        found = np.zeros(self.tables.places, bool)
+        found[self.copies[1]] = True
+        for _, receives in self.steps:
+            for one in receives:
+                found[one.target] = True
+        return found[first[1] : first[2]]
 
     @property
     def input_blocks(self) -> int:

@@ -125,7 +125,8 @@ class Collective:
                 raise UsageError(
                     f"an operand has a row for each of {self._plan_tables.ranks} ranks, not shape {x.shape}"
                 )
-            return mapped(jax.device_put(x, sharding), tables)
+            result: Array = mapped(jax.device_put(x, sharding), tables)
+            return result
 
         return run
 
