@@ -14,6 +14,7 @@
 //! Input and output may share memory by NCCL's rules: the smaller one is the rank's own block of the larger one.
 //! `docs/rank-program.md` has the table of all kinds.
 
+use crate::exact::narrow;
 use std::fmt;
 
 use crate::collective::{ChunkId, Demand, Holders, Kind, Who};
@@ -81,10 +82,10 @@ impl<'a> Layout<'a> {
     /// use them, even if it brings or must end with nothing.
     pub fn of_program(problem: &'a Problem, in_place: bool, rank: RankId, scratch: u32) -> Self {
         let kind = &problem.collective().kind;
-        let ranks = match problem.groups() {
+        let ranks = narrow(match problem.groups() {
             None => problem.topology().rank_count(),
             Some(groups) => groups.place(rank).map_or(0, |(group, _)| groups.members()[group as usize].len()),
-        } as u32;
+        });
         let parts = if kind.can_be_cut() { problem.parts() } else { 1 };
         let (mine, theirs) = (kind.before() == Who::Owner, kind.after() == Who::Owner);
         let blocks = |who: Who, one_each: bool| match kind.includes(who, rank) || kind.owners() == 0 && ranks > 0 {
@@ -94,10 +95,10 @@ impl<'a> Layout<'a> {
         let (mut input, mut output) = (blocks(kind.before(), theirs), blocks(kind.after(), mine));
         let mut output_start = Vec::new();
         if let Some(demand) = kind.demand() {
-            (input, output) = (row(demand, rank).len() as u32, 0);
+            (input, output) = (narrow(row(demand, rank).len()), 0);
             for origin in (0..ranks).map(RankId) {
                 output_start.push(output);
-                output += demand.chunks(origin, rank).len() as u32;
+                output += narrow(demand.chunks(origin, rank).len());
             }
         }
         let alias = match (mine, theirs) {
@@ -181,7 +182,7 @@ impl<'a> Layout<'a> {
     pub fn sources(&self) -> Vec<(Holders, u32, u32)> {
         let kind = &self.problem.collective().kind;
         let first = if kind.after() == Who::Owner { place(self.problem, self.rank) } else { 0 };
-        let all = (0..self.problem.topology().rank_count() as u32).map(RankId);
+        let all = (0..narrow(self.problem.topology().rank_count())).map(RankId);
         let group = self.problem.groups().and_then(|groups| Some((groups, groups.place(self.rank)?.0)));
         let ranks: Vec<RankId> = match group {
             None => all.collect(),
@@ -193,7 +194,7 @@ impl<'a> Layout<'a> {
             (Some(demand), _) => {
                 let source = |origin| {
                     let chunks = demand.chunks(origin, self.rank);
-                    (Holders::One(origin), chunks.start - row(demand, origin).start, chunks.len() as u32)
+                    (Holders::One(origin), chunks.start - row(demand, origin).start, narrow(chunks.len()))
                 };
                 ranks.map(source).collect()
             }

@@ -8,6 +8,8 @@
 //! [`certificate`], bounds on the best answer, with the exact check of their evidence, in arithmetic that cannot wrap
 //! ([`exact`]).
 
+#![warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)]
+
 pub mod certificate;
 pub mod collective;
 pub mod exact;

@@ -1,5 +1,6 @@
 //! A topology and a collective to carry out on it: the input of planners, bounds and the verifier.
 
+use crate::exact::narrow;
 use thiserror::Error;
 
 use crate::collective::{ChunkId, ChunkRule, Collective, Groups, Holders, Kind, Pattern};
@@ -86,7 +87,7 @@ impl Problem {
         {
             return Err(ProblemError::DemandSize { rows: demand.ranks(), ranks });
         }
-        let chunk_count = collective.chunk_count(ranks as u32).filter(|&chunks| chunks <= MAX_CHUNKS);
+        let chunk_count = collective.chunk_count(narrow(ranks)).filter(|&chunks| chunks <= MAX_CHUNKS);
         let chunk_count = chunk_count.ok_or(ProblemError::TooManyChunks)?;
         let largest = |groups: &Groups| groups.members().iter().map(Vec::len).max();
         let holders = kind.groups().map_or(Some(ranks), largest).unwrap_or(ranks);
@@ -120,7 +121,7 @@ impl Problem {
     /// The problem as callers see it; see [`Kind::called`](crate::collective::Kind::called).
     pub fn called(&self) -> Self {
         let collective = Collective { kind: self.collective.kind.called(), parts: self.parts() };
-        let chunk_count = collective.chunk_count(self.topology.rank_count() as u32).unwrap_or(self.chunk_count);
+        let chunk_count = collective.chunk_count(narrow(self.topology.rank_count())).unwrap_or(self.chunk_count);
         Self { collective, chunk_count, ..self.clone() }
     }
 
@@ -163,12 +164,12 @@ impl Problem {
 
     /// What must be true of a chunk before and after; see [`Collective::rule`].
     pub fn rule(&self, chunk: ChunkId) -> ChunkRule {
-        self.collective.rule(self.topology.rank_count() as u32, chunk)
+        self.collective.rule(narrow(self.topology.rank_count()), chunk)
     }
 
     /// The chunk as a label; see [`Collective::chunk_label`].
     pub fn chunk_label(&self, chunk: ChunkId) -> String {
-        self.collective.chunk_label(self.topology.rank_count() as u32, chunk)
+        self.collective.chunk_label(narrow(self.topology.rank_count()), chunk)
     }
 
     /// Is this rank alive and among the holders?
@@ -187,7 +188,7 @@ impl Problem {
     pub fn holders(&self, holders: Holders) -> impl Iterator<Item = RankId> + '_ {
         let (range, members) = match holders {
             Holders::One(rank) => (rank.0..rank.0 + 1, &[][..]),
-            Holders::Every => (0..self.topology.rank_count() as u32, &[][..]),
+            Holders::Every => (0..narrow(self.topology.rank_count()), &[][..]),
             Holders::Group(group) => (0..0, self.groups().map_or(&[][..], |groups| groups.ascending(group))),
         };
         range.map(RankId).chain(members.iter().copied()).filter(|&rank| self.topology.is_alive(rank))
@@ -223,7 +224,7 @@ impl Problem {
     pub fn owed(&self, from: RankId, to: RankId) -> u32 {
         match self.collective.kind.demand() {
             _ if !self.needs(from, to) => 0,
-            Some(demand) => demand.chunks(from, to).len() as u32,
+            Some(demand) => narrow(demand.chunks(from, to).len()),
             None => self.parts(),
         }
     }

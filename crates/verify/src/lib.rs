@@ -14,6 +14,8 @@
 //! * [`claim`] decides what may be claimed of what holds;
 //! * [`report`] puts verdicts and claims into words and JSON and decides nothing.
 
+#![warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)]
+
 pub mod audit;
 pub mod claim;
 mod code;
@@ -22,6 +24,7 @@ pub mod file;
 pub mod json;
 pub mod judge;
 pub mod limits;
+#[expect(clippy::cast_possible_truncation, reason = "figures for people")]
 pub mod report;
 pub mod shown;
 pub mod shrink;

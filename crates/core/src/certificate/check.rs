@@ -29,8 +29,6 @@
 //!
 //! Evidence about failed ranks is refused.
 
-#![warn(clippy::arithmetic_side_effects)]
-
 use super::search::{INFINITE, Orientation, Search, hops};
 use super::stepped::stepped_value_within;
 use super::trees::owed_trees;

@@ -17,8 +17,6 @@
 //!
 //! The quotient bounds `W`. It grows with the parts, so the bound is for the parts of the job or any common multiple.
 
-#![warn(clippy::arithmetic_side_effects)]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::check::{block_of, capacity, link_weights, owed_distance, size};

@@ -8,6 +8,8 @@
 //!
 //! Volumes are in messages (shards, vectors) per link of capacity 1: the sum of the widths over the parts.
 
+#![warn(clippy::arithmetic_side_effects)]
+
 mod check;
 mod error;
 mod job;

@@ -82,7 +82,7 @@ pub(super) fn value(
         }
         Err(_) => true,
     };
-    let proven = if is_too_small { i128::from(width) + 1 } else { 0 };
+    let proven = if is_too_small { i128::from(width).saturating_add(1) } else { 0 };
     Ok(Rational::new(proven, i128::from(problem.parts())))
 }
 
@@ -134,6 +134,7 @@ impl Journeys {
     }
 
     /// The sum of the distances that all chunks cover, or else a pair of ranks without a path in time.
+    #[expect(clippy::arithmetic_side_effects, reason = "at most 2^27 chunks in all, each of a length below 2^63")]
     pub(super) fn covered(
         &self,
         problem: &Problem,
@@ -172,6 +173,10 @@ pub(super) struct Lengths {
 }
 
 impl Lengths {
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "spans are below 2^64, their sum below 2^63, and times two capacities of 32 bits below 2^96"
+    )]
     pub(super) fn new(topology: &Topology, units: u32, weights: &[Window]) -> Result<Self, CertificateError> {
         let (mut changes, mut room, mut longest) = (Vec::new(), 0_i128, 0_i128);
         for window in weights {
@@ -185,21 +190,22 @@ impl Lengths {
             }
             let span = i128::from(last - first + 1) * i128::from(weight);
             longest += span;
+            // No distance is longer, so none overflows or reaches INFINITE.
+            if longest >= i128::from(i64::MAX) {
+                return Err(CertificateError::TooMuchWeight);
+            }
             for id in topology.links_between(from, to).filter(|&id| topology.link(id).alive) {
                 room += span * i128::from(topology.link(id).capacity);
                 changes.push((first.into(), id, i64::from(weight)));
                 changes.push((u64::from(last) + 1, id, -i64::from(weight)));
             }
         }
-        // No distance is longer, so none overflows or reaches INFINITE.
-        if longest >= i128::from(i64::MAX) {
-            return Err(CertificateError::TooMuchWeight);
-        }
         changes.sort_unstable();
         Ok(Self { units: units.into(), changes, room })
     }
 
     /// The largest sum of lengths times capacities in a unit.
+    #[expect(clippy::arithmetic_side_effects, reason = "no more than the room of all units, below 2^96")]
     pub(super) fn greatest_room(&self, topology: &Topology) -> i128 {
         let (mut room, mut greatest) = (0, 0);
         for changes in self.changes.chunk_by(|a, b| a.0 == b.0) {
@@ -216,6 +222,10 @@ impl Lengths {
     ///
     /// In a unit, only those ranks bring others nearer that came nearer themselves in the unit before, or one of whose
     /// links changed its length.
+    #[expect(
+        clippy::arithmetic_side_effects,
+        reason = "units are below 2^33, lengths and their sums below 2^63; see `new`"
+    )]
     fn distances(
         &self,
         topology: &Topology,

@@ -1,5 +1,6 @@
 //! Weighted distances over the live links of a topology, one search per center.
 
+use crate::exact::narrow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -34,7 +35,7 @@ impl Search {
     pub(super) fn new(topology: &Topology, weight: &[u32], orientation: Orientation) -> Self {
         let mut start = vec![0];
         let mut arcs = Vec::with_capacity(topology.links().len());
-        for rank in (0..topology.rank_count() as u32).map(RankId) {
+        for rank in (0..narrow(topology.rank_count())).map(RankId) {
             let mut add = |id| {
                 let link = topology.link(id);
                 if link.alive {
@@ -71,6 +72,7 @@ impl Search {
     ///
     /// Ranks reached over links of weight 0 are as near as the current rank and go to a stack, the others to a heap:
     /// with the weights of a cut, nearly all ranks avoid the heap. O(links log links).
+    #[expect(clippy::arithmetic_side_effects, reason = "paths have fewer than 2^20 links, each of a weight below 2^32")]
     pub(super) fn spread(&mut self, distance: &mut [u64]) {
         self.steps += distance.len() as u64;
         for (rank, &here) in (0..).zip(distance.iter()).filter(|&(_, &here)| here != INFINITE) {

@@ -15,8 +15,6 @@
 //! those that are copied or added up, the ones that must reach (or leave) one rank, which the evidence names; of an
 //! all-reduce, those with the contribution of the rank farthest from it.
 
-#![warn(clippy::arithmetic_side_effects)]
-
 use super::check::size;
 use super::over_time::{Journeys, Lengths};
 use super::{CertificateError, JointBound, Rational, Window, Work};

@@ -27,6 +27,7 @@
 use super::search::{INFINITE, Orientation, Search};
 use super::{CertificateError, Work};
 use crate::collective::Pattern;
+use crate::exact::narrow;
 use crate::problem::Problem;
 use crate::topology::{RankId, Topology};
 
@@ -41,6 +42,7 @@ const MOST_STEPS: u64 = 1 << 29;
 /// # Errors
 ///
 /// If groups are too large for this, or a rank cannot reach another that needs its data.
+#[expect(clippy::arithmetic_side_effects, reason = "places in such a table; what is claimed is checked")]
 pub(super) fn owed_trees(problem: &Problem, weight: &[u32], work: &mut Work) -> Result<i128, CertificateError> {
     let topology = problem.topology();
     let groups = Group::all(problem);
@@ -48,7 +50,7 @@ pub(super) fn owed_trees(problem: &Problem, weight: &[u32], work: &mut Work) -> 
     // Trees are put together from their leaves: where they lead to the leaves, against the links.
     let to_root = problem.collective().kind.pattern() == Pattern::EveryToOne;
     let mut search = Search::new(topology, weight, if to_root { Orientation::Out } else { Orientation::In });
-    let mut total = 0;
+    let mut total = 0_i128;
     for group in &groups {
         let best = group.table(&mut search, topology.rank_count());
         let of = |set: usize, rank: RankId| best[set * topology.rank_count() + rank.index()];
@@ -61,11 +63,11 @@ pub(super) fn owed_trees(problem: &Problem, weight: &[u32], work: &mut Work) -> 
                     let (from, to) = (topology.rank_label(from), topology.rank_label(to));
                     return Err(CertificateError::Unreachable { from, to });
                 }
-                tree => total += i128::from(tree),
+                tree => total = total.checked_add(tree.into()).ok_or(CertificateError::TooLarge)?,
             }
         }
     }
-    Ok(total * i128::from(problem.parts()))
+    total.checked_mul(problem.parts().into()).ok_or(CertificateError::TooLarge)
 }
 
 /// Live ranks that exchange data.
@@ -76,6 +78,10 @@ struct Group {
     root: Option<RankId>,
 }
 
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "places in tables of at most MOST_ENTRIES entries, which `check_size` allows"
+)]
 impl Group {
     /// The groups with two live members or more.
     fn all(problem: &Problem) -> Vec<Self> {
@@ -103,7 +109,7 @@ impl Group {
 
     /// The entries of its table, if it is not too large for one.
     fn entries(&self, topology: &Topology) -> Option<u64> {
-        let sets = 1_u64.checked_shl(self.terminals.len() as u32)?;
+        let sets = 1_u64.checked_shl(narrow(self.terminals.len()))?;
         sets.checked_mul(topology.rank_count() as u64).filter(|&entries| entries <= MOST_ENTRIES)
     }
 
@@ -111,7 +117,7 @@ impl Group {
     /// set there is a search, where ranks and links cost more.
     fn steps(&self, topology: &Topology) -> u64 {
         let (ranks, links) = (topology.rank_count() as u64, topology.links().len() as u64);
-        let terminals = self.terminals.len() as u32;
+        let terminals = narrow(self.terminals.len());
         3_u64.saturating_pow(terminals).saturating_mul(ranks).saturating_add((ranks + links) << (terminals + 3))
     }
 
@@ -161,6 +167,8 @@ fn check_size(topology: &Topology, groups: &[Group]) -> Result<u64, CertificateE
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::arithmetic_side_effects, reason = "a panic is a failed test")]
+
     use proptest::prelude::*;
 
     use super::{Group, INFINITE, Orientation, Search};

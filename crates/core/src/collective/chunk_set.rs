@@ -1,6 +1,7 @@
 //! Sets of chunks.
 
 use super::ChunkId;
+use crate::exact::narrow;
 
 /// A set of chunks, a bit for each.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +39,7 @@ impl ChunkSet {
     pub fn iter(&self) -> impl Iterator<Item = ChunkId> + '_ {
         self.0.iter().enumerate().flat_map(|(index, &word)| {
             let bits = (0..64).filter(move |bit| word >> bit & 1 == 1);
-            bits.map(move |bit| ChunkId(index as u32 * 64 + bit))
+            bits.map(move |bit| ChunkId(narrow(index) * 64 + bit))
         })
     }
 }

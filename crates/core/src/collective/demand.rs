@@ -1,6 +1,7 @@
 //! How many chunks each rank has for every rank.
 
 use super::ChunkId;
+use crate::exact::narrow;
 use crate::topology::RankId;
 
 /// Chunk counts per pair of ranks, with the id at which each pair's chunks begin. By default, of no ranks.
@@ -47,7 +48,7 @@ impl Demand {
 
     /// The pair of ranks a chunk belongs to. O(log N).
     pub(crate) fn pair(&self, chunk: ChunkId) -> (RankId, RankId) {
-        let pair = (self.start.partition_point(|&start| start <= chunk.0) - 1) as u32;
+        let pair = narrow(self.start.partition_point(|&start| start <= chunk.0) - 1);
         (RankId(pair / self.ranks), RankId(pair % self.ranks))
     }
 

@@ -1,5 +1,6 @@
 //! Groups: disjoint sets of ranks that carry out the same collective, each for itself and all at once.
 
+use crate::exact::narrow;
 use thiserror::Error;
 
 use crate::topology::{MAX_RANKS, RankId};
@@ -57,12 +58,12 @@ impl Groups {
                     return Err(GroupsError::OutOfRange { rank });
                 }
                 places.resize(places.len().max(rank.index() + 1), None);
-                if places[rank.index()].replace((group as u32, index as u32)).is_some() {
+                if places[rank.index()].replace((narrow(group), narrow(index))).is_some() {
                     return Err(GroupsError::Twice { rank });
                 }
             }
             for (owners, before) in before.iter_mut().enumerate() {
-                before.push(before[group] + (ranks.len() as u64).pow(owners as u32));
+                before.push(before[group] + (ranks.len() as u64).pow(narrow(owners)));
             }
         }
         if members.is_empty() {
@@ -110,7 +111,7 @@ impl Groups {
 
     /// The highest rank in a group.
     pub fn highest(&self) -> RankId {
-        RankId(self.places.len() as u32 - 1)
+        RankId(narrow(self.places.len()) - 1)
     }
 
     /// The number of blocks of chunks: one for each pair of members (2 owners), each member (1), or each group (0).
@@ -128,6 +129,6 @@ impl Groups {
         let before = &self.before[owners as usize];
         let group = before.partition_point(|&first| first <= u64::from(block)) - 1;
         let group = group.min(self.members.len() - 1);
-        (group as u32, (u64::from(block) - before[group]) as u32)
+        (narrow(group), narrow(u64::from(block) - before[group]))
     }
 }

@@ -1,6 +1,7 @@
 //! Kinds of collectives as data: the rest of the workspace reads a kind's line in [`Kind::data`], so no kind has code
 //! of its own elsewhere.
 
+use crate::exact::narrow;
 use std::sync::Arc;
 
 use super::{Demand, Groups};
@@ -214,7 +215,7 @@ impl Kind {
 
     /// How many ranks number a chunk: origin and destination, the owner alone, or none.
     pub fn owners(&self) -> u32 {
-        [self.before(), self.after()].into_iter().filter(|&who| who == Who::Owner).count() as u32
+        narrow([self.before(), self.after()].into_iter().filter(|&who| who == Who::Owner).count())
     }
 
     /// The root, for the kinds that have one. In groups, none: each has its own, see [`Kind::roots`].

@@ -1,5 +1,6 @@
 //! Chunks as people write and read them: `"3>7"`, `"3>7/1"`, `"5"`, `"5/0"`.
 
+use crate::exact::narrow;
 use thiserror::Error;
 
 use super::{ChunkId, Collective};
@@ -40,7 +41,7 @@ impl Collective {
             (Some(demand), _) => {
                 let (origin, dest) = demand.pair(chunk);
                 let chunks = demand.chunks(origin, dest);
-                (format!("{origin}>{dest}"), chunk.0 - chunks.start, chunks.len() as u32)
+                (format!("{origin}>{dest}"), chunk.0 - chunks.start, narrow(chunks.len()))
             }
             (_, Form::Part) => return chunk.0.to_string(),
             (_, Form::Group) => (owner.to_string(), part, self.parts),
@@ -104,7 +105,7 @@ impl Collective {
                 match self.kind.demand() {
                     Some(demand) => {
                         let chunks = demand.chunks(RankId(origin), RankId(dest));
-                        chunks.start + within("part", part, chunks.len() as u32)?
+                        chunks.start + within("part", part, narrow(chunks.len()))?
                     }
                     None => first()?.0 + within("part", part, self.parts)?,
                 }
@@ -115,7 +116,7 @@ impl Collective {
                 self.first_chunk(ranks, rank, rank).ok_or_else(outside)?.0 + within("part", part, self.parts)?
             }
             (Form::Group, None) => {
-                let groups = self.kind.groups().map_or(0, |groups| groups.members().len() as u32);
+                let groups = self.kind.groups().map_or(0, |groups| narrow(groups.members().len()));
                 let parts = self.parts_of_block();
                 within("group", number(owner)?, groups)? * parts + within("part", part, parts)?
             }
@@ -137,7 +138,7 @@ impl Collective {
             Some(groups) => {
                 let (group, block) = groups.locate(owners, block);
                 let members = &groups.members()[group as usize];
-                let (origin, dest) = split(members.len() as u32, block);
+                let (origin, dest) = split(narrow(members.len()), block);
                 (members[origin as usize], members[dest as usize])
             }
         }

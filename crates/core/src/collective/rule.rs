@@ -1,6 +1,7 @@
 //! A collective: its chunks, and what must be true of each.
 
 use super::{ChunkId, Combining, Groups, Kind, Who};
+use crate::exact::narrow;
 use crate::topology::RankId;
 
 /// A kind of collective and the number of parts per message.
@@ -80,7 +81,7 @@ impl Collective {
     fn rule_in_groups(&self, groups: &Groups, chunk: ChunkId) -> ChunkRule {
         let (group, block) = groups.locate(self.kind.owners(), chunk.0 / self.parts_of_block());
         let members = &groups.members()[group as usize];
-        let size = members.len() as u32;
+        let size = narrow(members.len());
         let (origin, dest) = if self.kind.owners() == 2 { (block / size, block % size) } else { (block, block) };
         let holders = |who, owner: u32| match who {
             Who::Owner => Holders::One(members[owner as usize]),
@@ -123,9 +124,9 @@ impl Collective {
             None => number(ranks, origin.0, dest.0),
             Some(groups) => {
                 let ((group, origin), (of_dest, dest)) = (groups.place(origin)?, groups.place(dest)?);
-                let size = groups.members()[group as usize].len() as u32;
+                let size = narrow(groups.members()[group as usize].len());
                 let within = (group == of_dest).then(|| number(size, origin, dest))?;
-                groups.first_block(owners, group) as u32 + within
+                narrow(groups.first_block(owners, group)) + within
             }
         };
         Some(ChunkId(block * self.parts_of_block()))

@@ -1,4 +1,5 @@
-//! Arithmetic for claims. Nothing here wraps: what does not fit is `None`, or rounded so that less is claimed.
+//! Arithmetic for claims. Nothing here wraps: what does not fit is `None`, rounded so that less is claimed, or, of counts
+//! and indices, a panic.
 
 #![warn(clippy::arithmetic_side_effects)]
 
@@ -6,6 +7,30 @@ use num_rational::Ratio;
 
 /// An exact number.
 pub type Rational = Ratio<i128>;
+
+/// An index or a count in 32 bits, which the limits on sizes keep it in.
+///
+/// # Panics
+///
+/// If it does not fit.
+#[inline]
+pub fn narrow<N>(number: N) -> u32
+where
+    u32: TryFrom<N>,
+{
+    let Ok(number) = u32::try_from(number) else { panic!("a count or an index is beyond 2^32") };
+    number
+}
+
+/// The number of a dimension in 8 bits: a machine has at most 255.
+///
+/// # Panics
+///
+/// If it does not fit.
+pub fn dimension(number: usize) -> u8 {
+    let Ok(number) = u8::try_from(number) else { panic!("a dimension is beyond 2^8") };
+    number
+}
 
 /// The sum of the products of all pairs; `None` if it does not fit.
 ///

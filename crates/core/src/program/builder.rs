@@ -1,6 +1,7 @@
 //! Building a program rank by rank and worker by worker.
 
 use super::{Barriers, Channel, Operation, Program};
+use crate::exact::narrow;
 use crate::problem::Problem;
 
 /// Builds a [`Program`]: begin each rank in order, then each of its workers, and add the worker's operations.
@@ -35,19 +36,19 @@ impl ProgramBuilder {
     pub fn channel(&mut self, channel: Channel) -> u32 {
         self.program.channels.push(channel);
         self.program.transfers.push(Vec::new());
-        self.program.channels.len() as u32 - 1
+        narrow(self.program.channels.len()) - 1
     }
 
     /// Begins the next rank, with `scratch` slots of scratch.
     pub fn rank(&mut self, scratch: u32) -> &mut Self {
         self.program.scratch.push(scratch);
-        self.program.first_worker.push(self.program.worker_count() as u32);
+        self.program.first_worker.push(narrow(self.program.worker_count()));
         self
     }
 
     /// Begins the next worker of the current rank.
     pub fn worker(&mut self) -> &mut Self {
-        self.program.first_operation.push(self.program.operations.len() as u32);
+        self.program.first_operation.push(narrow(self.program.operations.len()));
         if let Some(end) = self.program.first_worker.last_mut() {
             *end += 1;
         }

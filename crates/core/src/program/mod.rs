@@ -10,6 +10,7 @@
 
 mod builder;
 
+use crate::exact::narrow;
 use std::ops::Range;
 
 use crate::problem::Problem;
@@ -182,7 +183,7 @@ impl Program {
 
     /// The rank a worker belongs to. O(log ranks).
     pub fn rank_of(&self, worker: usize) -> RankId {
-        RankId(self.first_worker.partition_point(|&first| first as usize <= worker) as u32 - 1)
+        RankId(narrow(self.first_worker.partition_point(|&first| first as usize <= worker)) - 1)
     }
 
     /// The worker an operation belongs to. O(log workers).

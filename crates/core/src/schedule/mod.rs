@@ -12,6 +12,7 @@ mod solution;
 mod statistics;
 mod translation;
 
+use crate::exact::narrow;
 use std::ops::Range;
 
 use crate::collective::ChunkId;
@@ -90,7 +91,7 @@ impl Schedule {
 
     /// The steps in order.
     pub fn steps(&self) -> impl ExactSizeIterator<Item = Step<'_>> {
-        (1..self.steps.len() + 1).map(|number| self.step(number as u32))
+        (1..self.steps.len() + 1).map(|number| self.step(narrow(number)))
     }
 
     /// A step by its number.

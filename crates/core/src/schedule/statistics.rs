@@ -1,5 +1,6 @@
 //! What a schedule moves, and how busy it keeps the links.
 
+use crate::exact::narrow;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -108,7 +109,7 @@ pub trait Timetable {
 
     /// The numbers of the steps.
     fn numbers(&self) -> RangeInclusive<u32> {
-        1..=self.step_count() as u32
+        1..=narrow(self.step_count())
     }
 
     /// The sum of the widths; divided by the parts per message, the volume V.

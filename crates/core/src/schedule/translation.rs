@@ -1,6 +1,7 @@
 //! Translation over a torus: what the chunks of rank 0 do, every other rank's do from where it stands.
 
 use crate::collective::{ChunkId, Kind};
+use crate::exact::narrow;
 use crate::problem::Problem;
 use crate::topology::{RankId, Torus};
 
@@ -31,7 +32,7 @@ impl Translation {
     /// `all_reduce` whose parts are no multiple of the ranks.
     pub fn new(problem: &Problem) -> Option<Self> {
         let torus = problem.machine().as_torus().filter(|torus| torus.is_symmetric())?;
-        let ranks = problem.machine().rank_count() as u32;
+        let ranks = narrow(problem.machine().rank_count());
         let parts = problem.parts();
         let (unit, paired) = match problem.collective().kind {
             Kind::AllToAll => (parts, true),

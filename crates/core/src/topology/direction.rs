@@ -1,5 +1,6 @@
 //! Names of dimensions (`x y z w v u d6 ...`) and directions (`x+`, `x-`).
 
+use crate::exact::dimension;
 use std::fmt;
 use std::str::FromStr;
 
@@ -77,7 +78,7 @@ impl FromStr for DimRef {
         };
         let mut letters = name.chars();
         let dim = match (letters.next(), letters.as_str()) {
-            (Some(letter), "") => LETTERS.iter().position(|&l| l == letter).ok_or_else(unknown)? as u8,
+            (Some(letter), "") => dimension(LETTERS.iter().position(|&l| l == letter).ok_or_else(unknown)?),
             (Some('d'), number) if number.bytes().all(|b| b.is_ascii_digit()) => {
                 number.parse().map_err(|_| unknown())?
             }

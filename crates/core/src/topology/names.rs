@@ -1,6 +1,7 @@
 //! Names of ranks: the host names by which an operator knows them.
 
 use super::{RankId, Topology, TopologyError};
+use crate::exact::narrow;
 
 /// The most bytes of a name, as of a host name in the DNS.
 const LONGEST: usize = 253;
@@ -20,11 +21,11 @@ pub(super) fn check(names: &[String], ranks: u32) -> Result<(), TopologyError> {
     match (wrong, again) {
         (Some(rank), again) if again.is_none_or(|(later, _)| rank <= later) => {
             let name = names[rank].chars().take(40).collect();
-            Err(TopologyError::NotAName { rank: RankId(rank as u32), name })
+            Err(TopologyError::NotAName { rank: RankId(narrow(rank)), name })
         }
         (_, Some((rank, first))) => Err(TopologyError::NameTwice {
-            rank: RankId(rank as u32),
-            first: RankId(first as u32),
+            rank: RankId(narrow(rank)),
+            first: RankId(narrow(first)),
             name: names[rank].clone(),
         }),
         (_, None) => Ok(()),
@@ -49,6 +50,6 @@ impl Topology {
 
     /// The rank of this name. O(ranks).
     pub fn rank_named(&self, name: &str) -> Option<RankId> {
-        self.spec().names.iter().position(|other| other == name).map(|rank| RankId(rank as u32))
+        self.spec().names.iter().position(|other| other == name).map(|rank| RankId(narrow(rank)))
     }
 }

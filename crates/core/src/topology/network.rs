@@ -2,6 +2,7 @@
 
 use super::{DimRef, Direction, FailedLink, Link, LinkId, RankId, Shape, TopologyError, TopologySpec, Torus};
 use super::{dim_name, names};
+use crate::exact::narrow;
 
 /// Ranks, links and failures, checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -162,7 +163,7 @@ impl Topology {
 
     /// The ids of the live links, ascending.
     pub fn live_links(&self) -> impl Iterator<Item = LinkId> + '_ {
-        (0..self.links.len()).filter(|&i| self.links[i].alive).map(|i| LinkId(i as u32))
+        (0..self.links.len()).filter(|&i| self.links[i].alive).map(|i| LinkId(narrow(i)))
     }
 
     /// The links that leave a rank, failed ones included, ascending.
@@ -350,7 +351,7 @@ fn adjacency(rank_count: u32, links: &[Link]) -> (Vec<u32>, Vec<u32>, Vec<LinkId
         out_start[rank + 1] += out_start[rank];
         in_start[rank + 1] += in_start[rank];
     }
-    let mut in_links: Vec<LinkId> = (0..links.len() as u32).map(LinkId).collect();
+    let mut in_links: Vec<LinkId> = (0..narrow(links.len())).map(LinkId).collect();
     in_links.sort_by_key(|id| links[id.index()].to);
     (out_start, in_start, in_links)
 }

@@ -1,6 +1,7 @@
 //! A machine as a person or a file states it, unchecked.
 
 use super::{DimRef, Direction, Link, MAX_RANKS, RankId, TopologyError, dim_name};
+use crate::exact::{dimension, narrow};
 
 /// What a [`super::Topology`] is built from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -159,7 +160,7 @@ impl TopologySpec {
         match ranks {
             0 => Err(TopologyError::NoRankLeft),
             ranks if ranks > MAX_RANKS => Err(TopologyError::TooManyRanks),
-            ranks => Ok(ranks as u32),
+            ranks => Ok(narrow(ranks)),
         }
     }
 
@@ -223,7 +224,7 @@ impl Torus {
             for (shifted, &shift) in position.iter_mut().zip(self.shifts(dim).unwrap_or_default()) {
                 *shifted += turns * i64::from(shift);
             }
-            rank += position[dim] as u32 * self.stride(dim);
+            rank += narrow(position[dim]) * self.stride(dim);
         }
         RankId(rank)
     }
@@ -303,7 +304,7 @@ impl Torus {
             return Err(TopologyError::NoDimension);
         }
         if let Some(dim) = self.extents.iter().position(|&extent| extent == 0) {
-            return Err(TopologyError::ZeroExtent { dim: dim_name(dim as u8) });
+            return Err(TopologyError::ZeroExtent { dim: dim_name(dimension(dim)) });
         }
         if self.wrap.is_empty() {
             self.wrap = self.default_wrap();
@@ -317,7 +318,7 @@ impl Torus {
             }
         }
         if let Some(dim) = self.capacity.iter().position(|&capacity| capacity == 0) {
-            return Err(TopologyError::ZeroCapacity { what: format!("dimension {}", dim_name(dim as u8)) });
+            return Err(TopologyError::ZeroCapacity { what: format!("dimension {}", dim_name(dimension(dim))) });
         }
         // An extent of 1 has no link to close.
         for (wrap, &extent) in self.wrap.iter_mut().zip(&self.extents) {
@@ -346,7 +347,7 @@ impl Torus {
             } else {
                 continue;
             };
-            let [dim, shifted] = [dim, shifted].map(|dim| dim_name(dim as u8));
+            let [dim, shifted] = [dim, shifted].map(|dim| dim_name(dimension(dim)));
             return Err(TopologyError::Twist { dim, shifted, reason });
         }
         if !self.is_twisted() {
@@ -365,7 +366,7 @@ impl Torus {
                         from: rank,
                         to,
                         capacity: self.capacity[dim],
-                        direction: Some(Direction { dim: dim as u8, positive }),
+                        direction: Some(Direction { dim: dimension(dim), positive }),
                         alive: true,
                     }));
                 }

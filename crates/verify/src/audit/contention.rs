@@ -18,6 +18,7 @@
 //! workers (`hub`), in O(all operations) each. The rest is searched in the whole program, for a batch of channels at a
 //! time.
 
+use collsynth_core::exact::narrow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::fact::Fact;
@@ -136,7 +137,7 @@ struct Claim {
 fn transfers(program: &Program, run: &Interleaving<'_>, ledger: &mut Ledger) -> Option<Vec<Transfer>> {
     let mut received_by = vec![NOBODY; program.operations().len()];
     for (number, &sender) in run.sent_by.iter().enumerate().filter(|&(_, &sender)| sender != NOBODY) {
-        received_by[sender as usize] = number as u32;
+        received_by[sender as usize] = narrow(number);
     }
     let before = ledger.count();
     let mut transfers = Vec::new();
@@ -152,7 +153,7 @@ fn transfers(program: &Program, run: &Interleaving<'_>, ledger: &mut Ledger) -> 
         let mut begin = 0;
         for end in program.transfer_ends(channel, sends.len()) {
             let last_receive = received_by[sends[end - 1]] as usize;
-            transfers.push(Transfer { channel, first_send: sends[begin], last_receive, received: end as u32 });
+            transfers.push(Transfer { channel, first_send: sends[begin], last_receive, received: narrow(end) });
             begin = end;
         }
     }

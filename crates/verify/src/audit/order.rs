@@ -2,6 +2,7 @@
 
 use super::run::Interleaving;
 use super::structure::NOBODY;
+use collsynth_core::exact::narrow;
 use collsynth_core::program::{Operation, Program};
 use collsynth_core::topology::RankId;
 
@@ -26,9 +27,9 @@ impl Order {
     pub(super) fn new(program: &Program, run: &Interleaving<'_>) -> Self {
         let count = program.operations().len();
         let (mut worker, mut rank, mut position) = (vec![0; count], vec![RankId(0); count], vec![0; count]);
-        for own in (0..program.rank_count() as u32).map(RankId) {
+        for own in (0..narrow(program.rank_count())).map(RankId) {
             for number in program.workers(own) {
-                worker[program.range(number)].fill(number as u32);
+                worker[program.range(number)].fill(narrow(number));
                 rank[program.range(number)].fill(own);
             }
         }

@@ -7,6 +7,7 @@ use super::run::Interleaving;
 use super::structure::NOBODY;
 use super::values::{FaultKind, SlotValue};
 use collsynth_core::collective::{ChunkId, Combining, Holders};
+use collsynth_core::exact::narrow;
 use collsynth_core::program::Program;
 
 pub(super) fn check(program: &Program, run: &Interleaving<'_>, ledger: &mut Ledger) {
@@ -16,7 +17,7 @@ pub(super) fn check(program: &Program, run: &Interleaving<'_>, ledger: &mut Ledg
         let contributions = match rule.before {
             Holders::One(origin) if !problem.is_holder(rule.before, origin) => continue,
             Holders::One(_) => 1,
-            holders => problem.holder_count(holders) as u32,
+            holders => narrow(problem.holder_count(holders)),
         };
         for rank in problem.holders(rule.after) {
             let layout = &run.layouts[rank.index()];

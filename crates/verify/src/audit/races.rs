@@ -14,13 +14,14 @@ use super::ledger::Ledger;
 use super::order::{Order, join};
 use super::run::Interleaving;
 use super::structure::NOBODY;
+use collsynth_core::exact::narrow;
 
 use collsynth_core::program::{Operation, Program, Slot};
 use collsynth_core::topology::RankId;
 
 /// Reports the races of a program that terminates.
 pub(super) fn check(program: &Program, run: &Interleaving<'_>, order: &Order, ledger: &mut Ledger) {
-    for rank in (0..program.rank_count() as u32).map(RankId) {
+    for rank in (0..narrow(program.rank_count())).map(RankId) {
         let mine = &order.by_rank[rank.index()];
         let Some(suspects) = Rank::new(program, run, rank, ledger).and_then(|rank| rank.suspects(mine)) else {
             ledger.memory.exceed();
@@ -68,7 +69,7 @@ fn clocks_through_all(program: &Program, run: &Interleaving<'_>, order: &Order, 
         }
         let worker = order.worker[number] as usize;
         if own.contains(&worker) {
-            clocks[number * width + worker - own.start] = (number - program.range(worker).start) as u32 + 1;
+            clocks[number * width + worker - own.start] = narrow(number - program.range(worker).start) + 1;
         }
     }
     clocks
@@ -148,7 +149,7 @@ impl<'a> Rank<'a> {
             let target = self.program.range(self.first_worker + other as usize).start + operation as usize;
             join(&mut self.clocks, self.width, at, target - self.first_operation);
         }
-        self.clocks[at * self.width + worker - self.first_worker] = (number - start) as u32 + 1;
+        self.clocks[at * self.width + worker - self.first_worker] = narrow(number - start) + 1;
     }
 
     fn reads(&mut self, number: u32, place: usize) -> Option<()> {

@@ -3,6 +3,7 @@
 //! A worker runs until it must wait; its progress may unblock others. No operation takes what another waits for,
 //! because each end of a channel belongs to one worker. So the order in which workers are tried does not matter.
 
+use collsynth_core::exact::narrow;
 use std::collections::VecDeque;
 
 use super::ProgramCode;
@@ -71,7 +72,7 @@ impl<'a, 'e> Run<'a, 'e> {
     /// `None` if the places take more memory than allowed.
     fn new(program: &'a Program, ends: &'e Ends, ledger: &mut Ledger) -> Option<Self> {
         let problem = &program.problem;
-        let ranks = || (0..program.rank_count() as u32).map(RankId);
+        let ranks = || (0..narrow(program.rank_count())).map(RankId);
         let layouts: Vec<Layout<'_>> = ranks().map(|rank| program.layout(rank)).collect();
         let mut first_place = vec![0];
         for layout in &layouts {
@@ -101,7 +102,7 @@ impl<'a, 'e> Run<'a, 'e> {
             queues: vec![Queue::default(); program.channels.len()],
             next: (0..workers).map(|worker| program.range(worker).start).collect(),
             waiting: vec![Vec::new(); workers],
-            ready: (0..workers as u32).rev().collect(),
+            ready: (0..narrow(workers)).rev().collect(),
             rank_of: ranks().flat_map(|rank| program.workers(rank).map(move |_| rank)).collect(),
             held: Vec::new(),
             interleaving: Interleaving {
@@ -133,14 +134,14 @@ impl<'a, 'e> Run<'a, 'e> {
                 }
                 Some(Obstacle::Operation(target)) => {
                     let wanted = self.awaited(worker, number);
-                    self.waiting[target].push((wanted, worker as u32));
+                    self.waiting[target].push((wanted, narrow(worker)));
                     return true;
                 }
             }
             if !self.carry_out(worker, number, ledger) {
                 return false;
             }
-            self.interleaving.order.push(number as u32);
+            self.interleaving.order.push(narrow(number));
             self.next[worker] += 1;
             let next = self.next[worker];
             self.ready.extend(self.waiting[worker].extract_if(.., |one| one.0 < next).map(|(_, who)| who));
@@ -262,7 +263,7 @@ impl<'a, 'e> Run<'a, 'e> {
     fn store(&mut self, rank: RankId, slot: Slot, count: u32, number: usize) {
         let places = self.places(rank, slot, count);
         self.interleaving.places[places.clone()].copy_from_slice(&self.held);
-        self.interleaving.written_by[places].fill(number as u32);
+        self.interleaving.written_by[places].fill(narrow(number));
     }
 
     /// False if memory ran out.
@@ -273,7 +274,7 @@ impl<'a, 'e> Run<'a, 'e> {
         if needed > room && !ledger.memory.take((2 * needed.max(room) * size_of::<SlotValue>()) as u64) {
             return false;
         }
-        queue.packets.push_back(number as u32);
+        queue.packets.push_back(narrow(number));
         queue.values.extend(&self.held);
         if std::mem::take(&mut queue.receiver_waits) {
             self.ready.push(self.ends.receiver[channel as usize]);
@@ -299,7 +300,7 @@ impl<'a, 'e> Run<'a, 'e> {
                     }
                     break;
                 }
-                color[at] = start as u32 + 1;
+                color[at] = narrow(start) + 1;
                 path.push(at);
                 match self.waits_for(at) {
                     Some(next) => at = next,

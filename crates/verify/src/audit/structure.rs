@@ -3,6 +3,7 @@
 use super::ProgramCode;
 use super::fact::{BadOperation, End, Fact};
 use super::ledger::Ledger;
+use collsynth_core::exact::narrow;
 use collsynth_core::program::{Layout, Operation, Program};
 use collsynth_core::topology::RankId;
 
@@ -33,11 +34,11 @@ pub(super) fn check(program: &Program, ledger: &mut Ledger) -> Option<Ends> {
             ledger.add(ProgramCode::P006, None, || Fact::BadChannel { channel });
         }
     }
-    for rank in (0..program.rank_count() as u32).map(RankId) {
+    for rank in (0..narrow(program.rank_count())).map(RankId) {
         let layout = program.layout(rank);
         for worker in program.workers(rank) {
             for number in program.range(worker) {
-                let mut check = Check { program, rank, worker: worker as u32, number, ends: &mut ends, ledger };
+                let mut check = Check { program, rank, worker: narrow(worker), number, ends: &mut ends, ledger };
                 check.operation(&layout);
             }
         }

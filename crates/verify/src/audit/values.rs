@@ -1,5 +1,6 @@
 //! What slots hold: contributions of ranks to a chunk, each counted.
 
+use collsynth_core::exact::narrow;
 use std::collections::HashMap;
 
 use collsynth_core::collective::{ChunkId, Combining};
@@ -84,7 +85,7 @@ impl SlotValues {
         if self.combining == Combining::Never {
             return self.odd(operation, FaultKind::Uncombinable(a));
         }
-        let id = self.sums.len() as u32;
+        let id = narrow(self.sums.len());
         let mut twice = false;
         for word in 0..self.words {
             let (x, y) = (self.word(one, word), self.word(other, word));
@@ -101,7 +102,7 @@ impl SlotValues {
 
     fn count_repeated(&mut self, id: u32, one: SlotValue, other: SlotValue, operation: usize) {
         let first = self.repeats(one).or(self.repeats(other)).map_or(operation, |(first, _)| first);
-        let ranks = (0..self.words * 64).map(|rank| RankId(rank as u32));
+        let ranks = (0..self.words * 64).map(|rank| RankId(narrow(rank)));
         let counts = ranks.map(|rank| (rank, self.count(one, rank).saturating_add(self.count(other, rank))));
         let counts: HashMap<RankId, u64> = counts.filter(|&(_, count)| count > 1).collect();
         self.bytes += REPEATED + counts.capacity() as u64 * COUNT;
@@ -147,7 +148,7 @@ impl SlotValues {
     fn odd(&mut self, operation: usize, kind: FaultKind) -> SlotValue {
         self.faults.push(BadSum { operation, kind });
         self.bytes += 2 * size_of::<BadSum>() as u64;
-        SlotValue::Odd(self.faults.len() as u32 - 1)
+        SlotValue::Odd(narrow(self.faults.len()) - 1)
     }
 
     fn word(&self, value: SlotValue, word: usize) -> u64 {

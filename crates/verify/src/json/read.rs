@@ -1,5 +1,6 @@
 //! From entries to meaning: topology, problem, schedule, bounds.
 
+use collsynth_core::exact::narrow;
 use serde::Deserialize;
 use serde_json::Value;
 use thiserror::Error;
@@ -278,7 +279,7 @@ fn demand(topology: &Topology, rows: &[Vec<u32>]) -> Result<Demand, Fault> {
         let message = format!("row {row} of `demand` has {} entries instead of {ranks}", rows[row].len());
         return Err(Fault::new(FormatCode::F009, message).within(PathItem::Index(row)));
     }
-    Demand::new(ranks as u32, &rows.concat()).ok_or_else(|| Fault::new(FormatCode::F009, ProblemError::TooManyChunks))
+    Demand::new(narrow(ranks), &rows.concat()).ok_or_else(|| Fault::new(FormatCode::F009, ProblemError::TooManyChunks))
 }
 
 fn schedule(
@@ -307,7 +308,7 @@ fn schedule(
 
 fn chunk_ids(problem: &Problem, list: ChunkList) -> Result<Vec<u32>, Fault> {
     let ChunkList { mut ids, labels } = list;
-    let ranks = problem.topology().rank_count() as u32;
+    let ranks = narrow(problem.topology().rank_count());
     for (index, text) in labels {
         let chunk = problem.collective().parse_chunk(ranks, &text);
         ids[index] = chunk.map_err(|error| Fault::new(FormatCode::F005, error).within(PathItem::Index(index)))?.0;

@@ -299,7 +299,7 @@ type StepData = (u32, Vec<(u32, u32, Option<bool>, bool, Vec<u32>)>);
 
 fn solutions() -> impl Strategy<Value = Solution> {
     let problems = topologies().prop_flat_map(|topology| {
-        let kinds = kinds(topology.rank_count() as u32);
+        let kinds = kinds(topology.rank_count().try_into().unwrap());
         (Just(topology), kinds, 1_u32..4)
             .prop_map(|(topology, kind, parts)| Problem::new(topology, Collective { kind, parts }).unwrap())
     });

@@ -1,5 +1,6 @@
 //! A machine in words and tables.
 
+use collsynth_core::exact::{dimension, narrow};
 use std::fmt::Write;
 
 use super::figures::{count, shortened};
@@ -73,7 +74,7 @@ fn describe_shape(topology: &Topology) -> String {
         .zip(torus.default_wrap())
         .enumerate()
         .filter(|(_, (wrap, usual))| *wrap != usual)
-        .map(|(dim, (wrap, _))| format!("{} {}", dim_name(dim as u8), if *wrap { "closed" } else { "open" }))
+        .map(|(dim, (wrap, _))| format!("{} {}", dim_name(dimension(dim)), if *wrap { "closed" } else { "open" }))
         .collect();
     if torus.is_twisted() {
         return twisted(torus, &extents, unusual);
@@ -92,7 +93,7 @@ fn twisted(torus: &Torus, extents: &str, mut unusual: Vec<String>) -> String {
     }
     for (dim, row) in torus.twist.iter().enumerate() {
         let shifts = row.iter().enumerate().filter(|(_, shift)| **shift > 0);
-        let name = |dim: usize| dim_name(dim as u8);
+        let name = |dim: usize| dim_name(dimension(dim));
         unusual.extend(shifts.map(|(shifted, shift)| format!("{} shifts {} by {shift}", name(dim), name(shifted))));
     }
     format!("{extents} torus ({})", unusual.join(", "))
@@ -128,7 +129,7 @@ fn dimensions(topology: &Topology) -> String {
     let mut table = Table::new(&["dimension", "extent", "closed", "capacity"]);
     for (dim, extent) in torus.extents.iter().enumerate() {
         let closed = if torus.wrap[dim] { "yes" } else { "no" };
-        table.row([dim_name(dim as u8), extent.to_string(), closed.to_owned(), torus.capacity[dim].to_string()]);
+        table.row([dim_name(dimension(dim)), extent.to_string(), closed.to_owned(), torus.capacity[dim].to_string()]);
     }
     format!("\n{table}")
 }
@@ -171,7 +172,7 @@ fn ranks(topology: &Topology) -> String {
     }
     let mut table = Table::new(&headings);
     let mut any_failed = false;
-    for rank in (0..topology.rank_count() as u32).map(RankId) {
+    for rank in (0..narrow(topology.rank_count())).map(RankId) {
         let mut neighbor = |id: LinkId| {
             let link = topology.link(id);
             any_failed |= !link.alive;

@@ -3,6 +3,7 @@
 
 use super::{Shrunk, Whole, ddmin};
 use crate::audit::{AuditOptions, ProgramCode, ProgramViolation, audit};
+use collsynth_core::exact::narrow;
 use collsynth_core::program::{Buffer, Operation, Program, ProgramBuilder, Slot};
 use collsynth_core::topology::RankId;
 
@@ -103,7 +104,7 @@ fn of(program: &Program, kept: &[usize]) -> Program {
         let from = kept.partition_point(|&number| number < range.start);
         kept.partition_point(|&number| number < range.start.saturating_add(operation).min(range.end)) - from
     };
-    for rank in (0..program.rank_count() as u32).map(RankId) {
+    for rank in (0..narrow(program.rank_count())).map(RankId) {
         builder.rank(program.scratch[rank.index()]);
         let workers = program.workers(rank);
         for worker in workers.clone() {
@@ -117,8 +118,8 @@ fn of(program: &Program, kept: &[usize]) -> Program {
                         let target = workers.start + other as usize;
                         let len = program.range(target).len();
                         match (operation as usize).checked_sub(len) {
-                            Some(beyond) => Some((before(target, len) + beyond) as u32),
-                            None => (before(target, operation as usize + 1) as u32).checked_sub(1),
+                            Some(beyond) => Some(narrow(before(target, len) + beyond)),
+                            None => narrow(before(target, operation as usize + 1)).checked_sub(1),
                         }
                         .map(|operation| Operation::Wait { worker: other, operation })
                     }
@@ -142,7 +143,7 @@ fn transfers(program: &Program, kept: &[usize]) -> Vec<Vec<u32>> {
         let mut left = |end: usize| {
             let sends = sends.get(begin..end).unwrap_or_default();
             begin = end;
-            sends.iter().filter(|number| kept.binary_search(number).is_ok()).count() as u32
+            narrow(sends.iter().filter(|number| kept.binary_search(number).is_ok()).count())
         };
         let ends = program.transfer_ends(channel, sends.len());
         ends.into_iter().map(&mut left).filter(|&count| count > 0).collect()

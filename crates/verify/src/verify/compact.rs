@@ -25,6 +25,7 @@ use super::scope::{Part, Scope};
 use super::{Options, Report, judge};
 use collsynth_core::certificate::{Bounds, Work};
 use collsynth_core::collective::{ChunkId, ChunkSet};
+use collsynth_core::exact::narrow;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{CompactSchedule, Op, Schedule, Slot, Solution, Transfer, translations_to};
 use collsynth_core::topology::{Direction, RankId, Topology, TopologySpec};
@@ -66,7 +67,7 @@ fn split(problem: &Problem, compact: &CompactSchedule, memory: u64) -> Option<(P
     compact.exceptions().iter().copied().for_each(&mut execute);
     let translation = compact.translation();
     for chunk in wrong.iter() {
-        (0..ranks as u32).for_each(|by| execute(translation.chunk(chunk, RankId(by))));
+        (0..narrow(ranks)).for_each(|by| execute(translation.chunk(chunk, RankId(by))));
     }
     compact.for_each_slot(|slot| {
         if !slot.sources.is_empty() && find_link(machine, &transfer(slot)).is_err() {

@@ -17,6 +17,7 @@ use super::routes::{Passage, Route};
 use super::scope::Scope;
 use super::values::{ValueId, Values};
 use collsynth_core::collective::{ChunkId, ChunkRule, Combining, Holders};
+use collsynth_core::exact::narrow;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Op;
 use collsynth_core::topology::RankId;
@@ -296,7 +297,7 @@ impl<'a> Execution<'a> {
         let contributions = match rule.before {
             Holders::One(origin) if !self.problem.is_holder(rule.before, origin) => return,
             Holders::One(_) => 1,
-            holders => self.problem.holder_count(holders) as u32,
+            holders => narrow(self.problem.holder_count(holders)),
         };
         let problem = self.problem;
         let mut first: Option<(RankId, OrderId)> = None;
@@ -384,7 +385,7 @@ impl<'a> Execution<'a> {
     }
 
     fn last_cause(&self) -> Held {
-        Held::Spoiled(CauseId(self.causes.len() as u32 - 1))
+        Held::Spoiled(CauseId(narrow(self.causes.len()) - 1))
     }
 }
 

@@ -16,6 +16,7 @@
 //! for any number of steps.
 
 use super::routes::{Passage, Route};
+use collsynth_core::exact::narrow;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::RankId;
 
@@ -126,10 +127,10 @@ impl Holdings {
     pub(super) fn peak(&self, problem: &Problem) -> Option<Peak> {
         let mut best: Option<Peak> = None;
         let mut held = 0;
-        for rank in (0..problem.topology().rank_count() as u32).map(RankId) {
+        for rank in (0..narrow(problem.topology().rank_count())).map(RankId) {
             for entry in self.first[rank.index()] as usize..self.first[rank.index() + 1] as usize {
                 held += self.change[entry];
-                let chunks = held as u64;
+                let chunks = held.unsigned_abs();
                 let more = best.is_none_or(|best| chunks > best.chunks);
                 if more && problem.topology().is_alive(rank) {
                     best = Some(Peak { chunks, rank, step: Some(self.steps[entry]).filter(|&step| step > 0) });

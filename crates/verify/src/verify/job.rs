@@ -9,6 +9,7 @@
 //!
 //! A step in which a schedule has no transfers is no finding: others may use it.
 
+use collsynth_core::exact::narrow;
 use std::collections::BTreeMap;
 
 use super::routes::find_link;
@@ -157,7 +158,7 @@ fn check_room(job: &Job, violations: &mut Kept) {
     let machine = job.machine();
     let mut steps: Vec<_> = job.solutions().iter().map(|solution| (solution, solution.schedule.steps())).collect();
     let mut chunks: Vec<u64> = vec![0; machine.links().len()];
-    for step in 1..=job.widths().len() as u32 {
+    for step in 1..=narrow(job.widths().len()) {
         let mut used: Vec<LinkId> = Vec::new();
         let mut width = 0;
         for (solution, steps) in &mut steps {

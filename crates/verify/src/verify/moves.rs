@@ -2,6 +2,7 @@
 
 use super::scope::Scope;
 use collsynth_core::collective::ChunkId;
+use collsynth_core::exact::narrow;
 use collsynth_core::schedule::Schedule;
 
 /// A chunk in a transfer. Sorts by chunk, then in the order of the schedule.
@@ -10,7 +11,7 @@ pub(super) struct Move(u64);
 
 impl Move {
     fn new(chunk: ChunkId, transfer: usize) -> Self {
-        Self(u64::from(chunk.0) << 32 | transfer as u64)
+        Self(u64::from(chunk.0) << 32 | u64::from(narrow(transfer)))
     }
 
     pub(super) fn chunk(self) -> ChunkId {
@@ -19,7 +20,7 @@ impl Move {
 
     /// Counted through the schedule.
     pub(super) fn transfer(self) -> usize {
-        self.0 as u32 as usize
+        narrow(self.0 & u64::from(u32::MAX)) as usize
     }
 }
 

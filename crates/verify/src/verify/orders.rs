@@ -8,6 +8,7 @@
 //! From chunk to chunk, the trees are forgotten: of those that ranks end with, a hash of 128 bits remains, with random
 //! keys. No verdict depends on it, only the number of different orders that reports show.
 
+use collsynth_core::exact::narrow;
 use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hash};
@@ -62,7 +63,7 @@ struct Tree {
 
 impl Orders {
     pub(super) fn new(ranks: usize) -> Self {
-        Self { ranks: ranks as u32, ..Self::default() }
+        Self { ranks: narrow(ranks), ..Self::default() }
     }
 
     /// Forgets the trees of a chunk.
@@ -82,7 +83,7 @@ impl Orders {
         let (leaves_b, depth_b) = self.size(b);
         let a_first = (leaves_b, a) < (leaves_a, b);
         let branches = if a_first { [a, b] } else { [b, a] };
-        let next = OrderId(self.ranks + self.trees.len() as u32);
+        let next = OrderId(self.ranks + narrow(self.trees.len()));
         let id = *self.known.entry(branches).or_insert(next);
         if id == next {
             let mut of_branches = branches.map(|branch| self.hashed(branch));
@@ -112,7 +113,7 @@ impl Orders {
     pub(super) fn sums(&self) -> Option<Sums> {
         let Self { chunks, alike, depth, .. } = *self;
         let first = self.first.clone().filter(|_| depth > 0)?;
-        Some(Sums { chunks, alike, orders: self.finals.len() as u32, depth, first })
+        Some(Sums { chunks, alike, orders: narrow(self.finals.len()), depth, first })
     }
 
     fn hashed(&self, order: OrderId) -> Hashed {

@@ -5,6 +5,7 @@ use super::fact::{Data, Place};
 use super::ledger::Ledger;
 use super::scope::Scope;
 use collsynth_core::collective::ChunkId;
+use collsynth_core::exact::narrow;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule, Step, Transfer};
 use collsynth_core::topology::{LinkId, RankId, Topology};
@@ -62,7 +63,7 @@ pub(super) fn resolve(problem: &Problem, schedule: &Schedule, scope: &Scope<'_>,
                 }
             }
             let Transfer { from, to, op, .. } = *transfer;
-            routes.push(Route { step: step.number, number: at.number as u32, from, to, op, passage });
+            routes.push(Route { step: step.number, number: narrow(at.number), from, to, op, passage });
         }
     }
     routes

@@ -1,6 +1,7 @@
 //! Values of a reduced chunk: the contributions in them, and the order in which they were added.
 
 use super::orders::{OrderId, Orders};
+use collsynth_core::exact::narrow;
 use collsynth_core::topology::RankId;
 
 /// A value: the contribution of one rank, or the sum of two values. Only meaningful with the [`Values`] it came from.
@@ -73,7 +74,7 @@ impl Values {
 
     /// The ranks whose contributions are in both, ascending.
     pub(super) fn shared(&self, a: ValueId, b: ValueId) -> impl Iterator<Item = RankId> + '_ {
-        (0..self.ranks as u32).map(RankId).filter(move |&rank| self.holds(a, rank) && self.holds(b, rank))
+        (0..narrow(self.ranks)).map(RankId).filter(move |&rank| self.holds(a, rank) && self.holds(b, rank))
     }
 
     /// True if some rank's contribution is in both. O(ranks / 64).
@@ -100,7 +101,7 @@ impl Values {
         self.bits.resize(start + self.words, 0);
         let (made, union) = self.bits.split_at_mut(start);
         for value in [a, b] {
-            match value.0.checked_sub(self.ranks as u32) {
+            match value.0.checked_sub(narrow(self.ranks)) {
                 Some(index) => {
                     let bits = &made[index as usize * self.words..][..self.words];
                     union.iter_mut().zip(bits).for_each(|(union, bits)| *union |= bits);
@@ -111,7 +112,7 @@ impl Values {
         let count = union.iter().map(|word| word.count_ones()).sum();
         let order = self.orders.add(self.order(a), self.order(b));
         self.sums.push(Sum { count, order });
-        ValueId((self.ranks + self.sums.len() - 1) as u32)
+        ValueId(narrow(self.ranks + self.sums.len() - 1))
     }
 
     fn sum(&self, value: ValueId) -> Option<&Sum> {

@@ -1,5 +1,6 @@
 //! Finding the pattern of a schedule.
 
+use crate::exact::narrow;
 use std::collections::BTreeMap;
 
 use super::CompactSchedule;
@@ -52,7 +53,7 @@ impl CompactSchedule {
         let mut is_exception = ChunkSet::new(chunks as usize);
         let mut exceptions = Vec::new();
         for chunk in (0..translation.chunks_of_rank()).map(ChunkId) {
-            let all = || (0..ranks as u32).map(|by| translation.chunk(chunk, RankId(by)));
+            let all = || (0..narrow(ranks)).map(|by| translation.chunk(chunk, RankId(by)));
             let mut votes: BTreeMap<Vec<(u32, RankId, Way)>, usize> = BTreeMap::new();
             all().for_each(|chunk| *votes.entry(seen(chunk)).or_default() += 1);
             let (pattern, _) = votes.into_iter().rev().max_by_key(|(_, votes)| *votes)?;

@@ -4,6 +4,7 @@ use super::super::Machine;
 use super::super::fact::{Access, BadOperation, End, Fact, NoLink, Obstacle, Output, Waiting, Wrong};
 use super::super::values::FaultKind;
 use super::operation::{describe, name};
+use collsynth_core::exact::narrow;
 use collsynth_core::program::{Buffer, Program, Slot};
 use collsynth_core::topology::RankId;
 
@@ -64,7 +65,7 @@ pub(in super::super) fn sentence(
             format!("{}: {}", this(), bad_operation(program, rank, what))
         }
         Fact::SharedEnd { channel, end, workers: [one, other] } => {
-            let first = program.workers(program.rank_of(one as usize)).start as u32;
+            let first = narrow(program.workers(program.rank_of(one as usize)).start);
             let what = if matches!(end, End::Sender) { "send on" } else { "receive from" };
             format!("{}: workers {} and {} both {what} channel {channel}", this(), one - first, other - first)
         }

@@ -1,5 +1,6 @@
 //! Writing rank program files: one operation per line; equal programs give equal bytes.
 
+use collsynth_core::exact::narrow;
 use std::fmt::{self, Write};
 
 use super::PROGRAM_FORMAT;
@@ -76,7 +77,7 @@ fn write_program(out: &mut String, program: &Program, only: Option<RankId>) -> f
     out.push_str(if written == 0 { "]" } else { "\n  ]" });
     out.push_str(",\n  \"programs\": [");
     let mut next = separator("\n    ", ",\n    ");
-    for rank in (0..program.rank_count() as u32).map(RankId).filter(|&rank| only.is_none_or(|only| only == rank)) {
+    for rank in (0..narrow(program.rank_count())).map(RankId).filter(|&rank| only.is_none_or(|only| only == rank)) {
         write!(out, "{}{{\"scratch\": {}, \"workers\": [", next(), program.scratch[rank.index()])?;
         let mut next = separator("\n      ", ",\n      ");
         for worker in program.workers(rank) {
