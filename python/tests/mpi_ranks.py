@@ -1,9 +1,11 @@
 """Run by `test_mpi.py` on every rank: the collectives of plans beside those of the MPI library."""
 
+import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import random_calls
 from definitions import KINDS, ROOTED, expected, operand
 from mpi4py import MPI
 
@@ -80,6 +82,51 @@ def processes_that_disagree(comm):
     rows = collective(other)
     refused(lambda: rows(np.ones(3 if odd else 16)), "takes (16, ...)" if odd else "process 3 refused this call")
     assert rows(np.ones(16)) == comm.size
+
+
+class Adapted:
+    """A collective, and another of the same communicator whose plan differs."""
+
+    def __init__(self, plan, comm):
+        self.plan, self.processes, self.run = plan, comm.size, collective(plan, comm)
+        self.rank, self.other = self.run.rank, None
+
+    def __call__(self, x):
+        return self.run([object()] if x is None else x)
+
+
+def random_calls_of_all(comm):
+    """On eight processes in any order, on two fours at once, and on seven."""
+    times = 700 if os.environ.get("SYNTH_FULL") else 10
+    halves = comm.Split(comm.rank // 8, -comm.rank)
+    for seed, size in enumerate((8, 4, 7)):
+        inside = halves if size == 8 else halves.Split(halves.rank // size, halves.rank * 3 % 8)
+        if inside.size == size:
+            plans = shared_plans(inside, size)
+            calls = [Adapted(plan, inside) for plan in plans]
+            for at, call in enumerate(calls):
+                # Of another plan: its communicator is another, and so only its call is made on the same one.
+                call.other = Disagreeing(calls[(at + 1) % len(calls)], call)
+            right, refused = random_calls.play(True, inside.rank, calls, seed, times)
+            assert right + refused == times
+
+
+class Disagreeing:
+    """A call with another plan on the communicator of this one."""
+
+    def __init__(self, other, call):
+        self.plan, self.run, self.call = other.plan, other.run, call
+
+    def __call__(self, x):
+        own, self.run.comm = self.run.comm, self.call.run.comm
+        try:
+            return self.run(x)
+        finally:
+            self.run.comm = own
+
+
+def shared_plans(inside, size):
+    return inside.bcast(random_calls.make_plans(size) if inside.rank == 0 else None)
 
 
 def messages_of_others(comm):
@@ -180,6 +227,7 @@ def main():
             theirs = of_library(kind, own, inside, root)
             np.testing.assert_array_equal(result[:size] if result.ndim == 2 else result, theirs, kind)
         compared += 1
+    random_calls_of_all(comm)
     arrays_of_every_sort(comm)
     processes_that_disagree(comm)
     messages_of_others(comm)

@@ -1,6 +1,7 @@
 """Plans over MPI: 16 ranks, beside the library's own collectives; and a survey over the processes of a job."""
 
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,14 @@ def mpirun(ranks, *words):
 
 def test_every_kind_equals_the_library():
     assert "36 compared among 16" in mpirun(16, "mpi_ranks.py").stderr
+
+
+def test_a_killed_process():
+    """Every other one raises in time, and no number is wrong."""
+    for seed in range(100 if os.environ.get("SYNTH_FULL") else 3):
+        line = ["mpirun", "--enable-recovery", "--oversubscribe", "-n", "4", sys.executable, "mpi_killed.py", str(seed)]
+        done = subprocess.run(line, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=120, check=False)
+        assert done.stdout.split() == ["raised"] * 3, (seed, done.stdout, done.stderr)
 
 
 def test_a_survey_over_the_processes_of_a_job():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="left out: PyTorch is not installed")
+import random_calls  # noqa: E402
 import torch.distributed.fsdp  # noqa: E402, F811
 import torch.multiprocessing as mp  # noqa: E402
 import torch_ranks  # noqa: E402
@@ -70,6 +71,12 @@ def test_tensors_of_every_sort():
 def test_ranks_that_disagree():
     other = small("all_reduce", parts=2)
     launch(torch_ranks.ranks_that_disagree, [*small("all_reduce"), *other, *small("all_gather")], ranks=4)
+
+
+def test_random_calls_and_disagreements():
+    """2,000 calls of each process with SYNTH_FULL, of which 800 disagree."""
+    made = {ranks: random_calls.make_plans(ranks) for ranks in (4, 7, 8)}
+    launch(torch_ranks.random_calls_of_all, made, 700 if os.environ.get("SYNTH_FULL") else 12)
 
 
 def test_two_collectives_of_a_group():

@@ -4,6 +4,8 @@ import os
 import threading
 from datetime import timedelta
 
+import numpy as np
+import random_calls
 import torch
 import torch.distributed as dist
 from definitions import expected, operand
@@ -162,6 +164,33 @@ def ranks_that_disagree(rank, plans):
     # One that refuses by itself.
     refused(lambda: add([1] if odd else torch.ones(5)), "is a tensor" if odd else "process 1 refused this call")
     next_call_is_right()
+
+
+class Adapted:
+    """A collective as a function of NumPy's arrays."""
+
+    def __init__(self, plan, group):
+        self.plan, self.processes, self.run = plan, dist.get_world_size(group), ct.Collective(plan, group)
+        self.rank, self.other = self.run.rank, None
+
+    def __call__(self, x):
+        if x is None:
+            return self.run(None)
+        found = self.run(tensor(x, getattr(torch, str(x.dtype))).reshape(x.shape))
+        return np.array(found.tolist(), str(found.dtype).removeprefix("torch.")).reshape(tuple(found.shape))
+
+
+def random_calls_of_all(rank, plans, times):
+    """On the world, on two halves at once, and on seven of eight."""
+    groups = [None, dist.new_group([0, 1, 2, 3]), dist.new_group([4, 5, 6, 7]), dist.new_group(list(range(7)))]
+    members = [range(8), range(4), range(4, 8), range(7)]
+    for seed, (group, inside) in enumerate(zip(groups, members, strict=True)):
+        if rank in inside:
+            calls = [Adapted(plan, group) for plan in plans[len(inside)]]
+            for at, call in enumerate(calls):
+                call.other = calls[(at + 1) % len(calls)]
+            right, refused = random_calls.play(True, dist.get_rank(group), calls, seed, times)
+            assert right + refused == times
 
 
 def order_of_asynchronous_calls(rank, plans):

@@ -196,7 +196,11 @@ def channel_of(group: Any, timeout: timedelta | None) -> Channel:
     with _making:
         found = _CHANNELS.get(group)
         if found is None:
-            found = _CHANNELS[group] = Channel(group, timeout or _timeout_of(group))
+            try:
+                found = _CHANNELS[group] = Channel(group, timeout or _timeout_of(group))
+            except RuntimeError as error:
+                reason = str(error).splitlines()[0]
+                raise CallFailed(f"the processes of the group cannot all connect for their plans: {reason}") from None
             # Whoever waits for this process hears that it has ended the group.
             weakref.finalize(group, found.close)
         return found
