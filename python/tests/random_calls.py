@@ -57,7 +57,7 @@ def play(member, number, calls, seed, times):
             if way == "shape":
                 mine = np.zeros((*mine.shape, 3), dtype)
             elif way == "type":
-                mine = mine.astype("int16")
+                mine = mine.real.astype("int16")
             elif way == "plan":
                 call = call.other
             else:

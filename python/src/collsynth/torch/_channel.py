@@ -31,7 +31,7 @@ class Channel:
         self.rank, self.size = group.rank(), group.size()
         self._group = weakref.ref(group)
         self._timeout = timeout
-        store = c10d.PrefixStore("collsynth", _store_of(group))
+        store = _store_of(group)
         self._gloo = c10d.ProcessGroupGloo(store, self.rank, self.size, timeout=timeout)
         self._closed: str | None = None
         #: Held while a call runs.
@@ -212,7 +212,9 @@ def _groups() -> Any:
 
 
 def _store_of(group: Any) -> Any:
-    return _groups()[group][1]
+    """The store of a group, for keys of our own. Older versions share one among all groups."""
+    names = c10d._world.pg_names if hasattr(c10d, "_world") else c10d._pg_names
+    return c10d.PrefixStore(f"collsynth/{names[group]}", _groups()[group][1])
 
 
 def _timeout_of(group: Any) -> timedelta:
