@@ -278,6 +278,11 @@ impl GetCommand {
         let path = self.set.join(file);
         let text = input::read_text(&path)?;
         let kept = show::parse(&path, &text)?;
+        let kind = &kept.problem.collective().kind;
+        if Kind::named(&index.collective, RankId(0), Demand::default()).as_ref() != Some(kind) {
+            return Err(Failure::usage(format!("{} is of another collective than this set", path.display()))
+                .hint(format!("the set is of {}; build it anew with `{}`", index.collective, index.command)));
+        }
         let inverse = units.group().inverse(canonical.symmetry);
         let mut solution = relabel(&kept, &inverse, broken).map_err(|error| wrong(&error))?;
         let command = format!("synth fallbacks get {}", self.failures.words().join(" "));

@@ -98,6 +98,12 @@ fn what_disconnects_has_no_schedule_and_what_was_changed_is_refused() {
     bench.ended(0, "--torus 6 --fail 0,1 -q -o set/other.json");
     bench.write("set/index.json", &index.replacen("0.json.gz", "other.json", 1));
     bench.ended(2, "fallbacks get set --fail 3,4 -o none.json");
+    bench.ended(0, "--torus 5 --fail 0,1 --collective barrier -q -o set/barrier.json");
+    bench.write("set/index.json", &index.replacen("0.json.gz", "barrier.json", 1));
+    let output = bench.ended(2, "fallbacks get set --fail 3,4 -o none.json");
+    assert!(text(&output.stderr).contains("barrier.json is of another collective than this set"), "{output:?}");
+    assert!(!bench.folder.path().join("none.json").exists());
+    bench.write("set/index.json", &index);
     let output = bench.ended(2, "fallbacks build --torus 5 --cables 1 -o set");
     assert!(text(&output.stderr).contains("set holds a set already"));
 }

@@ -152,11 +152,9 @@ fn on_tcp(schedule: &Verified<Solution>, fault: Fault) -> Vec<Result<(), RunErro
         let start = |(listener, rank): (TcpListener, u32)| {
             scope.spawn(move || {
                 let peers = Runnable::from(schedule).peers(RankId(rank));
-                TcpTransport::with_listener(&listener, table, RankId(rank), &peers, &TcpOptions::new(LONG))
-                    .expect("all connect")
-                    .with_timeout(fault.patience())
-                    .map_err(|source| RunError::Start { source })
-                    .and_then(|transport| part(transport, fault, schedule))
+                let transport =
+                    TcpTransport::with_listener(&listener, table, RankId(rank), &peers, &TcpOptions::new(LONG));
+                part(transport.expect("all connect").with_timeout(fault.patience()), fault, schedule)
             })
         };
         let handles: Vec<_> = listeners.into_iter().zip(0..).map(start).collect();

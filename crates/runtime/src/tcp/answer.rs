@@ -1,8 +1,8 @@
 //! Answering higher ranks, among any number of strangers.
 //!
 //! All greetings are served side by side, by one thread that never waits for one of them. Each must be finished within
-//! one limit, and there is a bounded number of them: when another caller comes, the oldest that has not even said hello
-//! gives way, so silent strangers cannot keep ranks out. Nothing that a stranger does ends the wait for a rank.
+//! one limit, and there is a bounded number of them: when another caller comes, one gives way, see [`gives_way`]. Nothing
+//! that a stranger does ends the wait for a rank.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind, Read, Write};
@@ -90,7 +90,7 @@ impl Desk<'_> {
             match listener.accept() {
                 Ok((stream, from)) => {
                     if self.greetings.len() >= MOST_STRANGERS + self.awaited.len() {
-                        self.drop_oldest();
+                        self.make_room();
                     }
                     if stream.set_nonblocking(true).is_ok() {
                         self.greetings.push(Greeting::new(stream, from));
@@ -101,7 +101,7 @@ impl Desk<'_> {
                     ErrorKind::Interrupted | ErrorKind::ConnectionAborted => {}
                     _ => {
                         // Files are short, perhaps: this rank's own calls need some, too.
-                        self.drop_oldest();
+                        self.make_room();
                         return Err(error);
                     }
                 },
@@ -110,11 +110,10 @@ impl Desk<'_> {
         Ok(())
     }
 
-    /// Drops the oldest greeting of those that have not said hello, otherwise of all.
-    fn drop_oldest(&mut self) {
-        let silent = self.greetings.iter().position(|greeting| greeting.hellos.is_none());
-        if !self.greetings.is_empty() {
-            self.greetings.remove(silent.unwrap_or(0));
+    fn make_room(&mut self) {
+        let said_hello: Vec<bool> = self.greetings.iter().map(|greeting| greeting.hellos.is_some()).collect();
+        if let Some(dropped) = gives_way(&said_hello) {
+            self.greetings.remove(dropped);
         }
     }
 
@@ -137,6 +136,15 @@ impl Desk<'_> {
         }
         self.greetings.len() < before
     }
+}
+
+/// The greeting to drop, of these from the oldest to the newest: the one that has waited longest among those that have
+/// said hello, or among those that have not, whichever are more. A rank is silent for a moment, then has said hello:
+/// neither a crowd that says nothing nor one that says hello and no more drives it out before half of all places have
+/// been taken anew.
+fn gives_way(said_hello: &[bool]) -> Option<usize> {
+    let talking = said_hello.iter().filter(|&&said| said).count();
+    said_hello.iter().position(|&said| said == (2 * talking > said_hello.len()))
 }
 
 impl Greeting {
@@ -198,5 +206,35 @@ impl Greeting {
         }
         self.hellos = Some((call, answer));
         Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_STRANGERS, gives_way};
+
+    /// A rank calls among strangers who all do the same, and says hello at once or later: as many callers after it as
+    /// half of the places do not drive it out.
+    #[test]
+    fn a_crowd_drives_out_its_own() {
+        const NOBODY: Option<usize> = None;
+        for crowd_says_hello in [false, true] {
+            for says_hello_after in 0..MOST_STRANGERS / 2 {
+                let mut said_hello = vec![crowd_says_hello; MOST_STRANGERS];
+                // The rank, then its place among the greetings.
+                said_hello.remove(gives_way(&said_hello).expect("full"));
+                said_hello.push(false);
+                let mut rank = said_hello.len() - 1;
+                for callers in 0..MOST_STRANGERS / 2 - 1 {
+                    said_hello[rank] |= callers >= says_hello_after;
+                    let dropped = gives_way(&said_hello).expect("full");
+                    assert_ne!(dropped, rank, "{crowd_says_hello} {says_hello_after} {callers}");
+                    said_hello.remove(dropped);
+                    rank -= usize::from(dropped < rank);
+                    said_hello.push(crowd_says_hello);
+                }
+            }
+        }
+        assert_eq!(gives_way(&[]), NOBODY);
     }
 }

@@ -6,8 +6,8 @@
 //!
 //! Ranks that have the same [`Secret`] prove it to each other when they connect, so nobody without it can take the
 //! place of a rank. Without a secret, whoever reaches an address of the table first, and speaks the protocol, is the
-//! rank it says: that is for the loopback interface and networks of trusted hosts. Strangers can neither end nor delay
-//! the connecting of ranks. Packets are neither encrypted nor authenticated: who can read or change the traffic of the
+//! rank it says: that is for the loopback interface and networks of trusted hosts. Strangers cannot end the connecting of
+//! ranks; many that call without pause can delay it by seconds. Packets are neither encrypted nor authenticated: who can read or change the traffic of the
 //! network needs no secret to read or change the data.
 
 mod answer;
@@ -19,7 +19,7 @@ mod secret;
 mod table;
 
 use std::collections::BTreeMap;
-use std::io::{BufWriter, ErrorKind, Read, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -38,7 +38,7 @@ use super::runnable::Runnable;
 use super::threads::spread;
 use super::transport::{Envelope, Incoming, Outgoing, PACKETS_A_STEP, Transport, TransportError};
 use collsynth_core::topology::RankId;
-use deadline::Deadline;
+use deadline::{Deadline, Writing};
 
 /// Long enough for the latency of a network not to matter.
 const PACKET_BYTES: usize = 1 << 22;
@@ -48,7 +48,7 @@ const WRITE_BUFFER: usize = 1 << 16;
 /// How a rank is joined to the others.
 #[derive(Clone, Debug)]
 pub struct TcpOptions {
-    /// The longest wait, for all connections together and later for each packet.
+    /// The longest wait, for all connections together and later for each whole packet.
     pub timeout: Duration,
     /// What proves that a rank is one, if not its address alone; the same for all ranks.
     pub secret: Option<Secret>,
@@ -80,8 +80,14 @@ pub struct TcpTransport {
 struct Peer {
     stream: TcpStream,
     /// To the writing thread, which ends when this is dropped.
-    queue: Option<Sender<Envelope>>,
+    queue: Option<Sender<Limited>>,
     writer: Option<JoinHandle<()>>,
+}
+
+/// A packet to write within a limit.
+struct Limited {
+    envelope: Envelope,
+    timeout: Duration,
 }
 
 impl TcpTransport {
@@ -130,22 +136,12 @@ impl TcpTransport {
                 .map_err(broken)?;
             transport.peers.insert(peer, Peer { stream, queue: Some(queue), writer: Some(writer) });
         }
-        transport.with_timeout(timeout)
+        Ok(transport)
     }
 
-    /// The same, with another limit for every wait for packets.
-    ///
-    /// # Errors
-    ///
-    /// [`TransportError::Broken`] if a connection rejects the limit, which must be more than 0.
-    pub fn with_timeout(mut self, timeout: Duration) -> Result<Self, TransportError> {
-        self.timeout = timeout;
-        for (&peer, connection) in &self.peers {
-            let stream = &connection.stream;
-            let limited = stream.set_read_timeout(Some(timeout)).and_then(|()| stream.set_write_timeout(Some(timeout)));
-            limited.map_err(|source| TransportError::Broken { peer, source })?;
-        }
-        Ok(self)
+    /// The same, with another limit for every packet.
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
     }
 }
 
@@ -192,7 +188,8 @@ impl Transport for TcpTransport {
         for Outgoing { to: peer, tag, packet } in outgoing.drain(..) {
             let queue = self.peers.get(&peer).and_then(|peer| peer.queue.as_ref());
             let queue = queue.ok_or(TransportError::NotConnected { peer })?;
-            queue.send_timeout(Envelope { tag, packet }, self.timeout).map_err(|error| match error {
+            let limited = Limited { envelope: Envelope { tag, packet }, timeout: self.timeout };
+            queue.send_timeout(limited, self.timeout).map_err(|error| match error {
                 SendTimeoutError::Timeout(_) => TransportError::NothingTaken { peer, waited: self.timeout },
                 SendTimeoutError::Disconnected(_) => TransportError::Closed { peer },
             })?;
@@ -200,8 +197,10 @@ impl Transport for TcpTransport {
         for due in incoming {
             let peer = due.from;
             let connection = self.peers.get(&peer).ok_or(TransportError::NotConnected { peer })?;
+            // For the packet, not for each read: bytes that come one at a time do not prolong it.
+            let deadline = Deadline::after(self.timeout);
             let read = |bytes: &mut [u8]| {
-                (&connection.stream).read_exact(bytes).map_err(|source| read_error(peer, source, self.timeout))
+                deadline.read(&connection.stream, bytes).map_err(|source| read_error(peer, source, self.timeout))
             };
             let mut head = [0_u64; 2];
             read(bytemuck::cast_slice_mut(&mut head))?;
@@ -232,7 +231,7 @@ impl Transport for TcpTransport {
 }
 
 impl Drop for Peer {
-    /// Waits until all packets have been written, but no longer than the time limit of a write.
+    /// Waits until all packets have been written, each within its limit.
     fn drop(&mut self) {
         self.queue = None;
         if let Some(writer) = self.writer.take() {
@@ -242,10 +241,11 @@ impl Drop for Peer {
     }
 }
 
-/// Writes packets until there are no more, or one cannot be written.
-fn write_all(stream: &TcpStream, envelopes: &Receiver<Envelope>, pool: &Pool) {
-    let mut out = BufWriter::with_capacity(WRITE_BUFFER, stream);
-    for Envelope { tag, packet } in envelopes {
+/// Writes packets until there are no more, or one cannot be written within its limit.
+fn write_all(stream: &TcpStream, packets: &Receiver<Limited>, pool: &Pool) {
+    let mut out = BufWriter::with_capacity(WRITE_BUFFER, Writing { stream, deadline: Deadline::NONE });
+    for Limited { envelope: Envelope { tag, packet }, timeout } in packets {
+        out.get_mut().deadline = Deadline::after(timeout);
         let head = [tag, packet.len() as u64];
         let written = out
             .write_all(bytemuck::cast_slice(&head))

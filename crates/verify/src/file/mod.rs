@@ -14,7 +14,7 @@ use crate::shown::shown;
 mod write;
 
 #[cfg(feature = "write")]
-pub use write::{write_all_atomic, write_atomic, write_streamed};
+pub use write::{abandon_writes, write_all_atomic, write_atomic, write_streamed};
 
 /// Why a file cannot be read or written.
 #[derive(Debug, Error)]

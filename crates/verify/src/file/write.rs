@@ -1,8 +1,10 @@
 //! Writing files atomically.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use flate2::{Compression, GzBuilder};
 
@@ -59,6 +61,26 @@ pub fn write_all_atomic(files: impl IntoIterator<Item = (PathBuf, Vec<u8>)>) -> 
     ready.into_iter().try_for_each(|(path, beside)| beside.put().map_err(|source| error(&path, source)))
 }
 
+/// The temporary files of all writes under way; none once these are abandoned.
+static UNDER_WAY: Mutex<Option<BTreeSet<PathBuf>>> = Mutex::new(Some(BTreeSet::new()));
+
+/// Removes the temporary files of all writes under way. These writes fail, and so do all later ones: for whoever is
+/// about to end the process, at a signal say.
+pub fn abandon_writes() {
+    for path in under_way().take().into_iter().flatten() {
+        // One that cannot be removed is left: there is nobody to tell.
+        let _ = fs::remove_file(path);
+    }
+}
+
+fn under_way() -> MutexGuard<'static, Option<BTreeSet<PathBuf>>> {
+    UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn abandoned() -> io::Error {
+    io::Error::new(io::ErrorKind::Interrupted, "the program is ending")
+}
+
 /// In a gzip header: the system that wrote the file is unknown.
 const SYSTEM_UNKNOWN: u8 = 255;
 
@@ -78,7 +100,7 @@ struct Beside {
 
 enum Written {
     /// In the target's folder.
-    Whole(tempfile::NamedTempFile),
+    Whole(Temporary),
     /// Directly: the target is not a regular file (a pipe, a device).
     Directly,
 }
@@ -92,38 +114,79 @@ impl Beside {
             unless_closed(content(&mut out).and_then(|()| out.flush()))?;
             return Ok(Self { target, file: Written::Directly });
         }
-        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let beside = new_file(folder)?;
-        let mut out = BufWriter::new(beside.as_file());
+        let beside = Temporary::beside(&target)?;
+        let mut out = BufWriter::new(beside.file.as_file());
         content(&mut out)?;
         out.flush()?;
         drop(out);
         if let Some(metadata) = before {
-            fs::set_permissions(beside.path(), metadata.permissions())?;
+            fs::set_permissions(beside.file.path(), metadata.permissions())?;
         }
-        beside.as_file().sync_all()?;
+        beside.file.as_file().sync_all()?;
         Ok(Self { target, file: Written::Whole(beside) })
     }
 
     fn put(self) -> io::Result<()> {
-        if let Written::Whole(beside) = self.file {
-            beside.persist(&self.target)?;
+        match self.file {
+            Written::Whole(beside) => beside.put(&self.target),
+            Written::Directly => Ok(()),
         }
+    }
+}
+
+/// A temporary file that [`abandon_writes`] knows of.
+struct Temporary {
+    file: tempfile::NamedTempFile,
+    known: Known,
+}
+
+/// A path among those under way, until this is dropped.
+struct Known(PathBuf);
+
+impl Temporary {
+    /// In the folder of its target and named after it, as in `schedule.json.Xm3kZq.part`.
+    fn beside(target: &Path) -> io::Result<Self> {
+        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let name: String = name.chars().take(MOST_OF_A_NAME).collect();
+        let mut under_way = under_way();
+        let under_way = under_way.as_mut().ok_or_else(abandoned)?;
+        let file = new_file(folder, &format!("{name}."))?;
+        under_way.insert(file.path().to_owned());
+        let known = Known(file.path().to_owned());
+        Ok(Self { file, known })
+    }
+
+    fn put(self, target: &Path) -> io::Result<()> {
+        let Self { file, known } = self;
+        let under_way = under_way();
+        under_way.as_ref().ok_or_else(abandoned)?;
+        file.persist(target)?;
+        drop(under_way);
+        drop(known);
         Ok(())
     }
 }
 
-/// A new file with default permissions, not those of a secret.
-#[cfg(unix)]
-fn new_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    use std::os::unix::fs::PermissionsExt;
-    let created = tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder);
-    created.map_err(|error| plain(&error))
+impl Drop for Known {
+    fn drop(&mut self) {
+        under_way().as_mut().map(|paths| paths.remove(&self.0));
+    }
 }
 
-#[cfg(not(unix))]
-fn new_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    tempfile::NamedTempFile::new_in(folder).map_err(|error| plain(&error))
+/// The most characters of a name that a temporary file takes over: systems allow 255 bytes, and one has four at most.
+const MOST_OF_A_NAME: usize = 50;
+
+/// A new file with default permissions, not those of a secret.
+fn new_file(folder: &Path, prefix: &str) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(prefix).suffix(".part");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder).map_err(|error| plain(&error))
 }
 
 /// The error without the name of the temporary file, which means nothing to the user.

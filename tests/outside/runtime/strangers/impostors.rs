@@ -316,3 +316,33 @@ fn an_impostor_without_a_secret_can_only_end_the_run() {
         assert!(error.to_string().contains("has 18446744073709551615 bytes instead of 8"), "{error}");
     });
 }
+
+/// A rank that sends a byte at a time, or takes nothing, has the limit for the whole packet.
+#[test]
+fn a_packet_has_one_limit_however_its_bytes_come() {
+    const PACKET_LIMIT: Duration = Duration::from_secs(2);
+    let ring = Ring::new(2);
+    let options = TcpOptions::new(PACKET_LIMIT);
+    thread::scope(|scope| {
+        let rank = scope.spawn(|| ring.sum(0, &options));
+        let mut stream = call(ring.addresses()[0]);
+        let called = hello(false, false, 2, 1, 0, [1; 32]);
+        stream.write_all(&called).expect("a listener");
+        let answer = receive(&stream, HELLO);
+        stream.write_all(&proof("", "caller", &called, &answer)).expect("a listener");
+        receive(&stream, PROOF);
+        // The head of the rank's own packet is that of the one it expects.
+        let head = receive(&stream, 16);
+        let started = Instant::now();
+        // With a limit for each read, 24 bytes would take a minute.
+        for byte in head.iter().chain(&[0; 8]) {
+            thread::sleep(PACKET_LIMIT.mul_f64(0.9));
+            if rank.is_finished() || stream.write_all(&[*byte]).is_err() {
+                break;
+            }
+        }
+        let error = rank.join().expect("no panic").expect_err("the packet is late");
+        assert!(error.to_string().contains("rank 1 sent nothing for 2s"), "{error}");
+        assert!(started.elapsed() < LONG, "{:?}", started.elapsed());
+    });
+}
