@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use collsynth_core::collective::{Kind, Pattern};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Solution;
-use collsynth_core::topology::Topology;
+use collsynth_core::topology::{Topology, UNREACHABLE};
 use collsynth_plan::cost::Price;
-use collsynth_plan::{Control, Goal, Parts, Plan, PlanError, Planner, bound, synthesize};
+use collsynth_plan::{Control, Goal, Parts, Plan, PlanError, Planner, synthesize};
 use collsynth_verify::verify::{Options, Rejected, Verified};
 
-/// Verifying a move: twice what was measured on large machines.
-const VERIFYING_A_MOVE: Duration = Duration::from_nanos(100);
-/// The same of a link in a step of the compact form.
+/// Verifying and writing a move: twice what was measured on large machines.
+const FINISHING_A_MOVE: Duration = Duration::from_nanos(400);
+/// Verifying a link in a step of the compact form.
 const VERIFYING_A_SLOT: Duration = Duration::from_micros(1);
 
 /// A planning request: a collective on a topology, and the goal of its schedule.
@@ -115,34 +115,40 @@ impl<'a> Request<'a> {
             None => self.control.clone(),
         };
         let mut plan = synthesize(self.topology, &self.kind, &self.goal, &control)?;
+        let control = control.planning(&plan.problem);
         plan.prove_jointly(&control);
         Ok(PlannedSchedule(plan))
     }
 }
 
-/// What a time limit leaves for planning: all but what verifying will take, which is half of it at most. Judging a move
-/// takes 100 ns. A schedule on its volume bound is judged, in which no chunk moves more often than it must: what goes
-/// from rank to rank, at most as often as these are apart, and other chunks once for each rank before and after.
-pub fn planning_time(problem: &Problem, limit: Duration) -> Duration {
-    let moves = bound::find(problem).map_or(0.0, |bounds| {
-        let most = match problem.collective().kind.pattern() {
-            Pattern::OneToOne => bounds.least_steps(),
-            Pattern::OneToEvery | Pattern::EveryToOne => problem.topology().rank_count() as u32,
-            Pattern::EveryToEvery => 2 * problem.topology().rank_count() as u32,
-        };
-        let capacity = problem.topology().live_links().map(|id| f64::from(problem.topology().link(id).capacity));
-        let volume = bounds.volume.map_or(0.0, |bound| {
-            *bound.at_least.numer() as f64 / *bound.at_least.denom() as f64 * f64::from(problem.parts())
-        });
-        (volume * capacity.sum::<f64>()).min(f64::from(problem.chunk_count()) * f64::from(most))
-    });
-    limit - VERIFYING_A_MOVE.mul_f64(moves).min(limit / 2)
+/// About how long a plan of a problem takes to judge and to write, if every move is stated: of messages from rank to rank,
+/// as many moves as they have hops on average; of others, one for each rank that they come to, or come from.
+pub fn finishing_time(problem: &Problem) -> Duration {
+    let topology = problem.topology();
+    let largest = problem.groups().and_then(|groups| groups.members().iter().map(Vec::len).max());
+    let ranks = largest.unwrap_or(topology.live_rank_count()) as f64;
+    let each = match problem.collective().kind.pattern() {
+        Pattern::OneToOne => hops(problem).1,
+        Pattern::OneToEvery | Pattern::EveryToOne => ranks,
+        Pattern::EveryToEvery => 2.0 * ranks,
+    };
+    FINISHING_A_MOVE.mul_f64(f64::from(problem.chunk_count()) * each)
 }
 
-/// The same for a plan in the compact form, whose links are judged, a microsecond for each in each step.
-pub fn compact_planning_time(problem: &Problem, limit: Duration) -> Duration {
-    let steps = bound::find(problem).map_or(0, |bounds| bounds.least_steps());
-    limit - (VERIFYING_A_SLOT * problem.topology().links().len() as u32 * steps).min(limit / 2)
+/// The same in the compact form, whose links are judged, a microsecond for each in each step.
+pub fn finishing_time_compact(problem: &Problem) -> Duration {
+    let slots = problem.topology().links().len() as u32 * hops(problem).0;
+    VERIFYING_A_SLOT * slots
+}
+
+/// The most hops from the root, or from the first rank, and the average.
+fn hops(problem: &Problem) -> (u32, f64) {
+    let topology = problem.topology();
+    let origin = problem.collective().kind.root().or_else(|| topology.live_ranks().next());
+    let hops = origin.map_or(Vec::new(), |origin| topology.hops_from(origin));
+    let reached: Vec<u32> = hops.into_iter().filter(|&hops| hops != UNREACHABLE).map(u32::from).collect();
+    let sum: u32 = reached.iter().sum();
+    (reached.iter().copied().max().unwrap_or(0), f64::from(sum) / reached.len().max(1) as f64)
 }
 
 impl PlannedSchedule {
@@ -171,30 +177,26 @@ impl Deref for PlannedSchedule {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use collsynth_core::collective::{Collective, Kind};
-    use collsynth_core::problem::Problem;
-    use collsynth_core::topology::{RankId, Topology};
+    use collsynth_core::topology::RankId;
 
-    use super::planning_time;
+    use super::*;
 
     #[test]
-    fn a_time_limit_has_room_for_the_verdict() {
-        let left = |extents: &[u32], parts, limit| {
+    fn plans_take_time_to_judge_and_write_by_their_moves() {
+        let moves = |extents: &[u32], kind, parts| {
             let torus = Topology::torus(extents).unwrap();
-            let problem = Problem::new(torus, Collective { kind: Kind::AllToAll, parts }).unwrap();
-            planning_time(&problem, Duration::from_millis(limit))
+            let problem = Problem::new(torus, Collective { kind, parts }).unwrap();
+            finishing_time(&problem).as_nanos() / FINISHING_A_MOVE.as_nanos()
         };
-        // On its volume bound of 2 messages, an all-to-all on a ring of 4 moves 2 chunks over each of 8 links.
-        assert_eq!(left(&[4], 1, 1000), Duration::from_nanos(1_000_000_000 - 16 * 100));
-        assert_eq!(left(&[4], 3, 1000), Duration::from_nanos(1_000_000_000 - 3 * 16 * 100));
-        // Never less than half.
-        assert_eq!(left(&[16, 16], 50, 10), Duration::from_millis(5));
-        // Of a scatter, each of 15 messages makes at most 4 hops, though it keeps few of the 64 links busy.
-        let scatter =
-            Problem::new(Topology::torus(&[4, 4]).unwrap(), Collective::new(Kind::Scatter(RankId(0)))).unwrap();
-        let second = Duration::from_secs(1);
-        assert_eq!(second - planning_time(&scatter, second), Duration::from_nanos(16 * 4 * 100));
+        // On a ring of 4, a message makes 1 hop on average, none of those to oneself among them.
+        assert_eq!(moves(&[4], Kind::AllToAll, 1), 16);
+        assert_eq!(moves(&[4], Kind::AllToAll, 3), 48);
+        assert_eq!(moves(&[4, 4], Kind::Scatter(RankId(0)), 1), 32);
+        assert_eq!(moves(&[4, 4], Kind::Broadcast(RankId(3)), 5), 80);
+        assert_eq!(moves(&[4, 4], Kind::AllReduce, 5), 160);
+        let torus = Topology::torus(&[4, 4]).unwrap();
+        let problem = Problem::new(torus, Collective::new(Kind::AllToAll)).unwrap();
+        assert_eq!(finishing_time_compact(&problem), VERIFYING_A_SLOT * 64 * 4);
     }
 }

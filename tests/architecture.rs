@@ -32,7 +32,9 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
     ("crates/plan", "link_table", &[]),
     ("crates/plan", "symmetry", &["link_table"]),
     ("crates/plan", "divided_trees", &[]),
-    ("crates/plan", "bound", &["symmetry", "divided_trees"]),
+    ("crates/plan", "hops", &[]),
+    ("crates/plan", "pace", &[]),
+    ("crates/plan", "bound", &["symmetry", "divided_trees", "hops", "pace"]),
     ("crates/plan", "cost", &[]),
     ("crates/runtime", "lower", &[]),
 ];

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use collsynth::audit::{self, audit};
+use collsynth::bound::Limit;
 use collsynth::certificate::Rational;
 use collsynth::cli::{Ending, Failure};
 use collsynth::collective::{ChunkId, Collective};
@@ -300,7 +301,8 @@ impl Planned {
         observed: Option<&'a Observed>,
     ) -> Summary<'a, S> {
         let Self { ref account, planner, stopped, planning, verifying, price } = *self;
-        Summary { solution, observed, planner, stopped, account, planning, verifying, price, cost: Cost::new(solution) }
+        let cost = Cost::new(solution, &Limit::NONE);
+        Summary { solution, observed, planner, stopped, account, planning, verifying, price, cost }
     }
 }
 

@@ -15,7 +15,7 @@ use collsynth::report::verdict;
 use collsynth::schedule::{Origin, Solution};
 use collsynth::topology::{RankId, Topology};
 use collsynth::verify::{Options, Report, Verified};
-use collsynth::{Request, cli, compact_planning_time, planning_time};
+use collsynth::{Request, cli, finishing_time, finishing_time_compact};
 use pyo3::prelude::*;
 
 use crate::arguments::{Callback, Fields};
@@ -96,10 +96,9 @@ impl Wish {
             fits?;
         }
         let problem = problem?;
-        let planning_time = if is_compact(&problem) { compact_planning_time } else { planning_time };
-        let deadline = time_limit.and_then(|limit| called.checked_add(planning_time(&problem, limit)));
-        let control = match deadline {
-            Some(deadline) => control.with_deadline(deadline),
+        let finishing = if is_compact(&problem) { finishing_time_compact } else { finishing_time };
+        let control = match time_limit.and_then(|limit| called.checked_add(limit)) {
+            Some(deadline) => control.with_deadline(deadline).leaving(called, finishing),
             None => control,
         };
         let origin = |planner: &str| {

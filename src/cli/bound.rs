@@ -13,7 +13,7 @@ use super::flow_limits::{Limits, is_stopped, of_flow};
 use super::progress::Ticker;
 use super::quantity::parse_duration;
 use super::topology_options::TopologyOptions;
-use super::{Ending, Failure, Format, frontier, output, size};
+use super::{Ending, Failure, Format, clock, frontier, output, size};
 
 /// Variables of the largest linear program that is solved: some minutes, and some gigabytes.
 const MOST_VARIABLES: usize = 250_000;
@@ -36,7 +36,7 @@ pub struct BoundCommand {
     /// Instead: the least volume at each number of steps, by linear programs, beside what planning reaches there
     #[arg(long, group = "solver")]
     frontier: bool,
-    /// Give each linear program (and each plan of --frontier) this time at most (30s)
+    /// Stop the linear programs (and the plans of --frontier) after this time (30s) and print what is found
     #[arg(long, value_name = "TIME", requires = "solver", value_parser = parse_duration)]
     time_limit: Option<Duration>,
     /// The form of the answer
@@ -60,18 +60,21 @@ impl BoundCommand {
             return Ok(ending);
         }
         ticker.say("cuts and distances");
-        let mut findings =
-            bound::findings(&problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
+        // Cuts are found even after the time limit, which is for the programs, but not after Ctrl-C.
+        let findings = bound::findings_within(&problem, &clock::control(None)?.limit());
+        let mut findings = findings
+            .map_err(|error| Failure::of_disconnected(&error, problem.topology()))?
+            .ok_or_else(|| Failure::new(Ending::Stopped, "stopped before there was a bound"))?;
         let limits = Limits::new(if self.lp { MOST_VARIABLES } else { 0 }, self.time_limit)?;
         let (flow, mut ending) = match self.lp {
             true => {
                 ticker.say("the linear program");
-                match bound::tree_bound(&problem, &limits.next().solver) {
+                match bound::tree_bound(&problem, &limits.flow().solver) {
                     Some(finding) => {
                         bound::add(&mut findings, finding);
                         (None, Ending::Success)
                     }
-                    None => flow(&problem, &limits.next())?,
+                    None => flow(&problem, &limits.flow())?,
                 }
             }
             false => (None, Ending::Success),
@@ -80,7 +83,7 @@ impl BoundCommand {
             bound::add(&mut findings, finding);
         }
         ticker.say("what steps and volume allow together");
-        let limit = limits.next();
+        let limit = limits.flow();
         if let Some(finding) = bound::over_time(&problem, &bounds::best(&findings), &limit) {
             bound::add(&mut findings, finding);
         }

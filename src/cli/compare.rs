@@ -1,15 +1,13 @@
 //! `synth compare`: planners side by side.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use collsynth::bound;
 use collsynth::certificate::{Bounds, Rational};
 use collsynth::collective::{Collective, Kind};
 use collsynth::cost::Rates;
+use collsynth::finishing_time;
 use collsynth::plan::{Butterfly, Control, Goal, PlanError, Planner, StopReason, alternatives, planners};
 use collsynth::problem::Problem;
 use collsynth::report::bounds::sharpen;
@@ -19,10 +17,11 @@ use collsynth::report::machine::describe;
 use collsynth::report::paper;
 use collsynth::topology::{Topology, TopologySpec};
 
+use super::clock::{self, control};
 use super::collective_options::CollectiveOptions;
 use super::pareto::PartsList;
 use super::plan_options::{goal_words, named, use_threads};
-use super::progress::{self, Ticker, control, interrupt_flag};
+use super::progress::{self, Ticker};
 use super::quantity::parse_duration;
 use super::rate_options::RateOptions;
 use super::sweep::{Place, Sweep};
@@ -117,7 +116,8 @@ enum PlotArgument {
 struct Run<'a> {
     command: &'a CompareCommand,
     ticker: Ticker,
-    interrupted: Arc<AtomicBool>,
+    /// Until Ctrl-C; bounds are found once for all planners.
+    control: Control,
     deadline: Option<Instant>,
     /// Planners still to ask, over all machines.
     left: u32,
@@ -146,11 +146,12 @@ impl CompareCommand {
         }
         use_threads(self.threads)?;
         let runs = names.len() + usize::from(self.baseline.is_some());
+        let ticker = Ticker::new(self.quiet, "comparing");
         let mut run = Run {
             command: self,
-            ticker: Ticker::new(self.quiet, "comparing"),
-            interrupted: interrupt_flag()?,
-            deadline: self.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
+            control: control(None)?.with_listener(ticker.listener()),
+            ticker,
+            deadline: clock::deadline(self.time_limit),
             left: (runs * places.len()) as u32,
             best: None,
             stopped: StopReason::Finished,
@@ -242,7 +243,8 @@ impl Run<'_> {
         }
         let rates = self.command.rates.rates(topology)?;
         let problem = Problem::new(topology.clone(), Collective::new(kind.clone()))?;
-        let bounds = bound::find(&problem).map_err(|error| Failure::of_disconnected(&error, topology))?;
+        let whole = self.deadline.map_or(self.control.clone(), |at| self.control.clone().with_deadline(at));
+        let bounds = whole.bounds(&problem).map_err(|error| Failure::of_plan(&error, topology))?;
         let failures = place.failures.clone();
         let mut machine =
             Machine { problem, failures, bounds, entries: vec![], refusals: vec![], charged: vec![], baseline: None };
@@ -331,7 +333,11 @@ impl Run<'_> {
         self.ticker.say(format!("{}, {} to go", describe(topology), count(self.left as usize, "planner")));
         self.left = self.left.saturating_sub(1);
         let (parts, prices) = (self.command.parts.numbers(), self.command.rates.prices(rates));
-        match alternatives(named(name)?, topology, kind, parts, &prices, self.command.seed, &control) {
+        let planned = match control.stop() {
+            Some(stopped @ StopReason::Interrupted) => Err(PlanError::Stopped { stopped }),
+            _ => alternatives(named(name)?, topology, kind, parts, &prices, self.command.seed, &control),
+        };
+        match planned {
             Ok((found, stopped)) => {
                 let time = started.elapsed();
                 let entry = |(goal, plan): (Goal<'_>, collsynth::plan::Plan)| {
@@ -369,10 +375,9 @@ impl Run<'_> {
 
     /// When to stop the next planner.
     fn control(&self) -> Control {
-        let control =
-            Control::unlimited().with_interrupt(self.interrupted.clone()).with_listener(self.ticker.listener());
+        let (control, now) = (self.control.clone(), Instant::now());
         match self.share() {
-            Some(share) => control.with_deadline(Instant::now() + share),
+            Some(share) => control.with_deadline(now + share).leaving(now, finishing_time),
             None => control,
         }
     }

@@ -1,6 +1,5 @@
 //! `synth compare --paper`: the table of docs/results.md beside the closed forms of MICRO 2025, planned anew.
 
-use collsynth::bound;
 use collsynth::certificate::Rational;
 use collsynth::collective::{Collective, Kind};
 use collsynth::plan::{Control, Parts};
@@ -34,7 +33,7 @@ pub fn lines(control: &Control, seed: u64, ticker: &Ticker) -> Result<Vec<Line>,
         if control.stop().is_some() {
             break;
         }
-        let line = Line::new(extents, least_volume(intact)?, &whole, &fine);
+        let line = Line::new(extents, least_volume(intact, control)?, &whole, &fine);
         ticker.best(figures(line.fine.steps.0, line.fine.volume.0));
         lines.push(line);
     }
@@ -42,8 +41,8 @@ pub fn lines(control: &Control, seed: u64, ticker: &Ticker) -> Result<Vec<Line>,
 }
 
 /// The bound on the volume of all-to-all.
-fn least_volume(topology: Topology) -> Result<Rational, Failure> {
+fn least_volume(topology: Topology, control: &Control) -> Result<Rational, Failure> {
     let problem = Problem::new(topology, Collective::new(Kind::AllToAll))?;
-    let bounds = bound::find(&problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
+    let bounds = control.bounds(&problem).map_err(|error| Failure::of_plan(&error, problem.topology()))?;
     Ok(bounds.volume.map_or(Rational::from(0), |bound| bound.at_least))
 }

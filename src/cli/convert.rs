@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use collsynth::audit::{self, audit};
 use collsynth::collective::{Collective, Kind};
 use collsynth::format::json::{ParseError, Stated};
-use collsynth::format::{chakra, csv, file, forestcoll, goal, json, msccl, sccl, teccl, trace};
+use collsynth::format::{chakra, csv, forestcoll, goal, json, msccl, sccl, teccl, trace};
 use collsynth::problem::Problem;
 use collsynth::program::Program;
 use collsynth::report::audit::{Audited, Source};
@@ -275,7 +275,7 @@ impl ExportCommand {
             name.push(format!(".{rank}.et"));
             files.push((PathBuf::from(name), bytes));
         }
-        file::write_all_atomic(files)?;
+        output::write_files(files)?;
         Ok(Ending::Success)
     }
 }

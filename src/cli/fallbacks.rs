@@ -1,12 +1,12 @@
 //! `synth fallbacks`: schedules kept ready for failures, one for each class, relabelled when one happens.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use collsynth::Request;
 use collsynth::collective::{Collective, Demand, Kind};
-use collsynth::format::{file, json};
+use collsynth::format::json;
 use collsynth::plan::{Control, Goal, PlanError};
 use collsynth::problem::Problem;
 use collsynth::relabel::relabel;
@@ -19,11 +19,12 @@ use collsynth::verify::{Options, Verified};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::clock::control;
 use super::failing::{self, Family};
 use super::failures::FailureOptions;
 use super::lower::LowerOptions;
 use super::plan_options::{PartsArgument, use_threads};
-use super::progress::{Ticker, control};
+use super::progress::Ticker;
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, input, output, plan, show, size};
 
@@ -159,20 +160,17 @@ impl BuildCommand {
         let control = control(None)?.with_listener(ticker.listener());
         let one = |(number, class): (usize, &Covered)| {
             let Covered { family, names, failed, sets } = class;
-            let solution = self.plan(&topology, &kind, failed, &control)?;
-            let file = solution.is_some().then(|| format!("{number}.json.gz"));
-            if let (Some(solution), Some(file)) = (&solution, &file) {
-                file::write_atomic(&self.output.join(file), json::solution_to_string(solution).as_bytes())?;
-            }
-            Ok(Entry { unit: family.name().to_owned(), set: names.clone(), sets: *sets, file })
+            let file = format!("{number}.json.gz");
+            let broken = symmetry::fail(&topology, failed).map_err(Failure::usage)?;
+            let is_kept = match control.stop() {
+                Some(_) => return Err(self.stopped()),
+                None => self.keep(&broken, &kind, &self.output.join(&file), &control)?,
+            };
+            Ok(Entry { unit: family.name().to_owned(), set: names.clone(), sets: *sets, file: is_kept.then_some(file) })
         };
         let classes: Result<Vec<Entry>, Failure> = sets.par_iter().enumerate().with_max_len(1).map(one).collect();
         ticker.finish();
         let classes = classes?;
-        if control.stop().is_some() {
-            let message = "stopped before every class had its schedule; no index is written";
-            return Err(Failure::new(Ending::Stopped, message));
-        }
         let (all, gone) = (sum(&classes, |_| true), sum(&classes, |entry| entry.file.is_none()));
         let index = Index {
             format: FORMAT.to_owned(),
@@ -183,7 +181,7 @@ impl BuildCommand {
             classes,
         };
         let text = serde_json::to_string_pretty(&index).expect("an index is plain data") + "\n";
-        file::write_atomic(&self.output.join(INDEX), text.as_bytes())?;
+        output::write_file(&self.output.join(INDEX), text.as_bytes())?;
         if !self.quiet {
             let kept = index.classes.iter().filter(|entry| entry.file.is_some()).count();
             let (kept, all) = (count(kept, "schedule"), count(all as usize, "set"));
@@ -219,24 +217,44 @@ impl BuildCommand {
         }
     }
 
-    /// A verified schedule; none if the live network is not connected.
-    fn plan(
-        &self,
-        topology: &Topology,
-        kind: &Kind,
-        failed: &[Unit],
-        control: &Control,
-    ) -> Result<Option<Verified<Solution>>, Failure> {
-        let broken = symmetry::fail(topology, failed).map_err(Failure::usage)?;
-        let goal = Goal { parts: PartsArgument::or_enough(self.parts), seed: self.seed, ..Goal::default() };
-        match Request::new(&broken, kind.clone()).goal(goal).control(control.clone()).run() {
-            Ok(planned) => {
-                let origin = output::origin(Some(planned.planner), Some(self.command()), Some(self.seed));
-                plan::verified(planned.into_inner(), Some(origin)).map(Some)
-            }
-            Err(PlanError::Disconnected(_)) => Ok(None),
-            Err(error) => Err(Failure::of_plan(&error, &broken)),
+    /// Plans, verifies and keeps a schedule, unless a run that was stopped has kept it; false if the live network is not
+    /// connected.
+    fn keep(&self, broken: &Topology, kind: &Kind, path: &Path, control: &Control) -> Result<bool, Failure> {
+        if path.exists() && self.is_kept(broken, kind, path) {
+            return Ok(true);
         }
+        let goal = Goal { parts: PartsArgument::or_enough(self.parts), seed: self.seed, ..Goal::default() };
+        let planned = match Request::new(broken, kind.clone()).goal(goal).control(control.clone()).run() {
+            // Another run finds more.
+            _ if control.stop().is_some() => return Err(self.stopped()),
+            Err(PlanError::Disconnected(_)) => return Ok(false),
+            planned => planned.map_err(|error| Failure::of_plan(&error, broken))?,
+        };
+        let origin = output::origin(Some(planned.planner), Some(self.command()), Some(self.seed));
+        let verified = plan::verified(planned.into_inner(), Some(origin))?;
+        output::write_file(path, json::solution_to_string(&verified).as_bytes())?;
+        Ok(true)
+    }
+
+    /// Is a file a schedule of this set for a class, and does it hold?
+    fn is_kept(&self, broken: &Topology, kind: &Kind, path: &Path) -> bool {
+        let read = || -> Result<Verified<Solution>, Failure> {
+            let text = input::read_text(path)?;
+            let options = Options { memory: input::room(&text)?, ..Options::default() };
+            Verified::<Solution>::new(show::parse(path, &text)?, &options).map_err(|_| self.stopped())
+        };
+        read().is_ok_and(|kept| {
+            let (machine, command) = (kept.problem.machine(), kept.origin.as_ref().map(|origin| &origin.command));
+            command == Some(&Some(self.command()))
+                && kept.problem.collective().kind == *kind
+                && machine.links() == broken.links()
+                && machine.live_ranks().eq(broken.live_ranks())
+        })
+    }
+
+    fn stopped(&self) -> Failure {
+        Failure::new(Ending::Stopped, "stopped before every class had its schedule; no index is written")
+            .hint("the same command goes on with what is kept")
     }
 
     fn command(&self) -> String {
@@ -247,6 +265,11 @@ impl BuildCommand {
             let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
             words.extend((!sizes.is_empty()).then(|| format!("{option} {}", sizes.join(","))));
         }
+        words.extend(self.parts.map(|parts| match parts {
+            PartsArgument::Fixed(parts) => format!("--parts {parts}"),
+            PartsArgument::Auto => "--parts auto".to_owned(),
+        }));
+        words.extend((self.seed != 0).then(|| format!("--seed {}", self.seed)));
         words.join(" ")
     }
 }

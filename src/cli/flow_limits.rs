@@ -1,39 +1,34 @@
 //! Limits of linear programs.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use collsynth::bound::{FlowError, FlowLimit, Limit, LpError};
+use collsynth::bound::{FlowError, FlowLimit, LpError};
 use collsynth::plan::Control;
 use collsynth::problem::Problem;
 
-use super::progress::{interrupt_flag, within};
+use super::clock::control;
 use super::{Ending, Failure};
 
-/// What each linear program may cost: the same size and time, until Ctrl-C.
+/// What the linear programs may cost: each the same size, all together the time, until Ctrl-C.
 pub struct Limits {
     variables: usize,
-    time: Option<Duration>,
-    interrupted: Arc<AtomicBool>,
+    control: Control,
 }
 
 impl Limits {
     /// Listens for Ctrl-C from now on.
     pub fn new(variables: usize, time: Option<Duration>) -> Result<Self, Failure> {
-        Ok(Self { variables, time, interrupted: interrupt_flag()? })
+        Ok(Self { variables, control: control(time)? })
     }
 
-    /// The limit of a program solved now.
-    pub fn next(&self) -> FlowLimit {
-        let flag = Arc::clone(&self.interrupted);
-        let solver = Limit::NONE.unless(move || flag.load(Ordering::Relaxed));
-        FlowLimit { variables: self.variables, solver: self.time.map_or(solver.clone(), |time| solver.within(time)) }
+    /// The limit of a program.
+    pub fn flow(&self) -> FlowLimit {
+        FlowLimit { variables: self.variables, solver: self.control.limit() }
     }
 
-    /// The limit of a plan searched for now.
+    /// The limit of a plan.
     pub fn control(&self) -> Control {
-        within(Control::unlimited().with_interrupt(Arc::clone(&self.interrupted)), self.time)
+        self.control.clone()
     }
 }
 

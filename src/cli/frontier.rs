@@ -26,8 +26,9 @@ pub fn points(
     ticker: &Ticker,
 ) -> Result<(Vec<Point>, Ending), Failure> {
     let limits = Limits::new(variables, time)?;
-    let mut least = bound::find(problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
-    let flow = match bound::flow_bound(problem, &limits.next()) {
+    let bounds = limits.control().bounds(problem);
+    let mut least = bounds.map_err(|error| Failure::of_plan(&error, problem.topology()))?;
+    let flow = match bound::flow_bound(problem, &limits.flow()) {
         // Cuts and partitions bound their volume.
         Err(FlowError::WrongKind(_)) => None,
         flow => flow.map_err(|error| of_flow(&error, problem))?.finding,
@@ -41,7 +42,7 @@ pub fn points(
     let (mut points, mut narrowest) = (Vec::<Point>::new(), u32::MAX);
     for steps in (least.least_steps()..).take(MOST_POINTS as usize).skip_while(|&steps| steps == 0) {
         ticker.say(format!("{steps} steps"));
-        let bound = match bound::stepped_bound(problem, steps, &limits.next()) {
+        let bound = match bound::stepped_bound(problem, steps, &limits.flow()) {
             // What is there is worth printing.
             Err(FlowError::TooLarge { .. }) if !points.is_empty() => break,
             Err(error) if is_stopped(&error) && !points.is_empty() => {

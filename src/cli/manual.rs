@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Command};
-use collsynth::format::file;
 
-use super::{Ending, Failure};
+use super::{Ending, Failure, output};
 
 /// Write manual pages, one for each command, into a folder: man -l FOLDER/synth.1
 #[derive(Args)]
@@ -25,7 +24,7 @@ impl ManualCommand {
             let name = command.get_bin_name().unwrap_or("synth").replace(' ', "-");
             let mut page = Vec::new();
             clap_mangen::Man::new(command).title(name.clone()).render(&mut page).expect("memory takes any page");
-            file::write_atomic(&self.folder.join(format!("{name}.1")), &page)?;
+            output::write_file(&self.folder.join(format!("{name}.1")), &page)?;
         }
         Ok(Ending::Success)
     }

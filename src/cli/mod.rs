@@ -2,6 +2,7 @@
 
 mod bound;
 mod caller;
+mod clock;
 mod collective_options;
 mod compare;
 mod compare_paper;
@@ -55,6 +56,7 @@ mod verify;
 mod view;
 
 use std::ffi::OsString;
+use std::time::Instant;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -145,9 +147,13 @@ enum Command {
 
 /// Runs the command with these words, the first of them its name. Returns the exit code.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
+    let started = Instant::now();
     // `synth -h` fits one screen: `synth plan -h` has the options of planning.
     let command = Cli::command().mut_args(|arg| arg.hide_short_help(true));
-    let parsed = command.try_get_matches_from(words).and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = command.try_get_matches_from(words).and_then(|matches| {
+        clock::start(started, &matches);
+        Cli::from_arg_matches(&matches)
+    });
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {

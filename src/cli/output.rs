@@ -1,16 +1,17 @@
 //! Standard output and standard error.
 
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clap::ValueEnum;
-use collsynth::format::file;
+use collsynth::format::file::{self, FileError};
 use collsynth::report::summary::Summary;
 use collsynth::schedule::{Origin, Timetable};
 use collsynth::shown::shown_lines;
 use serde_json::Value;
 
-use super::{Failure, caller};
+use super::{Failure, caller, clock};
 
 /// Who reads an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -49,8 +50,32 @@ pub fn origin(planner: Option<&str>, command: Option<String>, seed: Option<u64>)
 pub fn deliver(path: &Path, text: &str) -> Result<(), Failure> {
     match path == Path::new("-") {
         true => print(text),
-        false => Ok(file::write_atomic(path, text.as_bytes())?),
+        false => write_file(path, text.as_bytes()),
     }
+}
+
+/// Writes a file, whole or not at all.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    writing(|| file::write_atomic(path, bytes))
+}
+
+/// Writes several files, all or none.
+pub fn write_files(files: Vec<(PathBuf, Vec<u8>)>) -> Result<(), Failure> {
+    writing(|| file::write_all_atomic(files))
+}
+
+/// Writes, and leaves nothing half written if a signal comes.
+fn writing(write: impl FnOnce() -> Result<(), FileError>) -> Result<(), Failure> {
+    clock::listen_for_signals()?;
+    write()?;
+    clock::answered();
+    Ok(())
+}
+
+/// Held while something is printed to standard output: who ends the process waits for it.
+pub fn printing() -> MutexGuard<'static, ()> {
+    static PRINTING: Mutex<()> = Mutex::new(());
+    PRINTING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Writes the text of a file that programs read, whole or not at all, to this path, or to standard output. A terminal
@@ -101,6 +126,8 @@ impl Output {
         if self.closed || caller::print(text) {
             return Ok(());
         }
+        let _printing = printing();
+        clock::answered();
         let mut stdout = io::stdout().lock();
         match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => {
@@ -137,6 +164,8 @@ impl Write for Printed {
 
 /// Writes an answer to standard output while it is made, as far as its reader wants it.
 pub fn stream(content: impl FnOnce(&mut BufWriter<Box<dyn Write>>) -> io::Result<()>) -> Result<(), Failure> {
+    let _printing = printing();
+    clock::answered();
     let mut out: BufWriter<Box<dyn Write>> = BufWriter::with_capacity(1 << 16, Box::new(Printed));
     match content(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -150,7 +179,7 @@ pub fn stream(content: impl FnOnce(&mut BufWriter<Box<dyn Write>>) -> io::Result
 pub fn deliver_streamed(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     match path == Path::new("-") {
         true => stream(|out| content(out)),
-        false => Ok(file::write_streamed(path, content)?),
+        false => writing(|| file::write_streamed(path, content)),
     }
 }
 

@@ -5,18 +5,20 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use collsynth::bound;
 use collsynth::collective::{Collective, Kind};
 use collsynth::cost::Price;
-use collsynth::plan::{Front, Goal, Parts, Plan, Smt, SmtBackend, StopReason, shares_vectors, trace, useful_parts};
+use collsynth::plan::{
+    Control, Front, Goal, Parts, Plan, Smt, SmtBackend, StopReason, shares_vectors, trace, useful_parts,
+};
 use collsynth::problem::Problem;
 use collsynth::report::bounds::sharpen;
 use collsynth::report::curve::{Curve, Point};
 use collsynth::topology::Topology;
 
+use super::clock::control;
 use super::collective_options::CollectiveOptions;
 use super::plan_options::{planner_choice, planner_names, use_threads};
-use super::progress::{Ticker, control, figures};
+use super::progress::{Ticker, figures};
 use super::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_seconds};
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, output, plan, size};
@@ -123,10 +125,10 @@ impl ParetoCommand {
         let topology = self.topology.topology()?;
         size::check_ranks(&topology)?;
         let kind = self.collective.kind(&self.topology, &topology)?;
-        let parts = self.parts(&topology, &kind)?;
         use_threads(self.threads)?;
         let ticker = Ticker::new(self.quiet, "planning");
         let control = control(self.time_limit)?.with_listener(ticker.listener());
+        let parts = self.parts(&topology, &kind, &control)?;
         let smt = Smt { backend: self.smt_backend.unwrap_or_default(), ..Smt::new() };
         let planner = planner_choice(&self.planner, &smt)?;
         let goal = Goal { planner, max_steps: self.max_steps, seed: self.seed, ..Goal::default() };
@@ -146,7 +148,7 @@ impl ParetoCommand {
         let mut points: Vec<Point> = front.into_points().into_iter().map(|(_, _, point)| point).collect();
         points.iter_mut().for_each(|point| point.prove_jointly(&control));
         let problem = Problem::new(topology, Collective::new(kind))?;
-        let mut bounds = bound::find(&problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
+        let mut bounds = control.bounds(&problem).map_err(|error| Failure::of_plan(&error, problem.topology()))?;
         points.iter().for_each(|point| sharpen(&mut bounds, point.volume_bound()));
         bounds.joint.extend(points.iter().flat_map(Point::joint_bounds).cloned());
         let curve = Curve { problem: &problem, bounds: &bounds, points: &points, prices: &self.prices(), stopped };
@@ -162,10 +164,10 @@ impl ParetoCommand {
     }
 
     /// The numbers of parts asked for, or those worth trying.
-    fn parts(&self, topology: &Topology, kind: &Kind) -> Result<Vec<u32>, Failure> {
+    fn parts(&self, topology: &Topology, kind: &Kind, control: &Control) -> Result<Vec<u32>, Failure> {
         let parts = match &self.parts.0 {
             Some(parts) => parts.clone(),
-            None => useful_parts(topology, kind).map_err(|error| Failure::of_plan(&error, topology))?,
+            None => useful_parts(topology, kind, control).map_err(|error| Failure::of_plan(&error, topology))?,
         };
         if parts.len() > 1 && !kind.can_be_cut() {
             let message = format!("{} is not cut in parts: its schedules for other --parts are the same", kind.name());

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
+use collsynth::bound::Limit;
 use collsynth::claim::Quality;
 use collsynth::collective::Collective;
 use collsynth::form::{self, Form, FormError, Formed, is_planned_compactly};
@@ -19,12 +20,13 @@ use collsynth::report::verdict;
 use collsynth::schedule::{CompactSchedule, Origin, Solution, Timetable};
 use collsynth::topology::Topology;
 use collsynth::verify::{Observed, Options, Report, Verified};
-use collsynth::{PlannedSchedule, Request, compact_planning_time, planning_time};
+use collsynth::{PlannedSchedule, Request, finishing_time_compact};
 
+use super::clock::{self, control};
 use super::collective_options::CollectiveOptions;
 use super::job::JobRequest;
 use super::plan_options::{PlanOptions, use_threads};
-use super::progress::{Ticker, control};
+use super::progress::Ticker;
 use super::smt_options::SmtOptions;
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, Format, output, proof, size};
@@ -117,16 +119,19 @@ impl PlanCommand {
         let problem = problem?;
         use_threads(self.options.threads)?;
         let ticker = Ticker::new(self.quiet, "planning");
-        let planning_time = if is_compact(&problem) { compact_planning_time } else { planning_time };
-        let limit = self.options.time_limit.map(|limit| planning_time(&problem, limit));
-        let control = control(limit)?.with_listener(ticker.listener()).with_incumbents(ticker.incumbents());
+        let control = control(self.options.time_limit)?;
+        let control = control.with_listener(ticker.listener()).with_incumbents(ticker.incumbents());
+        let control = match is_compact(&problem) {
+            true => control.leaving(clock::started(), finishing_time_compact),
+            false => control,
+        };
         let started = Instant::now();
         let compact = match is_planned_compactly(&problem, &goal) {
             true => compact(problem.machine(), &problem.collective().kind, &goal, &control)
                 .map_err(|error| Failure::of_plan(&error, problem.machine()))?,
             false => None,
         };
-        let form = Written { command: self, started };
+        let form = Written { command: self, started, limit: control.limit() };
         match compact {
             Some(plan) => form.compact(plan, self.origin(CompactPlan::PLANNER, &goal), ticker),
             None => {
@@ -184,6 +189,8 @@ impl PlanCommand {
 struct Written<'a> {
     command: &'a PlanCommand,
     started: Instant,
+    /// Of what the summary adds.
+    limit: Limit,
 }
 
 /// What a summary says of planning.
@@ -275,7 +282,7 @@ impl Written<'_> {
         let Planned { planner, stopped, account, planning, verifying } = planned;
         if !command.quiet {
             ticker.say("summing up");
-            let (price, cost) = (command.options.price(), Cost::new(solution));
+            let (price, cost) = (command.options.price(), Cost::new(solution, &self.limit));
             let summary = Summary { solution, observed, planner, stopped, account, planning, verifying, price, cost };
             ticker.finish();
             command.format.note(&summary);

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use collsynth::bound;
 use collsynth::format::json;
 use collsynth::plan::{Control, Outcome, Plan, Planner, SharperBounds, Smt, SmtBackend, StopReason, Task};
 use collsynth::report::failure::Cost;
@@ -13,7 +12,8 @@ use collsynth::report::verdict;
 use collsynth::schedule::Solution;
 use collsynth::verify::{Options, Verified};
 
-use super::progress::{Ticker, control};
+use super::clock::control;
+use super::progress::Ticker;
 use super::quantity::parse_duration;
 use super::{Ending, Failure, Format, output, show};
 
@@ -45,13 +45,14 @@ pub struct PolishCommand {
 
 impl PolishCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
+        let ticker = Ticker::new(self.quiet, "polishing");
+        let control = control(self.time_limit)?.with_listener(ticker.listener());
         let given = Verified::<Solution>::new(show::read(&self.file)?, &Options::default()).map_err(|rejected| {
             let findings = verdict::findings(&rejected.report, |_| None);
             Failure::new(Ending::Refuted, format!("{} does not hold\n{findings}", self.file.display()))
                 .hint("only a schedule that holds can be polished")
         })?;
-        let ticker = Ticker::new(self.quiet, "polishing");
-        let control = control(self.time_limit)?.with_listener(ticker.listener());
+        let control = control.planning(&given.problem);
         let started = Instant::now();
         let plan = self.polished(&given, &control)?;
         let planning = started.elapsed();
@@ -71,7 +72,7 @@ impl PolishCommand {
                 planning,
                 verifying,
                 price: None,
-                cost: Cost::new(&verified),
+                cost: Cost::new(&verified, &control.limit()),
             };
             self.format.note(&summary);
         }
@@ -80,7 +81,7 @@ impl PolishCommand {
 
     fn polished(&self, given: &Solution, control: &Control) -> Result<Plan, Failure> {
         let problem = &given.problem;
-        let bounds = bound::find(problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
+        let bounds = control.bounds(problem).map_err(|error| Failure::of_plan(&error, problem.topology()))?;
         let sharper = SharperBounds::new(problem, &bounds, control);
         let smt = Smt { backend: self.smt_backend.unwrap_or_default(), ..Smt::new() };
         let task = Task { sharper: Some(&sharper), ..Task::new(problem, &bounds) };

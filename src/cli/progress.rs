@@ -1,22 +1,17 @@
-//! Progress on standard error, if it is a terminal; and Ctrl-C.
+//! Progress on standard error, if it is a terminal.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use collsynth::certificate::Rational;
-use collsynth::plan::{Control, Incumbent, Progress};
+use collsynth::plan::{Incumbent, Progress};
 use collsynth::report::figures::{count, exact_and_decimal, fine_percent, times};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::caller::{self, Listener};
-use super::{Failure, output};
-
-/// The exit code of a program that a second Ctrl-C ended, as shells report it.
-const ABORTED: i32 = 130;
 
 /// Work that is done sooner shows no line, so that none flickers.
 const UNSEEN: Duration = Duration::from_millis(400);
@@ -148,36 +143,6 @@ pub fn figures(steps: usize, volume: Rational) -> String {
 /// The time that has passed, then what is being done, cut off at the edge of the terminal.
 fn style() -> ProgressStyle {
     ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}").expect("a template that can be read")
-}
-
-/// When to stop: after this time from now, or at Ctrl-C.
-pub fn control(time_limit: Option<Duration>) -> Result<Control, Failure> {
-    Ok(within(Control::unlimited().with_interrupt(interrupt_flag()?), time_limit))
-}
-
-/// Stops after this time from now at the latest.
-pub fn within(control: Control, time_limit: Option<Duration>) -> Control {
-    match time_limit.and_then(|limit| Instant::now().checked_add(limit)) {
-        Some(deadline) => control.with_deadline(deadline),
-        None => control,
-    }
-}
-
-/// A flag that the first Ctrl-C (or a termination signal) sets; the second one ends the program at once.
-pub fn interrupt_flag() -> Result<Arc<AtomicBool>, Failure> {
-    if let Some(flag) = caller::interrupted() {
-        return Ok(flag);
-    }
-    let flag = Arc::new(AtomicBool::new(false));
-    let set = Arc::clone(&flag);
-    ctrlc::set_handler(move || {
-        if set.swap(true, Ordering::Relaxed) {
-            std::process::exit(ABORTED);
-        }
-        output::note("stopping with the best so far; once more to stop at once");
-    })
-    .map_err(|error| Failure::usage(format!("cannot listen for Ctrl-C: {error}")))?;
-    Ok(flag)
 }
 
 #[cfg(test)]

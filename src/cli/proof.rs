@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use collsynth::bound;
-use collsynth::format::file;
 use collsynth::plan::{Control, Goal, ProofForm, SharperBounds, Smt, Task};
 use collsynth::problem::Problem;
 
@@ -11,7 +9,7 @@ use super::{Ending, Failure, output};
 
 /// Writes the proof that the goal has no schedule to a file, and the formula it refutes to another.
 pub fn write(problem: &Problem, goal: &Goal<'_>, smt: &Smt, control: &Control, path: &Path) -> Result<(), Failure> {
-    let bounds = bound::find(problem).map_err(|error| Failure::of_disconnected(&error, problem.topology()))?;
+    let bounds = control.bounds(problem).map_err(|error| Failure::of_plan(&error, problem.topology()))?;
     let sharper = SharperBounds::new(problem, &bounds, control);
     let task = Task { sharper: Some(&sharper), steps: goal.steps, seed: goal.seed, ..Task::new(problem, &bounds) };
     let form = match path.extension().is_some_and(|extension| extension == "lrat") {
@@ -24,8 +22,8 @@ pub fn write(problem: &Problem, goal: &Goal<'_>, smt: &Smt, control: &Control, p
         return Err(stopped.hint("allow more time with --time-limit"));
     };
     let formula = PathBuf::from(format!("{}.cnf", path.display()));
-    file::write_atomic(&formula, &proof.dimacs)?;
-    file::write_atomic(path, &proof.proof)?;
+    output::write_file(&formula, &proof.dimacs)?;
+    output::write_file(path, &proof.proof)?;
     let name = if form == ProofForm::Lrat { "LRAT" } else { "DRAT" };
     let (formula, size) = (formula.display(), &proof.formula);
     output::note(&format!(

@@ -12,7 +12,8 @@ use collsynth::program::Program;
 use collsynth::schedule::{Origin, Solution};
 use collsynth::shrink::{Shrunk, Whole, shrink_program, shrink_solution};
 
-use super::progress::{Ticker, control};
+use super::clock::control;
+use super::progress::Ticker;
 use super::{Ending, Failure, input, output, show};
 
 /// The file to shrink, where its smallest part goes, and the time limit.

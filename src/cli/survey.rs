@@ -20,9 +20,10 @@ use collsynth::topology::{RankId, Topology};
 use collsynth::{Request, Verified};
 use rayon::prelude::*;
 
+use super::clock::interrupt_flag;
 use super::failing::{self, Family};
 use super::plan_options::{PartsArgument, use_threads};
-use super::progress::{Ticker, interrupt_flag};
+use super::progress::Ticker;
 use super::survey_store::{self, Store};
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, output, plan, size};
@@ -202,11 +203,16 @@ impl SurveyCommand {
             .par_iter()
             .with_max_len(1)
             .map(|&number| {
-                let outcome = self.outcome(topology, &tasks[number], &control)?;
-                // What an interrupt cut short is not the outcome.
-                if stop.load(Ordering::Relaxed) {
+                let is_stopped = || stop.load(Ordering::Relaxed);
+                if is_stopped() {
                     return Ok(None);
                 }
+                let outcome = self.outcome(topology, &tasks[number], &control);
+                // What an interrupt cut short is not the outcome.
+                if is_stopped() {
+                    return Ok(None);
+                }
+                let outcome = outcome?;
                 let Task { names, sets, .. } = &tasks[number];
                 let record = Record { number, set: names.clone(), sets: *sets, outcome };
                 store.keep(&record)?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use collsynth::collective::{Collective, Kind};
-use collsynth::format::{file, json};
+use collsynth::format::json;
 use collsynth::problem::Problem;
 use collsynth::report::survey::{Head, Record, Survey, page};
 use collsynth::schedule::{Schedule, Solution};
@@ -14,8 +14,8 @@ use collsynth::symmetry;
 use collsynth::topology::Topology;
 use collsynth::view::picture::{self, Subject};
 
-use super::Failure;
 use super::failing::{self, Family};
+use super::{Failure, clock, output};
 
 /// What is known of a survey, on disk as soon as it is known.
 pub struct Store {
@@ -45,7 +45,7 @@ impl Store {
         records.dedup_by_key(|record| record.number);
         let mut kept = line(head);
         records.iter().for_each(|record| kept += &line(record));
-        file::write_atomic(&path, kept.as_bytes())?;
+        output::write_file(&path, kept.as_bytes())?;
         let progress = File::options().append(true).open(&path).map_err(failed)?;
         Ok((Self { folder: folder.to_owned(), progress: Mutex::new(progress) }, records))
     }
@@ -54,6 +54,7 @@ impl Store {
     pub fn keep(&self, record: &Record) -> Result<(), Failure> {
         let mut progress = self.progress.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let written = progress.write_all(line(record).as_bytes()).and_then(|()| progress.flush());
+        clock::answered();
         written.map_err(|error| Failure::usage(format!("cannot write in {}: {error}", self.folder.display())))
     }
 
@@ -71,11 +72,11 @@ pub fn write(folder: &Path, survey: &Survey) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(failed)?;
     if survey.records.len() == survey.expected() {
         let draw = |unit: &str, set: &[String]| draw(survey, unit, set);
-        file::write_atomic(&folder.join("table.csv"), survey.to_csv().as_bytes())?;
-        file::write_atomic(&folder.join("index.html"), page(survey, draw).as_bytes())?;
+        output::write_file(&folder.join("table.csv"), survey.to_csv().as_bytes())?;
+        output::write_file(&folder.join("index.html"), page(survey, draw).as_bytes())?;
     }
     let text = serde_json::to_string_pretty(survey).expect("a survey is plain data") + "\n";
-    Ok(file::write_atomic(&folder.join("survey.json"), text.as_bytes())?)
+    output::write_file(&folder.join("survey.json"), text.as_bytes())
 }
 
 /// Reads the survey of a folder, if it has one.

@@ -6,7 +6,7 @@ use collsynth_core::certificate::{Bounds, Rational, Scope};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Solution, Timetable};
 use collsynth_core::topology::{Topology, TopologySpec};
-use collsynth_plan::bound;
+use collsynth_plan::bound::{self, Limit};
 use collsynth_verify::claim::volume;
 use collsynth_verify::report::figures::{count, decimal, exact, fine_percent, times};
 use collsynth_verify::report::table::Table;
@@ -27,18 +27,19 @@ pub struct Cost {
 
 impl Cost {
     /// Compares the machine of a schedule with itself before anything failed; `None` if nothing failed, or where there
-    /// is no bound on the volume of one of them for any number of parts.
-    pub fn new(solution: &Solution<impl Timetable>) -> Option<Self> {
+    /// is no bound on the volume of one of them for any number of parts, or none in time.
+    pub fn new(solution: &Solution<impl Timetable>, limit: &Limit) -> Option<Self> {
         let problem = &solution.problem;
         let spec = problem.topology().spec();
         if spec.failed_links.is_empty() && spec.failed_ranks.is_empty() {
             return None;
         }
         let machine = Topology::new(TopologySpec::new(spec.shape.clone())).ok()?;
-        let intact = bound::find(&Problem::new(machine, problem.collective().clone()).ok()?).ok()?;
+        let intact = Problem::new(machine, problem.collective().clone()).ok()?;
+        let intact = bound::find_within(&intact, limit).ok()??;
         let failed = match general(&solution.bounds) {
             Some(_) => solution.bounds.clone(),
-            None => bound::find(problem).ok()?,
+            None => bound::find_within(problem, limit).ok()??,
         };
         let least_steps = |bounds: &Bounds| bounds.steps.as_ref().map_or(0, |bound| bound.at_least);
         Some(Self {
@@ -119,7 +120,7 @@ mod tests {
     fn cost(topology: Topology, kind: Kind) -> Option<Cost> {
         let problem = Problem::new(topology, Collective::new(kind)).unwrap();
         let schedule = ScheduleBuilder::default().finish();
-        Cost::new(&Solution { problem, schedule, bounds: Bounds::default(), origin: None })
+        Cost::new(&Solution { problem, schedule, bounds: Bounds::default(), origin: None }, &Limit::NONE)
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::exact::narrow;
 use thiserror::Error;
 
 use crate::collective::{ChunkId, ChunkRule, Collective, Groups, Holders, Kind, Pattern};
-use crate::topology::{Distances, RankId, Topology, UNREACHABLE};
+use crate::topology::{RankId, Topology, UNREACHABLE};
 
 /// The largest number of chunks a problem may have.
 pub const MAX_CHUNKS: u32 = 1 << 27;
@@ -245,16 +245,28 @@ impl Problem {
         }
     }
 
-    /// Checks that every rank can reach the ranks that need its data.
+    /// Checks that every rank can reach the ranks that need its data. O(ranks + links) if all reach each other.
     ///
     /// # Errors
     ///
     /// The first pair that cannot, and the components of the network.
-    pub fn check_connected(&self, distances: &Distances) -> Result<(), Disconnected> {
+    pub fn check_connected(&self) -> Result<(), Disconnected> {
+        let components = self.topology().components();
+        if components.len() <= 1 {
+            return Ok(());
+        }
+        let mut component_of = vec![0; self.topology.rank_count()];
+        for (number, ranks) in components.iter().enumerate() {
+            ranks.iter().for_each(|rank| component_of[rank.index()] = number);
+        }
         for from in self.topology.live_ranks() {
+            let mut hops = None;
             for to in self.topology.live_ranks() {
-                if distances.get(from, to) == UNREACHABLE && self.needs(from, to) {
-                    return Err(Disconnected { from, to, components: self.topology.components() });
+                if component_of[from.index()] != component_of[to.index()] && self.needs(from, to) {
+                    let hops = hops.get_or_insert_with(|| self.topology().hops_from(from));
+                    if hops[to.index()] == UNREACHABLE {
+                        return Err(Disconnected { from, to, components: self.topology.components() });
+                    }
                 }
             }
         }

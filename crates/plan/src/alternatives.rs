@@ -9,7 +9,6 @@ use super::driver::synthesize;
 use super::parts::best_parts;
 use super::portfolio::plan_bounded;
 use super::{Control, Front, Goal, Parts, Plan, PlanError, Planner, StopReason, addition_depth};
-use crate::bound;
 use crate::cost::Price;
 use collsynth_core::certificate::{Bounds, Rational};
 use collsynth_core::collective::{Collective, Kind};
@@ -37,7 +36,7 @@ pub fn alternatives<'a>(
 ) -> Result<(Vec<(Goal<'a>, Plan)>, StopReason), PlanError> {
     let whole = Problem::new(topology.clone(), Collective::new(kind.clone()))?;
     planner.applies(&whole)?;
-    let bounds = bound::find(&whole)?;
+    let bounds = control.bounds(&whole)?;
     let parts: BTreeSet<u32> = match parts {
         Some(parts) => parts.iter().copied().collect(),
         None => parts_of(planner, &whole, &bounds, prices)?,

@@ -36,6 +36,7 @@
 
 use super::error::check_kind;
 use super::network::Network;
+use super::pace::Pace;
 use super::pipeline::{Arborescence, Parents, pipelined};
 use super::{Control, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
@@ -73,26 +74,32 @@ impl Planner for BinaryTree {
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
         pipelined(self.name(), task, control, |network, root| {
-            let parents = binary_tree(task.problem, network, root);
+            let parents = binary_tree(task.problem, network, root, control)?;
             // As many parts side by side as the weakest link of the tree carries.
             let tree = Arborescence::new(network, root, parents);
             let weakest = tree.reached().map(|(link, _)| network.capacity[link as usize]).min();
-            (weakest.unwrap_or(1), vec![tree])
+            Some((weakest.unwrap_or(1), vec![tree]))
         })
     }
 }
 
-fn binary_tree(problem: &Problem, network: &Network, root: u32) -> Parents {
+/// `None` if it is stopped.
+fn binary_tree(problem: &Problem, network: &Network, root: u32, control: &Control) -> Option<Parents> {
+    let stop = || control.stop().is_some();
+    let pace = Pace::new(&stop);
     let mut ranks: Vec<u32> = problem.topology().live_ranks().map(|rank| rank.0).collect();
     let first = ranks.iter().position(|&rank| rank == root).unwrap_or(0);
     ranks.rotate_left(first);
     let mut parents = Arborescence::nothing_reached(network);
     for (number, &child) in ranks.iter().enumerate().skip(1) {
+        if pace.is_over(network.link_count() as u64) {
+            return None;
+        }
+        let to_child = network.distance_to(child);
         let mut at = ranks[(number - 1) / 2];
         let mut path = Vec::new();
         while at != child {
-            let nearer =
-                |&&link: &&u32| network.distance(network.to[link as usize], child) < network.distance(at, child);
+            let nearer = |&&link: &&u32| to_child(network.to[link as usize]) < to_child(at);
             let Some(&link) = network.out(at).iter().find(nearer) else { break };
             at = network.to[link as usize];
             path.push(link);
@@ -106,5 +113,5 @@ fn binary_tree(problem: &Problem, network: &Network, root: u32) -> Parents {
             parents[to as usize] = link;
         }
     }
-    parents
+    Some(parents)
 }

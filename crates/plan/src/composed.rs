@@ -34,7 +34,6 @@
 use super::error::check_kind;
 use super::moves::Moves;
 use super::{Control, Outcome, PlanError, Planner, StopReason, Task, Template, Trees};
-use crate::bound;
 use crate::cost::Price;
 use collsynth_core::collective::{ChunkId, Collective, Kind};
 use collsynth_core::problem::Problem;
@@ -117,7 +116,7 @@ impl<'a> Shards<'a> {
         let (steps, max_steps) = (task.steps.map(share), task.max_steps.map(share));
         let collective = Collective { kind: kind.clone(), parts: self.largest };
         let problem = Problem::new(self.problem.topology().clone(), collective)?;
-        let bounds = bound::find(&problem)?;
+        let bounds = control.bounds(&problem)?;
         if let Some(stated) = steps.or(max_steps).filter(|&stated| stated < bounds.least_steps()) {
             let limit = format!("{stated} steps for the {}: it takes {}", kind.name(), bounds.least_steps());
             return Err(PlanError::NotFound { planner: Composed.name(), limit });

@@ -18,7 +18,6 @@ use std::ops::RangeInclusive;
 
 use super::portfolio::plan_bounded;
 use super::{Control, Front, Goal, Parts, Plan, PlanError, StopReason, addition_depth};
-use crate::bound;
 use collsynth_core::certificate::{Bounds, Rational};
 use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::Problem;
@@ -53,8 +52,9 @@ pub fn trace(
             break;
         }
         let problem = Problem::new(topology.clone(), Collective { kind: kind.clone(), parts })?;
-        let bounds = bound::find(&problem)?;
-        if let Err(error) = trace_bounded(&problem, &bounds, goal, control, &mut findings) {
+        let bounds = control.bounds(&problem);
+        let traced = bounds.and_then(|bounds| trace_bounded(&problem, &bounds, goal, control, &mut findings));
+        if let Err(error) = traced {
             failure.get_or_insert(error);
         }
     }

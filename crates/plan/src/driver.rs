@@ -6,8 +6,7 @@ use super::parts::{as_float, best_parts, reduces_to_all, rungs, shares_vectors};
 use super::portfolio::{Near, plan_bounded};
 use super::quickest::quickest;
 use super::{Control, Goal, Parts, Plan, PlanError, addition_depth};
-use crate::bound;
-use collsynth_core::certificate::{Rational, Scope};
+use collsynth_core::certificate::{Bounds, Rational, Scope};
 use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::Topology;
@@ -53,25 +52,29 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
     if !(free && shares_vectors(&whole.collective().kind)) {
         return plan_problem(whole, &Goal { parts: Parts::Fixed(1), ..*goal }, control);
     }
-    let bounds = bound::find(&whole)?;
+    let bounds = control.bounds(&whole)?;
     let mut best: Option<Plan> = None;
     let is_reduced = reduces_to_all(&whole);
     for parts in rungs(&whole, &bounds, NEAR as f64 / 100.0) {
-        let was_near = best.as_ref().is_some_and(is_near);
+        let was_near = best.as_ref().is_some_and(|plan| is_near(plan, &bounds));
         let problem = whole.with_parts(parts)?;
-        let bounds = bound::find(&problem)?;
+        if best.is_some() && !control.has_time_for(&problem) {
+            break;
+        }
+        let bounds = control.bounds(&problem)?;
         let volume = bounds.volume.as_ref().map_or(Rational::ZERO, |bound| bound.at_least);
         // Twice the parts may take far fewer steps, which planners that are quick often find.
         let near = Near { width: near_width(parts, volume), only_quick: was_near };
-        match plan_bounded(problem, bounds, goal, Some(near), control) {
-            Ok(found) if best.as_ref().is_none_or(|best| better_in_enough(&found, best)) => best = Some(found),
+        match plan_bounded(problem, bounds.clone(), goal, Some(near), control) {
+            Ok(found) if best.as_ref().is_none_or(|best| better_in_enough(&found, best, &bounds)) => best = Some(found),
             Err(error) if best.is_none() => return Err(error),
             _ => {}
         }
         let steps = |plan: &Plan| plan.schedule.step_count() as u64;
         let is_short = |plan: &Plan| !is_reduced || steps(plan) <= LONG * u64::from(plan.bounds.least_steps());
-        let enough = |plan: &Plan| is_near(plan) && (was_near || is_short(plan));
-        if control.stop().is_some() || best.as_ref().is_some_and(enough) {
+        let enough = |plan: &Plan| is_near(plan, &bounds) && (was_near || is_short(plan));
+        let is_over = |plan: &Plan| control.planning(&plan.problem).stop().is_some();
+        if best.as_ref().is_some_and(|plan| enough(plan) || is_over(plan)) {
             break;
         }
     }
@@ -84,21 +87,26 @@ fn plan_in_parts(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<P
     if !whole.collective().kind.has_volume() {
         return plan_problem(whole, goal, control);
     }
-    let bounds = bound::find(&whole)?;
+    let bounds = control.bounds(&whole)?;
     let (mut parts, most) = best_parts(&whole, &bounds, None);
     let mut best = plan_problem(whole.with_parts(parts)?, goal, control)?;
     // The parts tried may be two and a half times as many as those chosen from.
     let most = most + most / 4;
     let close = if whole.groups().is_some() { CLOSE_IN_GROUPS } else { CLOSE };
-    while gains_from_parts(&whole, parts) && gap(&best) > close && parts <= most && control.stop().is_none() {
+    let has_time = |best: &Plan| control.planning(&best.problem).stop().is_none();
+    while gains_from_parts(&whole, parts) && gap(&best, &bounds) > close && parts <= most && has_time(&best) {
         parts *= if shares_vectors(&whole.collective().kind) { 2 } else { MESSAGES_CUT };
-        keep_better(&mut best, plan_problem(whole.with_parts(parts)?, goal, control));
+        let finer = whole.with_parts(parts)?;
+        if !control.has_time_for(&finer) {
+            break;
+        }
+        keep_better(&mut best, plan_problem(finer, goal, control));
     }
     // The search may do worse on more parts than on whole messages.
-    if parts > 1 && control.stop().is_none() && gap(&best) > CLOSE {
+    if parts > 1 && has_time(&best) && gap(&best, &bounds) > CLOSE {
         keep_better(&mut best, plan_problem(whole, goal, control));
     }
-    let stopped = control.stop().unwrap_or(best.stopped);
+    let stopped = control.planning(&best.problem).stop().unwrap_or(best.stopped);
     Ok(Plan { stopped, ..best })
 }
 
@@ -118,21 +126,19 @@ fn keep_better(best: &mut Plan, found: Result<Plan, PlanError>) {
 }
 
 /// How far the volume lies above its bound, as a share of it.
-fn gap(plan: &Plan) -> f64 {
-    plan.schedule.total_width() as f64 / f64::from(plan.problem.parts()) / as_float(bound_of(plan)) - 1.0
+fn gap(plan: &Plan, bounds: &Bounds) -> f64 {
+    plan.schedule.total_width() as f64 / f64::from(plan.problem.parts()) / as_float(bound_of(plan, bounds)) - 1.0
 }
 
-/// The bound on the volume for any number of parts.
-fn bound_of(plan: &Plan) -> Rational {
-    let mut volume = plan.bounds.volume.clone();
-    if volume.as_ref().is_some_and(|bound| bound.scope() == Scope::TheseParts) {
-        volume = bound::find(&plan.problem).ok().and_then(|bounds| bounds.volume);
-    }
-    volume.map_or(Rational::ZERO, |bound| bound.at_least)
+/// The bound on the volume for any number of parts: that of the plan, or the one found first.
+fn bound_of(plan: &Plan, bounds: &Bounds) -> Rational {
+    let own = plan.bounds.volume.as_ref().filter(|bound| bound.scope() == Scope::AnyParts);
+    let bound = if plan.bounds.volume.is_some() { own.or(bounds.volume.as_ref()) } else { None };
+    bound.map_or(Rational::ZERO, |bound| bound.at_least)
 }
 
 fn plan_problem(problem: Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
-    let bounds = bound::find(&problem)?;
+    let bounds = control.bounds(&problem)?;
     plan_bounded(problem, bounds, goal, None, control)
 }
 
@@ -143,14 +149,14 @@ fn near_width(parts: u32, bound: Rational) -> u64 {
 }
 
 /// Is the gap at most [`NEAR`] percent?
-fn is_near(plan: &Plan) -> bool {
-    plan.schedule.total_width() <= near_width(plan.problem.parts(), bound_of(plan))
+fn is_near(plan: &Plan, bounds: &Bounds) -> bool {
+    plan.schedule.total_width() <= near_width(plan.problem.parts(), bound_of(plan, bounds))
 }
 
 /// Does the first plan take fewer steps if both are near their bound; else, is it better?
-fn better_in_enough(first: &Plan, second: &Plan) -> bool {
+fn better_in_enough(first: &Plan, second: &Plan, bounds: &Bounds) -> bool {
     let steps = |plan: &Plan| plan.schedule.step_count();
-    if is_near(first) && is_near(second) { steps(first) < steps(second) } else { better(first, second) }
+    if is_near(first, bounds) && is_near(second, bounds) { steps(first) < steps(second) } else { better(first, second) }
 }
 
 /// Does the first plan have less volume, or the same volume in fewer steps, or both the same and sums less deep?

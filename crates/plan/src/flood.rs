@@ -33,11 +33,13 @@
 
 use crate::error::check_name;
 use crate::moves::Moves;
+use crate::network::Network;
+use crate::pace::Pace;
 use crate::{Control, Outcome, PlanError, Planner, StopReason, Task};
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Op;
-use collsynth_core::topology::{Distances, RankId, Topology};
+use collsynth_core::topology::{RankId, Topology};
 
 /// The flooding planner.
 ///
@@ -64,31 +66,41 @@ impl Planner for Flood {
         check_name(self.name(), problem, &["barrier"])
     }
 
-    fn plan(&self, task: &Task<'_>, _control: &Control) -> Result<Outcome, PlanError> {
+    fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
         let topology = task.problem.topology();
-        task.problem.check_connected(&Distances::new(topology))?;
+        task.problem.check_connected()?;
         let least = task.steps_or(task.bounds.least_steps())?;
         if least > task.bounds.least_steps() {
             let limit = format!("{least} steps: it takes {}", task.bounds.least_steps());
             return Err(PlanError::NotFound { planner: self.name(), limit });
         }
-        let distances = Distances::new(topology);
+        let network = Network::new(task.problem);
         let mut moves = Moves::new(least as usize);
         for chunk in (0..task.problem.chunk_count()).map(ChunkId) {
-            flood(task.problem, chunk, least as usize, &distances, &mut moves);
+            if !flood(task.problem, chunk, least as usize, &network, &mut moves, control) {
+                return Err(PlanError::Stopped { stopped: control.stop().unwrap_or(StopReason::TimeLimit) });
+            }
         }
         Ok(Outcome::new(moves.write(topology, |_, needed| Some(needed.max(1))), StopReason::Finished))
     }
 }
 
-/// Adds the moves that tell all members of a group of all others; on the way, only ranks on shortest paths.
-fn flood(problem: &Problem, chunk: ChunkId, steps: usize, distances: &Distances, moves: &mut Moves) {
+/// Adds the moves that tell all members of a group of all others; on the way, only ranks on shortest paths. False if it
+/// is stopped.
+fn flood(
+    problem: &Problem,
+    chunk: ChunkId,
+    steps: usize,
+    network: &Network,
+    moves: &mut Moves,
+    control: &Control,
+) -> bool {
     let topology = problem.topology();
     let members: Vec<RankId> = problem.holders(problem.rule(chunk).before).collect();
     let everyone = members.len() == topology.live_rank_count();
     let between = |rank: RankId| {
-        let hops = |from, to| u32::from(distances.get(from, to));
+        let hops = |from: RankId, to: RankId| network.distance(from.0, to.0);
         let on_path = |&from: &RankId| members.iter().any(|&to| hops(from, rank) + hops(rank, to) == hops(from, to));
         everyone || members.iter().any(on_path)
     };
@@ -96,8 +108,13 @@ fn flood(problem: &Problem, chunk: ChunkId, steps: usize, distances: &Distances,
     let takes_part: Vec<bool> = ranks.map(|rank| topology.is_alive(rank) && between(rank)).collect();
     let mut known = vec![Arrivals::none(topology); topology.rank_count()];
     members.iter().for_each(|rank| known[rank.index()].add(rank.index()));
+    let stop = || control.stop().is_some();
+    let pace = Pace::new(&stop);
     for step in 0..steps {
         let before = known.clone();
+        if pace.is_over((topology.links().len() * topology.rank_count() / 64) as u64) {
+            return false;
+        }
         for id in topology.live_links() {
             let (from, to) = (topology.link(id).from.index(), topology.link(id).to.index());
             // Only arrivals that the receiver has not heard of, in this step or before, are worth a transfer.
@@ -106,6 +123,7 @@ fn flood(problem: &Problem, chunk: ChunkId, steps: usize, distances: &Distances,
             }
         }
     }
+    true
 }
 
 /// A set of ranks that have arrived, as bits.

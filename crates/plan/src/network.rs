@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use collsynth_core::collective::{ChunkId, Holders};
 use collsynth_core::problem::Problem;
-use collsynth_core::topology::{Distances, LinkId, RankId};
+use collsynth_core::topology::LinkId;
+
+use crate::hops::Hops;
 
 /// The number of a live link.
 pub(crate) type LiveLink = u32;
@@ -22,7 +24,7 @@ pub(crate) struct Network {
     pub capacity: Vec<u32>,
     out: ByRank,
     into: ByRank,
-    pub distances: Distances,
+    hops: Hops,
     /// Are ranks as far apart in both directions?
     is_symmetric: bool,
 }
@@ -59,17 +61,17 @@ impl Network {
     pub fn new(problem: &Problem) -> Self {
         let topology = problem.topology();
         let joins = |id| (topology.link(id).from.0, topology.link(id).to.0);
-        Self::joining(problem, joins, Distances::new(topology))
+        Self::joining(problem, joins)
     }
 
     /// The same with every link reversed: paths away from a root here lead toward it on the machine.
     pub fn reversed(problem: &Problem) -> Self {
         let topology = problem.topology();
         let joins = |id| (topology.link(id).to.0, topology.link(id).from.0);
-        Self::joining(problem, joins, Distances::new(topology).transposed())
+        Self::joining(problem, joins)
     }
 
-    fn joining(problem: &Problem, joins: impl Fn(LinkId) -> (u32, u32), distances: Distances) -> Self {
+    fn joining(problem: &Problem, joins: impl Fn(LinkId) -> (u32, u32)) -> Self {
         let topology = problem.topology();
         let ids: Vec<LinkId> = topology.live_links().collect();
         let (from, to): (Vec<u32>, Vec<u32>) = ids.iter().map(|&id| joins(id)).unzip();
@@ -77,7 +79,8 @@ impl Network {
         let capacity = ids.iter().map(|&id| topology.link(id).capacity).collect();
         let [forth, back] = [(&from, &to), (&to, &from)]
             .map(|(from, to)| -> BTreeSet<(u32, u32)> { from.iter().copied().zip(to.iter().copied()).collect() });
-        Self { ids, from, to, capacity, out, into, distances, is_symmetric: forth == back }
+        let hops = Hops::new(topology.rank_count(), &from, &to);
+        Self { ids, from, to, capacity, out, into, hops, is_symmetric: forth == back }
     }
 
     pub fn link_count(&self) -> usize {
@@ -107,14 +110,18 @@ impl Network {
     }
 
     pub fn distance(&self, from: u32, to: u32) -> u32 {
-        u32::from(self.distances.get(RankId(from), RankId(to)))
+        u32::from(self.hops.from(from)[to as usize])
     }
 
-    /// The distances from all ranks to one: from a row of the matrix where that can be, as its columns are far apart in
-    /// memory.
+    /// The distances from one rank to all.
+    pub fn distances_from(&self, from: u32) -> &[u16] {
+        self.hops.from(from)
+    }
+
+    /// The distances from all ranks to one: those back, where they are the same, as others ask for these, too.
     pub fn distance_to(&self, to: u32) -> impl Fn(u32) -> u32 + '_ {
-        let row = self.is_symmetric.then(|| self.distances.row(RankId(to)));
-        move |from| row.map_or_else(|| self.distance(from, to), |row| u32::from(row[from as usize]))
+        let hops = if self.is_symmetric { self.hops.from(to) } else { self.hops.to(to) };
+        move |from| u32::from(hops[from as usize])
     }
 }
 

@@ -166,7 +166,7 @@ impl<'a> Overlap<'a> {
     fn new(task: &'a Task<'a>) -> Result<Self, PlanError> {
         let problem = task.problem;
         let (down, up) = (Network::new(problem), Network::reversed(problem));
-        problem.check_connected(&down.distances)?;
+        problem.check_connected()?;
         let (mut meetings, mut targets) = (Vec::new(), Vec::new());
         for number in 0..problem.groups().map_or(1, |groups| groups.members().len() as u32) {
             let group = problem.groups().map(|_| number);

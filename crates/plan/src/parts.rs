@@ -1,7 +1,6 @@
 //! Numbers of parts: which are worth planning, and the best each could give.
 
-use super::{OverlappingTrees, PlanError};
-use crate::bound;
+use super::{Control, OverlappingTrees, PlanError};
 use crate::cost::Price;
 use collsynth_core::certificate::{Bounds, Rational};
 use collsynth_core::collective::{Collective, Kind, Pattern};
@@ -28,12 +27,12 @@ const NEARLY_FULL: f64 = 1.01;
 /// # Errors
 ///
 /// As [`synthesize`](super::synthesize).
-pub fn useful_parts(topology: &Topology, kind: &Kind) -> Result<Vec<u32>, PlanError> {
+pub fn useful_parts(topology: &Topology, kind: &Kind, control: &Control) -> Result<Vec<u32>, PlanError> {
     if !kind.can_be_cut() {
         return Ok(vec![1]);
     }
     let whole = Problem::new(topology.clone(), Collective::new(kind.clone()))?;
-    let bounds = bound::find(&whole)?;
+    let bounds = control.bounds(&whole)?;
     let (exact, most) = best_parts(&whole, &bounds, None);
     let powers = (0..).map(|exponent| 1 << exponent).take_while(|&parts| parts < exact);
     let most = most.min(AUTO_PARTS).max(exact);

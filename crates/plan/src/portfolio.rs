@@ -28,6 +28,7 @@ pub(crate) fn plan_bounded(
     near: Option<Near>,
     control: &Control,
 ) -> Result<Plan, PlanError> {
+    let control = &control.planning(&problem);
     let sharper = SharperBounds::new(&problem, &bounds, control);
     let mut task = Task {
         problem: &problem,

@@ -19,7 +19,6 @@ use super::curve::{Consumer, trace_bounded};
 use super::parts::{as_float, best_parts, least_cost, useful_parts};
 use super::portfolio::plan_bounded;
 use super::{Control, Goal, Parts, Plan, PlanError, StopReason, addition_depth};
-use crate::bound;
 use crate::cost::Price;
 use collsynth_core::certificate::{Bounds, Rational};
 use collsynth_core::collective::{Collective, Kind};
@@ -43,7 +42,7 @@ pub(super) fn quickest(
 ) -> Result<Plan, PlanError> {
     let mut found = Quickest { price, best: None };
     let mut failures = Vec::new();
-    for (problem, bounds) in candidates(topology, kind, goal.parts, price)? {
+    for (problem, bounds) in candidates(topology, kind, goal.parts, price, control)? {
         let stopped = found.best.is_some() && control.stop().is_some();
         if stopped || found.has_enough(bounds.least_steps() as usize, least_volume(&problem, &bounds)) {
             continue;
@@ -68,16 +67,17 @@ fn candidates(
     kind: &Kind,
     parts: Parts,
     price: Price,
+    control: &Control,
 ) -> Result<Vec<(Problem, Bounds)>, PlanError> {
     let problem = |parts| -> Result<(Problem, Bounds), PlanError> {
         let problem = Problem::new(topology.clone(), Collective { kind: kind.clone(), parts })?;
-        let bounds = bound::find(&problem)?;
+        let bounds = control.bounds(&problem)?;
         Ok((problem, bounds))
     };
     let (whole, bounds) = problem(1)?;
     let mut numbers = match parts {
         Parts::Fixed(parts) => vec![parts],
-        Parts::Auto | Parts::Enough => useful_parts(topology, kind)?,
+        Parts::Auto | Parts::Enough => useful_parts(topology, kind, control)?,
     };
     if !matches!(parts, Parts::Fixed(_)) && kind.can_be_cut() {
         numbers.push(best_parts(&whole, &bounds, Some(price)).0);

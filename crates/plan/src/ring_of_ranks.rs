@@ -56,7 +56,7 @@ use super::{Control, Outcome, PlanError, Planner, StopReason, Task};
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Op;
-use collsynth_core::topology::{Distances, LinkId};
+use collsynth_core::topology::LinkId;
 
 /// A planner around one ring of all live ranks.
 ///
@@ -122,7 +122,7 @@ impl RingOfRanks {
     /// The links of a ring through all live ranks, in order; none for a single rank.
     fn ring(&self, problem: &Problem) -> Result<Vec<LinkId>, PlanError> {
         check_kind(self.name, problem, self.kinds)?;
-        problem.check_connected(&Distances::new(problem.topology()))?;
+        problem.check_connected()?;
         let reason = || "no ring through all live ranks was found".to_owned();
         ring_of_ranks(problem.topology())
             .ok_or_else(|| PlanError::NotApplicable { planner: self.name, reason: reason() })

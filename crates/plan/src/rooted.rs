@@ -29,7 +29,7 @@ impl Rooted {
         let kind = &problem.collective().kind;
         let Some(root) = kind.root().filter(|_| !problem.is_trivial()) else { return Ok(None) };
         let network = Network::new(problem);
-        problem.check_connected(&network.distances)?;
+        problem.check_connected()?;
         let is_reversed = kind.is_to_root();
         let network = if is_reversed { Network::reversed(problem) } else { network };
         Ok(Some(Self { network, root: root.0, is_reversed }))

@@ -43,7 +43,7 @@ use crate::{Control, Outcome, PlanError, Planner, StopReason, Task};
 use collsynth_core::collective::{ChunkId, ChunkRule, Combining, Holders, Pattern};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};
-use collsynth_core::topology::{Distances, LinkId, RankId};
+use collsynth_core::topology::{LinkId, RankId};
 
 /// Beyond either limit, [`Arborescences`](super::Arborescences) plan a broadcast or reduce better, and at once. Steps
 /// of width 1 that the links of the root need for all parts:
@@ -170,7 +170,7 @@ impl Planner for Trees {
         let Some((rooted, way)) = rooted_chunks(problem).filter(|_| !problem.is_trivial()) else {
             return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
         };
-        problem.check_connected(&Distances::new(problem.topology()))?;
+        problem.check_connected()?;
         let least_width = task.bounds.least_width(problem.parts());
         if way != Way::Both {
             let routed = route(self.name(), task, &rooted, way == Way::Collect, (least_steps, least_width), control)?;

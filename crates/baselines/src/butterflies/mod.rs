@@ -68,7 +68,7 @@ use std::collections::HashMap;
 use collsynth_core::certificate::Rational;
 use collsynth_core::collective::{ChunkId, Combining, Pattern as Holding};
 use collsynth_core::problem::Problem;
-use collsynth_core::topology::{Distances, LinkId, RankId, Torus, dim_name};
+use collsynth_core::topology::{LinkId, RankId, Torus, dim_name};
 use collsynth_plan::{AutoUse, Control, Outcome, Phase, PlanError, Planner, StopReason, Task};
 
 use expand::{Round, write};
@@ -241,7 +241,7 @@ impl Butterfly {
                 ));
             }
         };
-        problem.check_connected(&Distances::new(topology))?;
+        problem.check_connected()?;
         Ok(Algorithm { problem, torus, form: self.form, stripes })
     }
 }

@@ -19,23 +19,7 @@ impl Distances {
     /// Measures a topology.
     pub fn new(topology: &Topology) -> Self {
         let ranks = topology.rank_count();
-        let mut hops = vec![UNREACHABLE; ranks * ranks];
-        let mut queue = VecDeque::new();
-        for origin in topology.live_ranks() {
-            let row = &mut hops[origin.index() * ranks..][..ranks];
-            row[origin.index()] = 0;
-            queue.push_back(origin);
-            while let Some(rank) = queue.pop_front() {
-                let next = row[rank.index()].saturating_add(1);
-                for id in topology.links_from(rank) {
-                    let link = topology.link(id);
-                    if link.alive && next < row[link.to.index()] {
-                        row[link.to.index()] = next;
-                        queue.push_back(link.to);
-                    }
-                }
-            }
-        }
+        let hops = (0..ranks as u32).flat_map(|origin| topology.hops_from(RankId(origin))).collect();
         Self { ranks, hops }
     }
 
@@ -56,11 +40,27 @@ impl Distances {
     pub fn row(&self, from: RankId) -> &[u16] {
         &self.hops[from.index() * self.ranks..][..self.ranks]
     }
+}
 
-    /// The distances if every link were reversed.
-    pub fn transposed(&self) -> Self {
-        let ranks = self.ranks;
-        let hops = (0..ranks * ranks).map(|pair| self.hops[pair % ranks * ranks + pair / ranks]).collect();
-        Self { ranks, hops }
+impl Topology {
+    /// The number of hops from a rank to every rank, or [`UNREACHABLE`]; a failed rank reaches none. O(ranks + links).
+    pub fn hops_from(&self, origin: RankId) -> Vec<u16> {
+        let mut hops = vec![UNREACHABLE; self.rank_count()];
+        if !self.is_alive(origin) {
+            return hops;
+        }
+        hops[origin.index()] = 0;
+        let mut queue = VecDeque::from([origin]);
+        while let Some(rank) = queue.pop_front() {
+            let next = hops[rank.index()].saturating_add(1);
+            for id in self.links_from(rank) {
+                let link = self.link(id);
+                if link.alive && next < hops[link.to.index()] {
+                    hops[link.to.index()] = next;
+                    queue.push_back(link.to);
+                }
+            }
+        }
+        hops
     }
 }

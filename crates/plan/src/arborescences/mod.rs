@@ -44,6 +44,7 @@ use fastrand::Rng;
 
 use crate::error::check_kind;
 use crate::network::Network;
+use crate::pace::Pace;
 use crate::pipeline::{Arborescence, pipelined};
 use crate::{Control, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
@@ -84,25 +85,28 @@ impl Planner for Arborescences {
     }
 }
 
-/// As many arborescences as the parts can use, as shallow as the search makes them, with the unit of their capacities.
-fn arborescences(task: &Task<'_>, network: &Network, root: u32, control: &Control) -> (u32, Vec<Arborescence>) {
+/// As many arborescences as the parts can use, as shallow as the search makes them, with the unit of their capacities;
+/// `None` if it is stopped before there are any.
+fn arborescences(task: &Task<'_>, network: &Network, root: u32, control: &Control) -> Option<(u32, Vec<Arborescence>)> {
+    let stop = || control.stop().is_some();
+    let pace = Pace::new(&stop);
     let divisor = network.capacity.iter().copied().fold(0, num_integer::gcd).max(1);
     let in_units = |unit: u32| -> Vec<u32> { network.capacity.iter().map(|capacity| capacity / unit).collect() };
-    let packing = |unit| Packing::new(network, root, &in_units(unit), task.problem.parts().min(MOST));
-    let (mut unit, mut best) = (divisor, packing(divisor));
+    let packing = |unit| Packing::new(network, root, &in_units(unit), task.problem.parts().min(MOST), &pace);
+    let (mut unit, mut best) = (divisor, packing(divisor)?);
     // At the limit, coarser units may carry more.
     while best.count() == MOST
         && let Some(coarser) = unit.checked_mul(2)
     {
-        let found = packing(coarser);
+        let found = packing(coarser)?;
         if u64::from(found.count()) * 2 <= u64::from(best.count()) {
             break;
         }
         (unit, best) = (coarser, found);
     }
     let mut rng = Rng::with_seed(task.seed);
-    let trees = best.grow(&mut rng);
+    let trees = best.grow(&mut rng, &pace)?;
     let mut shallow = Shallow::new(network, root, in_units(unit), trees, rng);
     shallow.improve(control);
-    (unit, shallow.into_arborescences())
+    Some((unit, shallow.into_arborescences()))
 }

@@ -16,10 +16,14 @@
 use fastrand::Rng;
 
 use crate::network::Network;
+use crate::pace::Pace;
 use crate::pipeline::{Arborescence, Parents};
 
 /// The most arborescences: a set of them is a word.
 pub(super) const MOST: u32 = u64::BITS;
+
+/// Links looked at, roughly, for each rank that a search sees.
+const WORK_OF_A_RANK: u64 = 10;
 
 /// The rest of a network while arborescences grow in it.
 pub(super) struct Packing<'a> {
@@ -60,29 +64,49 @@ enum Hop {
 }
 
 impl<'a> Packing<'a> {
-    /// Of at most `most` arborescences, `multiplicity[link]` of which may share a link.
-    pub fn new(network: &'a Network, root: u32, multiplicity: &[u32], most: u32) -> Self {
+    /// Of at most `most` arborescences, `multiplicity[link]` of which may share a link; `None` if it is stopped.
+    pub fn new(network: &'a Network, root: u32, multiplicity: &[u32], most: u32, pace: &Pace<'_>) -> Option<Self> {
         let ranks = network.rank_count();
-        let count = most.min(MOST);
-        let mut reached_by = vec![0; ranks];
-        reached_by[root as usize] = u64::MAX >> (u64::BITS - count.max(1));
-        let mut this = Self { network, root, left: multiplicity.to_vec(), reached_by, count, flow: Flow::default() };
-        // No more than the least cut allows.
-        for rank in 0..ranks as u32 {
-            if rank != root && !network.entering(rank).is_empty() {
-                this.count = this.paths_to(rank, this.count);
-                this.reached_by[root as usize] = u64::MAX.checked_shr(u64::BITS - this.count).unwrap_or(0);
+        let (reached_by, left) = (vec![0; ranks], multiplicity.to_vec());
+        let mut this = Self { network, root, left, reached_by, count: most.min(MOST), flow: Flow::default() };
+        this.count = this.least_cut(pace)?;
+        this.reached_by.fill(0);
+        this.reached_by[root as usize] = first(this.count);
+        Some(this)
+    }
+
+    /// The number of arborescences, or what the least cut between the root and a rank allows, if that is less. Cuts that
+    /// part the ranks before one in this order are known already: paths to it may begin at any of these, and are short.
+    fn least_cut(&mut self, pace: &Pace<'_>) -> Option<u32> {
+        let network = self.network;
+        let mut order = vec![self.root];
+        let mut is_listed = vec![false; network.rank_count()];
+        is_listed[self.root as usize] = true;
+        let mut next = 0;
+        while let Some(&rank) = order.get(next) {
+            next += 1;
+            if rank != self.root {
+                let count = self.paths_to(rank, self.count, pace)?;
+                self.count = count;
+            }
+            self.reached_by[rank as usize] = u64::MAX;
+            for &link in network.out(rank) {
+                let to = network.to[link as usize];
+                if !std::mem::replace(&mut is_listed[to as usize], true) {
+                    order.push(to);
+                }
             }
         }
-        this
+        let is_cut_off = |rank: u32| !is_listed[rank as usize] && !network.entering(rank).is_empty();
+        Some(if (0..network.rank_count() as u32).any(is_cut_off) { 0 } else { self.count })
     }
 
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Grows the arborescences in a random order.
-    pub fn grow(mut self, rng: &mut Rng) -> Vec<Parents> {
+    /// Grows the arborescences in a random order; `None` if it is stopped.
+    pub fn grow(mut self, rng: &mut Rng, pace: &Pace<'_>) -> Option<Vec<Parents>> {
         let network = self.network;
         let mut trees = vec![Arborescence::nothing_reached(network); self.count as usize];
         let out = |rank: u32, tree: u32| network.out(rank).iter().map(move |&link| (tree, link));
@@ -91,7 +115,7 @@ impl<'a> Packing<'a> {
             rng.shuffle(&mut level);
             let mut next = Vec::new();
             for (tree, link) in level {
-                if self.take(tree, link) {
+                if self.take(tree, link, pace)? {
                     let rank = network.to[link as usize];
                     trees[tree as usize][rank as usize] = link;
                     next.extend(out(rank, tree));
@@ -99,56 +123,60 @@ impl<'a> Packing<'a> {
             }
             level = next;
         }
-        trees
+        Some(trees)
     }
 
     /// Gives a link to an arborescence if all can still be finished afterward.
-    fn take(&mut self, tree: u32, link: u32) -> bool {
+    fn take(&mut self, tree: u32, link: u32, pace: &Pace<'_>) -> Option<bool> {
         let (to, tree) = (self.network.to[link as usize], 1 << tree);
         if self.left[link as usize] == 0 || self.reached_by[to as usize] & tree != 0 {
-            return false;
+            return Some(false);
         }
         self.left[link as usize] -= 1;
         self.reached_by[to as usize] |= tree;
         let missing = self.count - self.reached_by[to as usize].count_ones();
-        let may = self.paths_to(to, missing) == missing;
+        let may = self.paths_to(to, missing, pace)? == missing;
         if !may {
             self.left[link as usize] += 1;
             self.reached_by[to as usize] &= !tree;
         }
-        may
+        Some(may)
     }
 
     /// The number of paths, up to `wanted`, to a rank over links that are left, each from a different arborescence that
-    /// has not reached it yet.
-    fn paths_to(&mut self, rank: u32, wanted: u32) -> u32 {
+    /// has not reached it yet; `None` if it is stopped.
+    fn paths_to(&mut self, rank: u32, wanted: u32, pace: &Pace<'_>) -> Option<u32> {
         let flow = &mut self.flow;
         flow.used.resize(self.left.len(), 0);
+        flow.next.resize(self.network.rank_count(), Hop::Unseen);
         flow.begins.clear();
         flow.begins.resize(self.count as usize, None);
         let mut found = 0;
+        let mut work = 0;
         while found < wanted && self.one_more_path(rank) {
             found += 1;
+            work += self.flow.queue.len();
         }
         for link in self.flow.touched.drain(..) {
             self.flow.used[link as usize] = 0;
         }
-        found
+        (!pace.is_over(WORK_OF_A_RANK * (work + self.flow.queue.len()) as u64)).then_some(found)
     }
 
     /// Searches backward from a rank, and adds the path found.
     fn one_more_path(&mut self, rank: u32) -> bool {
-        let (network, flow) = (self.network, &mut self.flow);
-        flow.next.clear();
-        flow.next.resize(network.rank_count(), Hop::Unseen);
+        let (network, flow, all) = (self.network, &mut self.flow, first(self.count));
+        // Only what the last search has seen.
+        for seen in flow.queue.drain(..) {
+            flow.next[seen as usize] = Hop::Unseen;
+        }
         flow.next[rank as usize] = Hop::Arrived;
-        flow.queue.clear();
         flow.queue.push(rank);
         let mut seen_trees = self.reached_by[rank as usize];
         let mut head = 0;
         while let Some(&at) = flow.queue.get(head) {
             head += 1;
-            let mut trees = self.reached_by[at as usize] & !seen_trees;
+            let mut trees = self.reached_by[at as usize] & all & !seen_trees;
             seen_trees |= trees;
             while trees != 0 {
                 let tree = trees.trailing_zeros();
@@ -174,6 +202,11 @@ impl<'a> Packing<'a> {
         }
         false
     }
+}
+
+/// The first so many arborescences, as bits.
+fn first(count: u32) -> u64 {
+    u64::MAX.checked_shr(u64::BITS - count).unwrap_or(0)
 }
 
 impl Flow {

@@ -9,6 +9,7 @@
 use std::collections::VecDeque;
 
 use super::region::{Crossing, Region};
+use crate::pace::Pace;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::RankId;
 
@@ -60,28 +61,29 @@ const SLABS: usize = 4;
 /// Ranks tried in all improvements together, times the cost of trying one.
 const IMPROVEMENT_WORK: usize = 4_000_000;
 
-/// The best slab of every dimension and the best rank; of the other families, the sets better than all those.
-pub(super) fn best_cuts(problem: &Problem) -> Vec<Cut> {
+/// The best slab of every dimension and the best rank; of the other families, the sets better than all those. Some of
+/// these, once it is time to stop.
+pub(super) fn best_cuts(problem: &Problem, pace: &Pace<'_>) -> Vec<Cut> {
     let mut region = Region::new(problem);
     let dims = problem.topology().as_torus().map_or(0, |torus| torus.extents.len());
-    let slabs: Vec<Vec<Cut>> = (0..dims).map(|dim| best_slabs(&mut region, dim)).collect();
+    let slabs: Vec<Vec<Cut>> = (0..dims).map(|dim| best_slabs(&mut region, dim, pace)).collect();
     let mut found: Vec<Cut> = slabs.iter().filter_map(|slabs| slabs.first().cloned()).collect();
     found.extend(best_rank(&mut region));
     let others = slabs.into_iter().flat_map(|slabs| slabs.into_iter().skip(1));
     let mut starts: Vec<Cut> = found.iter().cloned().chain(others).collect();
-    for cut in best_neighbors(&mut region).into_iter().chain(best_ball(&mut region)) {
+    for cut in best_neighbors(&mut region).into_iter().chain(best_ball(&mut region, pace)) {
         if found.iter().all(|simpler| cut.crossing.cmp(&simpler.crossing).is_gt()) {
             found.push(cut.clone());
         }
         starts.push(cut);
     }
-    found.extend(best_improved(&mut region, starts));
+    found.extend(best_improved(&mut region, starts, pace));
     found
 }
 
 /// Positions `first..=last` of a dimension: every pair of boundaries. On a mesh the boundary behind the last position
 /// has no links, so the pairs with it are the half-lines. The slabs with position 0 are the complements of the others.
-fn best_slabs(region: &mut Region<'_>, dim: usize) -> Vec<Cut> {
+fn best_slabs(region: &mut Region<'_>, dim: usize, pace: &Pace<'_>) -> Vec<Cut> {
     let topology = region.problem().topology();
     let Some(torus) = topology.as_torus() else { return Vec::new() };
     let mut layers = vec![Vec::new(); torus.extents[dim] as usize];
@@ -90,6 +92,9 @@ fn best_slabs(region: &mut Region<'_>, dim: usize) -> Vec<Cut> {
     }
     let mut best: Vec<Cut> = Vec::new();
     for first in 1..layers.len() {
+        if pace.is_over(topology.links().len() as u64) {
+            break;
+        }
         region.clear();
         for (last, layer) in layers.iter().enumerate().skip(first) {
             layer.iter().for_each(|&rank| region.toggle(rank));
@@ -134,7 +139,7 @@ fn best_neighbors(region: &mut Region<'_>) -> Option<Cut> {
 
 /// Sets grown around a rank by distance. Tries as many centers as are cheap, the ranks with the least capacity first:
 /// around the others nothing has failed.
-fn best_ball(region: &mut Region<'_>) -> Option<Cut> {
+fn best_ball(region: &mut Region<'_>, pace: &Pace<'_>) -> Option<Cut> {
     let topology = region.problem().topology();
     let capacity = |rank: RankId| -> u64 {
         let touching = topology.links_from(rank).chain(topology.links_into(rank));
@@ -149,6 +154,9 @@ fn best_ball(region: &mut Region<'_>) -> Option<Cut> {
     centers.truncate((BALL_WORK / work_each).max(1));
     let mut best = None;
     for center in centers {
+        if pace.is_over(work_each as u64) {
+            break;
+        }
         region.clear();
         let mut queue = VecDeque::from([center]);
         region.toggle(center);
@@ -168,7 +176,7 @@ fn best_ball(region: &mut Region<'_>) -> Option<Cut> {
 /// Improves sets as Fiduccia and Mattheyses improve partitions: the border rank with the best move changes sides, even
 /// at a loss, and stays there; the next pass starts from the best set of this one, until a pass gains nothing. Returns
 /// the best set if it is better than all the starts.
-fn best_improved(region: &mut Region<'_>, mut starts: Vec<Cut>) -> Option<Cut> {
+fn best_improved(region: &mut Region<'_>, mut starts: Vec<Cut>, pace: &Pace<'_>) -> Option<Cut> {
     starts.sort_by(|a, b| b.crossing.cmp(&a.crossing));
     let topology = region.problem().topology();
     let mut work_each = 2 * topology.links().len() / topology.rank_count() + 1;
@@ -178,7 +186,7 @@ fn best_improved(region: &mut Region<'_>, mut starts: Vec<Cut>) -> Option<Cut> {
     let mut trials_left = IMPROVEMENT_WORK / work_each;
     let mut best: Option<Cut> = None;
     for mut current in starts.iter().cloned() {
-        while let Some(better) = pass(region, &current, &mut trials_left) {
+        while let Some(better) = pass(region, &current, &mut trials_left, pace) {
             current = better;
         }
         if best.as_ref().unwrap_or(&starts[0]).crossing.cmp(&current.crossing).is_lt() {
@@ -189,12 +197,12 @@ fn best_improved(region: &mut Region<'_>, mut starts: Vec<Cut>) -> Option<Cut> {
 }
 
 /// One pass: the best set visited, if it is better than the start.
-fn pass(region: &mut Region<'_>, start: &Cut, trials_left: &mut usize) -> Option<Cut> {
+fn pass(region: &mut Region<'_>, start: &Cut, trials_left: &mut usize, pace: &Pace<'_>) -> Option<Cut> {
     let topology = region.problem().topology();
     region.become_set(&start.ranks);
     let mut settled = vec![false; topology.rank_count()];
     let mut best: Option<Cut> = None;
-    loop {
+    while !pace.is_over(topology.links().len() as u64) {
         let mut change: Option<(Crossing, RankId)> = None;
         for rank in topology.live_ranks().filter(|rank| !settled[rank.index()]) {
             let mut touching = topology.links_from(rank).map(|id| topology.link(id));

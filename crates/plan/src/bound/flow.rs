@@ -19,7 +19,7 @@ use crate::symmetry::{Automorphism, symmetries};
 use collsynth_core::certificate::{self, Evidence, VolumeBound};
 use collsynth_core::collective::{Groups, Pattern};
 use collsynth_core::problem::{Disconnected, Problem};
-use collsynth_core::topology::{Distances, RankId};
+use collsynth_core::topology::RankId;
 
 /// The effort that a flow bound may take.
 #[derive(Clone, Debug, Default)]
@@ -132,7 +132,7 @@ impl FlowNetwork {
         if kind.pattern() != Pattern::OneToOne {
             return Err(FlowError::WrongKind(kind.name()));
         }
-        problem.check_connected(&Distances::new(problem.topology()))?;
+        problem.check_connected()?;
         let keeps = |image: &dyn Fn(RankId) -> RankId| keeps_demand(problem, image);
         Self::moving(problem, kind.is_to_root(), |origin, dest| problem.owed(origin, dest), keeps)
     }

@@ -2,10 +2,9 @@
 
 use super::count::Count;
 use super::evidence::unit_weights;
+use super::reach::Reach;
 use collsynth_core::certificate::{Evidence, Rational};
-use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
-use collsynth_core::topology::Distances;
 
 pub(super) struct HopCount {
     /// Hops of all messages (chunks, for `all_to_allv`) on their shortest paths.
@@ -16,19 +15,8 @@ pub(super) struct HopCount {
 
 impl HopCount {
     /// `None` for kinds whose chunks do not each go from one rank to one rank, or if nothing must move.
-    pub fn new(problem: &Problem, distances: &Distances) -> Option<Self> {
-        let topology = problem.topology();
-        let kind = &problem.collective().kind;
-        if kind.pattern() != Pattern::OneToOne {
-            return None;
-        }
-        let mut hops = 0;
-        for from in topology.live_ranks() {
-            for to in topology.live_ranks().filter(|&to| problem.needs(from, to)) {
-                let amount = problem.owed(from, to) / Count::of(problem).chunks;
-                hops += u64::from(distances.get(from, to)) * u64::from(amount);
-            }
-        }
+    pub fn new(problem: &Problem, reach: &Reach) -> Option<Self> {
+        let (topology, hops) = (problem.topology(), reach.hops);
         let links = topology.live_links().count() as u64;
         let capacity = topology.live_links().map(|id| u64::from(topology.link(id).capacity)).sum();
         (hops > 0).then_some(Self { hops, links, capacity })

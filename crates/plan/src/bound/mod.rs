@@ -22,6 +22,7 @@ mod job;
 mod merging;
 mod over_time;
 mod partition;
+mod reach;
 mod region;
 mod repeated;
 mod rounding;
@@ -37,7 +38,6 @@ use std::cmp::Reverse;
 use collsynth_core::certificate::{Bounds, Evidence, Rational, StepsBound, VolumeBound};
 use collsynth_core::collective::Pattern;
 use collsynth_core::problem::{Disconnected, Problem};
-use collsynth_core::topology::Distances;
 
 pub use collsynth_lp::{Limit, LpError};
 
@@ -48,7 +48,9 @@ pub use over_time::over_time;
 pub use stepped::{SteppedBound, joint_bounds, stepped_bound};
 pub use trees::tree_bound;
 
+use crate::pace::Pace;
 use hops::HopCount;
+use reach::Reach;
 
 /// The most bounds on the volume to show.
 const MOST_VOLUMES: usize = 11;
@@ -75,7 +77,8 @@ pub enum Claim {
 
 /// The best bound on the steps and the best on the volume; none where nothing must move.
 ///
-/// Deterministic. Takes O(N * links) time, tens of milliseconds for 512 ranks.
+/// Deterministic. Takes O(N * links) time, tens of milliseconds for 512 ranks; less on intact tori. The parts of a
+/// message change nothing.
 ///
 /// # Errors
 ///
@@ -93,14 +96,27 @@ pub enum Claim {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn find(problem: &Problem) -> Result<Bounds, Disconnected> {
+    Ok(best(findings(problem)?))
+}
+
+/// The same within a limit, at which one looks now and then; `None` if it came first.
+///
+/// # Errors
+///
+/// As [`find`].
+pub fn find_within(problem: &Problem, limit: &Limit) -> Result<Option<Bounds>, Disconnected> {
+    Ok(findings_within(problem, limit)?.map(best))
+}
+
+fn best(findings: Vec<BoundFinding>) -> Bounds {
     let mut bounds = Bounds::default();
-    for finding in findings(problem)? {
+    for finding in findings {
         match finding.claim {
             Claim::Steps(bound) => bounds.steps = bounds.steps.or(Some(bound)),
             Claim::Volume(bound) => bounds.volume = bounds.volume.or(Some(bound)),
         }
     }
-    Ok(bounds)
+    bounds
 }
 
 /// The bound on the steps, then the best bound on the volume of every family that applies, the best first; at most a
@@ -110,18 +126,32 @@ pub fn find(problem: &Problem) -> Result<Bounds, Disconnected> {
 ///
 /// As [`find`].
 pub fn findings(problem: &Problem) -> Result<Vec<BoundFinding>, Disconnected> {
-    let distances = Distances::new(problem.topology());
-    problem.check_connected(&distances)?;
-    let mut volumes = volume_findings(problem, &distances);
+    Ok(findings_within(problem, &Limit::NONE)?.unwrap_or_default())
+}
+
+/// The same within a limit, at which one looks now and then; `None` if it came first.
+///
+/// # Errors
+///
+/// As [`find`].
+pub fn findings_within(problem: &Problem, limit: &Limit) -> Result<Option<Vec<BoundFinding>>, Disconnected> {
+    let stop = || limit.check().is_err();
+    let pace = Pace::new(&stop);
+    problem.check_connected()?;
+    let reach = Reach::new(problem, &pace);
+    let mut volumes = volume_findings(problem, &reach, &pace);
+    if pace.is_over(0) {
+        return Ok(None);
+    }
     // Stable: among equals, the fewest links, then the first family.
     volumes.sort_by_key(|&(at_least, links, _)| (Reverse(at_least), links));
     volumes.truncate(MOST_VOLUMES);
-    let steps = farthest_pair(problem, &distances).map(|bound| BoundFinding {
+    let steps = reach.farthest.map(|bound| BoundFinding {
         name: "distance",
         words: words::distance(problem, &bound),
         claim: Claim::Steps(bound),
     });
-    Ok(steps.into_iter().chain(volumes.into_iter().map(|(.., finding)| finding)).collect())
+    Ok(Some(steps.into_iter().chain(volumes.into_iter().map(|(.., finding)| finding)).collect()))
 }
 
 /// Inserts a bound on the volume among others sorted by [`findings`], behind its equals.
@@ -134,22 +164,8 @@ pub fn add(findings: &mut Vec<BoundFinding>, finding: BoundFinding) {
     findings.insert(place.unwrap_or(findings.len()), finding);
 }
 
-/// The first of the pairs farthest apart, among those where one needs data of the other.
-fn farthest_pair(problem: &Problem, distances: &Distances) -> Option<StepsBound> {
-    let mut farthest: Option<StepsBound> = None;
-    for from in problem.topology().live_ranks() {
-        for to in problem.topology().live_ranks() {
-            let at_least = u32::from(distances.get(from, to));
-            if farthest.as_ref().is_none_or(|so_far| so_far.at_least < at_least) && problem.needs(from, to) {
-                farthest = Some(StepsBound { at_least, from, to });
-            }
-        }
-    }
-    farthest
-}
-
-/// Findings with their volume and their number of links, which rank them.
-fn volume_findings(problem: &Problem, distances: &Distances) -> Vec<(Rational, u64, BoundFinding)> {
+/// Findings with their volume and their number of links, which rank them; some, once it is time to stop.
+fn volume_findings(problem: &Problem, reach: &Reach, pace: &Pace<'_>) -> Vec<(Rational, u64, BoundFinding)> {
     let kind = &problem.collective().kind;
     if !kind.has_volume() {
         return Vec::new();
@@ -158,17 +174,17 @@ fn volume_findings(problem: &Problem, distances: &Distances) -> Vec<(Rational, u
         (at_least, links, BoundFinding { name, claim: Claim::Volume(VolumeBound { at_least, evidence }), words })
     };
     let mut found = Vec::new();
-    for cut in cuts::best_cuts(problem) {
+    for cut in cuts::best_cuts(problem, pace) {
         if let Some(evidence) = evidence::of_cut(problem, &cut) {
             let (volume, words) = (cut.crossing.volume(problem), words::cut(problem, &cut));
             found.push(ranked(cut.family.name(), volume, cut.crossing.links, evidence, words));
         }
     }
-    if let Some(count) = HopCount::new(problem, distances) {
+    if let Some(count) = HopCount::new(problem, reach) {
         let (volume, words) = (count.volume(problem), words::hop_count(problem, &count));
         found.push(ranked("hop count", volume, count.links, count.evidence(problem), words));
     }
-    if kind.pattern() == Pattern::EveryToEvery {
+    if kind.pattern() == Pattern::EveryToEvery && !pace.is_over(0) {
         for best in partition::best_partitions(problem) {
             let (volume, words) = (best.volume(), words::partition(&best));
             found.push(ranked("partition", volume, best.links, Evidence::Partition { blocks: best.blocks }, words));

@@ -34,9 +34,10 @@ use super::repeated::{TooFew, too_few_units};
 use super::rounding::{FINE, Rounding, joined_pairs, windows};
 use super::stars::{Star, capacity, stars};
 use super::{BoundFinding, Claim, words};
+use crate::hops::Hops;
 use collsynth_core::certificate::{self, Bounds, Evidence, Rational, VolumeBound, Window};
 use collsynth_core::problem::Problem;
-use collsynth_core::topology::{Distances, RankId};
+use collsynth_core::topology::RankId;
 
 /// Arcs of the time-expanded networks of all stars together.
 const STAR_WORK: u64 = 2_000_000;
@@ -48,11 +49,11 @@ const ENDS: [usize; 2] = [2, 1];
 /// The best metric over time, of stars and of the linear program if it is within the limit, if it proves a larger total
 /// width than the known bounds. Deterministic unless the solver runs out of time.
 pub fn over_time(problem: &Problem, known: &Bounds, limit: &FlowLimit) -> Option<BoundFinding> {
-    let distances = Distances::new(problem.topology());
-    problem.check_connected(&distances).ok()?;
+    problem.check_connected().ok()?;
+    let hops = Hops::of(problem.topology());
     let mut best = Best { problem, least: known.least_width(problem.parts()), evidence: None };
     let mut work = Work { many: STAR_WORK, two: PAIR_WORK };
-    let mut stars = stars(problem, &distances, |chunks, capacity, hops| u64::from(chunks.div_ceil(capacity) + hops));
+    let mut stars = stars(problem, &hops, |chunks, capacity, hops| u64::from(chunks.div_ceil(capacity) + hops));
     stars.sort_by_key(|star| Reverse(star.slowness));
     // With a demand the busiest ranks are the slowest; otherwise any rank may be.
     let any = problem.collective().kind.demand().is_none();

@@ -2,7 +2,9 @@
 
 use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
-use collsynth_core::topology::{Distances, RankId};
+use collsynth_core::topology::RankId;
+
+use crate::hops::Hops;
 
 /// The traffic from one rank to others, or to it from others.
 pub(super) struct Star {
@@ -29,7 +31,7 @@ pub(super) type Measure = fn(chunks: u32, capacity: u32, hops: u32) -> u64;
 
 /// The stars of a problem; none for kinds without evidence of this form. Where contributions of several ranks may
 /// arrive in one chunk, each rank has one star: that of the rank slowest to reach it, of equals the first.
-pub(super) fn stars(problem: &Problem, distances: &Distances, measure: Measure) -> Vec<Star> {
+pub(super) fn stars(problem: &Problem, distances: &Hops, measure: Measure) -> Vec<Star> {
     let topology = problem.topology();
     let star = |center: RankId, inward: bool, only: Option<RankId>, named: Option<RankId>| {
         let others = only.map_or_else(|| topology.live_ranks().collect(), |only| vec![only]);
@@ -41,7 +43,9 @@ pub(super) fn stars(problem: &Problem, distances: &Distances, measure: Measure) 
             others.into_iter().map(|far| (far, chunks(far))).filter(|&(_, amount)| amount > 0).collect();
         let all: u32 = amounts.iter().map(|&(_, amount)| amount).sum();
         let far_end = only.map_or(u32::MAX, |only| capacity(problem, only, !inward));
-        let hops = |far: RankId| if inward { distances.get(far, center) } else { distances.get(center, far) };
+        let hops = |far: RankId| {
+            if inward { distances.to(center.0)[far.index()] } else { distances.from(center.0)[far.index()] }
+        };
         let farthest = amounts.iter().map(|&(far, _)| u32::from(hops(far))).max().unwrap_or(0);
         let slowness = measure(all, capacity(problem, center, inward).min(far_end), farthest);
         Star { center, inward, amounts, named, slowness }
@@ -61,7 +65,7 @@ pub(super) fn stars(problem: &Problem, distances: &Distances, measure: Measure) 
                 let entering = capacity(problem, rank, true);
                 let slowness = |far: RankId| match problem.owed(far, rank) {
                     0 => 0,
-                    owed => measure(owed, entering.min(leaving[far.index()]), distances.get(far, rank).into()),
+                    owed => measure(owed, entering.min(leaving[far.index()]), distances.to(rank.0)[far.index()].into()),
                 };
                 let slower = |a: (u64, RankId), b: (u64, RankId)| if b.0 > a.0 { b } else { a };
                 let slowest = topology.live_ranks().map(|far| (slowness(far), far)).reduce(slower);

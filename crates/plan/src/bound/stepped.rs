@@ -14,10 +14,11 @@
 use super::flow::{FlowError, FlowLimit, FlowNetwork};
 use super::rounding::{FINE, Rounding, windows};
 use super::stars::{Measure, Star, stars};
+use crate::hops::Hops;
 use collsynth_core::certificate::{self, Bounds, JointBound, Rational};
 use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
-use collsynth_core::topology::{Distances, RankId};
+use collsynth_core::topology::RankId;
 
 /// Ranks of a machine of which single ones are looked at: networks have a number for every pair.
 const MOST_RANKS: usize = 512;
@@ -69,9 +70,9 @@ pub fn stepped_bound(problem: &Problem, steps: u32, limit: &FlowLimit) -> Result
         let variables = problem.topology().links().len().saturating_mul(steps as usize);
         return Err(FlowError::TooLarge { variables, symmetries: 1, most: most.min(variables) });
     }
-    let distances = Distances::new(problem.topology());
-    problem.check_connected(&distances)?;
-    let of = |measure| stars(problem, &distances, measure).into_iter().max_by_key(|star| star.slowness);
+    problem.check_connected()?;
+    let hops = Hops::of(problem.topology());
+    let of = |measure| stars(problem, &hops, measure).into_iter().max_by_key(|star| star.slowness);
     let mut slowest: Vec<Star> = [FARTHEST, NARROWEST].into_iter().filter_map(of).collect();
     slowest.dedup_by_key(|star| (star.named, star.amounts.clone()));
     let mut best: Option<SteppedBound> = None;

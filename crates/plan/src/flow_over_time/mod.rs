@@ -122,7 +122,7 @@ impl Planner for FlowOverTime {
             return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
         };
         let network = Network::new(task.problem);
-        task.problem.check_connected(&network.distances)?;
+        task.problem.check_connected()?;
         let network = if star.collected { Network::reversed(task.problem) } else { network };
         let mut demand = vec![0; network.rank_count()];
         for message in &star.messages {

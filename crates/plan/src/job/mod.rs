@@ -87,7 +87,8 @@ pub struct JobGoal {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn plan_job(problems: Vec<Problem>, goal: &JobGoal, control: &Control) -> Result<(Job, StopReason), PlanError> {
-    let prospect = Prospect::new(problems)?;
+    let control = &control.planning_all(&problems);
+    let prospect = Prospect::new(problems, control)?;
     let problems = &prospect.problems;
     let refuse = |reason: String| PlanError::NotApplicable { planner: NAME, reason };
     let chunks = Chunks::new(problems);
@@ -131,7 +132,7 @@ pub fn plan_job_in_parts(
     most_chunks: u64,
     control: &Control,
 ) -> Result<(Job, StopReason), PlanError> {
-    let whole = Prospect::new(problems.to_vec())?;
+    let whole = Prospect::new(problems.to_vec(), control)?;
     let chunks: u64 = problems.iter().map(|problem| u64::from(problem.chunk_count())).sum();
     let can_cut = |cut: u32| chunks * u64::from(cut) <= most_chunks;
     let is_coarse = |cut: u32| close.max(COARSE) * f64::from(whole.least_width()) * f64::from(cut) < 1.0;
@@ -175,13 +176,13 @@ struct Prospect {
 }
 
 impl Prospect {
-    fn new(problems: Vec<Problem>) -> Result<Self, PlanError> {
+    fn new(problems: Vec<Problem>, control: &Control) -> Result<Self, PlanError> {
         let refuse = |error: JobError| PlanError::NotApplicable { planner: NAME, reason: error.to_string() };
         let first = problems.first().ok_or_else(|| refuse(JobError::Empty))?;
         if let Some(index) = problems.iter().position(|problem| problem.machine() != first.machine()) {
             return Err(refuse(JobError::OtherMachine { index }));
         }
-        let bounds = problems.iter().map(bound::find).collect::<Result<Vec<Bounds>, _>>()?;
+        let bounds = problems.iter().map(|problem| control.bounds(problem)).collect::<Result<Vec<Bounds>, _>>()?;
         let bound = bound::of_job(&problems, &bounds);
         Ok(Self { problems, bounds, bound })
     }

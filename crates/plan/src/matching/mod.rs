@@ -63,7 +63,6 @@ use crate::planner::arrivals;
 use crate::{Control, Outcome, PlanError, Planner, Progress, StopReason, Task};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
-use collsynth_core::topology::Distances;
 use deadlines::Deadlines;
 use halves::{Halves, Up};
 use spread::Spread;
@@ -134,7 +133,7 @@ impl Planner for Matching {
         if task.problem.is_trivial() {
             return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
         }
-        task.problem.check_connected(&Distances::new(task.problem.topology()))?;
+        task.problem.check_connected()?;
         let halves = Halves::new(task.problem);
         if let Some(width) = halves.is_hopeless(task) {
             let limit = format!("a total width of at most {width}, which another planner reached");

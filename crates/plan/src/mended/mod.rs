@@ -49,7 +49,7 @@ use collsynth_core::schedule::{CompactSchedule, Solution, Translation};
 use collsynth_core::topology::Topology;
 
 use crate::error::check_name;
-use crate::{Control, Goal, Outcome, Parts, PlanError, Planner, StopReason, Task, bound};
+use crate::{Control, Goal, Outcome, Parts, PlanError, Planner, StopReason, Task};
 
 /// More steps are tried, up to this many, while the width is more than this share above its bound: ranks with few links
 /// left need them.
@@ -159,14 +159,15 @@ pub fn compact(
     if !has_compact_plan(&problem) {
         return Ok(None);
     }
-    let bounds = bound::find(&problem)?;
+    let control = &control.planning(&problem);
+    let bounds = control.bounds(&problem)?;
     let (seed, limits) = (goal.seed, (goal.steps, goal.max_steps));
     let found = match kind.pattern() {
         Pattern::OneToOne => nearest(&problem, &bounds, limits, control, |steps| {
             repair::in_steps(&problem, &bounds, steps, seed, control)
         })?,
         _ if is_intact(problem.machine()) => {
-            pattern::of_trees(&problem, goal)?.map(|schedule| (schedule, StopReason::Finished))
+            pattern::of_trees(&problem, goal, control)?.map(|schedule| (schedule, StopReason::Finished))
         }
         _ => nearest(&problem, &bounds, limits, control, |steps| {
             trees::in_steps(&problem, &bounds, steps, seed, control)

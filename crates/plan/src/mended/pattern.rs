@@ -6,11 +6,15 @@ use collsynth_core::schedule::{CompactSchedule, Schedule};
 use collsynth_core::topology::Topology;
 
 use crate::template::{TemplateTrees, most_steps};
-use crate::{Goal, PlanError, Task, bound};
+use crate::{Control, Goal, PlanError, Task};
 
 /// The trees of an all_gather, reduce_scatter or all_reduce on an intact torus; `None` if there are none in the steps
 /// asked for.
-pub(super) fn of_trees(problem: &Problem, goal: &Goal<'_>) -> Result<Option<CompactSchedule>, PlanError> {
+pub(super) fn of_trees(
+    problem: &Problem,
+    goal: &Goal<'_>,
+    control: &Control,
+) -> Result<Option<CompactSchedule>, PlanError> {
     let topology = problem.machine();
     let ranks = topology.rank_count() as u32;
     let phases: &[bool] = match problem.collective().kind.pattern() {
@@ -21,7 +25,7 @@ pub(super) fn of_trees(problem: &Problem, goal: &Goal<'_>) -> Result<Option<Comp
     let parts = if phases.len() == 2 { problem.parts() / ranks } else { problem.parts() };
     let steps = |steps: Option<u32>| steps.map(|steps| steps / phases.len() as u32);
     let gather = gather(topology.clone(), parts)?;
-    let bounds = bound::find(&gather)?;
+    let bounds = control.bounds(&gather)?;
     let (exact, most) = (steps(goal.steps), steps(goal.max_steps));
     let task = Task { steps: exact, max_steps: most, seed: goal.seed, ..Task::new(&gather, &bounds) };
     let (Ok(least), Some(torus)) = (task.steps_or(bounds.least_steps()), topology.as_torus()) else { return Ok(None) };

@@ -72,7 +72,7 @@ pub(super) fn in_steps(
     let Some(template) = TemplateSchedule::new(torus, problem.parts(), steps) else { return Ok(None) };
     let pattern = template.pattern(&intact(problem.machine()), problem.parts());
     let network = Network::new(problem);
-    problem.check_connected(&network.distances)?;
+    problem.check_connected()?;
     let hops = Hops::new(problem, &network, &pattern);
     let full = (pattern.total_width() as u32).max(steps);
     let least = bounds.least_width(problem.parts()).max(full);

@@ -59,7 +59,7 @@ pub(super) fn in_steps(
     let parts = problem.parts();
     let gather = gather(topology, parts)?;
     let network = Network::new(&gather);
-    gather.check_connected(&network.distances)?;
+    gather.check_connected()?;
     let widths = widths(&gather, &network, bounds.least_width(parts), steps);
     let torus = gather.machine().as_torus().expect("it has translations");
     let Some(trees) = TemplateTrees::within(torus, parts, &widths, seed) else { return Ok(None) };

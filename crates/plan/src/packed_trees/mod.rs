@@ -138,7 +138,7 @@ impl Planner for PackedTrees {
             return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
         }
         let topology = problem.topology();
-        problem.check_connected(&collsynth_core::topology::Distances::new(topology))?;
+        problem.check_connected()?;
         let cables = Cables::new(topology);
         let live: Vec<u32> = topology.live_ranks().map(|rank| rank.0).collect();
         let least = task.bounds.least_width(problem.parts());

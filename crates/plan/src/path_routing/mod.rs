@@ -59,7 +59,7 @@ pub(crate) fn plan_from(
 ) -> Result<Outcome, PlanError> {
     let least_steps = task.steps_or(task.bounds.least_steps())?;
     let network = Network::new(task.problem);
-    task.problem.check_connected(&network.distances)?;
+    task.problem.check_connected()?;
     let messages = messages(task.problem).unwrap_or_default();
     if messages.is_empty() {
         return Ok(Outcome::new(Schedule::default(), StopReason::Finished));

@@ -6,7 +6,6 @@
 //! in the order of their distance from the origin, so in each step those in reach of both ends are one range.
 
 use crate::network::{LiveLink, Message, Network, WAIT};
-use collsynth_core::topology::RankId;
 
 const FAR: u32 = u32::MAX / 2;
 
@@ -89,7 +88,7 @@ impl Router {
 
     /// Lists the ranks on paths of at most `limit` hops, the origin first, and the links among them.
     fn look_around(&mut self, network: &Network, message: Message, limit: u32) {
-        let from_origin = network.distances.row(RankId(message.origin));
+        let from_origin = network.distances_from(message.origin);
         let distance_to_dest = network.distance_to(message.dest);
         self.nodes.clear();
         self.hops.clear();

@@ -32,13 +32,14 @@ pub(super) fn pipelined(
     planner: &'static str,
     task: &Task<'_>,
     control: &Control,
-    find: impl FnOnce(&Network, u32) -> (u32, Vec<Arborescence>),
+    find: impl FnOnce(&Network, u32) -> Option<(u32, Vec<Arborescence>)>,
 ) -> Result<Outcome, PlanError> {
     task.steps_or(task.bounds.least_steps())?;
     let Some(rooted) = Rooted::new(task.problem)? else {
         return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
     };
-    let (unit, trees) = find(&rooted.network, rooted.root);
+    let stopped = || PlanError::Stopped { stopped: control.stop().unwrap_or(StopReason::TimeLimit) };
+    let (unit, trees) = find(&rooted.network, rooted.root).ok_or_else(stopped)?;
     let pipeline = Pipeline { unit, depths: trees.iter().map(Arborescence::depth).collect() };
     let Some(widths) = pipeline.widths(task) else {
         let (least, stated) = (pipeline.depths.iter().min(), task.steps.or(task.max_steps));

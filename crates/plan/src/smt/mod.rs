@@ -55,7 +55,6 @@ use ask::Asking;
 use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
-use collsynth_core::topology::Distances;
 
 pub(super) const NAME: &str = "smt";
 
@@ -102,7 +101,7 @@ impl Planner for Smt {
             return Flood.plan(task, control).map(|outcome| Outcome { account: PROVEN, ..outcome });
         }
         task.steps_or(0)?;
-        task.problem.check_connected(&Distances::new(task.problem.topology()))?;
+        task.problem.check_connected()?;
         if task.problem.is_trivial() {
             let (schedule, stopped) = (Schedule::default(), StopReason::Finished);
             return Ok(Outcome { schedule, stopped, account: PROVEN });

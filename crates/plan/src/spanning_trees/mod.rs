@@ -118,7 +118,7 @@ impl Planner for SpanningTrees {
             return Err(PlanError::NotFound { planner: self.name(), limit });
         }
         let network = Network::new(problem);
-        problem.check_connected(&network.distances)?;
+        problem.check_connected()?;
         let live: Vec<u32> = problem.topology().live_ranks().map(|rank| rank.0).collect();
         let networks = Networks::new(problem, network, translation.as_ref(), &live);
         let least = 2 * networks.least_hops();
