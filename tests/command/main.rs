@@ -7,6 +7,7 @@ mod failures;
 mod fallbacks;
 mod forms;
 mod jobs;
+mod limits;
 mod lower;
 mod mistakes;
 mod names;

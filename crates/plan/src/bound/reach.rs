@@ -28,15 +28,15 @@ impl Reach {
         let mut reach = Self { farthest: None, hops: 0 };
         let to_root = kind.root().filter(|_| kind.is_to_root());
         let mut search = Search::new(topology, to_root.is_some());
-        let alike = problem.groups().is_none() && kind.demand().is_none() && looks_alike(topology);
+        // Every rank, or the root, has as much for each other rank: no pair has to be asked.
+        let each_the_same = problem.groups().is_none() && kind.demand().is_none();
+        let alike = each_the_same && kind.root().is_none() && looks_alike(topology);
         let origins: Vec<RankId> = match kind.root() {
             Some(root) => vec![root],
             None if alike => topology.live_ranks().take(1).collect(),
             None => problem.members().collect(),
         };
         let is_one_to_one = kind.pattern() == Pattern::OneToOne;
-        // Where each rank sends as much to every other, and the root to it, nothing has to be asked.
-        let each_the_same = problem.groups().is_none() && kind.demand().is_none();
         let (chunks, copies) = (Count::of(problem).chunks, if alike { topology.rank_count() as u64 } else { 1 });
         for origin in origins {
             if pace.is_over(topology.links().len() as u64) {
