@@ -104,7 +104,7 @@ fn the_table_of_the_paper() {
     let page = include_str!("../../docs/results.md");
     let row = |torus: &str| page.lines().find(|line| line.starts_with(&format!("| {torus} |"))).expect("a row");
     let within = |words: &str| {
-        let output = Bench::new().run(&format!("compare --paper --time-limit 4s {words}"));
+        let output = Bench::new().run(&format!("compare --paper --time-limit 10s {words}"));
         assert!(matches!(output.status.code(), Some(0 | 4)), "{words}");
         text(&output.stdout)
     };
