@@ -19,7 +19,7 @@ impl Distances {
     /// Measures a topology.
     pub fn new(topology: &Topology) -> Self {
         let ranks = topology.rank_count();
-        let hops = (0..ranks as u32).flat_map(|origin| topology.hops_from(RankId(origin))).collect();
+        let hops = (0..).map(RankId).take(ranks).flat_map(|origin| topology.hops_from(origin)).collect();
         Self { ranks, hops }
     }
 
