@@ -38,7 +38,7 @@ fn no_point_of_the_curve_is_faster() {
     let cases: Vec<(&Topology, Kind)> =
         machines.iter().flat_map(|topology| kinds().into_iter().map(move |kind| (topology, kind))).collect();
     cases.into_par_iter().for_each(|(topology, kind)| {
-        let parts = useful_parts(topology, &kind).unwrap();
+        let parts = useful_parts(topology, &kind, &Control::unlimited()).unwrap();
         let mut curve = Vec::new();
         let unlimited = Control::unlimited();
         trace(topology, &kind, &Goal::default(), &parts, &unlimited, |_, plan| curve.push(plan)).unwrap();
