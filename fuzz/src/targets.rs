@@ -1,10 +1,13 @@
-//! One target for every reader, each followed by all that is done with what was read, and three that hold the judge
+//! One target for every reader, each followed by all that is done with what was read, and six that hold the judge
 //! against the naive one, on files that the bytes choose.
 
 use std::cell::Cell;
 use std::sync::LazyLock;
 
-use crate::compare::{Disagreement, Seen, compare_certificate, compare_program, compare_schedule};
+use crate::compare::{
+    Disagreement, Seen, compare_certificate, compare_compact, compare_job, compare_placed, compare_program,
+    compare_schedule,
+};
 use crate::dice::Dice;
 use collsynth_core::collective::{ChunkId, Collective, Kind};
 use collsynth_core::problem::Problem;
@@ -25,7 +28,7 @@ use collsynth_verify::verify::{Code, Options, Report, verify, verify_compact};
 pub type Target = fn(&[u8]);
 
 /// The targets by name; the inputs of each are in `corpus/NAME/`.
-pub const TARGETS: [(&str, Target); 12] = [
+pub const TARGETS: [(&str, Target); 15] = [
     ("schedule", schedule),
     ("program", program),
     ("topology", topology),
@@ -38,6 +41,9 @@ pub const TARGETS: [(&str, Target); 12] = [
     ("two_judges_of_schedules", |input| agree(compare_schedule, input)),
     ("two_judges_of_programs", |input| agree(compare_program, input)),
     ("two_judges_of_certificates", |input| agree(compare_certificate, input)),
+    ("two_judges_of_jobs", |input| agree(compare_job, input)),
+    ("two_judges_of_compact_forms", |input| agree(compare_compact, input)),
+    ("two_judges_of_programs_on_machines", |input| agree(compare_placed, input)),
 ];
 
 /// Violations listed; few, as an input may have any number.

@@ -1,72 +1,180 @@
-//! The two judges on many generated files.
+//! The judges on many generated files, and on those in which they once disagreed.
 //!
-//! `SYNTH_FUZZ_SEED=7 cargo test -p collsynth-fuzz --release -- --ignored` compares many more, from another seed on; a
-//! case that fails prints its seed and its file, and repeats alone with `SYNTH_FUZZ_CASES=1`.
+//! `SYNTH_FUZZ_SEED=7 cargo test -p collsynth-fuzz --release -- --ignored --nocapture` compares a million, from another
+//! seed on, and prints what was met; a case that fails prints its seed and its file, and repeats alone with
+//! `SYNTH_FUZZ_CASES=1`.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::{env, fs};
 
-use collsynth_fuzz::compare::{Disagreement, Seen, agree_on, compare_certificate, compare_program, compare_schedule};
+use collsynth_fuzz::compare::{Compare, Disagreement, SORTS, Seen, agree_on};
 use collsynth_fuzz::dice::Dice;
-use collsynth_fuzz::naive::{program, schedule};
-use collsynth_verify::json::{parse_solution, solution_to_string};
+use collsynth_fuzz::naive;
+use collsynth_fuzz::naive::program::judge;
+use collsynth_fuzz::naive::program::place::Placing;
+use collsynth_fuzz::naive::reader::from_text;
 use serde_json::Value;
 
-type Compare = fn(&mut Dice) -> Result<Seen, Box<Disagreement>>;
+/// How often each verdict was agreed on, each code given, and each thing met that an opinion names.
+type Tally = BTreeMap<String, usize>;
 
-/// How often each verdict was agreed on, and in how many files each code was given.
-type Counts = BTreeMap<String, usize>;
-
-fn compare(what: &str, compare: Compare, first: u64, cases: u64) -> Counts {
-    let mut counts = Counts::new();
+fn tally(what: &str, compare: Compare, first: u64, cases: u64) -> Tally {
+    let mut tally = Tally::new();
     for seed in first..first + cases {
-        match compare(&mut Dice::from_seed(seed)) {
-            Ok(seen) => {
-                for word in seen.codes.into_keys().chain([seen.verdict]) {
-                    *counts.entry(word).or_default() += 1;
+        let compared = catch_unwind(AssertUnwindSafe(|| compare(&mut Dice::from_seed(seed))));
+        match compared {
+            Ok(Ok(seen)) => {
+                for word in seen.codes.into_keys().chain([seen.verdict]).chain(seen.reached) {
+                    *tally.entry(word).or_default() += 1;
                 }
             }
-            Err(disagreement) => panic!("{what}, seed {seed}: {disagreement}"),
+            Ok(Err(disagreement)) => panic!("{what}, seed {seed}: {disagreement}"),
+            Err(panic) => {
+                println!("{what}, seed {seed}: a judge panics");
+                resume_unwind(panic);
+            }
         }
     }
-    counts
+    tally
 }
 
-/// Each of these was met so often.
-fn met(counts: &Counts, expected: &[(&str, usize)]) {
-    for &(word, least) in expected {
-        let count = counts.get(word).copied().unwrap_or(0);
-        assert!(count >= least, "{word} was met {count} times, not {least}: {counts:?}");
+/// Compares files of a sort, and each of these words is met so often.
+fn met(sort: &str, cases: u64, expected: &[(usize, &[&str])]) {
+    let &(what, compare) = SORTS.iter().find(|(name, _)| *name == sort).expect("a sort of files");
+    let tally = tally(what, compare, 0, cases);
+    for &(least, words) in expected {
+        let seldom: Vec<_> = words.iter().filter(|word| tally.get(**word).copied().unwrap_or(0) < least).collect();
+        assert!(seldom.is_empty(), "met less than {least} times: {seldom:?} of {tally:#?}");
     }
 }
 
 #[test]
 fn schedules() {
-    let counts = compare("schedules", compare_schedule, 0, 1500);
-    let often = ["D001", "D002", "L001", "R002", "T002", "W001", "W002", "W004"].map(|code| (code, 60));
-    let seldom =
-        ["D003", "F002", "F003", "F004", "F006", "L002", "R001", "R003", "T001", "T003"].map(|code| (code, 20));
-    let rarely = ["F001", "F005", "F007", "F008", "F009", "W003"].map(|code| (code, 5));
-    met(&counts, &[("holds", 400), ("refuted", 400), ("unreadable", 100)]);
-    met(&counts, &[&often[..], &seldom, &rarely].concat());
+    met(
+        "schedules",
+        2000,
+        &[
+            (100, &["D001", "D002", "L001", "R002", "T002", "W001", "W002", "W004", "holds", "refuted", "unreadable"]),
+            (20, &["D003", "F001", "F002", "F003", "F004", "F005", "F006", "L002", "R001", "R003", "T001", "T003"]),
+            (5, &["D004", "F007", "F008", "F009", "W003"]),
+            (50, &["groups with relays", "groups without relays", "steps optimal", "volume optimal"]),
+        ],
+    );
 }
 
 #[test]
 fn programs() {
-    let counts = compare("programs", compare_program, 0, 2000);
-    let often = ["F002", "P001", "P006", "P008"].map(|code| (code, 25));
-    let rarely = ["D002", "P002", "P003", "P004", "P005", "P007", "R002", "T001", "T002", "T003"].map(|code| (code, 3));
-    met(&counts, &[("holds", 200), ("refuted", 200), ("unreadable", 50)]);
-    met(&counts, &[&often[..], &rarely].concat());
+    met(
+        "programs",
+        2000,
+        &[
+            (50, &["D002", "F002", "F003", "P001", "P006", "P008", "T002", "holds", "refuted", "unreadable"]),
+            (5, &["P002", "P003", "P004", "P005", "P007", "R002", "T001", "T003", "F008", "F009"]),
+            (50, &["holds on its own machine", "holds on any machine", "holds on its own machine, no link shared"]),
+            (20, &["holds on any machine, no link shared"]),
+        ],
+    );
+}
+
+#[test]
+fn programs_on_machines() {
+    met(
+        "programs on machines",
+        2000,
+        &[
+            (50, &["D002", "P001", "P006", "P008", "T001", "T002", "T003", "usage", "holds", "refuted", "unreadable"]),
+            (20, &["a map too short", "a map too long", "a map out of range", "a map a place twice"]),
+            (20, &["holds on another machine", "holds on another machine by a map"]),
+            (5, &["holds on another machine by a map, no link shared"]),
+        ],
+    );
 }
 
 #[test]
 fn certificates() {
-    let counts = compare("certificates", compare_certificate, 0, 700);
-    met(&counts, &[("C001", 200), ("F003", 30), ("holds", 5)]);
-    let readable = counts["holds"] + counts["refuted"];
-    assert!(readable - counts["C001"] >= 100, "claims that are proven: {counts:?}");
+    met(
+        "certificates",
+        3000,
+        &[
+            (500, &["C001", "holds", "refuted", "unreadable"]),
+            (30, &["cut not proven", "joint not proven", "metric not proven", "metric_over_time not proven"]),
+            (30, &["cut proven", "joint proven", "metric proven", "metric_over_time proven", "steps not proven"]),
+            (5, &["partition not proven", "partition proven", "steps proven", "groups without relays"]),
+            (20, &["steps optimal", "steps above", "volume optimal", "volume above", "2^127 holds", "2^64 refuted"]),
+        ],
+    );
+}
+
+#[test]
+fn jobs() {
+    met(
+        "jobs",
+        3000,
+        &[
+            (
+                100,
+                &[
+                    "C001",
+                    "J002",
+                    "holds",
+                    "refuted",
+                    "unreadable",
+                    "job partitions proven",
+                    "job partitions not proven",
+                ],
+            ),
+            (20, &["J001", "job cuts proven", "job cuts not proven", "job weights proven", "job weights not proven"]),
+            (10, &["job steps optimal", "job total_width optimal", "2^127 holds", "2^64 holds", "2^32 holds"]),
+            (5, &["cut proven, in jobs", "joint proven, in jobs", "metric proven, in jobs", "steps proven, in jobs"]),
+            (5, &["groups with relays, in jobs", "groups without relays, in jobs", "metric_over_time proven, in jobs"]),
+        ],
+    );
+}
+
+#[test]
+fn compact_forms() {
+    met(
+        "compact forms",
+        3000,
+        &[
+            (50, &["D001", "D002", "F005", "F006", "F010", "R002", "T001", "T003", "W002", "W004", "holds", "refuted"]),
+            (10, &["F002", "F003", "F008", "L001", "L002", "R001", "R003", "T002", "W001", "W003", "unreadable"]),
+            (500, &["compact form"]),
+        ],
+    );
+}
+
+#[test]
+#[cfg(feature = "readers")]
+fn lowered_schedules() {
+    met(
+        "lowered schedules",
+        1000,
+        &[
+            (50, &["lowered with barriers none", "lowered with barriers neighbour", "lowered with barriers global"]),
+            (5, &["lowered with barriers none, without relays", "lowered with barriers global, without relays"]),
+        ],
+    );
+}
+
+/// Both judges on a file as it stands.
+fn both(text: &str) -> Option<Result<Seen, Box<Disagreement>>> {
+    let mut file = from_text(text)?;
+    // What is stated beside a program stands in its file here.
+    let beside = file.get("beside").cloned();
+    let Some(beside) = beside else {
+        return Some(agree_on(text, &Placing::default(), &naive::judge(&file)));
+    };
+    file = file["file"].take();
+    let ranks = |map: &Value| map.as_array().map(|map| map.iter().filter_map(Value::as_u64).collect());
+    let placing = Placing {
+        machine: beside.get("topology").cloned(),
+        map: beside.get("rank_map").and_then(ranks),
+        contention_free: beside["contention_free"] == true,
+    };
+    Some(agree_on(&file.to_string(), &placing, &judge::judge(&file, &placing)))
 }
 
 /// The hand-written files, right and wrong, that are JSON, and those on which the judges once disagreed.
@@ -85,35 +193,14 @@ fn examples() {
                 if path.ends_with("repeated-key.json") {
                     continue;
                 }
-                let mut text = fs::read_to_string(&path).expect("a text");
-                // The second judge knows explicit schedules alone.
-                if text.contains("\"exceptions\"") {
-                    let Ok(expanded) = parse_solution(&text) else { continue };
-                    text = solution_to_string(&expanded);
+                match both(&fs::read_to_string(&path).expect("a text")) {
+                    Some(Err(disagreement)) => panic!("{}: {disagreement}", path.display()),
+                    compared_both => compared += usize::from(compared_both.is_some()),
                 }
-                let Ok(file) = serde_json::from_str::<Value>(&text) else { continue };
-                // The second judge knows no jobs, but each of their schedules by itself.
-                if let Some(schedules) = file["schedules"].as_array() {
-                    for schedule in schedules {
-                        let mut alone = schedule.clone();
-                        alone["format"] = "collective-schedule/1".into();
-                        alone["topology"] = file["topology"].clone();
-                        if let Err(disagreement) = agree_on(&alone.to_string(), &schedule::judge(&alone)) {
-                            panic!("{}: {disagreement}", path.display());
-                        }
-                    }
-                    continue;
-                }
-                let is_program = file["format"].as_str().is_some_and(|format| format.starts_with("rank-program/"));
-                let opinion = if is_program { program::judge(&file) } else { schedule::judge(&file) };
-                if let Err(disagreement) = agree_on(&text, &opinion) {
-                    panic!("{}: {disagreement}", path.display());
-                }
-                compared += 1;
             }
         }
     }
-    assert!(compared > 60, "{compared} files");
+    assert!(compared > 80, "{compared} files");
 }
 
 /// Bytes of a fuzzer: they may be few, all alike, or anything.
@@ -126,25 +213,21 @@ fn any_bytes_make_a_file() {
                 0..4 => vec![[0, 1, 127, 255][sort]; length],
                 _ => (0..length).map(|_| dice.below(256) as u8).collect(),
             };
-            for compare in [compare_schedule, compare_program, compare_certificate] {
+            for (_, compare) in SORTS {
                 compare(&mut Dice::from_bytes(&bytes)).unwrap_or_else(|disagreement| panic!("{disagreement}"));
             }
         }
     }
 }
 
+/// A million files, each sort by its share.
 #[test]
-#[ignore = "minutes"]
+#[ignore = "half an hour"]
 fn many() {
     let number = |name, default| env::var(name).map_or(default, |text| text.parse().expect("a number"));
     let first = number("SYNTH_FUZZ_SEED", 0);
-    let sorts: [(&str, Compare, u64); 3] = [
-        ("schedules", compare_schedule, 10_000),
-        ("programs", compare_program, 5_000),
-        ("certificates", compare_certificate, 5_000),
-    ];
-    for (what, sort, cases) in sorts {
-        let cases = number("SYNTH_FUZZ_CASES", cases);
-        println!("{cases} {what} from seed {first}: {:?}", compare(what, sort, first, cases));
+    for (what, compare) in SORTS {
+        let cases = number("SYNTH_FUZZ_CASES", if *what == "lowered schedules" { 40_000 } else { 160_000 });
+        println!("{cases} {what} from seed {first}: {:#?}", tally(what, *compare, first, cases));
     }
 }

@@ -2,42 +2,45 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{anywhere, machines, plans, tasks};
+use super::{anywhere, machines, numbers, plans};
 use crate::dice::Dice;
-use crate::naive::certificate;
-use crate::naive::file::File;
-use crate::naive::fraction::Fraction;
-use crate::naive::machine::Machine;
+use crate::naive::evidence::certificate;
+use crate::naive::problem::machine::Machine;
+use crate::naive::problem::task::Task;
 use crate::naive::reader::Faults;
-use crate::naive::task::Task;
+use crate::naive::schedule::file::File;
 
 /// A file with one to three claims; its schedule may be missing.
 pub fn certificate(dice: &mut Dice) -> Value {
-    let (topology, machine) = machines::machine(dice);
-    let (collective, task) = tasks::task(dice, &machine);
-    let mut file = match dice.chance(15) {
-        true => plans::file(dice),
-        false => json!({
-            "format": "collective-schedule/1", "topology": topology, "collective": collective, "steps": []
-        }),
-    };
-    if file["steps"].as_array().is_some_and(Vec::is_empty) {
-        task.state_groups(&mut file);
-        if task.grouped && dice.chance(30) {
-            file["relays"] = json!(dice.chance(20));
-        }
+    let plan = plans::plan(dice);
+    let (machine, task) = (plan.machine.clone(), plan.task.clone());
+    let mut file = plans::write(dice, plan);
+    if task.grouped && dice.chance(15) {
+        file["relays"] = json!(dice.chance(20));
     }
+    if dice.chance(50) {
+        file["steps"] = json!([]);
+    }
+    claim(dice, &mut file, &machine, &task);
+    if dice.chance(5) {
+        machines::fail(dice, &mut file["topology"]);
+    }
+    file
+}
+
+/// Puts one to three claims into a schedule file.
+pub fn claim(dice: &mut Dice, file: &mut Value, machine: &Machine, task: &Task) {
     let mut bounds = Map::new();
     for _ in 0..dice.between(1, 3) {
         let sort = *dice.pick(&["volume", "steps", "joint"]);
-        let mut claim = evidence(dice, sort, &machine, &task);
+        let mut claim = evidence(dice, sort, machine, task);
         if dice.chance(35) {
             forge(dice, &mut claim);
         }
         if dice.chance(8) {
             anywhere::change(dice, &mut claim);
         }
-        value(dice, &file, sort, &mut claim);
+        value(dice, file, sort, &mut claim);
         match sort {
             "joint" => {
                 if let Some(list) = bounds.entry("joint").or_insert(json!([])).as_array_mut() {
@@ -48,10 +51,6 @@ pub fn certificate(dice: &mut Dice) -> Value {
         }
     }
     file["bounds"] = bounds.into();
-    if dice.chance(5) {
-        machines::fail(dice, &mut file["topology"]);
-    }
-    file
 }
 
 /// Evidence of a sort, mostly of a kind that fits the collective.
@@ -143,7 +142,8 @@ fn across(dice: &mut Dice, machine: &Machine) -> Vec<(usize, usize)> {
     pairs
 }
 
-fn weights(dice: &mut Dice, machine: &Machine) -> Vec<Value> {
+/// Weights of links.
+pub fn weights(dice: &mut Dice, machine: &Machine) -> Vec<Value> {
     if dice.chance(40) {
         return across(dice, machine).into_iter().map(|(from, to)| json!([from, to, 1])).collect();
     }
@@ -170,13 +170,13 @@ fn weights_over_time(dice: &mut Dice, machine: &Machine, end: usize) -> Vec<Valu
 
 /// Changes evidence so that it may no longer fit, or not be readable.
 fn forge(dice: &mut Dice, claim: &mut Value) {
-    let big = [json!(0), json!(1), json!(u32::MAX), json!(1u64 << 31), json!(1u64 << 32)];
-    match dice.below(6) {
+    match dice.below(7) {
+        6 => late(dice, claim),
         0 => {
             if claim.get("width").is_some() {
-                claim["width"] = dice.pick(&big).clone();
+                claim["width"] = numbers::whole(&numbers::near_a_power(dice));
             } else if claim.get("steps").is_some() {
-                claim["steps"] = dice.pick(&big).clone();
+                claim["steps"] = numbers::whole(&numbers::near_a_power(dice));
             }
         }
         1 => {
@@ -199,7 +199,11 @@ fn forge(dice: &mut Dice, claim: &mut Value) {
                 }
                 (_, Some(entry)) => {
                     let place = dice.below(entry.len());
-                    entry[place] = if dice.chance(40) { dice.pick(&big).clone() } else { json!(dice.below(9)) };
+                    entry[place] = if dice.chance(40) {
+                        numbers::whole(&numbers::near_a_power(dice))
+                    } else {
+                        json!(dice.below(9))
+                    };
                 }
                 (_, None) => list[at] = json!(dice.below(9)),
             }
@@ -207,33 +211,34 @@ fn forge(dice: &mut Dice, claim: &mut Value) {
     }
 }
 
+/// Moves weights over time to the last units that there are.
+fn late(dice: &mut Dice, claim: &mut Value) {
+    let end = u64::try_from(numbers::near_a_power(dice)).unwrap_or(u64::from(u32::MAX)).min(u64::from(u32::MAX));
+    let key = if claim.get("width").is_some() { "width" } else { "steps" };
+    let Some(by) = claim.get(key).and_then(Value::as_u64).and_then(|now| end.checked_sub(now)) else { return };
+    claim[key] = json!(end);
+    for entry in claim["weights"].as_array_mut().into_iter().flatten().filter_map(Value::as_array_mut) {
+        for unit in entry.iter_mut().skip(2).take(2) {
+            *unit = json!(unit.as_u64().unwrap_or(1) + by);
+        }
+    }
+}
+
 /// Claims exactly what is proven, a little more or less, or anything.
 fn value(dice: &mut Dice, file: &Value, sort: &str, claim: &mut Value) {
-    let any = [json!(0), json!(1), json!("0/5"), json!("170141183460469231731687303715884105727"), json!(u64::MAX)];
+    if claim.get("at_least").is_none() {
+        return;
+    }
     let proven = File::read(file).ok().and_then(|file| {
         certificate::proven(&file, sort, claim, &mut Faults::default()).and_then(|claim| claim.proven)
     });
-    let Some(Fraction { top, bottom }) = proven.filter(|_| claim.get("at_least").is_some() && !dice.chance(8)) else {
-        if claim.get("at_least").is_some() {
-            claim["at_least"] = dice.pick(&any).clone();
+    claim["at_least"] = match proven.filter(|_| !dice.chance(8)) {
+        None if dice.chance(30) => dice.pick(&[json!(0), json!(1), json!("0/5")]).clone(),
+        None => numbers::fraction(dice),
+        Some(hops) if sort == "steps" => {
+            let hops = u64::try_from(hops.top).unwrap_or(9);
+            json!(hops.saturating_add_signed(*dice.pick(&[0, 0, 1, -1])))
         }
-        return;
-    };
-    if sort == "steps" {
-        let hops = u64::try_from(top).unwrap_or(9);
-        claim["at_least"] = json!(hops.saturating_add_signed(*dice.pick(&[0, 0, 1, -1])));
-        return;
-    }
-    let times = dice.between(1, 3) as u128;
-    let (top, bottom) = (top * times, bottom * times);
-    let fraction = |top: u128, bottom: u128| json!(format!("{top}/{bottom}"));
-    // By so little more or less that rounding would not show it.
-    let fine = 1u128 << 40;
-    claim["at_least"] = match dice.below(6) {
-        0 if bottom < 1 << 80 && top < 1 << 80 => fraction(top * fine + 1, bottom * fine),
-        1 if bottom < 1 << 80 && top < 1 << 80 => fraction((top * fine).saturating_sub(1), bottom * fine),
-        2 => fraction(top + 1, bottom),
-        3 if top % bottom == 0 && top / bottom < 1 << 60 => json!((top / bottom) as u64),
-        _ => fraction(top, bottom),
+        Some(proven) => numbers::near(dice, &proven),
     };
 }

@@ -2,16 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::{anywhere, machines};
+use super::{anywhere, groups, machines, numbers};
 use crate::dice::Dice;
-use crate::naive::machine::Machine;
+use crate::naive::problem::machine::Machine;
+use crate::naive::problem::task::{KINDS, Task};
 use crate::naive::reader::Faults;
-use crate::naive::task::{KINDS, Task};
 
 /// One change; what does not apply leaves the file as it is.
 pub fn change(dice: &mut Dice, file: &mut Value) {
-    match dice.below(20) {
+    match dice.below(22) {
         0 => anywhere::change(dice, file),
+        20 => numbers::change(dice, file),
+        21 => groups::change(dice, file),
         1..=3 => steps(dice, file),
         4..=14 => transfers(dice, file),
         15 => machine(dice, &mut file["topology"]),

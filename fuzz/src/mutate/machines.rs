@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::dice::Dice;
-use crate::naive::distance::reaches;
-use crate::naive::machine::Machine;
+use crate::naive::evidence::distance::reaches;
+use crate::naive::problem::machine::Machine;
 use crate::naive::reader::Faults;
 
 const TORI: [&[usize]; 12] =

@@ -3,7 +3,12 @@
 mod anywhere;
 mod certificates;
 mod changes;
+mod compact;
+mod groups;
+mod jobs;
 mod machines;
+mod maps;
+mod numbers;
 mod plans;
 mod programs;
 mod rewrites;
@@ -14,12 +19,37 @@ use serde_json::Value;
 use crate::dice::Dice;
 
 pub use certificates::certificate;
+pub use maps::placing;
+pub use numbers::powers_in;
+
+/// A schedule file that holds.
+pub fn unchanged(dice: &mut Dice) -> Value {
+    plans::file(dice)
+}
 
 /// A schedule file, with none to three changes.
 pub fn schedule(dice: &mut Dice) -> Value {
     let mut file = plans::file(dice);
     for _ in 0..dice.below(4) {
         changes::change(dice, &mut file);
+    }
+    file
+}
+
+/// A schedule file in the compact form, with none to three changes.
+pub fn compact(dice: &mut Dice) -> Value {
+    let mut file = compact::file(dice);
+    for _ in 0..dice.below(4) {
+        compact::change(dice, &mut file);
+    }
+    file
+}
+
+/// A job, with none to three changes.
+pub fn job(dice: &mut Dice) -> Value {
+    let mut file = jobs::file(dice);
+    for _ in 0..dice.below(4) {
+        jobs::change(dice, &mut file);
     }
     file
 }

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{machines, tasks};
 use crate::dice::Dice;
-use crate::naive::machine::Machine;
-use crate::naive::task::{Combining, Task};
+use crate::naive::problem::machine::Machine;
+use crate::naive::problem::task::{Combining, Task};
 
 /// A chunk that crosses a link.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct Move {
     /// Combined with what the receiver holds.
     pub reduce: bool,
     /// The moves that must be finished before.
-    after: Vec<usize>,
+    pub after: Vec<usize>,
 }
 
 /// A step: its width and its moves.
@@ -41,18 +41,30 @@ pub struct Plan {
 pub fn plan(dice: &mut Dice) -> Plan {
     let exchanging = dice.chance(2);
     let (topology, machine) = if exchanging { machines::complete(dice) } else { machines::machine(dice) };
-    let (collective, task) = match exchanging {
-        true => tasks::of_kind(dice, &machine, "all_reduce", false),
-        false => tasks::task(dice, &machine),
-    };
-    let steps = match exchange(&machine, &task) {
+    match exchanging {
+        true => {
+            let task = tasks::of_kind(dice, &machine, "all_reduce", false);
+            carried_out(dice, &topology, &machine, task)
+        }
+        false => plan_on(dice, &topology, &machine),
+    }
+}
+
+/// A schedule that holds on a machine.
+pub fn plan_on(dice: &mut Dice, topology: &Value, machine: &Machine) -> Plan {
+    let task = tasks::task(dice, machine);
+    carried_out(dice, topology, machine, task)
+}
+
+fn carried_out(dice: &mut Dice, topology: &Value, machine: &Machine, (collective, task): (Value, Task)) -> Plan {
+    let steps = match exchange(machine, &task) {
         Some(step) if dice.chance(50) => vec![step],
         _ => {
-            let moves = moves(dice, &machine, &task);
-            timetable(dice, &machine, moves)
+            let moves = moves(dice, machine, &task, |_| true);
+            timetable(dice, machine, moves)
         }
     };
-    Plan { topology, machine, collective, task, steps }
+    Plan { topology: topology.clone(), machine: machine.clone(), collective, task, steps }
 }
 
 /// The file of a schedule that holds.
@@ -61,10 +73,17 @@ pub fn file(dice: &mut Dice) -> Value {
     write(dice, plan)
 }
 
-fn write(dice: &mut Dice, plan: Plan) -> Value {
+/// The file of a plan.
+pub fn write(dice: &mut Dice, plan: Plan) -> Value {
     let Plan { topology, machine, collective, task, steps } = plan;
     let mut file = json!({"format": "collective-schedule/1", "topology": topology, "collective": collective});
     task.state_groups(&mut file);
+    file["steps"] = written(dice, &machine, &task, steps).into();
+    file
+}
+
+/// Steps as they stand in a file.
+pub fn written(dice: &mut Dice, machine: &Machine, task: &Task, steps: Vec<Step>) -> Vec<Value> {
     let mut written = Vec::new();
     for (width, moves) in steps {
         let mut transfers: Vec<Value> = Vec::new();
@@ -75,10 +94,10 @@ fn write(dice: &mut Dice, plan: Plan) -> Value {
         for at in links {
             let link = &machine.links[at];
             let here: Vec<_> = moves.iter().filter(|m| m.link == at).collect();
-            let chunks: Vec<_> = here.iter().map(|m| chunk(dice, &task, m.chunk)).collect();
+            let chunks: Vec<_> = here.iter().map(|m| chunk(dice, task, m.chunk)).collect();
             let mut transfer = json!({
-                "from": rank(dice, &machine, link.from),
-                "to": rank(dice, &machine, link.to),
+                "from": rank(dice, machine, link.from),
+                "to": rank(dice, machine, link.to),
                 "chunks": chunks,
             });
             if here[0].reduce {
@@ -97,8 +116,7 @@ fn write(dice: &mut Dice, plan: Plan) -> Value {
             _ => json!({"width": width, "transfers": transfers}),
         });
     }
-    file["steps"] = written.into();
-    file
+    written
 }
 
 /// A chunk by number or label.
@@ -145,9 +163,11 @@ fn exchange(machine: &Machine, task: &Task) -> Option<Step> {
     Some((task.parts, moves))
 }
 
-fn moves(dice: &mut Dice, machine: &Machine, task: &Task) -> Vec<Move> {
+/// The moves of some chunks.
+pub fn moves(dice: &mut Dice, machine: &Machine, task: &Task, wanted: impl Fn(usize) -> bool) -> Vec<Move> {
+    let machine = &task.usable(machine);
     let mut moves: Vec<Move> = Vec::new();
-    for (number, chunk) in task.chunks.iter().enumerate() {
+    for (number, chunk) in task.chunks.iter().enumerate().filter(|(number, _)| wanted(*number)) {
         let (Some(&first), Some(&last)) = (chunk.before.first(), chunk.after.first()) else { continue };
         let mut finished = Vec::new();
         let root = match task.combining {
@@ -192,11 +212,12 @@ fn moves(dice: &mut Dice, machine: &Machine, task: &Task) -> Vec<Move> {
 }
 
 /// The links of a random tree from a root to all live ranks, or from all live ranks to a root; near the root first.
-fn tree(dice: &mut Dice, machine: &Machine, root: usize, outward: bool) -> Vec<usize> {
+pub fn tree(dice: &mut Dice, machine: &Machine, root: usize, outward: bool) -> Vec<usize> {
     let (mut reached, mut tree) = (vec![root], Vec::new());
     loop {
-        let ends =
-            |link: &crate::naive::machine::Link| if outward { (link.from, link.to) } else { (link.to, link.from) };
+        let ends = |link: &crate::naive::problem::machine::Link| {
+            if outward { (link.from, link.to) } else { (link.to, link.from) }
+        };
         let next: Vec<_> = (0..machine.links.len())
             .filter(|&at| {
                 let (near, far) = ends(&machine.links[at]);
@@ -212,7 +233,8 @@ fn tree(dice: &mut Dice, machine: &Machine, root: usize, outward: bool) -> Vec<u
     }
 }
 
-fn timetable(dice: &mut Dice, machine: &Machine, moves: Vec<Move>) -> Vec<Step> {
+/// Each move in the first step with room for it, after those that it needs.
+pub fn timetable(dice: &mut Dice, machine: &Machine, moves: Vec<Move>) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut waiting: Vec<usize> = (0..moves.len()).collect();
     while !waiting.is_empty() {

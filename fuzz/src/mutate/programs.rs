@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::{machines, plans};
 use crate::dice::Dice;
-use crate::naive::slots::{Layout, Slot};
-use crate::naive::task::Combining;
+use crate::naive::problem::task::Combining;
+use crate::naive::program::slots::{Layout, Slot};
 
 const MOST_MOVES: usize = 24;
 
@@ -256,6 +256,9 @@ impl<'d, 'b, 'p> Writer<'d, 'b, 'p> {
             .collect();
         let mut file = json!({"format": "rank-program/1", "collective": plan.collective});
         plan.task.state_groups(&mut file);
+        if let Some(keys) = file.as_object_mut() {
+            keys.remove("relays");
+        }
         match links_known {
             true => file["topology"] = plan.topology.clone(),
             false => file["ranks"] = json!(plan.machine.ranks()),

@@ -2,13 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::{anywhere, changes, machines};
+use super::{anywhere, changes, machines, numbers};
 use crate::dice::Dice;
 
 /// One change; what does not apply leaves the file as it is.
 pub fn change(dice: &mut Dice, file: &mut Value) {
-    match dice.below(16) {
+    match dice.below(18) {
         0 => anywhere::change(dice, file),
+        16 => numbers::change(dice, file),
+        17 => labels(dice, file),
         1..=9 => operations(dice, file),
         10 | 11 => channels(dice, file),
         12 => fuse(dice, file),
@@ -146,6 +148,7 @@ fn channels(dice: &mut Dice, file: &mut Value) {
     let at = dice.below(list.len());
     match dice.below(8) {
         0 => list[at]["slots"] = json!(dice.below(3)),
+        1 if dice.chance(20) => list[at]["to"] = list[at]["from"].clone(),
         1 => list[at]["from"] = json!(dice.below(6)),
         2 => list[at]["to"] = json!(dice.below(6)),
         3 => list[at]["via"] = json!(dice.pick(&["x+", "x-", "y+", "y-", "z+"])),
@@ -164,6 +167,20 @@ fn channels(dice: &mut Dice, file: &mut Value) {
                 channel.remove(key);
             }
         }
+    }
+}
+
+/// Directions on all channels, or on none, and no machine to check them: the number of ranks stands in its place.
+fn labels(dice: &mut Dice, file: &mut Value) {
+    let ranks = file["programs"].as_array().map_or(0, Vec::len);
+    let labeled = dice.chance(60);
+    for channel in changes::objects(&mut file["channels"]).into_iter().flatten() {
+        channel["via"] = if labeled { json!(dice.pick(&["x+", "x-", "y+"])) } else { Value::Null };
+        tidy(channel);
+    }
+    if dice.chance(50) {
+        file["topology"].take();
+        file["ranks"] = json!(ranks);
     }
 }
 

@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::dice::Dice;
-use crate::naive::machine::Machine;
+use crate::naive::evidence::distance::reaches;
+use crate::naive::problem::machine::Machine;
+use crate::naive::problem::task::{KINDS, Task};
 use crate::naive::reader::Faults;
-use crate::naive::task::{KINDS, Task};
 
 /// A collective, and the task it describes.
 pub fn task(dice: &mut Dice, machine: &Machine) -> (Value, Task) {
@@ -33,8 +34,22 @@ pub fn of_kind(dice: &mut Dice, machine: &Machine, kind: &str, rooted: bool) -> 
         collective["demand"] = (0..ranks).map(|_| row(dice)).collect();
     }
     let mut faults = Faults::default();
-    let task = Task::read(&collective, (groups.as_ref(), None), Some(machine), &mut faults);
-    (collective, task.expect("the collective fits"))
+    let mut read = |relays: Option<&Value>| {
+        let task = Task::read(&collective, (groups.as_ref(), relays), Some(machine), &mut faults);
+        task.expect("the collective fits")
+    };
+    let free = read(None);
+    if groups.is_none() || dice.chance(50) {
+        return (collective, free);
+    }
+    let confined = read(Some(&json!(false)));
+    let inside = confined.usable(machine);
+    let alone = |members: &Vec<usize>| {
+        let live: Vec<usize> = members.iter().copied().filter(|&rank| machine.live[rank]).collect();
+        live.iter().all(|&from| live.iter().all(|&to| reaches(&inside, from, to)))
+    };
+    let task = if confined.groups.iter().all(alone) { confined } else { free };
+    (collective, task)
 }
 
 /// One to three disjoint lists of ranks, each with a live one first.

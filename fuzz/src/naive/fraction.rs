@@ -1,69 +1,72 @@
-//! Fractions compared exactly, whatever their size.
+//! Fractions of any size.
 
 use std::cmp::Ordering;
 
+use num_bigint::BigUint;
 use serde_json::Value;
 
-use super::reader::Faults;
+use super::reader::{Faults, text};
 
 /// A fraction that is not negative; its denominator is not 0.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Fraction {
     /// Above the line.
-    pub top: u128,
+    pub top: BigUint,
     /// Below the line.
-    pub bottom: u128,
+    pub bottom: BigUint,
 }
 
 impl Fraction {
-    /// Reads the `at_least` of a volume: an integer, or a text `"1024/31"`.
+    /// A fraction; its denominator must not be 0.
+    pub fn new(top: impl Into<BigUint>, bottom: impl Into<BigUint>) -> Self {
+        let (top, bottom) = (top.into(), bottom.into());
+        assert!(bottom > BigUint::ZERO, "a fraction has a denominator");
+        Self { top, bottom }
+    }
+
+    /// Reads the `at_least` of a volume: an integer below 2^64, or a text `"1024/31"`.
     pub fn read(value: &Value, faults: &mut Faults) -> Option<Self> {
-        let limit = |number: u128| (number < 1 << 127).then_some(number);
         let number = |text: &str| match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-            true => text.parse().ok().and_then(limit),
+            true => text.parse().ok().filter(|number: &BigUint| number.bits() <= 127),
             false => None,
         };
-        let read = match value {
-            Value::Number(integer) => integer.as_u64().map(|top| (u128::from(top), 1)),
-            Value::String(text) => match text.split_once('/') {
+        let read = match (value.as_u64(), text(value)) {
+            (Some(top), _) => Some((top.into(), 1u8.into())),
+            (_, Some(text)) => match text.split_once('/') {
                 Some((top, bottom)) => number(top).zip(number(bottom)),
-                None => number(text).map(|top| (top, 1)),
+                None => number(text).map(|top| (top, 1u8.into())),
             },
             _ => None,
         };
         match read {
-            Some((top, bottom)) if bottom > 0 => Some(Self { top, bottom }),
+            Some((top, bottom)) if bottom > BigUint::ZERO => Some(Self { top, bottom }),
             _ => faults.note("F003"),
         }
     }
 
-    /// Compares by whole parts, then by the inverses of what is left (Euclid), so that nothing overflows.
-    pub fn compare(self, other: Self) -> Ordering {
-        let (whole, others) = (self.top / self.bottom, other.top / other.bottom);
-        let (rest, others_rest) = (self.top % self.bottom, other.top % other.bottom);
-        whole.cmp(&others).then_with(|| match (rest, others_rest) {
-            (0, _) => 0.cmp(&others_rest),
-            (_, 0) => Ordering::Greater,
-            _ => {
-                let inverse = Self { top: self.bottom, bottom: rest };
-                Self { top: other.bottom, bottom: others_rest }.compare(inverse)
-            }
-        })
+    /// Compares by products.
+    pub fn compare(&self, other: &Self) -> Ordering {
+        (&self.top * &other.bottom).cmp(&(&other.top * &self.bottom))
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::Fraction;
+    /// The least whole number that is not below this times a factor.
+    pub fn rounded_up(&self, factor: u64) -> BigUint {
+        (&self.top * factor + &self.bottom - 1u8) / &self.bottom
+    }
 
-    #[test]
-    fn compares_like_products() {
-        let all = || (0..12u128).flat_map(|top| (1..12u128).map(move |bottom| Fraction { top, bottom }));
-        for left in all() {
-            for right in all() {
-                let products = (left.top * right.bottom).cmp(&(right.top * left.bottom));
-                assert_eq!(left.compare(right), products, "{left:?} {right:?}");
-            }
-        }
+    /// How many times as large it is as another, which is not 0.
+    pub fn over(&self, other: &Self) -> Self {
+        Self::new(&self.top * &other.bottom, &self.bottom * &other.top)
+    }
+
+    /// Less something that is not larger.
+    pub fn less(&self, other: &Self) -> Self {
+        Self::new(&self.top * &other.bottom - &other.top * &self.bottom, &self.bottom * &other.bottom)
+    }
+
+    /// About as large.
+    pub fn decimal(&self) -> f64 {
+        let float = |number: &BigUint| number.to_string().parse::<f64>().expect("digits are a number");
+        float(&self.top) / float(&self.bottom)
     }
 }

@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
+use super::fraction::Fraction;
 use super::reader::Faults;
 
 /// What a naive judge says of a file.
@@ -19,18 +22,44 @@ pub struct Opinion {
     pub free: BTreeSet<&'static str>,
     /// Figures of a file that holds, by name.
     pub figures: BTreeMap<&'static str, String>,
+    /// What the verdict on a file that holds may claim.
+    pub claims: Vec<Claim>,
+    /// What was met on the way, for the tally.
+    pub reached: BTreeSet<String>,
+    /// The file is too large for a naive judge.
+    pub large: bool,
+}
+
+/// Something that a verdict says of a file that holds.
+#[derive(Clone, Debug)]
+pub enum Claim {
+    /// In the JSON form, at this pointer.
+    Is(String, Value),
+    /// The same of a number that is rounded to a float.
+    Near(String, f64),
+    /// In the text form: after the first words and before the last there is a number, at least so large, and no larger
+    /// than the second number but for its last digit.
+    Says(&'static str, &'static str, Fraction, Fraction),
 }
 
 impl Opinion {
     /// Of a file that cannot be read.
     pub fn unreadable(faults: Faults) -> Self {
-        assert!(!faults.codes.is_empty(), "a file that cannot be read has a fault");
-        Self { unreadable: faults.codes, more: faults.more, ..Self::default() }
+        assert!(faults.large || !faults.codes.is_empty(), "a file that cannot be read has a fault");
+        Self { unreadable: faults.codes, more: faults.more, large: faults.large, ..Self::default() }
     }
 
     /// Counts a violation or a warning.
     pub fn count(&mut self, code: &'static str) {
         *self.counts.entry(code).or_default() += 1;
+    }
+
+    /// Where nothing is wrong but that a bound was not checked, the file is neither vouched for nor refuted.
+    pub fn leave_unchecked(&mut self) {
+        let wrong: Vec<_> = self.counts.keys().filter(|code| !code.starts_with('W')).collect();
+        if wrong == [&"C002"] {
+            *self = Self { unreadable: ["C002"].into(), reached: std::mem::take(&mut self.reached), ..Self::default() };
+        }
     }
 
     /// No violation was counted.

@@ -7,6 +7,57 @@ use serde_json::{Map, Value};
 /// Integers are below this unless stated otherwise.
 pub const INTEGERS: u64 = 1 << 32;
 
+/// What stands before the digits of a whole number of 2^64 or more: a [`Value`] cannot hold it, so it is kept as a text.
+const BEYOND: char = '@';
+
+/// A whole number of 2^64 or more, by its digits.
+pub fn number_beyond(digits: &str) -> Value {
+    Value::String(format!("{BEYOND}{digits}"))
+}
+
+/// The digits of a [`number_beyond`].
+pub fn beyond(value: &Value) -> Option<&str> {
+    value.as_str()?.strip_prefix(BEYOND)
+}
+
+/// A text.
+pub fn text(value: &Value) -> Option<&str> {
+    value.as_str().filter(|text| !text.starts_with(BEYOND))
+}
+
+/// A file as it is written.
+pub fn to_text(file: &Value) -> String {
+    let written = file.to_string();
+    let mark = format!("\"{BEYOND}");
+    let mut pieces = written.split(&mark);
+    let first = pieces.next().unwrap_or_default().to_string();
+    pieces.fold(first, |all, piece| all + &piece.replacen('"', "", 1))
+}
+
+/// A file as it stands, with every [`number_beyond`].
+pub fn from_text(text: &str) -> Option<Value> {
+    let mut marked = String::new();
+    let (mut quoted, mut escaped, mut rest) = (false, false, text);
+    while let Some(letter) = rest.chars().next() {
+        let digits = rest.len() - rest.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+        if !quoted && digits > 0 {
+            let (number, after) = rest.split_at(digits);
+            let whole = !after.starts_with(['.', 'e', 'E']) && !marked.ends_with(['-', '.', 'e', 'E', '+']);
+            match whole && number.parse::<u64>().is_err() {
+                true => marked += &format!("\"{BEYOND}{number}\""),
+                false => marked += number,
+            }
+            rest = after;
+            continue;
+        }
+        quoted ^= letter == '"' && !escaped;
+        escaped = letter == '\\' && !escaped;
+        marked.push(letter);
+        rest = &rest[letter.len_utf8()..];
+    }
+    serde_json::from_str(&marked).ok()
+}
+
 /// What was found wrong so far.
 ///
 /// A file may be wrong in several ways, and the documents do not say which is reported first. So all codes that apply
@@ -17,6 +68,8 @@ pub struct Faults {
     pub codes: BTreeSet<&'static str>,
     /// A fault hides a part of the file, which may have faults of its own.
     pub more: bool,
+    /// The machine or the collective is larger than a naive judge can take.
+    pub large: bool,
 }
 
 impl Faults {
@@ -75,17 +128,14 @@ impl Faults {
 
     /// A text.
     pub fn text<'v>(&mut self, value: &'v Value) -> Option<&'v str> {
-        match value {
-            Value::String(text) => Some(text),
-            _ => self.note("F003"),
-        }
+        text(value).map_or_else(|| self.note("F003"), Some)
     }
 
     /// The `origin` of a file: texts and a seed below 2^64.
     pub fn origin(&mut self, value: &Value) {
         let Some(origin) = self.object(value, &[], &["tool", "planner", "command", "seed"]) else { return };
         for (key, value) in origin {
-            if if key == "seed" { !value.is_u64() } else { !value.is_string() } {
+            if if key == "seed" { !value.is_u64() } else { text(value).is_none() } {
                 self.note::<()>("F003");
             }
         }

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use super::file::{Operation, ProgramFile};
 use super::orders::Place;
-use super::program_file::{Operation, ProgramFile};
 use super::slots::{Layout, Slot};
-use super::task::Combining;
 use crate::dice::Dice;
+use crate::naive::problem::task::Combining;
 
 /// What stands in a slot. `None`: never written.
 pub type Sum = Option<Added>;

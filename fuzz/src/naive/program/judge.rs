@@ -7,31 +7,42 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::opinion::Opinion;
+use super::file::{Channel, Operation, ProgramFile};
 use super::orders::{Orders, Place};
-use super::program_file::{Operation, ProgramFile};
+use super::place::{Placing, Site, USAGE};
 use super::runs::{Ending, Sum, run};
-use super::schedule::link;
 use super::slots::{Layout, Slot};
-use super::task::Combining;
 use crate::dice::Dice;
+use crate::naive::opinion::Opinion;
+use crate::naive::problem::task::Combining;
 
 const VALUES: [&str; 5] = ["D002", "P007", "R001", "R002", "R003"];
 const INTERLEAVINGS: u64 = 8;
+const MOST_SLOTS: usize = 1000;
 
-/// Judges a rank program.
-pub fn judge(value: &Value) -> Opinion {
+/// Judges a rank program where it runs.
+pub fn judge(value: &Value, placing: &Placing) -> Opinion {
     let file = match ProgramFile::read(value) {
         Ok(file) => file,
         Err(faults) => return Opinion::unreadable(faults),
+    };
+    let site = match placing.of(&file) {
+        Ok(site) => site,
+        Err(why) => {
+            let reached = [format!("a map {why}")].into();
+            return Opinion { unreadable: [USAGE].into(), reached, ..Opinion::default() };
+        }
     };
     let layout = Layout { task: &file.task, ranks: file.machine.ranks(), in_place: file.in_place };
     let mut opinion =
         Opinion { open: ["P001", "P002", "P003", "P004", "P005", "P006", "P008"].into(), ..Opinion::default() };
     form(&file, &layout, &mut opinion);
-    channels(&file, &mut opinion);
+    channels(&file, &site, &mut opinion);
     if ["P005", "P006"].iter().any(|code| opinion.counts.contains_key(code)) {
         return opinion;
+    }
+    if operations(&file).any(|(_, operation)| operation.count > MOST_SLOTS) {
+        return Opinion { large: true, ..opinion };
     }
     let orders = Orders::of(&file);
     let paired = pairing(&file, &orders, &mut opinion);
@@ -66,11 +77,21 @@ pub fn judge(value: &Value) -> Opinion {
         assert_eq!(other.finished, ending.finished, "runs get equally far");
         assert!(racy || !paired || other == ending, "without races, runs end with equal values");
     }
-    if file.contention_free {
-        contention(&file, &orders, &mut opinion);
+    if file.contention_free || placing.contention_free {
+        contention(&file, &site, &orders, &mut opinion);
     }
     if !stuck {
         values(&file, &layout, &ending, &mut opinion);
+    }
+    if opinion.holds() {
+        let machine = match (&placing.machine, file.links_known) {
+            (None, true) => "its own machine",
+            (None, false) => "any machine",
+            _ if site.is_identity() => "another machine",
+            _ => "another machine by a map",
+        };
+        let claims = if file.contention_free || placing.contention_free { ", no link shared" } else { "" };
+        opinion.reached.insert(format!("holds on {machine}{claims}"));
     }
     opinion
 }
@@ -142,31 +163,33 @@ fn form(file: &ProgramFile, layout: &Layout, opinion: &mut Opinion) {
     }
 }
 
-fn channels(file: &ProgramFile, opinion: &mut Opinion) {
+fn channels(file: &ProgramFile, site: &Site, opinion: &mut Opinion) {
     for (rank, workers) in file.workers.iter().enumerate() {
-        if !file.machine.live[rank] && workers.iter().any(|worker| !worker.is_empty()) {
+        let works = workers.iter().any(|worker| !worker.is_empty());
+        if works && (!file.machine.live[rank] || site.failed(rank)) {
             opinion.count("T001");
         }
     }
     for (number, channel) in file.channels.iter().enumerate() {
         let ends = [channel.from, channel.to];
         let missing = ends.iter().any(|&rank| rank >= file.machine.ranks());
-        if missing {
+        if missing || channel.from == channel.to {
             opinion.count("P006");
         }
         // In use is a channel that something is sent on.
         if !operations(file).any(|(_, operation)| operation.sends == Some(number)) {
             continue;
         }
-        if ends.iter().any(|&rank| file.machine.live.get(rank) == Some(&false)) || missing && file.links_known {
+        let Some(machine) = &site.machine else { continue };
+        let links = site.links(channel.from, channel.to, channel.via);
+        let dead = links.iter().filter(|&&link| !machine.links[link].live).count();
+        if missing || ends.iter().any(|&rank| site.failed(rank)) {
             opinion.count("T001");
-        } else if file.links_known {
-            let links = link(&file.machine, channel.from, channel.to, channel.via);
-            if links.is_empty() {
-                opinion.count("T002");
-            } else if links.iter().all(|&link| !file.machine.links[link].live) {
-                opinion.count("T003");
-            }
+        } else if links.is_empty() || links.len() > 1 && dead > 0 {
+            // Which of two it takes is not said, and only both live will do.
+            opinion.count("T002");
+        } else if dead > 0 {
+            opinion.count("T003");
         }
     }
 }
@@ -222,7 +245,7 @@ fn races(file: &ProgramFile, layout: &Layout, orders: &Orders, opinion: &mut Opi
     }
 }
 
-fn contention(file: &ProgramFile, orders: &Orders, opinion: &mut Opinion) {
+fn contention(file: &ProgramFile, site: &Site, orders: &Orders, opinion: &mut Opinion) {
     // Each transfer: its channel, the send of its first packet, the receive of its last.
     let mut transfers = Vec::new();
     for (number, channel) in file.channels.iter().enumerate() {
@@ -253,8 +276,9 @@ fn contention(file: &ProgramFile, orders: &Orders, opinion: &mut Opinion) {
         if std::ptr::eq(one, other) {
             return true;
         }
-        let links = |channel: &super::program_file::Channel| link(&file.machine, channel.from, channel.to, channel.via);
-        !file.links_known || links(one).iter().any(|link| links(other).contains(link))
+        // Where no machine is known, nothing tells two links between the same ranks apart.
+        let links = |channel: &Channel| site.links(channel.from, channel.to, channel.via);
+        site.machine.is_none() || links(one).iter().any(|link| links(other).contains(link))
     };
     for (at, &(channel, send, receive)) in transfers.iter().enumerate() {
         for &(other, others_send, others_receive) in &transfers[at + 1..] {

@@ -1,12 +1,12 @@
 //! A schedule file, read.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::machine::{Machine, Named, dimension};
-use super::reader::Faults;
-use super::task::Task;
+use crate::naive::problem::machine::{Machine, Named, dimension};
+use crate::naive::problem::task::Task;
+use crate::naive::reader::Faults;
 
-/// A schedule file.
+/// A schedule on its machine: a file of its own, or one of a job.
 #[derive(Clone, Debug)]
 pub struct File {
     /// The machine.
@@ -17,6 +17,8 @@ pub struct File {
     pub steps: Vec<Step>,
     /// The claims, as they stand in the file; their form was checked.
     pub bounds: Vec<(&'static str, Value)>,
+    /// Of the compact form, the chunks that `transfers` move.
+    pub exceptions: Option<Vec<usize>>,
 }
 
 /// A step.
@@ -26,6 +28,8 @@ pub struct Step {
     pub width: u64,
     /// Its transfers.
     pub transfers: Vec<Transfer>,
+    /// In the compact form, the transfers of rank 0's chunks that hold for every other rank as well.
+    pub pattern: Vec<Transfer>,
 }
 
 /// A transfer.
@@ -60,21 +64,33 @@ impl File {
         let keys = faults.object(
             value,
             &["format", "topology", "collective", "steps"],
-            &["groups", "relays", "bounds", "origin"],
+            &["groups", "relays", "exceptions", "bounds", "origin"],
         )?;
         if let Some(origin) = keys.get("origin") {
             faults.origin(origin);
         }
         let machine = keys.get("topology").and_then(|value| Machine::read(value, faults));
+        Self::on(machine, keys, faults)
+    }
+
+    /// Reads what is stated of a schedule on a machine; if there is none, as far as that has faults of its own.
+    pub fn on(machine: Option<Machine>, keys: &Map<String, Value>, faults: &mut Faults) -> Option<Self> {
         let groups = (keys.get("groups"), keys.get("relays"));
         let task = keys.get("collective").and_then(|value| Task::read(value, groups, machine.as_ref(), faults));
         let (Some(machine), Some(task)) = (machine, task) else {
             faults.more = true;
             return None;
         };
+        let exceptions = match keys.get("exceptions") {
+            None => None,
+            Some(value) => {
+                let list = faults.list(value)?;
+                Some(list.iter().map(|value| task.chunk(value, faults)).collect::<Option<Vec<_>>>()?)
+            }
+        };
         let mut steps = Vec::new();
         for step in keys.get("steps").and_then(|value| faults.list(value)).unwrap_or_default() {
-            steps.extend(Step::read(step, &machine, &task, faults));
+            steps.extend(Step::read(step, exceptions.is_some(), &machine, &task, faults));
         }
         let mut bounds = Vec::new();
         if let Some(value) = keys.get("bounds") {
@@ -85,17 +101,27 @@ impl File {
                 bounds.extend(faults.list(joint)?.iter().map(|value| ("joint", value.clone())));
             }
         }
-        Some(Self { machine, task, steps, bounds })
+        // What does not fit otherwise hides what is wrong with claims.
+        faults.more |= !faults.codes.is_empty() && !bounds.is_empty();
+        Some(Self { machine, task, steps, bounds, exceptions })
+    }
+
+    /// The sum of the widths.
+    pub fn width(&self) -> u64 {
+        self.steps.iter().map(|step| step.width).sum()
     }
 }
 
 impl Step {
-    fn read(value: &Value, machine: &Machine, task: &Task, faults: &mut Faults) -> Option<Self> {
-        let keys = faults.object(value, &["transfers"], &["width"])?;
+    fn read(value: &Value, compact: bool, machine: &Machine, task: &Task, faults: &mut Faults) -> Option<Self> {
+        let keys = faults.object(value, &["transfers"], if compact { &["width", "pattern"] } else { &["width"] })?;
         let width = faults.integer_or(keys.get("width"), 1, 1).unwrap_or(1);
-        let list = keys.get("transfers").and_then(|value| faults.list(value)).unwrap_or_default();
-        let transfers = list.iter().filter_map(|value| Transfer::read(value, machine, task, faults)).collect();
-        Some(Self { width, transfers })
+        let mut list = |key| {
+            let list = keys.get(key).and_then(|value| faults.list(value)).unwrap_or_default();
+            list.iter().filter_map(|value| Transfer::read(value, machine, task, faults)).collect()
+        };
+        let (transfers, pattern) = (list("transfers"), if compact { list("pattern") } else { Vec::new() });
+        Some(Self { width, transfers, pattern })
     }
 }
 

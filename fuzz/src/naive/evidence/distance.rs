@@ -1,6 +1,6 @@
 //! Lengths of shortest paths, by trying every link again and again.
 
-use super::machine::Machine;
+use crate::naive::problem::machine::Machine;
 
 /// A link with a length during some units of time.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ pub fn stretches(machine: &Machine, weights: &[Weight], end: u64) -> Vec<Stretch
     cuts.dedup();
     let stretch = |pair: &[u64]| {
         let (first, next) = (pair[0], pair[1]);
-        let length = |link: &super::machine::Link| {
+        let length = |link: &crate::naive::problem::machine::Link| {
             let here = |weight: &&Weight| {
                 (weight.from, weight.to) == (link.from, link.to) && weight.first <= first && first <= weight.last
             };

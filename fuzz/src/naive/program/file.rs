@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::machine::{Machine, dimension};
-use super::reader::Faults;
 use super::slots::Slot;
-use super::task::Task;
+use crate::naive::problem::machine::{Machine, dimension};
+use crate::naive::problem::task::Task;
+use crate::naive::reader::Faults;
 
 /// A rank program.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Lengths of trees, by trying every fork and every link again and again.
 
-use super::machine::{Link, Machine};
-use super::task::Task;
+use crate::naive::problem::machine::{Link, Machine};
+use crate::naive::problem::task::Task;
 
 /// Are the groups small enough for their trees to be weighed?
 pub fn small_enough(task: &Task, machine: &Machine) -> bool {

@@ -1,6 +1,6 @@
 //! Where chunks stand in the buffers of a rank, from the table in docs/rank-program.md.
 
-use super::task::Task;
+use crate::naive::problem::task::Task;
 
 /// A slot as a program names it: a buffer (`i`, `o` or `s`) and a number.
 pub type Slot = (char, usize);

@@ -3,7 +3,7 @@
 //! Found twice: as the transitive closure of program order, waits and packets, and by runs that hold back one operation
 //! for as long as anything else can go on. Channels have any room here.
 
-use super::program_file::ProgramFile;
+use super::file::ProgramFile;
 
 /// An operation: rank, worker, number.
 pub type Place = (usize, usize, usize);

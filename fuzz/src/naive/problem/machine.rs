@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::reader::{Faults, digits};
+use crate::naive::reader::{Faults, digits, text};
 
 /// A directed link.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub struct Link {
 }
 
 /// Ranks and links.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Machine {
     /// For every rank: is it live?
     pub live: Vec<bool>,
@@ -31,6 +31,10 @@ pub struct Machine {
     pub links: Vec<Link>,
     /// The extents of a torus.
     pub torus: Option<Vec<usize>>,
+    /// For each dimension of a torus: is the last position joined to the first?
+    pub wraps: Vec<bool>,
+    /// For each dimension of a torus, how far its wrap shifts each dimension.
+    pub twist: Vec<Vec<usize>>,
 }
 
 /// A rank as a file names it.
@@ -43,6 +47,15 @@ pub enum Named {
 }
 
 const MOST_RANKS: u64 = 1 << 20;
+
+/// What a naive judge can take.
+const FEW_RANKS: u64 = 64;
+
+/// A number of ranks, unless there are too many for a naive judge.
+pub fn small(ranks: u64, faults: &mut Faults) -> Option<usize> {
+    faults.large |= ranks > FEW_RANKS;
+    (ranks <= FEW_RANKS).then_some(ranks as usize)
+}
 
 impl Machine {
     /// Reads a topology.
@@ -70,7 +83,7 @@ impl Machine {
 
     /// A machine of `ranks` ranks whose links are not known.
     pub fn of_ranks(ranks: usize) -> Self {
-        Self { live: vec![true; ranks], links: Vec::new(), torus: None }
+        Self { live: vec![true; ranks], ..Self::default() }
     }
 
     /// The number of ranks.
@@ -90,7 +103,7 @@ impl Machine {
 
     /// The rank that a file names by number or coordinates.
     pub fn rank(&self, value: &Value, faults: &mut Faults) -> Option<Named> {
-        let Some(text) = value.as_str() else {
+        let Some(text) = text(value) else {
             return faults.integer(value, 0, "F003").map(|number| Named::Number(number as usize));
         };
         if let Some(number) = digits(text) {
@@ -147,7 +160,10 @@ impl Machine {
                 }
             }
         }
-        let mut machine = Self { live: vec![true; ranks? as usize], links: Vec::new(), torus: Some(extents.clone()) };
+        let mut machine = Self::of_ranks(small(ranks?, faults)?);
+        machine.torus = Some(extents.clone());
+        machine.wraps = wraps.clone();
+        machine.twist = twist.iter().map(|row| row.iter().map(|&shift| shift as usize).collect()).collect();
         let mut stride = 1;
         for (dim, &extent) in extents.iter().enumerate() {
             for rank in 0..machine.ranks() {
@@ -204,7 +220,7 @@ impl Machine {
         if ranks == 0 || ranks > MOST_RANKS || highest > ranks {
             return faults.note("F008");
         }
-        machine.live = vec![true; ranks as usize];
+        machine.live = vec![true; small(ranks, faults)?];
         Some(machine)
     }
 

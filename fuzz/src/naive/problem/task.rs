@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::machine::{Machine, Named};
-use super::reader::{Faults, digits};
+use crate::naive::reader::{Faults, beyond, digits, text};
 
 /// What `reduce` does with the values of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +73,9 @@ pub const KINDS: [(&str, bool, Combining); 11] = [
     ("all_reduce_gathered", false, Combining::Never),
 ];
 
+/// The most pairs of a chunk and a rank that a naive judge can take.
+const FEW: u128 = 1 << 14;
+
 impl Task {
     /// Reads a collective for a machine, as far as it has faults of its own if there is no machine.
     pub fn read(
@@ -109,7 +112,7 @@ impl Task {
         };
         let named = match keys.get("root").filter(|_| rooted) {
             // A place in each group, which has no coordinates.
-            Some(value) if grouped => match value.as_str() {
+            Some(value) if grouped => match text(value) {
                 Some(text) => digits(text).map_or_else(|| faults.note("F009"), |at| Some(Named::Number(at as usize))),
                 None => faults.integer(value, 0, "F003").map(|number| Named::Number(number as usize)),
             }
@@ -141,8 +144,13 @@ impl Task {
         let groups = groups?;
         let (kind, chunks) = (kind.into(), Vec::new());
         let mut task = Self { kind, combining, parts, root, chunks, demand, grouped, groups, confined };
-        if !task.fits() {
+        let chunks = task.count();
+        if !task.fits(chunks) {
             return faults.note("F009");
+        }
+        if chunks * machine.ranks() as u128 > FEW {
+            faults.large = true;
+            return None;
         }
         for group in 0..task.groups.len() {
             task.list_chunks(machine, group, grouped);
@@ -176,9 +184,16 @@ impl Task {
         self.groups.iter().any(|members| members.contains(&one) && members.contains(&other))
     }
 
+    /// The machine; where relays are forbidden, without the links that join no two members of a group.
+    pub fn usable(&self, machine: &Machine) -> Machine {
+        let mut usable = machine.clone();
+        usable.links.iter_mut().for_each(|link| link.live &= !self.confined || self.joined(link.from, link.to));
+        usable
+    }
+
     /// The chunk that a file names by number or label.
     pub fn chunk(&self, value: &Value, faults: &mut Faults) -> Option<usize> {
-        if let Some(text) = value.as_str() {
+        if let Some(text) = text(value) {
             let Some(text) = plain(text) else { return faults.note("F005") };
             let found = self.chunks.iter().position(|chunk| {
                 text == chunk.label || chunk.part == 0 && chunk.label.strip_suffix("/0") == Some(&text)
@@ -188,7 +203,7 @@ impl Task {
         match value.as_u64() {
             Some(number) if number < self.chunks.len() as u64 => Some(number as usize),
             Some(_) => faults.note("F005"),
-            None => faults.note("F003"),
+            None => faults.note(if beyond(value).is_some() { "F005" } else { "F003" }),
         }
     }
 
@@ -202,9 +217,8 @@ impl Task {
         from != to && self.chunks.iter().any(|chunk| chunk.before.contains(&from) && chunk.after.contains(&to))
     }
 
-    fn fits(&self) -> bool {
+    fn count(&self) -> u128 {
         let parts = u128::from(self.parts);
-        let everywhere = !["all_to_all", "all_to_allv", "scatter", "gather"].contains(&&self.kind[..]);
         let of = |members: &Vec<usize>| match &self.kind[..] {
             "all_to_all" => members.len() as u128 * members.len() as u128 * parts,
             "all_to_allv" => self.demand.iter().flatten().map(|&count| u128::from(count)).sum(),
@@ -214,7 +228,11 @@ impl Task {
             "barrier" => 1,
             _ => parts,
         };
-        let chunks: u128 = self.groups.iter().map(of).sum();
+        self.groups.iter().map(of).sum()
+    }
+
+    fn fits(&self, chunks: u128) -> bool {
+        let everywhere = !["all_to_all", "all_to_allv", "scatter", "gather"].contains(&&self.kind[..]);
         let largest = self.groups.iter().map(Vec::len).max().unwrap_or(0) as u128;
         chunks <= 1 << 27 && !(everywhere && chunks * largest > 1 << 28)
     }
@@ -293,7 +311,7 @@ fn members(lists: &Value, machine: &Machine, faults: &mut Faults) -> Option<Vec<
         let mut members = Vec::new();
         for value in faults.list(list)? {
             // Coordinates that are no position are a fault of the collective here.
-            let named = match value.as_str() {
+            let named = match text(value) {
                 Some(text) if digits(text).is_none() && machine.torus.is_none() => return faults.note("F009"),
                 Some(text) if text.split('.').any(|number| digits(number).is_none()) => return faults.note("F009"),
                 _ => machine.rank(value, faults)?,

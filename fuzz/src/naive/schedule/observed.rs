@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::file::File;
-use super::opinion::Opinion;
-use super::schedule::State;
-use super::task::Combining;
+use super::judge::State;
+use crate::naive::opinion::Opinion;
+use crate::naive::problem::task::Combining;
 
 /// Kinds whose chunks are needed by one rank each.
 const ONE_NEEDS: [&str; 6] = ["all_to_all", "all_to_allv", "reduce_scatter", "reduce", "scatter", "gather"];
@@ -154,7 +154,7 @@ fn sums(file: &File, end: &State, opinion: &mut Opinion) {
     opinion.figures.extend(first.map(|order| ("first", order.clone())));
 }
 
-/// A sum as people write it, `0+1+(2+3)`, in the form of [`super::schedule::Held::order`].
+/// A sum as people write it, `0+1+(2+3)`, in the form of [`super::judge::Held::order`].
 pub fn normal(sum: &str) -> String {
     let mut terms: Vec<String> = Vec::new();
     let (mut open, mut start) = (0, 0);

@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::distance::reaches;
 use super::file::{File, Step, Transfer};
-use super::machine::Machine;
-use super::opinion::Opinion;
-use super::task::Combining;
-use super::{certificate, observed};
+use super::{claims, observed};
+use crate::naive::evidence::certificate::{self, Claim};
+use crate::naive::evidence::distance::reaches;
+use crate::naive::opinion::Opinion;
+use crate::naive::problem::machine::Machine;
+use crate::naive::problem::task::Combining;
+use crate::naive::reader::Faults;
 
 /// What a rank holds of a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,45 +27,68 @@ pub struct Held {
 /// What each rank holds of each chunk.
 pub type State = Vec<Vec<Option<Held>>>;
 
+/// A schedule that was judged.
+pub struct Judged {
+    /// The verdict; the figures and claims of what holds are not in it.
+    pub opinion: Opinion,
+    /// What is held at the beginning and after each step.
+    pub states: Vec<State>,
+    /// The bounds.
+    pub bounds: Vec<Claim>,
+}
+
 /// Judges a schedule file.
 pub fn judge(value: &Value) -> Opinion {
-    let file = match File::read(value) {
-        Ok(file) => file,
+    File::read(value).map_or_else(Opinion::unreadable, |file| opinion(&file))
+}
+
+/// The opinion of an explicit schedule.
+pub fn opinion(file: &File) -> Opinion {
+    let Judged { mut opinion, states, bounds } = match judged(file) {
+        Ok(judged) => judged,
         Err(faults) => return Opinion::unreadable(faults),
     };
-    let mut bounds = Vec::new();
-    for (sort, claim) in &file.bounds {
-        match certificate::code(&file, sort, claim) {
-            Ok(code) => bounds.extend(code),
-            Err(faults) => return Opinion::unreadable(faults),
-        }
+    opinion.leave_unchecked();
+    if opinion.holds() {
+        observed::figures(file, &states, &mut opinion);
+        claims::of_schedule(file, &bounds, &mut opinion);
     }
+    opinion
+}
+
+/// Judges an explicit schedule.
+pub fn judged(file: &File) -> Result<Judged, Faults> {
+    let bounds = file.bounds.iter().map(|(sort, claim)| certificate::check(file, sort, claim));
+    let bounds = bounds.collect::<Result<Vec<_>, _>>()?;
     let mut opinion = Opinion::default();
-    let timed = |(_, claim): &(&str, Value)| claim["kind"] == "metric_over_time";
-    let machine = certificate::usable(&file);
+    let machine = certificate::usable(file);
     let live = machine.live_ranks();
     let split = live.iter().any(|&from| live.iter().any(|&to| !reaches(&machine, from, to)));
-    if split && file.bounds.iter().any(timed) {
+    if split && bounds.iter().any(|claim| claim.kind == "metric_over_time") {
         // Where there is no path at all, no schedule holds, and what is proven about its volume is of no use.
         opinion.free.insert("C001");
     }
-    bounds.into_iter().for_each(|code| opinion.count(code));
-    let mut states = vec![beginning(&file)];
+    for claim in &bounds {
+        let proven = match claim.code() {
+            None => "proven",
+            Some("C002") => "not checked",
+            Some(_) => "not proven",
+        };
+        opinion.reached.insert(format!("{} {proven}", claim.kind));
+        claim.code().into_iter().for_each(|code| opinion.count(code));
+    }
+    let mut states = vec![beginning(file)];
     for step in &file.steps {
-        let state = run(&file, step, states.last().expect("there is a beginning"), &mut opinion);
+        let state = run(file, step, states.last().expect("there is a beginning"), &mut opinion);
         states.push(state);
     }
-    end(&file, states.last().expect("there is a beginning"), &mut opinion);
-    if opinion.counts.keys().all(|code| *code == "C002" || code.starts_with('W')) && opinion.counts.contains_key("C002")
-    {
-        // Nothing is wrong, but a bound is not checked.
-        return Opinion { unreadable: ["C002"].into(), ..Opinion::default() };
-    }
+    end(file, states.last().expect("there is a beginning"), &mut opinion);
     if opinion.holds() {
-        observed::warn(&file, &states, &mut opinion);
-        observed::figures(&file, &states, &mut opinion);
+        observed::warn(file, &states, &mut opinion);
+        let relays = if file.task.confined { "without relays" } else { "with relays" };
+        opinion.reached.extend(file.task.grouped.then(|| format!("groups {relays}")));
     }
-    opinion
+    Ok(Judged { opinion, states, bounds })
 }
 
 fn beginning(file: &File) -> State {
@@ -91,7 +116,7 @@ fn end(file: &File, state: &State, opinion: &mut Opinion) {
 }
 
 /// The code of a transfer that crosses no live link.
-fn misled(machine: &Machine, transfer: &Transfer) -> Option<&'static str> {
+pub fn misled(machine: &Machine, transfer: &Transfer) -> Option<&'static str> {
     let Transfer { from, to, via, .. } = *transfer;
     if [from, to].iter().any(|&rank| machine.live.get(rank) != Some(&true)) {
         return Some("T001");
@@ -105,7 +130,7 @@ fn misled(machine: &Machine, transfer: &Transfer) -> Option<&'static str> {
 
 /// The links from a rank to another, in a direction if one is stated.
 pub fn link(machine: &Machine, from: usize, to: usize, via: Option<(usize, bool)>) -> Vec<usize> {
-    let fits = |link: &&super::machine::Link| {
+    let fits = |link: &&crate::naive::problem::machine::Link| {
         (link.from, link.to) == (from, to) && via.is_none_or(|via| link.direction == Some(via))
     };
     (0..machine.links.len()).filter(|&at| fits(&&machine.links[at])).collect()

@@ -1,0 +1,4 @@
+//! A machine and a collective on it.
+
+pub mod machine;
+pub mod task;

@@ -1,0 +1,8 @@
+//! Rank programs.
+
+pub mod file;
+pub mod judge;
+pub mod orders;
+pub mod place;
+pub mod runs;
+pub mod slots;

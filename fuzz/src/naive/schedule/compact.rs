@@ -1,0 +1,138 @@
+//! The compact form, written out.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::file::{File, Step, Transfer};
+use super::judge;
+use crate::naive::opinion::Opinion;
+use crate::naive::problem::machine::Machine;
+use crate::naive::problem::task::Task;
+
+/// Judges a schedule in the compact form by the schedule that is meant.
+pub fn judge(value: &Value) -> Opinion {
+    match File::read(value) {
+        Ok(file) => match expand(&file) {
+            Some(meant) => {
+                let mut opinion = judge::opinion(&meant);
+                // Reported of explicit schedules only.
+                opinion.figures.retain(|name, _| ["steps", "width"].contains(name));
+                opinion.reached.insert("compact form".into());
+                opinion
+            }
+            None => Opinion { unreadable: ["F010"].into(), more: true, ..Opinion::default() },
+        },
+        Err(faults) => Opinion::unreadable(faults),
+    }
+}
+
+/// The schedule that is meant; `None`: a pattern does not fit.
+pub fn expand(file: &File) -> Option<File> {
+    let File { machine, task, .. } = file;
+    let exceptions = file.exceptions.as_ref()?;
+    let shift = Shift::of(machine, task)?;
+    if exceptions.windows(2).any(|pair| pair[0] >= pair[1]) {
+        return None;
+    }
+    let mut steps = Vec::new();
+    for step in &file.steps {
+        // By sender, receiver, direction and operation.
+        let mut all: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        for Transfer { from, to, chunks, reduce, via } in &step.pattern {
+            if [from, to].iter().any(|&&rank| rank >= machine.ranks()) {
+                return None;
+            }
+            for &chunk in chunks {
+                if shift.owner(chunk) != 0 {
+                    return None;
+                }
+                for by in 0..machine.ranks() {
+                    let moved = shift.chunk(chunk, by);
+                    if !exceptions.contains(&moved) {
+                        let key = (shift.rank(*from, by), shift.rank(*to, by), *via, *reduce);
+                        all.entry(key).or_default().push(moved);
+                    }
+                }
+            }
+        }
+        for Transfer { from, to, chunks, reduce, via } in &step.transfers {
+            if chunks.iter().any(|chunk| !exceptions.contains(chunk)) {
+                return None;
+            }
+            all.entry((*from, *to, *via, *reduce)).or_default().extend(chunks);
+        }
+        let transfers =
+            all.into_iter().filter(|(_, chunks)| !chunks.is_empty()).map(|((from, to, via, reduce), mut chunks)| {
+                chunks.sort();
+                Transfer { from, to, chunks, reduce, via }
+            });
+        steps.push(Step { width: step.width, transfers: transfers.collect(), pattern: Vec::new() });
+    }
+    Some(File { steps, exceptions: None, ..file.clone() })
+}
+
+/// The translations of a torus, and of the chunks of a collective on it.
+pub struct Shift<'a> {
+    machine: &'a Machine,
+    task: &'a Task,
+}
+
+impl<'a> Shift<'a> {
+    /// The translations, if there are any.
+    pub fn of(machine: &'a Machine, task: &'a Task) -> Option<Self> {
+        let extents = machine.torus.as_ref()?;
+        let alike = extents.iter().zip(&machine.wraps).all(|(&extent, &wraps)| wraps || extent <= 2);
+        let divided = match &task.kind[..] {
+            "all_to_all" | "all_gather" | "all_reduce_gathered" | "reduce_scatter" => true,
+            "all_reduce" => task.parts % machine.ranks() as u64 == 0,
+            _ => false,
+        };
+        (alike && divided && !task.grouped).then_some(Self { machine, task })
+    }
+
+    /// The rank where a rank comes to stand.
+    pub fn rank(&self, rank: usize, by: usize) -> usize {
+        let extents = self.machine.torus.as_deref().unwrap_or_default();
+        let position = |rank: usize| {
+            extents.iter().scan(rank, |rest, &extent| {
+                let at = *rest % extent;
+                *rest /= extent;
+                Some(at)
+            })
+        };
+        let mut sum: Vec<usize> = position(rank).zip(position(by)).map(|(one, other)| one + other).collect();
+        for (dim, &extent) in extents.iter().enumerate() {
+            // What a wrap shifts has no wrap that shifts anything, and may be far beyond its end for now.
+            if self.machine.twist[dim].iter().any(|&shift| shift > 0) && sum[dim] >= extent {
+                sum[dim] -= extent;
+                sum.iter_mut().zip(&self.machine.twist[dim]).for_each(|(at, shift)| *at += shift);
+            }
+        }
+        sum.iter().zip(extents).rev().fold(0, |number, (&at, &extent)| number * extent + at % extent)
+    }
+
+    /// The rank in the number of a chunk that translations count from.
+    pub fn owner(&self, chunk: usize) -> usize {
+        let chunk = &self.task.chunks[chunk];
+        chunk.origin.or(chunk.dest).unwrap_or_else(|| chunk.part / self.quota())
+    }
+
+    /// The chunk that a chunk becomes.
+    pub fn chunk(&self, number: usize, by: usize) -> usize {
+        let chunk = &self.task.chunks[number];
+        let moved = |rank: Option<usize>| rank.map(|rank| self.rank(rank, by));
+        let (origin, dest) = (moved(chunk.origin), moved(chunk.dest));
+        let part = match self.task.kind == "all_reduce" {
+            true => self.rank(chunk.part / self.quota(), by) * self.quota() + chunk.part % self.quota(),
+            false => chunk.part,
+        };
+        let same =
+            |other: &crate::naive::problem::task::Chunk| (other.origin, other.dest, other.part) == (origin, dest, part);
+        self.task.chunks.iter().position(same).expect("every chunk is translated to one")
+    }
+
+    fn quota(&self) -> usize {
+        self.task.parts as usize / self.machine.ranks()
+    }
+}
