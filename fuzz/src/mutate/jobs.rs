@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::{anywhere, certificates, changes, groups, machines, numbers, plans};
 use crate::dice::Dice;
-use crate::naive::evidence::job::Worth;
 use crate::naive::problem::machine::Machine;
 use crate::naive::reader::INTEGERS;
 use crate::naive::schedule::job::Job;
@@ -213,10 +212,7 @@ fn forge(dice: &mut Dice, bound: &mut Value) {
 
 /// Claims what is proven, a little more or less, or anything.
 fn value(dice: &mut Dice, file: &mut Value) {
-    let proven = Job::read(file).ok().and_then(|job| match job.bound?.worth(&job.machine, &job.files) {
-        Worth::Proven(proven) => Some(proven),
-        _ => None,
-    });
+    let proven = Job::read(file).ok().and_then(|job| job.bound?.proven(&job.machine, &job.files));
     let at_least = match proven {
         Some(proven) if !dice.chance(20) => numbers::near(dice, &proven),
         _ => numbers::fraction(dice),

@@ -61,7 +61,7 @@ pub fn placing(dice: &mut Dice, file: &Value) -> Placing {
     }
     let identity = map.iter().enumerate().all(|(rank, &at)| rank as u64 == at);
     // An empty map is none.
-    let map = (!map.is_empty() && !(identity && dice.chance(50))).then_some(map);
+    let map = (!(map.is_empty() || identity && dice.chance(50))).then_some(map);
     Placing { machine: Some(topology), map, contention_free }
 }
 

@@ -24,17 +24,6 @@ pub struct Bound {
     partitions: Vec<(u64, Vec<Vec<usize>>)>,
 }
 
-/// What a bound is worth.
-#[derive(Clone, Debug)]
-pub enum Worth {
-    /// This is proven.
-    Proven(Fraction),
-    /// The evidence does not fit.
-    Nothing,
-    /// The document does not say.
-    Unclear,
-}
-
 impl Bound {
     /// Reads a bound.
     pub fn read(value: &Value, machine: &Machine, faults: &mut Faults) -> Option<Self> {
@@ -70,52 +59,29 @@ impl Bound {
         stated.filter(|(_, stated)| *stated).map(|(kind, _)| kind).collect()
     }
 
-    /// Is it proven? `None`: the document does not say.
-    pub fn holds(&self, machine: &Machine, files: &[File]) -> Option<bool> {
-        match self.worth(machine, files) {
-            Worth::Proven(proven) => Some(self.at_least.compare(&proven) != Ordering::Greater),
-            Worth::Nothing => Some(false),
-            Worth::Unclear => None,
-        }
+    /// Is it proven?
+    pub fn holds(&self, machine: &Machine, files: &[File]) -> bool {
+        let proven = self.proven(machine, files);
+        proven.is_some_and(|proven| self.at_least.compare(&proven) != Ordering::Greater)
     }
 
-    /// What the evidence proves.
-    pub fn worth(&self, machine: &Machine, files: &[File]) -> Worth {
+    /// What the evidence proves; `None`: it does not fit.
+    pub fn proven(&self, machine: &Machine, files: &[File]) -> Option<Fraction> {
         let live = |rank: &usize| machine.live.get(*rank) == Some(&true);
         let joined = |from, to| machine.links.iter().any(|link| (link.from, link.to) == (from, to));
-        if self.weights.iter().any(|&(from, to, _)| !joined(from, to))
-            || self.cuts.iter().any(|(_, ranks)| !ranks.iter().all(live))
-            || self.partitions.iter().any(|(_, blocks)| !is_partition(blocks, machine))
-        {
-            return Worth::Nothing;
-        }
         let pairs: BTreeSet<_> = self.weights.iter().map(|&(from, to, _)| (from, to)).collect();
-        let sets = self.cuts.iter().map(|(_, ranks)| ranks).chain(self.partitions.iter().flat_map(|(_, b)| b));
-        let twice = |ranks: &Vec<usize>| ranks.iter().collect::<BTreeSet<_>>().len() < ranks.len();
-        if pairs.len() < self.weights.len() || sets.clone().any(twice) {
-            return Worth::Unclear;
+        let is_set = |ranks: &Vec<usize>| ranks.iter().collect::<BTreeSet<_>>().len() == ranks.len();
+        let fits = pairs.len() == self.weights.len()
+            && pairs.iter().all(|&(from, to)| joined(from, to))
+            && self.cuts.iter().all(|(_, ranks)| is_set(ranks) && ranks.iter().all(live))
+            && self.partitions.iter().all(|(_, blocks)| is_partition(blocks, machine))
+            && machine.live_links().all(|link| self.weight(link) < u128::from(INTEGERS));
+        if !fits {
+            return None;
         }
-        let weights: Vec<u128> = machine.links.iter().map(|link| self.weight(link)).collect();
-        if weights.iter().any(|&weight| weight >= u128::from(INTEGERS)) {
-            let live = machine.links.iter().zip(&weights).any(|(l, w)| l.live && *w >= u128::from(INTEGERS));
-            return if live { Worth::Nothing } else { Worth::Unclear };
-        }
-        let offered: u128 = machine
-            .links
-            .iter()
-            .zip(&weights)
-            .filter(|(link, _)| link.live)
-            .map(|(link, weight)| weight * u128::from(link.capacity))
-            .sum();
-        let mut paid = BigUint::ZERO;
-        for file in files {
-            let Some(here) = self.paid(file) else { return Worth::Unclear };
-            paid += here;
-        }
-        match offered {
-            0 => Worth::Unclear,
-            _ => Worth::Proven(Fraction::new(paid, offered)),
-        }
+        let offered: u128 = machine.live_links().map(|link| self.weight(link) * u128::from(link.capacity)).sum();
+        let paid: BigUint = files.iter().map(|file| self.paid(file)).sum::<Option<_>>()?;
+        (offered > 0).then(|| Fraction::new(paid, offered))
     }
 
     fn weight(&self, link: &Link) -> u128 {

@@ -85,7 +85,7 @@ impl<'a> Shift<'a> {
         let alike = extents.iter().zip(&machine.wraps).all(|(&extent, &wraps)| wraps || extent <= 2);
         let divided = match &task.kind[..] {
             "all_to_all" | "all_gather" | "all_reduce_gathered" | "reduce_scatter" => true,
-            "all_reduce" => task.parts % machine.ranks() as u64 == 0,
+            "all_reduce" => task.parts.is_multiple_of(machine.ranks() as u64),
             _ => false,
         };
         (alike && divided && !task.grouped).then_some(Self { machine, task })

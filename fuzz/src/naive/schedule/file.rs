@@ -85,7 +85,7 @@ impl File {
             None => None,
             Some(value) => {
                 let list = faults.list(value)?;
-                Some(list.iter().map(|value| task.chunk(value, faults)).collect::<Option<Vec<_>>>()?)
+                Some(list.iter().filter_map(|value| task.chunk(value, faults)).collect::<Vec<_>>())
             }
         };
         let mut steps = Vec::new();
@@ -115,6 +115,8 @@ impl File {
 impl Step {
     fn read(value: &Value, compact: bool, machine: &Machine, task: &Task, faults: &mut Faults) -> Option<Self> {
         let keys = faults.object(value, &["transfers"], if compact { &["width", "pattern"] } else { &["width"] })?;
+        // A pattern that should not be there may be wrong besides.
+        faults.more |= !compact && keys.contains_key("pattern");
         let width = faults.integer_or(keys.get("width"), 1, 1).unwrap_or(1);
         let mut list = |key| {
             let list = keys.get(key).and_then(|value| faults.list(value)).unwrap_or_default();

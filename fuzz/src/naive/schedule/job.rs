@@ -52,16 +52,10 @@ pub fn judge(value: &Value) -> Opinion {
     }
     if let Some(bound) = &job.bound {
         let proven = bound.holds(&job.machine, &job.files);
-        let word = match proven {
-            Some(true) => "proven",
-            Some(false) => "not proven",
-            None => "unclear",
-        };
+        let word = if proven { "proven" } else { "not proven" };
         opinion.reached.extend(bound.kinds().into_iter().map(|kind| format!("job {kind} {word}")));
-        match proven {
-            Some(true) => {}
-            Some(false) => opinion.count("C001"),
-            None => drop(opinion.free.insert("C001")),
+        if !proven {
+            opinion.count("C001");
         }
     }
     opinion.leave_unchecked();
@@ -96,8 +90,9 @@ impl Job {
             faults.origin(origin);
         }
         let machine = keys.get("topology").and_then(|value| Machine::read(value, faults));
-        let list = faults.list(keys.get("schedules")?)?;
+        let list = keys.get("schedules").and_then(|list| faults.list(list)).unwrap_or_default();
         if list.is_empty() {
+            faults.more = true;
             return faults.note("F003");
         }
         let mut files = Vec::new();
@@ -109,6 +104,8 @@ impl Job {
                 keys.iter().filter(|(key, _)| *key != "exceptions").map(|(k, v)| (k.clone(), v.clone())).collect();
             files.extend(File::on(machine.clone(), &keys, faults));
         }
+        // What does not fit otherwise hides what is wrong with claims.
+        faults.more |= !faults.codes.is_empty() && files.iter().any(|file| !file.bounds.is_empty());
         let machine = machine?;
         let bound = match keys.get("bound") {
             None => None,
