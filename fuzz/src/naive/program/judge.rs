@@ -166,7 +166,8 @@ fn form(file: &ProgramFile, layout: &Layout, opinion: &mut Opinion) {
 fn channels(file: &ProgramFile, site: &Site, opinion: &mut Opinion) {
     for (rank, workers) in file.workers.iter().enumerate() {
         let works = workers.iter().any(|worker| !worker.is_empty());
-        if works && (!file.machine.live[rank] || site.failed(rank)) {
+        let takes_part = file.machine.live[rank] && file.task.place(rank).is_some();
+        if works && !file.machine.live[rank] || (works || takes_part) && site.failed(rank) {
             opinion.count("T001");
         }
     }
@@ -185,10 +186,10 @@ fn channels(file: &ProgramFile, site: &Site, opinion: &mut Opinion) {
         let dead = links.iter().filter(|&&link| !machine.links[link].live).count();
         if missing || ends.iter().any(|&rank| site.failed(rank)) {
             opinion.count("T001");
-        } else if links.is_empty() || links.len() > 1 && dead > 0 {
-            // Which of two it takes is not said, and only both live will do.
+        } else if links.is_empty() {
             opinion.count("T002");
         } else if dead > 0 {
+            // Which of two it takes is not said, so both must live.
             opinion.count("T003");
         }
     }
