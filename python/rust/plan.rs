@@ -66,7 +66,7 @@ impl Schedule {
         if let Some(planned) = &self.planned {
             return planned.summary(solution, observed).to_json().to_string();
         }
-        let mut figures = overview::figures_to_json(&solution.problem, &solution.schedule, &solution.bounds);
+        let mut figures = overview::figures_to_json(&solution.problem, &solution.schedule, Some(&solution.bounds));
         observed::add_json(&mut figures, observed);
         figures.to_string()
     }

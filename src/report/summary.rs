@@ -90,7 +90,7 @@ impl<S: Timetable> Summary<'_, S> {
     /// The summary as a JSON object.
     pub fn to_json(&self) -> Value {
         let Solution { problem, schedule, bounds, .. } = self.solution;
-        let mut summary = figures_to_json(problem, schedule, bounds);
+        let mut summary = figures_to_json(problem, schedule, Some(bounds));
         observed::add_json(&mut summary, self.observed);
         summary["verified"] = json!(true);
         summary["planner"] = json!(self.planner);

@@ -128,6 +128,16 @@ impl Quality {
     }
 }
 
+impl Quality {
+    /// Of what was refuted, nothing is claimed: not even that nothing is less than no step.
+    pub fn of_refuted(problem: &Problem, schedule: &impl Timetable) -> Self {
+        let mut quality = Self::new(problem, schedule, &Bounds::default());
+        quality.steps.standing = Standing::Unknown;
+        quality.volume.standing = Standing::Unknown;
+        quality
+    }
+}
+
 /// The volume of a schedule, exactly: the sum of its widths over the parts.
 pub fn volume(problem: &Problem, schedule: &impl Timetable) -> Rational {
     Rational::new(i128::from(schedule.total_width()), i128::from(problem.parts()))

@@ -43,9 +43,13 @@ pub fn figures(problem: &Problem, schedule: &impl Timetable, bounds: Option<&Bou
     table
 }
 
-/// The [`figures`] as a JSON object.
-pub fn figures_to_json(problem: &Problem, schedule: &impl Timetable, bounds: &Bounds) -> Value {
-    let quality = Quality::new(problem, schedule, bounds);
+/// The [`figures`] as a JSON object; of what was refuted, without bounds.
+pub fn figures_to_json(problem: &Problem, schedule: &impl Timetable, bounds: Option<&Bounds>) -> Value {
+    let none = Bounds::default();
+    let (quality, bounds) = match bounds {
+        Some(bounds) => (Quality::new(problem, schedule, bounds), bounds),
+        None => (Quality::of_refuted(problem, schedule), &none),
+    };
     let statistics = schedule.statistics(problem);
     let named = |(direction, share): &(Option<Direction>, Option<f64>)| {
         (direction.map_or("links".to_owned(), |direction| direction.to_string()), json!(share))

@@ -11,7 +11,6 @@ use super::overview::{figures, figures_to_json, headline};
 use crate::json::{PathItem, locate};
 use crate::shown::shown;
 use crate::verify::{Code, Finding, Hop, Report};
-use collsynth_core::certificate::Bounds;
 use collsynth_core::schedule::{Schedule, Solution, Timetable};
 
 /// A schedule that was read and judged.
@@ -52,11 +51,10 @@ impl<S: Timetable> Judged<'_, S> {
     pub fn to_json(&self) -> Value {
         let Solution { problem, schedule, bounds, .. } = self.solution;
         let holds = self.report.holds();
-        let no_bounds = Bounds::default();
         let list = |findings: &[Finding]| -> Vec<Value> { findings.iter().map(|found| self.finding(found)).collect() };
         let totals: serde_json::Map<String, Value> =
             self.report.totals().map(|(code, total)| (code.to_string(), json!(total))).collect();
-        let mut figures = figures_to_json(problem, schedule, if holds { bounds } else { &no_bounds });
+        let mut figures = figures_to_json(problem, schedule, holds.then_some(bounds));
         observed::add_json(&mut figures, self.report.observed.as_ref());
         json!({
             "file": self.name,

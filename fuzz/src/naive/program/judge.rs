@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::file::{Channel, Operation, ProgramFile};
+use super::file::{Operation, ProgramFile};
 use super::orders::{Orders, Place};
 use super::place::{Placing, Site, USAGE};
 use super::runs::{Ending, Sum, run};
@@ -167,9 +167,8 @@ fn channels(file: &ProgramFile, site: &Site, opinion: &mut Opinion) {
     for (rank, workers) in file.workers.iter().enumerate() {
         let works = workers.iter().any(|worker| !worker.is_empty());
         let takes_part = file.machine.live[rank] && file.task.place(rank).is_some();
-        if works && !file.machine.live[rank] || (works || takes_part) && site.failed(rank) {
-            opinion.count("T001");
-        }
+        let wrongs = [works && !file.machine.live[rank], (works || takes_part) && site.is_on_a_failed_rank(rank)];
+        wrongs.iter().filter(|wrong| **wrong).for_each(|_| opinion.count("T001"));
     }
     for (number, channel) in file.channels.iter().enumerate() {
         let ends = [channel.from, channel.to];
@@ -273,13 +272,8 @@ fn contention(file: &ProgramFile, site: &Site, orders: &Orders, opinion: &mut Op
         if (one.from, one.to) != (other.from, other.to) {
             return false;
         }
-        // A channel has one link, even if it does not exist.
-        if std::ptr::eq(one, other) {
-            return true;
-        }
-        // Where no machine is known, nothing tells two links between the same ranks apart.
-        let links = |channel: &Channel| site.links(channel.from, channel.to, channel.via);
-        site.machine.is_none() || links(one).iter().any(|link| links(other).contains(link))
+        // Only directions tell two links between the same ranks apart, and only where the machine is known.
+        site.machine.is_none() || one.via.is_none() || other.via.is_none() || one.via == other.via
     };
     for (at, &(channel, send, receive)) in transfers.iter().enumerate() {
         for &(other, others_send, others_receive) in &transfers[at + 1..] {

@@ -23,6 +23,7 @@ pub struct Site {
     /// The machine.
     pub machine: Option<Machine>,
     map: Vec<usize>,
+    stated: bool,
 }
 
 /// The code of what is wrong with the options themselves.
@@ -34,7 +35,7 @@ impl Placing {
         let ranks = file.machine.ranks();
         let identity: Vec<usize> = (0..ranks).collect();
         let Some(topology) = &self.machine else {
-            return Ok(Site { machine: file.links_known.then(|| file.machine.clone()), map: identity });
+            return Ok(Site { machine: file.links_known.then(|| file.machine.clone()), map: identity, stated: false });
         };
         let machine = Machine::read(topology, &mut Faults::default()).expect("the machine is one");
         let map: Vec<usize> = self.map.as_ref().map_or(identity, |map| map.iter().map(|&at| at as usize).collect());
@@ -46,7 +47,7 @@ impl Placing {
             () if map.len() > ranks => Err("too long"),
             () if places.iter().any(|&at| at >= machine.ranks()) => Err("out of range"),
             () if places.len() < ranks => Err("a place twice"),
-            () => Ok(Site { machine: Some(machine), map }),
+            () => Ok(Site { machine: Some(machine), map, stated: true }),
         }
     }
 }
@@ -60,6 +61,11 @@ impl Site {
     /// Every rank stands where its number says.
     pub fn is_identity(&self) -> bool {
         self.map.iter().enumerate().all(|(rank, &at)| rank == at)
+    }
+
+    /// A machine is stated beside the file, on which the rank stands on one that failed.
+    pub fn is_on_a_failed_rank(&self, rank: usize) -> bool {
+        self.stated && self.failed(rank)
     }
 
     /// The rank stands on one that failed.
