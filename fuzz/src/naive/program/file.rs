@@ -68,7 +68,12 @@ impl ProgramFile {
         let mut faults = Faults::default();
         match Self::find(value, &mut faults) {
             Some(file) if faults.codes.is_empty() => Ok(file),
-            _ => Err(faults),
+            Some(_) => Err(faults),
+            None => {
+                // The rest was not looked at.
+                faults.more |= !faults.codes.contains("F004");
+                Err(faults)
+            }
         }
     }
 
