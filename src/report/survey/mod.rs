@@ -214,7 +214,7 @@ impl Figures<'_> {
         let _ = write!(text, "; {}", if *classes == 1 { "1 class".to_owned() } else { format!("{classes} classes") });
         if let Some(drawn) = drawn {
             // The rule of three: of sets worse than the worst seen, more would have been drawn.
-            let hundredths = 30_000_u64.div_ceil(u64::from(*drawn));
+            let hundredths = 30_000_u64.div_ceil(*drawn);
             let (percent, rest) = (hundredths / 100, hundredths % 100);
             let share = format!("{percent}.{rest:02} %");
             let _ = write!(text, "; {drawn} drawn: with 95 % confidence, at most {share} of all sets are worse");
