@@ -48,7 +48,7 @@ pub fn differs(verdict: &Value, text: &str, opinion: &Opinion) -> Option<String>
         }
         Claim::Says(before, after, least, most) => said(text, before, after).any(|(number, digit)| {
             number.compare(least).is_lt()
-                || number.less_or_zero(&digit).compare(most).is_ge() && most.top > BigUint::ZERO
+                || number.less_or_zero(&slack(&number, &digit)).compare(most).is_ge() && most.top > BigUint::ZERO
         }),
     };
     opinion.claims.iter().find(wrong).map(|claim| format!("{claim:?}"))
@@ -79,6 +79,15 @@ fn said(text: &str, before: &str, after: &str) -> impl Iterator<Item = (Fraction
         let unit = BigUint::from(10u8).pow(places as u32);
         Some((Fraction::new(number, unit.clone()), Fraction::new(1u8, unit)))
     })
+}
+
+/// How far a number may be beyond the truth: its last digit, and of a huge one a share of 10^-9.
+fn slack(number: &Fraction, digit: &Fraction) -> Fraction {
+    let billion = BigUint::from(1_000_000_000u32);
+    Fraction::new(
+        &number.top * &digit.bottom + &digit.top * &number.bottom * &billion,
+        &number.bottom * &digit.bottom * billion,
+    )
 }
 
 impl Fraction {
