@@ -22,6 +22,11 @@ from ._tables import RankTables, process_of, rank_of, tables_of
 KEPT = 8
 
 
+#: Polls of MPI before naps begin, and their seconds.
+EAGER_POLLS = 64
+NAP = 2e-5
+
+
 class Collective:
     """The collective of a plan among the processes of a communicator: one for each rank, or one for each live rank.
 
@@ -167,13 +172,18 @@ class Collective:
             return
         if MPI.Request.Testall(requests):
             return
-        limit = time.monotonic() + self.timeout
+        limit, polls = time.monotonic() + self.timeout, 0
         while not MPI.Request.Testall(requests):
             if time.monotonic() > limit:
                 self._closed = f"a call failed ({what}: a process did not come within {self.timeout:g} s)"
                 self._lost += [requests, *kept, self._memory]
                 raise self._failed(f"{what}, and one has not come within {self.timeout:g} s")
-            os.sched_yield()
+            polls += 1
+            if polls < EAGER_POLLS:
+                os.sched_yield()
+            else:
+                # Others may need the core to get here.
+                time.sleep(NAP)
 
     def _failed(self, reason: str) -> CallFailed:
         return CallFailed(
