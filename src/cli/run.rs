@@ -270,6 +270,14 @@ impl RunCommand {
         let job = super::run_mpi::Job::join()?;
         let communicator = job.communicator(runnable, self.timeout)?;
         let repeat = self.repeats(runnable, self.bytes);
+        let options = [
+            ("--bytes", self.bytes),
+            ("--dtype", self.dtype as u64),
+            ("--op", self.op as u64),
+            ("--repeat", repeat.into()),
+            ("--seed", self.seed),
+        ];
+        job.agree(problem.topology(), options)?;
         let outcome = self.on_rank(trial, communicator, &Calls { repeat, said_by: None, say: &|_| {} });
         let outcome = outcome
             .unwrap_or_else(|(rank, error)| job.end(&broken(problem.topology(), &[format!("rank {rank}: {error}")])));

@@ -8,6 +8,7 @@ use collsynth::collective::Kind;
 use collsynth::problem::Problem;
 use collsynth::runtime::mpi::MpiTransport;
 use collsynth::runtime::{Communicator, Dtype, ReduceOp, Runnable, Sample, TransportError};
+use collsynth::topology::Topology;
 use mpi::collective::{CommunicatorCollectives, Root, SystemOperation};
 use mpi::environment::Threading;
 use mpi::topology::SimpleCommunicator;
@@ -64,6 +65,21 @@ impl Job {
             _ => Err(Failure::usage(error).hint(hint)),
         })?;
         Communicator::new(transport, runnable).map_err(|error| self.end(&Failure::usage(error)))
+    }
+
+    /// Checks that all processes were given the same options.
+    pub fn agree<const N: usize>(&self, topology: &Topology, options: [(&str, u64); N]) -> Result<(), Failure> {
+        let mine = options.map(|(_, value)| value);
+        let mut all = vec![0_u64; N * self.world.size() as usize];
+        self.world.all_gather_into(&mine[..], &mut all[..]);
+        for (rank, theirs) in topology.live_ranks().zip(all.chunks(N)) {
+            if let Some(at) = (0..N).find(|&at| theirs[at] != all[at]) {
+                let name = options[at].0;
+                return Err(Failure::usage(format!("rank {rank} does not make the same call: its {name} differs"))
+                    .hint(format!("give every process the same {name}")));
+            }
+        }
+        Ok(())
     }
 
     /// Aborts the job after this rank failed: with calls pending, MPI cannot be finalized. The others end with it, so

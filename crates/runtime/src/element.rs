@@ -58,7 +58,7 @@ pub trait Element: Pod + PartialEq + fmt::Debug + Send + Sync {
 }
 
 macro_rules! names {
-    ($($type:ty, $count:literal: $($variant:ident => $name:literal),*;)*) => {$(
+    ($($type:ty, $count:literal: $($variant:ident => $name:literal $(or $alias:literal)?),*;)*) => {$(
         impl $type {
             /// All values.
             pub const ALL: [Self; $count] = [$(Self::$variant),*];
@@ -76,8 +76,10 @@ macro_rules! names {
 
             fn from_str(text: &str) -> Result<Self, UnknownName> {
                 let known = || Self::ALL.map(Self::name).join(", ");
-                let found = Self::ALL.into_iter().find(|one| one.name() == text);
-                found.ok_or_else(|| UnknownName { name: text.to_owned(), known: known() })
+                match text {
+                    $($name $(| $alias)? => Ok(Self::$variant),)*
+                    _ => Err(UnknownName { name: text.to_owned(), known: known() }),
+                }
             }
         }
 
@@ -90,7 +92,7 @@ macro_rules! names {
 }
 
 names! {
-    ReduceOp, 4: Sum => "sum", Product => "product", Min => "min", Max => "max";
+    ReduceOp, 4: Sum => "sum", Product => "product" or "prod", Min => "min", Max => "max";
     Dtype, 7: F32 => "f32", F64 => "f64", F16 => "f16", Bf16 => "bf16", I32 => "i32", I64 => "i64", U8 => "u8";
 }
 
@@ -158,6 +160,15 @@ mod tests {
         let mut into = [other];
         E::combine(op, &[own], &mut into);
         into[0]
+    }
+
+    #[test]
+    fn names_are_read_back() {
+        for op in ReduceOp::ALL {
+            assert_eq!(op.name().parse(), Ok(op));
+        }
+        assert_eq!("prod".parse(), Ok(ReduceOp::Product), "as in nccl-tests");
+        assert!("products".parse::<ReduceOp>().is_err());
     }
 
     #[test]
