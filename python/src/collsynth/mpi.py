@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -81,25 +81,33 @@ class Collective:
         with self._running:
             if self._closed is not None:
                 raise UsageError(f"this Collective cannot be called any more: {self._closed}")
-            words, refusal = b"", None
             try:
-                operand, result, shape = self._prepared(x, op, out)
-                words = _agreement.call_words(self.plan.collective, operand.dtype, shape, tables_of(self.plan).digest)
+                prepared = self._prepared(x, op, out)
             except Exception as error:
-                refusal = error
-                words = _agreement.refusal_words(error)
-            try:
-                self._agree(words, refusal)
-                return self._moved(operand, result, shape)
-            except (UsageError, CallFailed):
+                refusal = _agreement.refusal_words(error)
+                self._guarded(lambda: self._agree(refusal))
                 raise
-            except BaseException as error:
-                if error is refusal:
-                    raise
-                self._closed = f"a call failed ({type(error).__name__})"
-                if isinstance(error, MPI.Exception):
-                    raise self._failed(str(error)) from error
-                raise
+            operand, _, shape = prepared
+            words = _agreement.call_words(self.plan.collective, operand.dtype, shape, tables_of(self.plan).digest)
+
+            def call() -> NDArray[Any]:
+                _agreement.check(self._agree(words), self._number)
+                return self._moved(*prepared)
+
+            result: NDArray[Any] = self._guarded(call)
+            return result
+
+    def _guarded(self, body: Callable[[], Any]) -> Any:
+        """Runs what others take part in: when it ends early, no call can follow."""
+        try:
+            return body()
+        except (UsageError, CallFailed):
+            raise
+        except BaseException as error:
+            self._closed = f"a call failed ({type(error).__name__})"
+            if isinstance(error, MPI.Exception):
+                raise self._failed(str(error)) from error
+            raise
 
     def _prepared(self, x: Any, op: MPI.Op, out: Any) -> tuple[NDArray[Any], NDArray[Any], tuple[int, ...]]:
         """Operand, result and the shape of a block."""
@@ -131,14 +139,11 @@ class Collective:
         """Does the result have a row for each rank?"""
         return self._tables.has_output_rows and self._tables.tables.kind != "all_reduce_gathered"
 
-    def _agree(self, words: bytes, refusal: Exception | None) -> None:
-        found = np.empty((self._size, len(words)), np.uint8)
-        self._wait(
-            [self.comm.Iallgather(np.frombuffer(words, np.uint8), found)], "the processes meet for a call", found
-        )
-        if refusal is not None:
-            raise refusal
-        _agreement.check([row.tobytes() for row in found], self._number)
+    def _agree(self, words: bytes) -> list[bytes]:
+        """What every process says."""
+        mine, found = np.frombuffer(words, np.uint8), np.empty((self._size, len(words)), np.uint8)
+        self._wait([self.comm.Iallgather(mine, found)], "the processes meet for a call", mine, found)
+        return [row.tobytes() for row in found]
 
     def _moved(self, x: NDArray[Any], result: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
         """Runs the steps of the plan."""

@@ -32,7 +32,7 @@ class Channel:
         self._group = weakref.ref(group)
         self._timeout = timeout
         store = _store_of(group)
-        self._gloo = c10d.ProcessGroupGloo(store, self.rank, self.size, timeout=timeout)
+        self._gloo: Any = c10d.ProcessGroupGloo(store, self.rank, self.size, timeout=timeout)
         self._closed: str | None = None
         #: Held while a call runs.
         self._running = threading.Lock()
