@@ -2,7 +2,7 @@
 //!
 //! `SYNTH_FUZZ_SEED=7 cargo test -p collsynth-fuzz --release -- --ignored --nocapture` compares a million, from another
 //! seed on, and prints what was met; a case that fails prints its seed and its file, and repeats alone with
-//! `SYNTH_FUZZ_CASES=1`.
+//! `SYNTH_FUZZ_CASES=1` and `SYNTH_FUZZ_SORT=jobs`.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -226,7 +226,8 @@ fn any_bytes_make_a_file() {
 fn many() {
     let number = |name, default| env::var(name).map_or(default, |text| text.parse().expect("a number"));
     let first = number("SYNTH_FUZZ_SEED", 0);
-    for (what, compare) in SORTS {
+    let sort = env::var("SYNTH_FUZZ_SORT").ok();
+    for (what, compare) in SORTS.iter().filter(|(what, _)| sort.as_ref().is_none_or(|sort| sort == what)) {
         let cases = number("SYNTH_FUZZ_CASES", if *what == "lowered schedules" { 40_000 } else { 160_000 });
         println!("{cases} {what} from seed {first}: {:#?}", tally(what, *compare, first, cases));
     }

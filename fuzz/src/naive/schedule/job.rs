@@ -106,6 +106,7 @@ impl Job {
         }
         // What does not fit otherwise hides what is wrong with claims.
         faults.more |= !faults.codes.is_empty() && files.iter().any(|file| !file.bounds.is_empty());
+        faults.more |= machine.is_none();
         let machine = machine?;
         let bound = match keys.get("bound") {
             None => None,
