@@ -91,7 +91,7 @@ pub fn formed(verified: Verified<Solution>, stated: Option<Form>) -> Result<Form
 /// [`FormError::TooLarge`] if that takes more than this number of bytes.
 pub fn expanded(compact: &Solution<CompactSchedule>, room: u64) -> Result<Solution, FormError> {
     let Solution { problem, schedule, bounds, origin } = compact;
-    if schedule.expanded_bytes() > room {
+    if schedule.expanded_bytes(0) > room {
         return Err(FormError::TooLarge { most: room >> 20 });
     }
     let schedule = schedule.expand();

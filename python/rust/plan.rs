@@ -6,7 +6,7 @@ use std::time::Duration;
 use collsynth::audit::{self, audit};
 use collsynth::bound::Limit;
 use collsynth::certificate::Rational;
-use collsynth::cli::{Ending, Failure};
+use collsynth::cli::{self, Ending, Failure};
 use collsynth::collective::{ChunkId, Collective};
 use collsynth::cost::Price;
 use collsynth::form::Form;
@@ -266,7 +266,8 @@ impl Schedule {
         if slots == Some(0) {
             return Err(errors::usage(py, "a channel has at least 1 slot"));
         }
-        let target = Target { barriers, in_place, slots };
+        let memory = cli::limits().map_err(|failure| errors::failure(py, &failure))?.expanded();
+        let target = Target { barriers, in_place, slots, memory };
         py.detach(|| self.lowered(&target)).map(Lowered).map_err(|failure| errors::failure(py, &failure))
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use collsynth::audit::{self, audit};
 use collsynth::collective::{Collective, Kind};
-use collsynth::format::json::{ParseError, Stated};
+use collsynth::format::json::ParseError;
 use collsynth::format::{chakra, csv, forestcoll, goal, json, msccl, sccl, teccl, trace};
 use collsynth::problem::Problem;
 use collsynth::program::Program;
@@ -20,9 +20,12 @@ use collsynth::verify::{Options, verify};
 use super::lower::LowerOptions;
 use super::naming::named;
 use super::quantity::{parse_bytes, parse_one_bandwidth, parse_seconds};
+use super::reading::{Held, Reading};
 use super::topology_options::read_machine;
-use super::{Ending, Failure, caller, input, output, show};
+use super::{Ending, Failure, caller, input, output};
 
+/// What a move takes in a trace while it is made, roughly.
+const TRACE_BYTES: u64 = 150;
 /// The length of a chunk unless stated.
 const CHUNK_BYTES: u64 = 4096;
 
@@ -165,8 +168,8 @@ impl ExportCommand {
         }
         self.check_rank()?;
         caller::tell("reading");
-        let text = input::read_text(&self.file)?;
-        let is_program = json::is_program(&text);
+        let reading = Reading::of(&self.file)?;
+        let is_program = reading.is_program();
         if let Some(option) = self.options.stated().filter(|_| is_table || is_program) {
             let what =
                 if is_program { "a program is lowered already" } else { "csv and trace show the schedule itself" };
@@ -174,26 +177,22 @@ impl ExportCommand {
         }
         caller::tell("verifying");
         if is_program {
-            let program = judged_program(&self.file, &text)?;
+            let program = reading.audited("exported")?;
             return self.of_program(&program, self.chosen_rank(program.problem.topology())?);
         }
-        let (stated, room) = (show::stated(&self.file, &text)?, input::room(&text)?);
+        let stated = reading.stated()?;
         let rank = self.chosen_rank(stated.problem().topology())?;
-        match (self.to, stated) {
-            (ExportFormat::Csv, Stated::Explicit(solution)) => {
-                self.table(&*show::verified(*solution, "exported", room)?, rank)
-            }
-            (ExportFormat::Csv, Stated::Compact(solution)) => {
-                self.table(&*show::verified_compact(*solution, "exported", room)?, rank)
-            }
-            (ExportFormat::Trace, stated) => {
-                let verified = show::verified(show::expanded(stated)?, "exported", room)?;
+        match (self.to, rank) {
+            (ExportFormat::Csv, rank) => match reading.hold(stated, "exported")? {
+                Held::Explicit(verified) => self.table(&**verified, rank),
+                Held::Compact(verified) => self.table(&**verified, rank),
+            },
+            (ExportFormat::Trace, _) => {
+                let verified = reading.expand(reading.hold(stated, "exported")?, TRACE_BYTES)?;
                 self.write(&trace::to_string(&verified, self.prices().as_ref()))
             }
-            (_, stated) => match rank {
-                Some(rank) => self.of_program(&self.options.lower_rank(stated, rank, room)?, Some(rank)),
-                None => self.of_program(&self.options.lower(show::expanded(stated)?, room)?, None),
-            },
+            (_, Some(rank)) => self.of_program(&self.options.lower_rank(stated, rank, &reading)?, Some(rank)),
+            (_, None) => self.of_program(&self.options.lower(reading.hold(stated, "exported")?, &reading)?, None),
         }
     }
 
@@ -302,7 +301,7 @@ impl ImportCommand {
             ImportFormat::Msccl => return self.program(&text),
             ImportFormat::Sccl => sccl::parse(&text),
             ImportFormat::Teccl => teccl::parse(&text, self.problem()?),
-            ImportFormat::Forestcoll => forestcoll::parse(&text, self.machine()?),
+            ImportFormat::Forestcoll => forestcoll::parse_within(&text, self.machine()?, &input::limits()?),
         };
         let solution = solution.map_err(|error| unreadable(&self.file, &text, &error))?;
         caller::tell("verifying");
@@ -418,25 +417,6 @@ fn xml(program: &Program, dialect: msccl::Dialect) -> Result<String, Failure> {
             .hint("--renumber MAP numbers the live ranks anew, and writes the old numbers to MAP"),
         _ => Failure::usage(named(program.problem.topology(), error)),
     })
-}
-
-fn judged_program(path: &Path, text: &str) -> Result<Program, Failure> {
-    let limits = input::limits()?;
-    let program = json::parse_program_within(text, &limits).map_err(|error| unreadable(path, text, &error))?;
-    let memory = limits.room(text);
-    let report = audit(&program, &audit::AuditOptions { memory, ..audit::AuditOptions::default() });
-    if let Some(why) = report.not_judged() {
-        return Err(Failure::usage(format!("{}: {why}", path.display())));
-    }
-    match report.holds() {
-        true => Ok(program),
-        false => {
-            let name = path.display().to_string();
-            let found =
-                Audited { name: &name, source: Source::Program(text), program: &program, report: &report }.to_text();
-            Err(Failure::new(Ending::Refuted, format!("the program does not hold and is not exported\n{found}")))
-        }
-    }
 }
 
 fn unreadable(path: &Path, text: &str, error: &ParseError) -> Failure {

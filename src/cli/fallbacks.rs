@@ -12,10 +12,9 @@ use collsynth::problem::Problem;
 use collsynth::relabel::relabel;
 use collsynth::report::figures::{count, with_article};
 use collsynth::report::machine::describe;
-use collsynth::schedule::{Origin, Solution};
+use collsynth::schedule::Origin;
 use collsynth::symmetry::{self, Group, Unit, Units};
 use collsynth::topology::{LinkId, RankId, Topology};
-use collsynth::verify::{Options, Verified};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -25,8 +24,12 @@ use super::failures::FailureOptions;
 use super::lower::LowerOptions;
 use super::plan_options::{PartsArgument, use_threads};
 use super::progress::Ticker;
+use super::reading::{self, Held, Reading};
 use super::topology_options::TopologyOptions;
-use super::{Ending, Failure, input, output, plan, show, size};
+use super::{Ending, Failure, input, output, plan, size};
+
+/// What relabelling takes for each move, roughly.
+const MOVE_BYTES: u64 = 60;
 
 /// Keep schedules ready for failures before they happen
 #[derive(Args)]
@@ -238,12 +241,8 @@ impl BuildCommand {
 
     /// Is a file a schedule of this set for a class, and does it hold?
     fn is_kept(&self, broken: &Topology, kind: &Kind, path: &Path) -> bool {
-        let read = || -> Result<Verified<Solution>, Failure> {
-            let text = input::read_text(path)?;
-            let options = Options { memory: input::room(&text)?, ..Options::default() };
-            Verified::<Solution>::new(show::parse(path, &text)?, &options).map_err(|_| self.stopped())
-        };
-        read().is_ok_and(|kept| {
+        let read = Reading::of(path).and_then(|reading| reading.expanded("kept", MOVE_BYTES));
+        read.is_ok_and(|kept| {
             let (machine, command) = (kept.problem.machine(), kept.origin.as_ref().map(|origin| &origin.command));
             command == Some(&Some(self.command()))
                 && kept.problem.collective().kind == *kind
@@ -299,28 +298,26 @@ impl GetCommand {
             return Err(Failure::new(Ending::Impossible, "this failure disconnects the machine: there is no schedule"));
         };
         let path = self.set.join(file);
-        let text = input::read_text(&path)?;
-        let kept = show::parse(&path, &text)?;
-        let kind = &kept.problem.collective().kind;
+        let reading = Reading::of(&path)?;
+        let says_more = |failure: Failure| failure.hint(format!("`synth verify {}` says more", path.display()));
+        let stated = reading.stated()?;
+        let kind = &stated.problem().collective().kind;
         if Kind::named(&index.collective, RankId(0), Demand::default()).as_ref() != Some(kind) {
             return Err(Failure::usage(format!("{} is of another collective than this set", path.display()))
                 .hint(format!("the set is of {}; build it anew with `{}`", index.collective, index.command)));
         }
+        let held = reading.hold(stated, "relabelled").map_err(says_more)?;
+        let kept = reading.expand(held, MOVE_BYTES)?;
         let inverse = units.group().inverse(canonical.symmetry);
         let mut solution = relabel(&kept, &inverse, broken).map_err(|error| wrong(&error))?;
         let command = format!("synth fallbacks get {}", self.failures.words().join(" "));
         solution.origin = Some(Origin { command: Some(command), ..solution.origin.unwrap_or_default() });
-        let memory = input::room(&text)?;
+        let verified = reading::verified(solution, "relabelled", reading.made())?;
         if self.lower {
-            let program = self.lowering.lower(solution, memory)?;
+            let program = self.lowering.lower(Held::Explicit(Box::new(verified)), &reading)?;
             output::deliver_file(self.output.as_deref(), &json::program_to_string(&program), "rank program")?;
             return Ok(Ending::Success);
         }
-        let verified = Verified::<Solution>::new(solution, &Options { memory, ..Options::default() });
-        let verified = verified.map_err(|_| {
-            Failure::new(Ending::Refuted, format!("{} does not hold; nothing is written", path.display()))
-                .hint(format!("`synth verify {}` says more", path.display()))
-        })?;
         output::deliver_file(self.output.as_deref(), &json::solution_to_string(&verified), "schedule")?;
         Ok(Ending::Success)
     }

@@ -7,7 +7,8 @@ use collsynth::form::FormError;
 use collsynth::format::json::{self, Stated};
 use collsynth::schedule::{CompactSchedule, Solution};
 
-use super::{Ending, Failure, input, output, show};
+use super::reading::Reading;
+use super::{Ending, Failure, output};
 
 /// Find the pattern of a schedule
 ///
@@ -41,8 +42,7 @@ struct Files {
 
 impl CompactCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
-        let text = input::read_text(&self.files.file)?;
-        let compact = match show::stated(&self.files.file, &text)? {
+        let compact = match Reading::of(&self.files.file)?.stated()? {
             Stated::Compact(compact) => *compact,
             Stated::Explicit(explicit) => {
                 let Solution { problem, schedule, bounds, origin } = *explicit;
@@ -57,8 +57,7 @@ impl CompactCommand {
 
 impl ExpandCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
-        let text = input::read_text(&self.files.file)?;
-        match show::stated(&self.files.file, &text)? {
+        match Reading::of(&self.files.file)?.stated()? {
             Stated::Compact(compact) => {
                 output::deliver_file_streamed(self.files.output.as_deref(), "schedule", |out| {
                     json::write_expanded(out, &compact)

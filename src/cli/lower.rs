@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use collsynth::audit::{self, audit};
 use collsynth::format::json::{self, Stated};
-use collsynth::lower::{LowerError, Target, lower, lower_rank};
+use collsynth::lower::{LowerError, MOVE_BYTES, Target, lower, lower_rank};
 use collsynth::program::{Barriers, Program};
 use collsynth::renumber::{Renumbered, renumber};
 use collsynth::report::audit::{Audited, Source, headline, rank_table, table};
-use collsynth::schedule::Solution;
 use collsynth::topology::{RankId, Topology};
 
 use super::naming::named;
-use super::{Ending, Failure, input, output, show};
+use super::reading::{self, Held, Reading};
+use super::{Ending, Failure, output};
 
 /// Lower a schedule to a rank program, without a step clock
 ///
@@ -69,12 +69,12 @@ enum BarrierName {
 
 impl LowerCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
-        let text = input::read_text(&self.file)?;
-        let (stated, room) = (show::stated(&self.file, &text)?, input::room(&text)?);
+        let reading = Reading::of(&self.file)?;
+        let stated = reading.stated()?;
         if let Some(rank) = &self.rank {
-            return self.write_rank(stated, rank, room);
+            return self.write_rank(&reading, stated, rank);
         }
-        let program = self.options.lower(show::expanded(stated)?, room)?;
+        let program = self.options.lower(reading.hold(stated, "lowered")?, &reading)?;
         output::deliver_file(self.output.as_deref(), &json::program_to_string(&program), "rank program")?;
         if !self.quiet {
             output::note(&format!("{}\n{}", headline(&program), table(&program)));
@@ -84,9 +84,9 @@ impl LowerCommand {
 }
 
 impl LowerCommand {
-    fn write_rank(&self, stated: Stated, rank: &str, room: u64) -> Result<Ending, Failure> {
+    fn write_rank(&self, reading: &Reading<'_>, stated: Stated, rank: &str) -> Result<Ending, Failure> {
         let rank = stated.problem().topology().parse_rank(rank).map_err(Failure::usage)?;
-        let program = self.options.lower_rank(stated, rank, room)?;
+        let program = self.options.lower_rank(stated, rank, reading)?;
         let text = json::rank_program_to_string(&program, rank);
         output::deliver_file(self.output.as_deref(), &text, "rank program")?;
         if !self.quiet {
@@ -109,13 +109,13 @@ impl LowerOptions {
         stated.into_iter().find(|(_, is_stated)| *is_stated).map(|(option, _)| option)
     }
 
-    /// Lowers a schedule that holds, which may take `room` bytes to judge, and has the program judged.
-    pub fn lower(&self, solution: Solution, room: u64) -> Result<Program, Failure> {
-        let mut verified = show::verified(solution, "lowered", room)?;
+    /// Lowers a schedule that holds, and has the program judged.
+    pub fn lower(&self, held: Held, reading: &Reading<'_>) -> Result<Program, Failure> {
+        let mut verified = reading.expand(held, MOVE_BYTES)?;
         if let Some(path) = &self.renumber {
             let Renumbered { solution, was } =
                 renumber(&verified).map_err(|error| Failure::usage(named(verified.problem.topology(), error)))?;
-            verified = show::verified(solution, "lowered", room)?;
+            verified = reading::verified(solution, "lowered", reading.made())?;
             let topology = verified.problem.topology();
             let named = if topology.spec().names.is_empty() { "" } else { ",name" };
             let name = |rank| topology.rank_name(RankId(rank)).map(|name| format!(",{name}")).unwrap_or_default();
@@ -123,10 +123,14 @@ impl LowerOptions {
             output::deliver(path, &format!("rank,was{named}\n{}", lines.collect::<String>()))?;
         }
         let topology = verified.problem.topology();
-        let program = lower(&verified, &self.target()).map_err(not_lowered(topology))?;
-        let report = audit(&program, &audit::AuditOptions::default());
+        let target = self.target(reading);
+        let program = lower(&verified, &target).map_err(not_lowered(topology))?;
+        let report = audit(&program, &audit::AuditOptions { memory: target.memory, ..audit::AuditOptions::default() });
         if report.holds() {
             return Ok(program);
+        }
+        if let Some(why) = report.not_judged() {
+            return Err(Failure::usage(format!("the program is {why}")));
         }
         let found = Audited { name: "the program", source: Source::None, program: &program, report: &report }.to_text();
         Err(match self.slots {
@@ -135,8 +139,8 @@ impl LowerOptions {
         })
     }
 
-    /// Lowers the program of one rank of a schedule that holds, which may take `room` bytes to judge.
-    pub fn lower_rank(&self, stated: Stated, rank: RankId, room: u64) -> Result<Program, Failure> {
+    /// Lowers the program of one rank of a schedule, once it is known to hold.
+    pub fn lower_rank(&self, stated: Stated, rank: RankId, reading: &Reading<'_>) -> Result<Program, Failure> {
         let whole = [
             ("--slots", self.slots.is_some(), "whether it gets stuck shows only there"),
             ("--renumber", self.renumber.is_some(), "it numbers all ranks anew"),
@@ -146,23 +150,21 @@ impl LowerOptions {
                 .hint(format!("leave out --rank or {option}")));
         }
         let topology = stated.problem().topology().clone();
-        let target = self.target();
-        let program = match stated {
-            Stated::Explicit(solution) => lower_rank(&show::verified(*solution, "lowered", room)?, rank, &target),
-            Stated::Compact(solution) => {
-                lower_rank(&show::verified_compact(*solution, "lowered", room)?, rank, &target)
-            }
+        let target = self.target(reading);
+        let program = match reading.hold(stated, "lowered")? {
+            Held::Explicit(verified) => lower_rank(&verified, rank, &target),
+            Held::Compact(verified) => lower_rank(&verified, rank, &target),
         };
         program.map_err(not_lowered(&topology))
     }
 
-    fn target(&self) -> Target {
+    fn target(&self, reading: &Reading<'_>) -> Target {
         let barriers = match self.barriers {
             None | Some(BarrierName::None) => Barriers::None,
             Some(BarrierName::Neighbour) => Barriers::Neighbor,
             Some(BarrierName::Global) => Barriers::Global,
         };
-        Target { barriers, in_place: self.in_place, slots: self.slots }
+        Target { barriers, in_place: self.in_place, slots: self.slots, memory: reading.made() }
     }
 }
 

@@ -32,6 +32,7 @@ mod progress;
 mod proof;
 mod quantity;
 mod rate_options;
+mod reading;
 mod run;
 mod run_calls;
 #[cfg(feature = "mpi")]

@@ -8,14 +8,16 @@ use collsynth::format::json;
 use collsynth::plan::{Control, Outcome, Plan, Planner, SharperBounds, Smt, SmtBackend, StopReason, Task};
 use collsynth::report::failure::Cost;
 use collsynth::report::summary::Summary;
-use collsynth::report::verdict;
 use collsynth::schedule::Solution;
-use collsynth::verify::{Options, Verified};
 
 use super::clock::control;
 use super::progress::Ticker;
 use super::quantity::parse_duration;
-use super::{Ending, Failure, Format, output, show};
+use super::reading::Reading;
+use super::{Ending, Failure, Format, output};
+
+/// What the planner takes for each move of the schedule that is given, roughly.
+const MOVE_BYTES: u64 = 100;
 
 /// Improve a schedule with the SMT planner
 ///
@@ -47,13 +49,13 @@ impl PolishCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
         let ticker = Ticker::new(self.quiet, "polishing");
         let control = control(self.time_limit)?.with_listener(ticker.listener());
-        let given = Verified::<Solution>::new(show::read(&self.file)?, &Options::default()).map_err(|rejected| {
-            let findings = verdict::findings(&rejected.report, |_| None);
-            Failure::new(Ending::Refuted, format!("{} does not hold\n{findings}", self.file.display()))
-                .hint("only a schedule that holds can be polished")
-        })?;
-        let control = control.planning(&given.problem);
         let started = Instant::now();
+        let reading = Reading::of(&self.file)?;
+        let stated = reading.stated()?;
+        let problem = stated.problem();
+        self.smt().applies(problem).map_err(|error| Failure::of_plan(&error, problem.topology()))?;
+        let given = reading.expand(reading.hold(stated, "polished")?, MOVE_BYTES)?;
+        let control = control.planning(&given.problem);
         let plan = self.polished(&given, &control)?;
         let planning = started.elapsed();
         let (planner, stopped, account) = (plan.planner, plan.stopped, plan.account.clone());
@@ -79,11 +81,15 @@ impl PolishCommand {
         Ok(if stopped == StopReason::Finished { Ending::Success } else { Ending::Stopped })
     }
 
+    fn smt(&self) -> Smt {
+        Smt { backend: self.smt_backend.unwrap_or_default(), ..Smt::new() }
+    }
+
     fn polished(&self, given: &Solution, control: &Control) -> Result<Plan, Failure> {
         let problem = &given.problem;
         let bounds = control.bounds(problem).map_err(|error| Failure::of_plan(&error, problem.topology()))?;
         let sharper = SharperBounds::new(problem, &bounds, control);
-        let smt = Smt { backend: self.smt_backend.unwrap_or_default(), ..Smt::new() };
+        let smt = self.smt();
         let task = Task { sharper: Some(&sharper), ..Task::new(problem, &bounds) };
         let Outcome { schedule, stopped, account } = smt
             .polish(&task, given.schedule.clone(), control)

@@ -5,10 +5,7 @@ use std::time::Duration;
 
 use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
-use collsynth::audit::{self, AuditedProgram};
-use collsynth::format::json;
 use collsynth::program::Operation;
-use collsynth::report::audit::{Audited, Source};
 use collsynth::report::run::{RunReport, block_for, size_row, sizes_heading};
 use collsynth::runtime::tcp::{self, RankTable, TcpOptions, TcpTransport};
 use collsynth::runtime::{Communicator, Dtype, Group, ReduceOp, RunError, Runnable, Sample, Transport, Trial, threads};
@@ -19,11 +16,14 @@ use super::naming::named;
 use super::output::{Output, note};
 use super::progress::Ticker;
 use super::quantity::{parse_bytes, parse_bytes_or_none, parse_duration};
+use super::reading::Reading;
 use super::run_calls::{Outcome, outcomes, repeats};
 use super::secret::secret;
 use super::suggest::OneOf;
-use super::{Ending, Failure, Format, input, show};
+use super::{Ending, Failure, Format, input};
 
+/// What a move takes until it is run, roughly.
+const MOVE_BYTES: u64 = 250;
 /// Memory that the buffers of all ranks of one process may take.
 const MOST_MEMORY: u64 = 1 << 34;
 /// Buffers of a rank while its result is compared: input, output, output before, expected output.
@@ -121,30 +121,16 @@ type Trouble = (RankId, RunError);
 impl RunCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
         let ticker = Ticker::new(false, &format!("judging {}", self.file.display()));
-        let text = input::read_text(&self.file)?;
-        if json::is_program(&text) {
-            let program = self.audited(&text)?;
+        let reading = Reading::of(&self.file)?;
+        if reading.is_program() {
+            let program = reading.audited("run")?;
             ticker.finish();
             return self.run_typed(Runnable::from(&program));
         }
-        let solution = show::verified(show::parse(&self.file, &text)?, "run", input::room(&text)?)?;
+        let solution = reading.expanded("run", MOVE_BYTES)?;
+        Runnable::from(&solution).check_size(reading.made()).map_err(Failure::usage)?;
         ticker.finish();
         self.run_typed(Runnable::from(&solution))
-    }
-
-    /// The rank program in a text, if it holds.
-    fn audited(&self, text: &str) -> Result<AuditedProgram, Failure> {
-        let program = show::parse_program(&self.file, text)?;
-        let memory = input::room(text)?;
-        let options = audit::AuditOptions { memory, ..audit::AuditOptions::default() };
-        AuditedProgram::new(program, &options).map_err(|refuted| {
-            if let Some(why) = refuted.report.not_judged() {
-                return Failure::usage(format!("{}: {why}", self.file.display()));
-            }
-            let (name, program, report) = (self.file.display().to_string(), &refuted.program, &refuted.report);
-            let found = Audited { name: &name, source: Source::Program(text), program, report }.to_text();
-            Failure::new(Ending::Refuted, format!("the program does not hold and is not run\n{found}"))
-        })
     }
 
     fn run_typed(&self, runnable: Runnable<'_>) -> Result<Ending, Failure> {

@@ -1,24 +1,22 @@
 //! `synth show`: a schedule step by step.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use collsynth::format::json::{self, Stated};
+use collsynth::format::json::Stated;
 use collsynth::problem::Problem;
 use collsynth::program::Program;
-use collsynth::report::foreign::foreign;
 use collsynth::report::links::LinkTable;
 use collsynth::report::overview::{figures, headline};
 use collsynth::report::steps::{Selection, StepTables, chunks_named};
-use collsynth::report::verdict::findings;
 use collsynth::report::{audit, operations};
-use collsynth::schedule::{Choice, CompactSchedule, Solution, Timetable};
+use collsynth::schedule::{Choice, Solution, Timetable};
 use collsynth::topology::{RankId, Topology};
-use collsynth::verify::{Options, Rejected, Verified};
 
 use super::output::Output;
-use super::{Ending, Failure, input, output, show_picture};
+use super::reading::Reading;
+use super::{Ending, Failure, output, show_picture};
 
 /// Show a schedule step by step, or a rank program worker by worker
 ///
@@ -71,17 +69,17 @@ enum ShowFormat {
 
 impl ShowCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
-        let text = input::read_text(&self.file)?;
-        if json::is_program(&text) {
-            return self.show_program(&parse_program(&self.file, &text)?);
+        let reading = Reading::of(&self.file)?;
+        if reading.is_program() {
+            return self.show_program(&reading.program()?);
         }
         if self.format == ShowFormat::Csv && !self.links {
             return Err(Failure::usage("--format csv is for --links")
                 .hint("`synth export --to csv` writes a table of all transfers"));
         }
-        match stated(&self.file, &text)? {
+        match reading.stated()? {
             Stated::Compact(compact) if self.format != ShowFormat::Svg && self.bound.is_none() => self.show(&compact),
-            stated => self.show_explicit(&expanded(stated)?),
+            stated => self.show_explicit(&reading.expand_stated(stated, 0)?),
         }
     }
 
@@ -207,74 +205,4 @@ impl ShowCommand {
 
 fn not_drawn() -> Failure {
     Failure::usage("--bound and paths of chunks are drawn with --format svg")
-}
-
-/// Reads a schedule, without judging it.
-pub(super) fn read(path: &Path) -> Result<Solution, Failure> {
-    parse(path, &input::read_text(path)?)
-}
-
-/// Parses a schedule in the form in which it is, without judging it.
-pub(super) fn stated(path: &Path, text: &str) -> Result<Stated, Failure> {
-    json::parse_stated_within(text, &input::limits()?).map_err(|error| unreadable(path, text, &error))
-}
-
-/// Parses a schedule, without judging it.
-pub(super) fn parse(path: &Path, text: &str) -> Result<Solution, Failure> {
-    expanded(stated(path, text)?)
-}
-
-/// States every move of a schedule, as far as memory is allowed.
-pub(super) fn expanded(stated: Stated) -> Result<Solution, Failure> {
-    stated.expanded(&input::limits()?).map_err(|error| Failure::usage(error).hint(ONE_RANK))
-}
-
-/// What can be done with a schedule that is too large to be expanded.
-const ONE_RANK: &str =
-    "`synth show`, `synth export --to csv` and, for one rank, `synth lower --rank R` read it as it is";
-
-/// Has a schedule judged before it is lowered, run or exported; that may take `room` bytes.
-pub(super) fn verified(solution: Solution, used: &str, room: u64) -> Result<Verified<Solution>, Failure> {
-    held(Verified::<Solution>::new(solution, &judged_in(room)), used)
-}
-
-/// As [`verified`], of a schedule in the compact form, which is not expanded.
-pub(super) fn verified_compact(
-    solution: Solution<CompactSchedule>,
-    used: &str,
-    room: u64,
-) -> Result<Verified<Solution<CompactSchedule>>, Failure> {
-    held(Verified::compact(solution, &judged_in(room)), used)
-}
-
-fn judged_in(room: u64) -> Options {
-    Options { memory: room, ..Options::default() }
-}
-
-fn held<S>(
-    judged: Result<Verified<Solution<S>>, Box<Rejected<S>>>,
-    used: &str,
-) -> Result<Verified<Solution<S>>, Failure> {
-    judged.map_err(|rejected| {
-        if let Some(why) = rejected.report.not_judged() {
-            return Failure::usage(format!("the schedule is {why}"));
-        }
-        let found = findings(&rejected.report, |_| None);
-        Failure::new(Ending::Refuted, format!("the schedule does not hold and is not {used}\n{found}"))
-            .hint("`synth verify` says more")
-    })
-}
-
-/// Parses a rank program, without judging it.
-pub(super) fn parse_program(path: &Path, text: &str) -> Result<Program, Failure> {
-    json::parse_program_within(text, &input::limits()?).map_err(|error| unreadable(path, text, &error))
-}
-
-fn unreadable(path: &Path, text: &str, error: &json::ParseError) -> Failure {
-    if let Some(what) = foreign(text) {
-        return Failure::usage(format!("{}: {what}", path.display()));
-    }
-    let place = format!("{}:{}:{}", path.display(), error.line, error.column);
-    Failure::usage(format!("{place}: {}: {}", error.code, error.message))
-        .hint(format!("`synth explain {}` says more", error.code))
 }

@@ -5,16 +5,21 @@ use std::path::Path;
 use std::time::Duration;
 
 use collsynth::audit;
-use collsynth::format::json;
+use collsynth::format::json::{self, Stated};
 use collsynth::judge::NO_OTHER_MACHINE;
 use collsynth::plan::Control;
 use collsynth::program::Program;
 use collsynth::schedule::{Origin, Solution};
 use collsynth::shrink::{Shrunk, Whole, shrink_program, shrink_solution};
+use collsynth::verify::{Finding, Options, verify, verify_compact};
 
 use super::clock::control;
 use super::progress::Ticker;
-use super::{Ending, Failure, input, output, show};
+use super::reading::Reading;
+use super::{Ending, Failure, output};
+
+/// What shrinking takes for each move, roughly.
+const MOVE_BYTES: u64 = 100;
 
 /// The file to shrink, where its smallest part goes, and the time limit.
 #[derive(Clone, Copy)]
@@ -32,14 +37,26 @@ impl Shrinking<'_> {
         &self,
         program: impl FnOnce(&Program, &str) -> Result<Ending, Failure>,
     ) -> Result<Ending, Failure> {
-        let text = input::read_text(self.path)?;
-        if json::is_program(&text) {
-            return program(&show::parse_program(self.path, &text)?, &text);
+        let reading = Reading::of(self.path)?;
+        if reading.is_program() {
+            return program(&reading.program()?, &reading.text);
         }
-        let solution = show::parse(self.path, &text)?;
+        let stated = reading.stated()?;
         if self.for_programs {
             return Err(Failure::usage(format!("{}: {NO_OTHER_MACHINE}", self.path.display())));
         }
+        let options = Options { memory: reading.room(), max_errors: 1 };
+        let report = match &stated {
+            Stated::Explicit(solution) => verify(solution, &options),
+            Stated::Compact(solution) => verify_compact(solution, &options),
+        };
+        if let Some(why) = report.not_judged() {
+            return Err(Failure::usage(format!("{}: {why}", self.path.display())));
+        }
+        if report.holds() {
+            return self.nothing(Whole::<Finding>::Holds);
+        }
+        let solution = reading.expand_stated(stated, MOVE_BYTES)?;
         let (control, ticker) = self.control()?;
         let shrunk = shrink_solution(&solution, &|| control.stop().is_some());
         ticker.finish();

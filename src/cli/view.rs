@@ -1,17 +1,21 @@
 //! `synth view`: schedules and rank programs as a page for a browser.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use collsynth::audit::audit;
-use collsynth::format::json;
+use collsynth::format::json::Stated;
 use collsynth::judge::FileOptions;
 use collsynth::problem::Problem;
-use collsynth::verify::{Options, verify};
+use collsynth::verify::{Options, verify, verify_compact};
 use collsynth::view::page::Page;
 
-use super::{Ending, Failure, input, output, show};
+use super::reading::Reading;
+use super::{Ending, Failure, output};
 
+/// What a move takes in a page while it is made, roughly.
+const MOVE_BYTES: u64 = 40;
 /// The most findings a page lists.
 const MOST_FINDINGS: usize = 200;
 
@@ -54,24 +58,31 @@ fn refuse_groups(path: &Path, problem: &Problem) -> Result<(), Failure> {
 
 /// Judges a file and adds it to the page; false if it is refuted.
 fn add(page: &mut Page, path: &Path) -> Result<bool, Failure> {
-    let text = input::read_text(path)?;
+    let reading = Reading::of(path)?;
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-    let options = FileOptions { max_errors: MOST_FINDINGS, limits: input::limits()?, ..FileOptions::default() };
-    let (holds, not_judged) = if json::is_program(&text) {
-        let program = show::parse_program(path, &text)?;
+    let not_judged = |why: &dyn Display| Failure::usage(format!("{}: {why}", path.display()));
+    let options = FileOptions { max_errors: MOST_FINDINGS, limits: reading.limits, ..FileOptions::default() };
+    if reading.is_program() {
+        let program = reading.program()?;
         refuse_groups(path, &program.problem)?;
-        let report = audit(&program, &options.audit_options(None, &text));
-        page.program(&name, &text, &program, &report);
-        (report.holds(), report.not_judged())
-    } else {
-        let solution = show::parse(path, &text)?;
-        refuse_groups(path, &solution.problem)?;
-        let report = verify(&solution, &Options { max_errors: MOST_FINDINGS, memory: options.limits.room(&text) });
-        page.schedule(&name, &text, &solution, &report);
-        (report.holds(), report.not_judged().map(|why| why.to_string()))
-    };
-    match not_judged {
-        Some(why) => Err(Failure::usage(format!("{}: {why}", path.display()))),
-        None => Ok(holds),
+        let report = audit(&program, &options.audit_options(None, &reading.text));
+        if let Some(why) = report.not_judged() {
+            return Err(not_judged(&why));
+        }
+        page.program(&name, &reading.text, &program, &report);
+        return Ok(report.holds());
     }
+    let stated = reading.stated()?;
+    refuse_groups(path, stated.problem())?;
+    let options = Options { max_errors: MOST_FINDINGS, memory: reading.room() };
+    // The findings on the compact form are those on every move.
+    let report = match &stated {
+        Stated::Explicit(solution) => verify(solution, &options),
+        Stated::Compact(solution) => verify_compact(solution, &options),
+    };
+    if let Some(why) = report.not_judged() {
+        return Err(not_judged(&why));
+    }
+    page.schedule(&name, &reading.text, &reading.expand_stated(stated, MOVE_BYTES)?, &report);
+    Ok(report.holds())
 }

@@ -114,12 +114,12 @@ fn the_programs_of_all_ranks_make_the_whole() {
 fn what_cannot_be_expanded_is_read_a_rank_at_a_time() {
     let bench = Bench::new();
     bench.ended(0, "--torus 8x8x8 -q -o pod.json");
-    let run = |words: &str| bench.command(words).env("SYNTH_MAX_MEMORY", "5MiB").output().expect("the command runs");
+    let run = |words: &str| bench.command(words).env("SYNTH_MAX_MEMORY", "24MiB").output().expect("the command runs");
     for words in ["lower", "run", "export --to trace", "view", "export --to goal"] {
         let output = run(&format!("{words} pod.json -o out").replace("run pod.json -o out", "run pod.json"));
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{words}: {said}");
-        assert!(said.contains("more than the 5 MiB allowed: SYNTH_MAX_MEMORY allows more"), "{words}: {said}");
+        assert!(said.contains("more than the 24 MiB allowed: SYNTH_MAX_MEMORY allows more"), "{words}: {said}");
         assert!(said.contains("`synth lower --rank R`"), "{words}: {said}");
     }
     for words in [

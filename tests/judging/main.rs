@@ -10,3 +10,4 @@ mod observed;
 mod programs;
 #[path = "../support/mod.rs"]
 mod support;
+mod walk;

@@ -18,6 +18,10 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Origin, Schedule, Solution};
 use collsynth_core::topology::{RankId, Topology};
 use collsynth_verify::json::{FormatCode, ParseError};
+use collsynth_verify::limits::{Limits, MEMORY_WORD};
+
+/// What a move takes while the schedule is made and judged, roughly.
+const MOVE_BYTES: u64 = 40;
 
 struct Tree {
     root: u32,
@@ -31,17 +35,28 @@ struct Tree {
 ///
 /// # Errors
 ///
-/// The first place where the text is malformed, unknown, or not a tree.
+/// The first place where the text is malformed, unknown, or not a tree; or the trees move more chunks than a text of
+/// this size may.
 pub fn parse(text: &str, topology: Topology) -> Result<Solution, ParseError> {
+    parse_within(text, topology, &Limits::default())
+}
+
+/// As [`parse`], with other limits.
+///
+/// # Errors
+///
+/// As [`parse`].
+pub fn parse_within(text: &str, topology: Topology, limits: &Limits) -> Result<Solution, ParseError> {
     let levels = [
         Level { name: "Algo", attributes: &["nchunkspernode"] },
         Level { name: "tree", attributes: &["root", "index", "nchunks", "height"] },
         Level { name: "send", attributes: &["src", "dst", "path"] },
     ];
-    xml::parse(text, &levels).and_then(|algo| solution(&algo, topology)).map_err(|fault| fault.into_error(text))
+    let room = limits.room(text);
+    xml::parse(text, &levels).and_then(|algo| solution(&algo, topology, room)).map_err(|fault| fault.into_error(text))
 }
 
-fn solution(algo: &Element, topology: Topology) -> Result<Solution, Fault> {
+fn solution(algo: &Element, topology: Topology, room: u64) -> Result<Solution, Fault> {
     let parts: u32 = algo.value("nchunkspernode")?;
     let ranks = topology.rank_count() as u32;
     let problem = Problem::new(topology, Collective { kind: Kind::AllGather, parts })
@@ -59,6 +74,12 @@ fn solution(algo: &Element, topology: Topology) -> Result<Solution, Fault> {
         };
         next_part.insert(root, end);
         trees.push(Tree { root, first_part, chunks, sends: sends(element, root)? });
+    }
+    let moves: u64 = trees.iter().map(|tree| u64::from(tree.chunks) * tree.sends.len() as u64).sum();
+    if moves * MOVE_BYTES > room {
+        let message =
+            format!("the trees move {moves} chunks, more than a file of this size may: {MEMORY_WORD} allows more");
+        return Err(algo.fault(FormatCode::F009, message));
     }
     let schedule = schedule(&trees, parts);
     let origin = Some(Origin { tool: Some("ForestColl".to_owned()), ..Origin::default() });

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use super::transport::TransportError;
 use collsynth_core::topology::RankId;
+use collsynth_verify::limits::MEMORY_WORD;
 
 /// Why a collective was not carried out on this rank.
 #[derive(Debug, Error)]
@@ -25,6 +26,8 @@ pub enum RunError {
         "even with one group of elements each, {chunks} compressed chunks take {needed} bytes; the limit is {limit}"
     )]
     Memory { chunks: usize, needed: u64, limit: u64 },
+    #[error("to run it takes about {needed} MiB, more than the {most} MiB allowed: {MEMORY_WORD} allows more")]
+    TooLarge { needed: u64, most: u64 },
     #[error("step {step}: {source}; the output is undefined")]
     Step { step: u32, source: TransportError },
     #[error("an earlier call failed and ended the connections: make a new communicator")]

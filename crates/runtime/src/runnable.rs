@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::digest;
+use super::error::RunError;
 use super::role::{self, Role};
 use collsynth_core::problem::Problem;
-use collsynth_core::program::Operation;
+use collsynth_core::program::{Layout, Operation};
 use collsynth_core::schedule::Solution;
 use collsynth_core::topology::RankId;
 use collsynth_verify::audit::AuditedProgram;
@@ -58,6 +59,29 @@ impl<'a> Runnable<'a> {
             _ => None,
         });
         others.collect()
+    }
+
+    /// Refuses a schedule if running it takes more than `most` bytes, as estimated, without the data. A few words can
+    /// ask for the parts of a hundred million chunks. A program is no larger than its audit allowed.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::TooLarge`] if so.
+    pub fn check_size(self, most: u64) -> Result<(), RunError> {
+        /// What a move takes at both of its ranks, and a part that a rank owes itself.
+        const MOVE: u64 = 250;
+        const OWN: u64 = 40;
+        let Self::Schedule(schedule) = self else { return Ok(()) };
+        let own = |rank| {
+            let layout = Layout::of_call(&schedule.problem, rank);
+            layout.own_blocks().map_or(0, |(blocks, _)| blocks.len() as u64 * layout.parts() as u64)
+        };
+        let own: u64 = schedule.problem.topology().live_ranks().map(own).sum();
+        let needed = own * OWN + schedule.schedule.move_count() as u64 * MOVE;
+        match needed > most {
+            true => Err(RunError::TooLarge { needed: needed.div_ceil(1 << 20), most: most >> 20 }),
+            false => Ok(()),
+        }
     }
 
     pub(super) fn role(self, rank: RankId) -> Role {

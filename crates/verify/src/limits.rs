@@ -15,8 +15,8 @@ pub const FILE: u64 = 1 << 30;
 /// Memory that any file may take. With what reading takes (up to 28 bytes for each byte of the text) and the
 /// program itself, judging a file stays below 64 MiB and 40 bytes for each byte.
 pub const BASE: u64 = 48 << 20;
-/// Memory that a schedule in the compact form may take once it is expanded, as an explicit file of such a size may.
-pub const EXPANDED: u64 = 1 << 30;
+/// Memory that may be made of any file that holds: the moves of the compact form, a rank program, a rank's part.
+pub const EXPANDED: u64 = 2 << 30;
 /// Memory for each byte of a file.
 pub const PER_BYTE: u64 = 12;
 
@@ -41,9 +41,14 @@ impl Limits {
         Ok(Self { file: size(FILE_WORD, file)?.unwrap_or(FILE), memory: size(MEMORY_WORD, memory)? })
     }
 
-    /// The bytes that a schedule in the compact form may take once it is expanded.
+    /// The bytes that a schedule in the compact form may take once it is expanded, with all that is made of it.
     pub fn expanded(&self) -> u64 {
         self.memory.unwrap_or(EXPANDED)
+    }
+
+    /// The bytes that may be made of what this text states, once it is known to hold.
+    pub fn made(&self, text: &str) -> u64 {
+        self.expanded().max(self.room(text))
     }
 
     /// The bytes that judging this text may take.

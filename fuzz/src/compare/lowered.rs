@@ -18,7 +18,7 @@ pub fn compare_lowered(dice: &mut Dice) -> Result<Seen, Box<Disagreement>> {
     let file = if dice.chance(70) { mutate::unchanged(dice) } else { mutate::compact(dice) };
     let text = to_text(&file);
     let barriers = *dice.pick(&[Barriers::None, Barriers::Neighbor, Barriers::Global]);
-    let target = Target { barriers, in_place: dice.chance(30), slots: None };
+    let target = Target { barriers, in_place: dice.chance(30), ..Target::default() };
     let solution = parse_solution(&text).ok().and_then(|solution| Verified::new(solution, &Options::default()).ok());
     let Some(solution) = solution else { return agree(&file, &naive::judge(&file)) };
     let refused = |why: &str| Ok(Seen { verdict: why.into(), ..Seen::default() });

@@ -82,7 +82,7 @@ class Plan:
     def expand(self) -> Plan:
         """The same with every move stated, as `synth expand` writes it.
 
-        Raises `UsageError` if that takes more memory than the judge grants (1 GiB, or what SYNTH_MAX_MEMORY states).
+        Raises `UsageError` if that takes more memory than the judge grants (2 GiB, or what SYNTH_MAX_MEMORY states).
         """
         return self if self.form == "explicit" else Plan(self._schedule.expanded())
 

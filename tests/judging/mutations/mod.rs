@@ -4,7 +4,7 @@
 //! random machines with failures), never from a planner.
 
 mod commands;
-mod dice;
+pub mod dice;
 mod generate;
 mod machine;
 mod mutate;

@@ -40,13 +40,14 @@ fn every_schedule_holds_when_lowered() {
         let kind = &schedule.problem.collective().kind;
         for barriers in Barriers::ALL {
             for in_place in [false, true] {
-                let goal = Target { barriers, in_place, slots: None };
+                let goal = Target { barriers, in_place, ..Target::default() };
                 let program = match lower(&schedule, &goal) {
                     Ok(program) => program,
                     Err(LowerError::NotInPlace { .. }) => {
                         assert!(in_place && (!Layout::has_in_place(kind) || *kind == Kind::AllToAll), "{name}");
                         continue;
                     }
+                    Err(error @ LowerError::TooLarge { .. }) => panic!("{name}: {error}"),
                     Err(LowerError::OneWay { .. }) => {
                         assert!(barriers == Barriers::Neighbor && name.contains("both: false"), "{name}");
                         continue;

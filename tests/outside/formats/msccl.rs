@@ -38,7 +38,9 @@ fn there_and_back() {
         let collective = schedule.problem.collective();
         for barriers in Barriers::ALL {
             for (in_place, dialect) in [(false, Dialect::Msccl), (true, Dialect::Rccl)] {
-                let Ok(program) = lower(&schedule, &Target { barriers, in_place, slots: None }) else { continue };
+                let Ok(program) = lower(&schedule, &Target { barriers, in_place, ..Target::default() }) else {
+                    continue;
+                };
                 let text = match to_string(&program, dialect) {
                     Ok(text) => text,
                     Err(ExportError::FailedRank { .. } | ExportError::Kind { .. }) => continue,

@@ -48,6 +48,11 @@ use scratch::Scratch;
 
 pub use target::{LowerError, Target};
 
+/// What lowering takes for each move, roughly: two operations and what they wait for, and where the chunk is.
+pub const MOVE_BYTES: u64 = 300;
+/// What it takes for each slot of a rank: who wrote and read it last.
+const SLOT_BYTES: u64 = 80;
+
 /// Lowers a schedule.
 ///
 /// # Errors
@@ -94,6 +99,7 @@ fn lowered(
     if target.in_place && (!Layout::has_in_place(kind) || kind.name() == "all_to_all") {
         return Err(LowerError::NotInPlace { kind: kind.name() });
     }
+    check_size(problem, schedule, target, only)?;
     let barrier = Barrier::new(problem, &links, target.barriers)?;
     let mut channels = links;
     channels.extend(barrier.channels());
@@ -107,6 +113,21 @@ fn lowered(
     }
     let scratch = lowering.scratch.iter().map(|scratch| scratch.peak).collect();
     Ok(lowering.draft.finish(problem, target, scratch, origin.clone()))
+}
+
+/// Refuses what takes more memory than allowed, before any is taken.
+fn check_size(problem: &Problem, schedule: &Schedule, target: &Target, only: Option<RankId>) -> Result<(), LowerError> {
+    let ranks = (0..problem.topology().rank_count() as u32).map(RankId);
+    let slots = |rank| {
+        let layout = Layout::of_program(problem, target.in_place, rank, 0);
+        u64::from(layout.len(Buffer::Input)) + u64::from(layout.len(Buffer::Output))
+    };
+    let slots: u64 = ranks.filter(|&rank| only.is_none_or(|only| only == rank)).map(slots).sum();
+    let needed = slots * SLOT_BYTES + schedule.move_count() as u64 * MOVE_BYTES;
+    match needed > target.memory {
+        true => Err(LowerError::TooLarge { needed: needed.div_ceil(1 << 20), most: target.memory >> 20 }),
+        false => Ok(()),
+    }
 }
 
 struct Lowering<'a> {

@@ -40,6 +40,20 @@ pub struct TooLarge {
     most: u64,
 }
 
+impl TooLarge {
+    /// Refuses to expand a schedule if that, and `each` bytes for every move, takes more than `most` bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLarge`] if so.
+    pub fn check(schedule: &CompactSchedule, most: u64, each: u64) -> Result<(), Self> {
+        match schedule.expanded_bytes(each) {
+            needed if needed > most => Err(Self { needed: needed.div_ceil(1 << 20), most: most >> 20 }),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Stated {
     /// The problem to solve.
     pub fn problem(&self) -> &Problem {
@@ -53,16 +67,13 @@ impl Stated {
     ///
     /// # Errors
     ///
-    /// [`TooLarge`] if that takes more than these limits allow.
-    pub fn expanded(self, limits: &Limits) -> Result<Solution, TooLarge> {
+    /// [`TooLarge`] if that, and `each` bytes for every move, takes more than these limits allow.
+    pub fn expanded(self, limits: &Limits, each: u64) -> Result<Solution, TooLarge> {
         let Solution { problem, schedule, bounds, origin } = match self {
             Self::Explicit(solution) => return Ok(*solution),
             Self::Compact(solution) => *solution,
         };
-        let (needed, most) = (schedule.expanded_bytes(), limits.expanded());
-        if needed > most {
-            return Err(TooLarge { needed: needed.div_ceil(1 << 20), most: most >> 20 });
-        }
+        TooLarge::check(&schedule, limits.expanded(), each)?;
         Ok(Solution { problem, schedule: schedule.expand(), bounds, origin })
     }
 }
@@ -86,7 +97,7 @@ pub fn parse_solution(text: &str) -> Result<Solution, ParseError> {
 ///
 /// As [`parse_solution`].
 pub fn parse_solution_within(text: &str, limits: &Limits) -> Result<Solution, ParseError> {
-    let solution = parse_stated_within(text, limits)?.expanded(limits);
+    let solution = parse_stated_within(text, limits)?.expanded(limits, 0);
     solution.map_err(|error| Fault::new(FormatCode::F010, error).at("exceptions").into_error(text))
 }
 

@@ -56,6 +56,16 @@ impl Verified<Solution<CompactSchedule>> {
     }
 }
 
+impl Verified<Solution<CompactSchedule>> {
+    /// The same with every move stated: it holds as well, since the verdict on the compact form is that on the expanded
+    /// schedule. The report is the one on the compact form. See [`CompactSchedule::expanded_bytes`] for the memory.
+    pub fn expand(self) -> Verified<Solution> {
+        let Solution { problem, schedule, bounds, origin } = self.inner;
+        let inner = Solution { problem, schedule: schedule.expand(), bounds, origin };
+        Verified { inner, report: self.report }
+    }
+}
+
 impl<T> Verified<T> {
     /// The report; it has no violation, but may have warnings.
     pub fn report(&self) -> &Report {

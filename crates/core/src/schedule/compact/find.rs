@@ -32,13 +32,24 @@ impl CompactSchedule {
         if moves.last().is_some_and(|last| last.0.0 >= chunks) {
             return None;
         }
-        let mut first = vec![0; chunks as usize + 1];
-        moves.iter().for_each(|(chunk, _)| first[chunk.index() + 1] += 1);
-        (1..first.len()).for_each(|at| first[at] += first[at - 1]);
+        // Where each chunk's moves begin, unless most chunks have none: then a search finds them.
+        let mut first = Vec::new();
+        if u64::from(chunks) <= 8 * moves.len() as u64 {
+            first.resize(chunks as usize + 1, 0);
+            moves.iter().for_each(|(chunk, _)| first[chunk.index() + 1] += 1);
+            (1..first.len()).for_each(|at| first[at] += first[at - 1]);
+        }
+        let range = |chunk: ChunkId| match first.get(chunk.index()..chunk.index() + 2) {
+            Some(ends) => ends[0]..ends[1],
+            None => {
+                let begin = moves.partition_point(|one| one.0 < chunk);
+                begin..begin + moves[begin..].partition_point(|one| one.0 == chunk)
+            }
+        };
         // A chunk's moves as seen from the rank it belongs to.
         let seen = |chunk: ChunkId| -> Vec<(u32, RankId, Way)> {
             let owner = translation.owner(chunk);
-            let mut seen: Vec<_> = moves[first[chunk.index()]..first[chunk.index() + 1]]
+            let mut seen: Vec<_> = moves[range(chunk)]
                 .iter()
                 .map(|&(_, index)| {
                     let transfer = &schedule.transfers()[index as usize];
@@ -51,8 +62,14 @@ impl CompactSchedule {
         };
         let mut patterns: BTreeMap<(u32, RankId, Way), Vec<ChunkId>> = BTreeMap::new();
         let mut is_exception = ChunkSet::new(chunks as usize);
+        // Others move nowhere.
+        let mut is_moved = ChunkSet::new(translation.chunks_of_rank() as usize);
+        for &(chunk, _) in &moves {
+            let back = translation.between(translation.owner(chunk), RankId(0));
+            is_moved.insert(translation.chunk(chunk, back));
+        }
         let mut exceptions = Vec::new();
-        for chunk in (0..translation.chunks_of_rank()).map(ChunkId) {
+        for chunk in is_moved.iter() {
             let all = || (0..narrow(ranks)).map(|by| translation.chunk(chunk, RankId(by)));
             let mut votes: BTreeMap<Vec<(u32, RankId, Way)>, usize> = BTreeMap::new();
             all().for_each(|chunk| *votes.entry(seen(chunk)).or_default() += 1);

@@ -27,6 +27,9 @@ use crate::topology::RankId;
 
 /// More chunk moves, or transfers, than any expanded schedule may have.
 const MOST_MOVES: u64 = 1 << 32;
+/// More transfers than any step of it may have: what shows or writes a step holds all of them. No torus whose problems
+/// have translations has as many links.
+const MOST_SLOTS: u64 = 1 << 22;
 
 /// A schedule in the compact form, for one problem.
 #[derive(Clone, Debug)]
@@ -60,6 +63,8 @@ pub enum CompactError {
     Steps,
     #[error("expanded, the schedule has more than {MOST_MOVES} moves or transfers")]
     TooManyMoves,
+    #[error("expanded, step {0} has more than {MOST_SLOTS} transfers")]
+    TooManySlots(u32),
 }
 
 impl CompactSchedule {
@@ -102,7 +107,11 @@ impl CompactSchedule {
         if each * ranks as u64 + own.move_count() as u64 >= MOST_MOVES {
             return Err(CompactError::TooManyMoves);
         }
-        Ok(Self { pattern, own, exceptions, is_exception, translation })
+        let compact = Self { pattern, own, exceptions, is_exception, translation };
+        match compact.numbers().find(|&step| compact.most_slots(step) > MOST_SLOTS) {
+            Some(step) => Err(CompactError::TooManySlots(step)),
+            None => Ok(compact),
+        }
     }
 
     /// What the chunks of rank 0 do where nothing failed.
@@ -135,11 +144,13 @@ impl CompactSchedule {
         self.pattern.move_count() + self.own.move_count()
     }
 
-    /// An upper bound on the bytes that the expanded schedule takes.
-    pub fn expanded_bytes(&self) -> u64 {
+    /// An upper bound on the bytes that it takes to expand the schedule, growing arrays counted twice, and then `each`
+    /// for every move.
+    pub fn expanded_bytes(&self, each: u64) -> u64 {
+        let of_move = 2 * size_of::<ChunkId>() as u64 + each;
         let bytes =
-            |schedule: &Schedule| size_of::<ChunkId>() * schedule.move_count() + size_of_val(schedule.transfers());
-        bytes(&self.pattern) as u64 * u64::from(self.translation.rank_count()) + bytes(&self.own) as u64
+            |schedule: &Schedule| of_move * schedule.move_count() as u64 + 2 * size_of_val(schedule.transfers()) as u64;
+        bytes(&self.pattern) * u64::from(self.translation.rank_count()) + bytes(&self.own)
     }
 
     /// The expanded schedule. O(moves), and sorting the chunks of each transfer.

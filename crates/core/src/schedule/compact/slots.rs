@@ -42,6 +42,12 @@ impl CompactSchedule {
         slots.into_iter().for_each(visit);
     }
 
+    /// An upper bound on the transfers of a step.
+    pub(super) fn most_slots(&self, number: u32) -> u64 {
+        let ways = self.ways(&self.pattern.step(number)).len() as u64;
+        ways * u64::from(self.translation.rank_count()) + self.own.step(number).transfers.len() as u64
+    }
+
     /// What a rank sends one way.
     fn translated_slot<'a>(&self, step: u32, from: RankId, (way, sources): &(Way, Arc<[Source<'a>]>)) -> Slot<'a> {
         let &(towards, via, op) = way;
