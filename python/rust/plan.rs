@@ -113,8 +113,11 @@ impl Schedule {
 
     /// Writes that file, whole or not at all; `.gz`: compressed.
     fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
-        let written = py.detach(|| file::write_atomic(&path, self.held.to_json().as_bytes()));
-        written.map_err(|error| errors::failure(py, &Failure::from(error)))
+        let written = py.detach(|| {
+            cli::check_ending(&path)?;
+            file::write_atomic(&path, self.held.to_json().as_bytes()).map_err(Failure::from)
+        });
+        written.map_err(|failure| errors::failure(py, &failure))
     }
 
     /// The form: `explicit` or `compact`.

@@ -10,6 +10,7 @@ use collsynth::report::{self, bounds};
 
 use super::collective_options::CollectiveOptions;
 use super::flow_limits::{Limits, is_stopped, of_flow};
+use super::options::Given;
 use super::progress::Ticker;
 use super::quantity::parse_duration;
 use super::topology_options::TopologyOptions;
@@ -31,13 +32,13 @@ pub struct BoundCommand {
     /// Solve the multi-commodity-flow linear program too (all_to_all, all_to_allv, scatter, gather): the best bound on
     /// the volume there is, proven by a metric rounded from its dual solution. In small groups also the program of
     /// trees (all_gather, reduce_scatter, broadcast, reduce)
-    #[arg(long, group = "solver")]
+    #[arg(long)]
     lp: bool,
     /// Instead: the least volume at each number of steps, by linear programs, beside what planning reaches there
-    #[arg(long, group = "solver")]
+    #[arg(long)]
     frontier: bool,
     /// Stop the linear programs (and the plans of --frontier) after this time (30s) and print what is found
-    #[arg(long, value_name = "TIME", requires = "solver", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     time_limit: Option<Duration>,
     /// The form of the answer
     #[arg(long, value_enum, default_value = "text")]
@@ -45,10 +46,10 @@ pub struct BoundCommand {
 }
 
 impl BoundCommand {
-    pub fn run(&self) -> Result<Ending, Failure> {
+    pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
         let topology = self.topology.topology()?;
         size::check_ranks(&topology)?;
-        let kind = self.collective.kind(&self.topology, &topology)?;
+        let kind = self.collective.kind(&self.topology, &topology, given)?;
         let problem = Problem::new(topology, Collective { kind, parts: self.parts })?;
         let ticker = Ticker::new(false, "bounding");
         if self.frontier {

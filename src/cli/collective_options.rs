@@ -8,6 +8,7 @@ use collsynth::format::demand;
 use collsynth::topology::{RankId, Topology};
 
 use super::group_options::GroupOptions;
+use super::options::Given;
 use super::suggest::OneOf;
 use super::topology_options::TopologyOptions;
 use super::{Failure, input};
@@ -44,27 +45,17 @@ fn names() -> OneOf {
 
 impl CollectiveOptions {
     /// The kind of collective, with its root or demand on this machine.
-    pub fn kind(&self, machine: &TopologyOptions, topology: &Topology) -> Result<Kind, Failure> {
+    pub fn kind(&self, machine: &TopologyOptions, topology: &Topology, given: &Given) -> Result<Kind, Failure> {
         let named = |root, demand| Kind::named(&self.collective, root, demand).expect("one of the names it parses");
         let some = named(RankId(0), Demand::default());
-        let text = self.root.as_ref().filter(|_| some.root().is_some());
-        let root = text.map(|text| self.root(machine, topology, text)).transpose()?.unwrap_or(RankId(0));
+        given.kind(&some)?;
+        let root = self.root.as_ref().map(|text| self.root(machine, topology, text)).transpose()?.unwrap_or(RankId(0));
         let demand = some.demand().map(|_| self.read_demand(machine, topology)).transpose()?.unwrap_or_default();
         let kind = named(root, demand);
-        if self.root.is_some() && kind.root().is_none() {
-            return Err(Failure::usage(format!("{} has no root", kind.name()))
-                .hint("leave --root out, or choose broadcast, reduce, scatter or gather"));
-        }
-        if self.demand.is_some() && kind.demand().is_none() {
-            return Err(Failure::usage(format!("{} has no demand matrix", kind.name()))
-                .hint("leave --demand out, or choose --collective all_to_allv"));
-        }
-        match self.groups.groups(machine, topology)? {
-            Some(_) if kind.demand().is_some() => Err(Failure::usage("all_to_allv takes no groups")
-                .hint("state a demand of 0 between ranks of different groups")),
-            Some(groups) => Ok(kind.in_groups(groups)),
-            None => Ok(kind),
-        }
+        Ok(match self.groups.groups(machine, topology)? {
+            Some(groups) => kind.in_groups(groups),
+            None => kind,
+        })
     }
 
     fn root(&self, machine: &TopologyOptions, topology: &Topology, text: &str) -> Result<RankId, Failure> {

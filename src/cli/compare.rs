@@ -19,6 +19,7 @@ use collsynth::topology::{Topology, TopologySpec};
 
 use super::clock::{self, control};
 use super::collective_options::CollectiveOptions;
+use super::options::Given;
 use super::pareto::PartsList;
 use super::plan_options::{goal_words, named, use_threads};
 use super::progress::{self, Ticker};
@@ -42,14 +43,11 @@ pub struct CompareCommand {
     topology: TopologyOptions,
     /// Many tori instead of one: dims=4x4,5x5,8x8, with faults=0,1,2 each with that many failed cables, drawn by the
     /// seed
-    #[arg(long, num_args = 1..=2, value_name = "dims=..|faults=..", help_heading = "Machine",
-        conflicts_with_all = ["torus", "topology", "names", "fail", "fail_link", "fail_rank", "fail_box", "wrap", "capacity"])]
+    #[arg(long, num_args = 1..=2, value_name = "dims=..|faults=..", help_heading = "Machine")]
     sweep: Vec<String>,
     /// The paper's table anew: all-to-all around one failed cable on five tori, planned and verified, beside the closed
     /// forms of Qin et al., MICRO 2025
-    #[arg(long, help_heading = "Machine", conflicts_with_all = ["torus", "topology", "names", "fail", "fail_link",
-        "fail_rank", "fail_box", "wrap", "capacity", "sweep", "collective", "root", "demand",
-        "planners", "baseline", "parts"])]
+    #[arg(long, help_heading = "Machine")]
     paper: bool,
     #[command(flatten)]
     collective: CollectiveOptions,
@@ -61,7 +59,7 @@ pub struct CompareCommand {
     #[arg(long, value_name = "NAME", help_heading = "Plan")]
     baseline: Option<String>,
     /// The baseline is planned for the machine before anything failed
-    #[arg(long, requires = "baseline", help_heading = "Plan")]
+    #[arg(long, help_heading = "Plan")]
     sound_baseline: bool,
     /// Numbers of equal parts each message is cut in (1,2,6), or `auto`: those that suit the planner and the sizes
     #[arg(long, value_name = "N,..|auto", default_value = "auto", help_heading = "Plan")]
@@ -77,9 +75,9 @@ pub struct CompareCommand {
     threads: Option<u16>,
     #[command(flatten)]
     rates: RateOptions,
-    /// The form of the answer
-    #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
-    format: CompareFormat,
+    /// The form of the answer [default: as the ending of -o says, else text]
+    #[arg(long, value_enum, help_heading = "Output")]
+    format: Option<CompareFormat>,
     /// What --format svg plots against the message size
     #[arg(long, value_enum, default_value = "time", help_heading = "Output")]
     plot: PlotArgument,
@@ -115,6 +113,7 @@ enum PlotArgument {
 /// Planning for a comparison: the state shared by all machines and planners.
 struct Run<'a> {
     command: &'a CompareCommand,
+    given: &'a Given,
     ticker: Ticker,
     /// Until Ctrl-C; bounds are found once for all planners.
     control: Control,
@@ -135,13 +134,14 @@ struct Answer {
 }
 
 impl CompareCommand {
-    pub fn run(&self) -> Result<Ending, Failure> {
+    pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
+        let format = self.format.or(given.by_ending("format")).unwrap_or(CompareFormat::Text);
         if self.paper {
-            return self.run_paper();
+            return self.run_paper(format);
         }
         let names = self.names()?;
         let places = self.places()?;
-        if self.format == CompareFormat::Svg && places.len() != 1 {
+        if format == CompareFormat::Svg && places.len() != 1 {
             return Err(Failure::usage("a plot shows one machine").hint("choose another --format for a sweep"));
         }
         use_threads(self.threads)?;
@@ -149,6 +149,7 @@ impl CompareCommand {
         let ticker = Ticker::new(self.quiet, "comparing");
         let mut run = Run {
             command: self,
+            given,
             control: control(None)?.with_listener(ticker.listener()),
             ticker,
             deadline: clock::deadline(self.time_limit),
@@ -161,7 +162,7 @@ impl CompareCommand {
         let stopped = run.stopped;
         run.ticker.finish();
         let comparison = Comparison { machines, rates, sizes: self.rates.sizes(), stopped };
-        self.write(&comparison)?;
+        self.write(&comparison, format)?;
         let found = comparison.machines.iter().all(|machine| !machine.entries.is_empty());
         Ok(match (stopped, found) {
             (StopReason::Finished, true) => Ending::Success,
@@ -171,16 +172,13 @@ impl CompareCommand {
     }
 
     /// The table of the paper.
-    fn run_paper(&self) -> Result<Ending, Failure> {
-        if self.format == CompareFormat::Svg {
-            return Err(Failure::usage("--paper is a table: it has no plot").hint("choose --format text, csv or json"));
-        }
+    fn run_paper(&self, format: CompareFormat) -> Result<Ending, Failure> {
         use_threads(self.threads)?;
         let ticker = Ticker::new(self.quiet, "planning");
         let control = control(self.time_limit)?.with_listener(ticker.listener());
         let lines = compare_paper::lines(&control, self.seed, &ticker)?;
         ticker.finish();
-        let text = match self.format {
+        let text = match format {
             CompareFormat::Csv => paper::to_csv(&lines),
             CompareFormat::Json => format!("{:#}\n", paper::to_json(&lines)),
             CompareFormat::Text | CompareFormat::Svg => paper::to_text(&lines),
@@ -215,8 +213,8 @@ impl CompareCommand {
         Ok(vec![Place { topology: self.topology.topology()?, words, failures }])
     }
 
-    fn write(&self, comparison: &Comparison) -> Result<(), Failure> {
-        let text = match self.format {
+    fn write(&self, comparison: &Comparison, format: CompareFormat) -> Result<(), Failure> {
+        let text = match format {
             CompareFormat::Text => comparison.to_text(),
             CompareFormat::Csv => comparison.to_csv(),
             CompareFormat::Json => format!("{:#}\n", comparison.to_json()),
@@ -235,12 +233,9 @@ impl Run<'_> {
         let topology = &place.topology;
         self.best = None;
         size::check_ranks(topology)?;
-        let kind = self.command.collective.kind(&self.command.topology, topology)?;
+        let kind = self.command.collective.kind(&self.command.topology, topology, self.given)?;
         let most_parts = self.command.parts.numbers().iter().flat_map(|parts| parts.iter().copied()).max();
         size::check_chunks(topology, &kind, most_parts.unwrap_or(1))?;
-        if most_parts.is_some_and(|parts| parts > 1) && !kind.can_be_cut() {
-            return Err(Failure::usage(format!("{} is not cut in parts", kind.name())).hint("leave --parts out"));
-        }
         let rates = self.command.rates.rates(topology)?;
         let problem = Problem::new(topology.clone(), Collective::new(kind.clone()))?;
         let whole = self.deadline.map_or(self.control.clone(), |at| self.control.clone().with_deadline(at));

@@ -17,8 +17,9 @@ use collsynth::schedule::{Choice, Solution, Timetable};
 use collsynth::topology::{RankId, Topology};
 use collsynth::verify::{Options, verify};
 
-use super::lower::LowerOptions;
+use super::lower::{LowerOptions, SlotOptions};
 use super::naming::named;
+use super::options::Given;
 use super::quantity::{parse_bytes, parse_one_bandwidth, parse_seconds};
 use super::reading::{Held, Reading};
 use super::topology_options::read_machine;
@@ -38,9 +39,9 @@ pub struct ExportCommand {
     /// The schedule or rank program file (- for standard input)
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The format
+    /// The format [default: csv or goal, if -o ends so]
     #[arg(long, value_enum)]
-    to: ExportFormat,
+    to: Option<ExportFormat>,
     /// For csv, goal and chakra: only the transfers, or the program, of this rank (42 or 2.2.2)
     #[arg(long, allow_negative_numbers = true, value_name = "RANK")]
     rank: Option<String>,
@@ -51,13 +52,13 @@ pub struct ExportCommand {
     chunk_bytes: Option<u64>,
     /// For trace: times for messages of this size (64KiB), with --alpha and --bandwidth; without, a millisecond for
     /// each unit of width
-    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, requires_all = ["alpha", "bandwidth"])]
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     message_bytes: Option<u64>,
     /// For trace: the time a step takes to start (1us)
-    #[arg(long, value_name = "TIME", value_parser = parse_seconds, requires_all = ["message_bytes", "bandwidth"])]
+    #[arg(long, value_name = "TIME", value_parser = parse_seconds)]
     alpha: Option<f64>,
     /// For trace: what a link of capacity 1 carries (50GB/s)
-    #[arg(long, value_name = "RATE", value_parser = parse_one_bandwidth, requires_all = ["message_bytes", "alpha"])]
+    #[arg(long, value_name = "RATE", value_parser = parse_one_bandwidth)]
     bandwidth: Option<f64>,
     /// Write to this file (.gz: compressed) instead of standard output. For chakra: a folder, or the prefix of the file
     /// names (NAME.0.et, NAME.1.et, ...)
@@ -157,32 +158,21 @@ enum ImportCollective {
 }
 
 impl ExportCommand {
-    pub fn run(&self) -> Result<Ending, Failure> {
-        let (format, is_table) = (self.to, matches!(self.to, ExportFormat::Csv | ExportFormat::Trace));
-        if self.chunk_bytes.is_some() && !matches!(format, ExportFormat::Goal | ExportFormat::Chakra) {
-            return Err(Failure::usage("--chunk-bytes is for goal and chakra: the other formats count chunks"));
-        }
-        if self.alpha.is_some() && format != ExportFormat::Trace {
-            return Err(Failure::usage("--message-bytes, --alpha and --bandwidth are for trace")
-                .hint("--chunk-bytes states the size of a chunk for goal and chakra"));
-        }
-        self.check_rank()?;
+    pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
+        let to = self.to.or(given.by_ending("to")).ok_or_else(|| {
+            Failure::usage("no format is given: use --to").hint("--to msccl, or an ending that says so: -o FILE.csv")
+        })?;
         caller::tell("reading");
         let reading = Reading::of(&self.file)?;
-        let is_program = reading.is_program();
-        if let Some(option) = self.options.stated().filter(|_| is_table || is_program) {
-            let what =
-                if is_program { "a program is lowered already" } else { "csv and trace show the schedule itself" };
-            return Err(Failure::usage(format!("{option} has no meaning here: {what}")));
-        }
+        given.file(reading.what())?;
         caller::tell("verifying");
-        if is_program {
+        if reading.is_program() {
             let program = reading.audited("exported")?;
-            return self.of_program(&program, self.chosen_rank(program.problem.topology())?);
+            return self.of_program(&program, self.chosen_rank(program.problem.topology())?, to);
         }
         let stated = reading.stated()?;
         let rank = self.chosen_rank(stated.problem().topology())?;
-        match (self.to, rank) {
+        match (to, rank) {
             (ExportFormat::Csv, rank) => match reading.hold(stated, "exported")? {
                 Held::Explicit(verified) => self.table(&**verified, rank),
                 Held::Compact(verified) => self.table(&**verified, rank),
@@ -191,21 +181,12 @@ impl ExportCommand {
                 let verified = reading.expand(reading.hold(stated, "exported")?, TRACE_BYTES)?;
                 self.write(&trace::to_string(&verified, self.prices().as_ref()))
             }
-            (_, Some(rank)) => self.of_program(&self.options.lower_rank(stated, rank, &reading)?, Some(rank)),
-            (_, None) => self.of_program(&self.options.lower(reading.hold(stated, "exported")?, &reading)?, None),
+            (_, Some(rank)) => self.of_program(&self.options.lower_rank(stated, rank, &reading)?, Some(rank), to),
+            (_, None) => {
+                let (held, slots) = (reading.hold(stated, "exported")?, SlotOptions::default());
+                self.of_program(&self.options.lower(held, &reading, slots)?, None, to)
+            }
         }
-    }
-
-    /// Refuses --rank for formats that have no part of a rank.
-    fn check_rank(&self) -> Result<(), Failure> {
-        let why = match self.to {
-            _ if self.rank.is_none() => return Ok(()),
-            ExportFormat::Csv | ExportFormat::Goal | ExportFormat::Chakra => return Ok(()),
-            ExportFormat::Msccl | ExportFormat::Rccl => "MSCCL XML numbers the connections of all ranks together",
-            ExportFormat::Trace => "a trace follows chunks from rank to rank",
-        };
-        Err(Failure::usage(format!("--rank is for csv, goal and chakra: {why}"))
-            .hint("`synth lower --rank` writes the program of one rank, `synth export --to csv --rank` its transfers"))
     }
 
     fn chosen_rank(&self, topology: &Topology) -> Result<Option<RankId>, Failure> {
@@ -220,13 +201,13 @@ impl ExportCommand {
     }
 
     /// What the format has of a program: of all ranks or one.
-    fn of_program(&self, program: &Program, rank: Option<RankId>) -> Result<Ending, Failure> {
-        let is_xml = matches!(self.to, ExportFormat::Msccl | ExportFormat::Rccl);
+    fn of_program(&self, program: &Program, rank: Option<RankId>, to: ExportFormat) -> Result<Ending, Failure> {
+        let is_xml = matches!(to, ExportFormat::Msccl | ExportFormat::Rccl);
         if is_xml && program.problem.groups().is_some() {
             return Err(Failure::usage("MSCCL XML has no groups: its buffers are those of all ranks together")
                 .hint("goal, chakra, csv and trace say who sends what to whom, in groups too"));
         }
-        match self.to {
+        match to {
             ExportFormat::Msccl => self.write(&xml(program, msccl::Dialect::Msccl)?),
             ExportFormat::Rccl => self.write(&xml(program, msccl::Dialect::Rccl)?),
             ExportFormat::Goal => self.write(&match rank {
@@ -293,12 +274,11 @@ impl ImportCollective {
 }
 
 impl ImportCommand {
-    pub fn run(&self) -> Result<Ending, Failure> {
-        self.check_options()?;
+    pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
         caller::tell("reading");
         let text = input::read_text(&self.file)?;
         let solution = match self.from {
-            ImportFormat::Msccl => return self.program(&text),
+            ImportFormat::Msccl => return self.program(&text, given),
             ImportFormat::Sccl => sccl::parse(&text),
             ImportFormat::Teccl => teccl::parse(&text, self.problem()?),
             ImportFormat::Forestcoll => forestcoll::parse_within(&text, self.machine()?, &input::limits()?),
@@ -315,28 +295,7 @@ impl ImportCommand {
         Ok(if report.holds() { Ending::Success } else { Ending::Refuted })
     }
 
-    /// Refuses options that the format does not read.
-    fn check_options(&self) -> Result<(), Failure> {
-        use ImportFormat::{Forestcoll, Msccl, Teccl};
-        let stated = [
-            ("--topology", self.topology.is_some(), &[Msccl, Teccl, Forestcoll][..]),
-            ("--collective", self.collective.is_some(), &[Msccl, Teccl]),
-            ("--parts", self.parts.is_some(), &[Teccl]),
-            ("--root", self.root.is_some(), &[Msccl]),
-            ("--slots", self.slots.is_some(), &[Msccl]),
-            ("--form", self.form.is_some(), &[Msccl]),
-        ];
-        match stated.into_iter().find(|(_, is_stated, of)| *is_stated && !of.contains(&self.from)) {
-            None => Ok(()),
-            Some((option, ..)) => {
-                let format = self.from.to_possible_value();
-                let name = format.as_ref().map_or("", |format| format.get_name());
-                Err(Failure::usage(format!("{option} has no meaning for files of the format {name}")))
-            }
-        }
-    }
-
-    fn program(&self, text: &str) -> Result<Ending, Failure> {
+    fn program(&self, text: &str, given: &Given) -> Result<Ending, Failure> {
         let usual = msccl::Unsaid::default();
         let unsaid = msccl::Unsaid {
             root: self.root.unwrap_or(usual.root),
@@ -345,6 +304,9 @@ impl ImportCommand {
         };
         let read = msccl::parse(text, &unsaid).map_err(|error| unreadable(&self.file, text, &error))?;
         let msccl::Algorithm { programs, places } = read;
+        given.kinds(
+            &programs.iter().map(|(_, program)| program.problem.collective().kind.clone()).collect::<Vec<_>>(),
+        )?;
         output::deliver_file(
             self.output.as_deref(),
             &json::program_to_string(self.chosen(&programs)?),

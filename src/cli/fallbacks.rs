@@ -21,7 +21,8 @@ use serde::{Deserialize, Serialize};
 use super::clock::control;
 use super::failing::{self, Family};
 use super::failures::FailureOptions;
-use super::lower::LowerOptions;
+use super::lower::{LowerOptions, SlotOptions};
+use super::options::Given;
 use super::plan_options::{PartsArgument, use_threads};
 use super::progress::Ticker;
 use super::reading::{self, Held, Reading};
@@ -91,6 +92,8 @@ struct GetCommand {
     lower: bool,
     #[command(flatten)]
     lowering: LowerOptions,
+    #[command(flatten)]
+    slots: SlotOptions,
     /// Write to this file (.gz: compressed) instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -134,22 +137,23 @@ const FORMAT: &str = "fallback-set/1";
 const INDEX: &str = "index.json";
 
 impl FallbacksCommand {
-    pub fn run(&self) -> Result<Ending, Failure> {
+    pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
         match &self.command {
-            FallbacksSubcommand::Build(build) => build.run(),
+            FallbacksSubcommand::Build(build) => build.run(given),
             FallbacksSubcommand::Get(get) => get.run(),
         }
     }
 }
 
 impl BuildCommand {
-    fn run(&self) -> Result<Ending, Failure> {
+    fn run(&self, given: &Given) -> Result<Ending, Failure> {
         let topology = self.topology.topology()?;
         size::check_ranks(&topology)?;
         use_threads(self.threads)?;
         let kind = Kind::named(&self.collective, RankId(0), Demand::default())
             .filter(|kind| kind.root().is_none() && kind.demand().is_none())
             .ok_or_else(|| Failure::usage(format!("`{}` is no collective without root and demand", self.collective)))?;
+        given.kind(&kind)?;
         Problem::new(topology.clone(), Collective::new(kind.clone()))?;
         let sets = self.sets(&topology)?;
         let folder = |error| Failure::usage(format!("cannot write in {}: {error}", self.output.display()));
@@ -275,15 +279,13 @@ impl BuildCommand {
 
 impl GetCommand {
     fn run(&self) -> Result<Ending, Failure> {
-        if let (Some(option), false) = (self.lowering.stated(), self.lower) {
-            return Err(Failure::usage(format!("{option} is for rank programs")).hint("add --lower"));
-        }
         let index = self.index()?;
         let wrong =
             |error: &dyn std::fmt::Display| Failure::usage(format!("{}: {error}", self.set.join(INDEX).display()));
         let spec = json::parse_topology(&index.topology.to_string()).map_err(|error| wrong(&error.message))?;
         let machine = Topology::new(spec.clone()).map_err(|error| wrong(&error))?;
-        let (broken, _) = self.failures.apply(spec, |error| Failure::usage(error))?;
+        let (broken, notes) = self.failures.apply(spec, |error| Failure::usage(error))?;
+        notes.iter().for_each(|line| output::note(&format!("note: {line}")));
         let (family, failed) = fresh(&machine, &broken)?;
         let units = Units::of_all(Group::new(&machine, |_| true), family.units(&machine));
         let number = |unit: &Unit| units.units().iter().position(|other| other == unit).map(|number| number as u32);
@@ -314,7 +316,7 @@ impl GetCommand {
         solution.origin = Some(Origin { command: Some(command), ..solution.origin.unwrap_or_default() });
         let verified = reading::verified(solution, "relabelled", reading.made())?;
         if self.lower {
-            let program = self.lowering.lower(Held::Explicit(Box::new(verified)), &reading)?;
+            let program = self.lowering.lower(Held::Explicit(Box::new(verified)), &reading, self.slots)?;
             output::deliver_file(self.output.as_deref(), &json::program_to_string(&program), "rank program")?;
             return Ok(Ending::Success);
         }

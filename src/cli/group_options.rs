@@ -15,10 +15,10 @@ use collsynth::topology::{RankId, Topology};
 pub struct GroupOptions {
     /// In groups: all that these dimensions span (xy: the planes; x: the rows), or those of a JSON file, a list of
     /// lists of ranks
-    #[arg(long, value_name = "DIMENSIONS|FILE", conflicts_with_all = ["group", "blocks"])]
+    #[arg(long, value_name = "DIMENSIONS|FILE")]
     groups: Option<String>,
     /// In a group of these ranks: 0-15,20. Repeat it for more groups
-    #[arg(long, allow_negative_numbers = true, value_name = "RANKS", conflicts_with = "blocks")]
+    #[arg(long, allow_negative_numbers = true, value_name = "RANKS")]
     group: Vec<String>,
     /// In groups: the torus cut in boxes of these extents
     #[arg(long, allow_negative_numbers = true, value_name = "EXTENTS")]
@@ -41,10 +41,6 @@ impl GroupOptions {
             },
             (None, Some(Extents(extents))) => {
                 grouping::boxes(topology, extents).map_err(|error| misfit("--blocks", &error))?
-            }
-            (None, None) if self.group.is_empty() && self.relays.is_some() => {
-                return Err(Failure::usage("--relays is about groups, and none are stated")
-                    .hint("state them with --groups, --group or --blocks"));
             }
             (None, None) if self.group.is_empty() => return Ok(None),
             (None, None) => {

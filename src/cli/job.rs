@@ -16,6 +16,7 @@ use collsynth::verify::{Options, verify_job};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::options::Given;
 use super::progress::Ticker;
 use super::quantity::parse_bytes;
 use super::{Ending, Failure, Format, input, output, size};
@@ -60,11 +61,12 @@ pub struct JobRequest<'a> {
 }
 
 impl JobRequest<'_> {
-    pub fn run(&self, control: &Control, ticker: Ticker) -> Result<Ending, Failure> {
+    pub fn run(&self, control: &Control, ticker: Ticker, given: &Given) -> Result<Ending, Failure> {
         let started = Instant::now();
         let text = input::read_text(self.file)?;
         let asked = self.asked(&text)?;
         let problems = self.problems(&asked)?;
+        given.kinds(&problems.iter().map(|problem| problem.collective().kind.clone()).collect::<Vec<_>>())?;
         let is_cut = asked.iter().any(|one| one.parts.is_some());
         let planned = match self.parts {
             Parts::Auto | Parts::Enough if is_cut => plan_job(problems, &self.goal, control),

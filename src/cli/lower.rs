@@ -31,6 +31,8 @@ pub struct LowerCommand {
     rank: Option<String>,
     #[command(flatten)]
     options: LowerOptions,
+    #[command(flatten)]
+    slots: SlotOptions,
     /// Write the program to this file (.gz: compressed) instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -48,13 +50,18 @@ pub struct LowerOptions {
     /// Input and output share one buffer, as in NCCL
     #[arg(long)]
     in_place: bool,
-    /// The most packets in flight in a channel [default: as many as its busiest step has]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    slots: Option<u32>,
     /// Number the live ranks without gaps, for runtimes that know no other numbers, and write the old number of each,
     /// a line `rank,was` (and its name, if it has one), to this file
     #[arg(long, value_name = "FILE")]
     renumber: Option<PathBuf>,
+}
+
+/// What no other tool's format states.
+#[derive(Args, Clone, Copy, Default)]
+pub struct SlotOptions {
+    /// The most packets in flight in a channel [default: as many as its busiest step has]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    slots: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -74,7 +81,7 @@ impl LowerCommand {
         if let Some(rank) = &self.rank {
             return self.write_rank(&reading, stated, rank);
         }
-        let program = self.options.lower(reading.hold(stated, "lowered")?, &reading)?;
+        let program = self.options.lower(reading.hold(stated, "lowered")?, &reading, self.slots)?;
         output::deliver_file(self.output.as_deref(), &json::program_to_string(&program), "rank program")?;
         if !self.quiet {
             output::note(&format!("{}\n{}", headline(&program), table(&program)));
@@ -98,19 +105,8 @@ impl LowerCommand {
 }
 
 impl LowerOptions {
-    /// One of the stated options, if any.
-    pub(super) fn stated(&self) -> Option<&'static str> {
-        let stated = [
-            ("--barriers", self.barriers.is_some()),
-            ("--in-place", self.in_place),
-            ("--slots", self.slots.is_some()),
-            ("--renumber", self.renumber.is_some()),
-        ];
-        stated.into_iter().find(|(_, is_stated)| *is_stated).map(|(option, _)| option)
-    }
-
     /// Lowers a schedule that holds, and has the program judged.
-    pub fn lower(&self, held: Held, reading: &Reading<'_>) -> Result<Program, Failure> {
+    pub fn lower(&self, held: Held, reading: &Reading<'_>, slots: SlotOptions) -> Result<Program, Failure> {
         let mut verified = reading.expand(held, MOVE_BYTES)?;
         if let Some(path) = &self.renumber {
             let Renumbered { solution, was } =
@@ -123,7 +119,7 @@ impl LowerOptions {
             output::deliver(path, &format!("rank,was{named}\n{}", lines.collect::<String>()))?;
         }
         let topology = verified.problem.topology();
-        let target = self.target(reading);
+        let target = self.target(reading, slots);
         let program = lower(&verified, &target).map_err(not_lowered(topology))?;
         let report = audit(&program, &audit::AuditOptions { memory: target.memory, ..audit::AuditOptions::default() });
         if report.holds() {
@@ -133,7 +129,7 @@ impl LowerOptions {
             return Err(Failure::usage(format!("the program is {why}")));
         }
         let found = Audited { name: "the program", source: Source::None, program: &program, report: &report }.to_text();
-        Err(match self.slots {
+        Err(match slots.slots {
             Some(_) => Failure::new(Ending::Refuted, found).hint("choose more --slots, or leave them out"),
             None => Failure::new(Ending::Refuted, format!("internal error: the program is wrong\n{found}")),
         })
@@ -141,16 +137,8 @@ impl LowerOptions {
 
     /// Lowers the program of one rank of a schedule, once it is known to hold.
     pub fn lower_rank(&self, stated: Stated, rank: RankId, reading: &Reading<'_>) -> Result<Program, Failure> {
-        let whole = [
-            ("--slots", self.slots.is_some(), "whether it gets stuck shows only there"),
-            ("--renumber", self.renumber.is_some(), "it numbers all ranks anew"),
-        ];
-        if let Some((option, _, why)) = whole.iter().find(|(_, is_stated, _)| *is_stated) {
-            return Err(Failure::usage(format!("{option} is for the program of all ranks: {why}"))
-                .hint(format!("leave out --rank or {option}")));
-        }
         let topology = stated.problem().topology().clone();
-        let target = self.target(reading);
+        let target = self.target(reading, SlotOptions::default());
         let program = match reading.hold(stated, "lowered")? {
             Held::Explicit(verified) => lower_rank(&verified, rank, &target),
             Held::Compact(verified) => lower_rank(&verified, rank, &target),
@@ -158,13 +146,13 @@ impl LowerOptions {
         program.map_err(not_lowered(&topology))
     }
 
-    fn target(&self, reading: &Reading<'_>) -> Target {
+    fn target(&self, reading: &Reading<'_>, SlotOptions { slots }: SlotOptions) -> Target {
         let barriers = match self.barriers {
             None | Some(BarrierName::None) => Barriers::None,
             Some(BarrierName::Neighbour) => Barriers::Neighbor,
             Some(BarrierName::Global) => Barriers::Global,
         };
-        Target { barriers, in_place: self.in_place, slots: self.slots, memory: reading.made() }
+        Target { barriers, in_place: self.in_place, slots, memory: reading.made() }
     }
 }
 

@@ -22,6 +22,7 @@ mod job;
 mod lower;
 mod manual;
 mod naming;
+mod options;
 mod output;
 mod pareto;
 mod plan;
@@ -61,11 +62,13 @@ use std::time::Instant;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use options::Given;
 use output::Format;
 
 pub use caller::{Answer, Listener, call};
 pub use ending::{Ending, Failure};
 pub use input::limits;
+pub use options::check_ending;
 pub use plan_options::goal_words;
 pub use quantity::{parse_bytes, parse_one_bandwidth, parse_seconds};
 pub use size::{check_chunks, check_ranks};
@@ -153,10 +156,10 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     let command = Cli::command().mut_args(|arg| arg.hide_short_help(true));
     let parsed = command.try_get_matches_from(words).and_then(|matches| {
         clock::start(started, &matches);
-        Cli::from_arg_matches(&matches)
+        Ok((Cli::from_arg_matches(&matches)?, matches))
     });
-    let cli = match parsed {
-        Ok(cli) => cli,
+    let (cli, matches) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => {
             let error = usage::pointed(error, &Cli::command());
             if !caller::note(error.render().to_string().trim_end()) {
@@ -166,35 +169,49 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
             return error.exit_code() as u8;
         }
     };
-    let result = match &cli.command {
-        None => cli.plan.run(),
-        Some(Command::Plan(command)) => command.run(),
-        Some(Command::Verify(command)) => command.run(),
-        Some(Command::Pareto(command)) => command.run(),
-        Some(Command::Polish(command)) => command.run(),
-        Some(Command::Compare(command)) => command.run(),
-        Some(Command::Bound(command)) => command.run(),
-        Some(Command::Show(command)) => command.run(),
-        Some(Command::View(command)) => command.run(),
-        Some(Command::Survey(command)) => command.run(),
-        Some(Command::Fallbacks(command)) => command.run(),
-        Some(Command::Run(command)) => command.run(),
-        Some(Command::Lower(command)) => command.run(),
-        Some(Command::Compact(command)) => command.run(),
-        Some(Command::Expand(command)) => command.run(),
-        Some(Command::Pick(command)) => command.run(),
-        Some(Command::Export(command)) => command.run(),
-        Some(Command::Import(command)) => command.run(),
-        Some(Command::Topology(command)) => command.run(),
-        Some(Command::Planners(command)) => command.run(),
-        Some(Command::Explain(command)) => command.run(),
-        Some(Command::Schema(command)) => command.run(),
-        Some(Command::Completions(command)) => command.run(Cli::command()),
-        Some(Command::Manual(command)) => command.run(Cli::command()),
-    };
+    let result = Given::read(&Cli::command(), &matches).and_then(|given| cli.run(&given));
     let ending = result.unwrap_or_else(|failure: Failure| {
         output::note(&failure.to_string());
         failure.ending
     });
     ending as u8
+}
+
+/// All commands and options, for tests that walk them.
+#[doc(hidden)]
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+impl Cli {
+    fn run(&self, given: &Given) -> Result<Ending, Failure> {
+        let ending = match &self.command {
+            None => self.plan.run(given),
+            Some(Command::Plan(command)) => command.run(given),
+            Some(Command::Verify(command)) => command.run(given),
+            Some(Command::Pareto(command)) => command.run(given),
+            Some(Command::Polish(command)) => command.run(),
+            Some(Command::Compare(command)) => command.run(given),
+            Some(Command::Bound(command)) => command.run(given),
+            Some(Command::Show(command)) => command.run(given),
+            Some(Command::View(command)) => command.run(),
+            Some(Command::Survey(command)) => command.run(given),
+            Some(Command::Fallbacks(command)) => command.run(given),
+            Some(Command::Run(command)) => command.run(given),
+            Some(Command::Lower(command)) => command.run(),
+            Some(Command::Compact(command)) => command.run(),
+            Some(Command::Expand(command)) => command.run(),
+            Some(Command::Pick(command)) => command.run(),
+            Some(Command::Export(command)) => command.run(given),
+            Some(Command::Import(command)) => command.run(given),
+            Some(Command::Topology(command)) => command.run(),
+            Some(Command::Planners(command)) => command.run(),
+            Some(Command::Explain(command)) => command.run(),
+            Some(Command::Schema(command)) => command.run(),
+            Some(Command::Completions(command)) => command.run(Self::command()),
+            Some(Command::Manual(command)) => command.run(Self::command()),
+        }?;
+        debug_assert!(given.is_settled(), "an option depends on a collective or a file that the command did not check");
+        Ok(ending)
+    }
 }

@@ -17,6 +17,7 @@ use collsynth::topology::Topology;
 
 use super::clock::control;
 use super::collective_options::CollectiveOptions;
+use super::options::Given;
 use super::plan_options::{planner_choice, planner_names, use_threads};
 use super::progress::{Ticker, figures};
 use super::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_seconds};
@@ -44,16 +45,13 @@ pub struct ParetoCommand {
     #[arg(long, value_name = "N", help_heading = "Plan", value_parser = clap::value_parser!(u32).range(1..=i64::from(u16::MAX)))]
     max_steps: Option<u32>,
     /// Bytes of one message, one or more sizes (64KiB,1MiB): shows the time of every schedule for each
-    #[arg(long, value_name = "SIZE,..", value_delimiter = ',', help_heading = "Plan", value_parser = parse_bytes,
-        requires_all = ["alpha", "bandwidth"])]
+    #[arg(long, value_name = "SIZE,..", value_delimiter = ',', help_heading = "Plan", value_parser = parse_bytes)]
     message_bytes: Vec<u64>,
     /// The time a step takes to start (1us)
-    #[arg(long, value_name = "TIME", help_heading = "Plan", value_parser = parse_seconds,
-        requires_all = ["message_bytes", "bandwidth"])]
+    #[arg(long, value_name = "TIME", help_heading = "Plan", value_parser = parse_seconds)]
     alpha: Option<f64>,
     /// What a link of capacity 1 carries (50GB/s, 400Gbit/s)
-    #[arg(long, value_name = "RATE", help_heading = "Plan", value_parser = parse_one_bandwidth,
-        requires_all = ["message_bytes", "alpha"])]
+    #[arg(long, value_name = "RATE", help_heading = "Plan", value_parser = parse_one_bandwidth)]
     bandwidth: Option<f64>,
     /// Stop after this time (30s) and show what was found
     #[arg(long, value_name = "TIME", help_heading = "Plan", value_parser = parse_duration)]
@@ -67,9 +65,9 @@ pub struct ParetoCommand {
     /// Planner smt: who solves the formulas, `cadical` (unless stated) or `z3`, in builds that have it
     #[arg(long, value_name = "NAME", help_heading = "Plan")]
     smt_backend: Option<SmtBackend>,
-    /// The form of the answer
-    #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
-    format: ParetoFormat,
+    /// The form of the answer [default: as the ending of -o says, else text]
+    #[arg(long, value_enum, help_heading = "Output")]
+    format: Option<ParetoFormat>,
     /// Write the answer to this file instead of standard output
     #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true, help_heading = "Output")]
     output: PathBuf,
@@ -118,13 +116,10 @@ impl FromStr for PartsList {
 }
 
 impl ParetoCommand {
-    pub fn run(&self) -> Result<Ending, Failure> {
-        if self.smt_backend.is_some() && self.planner != "smt" {
-            return Err(Failure::usage("--smt-backend is for the planner smt").hint("add --planner smt"));
-        }
+    pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
         let topology = self.topology.topology()?;
         size::check_ranks(&topology)?;
-        let kind = self.collective.kind(&self.topology, &topology)?;
+        let kind = self.collective.kind(&self.topology, &topology, given)?;
         use_threads(self.threads)?;
         let ticker = Ticker::new(self.quiet, "planning");
         let control = control(self.time_limit)?.with_listener(ticker.listener());
@@ -152,7 +147,7 @@ impl ParetoCommand {
         points.iter().for_each(|point| sharpen(&mut bounds, point.volume_bound()));
         bounds.joint.extend(points.iter().flat_map(Point::joint_bounds).cloned());
         let curve = Curve { problem: &problem, bounds: &bounds, points: &points, prices: &self.prices(), stopped };
-        let text = match self.format {
+        let text = match self.format.or(given.by_ending("format")).unwrap_or(ParetoFormat::Text) {
             ParetoFormat::Text => curve.to_text(),
             ParetoFormat::Csv => curve.to_csv(),
             ParetoFormat::Json => format!("{:#}\n", curve.to_json()),
@@ -169,10 +164,6 @@ impl ParetoCommand {
             Some(parts) => parts.clone(),
             None => useful_parts(topology, kind, control).map_err(|error| Failure::of_plan(&error, topology))?,
         };
-        if parts.len() > 1 && !kind.can_be_cut() {
-            let message = format!("{} is not cut in parts: its schedules for other --parts are the same", kind.name());
-            return Err(Failure::usage(message).hint("state one number of --parts, or leave it out"));
-        }
         for &parts in &parts {
             size::check_chunks(topology, kind, parts)?;
         }

@@ -25,6 +25,7 @@ use collsynth::{PlannedSchedule, Request, finishing_time_compact};
 use super::clock::{self, control};
 use super::collective_options::CollectiveOptions;
 use super::job::JobRequest;
+use super::options::Given;
 use super::plan_options::{PlanOptions, use_threads};
 use super::progress::Ticker;
 use super::smt_options::SmtOptions;
@@ -40,7 +41,7 @@ pub struct PlanCommand {
     collective: CollectiveOptions,
     /// Several collectives at once, planned together: a JSON list of collectives, each with its `groups` (or `blocks`,
     /// `relays`), `root` and `bytes` (or `parts`)
-    #[arg(long, value_name = "FILE", help_heading = "Collective", conflicts_with_all = NOT_IN_JOBS)]
+    #[arg(long, value_name = "FILE", help_heading = "Collective")]
     job: Option<PathBuf>,
     #[command(flatten)]
     options: PlanOptions,
@@ -61,26 +62,6 @@ pub struct PlanCommand {
     quiet: bool,
 }
 
-/// What a job says itself, or what plans one collective only.
-const NOT_IN_JOBS: [&str; 16] = [
-    "collective",
-    "root",
-    "demand",
-    "groups",
-    "group",
-    "blocks",
-    "relays",
-    "planner",
-    "message_bytes",
-    "alpha",
-    "bandwidth",
-    "form",
-    "width",
-    "minimize",
-    "smt_backend",
-    "proof",
-];
-
 impl ValueEnum for Form {
     fn value_variants<'a>() -> &'a [Self] {
         &[Self::Compact, Self::Explicit]
@@ -95,8 +76,7 @@ impl ValueEnum for Form {
 }
 
 impl PlanCommand {
-    pub fn run(&self) -> Result<Ending, Failure> {
-        self.options.check(&self.smt)?;
+    pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
         let (topology, notes) = self.topology.topology_and_notes()?;
         // With JSON, standard error has one object.
         if !self.quiet && self.format == Format::Text {
@@ -104,9 +84,9 @@ impl PlanCommand {
         }
         size::check_ranks(&topology)?;
         if let Some(file) = &self.job {
-            return self.run_job(file, &topology);
+            return self.run_job(file, &topology, given);
         }
-        let kind = self.collective.kind(&self.topology, &topology)?;
+        let kind = self.collective.kind(&self.topology, &topology, given)?;
         let parts = self.options.least_parts();
         let fits = size::check_chunks(&topology, &kind, parts);
         let problem = Problem::new(topology, Collective { kind, parts });
@@ -142,7 +122,7 @@ impl PlanCommand {
         }
     }
 
-    fn run_job(&self, file: &Path, topology: &Topology) -> Result<Ending, Failure> {
+    fn run_job(&self, file: &Path, topology: &Topology, given: &Given) -> Result<Ending, Failure> {
         use_threads(self.options.threads)?;
         let ticker = Ticker::new(self.quiet, "planning");
         let control = control(self.options.time_limit)?.with_listener(ticker.listener());
@@ -155,7 +135,7 @@ impl PlanCommand {
         let (parts, goal) = (self.options.parts_or_enough(), JobGoal { steps, max_steps, seed });
         let (output, format, quiet) = (self.output.as_deref(), self.format, self.quiet);
         JobRequest { file, topology, parts, goal, output, format, quiet, command: words.join(" ") }
-            .run(&control, ticker)
+            .run(&control, ticker, given)
     }
 
     fn origin(&self, planner: &str, goal: &Goal<'_>) -> Origin {

@@ -33,7 +33,6 @@ pub struct PlanOptions {
         long,
         allow_negative_numbers = true,
         value_name = "N",
-        conflicts_with = "max_steps",
         value_parser = clap::value_parser!(u32).range(1..=MOST_STEPS),
     )]
     pub steps: Option<u32>,
@@ -51,7 +50,6 @@ pub struct PlanOptions {
         allow_negative_numbers = true,
         value_name = "SIZE",
         value_parser = parse_bytes,
-        requires_all = ["alpha", "bandwidth"],
     )]
     message_bytes: Option<u64>,
     /// The time a step takes to start (1us)
@@ -60,7 +58,6 @@ pub struct PlanOptions {
         allow_negative_numbers = true,
         value_name = "TIME",
         value_parser = parse_seconds,
-        requires_all = ["message_bytes", "bandwidth"],
     )]
     alpha: Option<f64>,
     /// What a link of capacity 1 carries (50GB/s, 400Gbit/s)
@@ -69,7 +66,6 @@ pub struct PlanOptions {
         allow_negative_numbers = true,
         value_name = "RATE",
         value_parser = parse_one_bandwidth,
-        requires_all = ["message_bytes", "alpha"],
     )]
     bandwidth: Option<f64>,
     /// Stop after this time (30s) and keep the best schedule found
@@ -117,15 +113,6 @@ impl PlanOptions {
     /// The parts stated, or enough.
     pub fn parts_or_enough(&self) -> Parts {
         PartsArgument::or_enough(self.parts)
-    }
-
-    /// Refuses options that do not go with each other.
-    pub fn check(&self, smt: &SmtOptions) -> Result<(), Failure> {
-        smt.check(&self.planner)?;
-        if smt.proof.is_some() && matches!(self.parts, Some(PartsArgument::Auto)) {
-            return Err(Failure::usage("a proof is about a number of parts").hint("state --parts as a number"));
-        }
-        Ok(())
     }
 
     /// The parts asked for; 1 for `auto`.

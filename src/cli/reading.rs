@@ -15,6 +15,7 @@ use collsynth::report::verdict::findings;
 use collsynth::schedule::{CompactSchedule, Solution};
 use collsynth::verify::{Options, Rejected, Verified};
 
+use super::options::What;
 use super::{Ending, Failure, input};
 
 /// The text of a file, and the limits under which it is read.
@@ -46,8 +47,13 @@ impl<'a> Reading<'a> {
         self.limits.made(&self.text)
     }
 
+    /// What the file claims to hold.
+    pub fn what(&self) -> What {
+        What::of(&self.text)
+    }
+
     pub fn is_program(&self) -> bool {
-        json::is_program(&self.text)
+        self.what() == What::Program
     }
 
     /// The schedule in the form in which it is stated, not judged.

@@ -13,6 +13,7 @@ use collsynth::topology::{RankId, Topology};
 use half::{bf16, f16};
 
 use super::naming::named;
+use super::options::Given;
 use super::output::{Output, note};
 use super::progress::Ticker;
 use super::quantity::{parse_bytes, parse_bytes_or_none, parse_duration};
@@ -47,15 +48,13 @@ pub struct RunCommand {
     #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = parse_bytes_or_none)]
     bytes: u64,
     /// Sweep sizes from this one to --max-bytes, a line of figures for each: -b 1KiB -e 64MiB -f 4
-    #[arg(short = 'b', long, value_name = "SIZE", value_parser = parse_bytes, requires = "max_bytes",
-        conflicts_with_all = ["bytes", "rank"])]
+    #[arg(short = 'b', long, value_name = "SIZE", value_parser = parse_bytes)]
     min_bytes: Option<u64>,
     /// The largest size of a sweep
-    #[arg(short = 'e', long, value_name = "SIZE", value_parser = parse_bytes, requires = "min_bytes")]
+    #[arg(short = 'e', long, value_name = "SIZE", value_parser = parse_bytes)]
     max_bytes: Option<u64>,
     /// From a size of a sweep to the next
-    #[arg(short = 'f', long, value_name = "N", default_value = "2", requires = "min_bytes",
-        value_parser = clap::value_parser!(u64).range(2..))]
+    #[arg(short = 'f', long, value_name = "N", default_value = "2", value_parser = clap::value_parser!(u64).range(2..))]
     factor: u64,
     /// The type of the elements: f32, f64, f16, bf16, i32, i64 or u8
     #[arg(long, value_name = "TYPE", default_value = "f32", hide_possible_values = true,
@@ -77,16 +76,16 @@ pub struct RunCommand {
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     timeout: Duration,
     /// With tcp: run only this rank here, and the others elsewhere; without, all run here
-    #[arg(long, value_name = "RANK", requires = "rank_table")]
+    #[arg(long, value_name = "RANK")]
     rank: Option<String>,
     /// Where each rank listens: a line host:port for each, in their order
-    #[arg(long, value_name = "FILE", requires = "rank")]
+    #[arg(long, value_name = "FILE")]
     rank_table: Option<PathBuf>,
     /// The secret by which ranks recognize each other, the same for all; others must not be able to read the file
     ///
     /// Without it, the environment variable SYNTH_SECRET has the secret. Without either, ranks take whoever reaches
     /// their ports for a rank: do so only on the loopback interface or among hosts you trust. Data is not encrypted.
-    #[arg(long, value_name = "FILE", requires = "rank")]
+    #[arg(long, value_name = "FILE")]
     secret_file: Option<PathBuf>,
     /// The form of the figures
     #[arg(long, value_enum, default_value = "text")]
@@ -119,15 +118,18 @@ struct Calls<'a> {
 type Trouble = (RankId, RunError);
 
 impl RunCommand {
-    pub fn run(&self) -> Result<Ending, Failure> {
+    pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
         let ticker = Ticker::new(false, &format!("judging {}", self.file.display()));
         let reading = Reading::of(&self.file)?;
         if reading.is_program() {
             let program = reading.audited("run")?;
+            given.kind(&program.problem.collective().kind)?;
             ticker.finish();
             return self.run_typed(Runnable::from(&program));
         }
-        let solution = reading.expanded("run", MOVE_BYTES)?;
+        let stated = reading.stated()?;
+        given.kind(&stated.problem().collective().kind)?;
+        let solution = reading.expand(reading.hold(stated, "run")?, MOVE_BYTES)?;
         Runnable::from(&solution).check_size(reading.made()).map_err(Failure::usage)?;
         ticker.finish();
         self.run_typed(Runnable::from(&solution))
@@ -147,9 +149,6 @@ impl RunCommand {
 
     fn run_as<E: Sample>(&self, runnable: Runnable<'_>) -> Result<Ending, Failure> {
         if self.transport == TransportName::Mpi && self.rank.is_none() {
-            if self.min_bytes.is_some() {
-                return Err(Failure::usage("an MPI job runs one size").hint("start a job for each size, with --bytes"));
-            }
             return self.in_job(runnable, &self.trial::<E>(runnable, self.bytes)?);
         }
         let Some(sizes) = self.sizes() else {

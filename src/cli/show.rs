@@ -14,6 +14,7 @@ use collsynth::report::{audit, operations};
 use collsynth::schedule::{Choice, Solution, Timetable};
 use collsynth::topology::{RankId, Topology};
 
+use super::options::Given;
 use super::output::Output;
 use super::reading::Reading;
 use super::{Ending, Failure, output, show_picture};
@@ -27,7 +28,7 @@ pub struct ShowCommand {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// How much each link carries over the whole schedule (or the steps of --step), the hottest first
-    #[arg(long, conflicts_with_all = ["chunk", "all"])]
+    #[arg(long)]
     links: bool,
     /// Only this step. Repeatable
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -45,7 +46,7 @@ pub struct ShowCommand {
     #[arg(long)]
     all: bool,
     /// With --format svg: the evidence of the bound on the steps or on the volume
-    #[arg(long, value_enum, value_name = "FIGURE", conflicts_with_all = ["chunk", "links", "step"])]
+    #[arg(long, value_enum, value_name = "FIGURE")]
     bound: Option<show_picture::Figure>,
     /// The form of the answer
     #[arg(long, value_enum, default_value = "text")]
@@ -68,32 +69,22 @@ enum ShowFormat {
 }
 
 impl ShowCommand {
-    pub fn run(&self) -> Result<Ending, Failure> {
+    pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
         let reading = Reading::of(&self.file)?;
+        given.file(reading.what())?;
         if reading.is_program() {
             return self.show_program(&reading.program()?);
         }
-        if self.format == ShowFormat::Csv && !self.links {
-            return Err(Failure::usage("--format csv is for --links")
-                .hint("`synth export --to csv` writes a table of all transfers"));
-        }
         match reading.stated()? {
-            Stated::Compact(compact) if self.format != ShowFormat::Svg && self.bound.is_none() => self.show(&compact),
-            stated => self.show_explicit(&reading.expand_stated(stated, 0)?),
+            Stated::Compact(compact) if self.format != ShowFormat::Svg => self.show(&compact),
+            stated if self.format != ShowFormat::Svg => self.show(&reading.expand_stated(stated, 0)?),
+            stated => {
+                let solution = reading.expand_stated(stated, 0)?;
+                let selection = self.selection(&solution.problem, solution.schedule.step_count())?;
+                output::print(&show_picture::svg(&solution, &selection, self.chunk.as_deref(), self.bound)?)?;
+                Ok(Ending::Success)
+            }
         }
-    }
-
-    fn show_explicit(&self, solution: &Solution) -> Result<Ending, Failure> {
-        if self.format != ShowFormat::Svg && self.bound.is_none() {
-            return self.show(solution);
-        }
-        self.check_picture()?;
-        let selection = self.selection(&solution.problem, solution.schedule.step_count())?;
-        if self.format != ShowFormat::Svg {
-            return Err(not_drawn());
-        }
-        output::print(&show_picture::svg(solution, &selection, self.chunk.as_deref(), self.bound)?)?;
-        Ok(Ending::Success)
     }
 
     /// Shows a schedule in either form as it is.
@@ -101,10 +92,6 @@ impl ShowCommand {
         let Solution { problem, schedule, .. } = solution;
         let selection = self.selection(problem, schedule.step_count())?;
         if self.format == ShowFormat::Map {
-            self.check_picture()?;
-            if self.chunk.is_some() {
-                return Err(not_drawn());
-            }
             output::print(&show_picture::map(solution, &selection)?)?;
             return Ok(Ending::Success);
         }
@@ -130,29 +117,7 @@ impl ShowCommand {
         Ok(Ending::Success)
     }
 
-    /// Refuses options that choose parts of what a picture shows whole.
-    fn check_picture(&self) -> Result<(), Failure> {
-        let stated = [("--rank", self.rank.is_some()), ("--link", self.link.is_some()), ("--all", self.all)];
-        match stated.iter().find(|(_, is_stated)| *is_stated) {
-            Some((option, _)) => {
-                Err(Failure::usage(format!("{option} is not for pictures, which show the whole machine")))
-            }
-            None => Ok(()),
-        }
-    }
-
     fn show_program(&self, program: &Program) -> Result<Ending, Failure> {
-        let stated = [
-            ("--links", self.links),
-            ("--step", !self.step.is_empty()),
-            ("--chunk", self.chunk.is_some()),
-            ("--bound", self.bound.is_some()),
-            ("--format", self.format != ShowFormat::Text),
-        ];
-        if let Some((option, _)) = stated.iter().find(|(_, is_stated)| *is_stated) {
-            return Err(Failure::usage(format!("{option} is for schedules: a rank program has no steps"))
-                .hint("show the schedule it was lowered from, or choose --rank or --link"));
-        }
         let topology = program.problem.topology();
         let rank = self.rank.as_ref().map(|text| topology.parse_rank(text)).transpose().map_err(Failure::usage)?;
         let selection = operations::Selection { rank, link: self.ends(topology)?, all: self.all };
@@ -201,8 +166,4 @@ impl ShowCommand {
         let rank = |word: &str| topology.parse_rank(word.trim()).map_err(Failure::usage);
         Ok(Some((rank(from)?, rank(to)?)))
     }
-}
-
-fn not_drawn() -> Failure {
-    Failure::usage("--bound and paths of chunks are drawn with --format svg")
 }

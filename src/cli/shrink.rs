@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use collsynth::audit;
 use collsynth::format::json::{self, Stated};
-use collsynth::judge::NO_OTHER_MACHINE;
 use collsynth::plan::Control;
 use collsynth::program::Program;
 use collsynth::schedule::{Origin, Solution};
@@ -14,6 +13,7 @@ use collsynth::shrink::{Shrunk, Whole, shrink_program, shrink_solution};
 use collsynth::verify::{Finding, Options, verify, verify_compact};
 
 use super::clock::control;
+use super::options::Given;
 use super::progress::Ticker;
 use super::reading::Reading;
 use super::{Ending, Failure, output};
@@ -27,8 +27,7 @@ pub(super) struct Shrinking<'a> {
     pub(super) path: &'a Path,
     pub(super) output: &'a Path,
     pub(super) time_limit: Option<Duration>,
-    /// Options that have no meaning for schedules were given.
-    pub(super) for_programs: bool,
+    pub(super) given: &'a Given,
 }
 
 impl Shrinking<'_> {
@@ -38,13 +37,11 @@ impl Shrinking<'_> {
         program: impl FnOnce(&Program, &str) -> Result<Ending, Failure>,
     ) -> Result<Ending, Failure> {
         let reading = Reading::of(self.path)?;
+        self.given.file(reading.what())?;
         if reading.is_program() {
             return program(&reading.program()?, &reading.text);
         }
         let stated = reading.stated()?;
-        if self.for_programs {
-            return Err(Failure::usage(format!("{}: {NO_OTHER_MACHINE}", self.path.display())));
-        }
         let options = Options { memory: reading.room(), max_errors: 1 };
         let report = match &stated {
             Stated::Explicit(solution) => verify(solution, &options),

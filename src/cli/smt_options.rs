@@ -5,8 +5,6 @@ use std::path::PathBuf;
 use clap::Args;
 use collsynth::plan::{Minimize, Smt, SmtBackend};
 
-use super::Failure;
-
 /// What only the planner smt reads.
 #[derive(Args)]
 #[command(next_help_heading = "Planner smt")]
@@ -15,14 +13,14 @@ pub struct SmtOptions {
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     width: Option<u32>,
     /// What counts first, `volume` (unless stated) or `steps`
-    #[arg(long = "minimise", value_name = "WHAT", conflicts_with = "steps")]
+    #[arg(long = "minimise", value_name = "WHAT")]
     minimize: Option<Minimize>,
     /// Who solves the formulas, `cadical` (unless stated) or `z3`, in builds that have it
     #[arg(long, value_name = "NAME")]
     smt_backend: Option<SmtBackend>,
     /// Where there is no schedule of these --steps and --width, write the proof to this file (LRAT if it is named
     /// .lrat, else DRAT), and the refuted formula to FILE.cnf
-    #[arg(long, value_name = "FILE", requires_all = ["steps", "width"])]
+    #[arg(long, value_name = "FILE")]
     pub proof: Option<PathBuf>,
 }
 
@@ -33,21 +31,6 @@ impl SmtOptions {
             backend: self.smt_backend.unwrap_or_default(),
             minimize: self.minimize.unwrap_or_default(),
             width: self.width,
-        }
-    }
-
-    /// Refuses options that the stated planner does not read.
-    pub fn check(&self, planner: &str) -> Result<(), Failure> {
-        let stated = [
-            ("--width", self.width.is_some()),
-            ("--minimise", self.minimize.is_some()),
-            ("--smt-backend", self.smt_backend.is_some()),
-            ("--proof", self.proof.is_some()),
-        ];
-        match stated.iter().find(|(_, stated)| *stated && planner != "smt") {
-            Some((name, _)) => Err(Failure::usage(format!("{name} is for the planner smt, and this is `{planner}`"))
-                .hint("add --planner smt")),
-            None => Ok(()),
         }
     }
 

@@ -22,6 +22,7 @@ use rayon::prelude::*;
 
 use super::clock::interrupt_flag;
 use super::failing::{self, Family};
+use super::options::Given;
 use super::plan_options::{PartsArgument, use_threads};
 use super::progress::Ticker;
 use super::survey_store::{self, Store};
@@ -57,14 +58,7 @@ pub struct SurveyCommand {
     #[arg(long, value_name = "FILE", help_heading = "Failures")]
     unit: Option<PathBuf>,
     /// With --unit: sets of N groups
-    #[arg(
-        long,
-        value_name = "N,..",
-        value_delimiter = ',',
-        default_value = "1",
-        requires = "unit",
-        help_heading = "Failures"
-    )]
+    #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "1", help_heading = "Failures")]
     units: Vec<usize>,
     /// Draw N sets of each size instead of listing all
     #[arg(long, value_name = "N", help_heading = "Failures", value_parser = clap::value_parser!(u64).range(1..))]
@@ -83,7 +77,7 @@ pub struct SurveyCommand {
     shard: Option<Shard>,
     /// Share the work among the processes of an MPI job, in a folder that all of them see
     #[cfg(feature = "mpi")]
-    #[arg(long, conflicts_with = "shard", help_heading = "Output")]
+    #[arg(long, help_heading = "Output")]
     mpi: bool,
     /// The folder
     #[arg(short, long, value_name = "FOLDER", help_heading = "Output")]
@@ -144,10 +138,11 @@ struct Task {
 }
 
 impl SurveyCommand {
-    pub fn run(&self) -> Result<Ending, Failure> {
+    pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
         if let Some(SurveySubcommand::Merge(merge)) = &self.command {
             return merge.run();
         }
+        given.kinds(&self.kinds()?)?;
         let folder = self.output.as_deref().ok_or_else(|| Failure::usage("no folder is given: use -o FOLDER"))?;
         #[cfg(feature = "mpi")]
         if self.mpi {

@@ -15,7 +15,7 @@ use super::{Failure, input, output};
 #[command(next_help_heading = "Machine")]
 pub struct TopologyOptions {
     /// A torus of these extents, the dimension that runs fastest first: 4x4x4 (a ring: 8)
-    #[arg(long, allow_negative_numbers = true, value_name = "EXTENTS", conflicts_with = "topology")]
+    #[arg(long, allow_negative_numbers = true, value_name = "EXTENTS")]
     torus: Option<Extents>,
     /// Read the machine from a JSON file (- for standard input); `synth topology --format json` writes one
     #[arg(long, value_name = "FILE")]
@@ -28,17 +28,17 @@ pub struct TopologyOptions {
     failures: FailureOptions,
     /// Which dimensions of --torus close to rings: yes or no, for all (no: a mesh) or one per dimension (yes,no,yes).
     /// Unless stated, extents of 3 and more do
-    #[arg(long, allow_negative_numbers = true, value_name = "YES/NO", requires = "torus")]
+    #[arg(long, allow_negative_numbers = true, value_name = "YES/NO")]
     wrap: Option<Wrap>,
     /// Twist the torus, whose extents are some k and 2k (4x8, 4x4x8, 4x8x8): the wrap of each short dimension leads k
     /// positions along each long one, as on TPU pods
-    #[arg(long, requires = "torus", conflicts_with = "wrap")]
+    #[arg(long)]
     twist: bool,
     /// Use only a box of these extents of --torus, from position 0: no wrap in the dimensions that it cuts (4x4x2)
-    #[arg(long, allow_negative_numbers = true, value_name = "EXTENTS", requires = "torus", conflicts_with = "twist")]
+    #[arg(long, allow_negative_numbers = true, value_name = "EXTENTS")]
     slice: Option<Extents>,
     /// Chunks a link of --torus carries in a step of width 1: for all (2) or one per dimension (2,1,1) [default: 1]
-    #[arg(long, allow_negative_numbers = true, value_name = "CHUNKS", requires = "torus")]
+    #[arg(long, allow_negative_numbers = true, value_name = "CHUNKS")]
     capacity: Option<Capacity>,
 }
 

@@ -1,16 +1,17 @@
 //! `synth verify`: judges schedule files and rank program files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use collsynth::bound;
-use collsynth::judge::{FileOptions, Form, Ruling};
+use collsynth::judge::{FileOptions, FileVerdict, Form, Ruling};
 use collsynth::report::diagnostics;
 use collsynth::topology::Topology;
 use collsynth::verify::Options;
 use serde_json::json;
 
+use super::options::{Given, What};
 use super::output::Output;
 use super::progress::Ticker;
 use super::quantity::parse_duration;
@@ -36,7 +37,7 @@ pub struct VerifyCommand {
     #[arg(long, value_name = "FILE")]
     topology: Option<PathBuf>,
     /// With --topology: the machine's rank for each rank of the program, in order [default: the same]
-    #[arg(long, value_name = "RANKS", value_delimiter = ',', requires = "topology")]
+    #[arg(long, value_name = "RANKS", value_delimiter = ',')]
     rank_map: Vec<u32>,
     /// Refuse rank programs in which two transfers may share a link at a time, even if they do not claim to be free of
     /// contention (schedules always must be)
@@ -44,20 +45,20 @@ pub struct VerifyCommand {
     contention_free: bool,
     /// Find bounds for schedules that state none, as planning does (rank programs and schedules with bounds are judged
     /// as they are)
-    #[arg(long, conflicts_with = "shrink")]
+    #[arg(long)]
     bounds: bool,
     /// The form of the verdicts
     #[arg(long, value_enum, default_value = "text")]
     format: VerdictFormat,
     /// Write a smallest part of one refuted file that still violates the first rule it violates; every remaining chunk
     /// move (of a program: every operation) is needed for that
-    #[arg(long, conflicts_with_all = ["format", "max_errors"])]
+    #[arg(long)]
     shrink: bool,
     /// With --shrink: write to this file (.gz: compressed) instead of standard output
-    #[arg(short, long, value_name = "FILE", requires = "shrink", default_value = "-", hide_default_value = true)]
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
     output: PathBuf,
     /// With --shrink: stop after this time (30s, 5m) with the smallest part so far
-    #[arg(long, value_name = "TIME", requires = "shrink", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     time_limit: Option<Duration>,
 }
 
@@ -75,18 +76,18 @@ enum VerdictFormat {
 }
 
 impl VerifyCommand {
-    pub fn run(&self) -> Result<Ending, Failure> {
+    pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
         let machine = self.machine()?;
         let options = self.options(machine.as_ref())?;
         if self.shrink {
-            return self.shrink(&options);
+            return self.shrink(&options, given);
         }
         let mut out = Output::default();
         let mut worst = Ruling::Holds;
         let mut all = Vec::new();
         for path in &self.files {
             let ticker = Ticker::new(false, &format!("verifying {}", path.display()));
-            let verdict = options.judge(path);
+            let verdict = judge(path, &options, given);
             ticker.finish();
             worst = worst.max(verdict.ruling);
             match options.form {
@@ -120,12 +121,11 @@ impl VerifyCommand {
         })
     }
 
-    fn shrink(&self, options: &FileOptions<'_>) -> Result<Ending, Failure> {
+    fn shrink(&self, options: &FileOptions<'_>, given: &Given) -> Result<Ending, Failure> {
         let [path] = self.files.as_slice() else {
             return Err(Failure::usage("--shrink takes one file"));
         };
-        let for_programs = self.topology.is_some();
-        let shrinking = Shrinking { path, output: &self.output, time_limit: self.time_limit, for_programs };
+        let shrinking = Shrinking { path, output: &self.output, time_limit: self.time_limit, given };
         shrinking.run(|program, text| {
             let machine = options.machine_for(program).map_err(|error| Failure::usage(error.to_string()))?;
             shrinking.program(program, &options.audit_options(machine.as_ref(), text))
@@ -136,5 +136,15 @@ impl VerifyCommand {
     fn machine(&self) -> Result<Option<Topology>, Failure> {
         let Some(path) = &self.topology else { return Ok(None) };
         Ok(Some(read_machine(path)?))
+    }
+}
+
+/// Judges a file, if all that was typed applies to it.
+fn judge(path: &Path, options: &FileOptions<'_>, given: &Given) -> FileVerdict {
+    let name = path.display().to_string();
+    let text = input::read_text(path).and_then(|text| given.file(What::of(&text)).map(|()| text));
+    match text {
+        Ok(text) => options.judge_text(&name, &text),
+        Err(failure) => FileVerdict::unreadable(&name, failure.message()),
     }
 }

@@ -105,7 +105,7 @@ impl RunReport<'_> {
             "parts": self.problem().parts(),
             "transport": self.transport,
             "dtype": self.dtype.name(),
-            "op": self.op.name(),
+            "op": self.adds().then(|| self.op.name()),
             "bytes": self.bytes(),
             "block": self.block,
             "seed": self.seed,
@@ -134,6 +134,11 @@ impl RunReport<'_> {
             ([], Some(rank)) => format!("right on rank {}, to the same bits twice (seed {})", label(rank), self.seed),
             _ => format!("WRONG: {}", wrong.join("; ")),
         }
+    }
+
+    /// Does `op` do anything?
+    fn adds(&self) -> bool {
+        self.problem().collective().kind.adds()
     }
 
     fn problem(&self) -> &Problem {
@@ -177,7 +182,7 @@ pub fn size_row(run: &RunReport<'_>) -> String {
         bytes.to_string(),
         (bytes / run.dtype.bytes() as u64).to_string(),
         run.dtype.name().to_owned(),
-        run.op.name().to_owned(),
+        if run.adds() { run.op.name() } else { "none" }.to_owned(),
         seconds(run.time.as_secs_f64()),
         algorithm,
         bus,

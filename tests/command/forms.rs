@@ -148,9 +148,9 @@ fn the_program_of_one_rank_is_not_whole() {
         assert!(said.contains("F003: this is the program of rank 3 alone"), "{words}: {said}");
     }
     for (words, why) in [
-        ("lower c.json --rank 1 --slots 1", "--slots is for the program of all ranks"),
-        ("lower c.json --rank 1 --renumber map.csv", "--renumber is for the program of all ranks"),
-        ("export c.json --to msccl --rank 1", "MSCCL XML numbers the connections of all ranks together"),
+        ("lower c.json --rank 1 --slots 1", "whether a program gets stuck shows only in all of it"),
+        ("lower c.json --rank 1 --renumber map.csv", "it numbers all ranks anew"),
+        ("export c.json --to msccl --rank 1", "--rank is for --to csv, goal or chakra"),
         ("export c.json --to trace --rank 1", "`synth lower --rank`"),
         ("lower c.json --rank 4", "rank 4"),
     ] {

@@ -76,8 +76,8 @@ fn what_is_wrong_is_said_and_nothing_is_written() {
         "",
         "too large",
     );
-    refused(2, r#"[{"collective": "all_gather"}]"#, "--collective all_reduce", "cannot be used with");
-    refused(2, r#"[{"collective": "all_gather"}]"#, "--planner trees", "cannot be used with");
+    refused(2, r#"[{"collective": "all_gather"}]"#, "--collective all_reduce", "--job takes no --collective");
+    refused(2, r#"[{"collective": "all_gather"}]"#, "--planner trees", "--job takes no --planner");
     refused(4, r#"[{"collective": "all_reduce"}]"#, "--steps 7", "it takes 8");
     assert!(!bench.names().contains(&"out.json".to_owned()));
 }

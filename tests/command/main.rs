@@ -11,6 +11,7 @@ mod limits;
 mod lower;
 mod mistakes;
 mod names;
+mod options;
 mod pareto;
 mod pictures;
 mod planning;

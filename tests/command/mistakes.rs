@@ -41,7 +41,7 @@ const MISTAKES: [(&str, i32, &[&str]); 50] = [
     ("export s.json --to xml", 2, &["msccl", "possible values"]),
     // Options.
     ("--torus 4x4 --root 3", 2, &["all_to_all has no root", "choose broadcast"]),
-    ("--torus 4x4 --width 3", 2, &["--width is for the planner smt"]),
+    ("--torus 4x4 --width 3", 2, &["--width is for --planner smt"]),
     ("--torus 4x4 --parts 0", 2, &["write a number, 1 or more, or `auto`"]),
     ("--torus 8x8x8 --parts 1000", 2, &["at most 33554432", "choose fewer --parts"]),
     ("--torus 100x100", 2, &["at most 33554432", "hint: plan a smaller machine"]),

@@ -94,8 +94,8 @@ fn what_a_picture_cannot_show_is_said() {
     let bench = bench("2x2x2");
     for (words, said) in [
         ("show s.json --format map", "--format svg draws any machine"),
-        ("show s.json --rank 3 --format svg", "--rank is not for pictures"),
-        ("show s.json --bound volume", "with --format svg"),
+        ("show s.json --rank 3 --format svg", "pictures show the whole machine"),
+        ("show s.json --bound volume", "--bound is for --format svg"),
         ("show s.json --step 1 --step 2 --format svg", "one step, one chunk or all steps"),
         ("show s.json --chunk 0>99 --format svg", "99"),
     ] {

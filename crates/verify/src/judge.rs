@@ -92,7 +92,7 @@ impl FileOptions<'_> {
         let name = path.display().to_string();
         match file::read_text(path, self.limits.file) {
             Ok(text) => self.judge_text(&name, &text),
-            Err(error) => cannot(&name, &error.to_string()),
+            Err(error) => FileVerdict::unreadable(&name, &error.to_string()),
         }
     }
 
@@ -109,7 +109,7 @@ impl FileOptions<'_> {
             })
         };
         verdict.unwrap_or_else(|error| match foreign(text) {
-            Some(what) => cannot(name, what),
+            Some(what) => FileVerdict::unreadable(name, what),
             None => unreadable(name, text, error),
         })
     }
@@ -123,7 +123,7 @@ impl FileOptions<'_> {
         judge: fn(&Solution<S>, &verify::Options) -> verify::Report,
     ) -> FileVerdict {
         if self.machine.is_some() {
-            return cannot(name, NO_OTHER_MACHINE);
+            return FileVerdict::unreadable(name, NO_OTHER_MACHINE);
         }
         if let Some(find) = self.bounds.filter(|_| solution.bounds == Bounds::default()) {
             solution.bounds = find(&solution.problem);
@@ -139,7 +139,7 @@ impl FileOptions<'_> {
 
     fn judge_job(&self, name: &str, text: &str, job: &Job) -> FileVerdict {
         if self.machine.is_some() {
-            return cannot(name, NO_OTHER_MACHINE);
+            return FileVerdict::unreadable(name, NO_OTHER_MACHINE);
         }
         let report = verify_job(job, &verify::Options { max_errors: self.max_errors, memory: self.limits.room(text) });
         if let Some(why) = report.not_judged() {
@@ -152,11 +152,11 @@ impl FileOptions<'_> {
     fn judge_program(&self, name: &str, text: &str, program: &Program) -> FileVerdict {
         let machine = match self.machine_for(program) {
             Ok(machine) => machine,
-            Err(error) => return cannot(name, &error.to_string()),
+            Err(error) => return FileVerdict::unreadable(name, &error.to_string()),
         };
         let report = audit(program, &self.audit_options(machine.as_ref(), text));
         if let Some(why) = report.not_judged() {
-            return cannot(name, &why);
+            return FileVerdict::unreadable(name, &why);
         }
         let audited = Audited { name, source: Source::Program(text), program, report: &report };
         self.verdict(report.holds(), || audited.to_text(), || audited.to_json())
@@ -188,20 +188,22 @@ impl FileOptions<'_> {
 }
 
 /// What is said of a schedule when a machine is given.
-pub const NO_OTHER_MACHINE: &str = "--topology is for rank programs: a schedule is judged on the machine it states";
+const NO_OTHER_MACHINE: &str = "--topology is for rank programs: a schedule is judged on the machine it states";
 
-/// The verdict on a file that cannot be judged, for a reason that has no place in it.
-fn cannot(name: &str, why: &str) -> FileVerdict {
-    FileVerdict {
-        ruling: Ruling::Unreadable,
-        text: format!("{}: unreadable\n  {why}\n", shown(name)),
-        json: json!({ "file": name, "verdict": "unreadable", "message": why }),
+impl FileVerdict {
+    /// The verdict on a file that cannot be judged, for a reason that has no place in it.
+    pub fn unreadable(name: &str, why: &str) -> Self {
+        Self {
+            ruling: Ruling::Unreadable,
+            text: format!("{}: unreadable\n  {why}\n", shown(name)),
+            json: json!({ "file": name, "verdict": "unreadable", "message": why }),
+        }
     }
 }
 
 /// The verdict on a file that is neither vouched for nor refuted.
 fn not_judged(name: &str, why: &NotJudged) -> FileVerdict {
-    let mut verdict = cannot(name, &why.to_string());
+    let mut verdict = FileVerdict::unreadable(name, &why.to_string());
     if let Some(code) = &why.code {
         verdict.json["code"] = json!(code);
     }

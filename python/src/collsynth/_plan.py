@@ -173,7 +173,10 @@ class Plan:
         return whole
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the schedule file, whole or not at all (`.gz`: compressed)."""
+        """Writes the schedule file, whole or not at all (`.gz`: compressed).
+
+        Raises `UsageError` if the name ends like another form than JSON, such as `.csv`.
+        """
         self._schedule.save(path)
 
     def lower(self, barriers: str = "none", in_place: bool = False, slots: int | None = None) -> Program:

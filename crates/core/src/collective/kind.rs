@@ -276,6 +276,11 @@ impl Kind {
         self.has_volume() && self.demand().is_none()
     }
 
+    /// True if values are added, on their way or once they are gathered.
+    pub fn adds(&self) -> bool {
+        self.combining() == Combining::Sum || self.reduces_afterwards()
+    }
+
     /// True if each rank reduces the values it has gathered.
     pub fn reduces_afterwards(&self) -> bool {
         *self.of_each() == Self::AllReduceGathered

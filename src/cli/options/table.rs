@@ -1,0 +1,241 @@
+//! Where each option of each command applies: a row for each, and nowhere else.
+
+use collsynth::collective::Kind;
+
+use super::What::{Program, Schedule};
+use super::endings::{Form, JSON};
+use super::when::When::{self, At, For, If, Of, OnlyWith, With, WithAll, Without, Written};
+
+/// Options of these commands, and the conditions on each of them; without any, they always apply.
+pub struct Row {
+    pub commands: &'static [&'static str],
+    pub options: &'static [&'static str],
+    pub when: &'static [When],
+}
+
+const fn row(commands: &'static [&'static str], options: &'static [&'static str], when: &'static [When]) -> Row {
+    Row { commands, options, when }
+}
+
+/// Commands that take a machine, failures, a collective, and classes of failures.
+const MACHINE: &[&str] = &["plan", "pareto", "compare", "bound", "survey", "fallbacks build", "topology"];
+const FAILING: &[&str] =
+    &["plan", "pareto", "compare", "bound", "survey", "fallbacks build", "topology", "fallbacks get"];
+const COLLECTIVE: &[&str] = &["plan", "pareto", "compare", "bound"];
+const CLASSES: &[&str] = &["survey", "fallbacks build"];
+
+/// What a file of a torus states itself.
+const OF_TORUS: When = With(&["torus"], "a machine file states it itself");
+
+const ROOT: When = Of("has no root", |kind| kind.stated_root().is_some());
+const DEMAND: When = Of("has no demand matrix", |kind| kind.demand().is_some());
+const GROUPS: When =
+    Of("takes no groups: state a demand of 0 between ranks of different groups", |kind| kind.demand().is_none());
+const PARTS: When = Of("is not cut in parts", Kind::can_be_cut);
+const BYTES: When = Of("has no bytes", Kind::has_volume);
+const SUMS: When = Of("adds nothing", Kind::adds);
+
+/// Only what is lowered: neither a table of steps, nor a program.
+const LOWERED: When =
+    If("to", &["msccl", "rccl", "goal", "chakra"], "csv and trace show the schedule itself, which is not lowered");
+const LOWER: When = For(&[Schedule], "a program is lowered already");
+
+/// What a job does not state.
+const BESIDE_JOB: &[&str] = &[
+    "torus",
+    "topology",
+    "names",
+    "fail",
+    "fail-link",
+    "fail-rank",
+    "fail-box",
+    "wrap",
+    "twist",
+    "slice",
+    "capacity",
+    "parts",
+    "steps",
+    "max-steps",
+    "time-limit",
+    "seed",
+    "threads",
+    "output",
+    "format",
+    "quiet",
+];
+const BESIDE_PAPER: &[&str] = &["time-limit", "seed", "threads", "format", "output", "quiet"];
+
+const CSV: &[Form] = &[("csv", &[])];
+/// Forms of answers, by --format.
+const FIGURES: &[Form] = &[("csv", &["csv"]), ("json", &["json"]), ("svg", &["svg"])];
+/// Other tools' formats, by --to.
+const FOREIGN: &[Form] =
+    &[("csv", &["csv"]), ("json", &["trace"]), ("xml", &["msccl", "rccl"]), ("goal", &["goal"]), ("et", &["chakra"])];
+
+pub static ROWS: &[Row] = &[
+    // Machines.
+    row(MACHINE, &["torus"], &[Without(&["topology"], "")]),
+    row(MACHINE, &["topology", "names"], &[]),
+    row(FAILING, &["fail", "fail-link", "fail-rank", "fail-box"], &[]),
+    row(MACHINE, &["wrap"], &[OF_TORUS, Without(&["twist"], "")]),
+    row(MACHINE, &["twist"], &[OF_TORUS, Without(&["slice"], "")]),
+    row(MACHINE, &["slice", "capacity"], &[OF_TORUS]),
+    row(
+        &["compare"],
+        &["sweep"],
+        &[Without(
+            &[
+                "torus",
+                "topology",
+                "names",
+                "fail",
+                "fail-link",
+                "fail-rank",
+                "fail-box",
+                "wrap",
+                "twist",
+                "slice",
+                "capacity",
+            ],
+            "a sweep draws its machines",
+        )],
+    ),
+    row(&["compare"], &["paper"], &[OnlyWith(BESIDE_PAPER, "its machines, collective and planners are the paper's")]),
+    // Collectives.
+    row(COLLECTIVE, &["collective"], &[]),
+    row(COLLECTIVE, &["root"], &[ROOT]),
+    row(COLLECTIVE, &["demand"], &[DEMAND]),
+    row(COLLECTIVE, &["groups"], &[GROUPS, Without(&["group", "blocks"], "")]),
+    row(COLLECTIVE, &["group"], &[GROUPS, Without(&["blocks"], "")]),
+    row(COLLECTIVE, &["blocks"], &[GROUPS]),
+    row(COLLECTIVE, &["relays"], &[With(&["groups", "group", "blocks"], "it is about groups")]),
+    row(CLASSES, &["collective"], &[]),
+    row(&["plan"], &["job"], &[OnlyWith(BESIDE_JOB, "a job states its collectives, and is planned as a whole")]),
+    // What fails.
+    row(CLASSES, &["cables", "links", "ranks"], &[]),
+    row(&["survey"], &["unit", "sample", "shard"], &[]),
+    row(&["survey"], &["units"], &[With(&["unit"], "")]),
+    #[cfg(feature = "mpi")]
+    row(&["survey"], &["mpi"], &[Without(&["shard"], "")]),
+    // Plans.
+    row(&["plan", "pareto"], &["planner"], &[]),
+    row(&["plan"], &["parts"], &[PARTS, At(&["auto"], &Without(&["proof"], "a proof is about a number of parts"))]),
+    row(&["pareto", "compare", "bound", "survey", "fallbacks build"], &["parts"], &[PARTS]),
+    row(&["plan"], &["steps"], &[Without(&["max-steps", "minimise"], "")]),
+    row(&["plan", "pareto"], &["max-steps"], &[]),
+    row(&["plan", "pareto"], &["message-bytes"], &[WithAll(&["alpha", "bandwidth"]), BYTES]),
+    row(&["plan", "pareto"], &["alpha"], &[WithAll(&["message-bytes", "bandwidth"]), BYTES]),
+    row(&["plan", "pareto"], &["bandwidth"], &[WithAll(&["message-bytes", "alpha"]), BYTES]),
+    row(&["plan", "pareto", "compare", "polish"], &["time-limit"], &[]),
+    row(&["plan", "pareto", "compare", "survey", "fallbacks build"], &["seed", "threads"], &[]),
+    row(&["plan"], &["width", "minimise"], &[If("planner", &["smt"], "")]),
+    row(&["plan", "pareto"], &["smt-backend"], &[If("planner", &["smt"], "")]),
+    row(
+        &["plan"],
+        &["proof"],
+        &[If("planner", &["smt"], ""), WithAll(&["steps", "width"]), Written(None, &[("lrat", &[]), ("drat", &[])])],
+    ),
+    row(&["polish"], &["smt-backend"], &[]),
+    row(&["plan"], &["form"], &[]),
+    row(&["plan", "polish"], &["format"], &[Without(&["quiet"], "it is the form of the summary")]),
+    row(&["plan", "pareto", "compare", "polish", "survey", "fallbacks build", "lower"], &["quiet"], &[]),
+    row(
+        &["plan", "polish", "compact", "expand", "pick", "fallbacks get", "lower", "import"],
+        &["output"],
+        &[Written(None, JSON)],
+    ),
+    // Comparisons and curves.
+    row(&["compare"], &["planners", "baseline"], &[]),
+    row(&["compare"], &["sound-baseline"], &[With(&["baseline"], "")]),
+    row(&["compare"], &["message-bytes", "alpha", "transfer-setup", "bandwidth"], &[]),
+    row(&["compare"], &["format"], &[At(&["svg"], &Without(&["paper"], "it is a table"))]),
+    row(&["compare"], &["plot"], &[If("format", &["svg"], "")]),
+    row(&["pareto"], &["format"], &[At(&["svg"], &Without(&["message-bytes"], "its axes are steps and volume"))]),
+    row(&["pareto", "compare"], &["output"], &[Written(Some("format"), FIGURES)]),
+    // Bounds and machines.
+    row(&["bound"], &["lp"], &[Without(&["frontier"], "")]),
+    row(&["bound"], &["frontier"], &[]),
+    row(&["bound"], &["time-limit"], &[With(&["lp", "frontier"], "")]),
+    row(&["bound", "topology"], &["format"], &[]),
+    // Verdicts.
+    row(&["verify"], &["max-errors", "format"], &[Without(&["shrink"], "")]),
+    row(&["verify"], &["bounds"], &[Without(&["shrink"], ""), For(&[Schedule], "")]),
+    row(&["verify"], &["topology"], &[For(&[Program], "a schedule is judged on the machine it states")]),
+    row(&["verify"], &["rank-map"], &[With(&["topology"], "")]),
+    row(&["verify"], &["contention-free", "shrink"], &[]),
+    row(&["verify"], &["time-limit"], &[With(&["shrink"], "")]),
+    row(&["verify"], &["output"], &[With(&["shrink"], "verdicts go to standard output"), Written(None, JSON)]),
+    // What is in a file.
+    row(&["show"], &["links"], &[For(&[Schedule], ""), Without(&["chunk", "all", "bound"], "")]),
+    row(&["show"], &["step"], &[For(&[Schedule], ""), Without(&["bound"], "")]),
+    row(&["show"], &["rank", "link"], &[If("format", &["text", "json", "csv"], "pictures show the whole machine")]),
+    row(
+        &["show"],
+        &["chunk"],
+        &[For(&[Schedule], ""), If("format", &["text", "json", "svg"], ""), Without(&["bound"], "")],
+    ),
+    row(&["show"], &["all"], &[If("format", &["text"], "")]),
+    row(&["show"], &["bound"], &[For(&[Schedule], ""), If("format", &["svg"], "")]),
+    row(
+        &["show"],
+        &["format"],
+        &[
+            At(&["json", "csv", "svg", "map"], &For(&[Schedule], "")),
+            At(&["csv"], &With(&["links"], "`synth export --to csv` writes a table of all transfers")),
+            At(&["svg", "map"], &Without(&["links"], "")),
+        ],
+    ),
+    row(&["view"], &["output"], &[Written(None, &[("html", &[]), ("htm", &[])])]),
+    // Folders.
+    row(&["survey", "survey merge", "fallbacks build"], &["output"], &[Written(None, &[])]),
+    // Runs.
+    row(&["run"], &["min-bytes"], &[WithAll(&["max-bytes"]), Without(&["bytes", "rank"], ""), BYTES]),
+    row(&["run"], &["max-bytes", "factor"], &[WithAll(&["min-bytes"])]),
+    row(&["run"], &["op"], &[SUMS]),
+    row(&["run"], &["transport"], &[At(&["mpi"], &Without(&["min-bytes"], "an MPI job runs one size"))]),
+    row(&["run"], &["repeat", "seed", "format"], &[]),
+    row(&["run"], &["bytes", "dtype"], &[BYTES]),
+    row(
+        &["run"],
+        &["timeout"],
+        &[If("transport", &["threads", "tcp", "mpi"], "in a group, no rank waits for another")],
+    ),
+    row(&["run"], &["rank"], &[WithAll(&["rank-table"]), If("transport", &["tcp"], "")]),
+    row(&["run"], &["rank-table", "secret-file"], &[WithAll(&["rank"])]),
+    // Programs.
+    row(&["fallbacks get"], &["lower"], &[]),
+    row(&["lower"], &["rank"], &[]),
+    row(&["lower"], &["barriers", "in-place"], &[]),
+    row(&["lower"], &["slots"], &[Without(&["rank"], "whether a program gets stuck shows only in all of it")]),
+    row(&["lower"], &["renumber"], &[Without(&["rank"], "it numbers all ranks anew"), Written(None, CSV)]),
+    row(&["fallbacks get"], &["barriers", "in-place", "slots"], &[With(&["lower"], "it is for rank programs")]),
+    row(&["fallbacks get"], &["renumber"], &[With(&["lower"], "it is for rank programs"), Written(None, CSV)]),
+    // Other tools' formats.
+    row(&["export"], &["to"], &[]),
+    row(
+        &["export"],
+        &["rank"],
+        &[If(
+            "to",
+            &["csv", "goal", "chakra"],
+            "the other formats take all ranks together; `synth lower --rank` writes the program of one",
+        )],
+    ),
+    row(&["export"], &["barriers", "in-place"], &[LOWERED, LOWER]),
+    row(
+        &["export"],
+        &["renumber"],
+        &[LOWERED, LOWER, Without(&["rank"], "it numbers all ranks anew"), Written(None, CSV)],
+    ),
+    row(&["export"], &["chunk-bytes"], &[If("to", &["goal", "chakra"], "the other formats count chunks")]),
+    row(&["export"], &["message-bytes"], &[If("to", &["trace"], ""), WithAll(&["alpha", "bandwidth"])]),
+    row(&["export"], &["alpha"], &[If("to", &["trace"], ""), WithAll(&["message-bytes", "bandwidth"])]),
+    row(&["export"], &["bandwidth"], &[If("to", &["trace"], ""), WithAll(&["message-bytes", "alpha"])]),
+    row(&["export"], &["output"], &[Written(Some("to"), FOREIGN)]),
+    row(&["import"], &["from"], &[]),
+    row(&["import"], &["topology"], &[If("from", &["msccl", "teccl", "forestcoll"], "")]),
+    row(&["import"], &["collective"], &[If("from", &["msccl", "teccl"], "")]),
+    row(&["import"], &["parts"], &[If("from", &["teccl"], "")]),
+    row(&["import"], &["root"], &[If("from", &["msccl"], ""), ROOT]),
+    row(&["import"], &["slots", "form"], &[If("from", &["msccl"], "")]),
+];
