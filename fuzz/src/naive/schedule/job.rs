@@ -77,7 +77,11 @@ impl Job {
         let mut faults = Faults::default();
         match Self::find(value, &mut faults) {
             Some(job) if faults.codes.is_empty() && !faults.large => Ok(job),
-            _ => Err(faults),
+            _ => {
+                // A fault hides what is wrong with claims, and with the bound.
+                faults.more |= !faults.codes.contains("F004");
+                Err(faults)
+            }
         }
     }
 
@@ -92,7 +96,6 @@ impl Job {
         let machine = keys.get("topology").and_then(|value| Machine::read(value, faults));
         let list = keys.get("schedules").and_then(|list| faults.list(list)).unwrap_or_default();
         if list.is_empty() {
-            faults.more = true;
             return faults.note("F003");
         }
         let mut files = Vec::new();
@@ -104,9 +107,6 @@ impl Job {
                 keys.iter().filter(|(key, _)| *key != "exceptions").map(|(k, v)| (k.clone(), v.clone())).collect();
             files.extend(File::on(machine.clone(), &keys, faults));
         }
-        // What does not fit otherwise hides what is wrong with claims.
-        faults.more |= !faults.codes.is_empty() && files.iter().any(|file| !file.bounds.is_empty());
-        faults.more |= machine.is_none();
         let machine = machine?;
         let bound = match keys.get("bound") {
             None => None,
