@@ -59,7 +59,9 @@ pub fn opinion(file: &File) -> Opinion {
 /// Judges an explicit schedule.
 pub fn judged(file: &File) -> Result<Judged, Faults> {
     let bounds = file.bounds.iter().map(|(sort, claim)| certificate::check(file, sort, claim));
-    let bounds = bounds.collect::<Result<Vec<_>, _>>()?;
+    // A claim that cannot be read hides those after it.
+    let hides = |faults: Faults| Faults { more: true, ..faults };
+    let bounds = bounds.collect::<Result<Vec<_>, _>>().map_err(hides)?;
     let mut opinion = Opinion::default();
     let machine = certificate::usable(file);
     let live = machine.live_ranks();
