@@ -194,19 +194,25 @@ fn forge(dice: &mut Dice, bound: &mut Value) {
         }
         (_, "cuts") => {
             let any = json!(dice.below(7));
-            if let Some(ranks) = list[at]["ranks"].as_array_mut() {
+            if let Some(ranks) = list[at].get_mut("ranks").and_then(Value::as_array_mut) {
                 ranks.push(any);
             }
         }
         (_, "partitions") => {
-            if let Some(blocks) = list[at]["blocks"].as_array_mut().filter(|blocks| blocks.len() > 1) {
+            if let Some(blocks) =
+                list[at].get_mut("blocks").and_then(Value::as_array_mut).filter(|blocks| blocks.len() > 1)
+            {
                 let merged = blocks.pop().and_then(|block| block.as_array().cloned()).unwrap_or_default();
                 if let (Some(first), true) = (blocks[0].as_array_mut(), dice.chance(80)) {
                     first.extend(merged);
                 }
             }
         }
-        _ => list[at][dice.below(3)] = json!(dice.below(7)),
+        _ => {
+            if let Some(number) = list[at].get_mut(dice.below(3)) {
+                *number = json!(dice.below(7));
+            }
+        }
     }
 }
 
