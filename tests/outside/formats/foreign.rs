@@ -89,7 +89,7 @@ fn options_without_a_meaning_are_refused() {
             "import x.json --from sccl --topology ring3.json",
             "--topology is for --from msccl, teccl or forestcoll, and this is `sccl`",
         ),
-        ("import x.xml --from forestcoll --parts 2", "--parts is for --from teccl, and this is `forestcoll`"),
+        ("import x.xml --from forestcoll --parts 2", "is for --from teccl, and this is `forestcoll`"),
         ("import x.xml --from teccl --slots 2", "--slots is for --from msccl, and this is `teccl`"),
         ("export s.json --to csv --barriers none", "csv and trace show the schedule itself"),
         ("export p.json --to msccl --in-place", "--in-place is for schedules: a program is lowered already"),
