@@ -121,8 +121,8 @@ impl<'a> Request<'a> {
     }
 }
 
-/// About how long a plan of a problem takes to judge and to write, if every move is stated: of messages from rank to rank,
-/// as many moves as they have hops on average; of others, one for each rank that they come to, or come from.
+/// About how long a plan of a problem takes to judge and to write, if every move is stated: of messages from rank to
+/// rank, as many moves as they have hops on average; of others, one for each rank that they come to, or come from.
 pub fn finishing_time(problem: &Problem) -> Duration {
     let topology = problem.topology();
     let largest = problem.groups().and_then(|groups| groups.members().iter().map(Vec::len).max());

@@ -224,8 +224,8 @@ impl BuildCommand {
         }
     }
 
-    /// Plans, verifies and keeps a schedule, unless a run that was stopped has kept it; false if the live network is not
-    /// connected.
+    /// Plans, verifies and keeps a schedule, unless a run that was stopped has kept it; false if the live network is
+    /// not connected.
     fn keep(&self, broken: &Topology, kind: &Kind, path: &Path, control: &Control) -> Result<bool, Failure> {
         if path.exists() && self.is_kept(broken, kind, path) {
             return Ok(true);

@@ -1,5 +1,5 @@
-//! Hops between ranks, counted once they are asked for: few planners need those of all pairs, which take O(N * links) time
-//! and O(N^2) memory.
+//! Hops between ranks, counted once they are asked for: few planners need those of all pairs, which take O(N * links)
+//! time and O(N^2) memory.
 
 use std::sync::OnceLock;
 

@@ -1,5 +1,5 @@
-//! Arithmetic for claims. Nothing here wraps: what does not fit is `None`, rounded so that less is claimed, or, of counts
-//! and indices, a panic.
+//! Arithmetic for claims. Nothing here wraps: what does not fit is `None`, rounded so that less is claimed, or, of
+//! counts and indices, a panic.
 
 #![warn(clippy::arithmetic_side_effects)]
 

@@ -75,8 +75,9 @@ impl<'a> Packing<'a> {
         Some(this)
     }
 
-    /// The number of arborescences, or what the least cut between the root and a rank allows, if that is less. Cuts that
-    /// part the ranks before one in this order are known already: paths to it may begin at any of these, and are short.
+    /// The number of arborescences, or what the least cut between the root and a rank allows, if that is less. Cuts
+    /// that part the ranks before one in this order are known already: paths to it may begin at any of these, and are
+    /// short.
     fn least_cut(&mut self, pace: &Pace<'_>) -> Option<u32> {
         let network = self.network;
         let mut order = vec![self.root];

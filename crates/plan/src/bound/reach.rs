@@ -16,8 +16,8 @@ use crate::pace::Pace;
 pub(super) struct Reach {
     /// The first of the pairs farthest apart, among those where one needs data of the other.
     pub farthest: Option<StepsBound>,
-    /// Hops of all messages (chunks, for `all_to_allv`) on their shortest paths; 0 for kinds whose chunks do not each go
-    /// from one rank to one rank.
+    /// Hops of all messages (chunks, for `all_to_allv`) on their shortest paths; 0 for kinds whose chunks do not each
+    /// go from one rank to one rank.
     pub hops: u64,
 }
 

@@ -1,8 +1,8 @@
 //! Answering higher ranks, among any number of strangers.
 //!
 //! All greetings are served side by side, by one thread that never waits for one of them. Each must be finished within
-//! one limit, and there is a bounded number of them: when another caller comes, one gives way, see [`gives_way`]. Nothing
-//! that a stranger does ends the wait for a rank.
+//! one limit, and there is a bounded number of them: when another caller comes, one gives way, see [`gives_way`].
+//! Nothing that a stranger does ends the wait for a rank.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind, Read, Write};

@@ -6,9 +6,9 @@
 //!
 //! Ranks that have the same [`Secret`] prove it to each other when they connect, so nobody without it can take the
 //! place of a rank. Without a secret, whoever reaches an address of the table first, and speaks the protocol, is the
-//! rank it says: that is for the loopback interface and networks of trusted hosts. Strangers cannot end the connecting of
-//! ranks; many that call without pause can delay it by seconds. Packets are neither encrypted nor authenticated: who can read or change the traffic of the
-//! network needs no secret to read or change the data.
+//! rank it says: that is for the loopback interface and networks of trusted hosts. Strangers cannot end the connecting
+//! of ranks; many that call without pause can delay it by seconds. Packets are neither encrypted nor authenticated:
+//! who can read or change the traffic of the network needs no secret to read or change the data.
 
 mod answer;
 mod call;
