@@ -55,8 +55,9 @@ impl When {
                 Err(refused(format!("{shown} goes with {missing}"), "").hint(format!("add {missing}, or {out}")))
             }
             Self::Without(others, why) => match others.iter().find(|other| given.has(other)) {
-                Some(other) => Err(refused(format!("{shown} and --{other} exclude each other"), why)
-                    .hint(format!("leave one of them out"))),
+                Some(other) => {
+                    Err(refused(format!("{shown} and --{other} exclude each other"), why).hint("leave one of them out"))
+                }
                 None => Ok(()),
             },
             Self::OnlyWith(others, why) => {
