@@ -4,7 +4,7 @@ use collsynth::collective::Kind;
 
 use super::What::{Program, Schedule};
 use super::endings::{Form, JSON};
-use super::when::When::{self, At, For, If, Of, OnlyWith, With, WithAll, Without, Written};
+use super::when::When::{self, For, If, Of, OnlyWith, Where, With, WithAll, Without, Written};
 
 /// Options of these commands, and the conditions on each of them; without any, they always apply.
 pub struct Row {
@@ -119,7 +119,11 @@ pub static ROWS: &[Row] = &[
     row(&["survey"], &["mpi"], &[Without(&["shard"], "")]),
     // Plans.
     row(&["plan", "pareto"], &["planner"], &[]),
-    row(&["plan"], &["parts"], &[PARTS, At(&["auto"], &Without(&["proof"], "a proof is about a number of parts"))]),
+    row(
+        &["plan"],
+        &["parts"],
+        &[PARTS, Where("parts", &["auto"], &Without(&["proof"], "a proof is about a number of parts"))],
+    ),
     row(&["pareto", "compare", "bound", "survey", "fallbacks build"], &["parts"], &[PARTS]),
     row(&["plan"], &["steps"], &[Without(&["max-steps", "minimise"], "")]),
     row(&["plan", "pareto"], &["max-steps"], &[]),
@@ -145,12 +149,21 @@ pub static ROWS: &[Row] = &[
         &[Written(None, JSON)],
     ),
     // Comparisons and curves.
-    row(&["compare"], &["planners", "baseline"], &[]),
+    row(&["compare"], &["planners"], &[]),
+    row(
+        &["compare"],
+        &["baseline"],
+        &[Where("format", &["svg"], &If("plot", &["speedup"], "a plot of times has no baseline"))],
+    ),
     row(&["compare"], &["sound-baseline"], &[With(&["baseline"], "")]),
     row(&["compare"], &["message-bytes", "alpha", "transfer-setup", "bandwidth"], &[]),
-    row(&["compare"], &["format"], &[At(&["svg"], &Without(&["paper"], "it is a table"))]),
+    row(&["compare"], &["format"], &[Where("format", &["svg"], &Without(&["paper"], "it is a table"))]),
     row(&["compare"], &["plot"], &[If("format", &["svg"], "")]),
-    row(&["pareto"], &["format"], &[At(&["svg"], &Without(&["message-bytes"], "its axes are steps and volume"))]),
+    row(
+        &["pareto"],
+        &["format"],
+        &[Where("format", &["svg"], &Without(&["message-bytes"], "its axes are steps and volume"))],
+    ),
     row(&["pareto", "compare"], &["output"], &[Written(Some("format"), FIGURES)]),
     // Bounds and machines.
     row(&["bound"], &["lp"], &[Without(&["frontier"], "")]),
@@ -180,9 +193,9 @@ pub static ROWS: &[Row] = &[
         &["show"],
         &["format"],
         &[
-            At(&["json", "csv", "svg", "map"], &For(&[Schedule], "")),
-            At(&["csv"], &With(&["links"], "`synth export --to csv` writes a table of all transfers")),
-            At(&["svg", "map"], &Without(&["links"], "")),
+            Where("format", &["json", "csv", "svg", "map"], &For(&[Schedule], "")),
+            Where("format", &["csv"], &With(&["links"], "`synth export --to csv` writes a table of all transfers")),
+            Where("format", &["svg", "map"], &Without(&["links"], "")),
         ],
     ),
     row(&["view"], &["output"], &[Written(None, &[("html", &[]), ("htm", &[])])]),
@@ -192,7 +205,11 @@ pub static ROWS: &[Row] = &[
     row(&["run"], &["min-bytes"], &[WithAll(&["max-bytes"]), Without(&["bytes", "rank"], ""), BYTES]),
     row(&["run"], &["max-bytes", "factor"], &[WithAll(&["min-bytes"])]),
     row(&["run"], &["op"], &[SUMS]),
-    row(&["run"], &["transport"], &[At(&["mpi"], &Without(&["min-bytes"], "an MPI job runs one size"))]),
+    row(
+        &["run"],
+        &["transport"],
+        &[Where("transport", &["mpi"], &Without(&["min-bytes"], "an MPI job runs one size"))],
+    ),
     row(&["run"], &["repeat", "seed", "format"], &[]),
     row(&["run"], &["bytes", "dtype"], &[BYTES]),
     row(

@@ -24,8 +24,8 @@ pub enum When {
     OnlyWith(&'static [&'static str], &'static str),
     /// Only where that option has one of these values.
     If(&'static str, &'static [&'static str], &'static str),
-    /// With one of these values, only on this condition.
-    At(&'static [&'static str], &'static When),
+    /// Where that option, perhaps itself, has one of these values, only on this condition.
+    Where(&'static str, &'static [&'static str], &'static When),
     /// Only for collectives of which this is true; the text says what the others lack.
     Of(&'static str, fn(&Kind) -> bool),
     /// Only for files that hold one of these.
@@ -75,7 +75,7 @@ impl When {
                 Err(refused(format!("{shown} is for --{other} {values}{this}"), why)
                     .hint(format!("choose --{other} {values}, or {out}")))
             }
-            Self::At(values, when) if given.value(option).is_some_and(|value| values.contains(&value)) => {
+            Self::Where(other, values, when) if given.value(other).is_some_and(|value| values.contains(&value)) => {
                 when.check_options(option, given)
             }
             Self::Written(by, forms) => {
@@ -101,7 +101,9 @@ impl When {
                     (false, _) => failure.hint(format!("leave --{option} out")),
                 })
             }
-            (Self::At(values, when), _) if given.value(option).is_some_and(|value| values.contains(&value)) => {
+            (Self::Where(other, values, when), _)
+                if given.value(other).is_some_and(|value| values.contains(&value)) =>
+            {
                 when.check_kinds(option, given, kinds)
             }
             _ => Ok(()),
@@ -117,7 +119,7 @@ impl When {
                 let why = if why.is_empty() { format!("this is a {}", what.name()) } else { why.to_owned() };
                 Err(Failure::usage(format!("{shown} is for {wanted}: {why}")).hint(format!("leave {shown} out")))
             }
-            Self::At(values, when) if given.value(option).is_some_and(|value| values.contains(&value)) => {
+            Self::Where(other, values, when) if given.value(other).is_some_and(|value| values.contains(&value)) => {
                 when.check_file(option, given, what)
             }
             _ => Ok(()),
@@ -127,7 +129,7 @@ impl When {
     /// Does it take the collective to tell?
     pub fn is_about_kinds(&self) -> bool {
         match self {
-            Self::At(_, when) => when.is_about_kinds(),
+            Self::Where(.., when) => when.is_about_kinds(),
             _ => matches!(self, Self::Of(..)),
         }
     }
@@ -135,7 +137,7 @@ impl When {
     /// Does it take the file to tell?
     pub fn is_about_files(&self) -> bool {
         match self {
-            Self::At(_, when) => when.is_about_files(),
+            Self::Where(.., when) => when.is_about_files(),
             _ => matches!(self, Self::For(..)),
         }
     }
@@ -148,7 +150,7 @@ impl When {
                 others.to_vec()
             }
             Self::If(other, ..) | Self::Written(Some(other), _) => vec![other],
-            Self::At(_, when) => when.named(),
+            Self::Where(other, _, when) => [vec![other], when.named()].concat(),
             Self::Of(..) | Self::For(..) | Self::Written(None, _) => Vec::new(),
         }
     }
