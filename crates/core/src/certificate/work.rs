@@ -4,7 +4,7 @@ use super::CertificateError;
 
 /// The most steps that checking the bounds of a file may take, a few seconds of work. Steps are counted, not timed, so
 /// that every machine gives the same verdict: a step is a link that is followed or a rank that is looked at; putting a
-/// rank in a queue counts as [`QUEUED`], a pair of parts of a tree as one.
+/// rank in a queue counts as 16 steps, a pair of parts of a tree as one.
 pub const MOST_STEPS: u64 = 1 << 32;
 
 /// The steps that it takes to put a rank in a queue by its distance, and to take it out.
