@@ -86,7 +86,7 @@ def test_files(tmp_path):
         assert cs.load(tmp_path / name) == plan
     assert cs.load(plan.to_dict()) == plan
     assert pickle.loads(pickle.dumps(plan)) == plan
-    with pytest.raises(cs.UsageError, match=".json is written here, not .csv"):
+    with pytest.raises(cs.UsageError, match=r"\.json is written here, not \.csv"):
         plan.save(tmp_path / "plan.csv")
     with pytest.raises(cs.Error, match="no folder"):
         plan.save(tmp_path / "nowhere" / "plan.json")
