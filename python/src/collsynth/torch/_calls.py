@@ -209,14 +209,14 @@ def _into(output: torch.Tensor, x: torch.Tensor, count: int, rows: tuple[int, ..
 def _overlap(one: torch.Tensor, other: torch.Tensor) -> bool:
     """May they share memory?"""
     first, second = ((x.data_ptr(), x.data_ptr() + _extent(x)) for x in (one, other))
-    return first[0] < second[1] and second[0] < first[1]
+    return bool(first[0] < second[1] and second[0] < first[1])
 
 
 def _extent(x: torch.Tensor) -> int:
     if not x.numel():
         return 0
     last = sum((size - 1) * stride for size, stride in zip(x.shape, x.stride(), strict=True))
-    return (last + 1) * x.element_size()
+    return int((last + 1) * x.element_size())
 
 
 def _uneven(

@@ -56,9 +56,9 @@ class Collective:
 
     def start(self, x: torch.Tensor) -> torch.futures.Future[torch.Tensor]:
         """The same while this process goes on."""
-        return torch_future(  # type: ignore[no-any-return]
-            self._submit(self.plan.collective, lambda: self._prepared(x), True), lambda result: result
-        )
+        submitted = self._submit(self.plan.collective, lambda: self._prepared(x), True)
+        future: torch.futures.Future[torch.Tensor] = torch_future(submitted, lambda result: result)
+        return future
 
     def _ranks(self) -> list[int]:
         """The ranks of the processes, in their order."""
