@@ -75,7 +75,7 @@ pub fn network(
 ///
 /// # Errors
 ///
-/// That of the first rank whose communicator cannot be made.
+/// That of the first rank whose communicator cannot be made, or [`RunError::Threads`].
 ///
 /// # Panics
 ///
@@ -89,19 +89,22 @@ pub fn run<'a, R: Send>(
     let topology = runnable.problem().topology();
     let transports = network(topology.rank_count(), runnable.pairs(), timeout);
     let live = transports.into_iter().filter(|transport| topology.is_alive(transport.rank)).collect();
-    spread(live, |transport| Communicator::new(transport, runnable).map(&work)).into_iter().collect()
+    spread(live, |transport| Communicator::new(transport, runnable).map(&work))?.into_iter().collect()
 }
 
 /// Runs `work` on each of these on its own thread.
-pub(super) fn spread<S: Send, R: Send>(seeds: Vec<S>, work: impl Fn(S) -> R + Sync) -> Vec<R> {
-    let work = &work;
+pub(super) fn spread<S: Send, R: Send>(seeds: Vec<S>, work: impl Fn(S) -> R + Sync) -> Result<Vec<R>, RunError> {
+    let (work, ranks) = (&work, seeds.len());
     thread::scope(|scope| {
-        let handles: Vec<_> = seeds.into_iter().map(|seed| scope.spawn(move || work(seed))).collect();
+        let spawn = |seed| thread::Builder::new().spawn_scoped(scope, move || work(seed));
+        // If a thread cannot be started, the others find the connections of its rank closed, and end.
+        let handles = seeds.into_iter().map(spawn).collect::<Result<Vec<_>, _>>();
+        let handles = handles.map_err(|source| RunError::Threads { ranks, source })?;
         let results = handles.into_iter().map(|handle| match handle.join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),
         });
-        results.collect()
+        Ok(results.collect())
     })
 }
 

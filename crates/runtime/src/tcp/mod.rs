@@ -171,7 +171,7 @@ pub fn run_on_loopback<'a, R: Send>(
         let peers = runnable.peers(rank);
         let transport = TcpTransport::with_listener(&listener, &table, rank, &peers, &options).map_err(start)?;
         Communicator::new(transport, runnable).map(&work)
-    });
+    })?;
     results.into_iter().collect()
 }
 
