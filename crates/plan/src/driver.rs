@@ -27,9 +27,9 @@ const LONG: u64 = 4;
 /// Plans a collective on a topology.
 ///
 /// If the best schedule is above the volume bound that cuts give, the flow LP is solved, provided that it has at most
-/// [`FlowLimit::UNASKED`](crate::bound::FlowLimit::UNASKED) variables after symmetries and finishes within the time limit:
-/// its bound may prove the schedule optimal or narrow the gap. If the problem is small and neither steps nor a price are
-/// stated, a SAT solver then tries to save the last units of width (see [`Smt`](super::Smt)).
+/// [`FlowLimit::UNASKED`](crate::bound::FlowLimit::UNASKED) variables after symmetries and finishes within the time
+/// limit: its bound may prove the schedule optimal or narrow the gap. If the problem is small and neither steps nor a
+/// price are stated, a SAT solver then tries to save the last units of width (see [`Smt`](super::Smt)).
 ///
 /// # Errors
 ///
