@@ -113,14 +113,15 @@ fn scaled(value: Rational, factor: u128) -> Option<(u128, bool)> {
 /// What `of` makes of a positive fraction, or of one a little smaller whose terms are small enough for it.
 fn with_smaller<T>(bound: Rational, of: impl Fn(i128, i128) -> Option<T>) -> Option<T> {
     let (mut over, mut under) = (*bound.numer(), *bound.denom());
-    loop {
-        match of(over, under).filter(|_| over > 0) {
+    while over > 0 {
+        match of(over, under) {
             Some(result) => return Some(result),
-            None if over.min(under) < 1 << 32 => return None,
+            None if over.min(under) < 1 << 32 => break,
             // The one rounded down, the other up.
             None => (over, under) = (over >> 1, (under >> 1).checked_add(under & 1)?),
         }
     }
+    None
 }
 
 #[cfg(test)]

@@ -68,6 +68,9 @@ fn ratios_are_rounded_up() {
     }
     assert_eq!(ratio_up(34.into(), Rational::new(1024, 31), 1000), Some(1030));
     assert_eq!(ratio_up(3.into(), Rational::new(1, i128::MAX), 1), None);
+    for bound in [0, -1] {
+        assert_eq!((ratio_up(3.into(), bound.into(), 1), share_down(bound.into(), 3.into(), 1)), (None, None));
+    }
 }
 
 #[test]
