@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use collsynth::cli::{Failure, check_chunks, check_ranks, goal_words};
+use collsynth::cli::{Failure, Given, check_chunks, check_ranks, goal_words};
 use collsynth::collective::{Collective, Demand, Groups, GroupsError, Kind};
 use collsynth::cost::Price;
 use collsynth::form::{Form, FormError, Formed, formed, is_planned_compactly};
@@ -86,7 +86,8 @@ impl Wish {
     fn plan(&self, topology: Topology, control: Control, time_limit: Option<Duration>) -> Result<Schedule, Failure> {
         let called = Instant::now();
         check_ranks(&topology)?;
-        let (kind, form) = (self.kind(&topology)?, self.form()?);
+        let given = Given::from_python("plan", &self.stated())?;
+        let (kind, form) = (self.kind(&topology, &given)?, self.form()?);
         let (smt, parts) = (self.smt()?, self.parts.unwrap_or(1));
         let goal = self.goal(&smt)?;
         let fits = check_chunks(&topology, &kind, parts);
@@ -142,6 +143,29 @@ impl Wish {
         Ok(Schedule { held: held.into(), planned })
     }
 
+    /// The arguments that were stated, of those that do not always apply.
+    fn stated(&self) -> [(&'static str, Option<String>); 14] {
+        let text = |number: Option<u32>| number.map(|number| number.to_string());
+        let price = |part: fn((u64, f64, f64)) -> String| self.price.map(part);
+        let auto = self.auto_parts.then(|| "auto".to_owned());
+        [
+            ("collective", Some(self.collective.clone())),
+            ("root", text(self.root)),
+            ("demand", self.demand.as_ref().map(|_| String::new())),
+            ("groups", self.groups.as_ref().map(|_| String::new())),
+            ("planner", self.planner.clone()),
+            ("parts", text(self.parts).or(auto)),
+            ("steps", text(self.steps)),
+            ("max_steps", text(self.max_steps)),
+            ("message_bytes", price(|(bytes, ..)| bytes.to_string())),
+            ("alpha", price(|(_, alpha, _)| alpha.to_string())),
+            ("bandwidth", price(|(.., bandwidth)| bandwidth.to_string())),
+            ("width", text(self.width)),
+            ("minimise", self.minimise.clone()),
+            ("smt_backend", self.smt_backend.clone()),
+        ]
+    }
+
     fn form(&self) -> Result<Option<Form>, Failure> {
         match self.form.as_deref() {
             None => Ok(None),
@@ -151,7 +175,7 @@ impl Wish {
         }
     }
 
-    fn kind(&self, topology: &Topology) -> Result<Kind, Failure> {
+    fn kind(&self, topology: &Topology, given: &Given) -> Result<Kind, Failure> {
         let demand = match &self.demand {
             Some(counts) => Demand::new(topology.rank_count() as u32, counts).ok_or_else(|| {
                 Failure::usage(format!(
@@ -165,12 +189,9 @@ impl Wish {
         let kind = Kind::named(&self.collective, RankId(self.root.unwrap_or(0)), demand).ok_or_else(|| {
             Failure::usage(format!("no collective is called `{}`; there are {}", self.collective, known()))
         })?;
-        match (&self.root, &self.demand) {
-            (Some(_), _) if kind.root().is_none() => Err(Failure::usage(format!("{} has no root", kind.name()))),
-            (_, Some(_)) if kind.demand().is_none() => {
-                Err(Failure::usage(format!("{} has no demand matrix", kind.name())))
-            }
-            (_, None) if kind.demand().is_some() => {
+        given.kind(&kind)?;
+        match &self.demand {
+            None if kind.demand().is_some() => {
                 Err(Failure::usage(format!("{} needs a demand: a matrix of chunk counts", kind.name())))
             }
             _ => self.in_groups(kind),
@@ -179,24 +200,12 @@ impl Wish {
 
     fn in_groups(&self, kind: Kind) -> Result<Kind, Failure> {
         let Some(groups) = &self.groups else { return Ok(kind) };
-        if kind.demand().is_some() {
-            return Err(Failure::usage("all_to_allv takes no groups")
-                .hint("state a demand of 0 between ranks of different groups"));
-        }
         let members = groups.iter().map(|ranks| ranks.iter().copied().map(RankId).collect()).collect();
         let groups = Groups::new(members).map_err(|error: GroupsError| Failure::usage(error))?;
         Ok(kind.in_groups(groups.with_relays(self.relays)))
     }
 
     fn smt(&self) -> Result<Smt, Failure> {
-        let stated = [
-            ("width", self.width.is_some()),
-            ("minimise", self.minimise.is_some()),
-            ("smt_backend", self.smt_backend.is_some()),
-        ];
-        if let Some((name, _)) = stated.iter().find(|(_, stated)| *stated && self.planner.as_deref() != Some("smt")) {
-            return Err(Failure::usage(format!("{name} is for the planner smt")).hint("add planner=\"smt\""));
-        }
         Ok(Smt {
             backend: self
                 .smt_backend

@@ -62,13 +62,12 @@ use std::time::Instant;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use options::Given;
 use output::Format;
 
 pub use caller::{Answer, Listener, call};
 pub use ending::{Ending, Failure};
 pub use input::limits;
-pub use options::check_ending;
+pub use options::{Given, check_ending};
 pub use plan_options::goal_words;
 pub use quantity::{parse_bytes, parse_one_bandwidth, parse_seconds};
 pub use size::{check_chunks, check_ranks};

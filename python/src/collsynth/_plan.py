@@ -292,8 +292,6 @@ def plan(
         most = MOST if name in ("steps", "max_steps", "threads") else 2**32 - 1
         if limit is not None and not 1 <= whole_number(name, limit) <= most:
             raise UsageError(f"{name} is {limit}: it lies between 1 and {most}")
-    if steps is not None and max_steps is not None:
-        raise UsageError("steps and max_steps exclude each other")
     wish = limits | {
         "auto_parts": parts == "auto",
         "collective": collective,

@@ -66,7 +66,7 @@ def verify(
 
     `bounds` finds bounds for schedules that state none. For rank programs, `topology` and `rank_map` name the machine
     they run on, and `contention_free` refuses those in which two transfers may share a link. Raises `Unreadable` if it
-    is no such file.
+    is no such file, and `UsageError` if judging it would take too much time or memory.
     """
     judging = {
         "max_errors": whole_number("max_errors", max_errors),
@@ -85,7 +85,8 @@ def verify(
         ruling, text = _collsynth.judge(name, content, judging, machine)
     verdict = json.loads(text)
     if ruling == 2:
-        if "code" in verdict:
+        # Without a place: it can be read, but judging it would take too much.
+        if "line" in verdict:
             raise Unreadable(name, verdict["code"], verdict["line"], verdict["column"], verdict["message"])
         raise UsageError(verdict["message"])
 

@@ -30,6 +30,13 @@ pub enum What {
     Program,
 }
 
+/// Who states options, and so how their names are written.
+#[derive(Clone, Copy, Debug)]
+enum Caller {
+    Shell,
+    Python,
+}
+
 /// What was typed, or what the ending of a file name states in its place.
 #[derive(Debug)]
 pub struct Given {
@@ -41,6 +48,7 @@ pub struct Given {
     defaults: BTreeMap<String, String>,
     /// All options of the command.
     known: BTreeSet<String>,
+    caller: Caller,
     /// Whether the collective, and the file, have been looked at.
     kind_seen: Cell<bool>,
     file_seen: Cell<bool>,
@@ -65,14 +73,8 @@ impl Given {
             command = command.find_subcommand(name).expect("clap found it too");
             (matches, path) = (of, [path, vec![name]].concat());
         }
-        let mut given = Self {
-            command: if path.is_empty() { "plan".to_owned() } else { path.join(" ") },
-            typed: BTreeMap::new(),
-            defaults: BTreeMap::new(),
-            known: BTreeSet::new(),
-            kind_seen: Cell::new(false),
-            file_seen: Cell::new(false),
-        };
+        let name = if path.is_empty() { "plan".to_owned() } else { path.join(" ") };
+        let mut given = Self::nothing(name, Caller::Shell);
         for option in command.get_arguments() {
             let (Some(name), id) = (option.get_long(), option.get_id().as_str()) else { continue };
             given.known.insert(name.to_owned());
@@ -87,6 +89,38 @@ impl Given {
         }
         given.check()?;
         Ok(given)
+    }
+
+    /// Checks the keyword arguments of a function of Python, which is named as its command; `None` is not stated.
+    pub fn from_python(command: &str, arguments: &[(&str, Option<String>)]) -> Result<Self, Failure> {
+        let mut given = Self::nothing(command.to_owned(), Caller::Python);
+        for (name, value) in arguments {
+            let name = name.replace('_', "-");
+            given.known.insert(name.clone());
+            given.typed.extend(value.iter().map(|value| (name.clone(), vec![value.clone()])));
+        }
+        given.check()?;
+        Ok(given)
+    }
+
+    fn nothing(command: String, caller: Caller) -> Self {
+        Self {
+            command,
+            typed: BTreeMap::new(),
+            defaults: BTreeMap::new(),
+            known: BTreeSet::new(),
+            caller,
+            kind_seen: Cell::new(false),
+            file_seen: Cell::new(false),
+        }
+    }
+
+    /// The name of an option as the caller writes it.
+    fn name(&self, option: &str) -> String {
+        match self.caller {
+            Caller::Shell => format!("--{option}"),
+            Caller::Python => option.replace('-', "_"),
+        }
     }
 
     /// What the ending of the output states: `--format` or `--to`, unless it was typed.

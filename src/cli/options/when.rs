@@ -37,7 +37,12 @@ pub enum When {
 impl When {
     /// Refuses `option` beside the others that were typed.
     pub fn check_options(&self, option: &str, given: &Given) -> Result<(), Failure> {
-        let out = format!("leave --{option} out");
+        let out = format!("leave {} out", given.name(option));
+        let names = |options: &[&str], last| {
+            let known = options.iter().filter(|other| given.known.contains(**other));
+            let names: Vec<String> = known.map(|other| given.name(other)).collect();
+            listed(&names.iter().map(String::as_str).collect::<Vec<_>>(), "", last)
+        };
         let refused = |message: String, why: &str| {
             Failure::usage(if why.is_empty() { message } else { format!("{message}: {why}") })
         };
@@ -45,18 +50,19 @@ impl When {
         match *self {
             Self::With(others, why) if !others.iter().any(|other| given.has(other)) => {
                 let possible: Vec<&str> = others.iter().copied().filter(|other| !given.is_excluded(other)).collect();
-                let (others, add) = (listed(others, "--", "or"), listed(&possible, "--", "or"));
+                let (others, add) = (names(others, "or"), names(&possible, "or"));
                 let hint = if possible.is_empty() { out } else { format!("add {add}, or {out}") };
                 Err(refused(format!("{shown} goes with {others}"), why).hint(hint))
             }
             Self::WithAll(others) if !others.iter().all(|other| given.has(other)) => {
                 let missing: Vec<&str> = others.iter().copied().filter(|other| !given.has(other)).collect();
-                let missing = listed(&missing, "--", "and");
+                let missing = names(&missing, "and");
                 Err(refused(format!("{shown} goes with {missing}"), "").hint(format!("add {missing}, or {out}")))
             }
             Self::Without(others, why) => match others.iter().find(|other| given.has(other)) {
                 Some(other) => {
-                    Err(refused(format!("{shown} and --{other} exclude each other"), why).hint("leave one of them out"))
+                    let other = given.name(other);
+                    Err(refused(format!("{shown} and {other} exclude each other"), why).hint("leave one of them out"))
                 }
                 None => Ok(()),
             },
@@ -64,7 +70,8 @@ impl When {
                 let mut beside = given.typed.keys().filter(|other| *other != option);
                 match beside.find(|other| !others.contains(&other.as_str())) {
                     Some(other) => {
-                        Err(refused(format!("{shown} takes no --{other}"), why).hint(format!("leave --{other} out")))
+                        let other = given.name(other);
+                        Err(refused(format!("{shown} takes no {other}"), why).hint(format!("leave {other} out")))
                     }
                     None => Ok(()),
                 }
@@ -72,8 +79,9 @@ impl When {
             Self::If(other, values, why) if !given.value(other).is_some_and(|value| values.contains(&value)) => {
                 let values = listed(values, "", "or");
                 let this = given.value(other).map(|value| format!(", and this is `{value}`")).unwrap_or_default();
-                Err(refused(format!("{shown} is for --{other} {values}{this}"), why)
-                    .hint(format!("choose --{other} {values}, or {out}")))
+                let other = given.name(other);
+                Err(refused(format!("{shown} is for {other} {values}{this}"), why)
+                    .hint(format!("choose {other} {values}, or {out}")))
             }
             Self::Where(other, values, when) if given.value(other).is_some_and(|value| values.contains(&value)) => {
                 when.check_options(option, given)
@@ -93,13 +101,12 @@ impl When {
                 let failure = Failure::usage(format!("{} {lacks}", first.name()));
                 let all = Kind::every(RankId(0), Demand::default());
                 let others: Vec<&str> = all.iter().filter(|kind| applies(kind)).map(Kind::name).collect();
-                Err(match (given.known.contains("collective"), others.len() <= MOST_NAMED) {
-                    (true, true) => {
-                        failure.hint(format!("leave --{option} out, or choose {}", listed(&others, "", "or")))
-                    }
-                    (true, false) => failure.hint(format!("leave --{option} out, or choose another --collective")),
-                    (false, _) => failure.hint(format!("leave --{option} out")),
-                })
+                let out = format!("leave {} out", given.name(option));
+                Err(failure.hint(match (given.known.contains("collective"), others.len() <= MOST_NAMED) {
+                    (true, true) => format!("{out}, or choose {}", listed(&others, "", "or")),
+                    (true, false) => format!("{out}, or choose another {}", given.name("collective")),
+                    (false, _) => out,
+                }))
             }
             (Self::Where(other, values, when), _)
                 if given.value(other).is_some_and(|value| values.contains(&value)) =>
@@ -177,8 +184,8 @@ impl What {
 /// The option, with its value where that is a name.
 fn shown(option: &str, given: &Given) -> String {
     match given.value(option) {
-        Some(value) if NAMED.contains(&option) => format!("--{option} {value}"),
-        _ => format!("--{option}"),
+        Some(value) if NAMED.contains(&option) => format!("{} {value}", given.name(option)),
+        _ => given.name(option),
     }
 }
 
