@@ -44,7 +44,7 @@ pub use collsynth_plan::{bound, cost, symmetry};
 #[cfg(feature = "runtime")]
 pub use collsynth_runtime::{self as runtime, lower};
 pub use collsynth_verify::verify::Verified;
-pub use collsynth_verify::{audit, claim, explain, judge, limits, shown, shrink, verify};
+pub use collsynth_verify::{audit, claim, explain, judge, limits, shown, shrink, verdict, verify};
 pub use request::{PlannedSchedule, Request, finishing_time, finishing_time_compact};
 
 /// Files in and out: the project's own ([`json`](format::json)), whole files ([`file`](mod@format::file)), and other

@@ -22,6 +22,7 @@ use collsynth_verify::json::{self, Stated};
 use collsynth_verify::judge::{FileOptions, Form};
 use collsynth_verify::limits::Limits;
 use collsynth_verify::shrink::{shrink_program, shrink_solution};
+use collsynth_verify::verdict::Verdict;
 use collsynth_verify::verify::{Code, Options, Report, verify, verify_compact};
 
 /// Survives any input.
@@ -104,7 +105,7 @@ fn moves(solution: &Solution) -> Vec<(u32, Vec<Move>)> {
 /// The findings of each code, but for `W003`, which is looked for in no translation of a pattern; none if there was
 /// not the memory to judge.
 fn totals(report: &Report) -> Option<Vec<(Code, u64)>> {
-    report.not_judged().is_none().then(|| report.totals().filter(|(code, _)| *code != Code::W003).collect())
+    (report.verdict() != Verdict::NotJudged).then(|| report.totals().filter(|(code, _)| *code != Code::W003).collect())
 }
 
 fn program(input: &[u8]) {
@@ -183,24 +184,24 @@ fn agree(compare: fn(&mut Dice) -> Result<Seen, Box<Disagreement>>, input: &[u8]
 /// The verdict in both forms is the same one.
 fn judge(text: &str) {
     let options = FileOptions { max_errors: LISTED, ..FileOptions::default() };
-    let rulings = [Form::Text, Form::Json].map(|form| {
+    let verdicts = [Form::Text, Form::Json].map(|form| {
         let verdict = FileOptions { form, ..options }.judge_text("input", text);
         let raw = verdict.text.chars().find(|letter| letter.is_control() && *letter != '\n');
         assert_eq!(raw, None, "a control character reaches the terminal");
-        verdict.ruling
+        verdict.verdict
     });
-    assert_eq!(rulings[0], rulings[1], "both forms give one verdict");
+    assert_eq!(verdicts[0], verdicts[1], "both forms give one verdict");
 }
 
 /// Does it hold?
 fn execute(solution: &Solution, text: &str) -> bool {
     let report = verify(solution, &options(text));
-    if report.not_judged().is_some() {
+    if report.verdict() == Verdict::NotJudged {
         return false;
     }
     let shrunk = shrink_solution(solution, &impatient());
-    assert!(!report.holds() || shrunk.is_err(), "what holds has no wrong part");
-    report.holds()
+    assert!(report.verdict() != Verdict::Holds || shrunk.is_err(), "what holds has no wrong part");
+    report.verdict() == Verdict::Holds
 }
 
 fn options(text: &str) -> Options {
@@ -212,12 +213,15 @@ fn run(program: &Program, text: &str) {
     let options = AuditOptions { max_errors: LISTED, machine: None, contention_free: true, memory };
     let strict = audit(program, &options);
     let report = audit(program, &AuditOptions { contention_free: false, ..options });
-    if strict.not_judged().or(report.not_judged()).is_some() {
+    if [&strict, &report].iter().any(|report| report.verdict() == Verdict::NotJudged) {
         return;
     }
-    assert!(report.holds() || !strict.holds(), "a stricter audit does not accept more");
+    assert!(
+        report.verdict() == Verdict::Holds || strict.verdict() != Verdict::Holds,
+        "a stricter audit does not accept more"
+    );
     let shrunk = shrink_program(program, &options, &impatient());
-    assert!(!strict.holds() || shrunk.is_err(), "what holds has no wrong part");
+    assert!(strict.verdict() != Verdict::Holds || shrunk.is_err(), "what holds has no wrong part");
 }
 
 fn impatient() -> impl Fn() -> bool {

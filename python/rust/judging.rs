@@ -43,7 +43,7 @@ impl Judging {
     }
 }
 
-/// Judges a text; returns the ruling (0, 1 or 2) and the verdict as JSON.
+/// Judges a text; returns the verdict (0, 1 or 2) and what it says as JSON.
 #[pyfunction]
 #[pyo3(signature = (name, text, judging, machine))]
 pub fn judge(
@@ -70,8 +70,8 @@ pub fn judge_file(
     Ok(answer(py.detach(|| options.judge(&path))))
 }
 
-fn answer(FileVerdict { ruling, json, .. }: FileVerdict) -> (u8, String) {
-    (ruling as u8, json.to_string())
+fn answer(FileVerdict { verdict, json, .. }: FileVerdict) -> (u8, String) {
+    (verdict as u8, json.to_string())
 }
 
 /// The limits that the environment states.
@@ -84,7 +84,7 @@ fn limits(py: Python<'_>) -> PyResult<Limits> {
 pub fn holding(py: Python<'_>, name: &str, text: &str) -> PyResult<Schedule> {
     let limits = limits(py)?;
     let options = Options { memory: limits.room(text), ..Options::default() };
-    let refuted = |report: Report| match report.not_judged() {
+    let refuted = |report: Report| match report.why_not_judged() {
         Some(why) => Failure::usage(format!("{name}: {why}")),
         None => {
             let found = findings(&report, |_| None);

@@ -21,6 +21,7 @@ use collsynth::report::failure::Cost;
 use collsynth::report::summary::Summary;
 use collsynth::report::{observed, overview};
 use collsynth::schedule::{Op, Solution, Timetable};
+use collsynth::verdict::Verdict;
 use collsynth::verify::{Observed, Options, Verified};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -93,8 +94,11 @@ impl Schedule {
     fn lowered(&self, target: &Target) -> Result<Program, Failure> {
         let program = lower(self.held.explicit()?, target).map_err(Failure::usage)?;
         let report = audit(&program, &audit::AuditOptions::default());
-        if report.holds() {
+        if report.verdict() == Verdict::Holds {
             return Ok(program);
+        }
+        if let Some(why) = report.why_not_judged() {
+            return Err(Failure::usage(format!("the program is {why}")));
         }
         let found = Audited { name: "the program", source: Source::None, program: &program, report: &report }.to_text();
         Err(match target.slots {

@@ -15,6 +15,7 @@ use collsynth::report::foreign::foreign;
 use collsynth::report::verdict::Judged;
 use collsynth::schedule::{Choice, Solution, Timetable};
 use collsynth::topology::{RankId, Topology};
+use collsynth::verdict::Verdict;
 use collsynth::verify::{Options, verify};
 
 use super::lower::{LowerOptions, SlotOptions};
@@ -288,11 +289,11 @@ impl ImportCommand {
         output::deliver_file(self.output.as_deref(), &json::solution_to_string(&solution), "schedule")?;
         let report = verify(&solution, &Options { memory: input::room(&text)?, ..Options::default() });
         let name = self.file.display().to_string();
-        if let Some(why) = report.not_judged() {
+        if let Some(why) = report.why_not_judged() {
             return Err(Failure::usage(format!("{name}: {why}")));
         }
         output::note(Judged { name: &name, text: "", solution: &solution, report: &report }.to_text().trim_end());
-        Ok(if report.holds() { Ending::Success } else { Ending::Refuted })
+        Ok(if report.verdict() == Verdict::Holds { Ending::Success } else { Ending::Refuted })
     }
 
     fn program(&self, text: &str, given: &Given) -> Result<Ending, Failure> {
@@ -321,12 +322,12 @@ impl ImportCommand {
             let machine = machine.map_err(|error| Failure::usage(format!("--topology: {error}")))?;
             let machine = machine.as_ref();
             let report = audit(program, &audit::AuditOptions { machine, memory, ..audit::AuditOptions::default() });
-            if let Some(why) = report.not_judged() {
+            if let Some(why) = report.why_not_judged() {
                 return Err(Failure::usage(format!("{name}: {why}")));
             }
             let source = Source::Listed(text, &places);
             output::note(Audited { name: &name, source, program, report: &report }.to_text().trim_end());
-            if !report.holds() {
+            if report.verdict() == Verdict::Refuted {
                 ending = Ending::Refuted;
             }
         }

@@ -12,6 +12,7 @@ use collsynth::problem::Problem;
 use collsynth::report::job as report;
 use collsynth::schedule::{Job, Origin};
 use collsynth::topology::{RankId, Topology};
+use collsynth::verdict::Verdict;
 use collsynth::verify::{Options, verify_job};
 use serde::Deserialize;
 use serde_json::Value;
@@ -84,7 +85,7 @@ impl JobRequest<'_> {
             ..output::origin(None, None, None)
         });
         let report = verify_job(&job, &Options::default());
-        if !report.holds() {
+        if report.verdict() != Verdict::Holds {
             let judged = report::JudgedJob { name: "the job", text: "", job: &job, report: &report };
             let message =
                 format!("internal error: the schedule of a job is wrong; nothing is written\n{}", judged.to_text());
@@ -274,10 +275,10 @@ impl PickCommand {
         let job: Job = json::parse_job_within(&text, &input::limits()?)
             .map_err(|error| Failure::usage(format!("{name}:{}:{}: {}", error.line, error.column, error.message)))?;
         let report = verify_job(&job, &Options { memory: input::room(&text)?, ..Options::default() });
-        if let Some(why) = report.not_judged() {
+        if let Some(why) = report.why_not_judged() {
             return Err(Failure::usage(format!("{name}: {why}")));
         }
-        if !report.holds() {
+        if report.verdict() == Verdict::Refuted {
             let judged = report::JudgedJob { name: &name, text: &text, job: &job, report: &report };
             return Err(Failure::new(Ending::Refuted, judged.to_text().trim_end()));
         }

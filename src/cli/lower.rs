@@ -10,6 +10,7 @@ use collsynth::program::{Barriers, Program};
 use collsynth::renumber::{Renumbered, renumber};
 use collsynth::report::audit::{Audited, Source, headline, rank_table, table};
 use collsynth::topology::{RankId, Topology};
+use collsynth::verdict::Verdict;
 
 use super::naming::named;
 use super::reading::{self, Held, Reading};
@@ -122,10 +123,10 @@ impl LowerOptions {
         let target = self.target(reading, slots);
         let program = lower(&verified, &target).map_err(not_lowered(topology))?;
         let report = audit(&program, &audit::AuditOptions { memory: target.memory, ..audit::AuditOptions::default() });
-        if report.holds() {
+        if report.verdict() == Verdict::Holds {
             return Ok(program);
         }
-        if let Some(why) = report.not_judged() {
+        if let Some(why) = report.why_not_judged() {
             return Err(Failure::usage(format!("the program is {why}")));
         }
         let found = Audited { name: "the program", source: Source::None, program: &program, report: &report }.to_text();

@@ -112,7 +112,7 @@ impl<'a> Reading<'a> {
         let options = audit::AuditOptions { memory: self.room(), ..audit::AuditOptions::default() };
         AuditedProgram::new(self.program()?, &options).map_err(|refuted| {
             let name = self.path.display().to_string();
-            if let Some(why) = refuted.report.not_judged() {
+            if let Some(why) = refuted.report.why_not_judged() {
                 return Failure::usage(format!("{name}: {why}"));
             }
             let (program, report) = (&refuted.program, &refuted.report);
@@ -139,7 +139,7 @@ pub fn verified(solution: Solution, used: &str, memory: u64) -> Result<Verified<
 
 /// Why a schedule that does not hold, or was not judged, is not used.
 fn refused<S>(rejected: Rejected<S>, used: &str) -> Failure {
-    if let Some(why) = rejected.report.not_judged() {
+    if let Some(why) = rejected.report.why_not_judged() {
         return Failure::usage(format!("the schedule is {why}"));
     }
     let found = findings(&rejected.report, |_| None);

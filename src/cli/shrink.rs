@@ -10,6 +10,7 @@ use collsynth::plan::Control;
 use collsynth::program::Program;
 use collsynth::schedule::{Origin, Solution};
 use collsynth::shrink::{Shrunk, Whole, shrink_program, shrink_solution};
+use collsynth::verdict::Verdict;
 use collsynth::verify::{Finding, Options, verify, verify_compact};
 
 use super::clock::control;
@@ -47,10 +48,10 @@ impl Shrinking<'_> {
             Stated::Explicit(solution) => verify(solution, &options),
             Stated::Compact(solution) => verify_compact(solution, &options),
         };
-        if let Some(why) = report.not_judged() {
+        if let Some(why) = report.why_not_judged() {
             return Err(Failure::usage(format!("{}: {why}", self.path.display())));
         }
-        if report.holds() {
+        if report.verdict() == Verdict::Holds {
             return self.nothing(Whole::<Finding>::Holds);
         }
         let solution = reading.expand_stated(stated, MOVE_BYTES)?;
@@ -69,7 +70,7 @@ impl Shrinking<'_> {
     /// Shrinks a program.
     pub(super) fn program(&self, program: &Program, options: &audit::AuditOptions<'_>) -> Result<Ending, Failure> {
         // An audit that ran out of memory has refuted nothing that a part could be compared with.
-        if let Some(why) = audit::audit(program, options).not_judged() {
+        if let Some(why) = audit::audit(program, options).why_not_judged() {
             return Err(Failure::usage(format!("{}: {why}", self.path.display())));
         }
         let (control, ticker) = self.control()?;

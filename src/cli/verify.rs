@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use collsynth::bound;
-use collsynth::judge::{FileOptions, FileVerdict, Form, Ruling};
+use collsynth::judge::{FileOptions, FileVerdict, Form};
 use collsynth::report::diagnostics;
 use collsynth::topology::Topology;
+use collsynth::verdict::Verdict;
 use collsynth::verify::Options;
 use serde_json::json;
 
@@ -83,13 +84,13 @@ impl VerifyCommand {
             return self.shrink(&options, given);
         }
         let mut out = Output::default();
-        let mut worst = Ruling::Holds;
+        let mut worst = Verdict::Holds;
         let mut all = Vec::new();
         for path in &self.files {
             let ticker = Ticker::new(false, &format!("verifying {}", path.display()));
             let verdict = judge(path, &options, given);
             ticker.finish();
-            worst = worst.max(verdict.ruling);
+            worst = worst.max(verdict.verdict);
             match options.form {
                 Form::Text => out.write(&verdict.text)?,
                 Form::Json => all.push(verdict.json),
@@ -102,9 +103,9 @@ impl VerifyCommand {
             VerdictFormat::Github => out.write(&diagnostics::github(&all))?,
         }
         Ok(match worst {
-            Ruling::Holds => Ending::Success,
-            Ruling::Refuted => Ending::Refuted,
-            Ruling::Unreadable => Ending::Usage,
+            Verdict::Holds => Ending::Success,
+            Verdict::Refuted => Ending::Refuted,
+            Verdict::NotJudged => Ending::Usage,
         })
     }
 

@@ -8,6 +8,7 @@ use collsynth::audit::audit;
 use collsynth::format::json::Stated;
 use collsynth::judge::FileOptions;
 use collsynth::problem::Problem;
+use collsynth::verdict::Verdict;
 use collsynth::verify::{Options, verify, verify_compact};
 use collsynth::view::page::Page;
 
@@ -66,11 +67,11 @@ fn add(page: &mut Page, path: &Path) -> Result<bool, Failure> {
         let program = reading.program()?;
         refuse_groups(path, &program.problem)?;
         let report = audit(&program, &options.audit_options(None, &reading.text));
-        if let Some(why) = report.not_judged() {
+        if let Some(why) = report.why_not_judged() {
             return Err(not_judged(&why));
         }
         page.program(&name, &reading.text, &program, &report);
-        return Ok(report.holds());
+        return Ok(report.verdict() == Verdict::Holds);
     }
     let stated = reading.stated()?;
     refuse_groups(path, stated.problem())?;
@@ -80,9 +81,9 @@ fn add(page: &mut Page, path: &Path) -> Result<bool, Failure> {
         Stated::Explicit(solution) => verify(solution, &options),
         Stated::Compact(solution) => verify_compact(solution, &options),
     };
-    if let Some(why) = report.not_judged() {
+    if let Some(why) = report.why_not_judged() {
         return Err(not_judged(&why));
     }
     page.schedule(&name, &reading.text, &reading.expand_stated(stated, MOVE_BYTES)?, &report);
-    Ok(report.holds())
+    Ok(report.verdict() == Verdict::Holds)
 }

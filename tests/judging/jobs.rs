@@ -7,11 +7,12 @@ use std::path::PathBuf;
 use collsynth::certificate::{JobBound, job_value};
 use collsynth::collective::{Collective, Groups, Kind};
 use collsynth::format::json::{is_job, job_schema, job_to_string, parse_job};
-use collsynth::judge::{FileOptions, Form, Ruling};
+use collsynth::judge::{FileOptions, Form};
 use collsynth::plan::{Control, JobGoal, plan_job};
 use collsynth::problem::Problem;
 use collsynth::schedule::{Job, Schedule, Solution};
 use collsynth::topology::{RankId, Topology};
+use collsynth::verdict::Verdict;
 use collsynth::verify::{JobCode, Options, verify_job};
 use serde_json::Value;
 
@@ -32,19 +33,19 @@ fn files(folder: &str) -> Vec<(String, String)> {
     files
 }
 
-fn judge(text: &str) -> (Ruling, Value) {
+fn judge(text: &str) -> (Verdict, Value) {
     let verdict = FileOptions { form: Form::Json, ..FileOptions::default() }.judge_text("job.json", text);
     let words = FileOptions::default().judge_text("job.json", text);
-    assert_eq!(verdict.ruling, words.ruling);
+    assert_eq!(verdict.verdict, words.verdict);
     assert!(words.text.starts_with("job.json: "), "{}", words.text);
-    (verdict.ruling, verdict.json)
+    (verdict.verdict, verdict.json)
 }
 
 #[test]
 fn files_hold_or_are_refused_for_the_reason_in_their_name() {
     let schema = jsonschema::validator_for(&job_schema()).unwrap();
     for (name, text) in files("schedules/jobs") {
-        assert_eq!(judge(&text).0, Ruling::Holds, "{name}");
+        assert_eq!(judge(&text).0, Verdict::Holds, "{name}");
         let job = parse_job(&text).unwrap();
         let written = job_to_string(&job);
         assert_eq!(parse_job(&written).as_ref(), Ok(&job), "{name}");
@@ -54,10 +55,10 @@ fn files_hold_or_are_refused_for_the_reason_in_their_name() {
     }
     let mut seen = BTreeSet::new();
     for (name, text) in files("schedules/jobs/rejected") {
-        let (ruling, json) = judge(&text);
+        let (verdict, json) = judge(&text);
         let code = name.split('-').next().unwrap().to_owned();
-        let codes = match ruling {
-            Ruling::Unreadable => vec![json["code"].as_str().unwrap().to_owned()],
+        let codes = match verdict {
+            Verdict::NotJudged => vec![json["code"].as_str().unwrap().to_owned()],
             _ => json["violations"]
                 .as_array()
                 .unwrap()
@@ -65,7 +66,7 @@ fn files_hold_or_are_refused_for_the_reason_in_their_name() {
                 .map(|one| one["code"].as_str().unwrap().to_owned())
                 .collect(),
         };
-        assert_ne!(ruling, Ruling::Holds, "{name}");
+        assert_ne!(verdict, Verdict::Holds, "{name}");
         assert!(codes.iter().all(|other| *other == code), "{name}: {codes:?}");
         seen.insert(code);
     }
@@ -123,7 +124,7 @@ fn codes(job: &Job) -> BTreeSet<String> {
     let own = report.violations.iter().map(|violation| violation.code().to_string());
     let alone = report.reports.iter().flat_map(|report| report.violations.iter().map(|one| one.code.to_string()));
     let codes: BTreeSet<String> = own.chain(alone).collect();
-    assert_eq!(report.holds(), codes.is_empty());
+    assert_eq!(report.verdict() == Verdict::Holds, codes.is_empty());
     codes
 }
 

@@ -8,6 +8,7 @@ use collsynth::collective::Kind;
 use collsynth::cost::{Bandwidth, Line, Rates};
 use collsynth::plan::{Butterfly, Charge, Goal, Parts, Planner, planner_named};
 use collsynth::topology::{Topology, Torus};
+use collsynth::verdict::Verdict;
 use collsynth::verify::{Options, verify};
 use rayon::prelude::*;
 
@@ -78,7 +79,7 @@ fn planned(topology: &Topology, (planner, kind, parts, max_steps): &Wish) -> Opt
     let gathered = if *kind == Kind::AllReduce { "" } else { ", gathered" };
     let name = format!("{}{gathered}, {parts} parts", plan.planner);
     let report = verify(&plan.into(), &Options::default());
-    assert!(report.holds(), "{name}: {report:?}");
+    assert_eq!(report.verdict(), Verdict::Holds, "{name}: {report:?}");
     Some(Candidate { name, steps, volume: ratio(width, *parts) })
 }
 

@@ -10,6 +10,7 @@ use collsynth::plan::{Control, Goal, Parts, Plan, PlanError, planners};
 use collsynth::report::collective::cut;
 use collsynth::report::overview::figures;
 use collsynth::topology::{FailedLink, RankId, Topology, TopologySpec};
+use collsynth::verdict::Verdict;
 use collsynth::verify::{Options, verify};
 use collsynth::{PlannedSchedule, Request};
 use rayon::prelude::*;
@@ -119,7 +120,7 @@ fn planned(topology: &Topology, kind: &Kind, goal: &Goal<'_>, control: Control) 
 /// Has a schedule verified with its bounds, and its words compared with its claims.
 fn point(from: String, plan: Plan) -> Point {
     let solution = plan.into();
-    assert!(verify(&solution, &Options::default()).holds(), "{from}");
+    assert_eq!(verify(&solution, &Options::default()).verdict(), Verdict::Holds, "{from}");
     let (problem, schedule) = (&solution.problem, &solution.schedule);
     let quality = Quality::new(problem, schedule, &solution.bounds);
     let text = figures(problem, schedule, Some(&solution.bounds)).to_string();

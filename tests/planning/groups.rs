@@ -7,6 +7,7 @@ use collsynth::plan::{Control, Goal, Parts, Plan, PlanError, Smt, planners, synt
 use collsynth::problem::Problem;
 use collsynth::schedule::Solution;
 use collsynth::topology::{RankId, Topology};
+use collsynth::verdict::Verdict;
 use collsynth::verify::{Code, Options, verify};
 
 use crate::support::plans::{self, ratio, steps_and_volume, torus};
@@ -115,7 +116,7 @@ fn every_kind_is_planned_in_groups_with_dead_cables_and_dead_relays() {
                 Err(error) => panic!("{}: {error}", kind.name()),
             };
             let report = verify(&plan.clone().into(), &Options::default());
-            assert!(report.holds(), "{} by {}: {report:?}", kind.name(), plan.planner);
+            assert_eq!(report.verdict(), Verdict::Holds, "{} by {}: {report:?}", kind.name(), plan.planner);
             assert!(plan.schedule.total_width() >= plan.bounds.least_width(2).into(), "{}", kind.name());
         }
     }
@@ -160,7 +161,10 @@ fn a_relay_is_a_violation_where_relays_are_forbidden() {
     let problem = Problem::new(machine, strict).unwrap();
     let solution = Solution { problem, schedule: plan.schedule, bounds: Default::default(), origin: None };
     let report = verify(&solution, &Options::default());
-    assert!(!report.holds() && report.violations.iter().all(|finding| finding.code == Code::D004), "{report:?}");
+    assert!(
+        report.verdict() == Verdict::Refuted && report.violations.iter().all(|finding| finding.code == Code::D004),
+        "{report:?}"
+    );
 }
 
 #[test]
@@ -238,7 +242,11 @@ fn small_groups_are_planned_at_the_optimum() {
                     let Ok(optimum) = synthesize(&topology, &kind, &goal(Some(&smt)), &free) else { continue };
                     let planned = synthesize(&topology, &kind, &goal(None), &free).unwrap();
                     let figures = |plan: &Plan| (plan.schedule.total_width(), plan.schedule.step_count());
-                    assert!(verify(&optimum.clone().into(), &Options::default()).holds(), "{kind:?}");
+                    assert_eq!(
+                        verify(&optimum.clone().into(), &Options::default()).verdict(),
+                        Verdict::Holds,
+                        "{kind:?}"
+                    );
                     let name =
                         format!("{extents:?} {cables:?} {members:?} {} relays {relays} parts {parts}", kind.name());
                     assert!(figures(&planned) >= figures(&optimum), "{name}");

@@ -12,6 +12,7 @@ use collsynth::plan::{
 };
 use collsynth::problem::Problem;
 use collsynth::topology::{RankId, Topology};
+use collsynth::verdict::Verdict;
 use collsynth::verify::{Options, verify_job};
 
 fn torus(extents: &[u32]) -> Topology {
@@ -54,7 +55,7 @@ fn random_jobs_hold_and_gain_over_one_after_another() {
         let goal = JobGoal { seed: round, ..JobGoal::default() };
         let (job, _) = plan_job(problems.clone(), &goal, &Control::unlimited()).unwrap();
         let report = verify_job(&job, &Options::default());
-        assert!(report.holds(), "{round} {names:?}: {report:#?}");
+        assert_eq!(report.verdict(), Verdict::Holds, "{round} {names:?}: {report:#?}");
         assert!(job.total_width() >= least_job_width(&job).into(), "{round} {names:?}");
         // One after another is a schedule of the job too, so the bound must not be above it.
         let alone: u64 = problems.iter().map(|of| unlimited(vec![of.clone()]).total_width()).sum();
@@ -94,7 +95,7 @@ fn crossing_collectives_share_the_machine() {
         let problems = [gather, exchange];
         let (job, _) = plan_job_in_parts(&problems, &JobGoal::default(), 0.02, 1 << 14, &Control::unlimited()).unwrap();
         let cut = u64::from(job.solutions()[1].problem.parts());
-        assert!(verify_job(&job, &Options::default()).holds());
+        assert_eq!(verify_job(&job, &Options::default()).verdict(), Verdict::Holds);
         assert!(job.total_width() < alone * cut, "{} {alone} {cut}", job.total_width());
         let least = f64::from(least_job_width(&job));
         assert!(job.total_width() as f64 <= 1.02 * least, "{} above {least}", job.total_width());

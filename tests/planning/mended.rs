@@ -9,6 +9,7 @@ use fastrand::Rng;
 use collsynth::collective::Kind;
 use collsynth::plan::{CompactPlan, Control, Goal, Parts, compact, synthesize};
 use collsynth::topology::{FailedLink, Topology, TopologySpec};
+use collsynth::verdict::Verdict;
 use collsynth::verify::{Options, Verified, verify_compact};
 
 fn plan(machine: &Topology, kind: &Kind, parts: u32) -> Option<CompactPlan> {
@@ -20,7 +21,7 @@ fn plan(machine: &Topology, kind: &Kind, parts: u32) -> Option<CompactPlan> {
 fn judged(plan: &CompactPlan) -> (usize, u64) {
     let solution = plan.solution.clone();
     let report = verify_compact(&solution, &Options::default());
-    assert!(report.holds(), "{report:?}");
+    assert_eq!(report.verdict(), Verdict::Holds, "{report:?}");
     let explicit = collsynth::Solution {
         schedule: solution.schedule.expand(),
         problem: solution.problem,

@@ -14,7 +14,8 @@ use crate::report::foreign::foreign;
 use crate::report::job::JudgedJob;
 use crate::report::verdict::Judged;
 use crate::shown::shown;
-use crate::verify::{self, NotJudged, verify, verify_compact, verify_job};
+use crate::verdict::{NotJudged, Verdict};
+use crate::verify::{self, verify, verify_compact, verify_job};
 use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
 use collsynth_core::program::Program;
@@ -49,22 +50,11 @@ pub enum Form {
     Json,
 }
 
-/// The outcome for a file, as an exit code; the worse, the greater.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ruling {
-    /// It holds.
-    Holds = 0,
-    /// It is refuted.
-    Refuted = 1,
-    /// It cannot be read.
-    Unreadable = 2,
-}
-
 /// A file's verdict in the chosen form; the other form is empty.
 #[derive(Clone, Debug)]
 pub struct FileVerdict {
-    /// The outcome.
-    pub ruling: Ruling,
+    /// The verdict itself.
+    pub verdict: Verdict,
     /// Lines for people.
     pub text: String,
     /// The JSON object.
@@ -130,11 +120,11 @@ impl FileOptions<'_> {
         }
         let memory = self.limits.room(text);
         let report = judge(&solution, &verify::Options { max_errors: self.max_errors, memory });
-        if let Some(why) = report.not_judged() {
+        if let Some(why) = report.why_not_judged() {
             return not_judged(name, &why);
         }
         let judged = Judged { name, text, solution: &solution, report: &report };
-        self.verdict(report.holds(), || judged.to_text(), || judged.to_json())
+        self.verdict(report.verdict(), || judged.to_text(), || judged.to_json())
     }
 
     fn judge_job(&self, name: &str, text: &str, job: &Job) -> FileVerdict {
@@ -142,11 +132,11 @@ impl FileOptions<'_> {
             return FileVerdict::unreadable(name, NO_OTHER_MACHINE);
         }
         let report = verify_job(job, &verify::Options { max_errors: self.max_errors, memory: self.limits.room(text) });
-        if let Some(why) = report.not_judged() {
+        if let Some(why) = report.why_not_judged() {
             return not_judged(name, &why);
         }
         let judged = JudgedJob { name, text, job, report: &report };
-        self.verdict(report.holds(), || judged.to_text(), || judged.to_json())
+        self.verdict(report.verdict(), || judged.to_text(), || judged.to_json())
     }
 
     fn judge_program(&self, name: &str, text: &str, program: &Program) -> FileVerdict {
@@ -155,11 +145,11 @@ impl FileOptions<'_> {
             Err(error) => return FileVerdict::unreadable(name, &error.to_string()),
         };
         let report = audit(program, &self.audit_options(machine.as_ref(), text));
-        if let Some(why) = report.not_judged() {
-            return FileVerdict::unreadable(name, &why);
+        if let Some(why) = report.why_not_judged() {
+            return not_judged(name, &why);
         }
         let audited = Audited { name, source: Source::Program(text), program, report: &report };
-        self.verdict(report.holds(), || audited.to_text(), || audited.to_json())
+        self.verdict(report.verdict(), || audited.to_text(), || audited.to_json())
     }
 
     /// The machine that was given, with a rank of it for each rank of a program.
@@ -178,11 +168,10 @@ impl FileOptions<'_> {
         audit::AuditOptions { max_errors: self.max_errors, machine, contention_free: self.contention_free, memory }
     }
 
-    fn verdict(&self, holds: bool, text: impl Fn() -> String, json: impl Fn() -> Value) -> FileVerdict {
-        let ruling = if holds { Ruling::Holds } else { Ruling::Refuted };
+    fn verdict(&self, verdict: Verdict, text: impl Fn() -> String, json: impl Fn() -> Value) -> FileVerdict {
         match self.form {
-            Form::Text => FileVerdict { ruling, text: text(), json: Value::Null },
-            Form::Json => FileVerdict { ruling, text: String::new(), json: json() },
+            Form::Text => FileVerdict { verdict, text: text(), json: Value::Null },
+            Form::Json => FileVerdict { verdict, text: String::new(), json: json() },
         }
     }
 }
@@ -194,9 +183,9 @@ impl FileVerdict {
     /// The verdict on a file that cannot be judged, for a reason that has no place in it.
     pub fn unreadable(name: &str, why: &str) -> Self {
         Self {
-            ruling: Ruling::Unreadable,
+            verdict: Verdict::NotJudged,
             text: format!("{}: unreadable\n  {why}\n", shown(name)),
-            json: json!({ "file": name, "verdict": "unreadable", "message": why }),
+            json: json!({ "file": name, "verdict": Verdict::NotJudged.to_string(), "message": why }),
         }
     }
 }
@@ -214,7 +203,7 @@ fn unreadable(name: &str, source: &str, error: ParseError) -> FileVerdict {
     let ParseError { code, line, column, message } = error;
     let json = json!({
         "file": name,
-        "verdict": "unreadable",
+        "verdict": Verdict::NotJudged.to_string(),
         "code": code.to_string(),
         "line": line,
         "column": column,
@@ -223,5 +212,5 @@ fn unreadable(name: &str, source: &str, error: ParseError) -> FileVerdict {
     });
     let (lines, name) = (marked(source, (line, column)), shown(name));
     let text = format!("{name}: unreadable\n  {name}:{line}:{column}: {code}: {message}\n{lines}");
-    FileVerdict { ruling: Ruling::Unreadable, text, json }
+    FileVerdict { verdict: Verdict::NotJudged, text, json }
 }

@@ -11,6 +11,7 @@
 //! * [`explain`] explains each code;
 //! * [`shrink`] reduces a refuted schedule or program to a small part that is still refuted;
 //! * [`shown`] keeps what files say from steering the terminal;
+//! * [`verdict`]: it holds, it is refuted, or it was not judged;
 //! * [`claim`] decides what may be claimed of what holds;
 //! * [`report`] puts verdicts and claims into words and JSON and decides nothing.
 
@@ -28,4 +29,5 @@ pub mod limits;
 pub mod report;
 pub mod shown;
 pub mod shrink;
+pub mod verdict;
 pub mod verify;

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use collsynth_core::topology::Topology;
-use collsynth_verify::judge::{FileOptions, Form, Ruling};
+use collsynth_verify::judge::{FileOptions, Form};
 use collsynth_verify::limits::{FILE_WORD, Limits, MEMORY_WORD};
 use collsynth_verify::shown::shown_lines;
+use collsynth_verify::verdict::Verdict;
 use collsynth_verify::{file, json};
 use lexopt::{Arg, Parser, ValueExt};
 
@@ -38,7 +39,7 @@ most memory that judging a file may take (48MiB and 12 bytes for each of its byt
 fn main() -> ExitCode {
     let asked = match parse(Parser::from_env()) {
         Ok(Command::Judge(asked)) => asked,
-        Ok(Command::Print(text)) => return print(&format!("{text}\n"), Ruling::Holds),
+        Ok(Command::Print(text)) => return print(&format!("{text}\n"), Verdict::Holds),
         Err(error) => return wrong(&format!("{error}\nhint: `synth-verify --help` lists the options")),
     };
     let Asked { mut options, files, topology, rank_map } = asked;
@@ -48,7 +49,7 @@ fn main() -> ExitCode {
     };
     (options.machine, options.rank_map) = (machine.as_ref(), &rank_map);
     let verdicts: Vec<_> = files.iter().map(|file| options.judge(file)).collect();
-    let worst = verdicts.iter().map(|verdict| verdict.ruling).max().unwrap_or(Ruling::Holds);
+    let worst = verdicts.iter().map(|verdict| verdict.verdict).max().unwrap_or(Verdict::Holds);
     match options.form {
         Form::Text => print(&verdicts.into_iter().map(|verdict| verdict.text).collect::<String>(), worst),
         Form::Json => {
@@ -75,7 +76,7 @@ struct Asked {
 /// Wrong usage.
 fn wrong(error: &str) -> ExitCode {
     let _ = writeln!(io::stderr(), "error: {}", shown_lines(error));
-    ExitCode::from(Ruling::Unreadable as u8)
+    ExitCode::from(Verdict::NotJudged as u8)
 }
 
 /// Reads a machine from a topology file.
@@ -127,13 +128,13 @@ fn parse(mut arguments: Parser) -> Result<Command, lexopt::Error> {
 }
 
 /// A reader that has gone away (`| head`) does not change the verdict.
-fn print(text: &str, ruling: Ruling) -> ExitCode {
+fn print(text: &str, verdict: Verdict) -> ExitCode {
     let mut output = io::stdout().lock();
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             let _ = writeln!(io::stderr(), "error: cannot write to standard output: {error}");
-            ExitCode::from(Ruling::Unreadable as u8)
+            ExitCode::from(Verdict::NotJudged as u8)
         }
-        _ => ExitCode::from(ruling as u8),
+        _ => ExitCode::from(verdict as u8),
     }
 }

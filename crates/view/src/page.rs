@@ -11,6 +11,7 @@ use collsynth_verify::report::observed;
 use collsynth_verify::report::overview::{figures, headline};
 use collsynth_verify::report::verdict::Judged;
 use collsynth_verify::shown::shown;
+use collsynth_verify::verdict::Verdict;
 use collsynth_verify::verify::Report;
 use serde_json::{Value, json};
 
@@ -58,7 +59,8 @@ impl Page {
         machine::demand_column(problem, &mut columns);
         packed::schedule(problem.topology(), schedule, &mut columns);
         // Bounds of a schedule that is refuted may be wrong themselves.
-        let mut lines = figures(problem, schedule, report.holds().then_some(bounds));
+        let holds = report.verdict() == Verdict::Holds;
+        let mut lines = figures(problem, schedule, holds.then_some(bounds));
         observed::add_rows(&mut lines, problem, report.observed.as_ref());
         self.add(
             json!({
@@ -69,7 +71,7 @@ impl Page {
                 "machine": machine::machine(problem.topology(), &layout),
                 "collective": machine::collective(problem),
                 "verdict": Judged { name, text, solution, report }.to_json(),
-                "bounds": if report.holds() { claims(bounds) } else { json!([]) },
+                "bounds": if holds { claims(bounds) } else { json!([]) },
                 "origin": provenance(origin.as_ref()),
             }),
             &columns,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use collsynth::schedule::{Schedule, Solution};
 use collsynth::shrink::{Whole, shrink_solution};
+use collsynth::verdict::Verdict;
 use collsynth::verify::{Code, Finding, Options, verify};
 
 use super::mutated;
@@ -50,7 +51,7 @@ fn what_is_left_of_a_wrong_schedule_is_needed() {
         let shrunk = match shrink_solution(&solution, &|| false) {
             Ok(shrunk) => shrunk,
             Err(Whole::Holds) => {
-                assert!(report.holds());
+                assert_eq!(report.verdict(), Verdict::Holds);
                 continue;
             }
             Err(Whole::Elsewhere(finding)) => {

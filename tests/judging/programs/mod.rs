@@ -14,6 +14,7 @@ use collsynth::lower::{LowerError, Target, lower, lower_rank};
 use collsynth::problem::Problem;
 use collsynth::program::{Barriers, Layout, Program};
 use collsynth::topology::{RankId, Topology, TopologySpec};
+use collsynth::verdict::Verdict;
 
 use crate::support::machine;
 use dice::Ending;
@@ -58,7 +59,7 @@ fn every_schedule_holds_when_lowered() {
                     }
                 };
                 let report = judge(&program);
-                assert!(report.holds(), "{name}, {goal:?}: {report:#?}");
+                assert_eq!(report.verdict(), Verdict::Holds, "{name}, {goal:?}: {report:#?}");
                 let rank = RankId(lowered as u32 % program.rank_count() as u32);
                 let one = lower_rank(&schedule, rank, &goal).expect("lowered before");
                 let one = rank_program_to_string(&one, rank);
@@ -198,7 +199,7 @@ fn a_program_without_a_machine() {
       ]
     }"#;
     let program = parse_program(text).unwrap();
-    assert!(judge(&program).holds());
+    assert_eq!(judge(&program).verdict(), Verdict::Holds);
     let vast =
         text.replace("{\"workers\": [[{\"op\": \"recv\"", "{\"scratch\": 4294967295, \"workers\": [[{\"op\": \"recv\"");
     assert_eq!(
@@ -235,12 +236,12 @@ fn transfers_may_be_stated_without_a_claim() {
                      [{"op": "copy", "src": ["i", 0], "dst": ["o", 0], "count": 2}]]},
         {"workers": [[{"op": "recv", "channel": 0, "dst": ["o", 0]}, {"op": "recv", "channel": 0, "dst": ["o", 1]}]]}]}"#;
     let program = parse_program(text).unwrap();
-    assert!(!program.contention_free && judge(&program).holds());
+    assert!(!program.contention_free && judge(&program).verdict() == Verdict::Holds);
     let back = parse_program(&program_to_string(&program)).unwrap();
     assert_eq!(back.transfers, [[2]]);
     // Asked for, freedom from contention is judged by them: as two transfers, the packets would share their link.
     let asked = AuditOptions { contention_free: true, ..AuditOptions::default() };
-    assert!(audit(&program, &asked).holds());
+    assert_eq!(audit(&program, &asked).verdict(), Verdict::Holds);
     let apart = parse_program(&text.replace(", \"transfers\": [2]", "")).unwrap();
     assert_eq!(codes(&audit(&apart, &asked)), [ProgramCode::P008]);
     let miscounted = parse_program(&text.replace("[2]}]", "[3]}]")).unwrap();
@@ -252,7 +253,7 @@ fn the_published_format_reads_as_it_says() {
     let page = include_str!("../../../docs/rank-program.md");
     let example = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let program = parse_program(example).unwrap();
-    assert!(judge(&program).holds());
+    assert_eq!(judge(&program).verdict(), Verdict::Holds);
     for code in ProgramCode::ALL {
         assert!(page.contains(&format!("`{code}`")), "docs/rank-program.md does not tell of {code}");
     }

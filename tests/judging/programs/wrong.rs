@@ -7,6 +7,7 @@ use collsynth::problem::Problem;
 use collsynth::program::{Barriers, Channel, Operation, Program, ProgramBuilder, Slot};
 use collsynth::shrink::{Whole, shrink_program};
 use collsynth::topology::{RankId, Topology};
+use collsynth::verdict::Verdict;
 
 use super::edit::Draft;
 use super::{codes, judge, program};
@@ -93,7 +94,7 @@ fn add(rank: u32, part: u32) -> Operation {
 #[test]
 fn one_slot_less_gets_stuck() {
     let both = |slots| pair(slots, |rank| vec![send(rank, 0), send(rank, 1), add(rank, 0), add(rank, 1)]);
-    assert!(judge(&both(2)).holds());
+    assert_eq!(judge(&both(2)).verdict(), Verdict::Holds);
     let report = judge(&both(1));
     assert_eq!(codes(&report), [ProgramCode::P003]);
     let message = &report.violations[0].message;
@@ -217,7 +218,7 @@ fn an_order_by_way_of_another_rank_counts() {
         }
         builder.finish(Barriers::None)
     };
-    assert!(judge(&build(true)).holds());
+    assert_eq!(judge(&build(true)).verdict(), Verdict::Holds);
     let report = judge(&build(false));
     assert_eq!(codes(&report), [ProgramCode::P004]);
     assert!(report.violations[0].message.starts_with("race on input 0: rank 0, worker 0"), "{report:#?}");
@@ -260,7 +261,7 @@ fn what_is_left_of_a_wrong_program_is_needed() {
         let wrong = draft.build();
         let report = judge(&wrong);
         let Ok(shrunk) = shrink_program(&wrong, &AuditOptions::default(), &|| false) else {
-            assert!(report.holds());
+            assert_eq!(report.verdict(), Verdict::Holds);
             continue;
         };
         let code = report.violations[0].code;

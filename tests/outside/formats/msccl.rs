@@ -12,6 +12,7 @@ use collsynth::problem::Problem;
 use collsynth::program::{Barriers, Channel, Operation, Program, ProgramBuilder, Slot};
 use collsynth::schedule::{Op, Schedule, Solution};
 use collsynth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec};
+use collsynth::verdict::Verdict;
 use collsynth::verify::Verified;
 
 use crate::support::machine;
@@ -50,14 +51,14 @@ fn there_and_back() {
                 let back = parse(&text, &Unsaid { root, ..Unsaid::default() });
                 let back = back.unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
                 let report = judge(&back);
-                assert!(report.holds(), "{name}, {barriers:?}: {report:#?}\n{text}");
+                assert_eq!(report.verdict(), Verdict::Holds, "{name}, {barriers:?}: {report:#?}\n{text}");
                 assert_eq!(back.problem.collective(), collective, "{name}");
                 exported += 1;
                 if exported % 8 > 0 {
                     continue;
                 }
                 let again = parse(&to_string(&back, dialect).unwrap(), &Unsaid { root, ..Unsaid::default() }).unwrap();
-                assert!(judge(&again).holds(), "{name}");
+                assert_eq!(judge(&again).verdict(), Verdict::Holds, "{name}");
             }
         }
     }
@@ -90,7 +91,7 @@ fn long_workers_are_split() {
     let text = to_string(&long(600), Dialect::Msccl).unwrap();
     assert_eq!(text.matches("<tb ").count(), 2 * 2 * 3);
     assert!(text.contains("nchannels=\"3\""));
-    assert!(judge(&parse(&text, &Unsaid::default()).unwrap()).holds());
+    assert_eq!(judge(&parse(&text, &Unsaid::default()).unwrap()).verdict(), Verdict::Holds);
     let error = to_string(&long(256 * 40), Dialect::Msccl).unwrap_err();
     assert!(matches!(error, ExportError::Channels { count: 41 }), "{error}");
 }
@@ -100,7 +101,7 @@ fn long_packets_are_sent_in_pieces() {
     let schedule = machine::verified(&machine::problem(&[4], Kind::AllGather, 100));
     let text = to_string(&lower(&schedule, &Target::default()).unwrap(), Dialect::Msccl).unwrap();
     assert!(text.contains("cnt=\"71\"") && !text.contains("cnt=\"100\""));
-    assert!(judge(&parse(&text, &Unsaid::default()).unwrap()).holds());
+    assert_eq!(judge(&parse(&text, &Unsaid::default()).unwrap()).verdict(), Verdict::Holds);
 }
 
 /// A ring all-reduce as generators write it: in place, all in `o`, reduced and sent on without storing.
@@ -139,7 +140,7 @@ pub fn ring(ranks: u32, channels: u32) -> String {
 #[test]
 fn a_ring_as_generators_write_it() {
     let text = ring(8, 2);
-    assert!(judge(&parse(&text, &Unsaid::default()).unwrap()).holds());
+    assert_eq!(judge(&parse(&text, &Unsaid::default()).unwrap()).verdict(), Verdict::Holds);
     // Reduced where it should be stored: the last rank counts its own part twice.
     let doubled = text.replacen("type=\"rcs\"", "type=\"rrcs\"", 1);
     assert_eq!(codes(&judge(&parse(&doubled, &Unsaid::default()).unwrap())), [ProgramCode::R001]);
@@ -174,7 +175,7 @@ const FLAGGED: &str = r#"<?xml version="1.0"?>
 #[test]
 fn a_dependency_waits_for_the_next_flag() {
     let program = parse(FLAGGED, &Unsaid::default()).unwrap();
-    assert!(judge(&program).holds(), "step 0 has no flag, but step 1 has");
+    assert_eq!(judge(&program).verdict(), Verdict::Holds, "step 0 has no flag, but step 1 has");
     let race = FLAGGED.replace("depid=\"7\" deps=\"0\"", "depid=\"-1\" deps=\"-1\"");
     assert_eq!(codes(&judge(&parse(&race, &Unsaid::default()).unwrap())), [ProgramCode::P004]);
 }
@@ -261,7 +262,10 @@ fn each_claimed_form_is_a_program() {
 fn what_rccl_does_not_read_may_be_there() {
     let more = "inplace=\"0\" outofplace=\"1\" minBytes=\"9\" maxBytes=\"0\" maxcount=\"1\" nthreadblocks=\"24\" \
                 redop=\"nop\" nthreads=\"256\"";
-    assert!(judge(&parse(&FLAGGED.replace("inplace=\"0\"", more), &Unsaid::default()).unwrap()).holds());
+    assert_eq!(
+        judge(&parse(&FLAGGED.replace("inplace=\"0\"", more), &Unsaid::default()).unwrap()).verdict(),
+        Verdict::Holds
+    );
     let error = parse(&FLAGGED.replace("inplace=\"0\"", &more.replace("\"24\"", "\"many\"")), &Unsaid::default());
     assert!(error.unwrap_err().message.contains("`nthreadblocks` of <algo> is \"many\""));
 }
@@ -270,7 +274,7 @@ fn what_rccl_does_not_read_may_be_there() {
 fn what_custom_means_can_be_said() {
     let custom = FLAGGED.replace("coll=\"allgather\"", "coll=\"custom\"");
     let meant = |name| parse(&custom, &Unsaid { custom: Some(name), ..Unsaid::default() });
-    assert!(judge(&meant("allgather").unwrap()).holds());
+    assert_eq!(judge(&meant("allgather").unwrap()).verdict(), Verdict::Holds);
     let error = meant("alltoall").unwrap_err();
     assert!(error.message.contains("`i_chunks` is 1"), "another collective has other buffers: {error}");
     let error = parse(FLAGGED, &Unsaid { custom: Some("alltoall"), ..Unsaid::default() }).unwrap_err();
@@ -320,7 +324,7 @@ fn a_channel_has_a_limited_number_of_blocks() {
             assert!(count <= 32, "{count} on channel {chan}");
         }
     }
-    assert!(judge(&parse(&text, &Unsaid::default()).unwrap()).holds());
+    assert_eq!(judge(&parse(&text, &Unsaid::default()).unwrap()).verdict(), Verdict::Holds);
     let crowded = text.replace("chan=\"1\"", "chan=\"0\"").replace("chan=\"2\"", "chan=\"0\"");
     let error = parse(&crowded, &Unsaid::default()).unwrap_err();
     assert!(error.message.contains("more than 32 thread blocks on a channel"), "{error}");

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use super::{AuditOptions, AuditReport, audit};
+use crate::verdict::Verdict;
 use collsynth_core::program::Program;
 
 /// A rank program that passed the audit. It is read-only and only the audit makes one, so it never needs checking
@@ -13,12 +14,12 @@ pub struct AuditedProgram {
     program: Program,
 }
 
-/// A program with violations, returned with the report.
+/// A program that is refuted or was not judged, returned with the report.
 #[derive(Clone, Debug)]
 pub struct RefutedProgram {
     /// The program.
     pub program: Program,
-    /// What is wrong with it.
+    /// Why.
     pub report: AuditReport,
 }
 
@@ -30,9 +31,9 @@ impl AuditedProgram {
     /// [`RefutedProgram`] if it does not hold.
     pub fn new(program: Program, options: &AuditOptions<'_>) -> Result<Self, Box<RefutedProgram>> {
         let report = audit(&program, options);
-        match report.holds() {
-            true => Ok(Self { program }),
-            false => Err(Box::new(RefutedProgram { program, report })),
+        match report.verdict() {
+            Verdict::Holds => Ok(Self { program }),
+            Verdict::Refuted | Verdict::NotJudged => Err(Box::new(RefutedProgram { program, report })),
         }
     }
 }
@@ -47,7 +48,7 @@ impl Deref for AuditedProgram {
 
 impl fmt::Display for RefutedProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(why) = self.report.not_judged() {
+        if let Some(why) = self.report.why_not_judged() {
             return write!(f, "the program is {why}");
         }
         let (count, s) = (self.report.violation_count(), if self.report.violation_count() == 1 { "" } else { "s" });

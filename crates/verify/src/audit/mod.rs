@@ -52,7 +52,7 @@ pub use report::{AuditReport, ProgramViolation};
 /// Judges a program. O(slots moved), plus O(operations * workers) for each rank whose operations are ordered only by
 /// packets through other ranks. Freedom from contention takes O(operations at both ends) per channel, or O(all
 /// operations) where only other ranks keep its transfers apart. If it would take more memory than the options allow,
-/// the program is not judged; see [`AuditReport::not_judged`].
+/// the program is not judged; see [`AuditReport::why_not_judged`].
 pub fn audit(program: &Program, options: &AuditOptions<'_>) -> AuditReport {
     let mut ledger = Ledger::new(options.max_errors, options.memory);
     decide(program, options, &mut ledger);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::ProgramCode;
-use crate::limits;
+use crate::verdict::{NotJudged, Verdict};
 
 /// A violation and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,14 +42,14 @@ impl AuditReport {
         Self { violations, totals, exceeded }
     }
 
-    /// True if the program does what its collective asks.
-    pub fn holds(&self) -> bool {
-        self.totals.is_empty() && self.exceeded.is_none()
+    /// The verdict: does the program do what its collective asks?
+    pub fn verdict(&self) -> Verdict {
+        Verdict::new(!self.totals.is_empty(), self.exceeded.is_some())
     }
 
     /// Why the program was neither vouched for nor refuted, if so: judging it takes more memory than allowed.
-    pub fn not_judged(&self) -> Option<String> {
-        self.exceeded.filter(|_| self.totals.is_empty()).map(limits::not_judged)
+    pub fn why_not_judged(&self) -> Option<NotJudged> {
+        self.exceeded.filter(|_| self.verdict() == Verdict::NotJudged).map(NotJudged::of_memory)
     }
 
     /// The number of violations, listed or not, of each code that occurs.

@@ -11,6 +11,7 @@ use super::table::Table;
 use crate::audit::{AuditReport, ProgramViolation};
 use crate::json::{PathItem, locate};
 use crate::shown::shown;
+use crate::verdict::Verdict;
 use collsynth_core::program::{Channel, Operation, Program};
 use collsynth_core::topology::RankId;
 
@@ -141,11 +142,12 @@ pub fn figures_to_json(program: &Program) -> Value {
 impl Audited<'_> {
     /// The verdict in lines for people.
     pub fn to_text(&self) -> String {
-        let holds = self.report.holds();
+        let verdict = self.report.verdict();
+        let in_any = if verdict == Verdict::Holds { " in every interleaving" } else { "" };
         let name = shown(self.name);
-        let mut text = format!("{name}: {}\n", if holds { "holds in every interleaving" } else { "refuted" });
+        let mut text = format!("{name}: {verdict}{in_any}\n");
         let _ = writeln!(text, "  {}", headline(self.program));
-        if holds {
+        if verdict == Verdict::Holds {
             text.push_str(&table(self.program).to_string());
         }
         for finding in &self.report.violations {
@@ -183,7 +185,7 @@ impl Audited<'_> {
             self.report.totals().map(|(code, total)| (code.to_string(), json!(total))).collect();
         json!({
             "file": self.name,
-            "verdict": if self.report.holds() { "holds" } else { "refuted" },
+            "verdict": self.report.verdict().to_string(),
             "violations": self.report.violations.iter().map(finding).collect::<Vec<_>>(),
             "totals": totals,
             "figures": figures_to_json(self.program),

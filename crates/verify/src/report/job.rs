@@ -16,6 +16,7 @@ use super::verdict::{Judged, findings};
 use crate::claim::{Figure, JobQuality, Standing};
 use crate::json::{PathItem, locate};
 use crate::shown::shown;
+use crate::verdict::Verdict;
 use crate::verify::{JobReport, JobViolation};
 use collsynth_core::schedule::{Job, Schedule};
 
@@ -133,9 +134,10 @@ pub fn figures_to_json(job: &Job, holds: bool) -> Value {
 impl JudgedJob<'_> {
     /// The verdict in lines for people.
     pub fn to_text(&self) -> String {
-        let holds = self.report.holds();
+        let verdict = self.report.verdict();
+        let holds = verdict == Verdict::Holds;
         let name = shown(self.name);
-        let mut text = format!("{name}: {}\n", if holds { "holds" } else { "refuted" });
+        let mut text = format!("{name}: {verdict}\n");
         let _ = writeln!(text, "  {}", headline(self.job));
         if holds {
             text.push_str(&figures(self.job));
@@ -170,7 +172,8 @@ impl JudgedJob<'_> {
 
     /// The verdict as a JSON object; findings of a schedule have its number, from 0, as `schedule`.
     pub fn to_json(&self) -> Value {
-        let holds = self.report.holds();
+        let verdict = self.report.verdict();
+        let holds = verdict == Verdict::Holds;
         let own = self.report.violations.iter().map(|violation| {
             let place = self.place(violation);
             json!({
@@ -198,7 +201,7 @@ impl JudgedJob<'_> {
         }
         json!({
             "file": self.name,
-            "verdict": if holds { "holds" } else { "refuted" },
+            "verdict": verdict.to_string(),
             "violations": violations,
             "warnings": warnings,
             "totals": totals,

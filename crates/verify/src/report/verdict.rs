@@ -10,6 +10,7 @@ use super::observed;
 use super::overview::{figures, figures_to_json, headline};
 use crate::json::{PathItem, locate};
 use crate::shown::shown;
+use crate::verdict::Verdict;
 use crate::verify::{Code, Finding, Hop, Report};
 use collsynth_core::schedule::{Schedule, Solution, Timetable};
 
@@ -30,9 +31,10 @@ impl<S: Timetable> Judged<'_, S> {
     /// The verdict in lines for people.
     pub fn to_text(&self) -> String {
         let Solution { problem, schedule, bounds, .. } = self.solution;
-        let holds = self.report.holds();
+        let verdict = self.report.verdict();
+        let holds = verdict == Verdict::Holds;
         let name = shown(self.name);
-        let mut text = format!("{name}: {}\n", if holds { "holds" } else { "refuted" });
+        let mut text = format!("{name}: {verdict}\n");
         let _ = writeln!(text, "  {}", headline(problem));
         if holds {
             let mut table = figures(problem, schedule, Some(bounds));
@@ -50,7 +52,8 @@ impl<S: Timetable> Judged<'_, S> {
     /// The verdict as a JSON object.
     pub fn to_json(&self) -> Value {
         let Solution { problem, schedule, bounds, .. } = self.solution;
-        let holds = self.report.holds();
+        let verdict = self.report.verdict();
+        let holds = verdict == Verdict::Holds;
         let list = |findings: &[Finding]| -> Vec<Value> { findings.iter().map(|found| self.finding(found)).collect() };
         let totals: serde_json::Map<String, Value> =
             self.report.totals().map(|(code, total)| (code.to_string(), json!(total))).collect();
@@ -58,7 +61,7 @@ impl<S: Timetable> Judged<'_, S> {
         observed::add_json(&mut figures, self.report.observed.as_ref());
         json!({
             "file": self.name,
-            "verdict": if holds { "holds" } else { "refuted" },
+            "verdict": verdict.to_string(),
             "violations": list(&self.report.violations),
             "warnings": list(&self.report.warnings),
             "totals": totals,
@@ -114,7 +117,8 @@ impl<S: Timetable> Judged<'_, S> {
 /// listed: most follow from the violations. `place` gives a finding's place in the file, if any, and an excerpt.
 pub fn findings(report: &Report, place: impl Fn(&Finding) -> Option<(String, String)>) -> String {
     let mut text = String::new();
-    let listed = if report.holds() { &report.warnings } else { &report.violations };
+    let holds = report.verdict() == Verdict::Holds;
+    let listed = if holds { &report.warnings } else { &report.violations };
     for finding in listed {
         let (place, lines) = place(finding).map(|(place, lines)| (format!("{place}: "), lines)).unwrap_or_default();
         let _ = write!(text, "  {place}{}: {}", finding.code, finding.message);
@@ -136,7 +140,7 @@ pub fn findings(report: &Report, place: impl Fn(&Finding) -> Option<(String, Str
     };
     let (violations, warnings) = (report.violations.len(), report.warnings.len());
     text.push_str(&total_line("violation", &totals(false), violations, &hidden(violations)));
-    if report.holds() {
+    if holds {
         text.push_str(&total_line("warning", &totals(true), warnings, &hidden(warnings)));
     } else {
         text.push_str(&total_line("warning", &totals(true), 0, "not listed while there are violations"));

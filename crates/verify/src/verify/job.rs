@@ -14,8 +14,9 @@ use std::collections::BTreeMap;
 
 use super::routes::find_link;
 use super::scope::Scope;
-use super::{NotJudged, Options, Report, judge};
+use super::{Options, Report, judge};
 use crate::code::codes;
+use crate::verdict::{NotJudged, Verdict};
 use collsynth_core::certificate::{CertificateError, Work};
 use collsynth_core::schedule::{Job, Solution, Step};
 use collsynth_core::topology::LinkId;
@@ -87,20 +88,21 @@ impl JobViolation {
 }
 
 impl JobReport {
-    /// True if every schedule holds and so does what they share.
-    pub fn holds(&self) -> bool {
-        self.totals.is_empty() && self.reports.iter().all(Report::holds)
+    /// The verdict: does every schedule hold, and what they share?
+    pub fn verdict(&self) -> Verdict {
+        let is_violation = |(&code, &total): (&JobCode, &u64)| code != JobCode::C002 && total > 0;
+        let alone = |verdict| self.reports.iter().any(|report| report.verdict() == verdict);
+        Verdict::new(
+            self.totals.iter().any(is_violation) || alone(Verdict::Refuted),
+            self.totals.contains_key(&JobCode::C002) || alone(Verdict::NotJudged),
+        )
     }
 
     /// Why the job was neither vouched for nor refuted, if so.
-    pub fn not_judged(&self) -> Option<NotJudged> {
-        let is_violation = |(&code, &total): (&JobCode, &u64)| code != JobCode::C002 && total > 0;
-        if self.totals.iter().any(is_violation) || self.reports.iter().any(Report::is_refuted) {
-            return None;
-        }
+    pub fn why_not_judged(&self) -> Option<NotJudged> {
         let bound = || NotJudged::of_bound(JobCode::C002.to_string(), "the bound of the job takes too long to check");
-        let of_bound = self.totals.contains_key(&JobCode::C002).then(bound);
-        self.reports.iter().find_map(Report::not_judged).or(of_bound)
+        (self.verdict() == Verdict::NotJudged)
+            .then(|| self.reports.iter().find_map(Report::why_not_judged).unwrap_or_else(bound))
     }
 }
 

@@ -56,7 +56,7 @@ pub use holdings::Peak;
 pub use job::{JobCode, JobReport, JobViolation, verify_job};
 pub use options::Options;
 pub use orders::Sums;
-pub use report::{NotJudged, Observed, Report};
+pub use report::{Observed, Report};
 pub use verified::{Rejected, Verified};
 
 use std::ops::Range;

@@ -1,8 +1,7 @@
 //! The verdict: findings in order, and complete totals, which alone decide.
 
 use super::{Code, Finding, Peak, Sums};
-use crate::limits;
-use thiserror::Error;
+use crate::verdict::{NotJudged, Verdict};
 
 /// The verdict on a schedule.
 ///
@@ -30,22 +29,6 @@ pub struct Observed {
     pub sums: Option<Sums>,
 }
 
-/// Why something was neither vouched for nor refuted.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{}{why}", code.as_ref().map(|code| format!("{code}: ")).unwrap_or_default())]
-pub struct NotJudged {
-    /// A code, if there is one to explain.
-    pub code: Option<String>,
-    why: String,
-}
-
-impl NotJudged {
-    /// A bound takes too much work to check.
-    pub(super) fn of_bound(code: String, bound: &str) -> Self {
-        Self { code: Some(code), why: format!("not judged: {bound}") }
-    }
-}
-
 impl Report {
     /// `totals` has an entry per code; `observed` is dropped if there is a violation.
     pub(super) fn new(
@@ -56,29 +39,24 @@ impl Report {
         exceeded: Option<u64>,
     ) -> Self {
         let mut report = Self { violations, warnings, observed: None, totals, exceeded };
-        report.observed = observed.filter(|_| report.holds());
+        report.observed = observed.filter(|_| report.verdict() == Verdict::Holds);
         report
     }
 
-    /// True if there is no violation; warnings do not matter.
-    pub fn holds(&self) -> bool {
-        self.violation_count() == 0 && self.exceeded.is_none()
-    }
-
-    /// True if there is a violation, not only bounds that were not checked (`C002`).
-    pub fn is_refuted(&self) -> bool {
-        self.violation_count() > self.unchecked()
+    /// The verdict; warnings do not matter, and a bound that was not checked (`C002`) refutes nothing.
+    pub fn verdict(&self) -> Verdict {
+        let is_refuted = self.violation_count() > self.unchecked();
+        Verdict::new(is_refuted, self.exceeded.is_some() || self.unchecked() > 0)
     }
 
     /// Why the schedule was neither vouched for nor refuted, if so: judging it takes more memory than allowed, or a
     /// bound more work.
-    pub fn not_judged(&self) -> Option<NotJudged> {
+    pub fn why_not_judged(&self) -> Option<NotJudged> {
         let bound = || self.violations.first().map_or("a bound takes too long to check", |bound| &bound.message[..]);
-        match self.exceeded {
-            _ if self.is_refuted() => None,
-            Some(most) => Some(NotJudged { code: None, why: limits::not_judged(most) }),
-            None => (self.unchecked() > 0).then(|| NotJudged::of_bound(Code::C002.to_string(), bound())),
-        }
+        (self.verdict() == Verdict::NotJudged).then(|| match self.exceeded {
+            Some(most) => NotJudged::of_memory(most),
+            None => NotJudged::of_bound(Code::C002.to_string(), bound()),
+        })
     }
 
     fn unchecked(&self) -> u64 {

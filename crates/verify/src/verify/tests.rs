@@ -2,6 +2,7 @@
 
 use super::values::Values;
 use super::{Code, Finding, Options, Report, Verified, verify, violations_of};
+use crate::verdict::Verdict;
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, StepsBound, VolumeBound, Window};
 use collsynth_core::collective::{ChunkId, Collective, Demand, Kind};
 use collsynth_core::problem::Problem;
@@ -350,7 +351,7 @@ fn warnings_are_no_refusal() {
     assert_eq!(totals(&line, &good), "");
     // Chunk 2 comes to rank 2 a second time; chunk 1 strays to rank 3; a step does nothing.
     let report = judge(&line, &["0>1:2 0>3:3", "2| 0>1:1,2 1>2:2 0>3:1", "", "1>2:2"]);
-    assert!(report.holds());
+    assert_eq!(report.verdict(), Verdict::Holds);
     assert_eq!(found(&report), "W001*2 W002 W004");
     let expected = [
         "rank 1 holds chunk 2 already, and this brings nothing new",
@@ -393,13 +394,13 @@ fn the_first_findings_are_kept_and_all_are_counted() {
     let square = ring(4, Kind::AllToAll);
     let steps = ["2| 1>0:8,4 2>1:2,3", "2| 3>2:1,2", "0>1:1"];
     let full = judge_with(&square, &steps, &Options { max_errors: 100, ..Options::default() });
-    assert!(!full.holds() && full.violation_count() == full.violations.len() as u64);
+    assert!(full.verdict() == Verdict::Refuted && full.violation_count() == full.violations.len() as u64);
     let places: Vec<_> = full.violations.iter().map(|finding| (finding.step.unwrap_or(9), finding.transfer)).collect();
     assert!(places.is_sorted(), "{places:?}");
     for max_errors in 0..full.violations.len() {
         let report = judge_with(&square, &steps, &Options { max_errors, ..Options::default() });
         assert_eq!(report.violations[..], full.violations[..max_errors]);
-        assert!(report.totals().eq(full.totals()) && !report.holds());
+        assert!(report.totals().eq(full.totals()) && report.verdict() == Verdict::Refuted);
     }
 }
 
@@ -422,12 +423,9 @@ fn sums_take_memory_and_copies_none() {
     let most = 2 * 6 * Values::sum_bytes(4);
     // A bit for every rank, and more.
     assert!(Values::sum_bytes(64) > 8 && Values::sum_bytes(65) == Values::sum_bytes(64) + 8);
-    let judged = |kind, memory| {
-        let report = judge_with(&ring(4, kind), &steps, &Options { memory, ..Options::default() });
-        (report.holds(), report.not_judged().is_none())
-    };
-    assert_eq!(judged(Kind::AllReduce, most), (true, true));
-    assert_eq!(judged(Kind::AllReduce, most - 1), (false, false));
+    let judged = |kind, memory| judge_with(&ring(4, kind), &steps, &Options { memory, ..Options::default() }).verdict();
+    assert_eq!(judged(Kind::AllReduce, most), Verdict::Holds);
+    assert_eq!(judged(Kind::AllReduce, most - 1), Verdict::NotJudged);
     let copies = judge_with(&ring(3, Kind::AllToAll), &[TRIANGLE], &Options { memory: 0, ..Options::default() });
-    assert!(copies.holds());
+    assert_eq!(copies.verdict(), Verdict::Holds);
 }

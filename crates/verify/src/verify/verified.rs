@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use super::{Options, Report, verify, verify_compact};
+use crate::verdict::Verdict;
 use collsynth_core::schedule::{CompactSchedule, Schedule, Solution};
 
 /// Something the verifier executed without finding a violation. It is read-only and only the verifier makes one, so a
@@ -14,12 +15,12 @@ pub struct Verified<T> {
     report: Report,
 }
 
-/// A solution with violations, returned with the report.
+/// A solution that is refuted or was not judged, returned with the report.
 #[derive(Clone, Debug)]
 pub struct Rejected<S = Schedule> {
     /// The solution.
     pub solution: Solution<S>,
-    /// What is wrong with it.
+    /// Why.
     pub report: Report,
 }
 
@@ -31,9 +32,9 @@ impl Verified<Solution> {
     /// [`Rejected`] if it does not hold.
     pub fn new(solution: Solution, options: &Options) -> Result<Self, Box<Rejected>> {
         let report = verify(&solution, options);
-        match report.holds() {
-            true => Ok(Self { inner: solution, report }),
-            false => Err(Box::new(Rejected { solution, report })),
+        match report.verdict() {
+            Verdict::Holds => Ok(Self { inner: solution, report }),
+            Verdict::Refuted | Verdict::NotJudged => Err(Box::new(Rejected { solution, report })),
         }
     }
 }
@@ -49,9 +50,9 @@ impl Verified<Solution<CompactSchedule>> {
         options: &Options,
     ) -> Result<Self, Box<Rejected<CompactSchedule>>> {
         let report = verify_compact(&solution, options);
-        match report.holds() {
-            true => Ok(Self { inner: solution, report }),
-            false => Err(Box::new(Rejected { solution, report })),
+        match report.verdict() {
+            Verdict::Holds => Ok(Self { inner: solution, report }),
+            Verdict::Refuted | Verdict::NotJudged => Err(Box::new(Rejected { solution, report })),
         }
     }
 }
@@ -88,6 +89,9 @@ impl<T> Deref for Verified<T> {
 
 impl<S> fmt::Display for Rejected<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(why) = self.report.why_not_judged() {
+            return write!(f, "the schedule is {why}");
+        }
         let (count, s) = (self.report.violation_count(), if self.report.violation_count() == 1 { "" } else { "s" });
         write!(f, "the schedule has {count} violation{s}")?;
         match self.report.violations.first() {
