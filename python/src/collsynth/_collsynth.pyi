@@ -223,7 +223,7 @@ def holding(name: str, text: str) -> Schedule:
 
 def judge(name: str, text: str, judging: Mapping[str, object], machine: Machine | None) -> tuple[int, str]:
     """
-    Judges a text; returns the ruling (0, 1 or 2) and the verdict as JSON.
+    Judges a text; returns the verdict (0, 1 or 2) and what it says as JSON.
     """
 
 def judge_file(path: str | PathLike[str], judging: Mapping[str, object], machine: Machine | None) -> tuple[int, str]:
