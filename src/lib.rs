@@ -20,8 +20,8 @@
 //! * the language, `collsynth-core`: [`topology`], [`collective`], [`problem`], [`schedule`], [`program`],
 //!   [`certificate`];
 //! * the judge, `collsynth-verify`: [`verify`], [`audit`], [`judge`], [`shrink`], and the reader of [`format::json`];
-//! * the searchers, `collsynth-plan` and, for comparison, `collsynth-baselines`: [`plan`], [`bound`], [`cost`],
-//!   [`symmetry`];
+//! * the searchers, `collsynth-bound`, `collsynth-plan` and, for comparison, `collsynth-baselines`: [`bound`],
+//!   [`symmetry`], [`plan`], [`cost`];
 //! * the outside: `format` with `collsynth-formats`, `runtime` and `lower` with `collsynth-runtime`, `view` with
 //!   `collsynth-view`, `report`.
 //!
@@ -35,12 +35,13 @@ pub mod relabel;
 pub mod renumber;
 mod request;
 
+pub use collsynth_bound::{self as bound, symmetry};
 pub use collsynth_core::collective::Kind;
 pub use collsynth_core::schedule::Solution;
 pub use collsynth_core::topology::{RankId, Topology, TopologySpec};
 pub use collsynth_core::{certificate, collective, exact, problem, program, schedule, topology};
+pub use collsynth_plan::cost;
 pub use collsynth_plan::{Control, Goal, Parts, Plan, PlanError, Planner};
-pub use collsynth_plan::{bound, cost, symmetry};
 #[cfg(feature = "runtime")]
 pub use collsynth_runtime::{self as runtime, lower};
 pub use collsynth_verify::verify::Verified;

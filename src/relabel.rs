@@ -1,11 +1,11 @@
 //! A schedule around some failures as a schedule around others that a symmetry of the machine carries them onto.
 
+use collsynth_bound::symmetry::Automorphism;
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, StepsBound, VolumeBound, Window};
 use collsynth_core::collective::{ChunkId, Collective, Demand, Kind};
 use collsynth_core::problem::{Problem, ProblemError};
 use collsynth_core::schedule::{ScheduleBuilder, Solution, Transfer};
 use collsynth_core::topology::{LinkId, RankId, Topology};
-use collsynth_plan::symmetry::Automorphism;
 use thiserror::Error;
 
 /// Why a schedule cannot be relabelled.
@@ -138,9 +138,9 @@ impl Images<'_> {
 
 #[cfg(test)]
 mod tests {
+    use collsynth_bound::symmetry::{Group, cables, fail};
     use collsynth_core::topology::{Shape, TopologySpec, Torus};
     use collsynth_plan::Parts;
-    use collsynth_plan::symmetry::{Group, cables, fail};
 
     use super::*;
     use crate::{Request, Verified};
@@ -158,7 +158,7 @@ mod tests {
             let inverse = group.inverse(symmetry);
             let image = |link: &LinkId| inverse.links[link.index()];
             let moved =
-                collsynth_plan::symmetry::Unit { links: cable.links.iter().map(image).collect(), ranks: Vec::new() };
+                collsynth_bound::symmetry::Unit { links: cable.links.iter().map(image).collect(), ranks: Vec::new() };
             let relabelled = relabel(&solution, &inverse, fail(&machine, [&moved]).unwrap()).unwrap();
             let verified = Verified::<Solution>::new(relabelled, &Options::default());
             let verified = verified.unwrap_or_else(|rejected| panic!("{kind:?}: {:?}", rejected.report.violations));

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
+use collsynth_bound::{BoundFinding, Claim, FlowBound};
 use collsynth_core::certificate::{Bounds, Rational, Scope, VolumeBound};
 use collsynth_core::problem::Problem;
-use collsynth_plan::bound::{BoundFinding, Claim, FlowBound};
 use collsynth_verify::report::collective::cut;
 use collsynth_verify::report::figures::{decimal, exact, exact_and_decimal};
 use collsynth_verify::report::overview::headline;

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
+use collsynth_bound::{self as bound, Limit};
 use collsynth_core::certificate::{Bounds, Rational, Scope};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Solution, Timetable};
 use collsynth_core::topology::{Topology, TopologySpec};
-use collsynth_plan::bound::{self, Limit};
 use collsynth_verify::claim::volume;
 use collsynth_verify::report::figures::{count, decimal, exact, fine_percent, times};
 use collsynth_verify::report::table::Table;

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
+use collsynth_bound::SteppedBound;
 use collsynth_core::certificate::{JointBound, Rational, Scope};
 use collsynth_core::problem::Problem;
-use collsynth_plan::bound::SteppedBound;
 use collsynth_verify::report::figures::{decimal, exact};
 use collsynth_verify::report::overview::headline;
 use collsynth_verify::report::quality::{named, scope_to_json};

@@ -1,8 +1,8 @@
 //! Planners that route messages dimension after dimension.
 
+use collsynth_bound::link_table::LinkTable;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{LinkId, RankId, Topology, Torus, dim_name};
-use collsynth_plan::link_table::LinkTable;
 use collsynth_plan::phased::{StatedPhase, Walks, active_dims, check_torus, plan_walks, travelers};
 use collsynth_plan::{AutoUse, Control, Outcome, PlanError, Planner, Task};
 

@@ -44,7 +44,8 @@ pub fn addition_depth(problem: &Problem, schedule: &Schedule) -> u32 {
 mod tests {
     use super::*;
     use crate::cost::Price;
-    use crate::{Task, bound};
+    use crate::task::Task;
+    use collsynth_bound as bound;
     use collsynth_core::collective::{Collective, Kind};
     use collsynth_core::topology::Topology;
 

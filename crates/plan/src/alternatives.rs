@@ -5,11 +5,17 @@
 
 use std::collections::BTreeSet;
 
-use super::driver::synthesize;
-use super::parts::best_parts;
-use super::portfolio::plan_bounded;
-use super::{Control, Front, Goal, Parts, Plan, PlanError, Planner, StopReason, addition_depth};
+use crate::addition::addition_depth;
+use crate::control::{Control, StopReason};
 use crate::cost::Price;
+use crate::driver::synthesize;
+use crate::error::PlanError;
+use crate::front::Front;
+use crate::goal::{Goal, Parts};
+use crate::parts::best_parts;
+use crate::planned::Plan;
+use crate::planner::Planner;
+use crate::portfolio::plan_bounded;
 use collsynth_core::certificate::{Bounds, Rational};
 use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::Problem;
@@ -103,7 +109,8 @@ fn parts_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Rings, Template};
+    use crate::rings::Rings;
+    use crate::template::Template;
 
     fn find(planner: &dyn Planner, parts: Option<&[u32]>) -> Vec<(usize, u32)> {
         let topology = Topology::torus(&[5, 5]).unwrap();

@@ -23,7 +23,7 @@
 //!
 //! `n` parts take `S = n + d - 1` steps of width 1, where `d` is the most hops from the root along the tree: with links
 //! between all ranks `d = floor(log2 N)`, on a line from its end `d = N-1`. `V` tends to 1, whatever the number of
-//! links; [`Arborescences`](super::Arborescences) divide it by the least cut.
+//! links; [`Arborescences`](crate::Arborescences) divide it by the least cut.
 //!
 //! # Complexity
 //!
@@ -34,11 +34,14 @@
 //! Pjesivac-Grbovic et al., "Performance analysis of MPI collective operations", Cluster Computing 2007, on pipelined
 //! binary trees and their cost.
 
-use super::error::check_kind;
-use super::network::Network;
-use super::pace::Pace;
-use super::pipeline::{Arborescence, Parents, pipelined};
-use super::{Control, Outcome, PlanError, Planner, Task};
+use crate::control::Control;
+use crate::error::PlanError;
+use crate::error::check_kind;
+use crate::network::Network;
+use crate::pipeline::{Arborescence, Parents, pipelined};
+use crate::planner::{Outcome, Planner};
+use crate::task::Task;
+use collsynth_bound::pace::Pace;
 use collsynth_core::problem::Problem;
 
 /// Broadcast and reduce along the binary tree of rank numbers.

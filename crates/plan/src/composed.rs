@@ -20,7 +20,7 @@
 //!
 //! Twice those of the all-gather of shards, in vectors: on an intact 4x4x4 torus `2 * 10.5 / 64 = 21/64` in 12 steps,
 //! which is the bound. A rank with `c` live links takes at least `2 (N-1) / (c N)`, so the rank with the fewest
-//! decides; trees with free roots ([`SpanningTrees`](super::SpanningTrees)) avoid that. If `N` does not divide the
+//! decides; trees with free roots ([`SpanningTrees`](crate::SpanningTrees)) avoid that. If `N` does not divide the
 //! parts, the first shards have one more.
 //!
 //! # Complexity
@@ -31,10 +31,15 @@
 //!
 //! Rabenseifner, "Optimization of collective reduction operations", ICCS 2004.
 
-use super::error::check_kind;
-use super::moves::Moves;
-use super::{Control, Outcome, PlanError, Planner, StopReason, Task, Template, Trees};
+use crate::control::{Control, StopReason};
 use crate::cost::Price;
+use crate::error::PlanError;
+use crate::error::check_kind;
+use crate::moves::Moves;
+use crate::planner::{Outcome, Planner};
+use crate::task::Task;
+use crate::template::Template;
+use crate::trees::Trees;
 use collsynth_core::collective::{ChunkId, Collective, Kind};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;

@@ -12,7 +12,8 @@ use collsynth_core::schedule::Schedule;
 use collsynth_core::topology::Topology;
 use collsynth_lp::Limit;
 
-use crate::{PlanError, bound};
+use crate::error::PlanError;
+use collsynth_bound as bound;
 
 /// Why a planner stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,8 +16,13 @@
 
 use std::ops::RangeInclusive;
 
-use super::portfolio::plan_bounded;
-use super::{Control, Front, Goal, Parts, Plan, PlanError, StopReason, addition_depth};
+use crate::addition::addition_depth;
+use crate::control::{Control, StopReason};
+use crate::error::PlanError;
+use crate::front::Front;
+use crate::goal::{Goal, Parts};
+use crate::planned::Plan;
+use crate::portfolio::plan_bounded;
 use collsynth_core::certificate::{Bounds, Rational};
 use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::Problem;
@@ -27,7 +32,7 @@ use collsynth_core::topology::Topology;
 const VAIN_TRIES: u32 = 2;
 
 /// Plans the curve of a collective on a topology for these numbers of parts, the fewest first. Hands every schedule
-/// that is on the front when it is found to `found`, with the goal that makes [`synthesize`](super::synthesize) return
+/// that is on the front when it is found to `found`, with the goal that makes [`synthesize`](crate::synthesize) return
 /// the very same schedule; later ones may dominate it. Of `goal`, the planner, the seed and the most steps count; its
 /// steps, parts and price do not.
 ///

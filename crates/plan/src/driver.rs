@@ -2,10 +2,14 @@
 
 use std::cmp::Ordering;
 
-use super::parts::{as_float, best_parts, reduces_to_all, rungs, shares_vectors};
-use super::portfolio::{Near, plan_bounded};
-use super::quickest::quickest;
-use super::{Control, Goal, Parts, Plan, PlanError, addition_depth};
+use crate::addition::addition_depth;
+use crate::control::Control;
+use crate::error::PlanError;
+use crate::goal::{Goal, Parts};
+use crate::parts::{as_float, best_parts, reduces_to_all, rungs, shares_vectors};
+use crate::planned::Plan;
+use crate::portfolio::{Near, plan_bounded};
+use crate::quickest::quickest;
 use collsynth_core::certificate::{Bounds, Rational, Scope};
 use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::Problem;
@@ -27,9 +31,9 @@ const LONG: u64 = 4;
 /// Plans a collective on a topology.
 ///
 /// If the best schedule is above the volume bound that cuts give, the flow LP is solved, provided that it has at most
-/// [`FlowLimit::UNASKED`](crate::bound::FlowLimit::UNASKED) variables after symmetries and finishes within the time
+/// [`FlowLimit::UNASKED`](collsynth_bound::FlowLimit::UNASKED) variables after symmetries and finishes within the time
 /// limit: its bound may prove the schedule optimal or narrow the gap. If the problem is small and neither steps nor a
-/// price are stated, a SAT solver then tries to save the last units of width (see [`Smt`](super::Smt)).
+/// price are stated, a SAT solver then tries to save the last units of width (see [`Smt`](crate::Smt)).
 ///
 /// # Errors
 ///

@@ -2,7 +2,8 @@
 
 use thiserror::Error;
 
-use super::{Refutation, StopReason};
+use crate::control::StopReason;
+use crate::planner::Refutation;
 use collsynth_core::problem::{Disconnected, Problem, ProblemError};
 
 /// Why a planner gives no schedule.

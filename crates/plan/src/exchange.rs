@@ -29,7 +29,7 @@
 //! `S` = the sum over the dimensions of `3 k / 4 - 1`, 1 where the extent `k` is 2. On extents up to 4, that is the
 //! diameter, fewer than which no all-reduce takes. Where all `D` extents are 4, `V` = 1 in `2 D` parts: every step
 //! sends every part once, over `2 D` links; where they are 8, `V` = 7/4 in `4 D` parts.
-//! [`SpanningTrees`](super::SpanningTrees) take more steps and less volume, so this planner is for small vectors.
+//! [`SpanningTrees`](crate::SpanningTrees) take more steps and less volume, so this planner is for small vectors.
 //!
 //! # Complexity
 //!
@@ -43,9 +43,12 @@
 
 use itertools::Itertools;
 
-use super::error::check_kind;
-use super::moves::Moves;
-use super::{Control, Outcome, PlanError, Planner, StopReason, Task};
+use crate::control::{Control, StopReason};
+use crate::error::PlanError;
+use crate::error::check_kind;
+use crate::moves::Moves;
+use crate::planner::{Outcome, Planner};
+use crate::task::Task;
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Op;

@@ -20,7 +20,7 @@
 //! # Steps and volume
 //!
 //! The largest distance between live ranks, which is the bound; every step has width 1. The two waves of a ring barrier
-//! ([`RingOfRanks::TWO_WAVE`](super::RingOfRanks::TWO_WAVE)) take twice as many steps as the ring has ranks.
+//! ([`RingOfRanks::TWO_WAVE`](crate::RingOfRanks::TWO_WAVE)) take twice as many steps as the ring has ranks.
 //!
 //! # Complexity
 //!
@@ -31,11 +31,14 @@
 //! Segall, "Distributed network protocols", IEEE Transactions on Information Theory 1983, for propagation of
 //! information by flooding.
 
+use crate::control::{Control, StopReason};
+use crate::error::PlanError;
 use crate::error::check_name;
 use crate::moves::Moves;
 use crate::network::Network;
-use crate::pace::Pace;
-use crate::{Control, Outcome, PlanError, Planner, StopReason, Task};
+use crate::planner::{Outcome, Planner};
+use crate::task::Task;
+use collsynth_bound::pace::Pace;
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Op;

@@ -34,7 +34,7 @@ impl<T> Front<T> {
     }
 
     /// Adds a point and drops those it dominates. False if another point covers it, unless that one is equal and its
-    /// sums are deeper; see [`addition_depth`](super::addition_depth).
+    /// sums are deeper; see [`addition_depth`](crate::addition_depth).
     pub fn insert(&mut self, steps: usize, volume: Rational, depth: u32, what: T) -> bool {
         let equal =
             |(other, by, deep, _): &(usize, Rational, u32, T)| (*other, *by) == (steps, volume) && *deep > depth;

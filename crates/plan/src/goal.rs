@@ -1,7 +1,7 @@
 //! What the caller asks for.
 
-use super::Planner;
 use crate::cost::Price;
+use crate::planner::Planner;
 
 /// The number of parts a message is cut in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,19 +12,19 @@
 //!   rank 2  --------+--------+--------o     is cheaper now
 //! ```
 //!
-//! On a torus, negotiation starts from the [template](super::Template) of the intact machine, so that only messages
+//! On a torus, negotiation starts from the [template](crate::Template) of the intact machine, so that only messages
 //! that the failures touch have to move.
 //!
 //! # Applies
 //!
 //! All_to_all and all_to_allv on any topology. Scatter and gather need no negotiation: see
-//! [`FlowOverTime`](super::FlowOverTime); but in several groups at once, they do.
+//! [`FlowOverTime`](crate::FlowOverTime); but in several groups at once, they do.
 //!
 //! # Steps and volume
 //!
 //! The first try takes the least number of steps (the distance bound) and the least total width (the volume bound,
 //! rounded up to whole chunks); later tries go slightly above. On tori with failed cables the first try nearly always
-//! succeeds, so both figures are certified optimal; from 100 ranks on, [`Mended`](super::Mended) is there before, in
+//! succeeds, so both figures are certified optimal; from 100 ranks on, [`Mended`](crate::Mended) is there before, in
 //! less time. Sparse demands leave busy ranks hardly an idle link: the search then looks for the last unit of width in
 //! steps that are all 1 wide, with more patience, and reduces the steps again.
 //!
@@ -36,11 +36,15 @@
 //!
 //! McMurchie and Ebeling, "PathFinder: a negotiation-based performance-driven router for FPGAs", FPGA 1995.
 
+use crate::control::Control;
+use crate::error::PlanError;
 use crate::error::check_name;
+use crate::mended::Mended;
 use crate::network::{LiveLink, Message, Network, WAIT};
 use crate::path_routing::{Guide, plan_from};
+use crate::planner::{Outcome, Planner};
+use crate::task::Task;
 use crate::template::TemplateSchedule;
-use crate::{Control, Mended, Outcome, PlanError, Planner, Task};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{RankId, Topology, TopologySpec};
 

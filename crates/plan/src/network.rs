@@ -6,7 +6,7 @@ use collsynth_core::collective::{ChunkId, Holders};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::LinkId;
 
-use crate::hops::Hops;
+use collsynth_bound::hops::Hops;
 
 /// The number of a live link.
 pub(crate) type LiveLink = u32;

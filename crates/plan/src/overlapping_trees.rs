@@ -14,8 +14,8 @@
 //!   chunk 2   <------------|------->          ... a link carries chunk 0 down and chunk 2 up in turn
 //! ```
 //!
-//! Where [`SpanningTrees`](super::SpanningTrees) mirrors its halves, ranks that lost links must be roots of nearly all
-//! trees, and links elsewhere idle while trees set out. [`PackedTrees`](super::PackedTrees) packs first and schedules
+//! Where [`SpanningTrees`](crate::SpanningTrees) mirrors its halves, ranks that lost links must be roots of nearly all
+//! trees, and links elsewhere idle while trees set out. [`PackedTrees`](crate::PackedTrees) packs first and schedules
 //! then, which takes more parts to come as near.
 //!
 //! A rank with few links should be a leaf: a tree that passes through it takes its links twice. So roots are at most a
@@ -42,13 +42,17 @@
 //! pipelined algorithm for large, irregular all-gather problems", 2010, and Sanders, Speck and Träff, "Two-tree
 //! algorithms for full bandwidth broadcast, reduction and scan", 2009, overlap up and down along fixed trees.
 
+use crate::control::{Control, StopReason};
+use crate::error::PlanError;
 use crate::error::check_name;
 use crate::moves::Moves;
 use crate::negotiation::{Aim, Search, Start, Strategy};
 use crate::network::{Network, WAIT};
 use crate::planner::arrivals;
+use crate::planner::{Outcome, Planner};
+use crate::task::Task;
 use crate::tree_routing::{Forest, RoutedTrees, TimedNetwork, TreeSpec};
-use crate::{Control, Outcome, PlanError, Planner, StopReason, Task, even_widths};
+use crate::widths::even_widths;
 use collsynth_core::collective::{ChunkId, Holders};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};

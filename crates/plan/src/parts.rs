@@ -1,7 +1,9 @@
 //! Numbers of parts: which are worth planning, and the best each could give.
 
-use super::{Control, OverlappingTrees, PlanError};
+use crate::control::Control;
 use crate::cost::Price;
+use crate::error::PlanError;
+use crate::overlapping_trees::OverlappingTrees;
 use collsynth_core::certificate::{Bounds, Rational};
 use collsynth_core::collective::{Collective, Kind, Pattern};
 use collsynth_core::problem::Problem;
@@ -26,7 +28,7 @@ const NEARLY_FULL: f64 = 1.01;
 ///
 /// # Errors
 ///
-/// As [`synthesize`](super::synthesize).
+/// As [`synthesize`](crate::synthesize).
 pub fn useful_parts(topology: &Topology, kind: &Kind, control: &Control) -> Result<Vec<u32>, PlanError> {
     if !kind.can_be_cut() {
         return Ok(vec![1]);

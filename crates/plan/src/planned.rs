@@ -1,7 +1,9 @@
 //! A schedule with everything known about it.
 
-use super::{Account, Control, Progress, StopReason};
-use crate::bound::{self, FlowLimit};
+use crate::control::{Control, Progress, StopReason};
+use crate::planner::Account;
+use collsynth_bound as bound;
+use collsynth_bound::FlowLimit;
 use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use super::{Control, Phase, PlanError, StopReason, Task};
+use crate::control::{Control, StopReason};
+use crate::error::PlanError;
+use crate::phased::Phase;
+use crate::task::Task;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
 

@@ -1,10 +1,16 @@
 //! Runs the planners that apply, one after another, on one problem.
 
-use super::parts::reduces_to_all;
-use super::planner::arrivals;
-use super::registry::planners;
-use super::smt::{LastUnits, NAME as SMT, last_units};
-use super::{AutoUse, Control, Goal, Outcome, Plan, PlanError, Planner, SharperBounds, StopReason, Task};
+use crate::control::{Control, StopReason};
+use crate::error::PlanError;
+use crate::goal::Goal;
+use crate::parts::reduces_to_all;
+use crate::planned::Plan;
+use crate::planner::arrivals;
+use crate::planner::{AutoUse, Outcome, Planner};
+use crate::registry::planners;
+use crate::sharper::SharperBounds;
+use crate::smt::{LastUnits, NAME as SMT, last_units};
+use crate::task::Task;
 use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
 

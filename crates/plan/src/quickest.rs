@@ -15,11 +15,15 @@
 
 use std::ops::RangeInclusive;
 
-use super::curve::{Consumer, trace_bounded};
-use super::parts::{as_float, best_parts, least_cost, useful_parts};
-use super::portfolio::plan_bounded;
-use super::{Control, Goal, Parts, Plan, PlanError, StopReason, addition_depth};
+use crate::addition::addition_depth;
+use crate::control::{Control, StopReason};
 use crate::cost::Price;
+use crate::curve::{Consumer, trace_bounded};
+use crate::error::PlanError;
+use crate::goal::{Goal, Parts};
+use crate::parts::{as_float, best_parts, least_cost, useful_parts};
+use crate::planned::Plan;
+use crate::portfolio::plan_bounded;
 use collsynth_core::certificate::{Bounds, Rational};
 use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::Problem;
@@ -32,7 +36,7 @@ const LESS_IN_FEWER_STEPS: f64 = 0.97;
 ///
 /// # Errors
 ///
-/// As [`synthesize`](super::synthesize).
+/// As [`synthesize`](crate::synthesize).
 pub(super) fn quickest(
     topology: &Topology,
     kind: &Kind,

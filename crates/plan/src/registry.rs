@@ -1,9 +1,25 @@
 //! The registry of planners.
 
-use super::{
-    Arborescences, BinaryTree, Composed, Exchange, Flood, FlowOverTime, Lp, Matching, Mended, Negotiated,
-    OverlappingTrees, PackedTrees, Planner, RingOfRanks, Rings, Smt, SpanningTrees, Template, TimedTrees, Trees,
-};
+use crate::arborescences::Arborescences;
+use crate::binary_tree::BinaryTree;
+use crate::composed::Composed;
+use crate::exchange::Exchange;
+use crate::flood::Flood;
+use crate::flow_over_time::FlowOverTime;
+use crate::lp::Lp;
+use crate::matching::Matching;
+use crate::mended::Mended;
+use crate::negotiated::Negotiated;
+use crate::overlapping_trees::OverlappingTrees;
+use crate::packed_trees::PackedTrees;
+use crate::planner::Planner;
+use crate::ring_of_ranks::RingOfRanks;
+use crate::rings::Rings;
+use crate::smt::Smt;
+use crate::spanning_trees::SpanningTrees;
+use crate::template::Template;
+use crate::timed_trees::TimedTrees;
+use crate::trees::Trees;
 
 /// The SMT planner with its default options.
 const SMT: &dyn Planner = &Smt::new();
@@ -41,7 +57,7 @@ pub fn planners() -> &'static [&'static dyn Planner] {
 #[cfg(test)]
 mod tests {
     use super::planners;
-    use crate::AutoUse;
+    use crate::planner::AutoUse;
     use crate::searchers::SEARCHERS;
 
     #[test]

@@ -34,7 +34,7 @@
 //! |---|---|---|
 //! | `ring_all_reduce` | `2 (N-1)` | `2 (N-1) ceil(n / N) / n` in `n` parts, which is `2 (N-1) / N` where `N` divides `n` |
 //! | `ring_gather` | `N-1` | `N-1` |
-//! | `two_wave` | `2 (N-1)` | `2 (N-1)`, one link busy at a time; [`Flood`](super::Flood) takes diameter steps |
+//! | `two_wave` | `2 (N-1)` | `2 (N-1)`, one link busy at a time; [`Flood`](crate::Flood) takes diameter steps |
 //!
 //! Segment `i` of an all-reduce has the parts `i n / N .. (i+1) n / N`, rounded down; with fewer parts than ranks some
 //! are empty.
@@ -49,10 +49,13 @@
 //! Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 2005, section 4, for
 //! all-gather; Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", IJPP 1988, for barriers.
 
-use super::error::check_kind;
-use super::hamiltonian::ring_of_ranks;
-use super::moves::Moves;
-use super::{Control, Outcome, PlanError, Planner, StopReason, Task};
+use crate::control::{Control, StopReason};
+use crate::error::PlanError;
+use crate::error::check_kind;
+use crate::hamiltonian::ring_of_ranks;
+use crate::moves::Moves;
+use crate::planner::{Outcome, Planner};
+use crate::task::Task;
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Op;

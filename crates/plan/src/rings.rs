@@ -58,12 +58,15 @@
 //! Qin et al., "Optimizing All-to-All Collective Communication with Fault Tolerance on Torus Networks", MICRO 2025, doi
 //! 10.1145/3725843.3756057. Its fault-free baseline is Ring with Pipeline, of 6 parts.
 
-use super::link_table::LinkTable;
-use super::moves::Moves;
-use super::phased::{
+use crate::control::{Control, StopReason};
+use crate::error::PlanError;
+use crate::moves::Moves;
+use crate::phased::{
     Block, Phase, StatedPhase, Traveler, active_dims, check_torus, half_ring_split, rotation_class, travelers,
 };
-use super::{AutoUse, Control, Outcome, PlanError, Planner, StopReason, Task};
+use crate::planner::{AutoUse, Outcome, Planner};
+use crate::task::Task;
+use collsynth_bound::link_table::LinkTable;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Op;
 use collsynth_core::topology::{LinkId, Torus, dim_name};

@@ -1,12 +1,13 @@
 //! Broadcast and reduce alike: chunks spread from the root, and a reduce is read backward in time over reversed links.
 //!
-//! Shared by `pipeline` and [`TimedTrees`](super::TimedTrees).
+//! Shared by `pipeline` and [`TimedTrees`](crate::TimedTrees).
 
 use std::ops::Range;
 
+use crate::error::PlanError;
 use crate::moves::Moves;
 use crate::network::{LiveLink, Network};
-use crate::{PlanError, Task};
+use crate::task::Task;
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};

@@ -5,8 +5,9 @@
 
 use std::sync::OnceLock;
 
-use super::Control;
-use crate::bound::{self, Claim, FlowLimit};
+use crate::control::Control;
+use collsynth_bound as bound;
+use collsynth_bound::{Claim, FlowLimit};
 use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
 

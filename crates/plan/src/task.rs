@@ -1,7 +1,9 @@
 //! The input of a planner.
 
-use super::{PlanError, SharperBounds, addition_depth};
+use crate::addition::addition_depth;
 use crate::cost::Price;
+use crate::error::PlanError;
+use crate::sharper::SharperBounds;
 use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;

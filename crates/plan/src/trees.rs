@@ -17,8 +17,8 @@
 //! # Applies
 //!
 //! All_gather, all_reduce_gathered, broadcast, reduce_scatter and reduce on any topology; broadcast and reduce only
-//! with few parts: [`Arborescences`](super::Arborescences) plan the others and, in few steps,
-//! [`TimedTrees`](super::TimedTrees).
+//! with few parts: [`Arborescences`](crate::Arborescences) plan the others and, in few steps,
+//! [`TimedTrees`](crate::TimedTrees).
 //!
 //! # Steps and volume
 //!
@@ -35,22 +35,25 @@
 //! for trees in the time-expanded network; Edmonds, "Edge-disjoint branchings", 1973, for edge-disjoint trees and the
 //! cut bound; McMurchie and Ebeling, FPGA 1995, for the prices.
 
+use crate::control::{Control, StopReason};
+use crate::error::PlanError;
 use crate::moves::Moves;
 use crate::negotiation::{Aim, Search, Start, Strategy};
 use crate::network::{Network, WAIT, most_useful};
+use crate::planner::{Outcome, Planner};
+use crate::task::Task;
 use crate::tree_routing::{Forest, TimedNetwork, TreeSpec};
-use crate::{Control, Outcome, PlanError, Planner, StopReason, Task};
 use collsynth_core::collective::{ChunkId, ChunkRule, Combining, Holders, Pattern};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};
 use collsynth_core::topology::{LinkId, RankId};
 
-/// Beyond either limit, [`Arborescences`](super::Arborescences) plan a broadcast or reduce better, and at once. Steps
+/// Beyond either limit, [`Arborescences`](crate::Arborescences) plan a broadcast or reduce better, and at once. Steps
 /// of width 1 that the links of the root need for all parts:
 const MOST_ROUNDS: u32 = 8;
 /// Parts, counted at every rank:
 const MOST_ARRIVALS: usize = 1024;
-/// Parts in groups, beyond which [`PackedTrees`](super::PackedTrees) are as good and quicker.
+/// Parts in groups, beyond which [`PackedTrees`](crate::PackedTrees) are as good and quicker.
 const MOST_IN_GROUPS: u32 = 24;
 
 /// Does a broadcast or reduce exceed the limits?

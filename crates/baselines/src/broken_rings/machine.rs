@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::routings::{self, BrokenRing, Rings};
 use super::scheme::{Acceleration, Scheme};
+use collsynth_bound::link_table::LinkTable;
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{LinkId, RankId, Topology, Torus};
 use collsynth_plan::PlanError;
-use collsynth_plan::link_table::LinkTable;
 use collsynth_plan::phased::{Block, Traveler, Walks, active_dims, check_torus, half_ring_split, rotation_class};
 
 pub(super) struct Machine<'a> {

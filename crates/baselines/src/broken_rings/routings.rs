@@ -39,8 +39,8 @@
 use std::collections::BTreeSet;
 
 use super::scheme::Remains;
+use collsynth_bound::link_table::LinkTable;
 use collsynth_core::topology::{Direction, LinkId, RankId, Topology, Torus, dim_name};
-use collsynth_plan::link_table::LinkTable;
 
 /// Routes between all positions of a ring.
 #[derive(Clone, Debug)]

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use collsynth_bound::link_table::LinkTable;
 use collsynth_core::certificate::Rational;
 use collsynth_core::topology::{LinkId, RankId, Topology, Torus};
-use collsynth_plan::link_table::LinkTable;
 
 /// Routes along one dimension, in the shorter direction; both, if they are equally long. If a link of all of these
 /// failed, a shortest route in the network that is left: of equals, the one that breadth-first search finds first.

@@ -42,11 +42,14 @@ mod shallow;
 
 use fastrand::Rng;
 
+use crate::control::Control;
+use crate::error::PlanError;
 use crate::error::check_kind;
 use crate::network::Network;
-use crate::pace::Pace;
 use crate::pipeline::{Arborescence, pipelined};
-use crate::{Control, Outcome, PlanError, Planner, Task};
+use crate::planner::{Outcome, Planner};
+use crate::task::Task;
+use collsynth_bound::pace::Pace;
 use collsynth_core::problem::Problem;
 use packing::{MOST, Packing};
 use shallow::Shallow;

@@ -16,8 +16,8 @@
 use fastrand::Rng;
 
 use crate::network::Network;
-use crate::pace::Pace;
 use crate::pipeline::{Arborescence, Parents};
+use collsynth_bound::pace::Pace;
 
 /// The most arborescences: a set of them is a word.
 pub(super) const MOST: u32 = u64::BITS;

@@ -6,7 +6,7 @@
 
 use fastrand::Rng;
 
-use crate::Control;
+use crate::control::Control;
 use crate::network::Network;
 use crate::pipeline::{Arborescence, Parents};
 

@@ -1,6 +1,6 @@
 //! Prices of steps, transfers and bytes on a machine.
 
-use super::Line;
+use super::line::Line;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Schedule, Step, Timetable};
 use collsynth_core::topology::Topology;

@@ -42,9 +42,12 @@ mod narrow;
 
 use std::ops::RangeInclusive;
 
+use crate::control::{Control, StopReason};
+use crate::error::PlanError;
 use crate::moves::Moves;
 use crate::network::{Message, Network, messages};
-use crate::{Control, Outcome, PlanError, Planner, StopReason, Task};
+use crate::planner::{Outcome, Planner};
+use crate::task::Task;
 use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;

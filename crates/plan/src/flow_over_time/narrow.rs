@@ -9,8 +9,9 @@
 use fastrand::Rng;
 
 use super::flow::{Cut, Flow};
+use crate::control::Control;
 use crate::network::Network;
-use crate::{Control, even_widths};
+use crate::widths::even_widths;
 
 /// Units moved before a total width is given up.
 const MOVES: u32 = 150;
@@ -146,8 +147,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{Flow, Narrow, total};
+    use crate::control::Control;
     use crate::network::Network;
-    use crate::{Control, even_widths};
+    use crate::widths::even_widths;
     use collsynth_core::collective::{Collective, Kind};
     use collsynth_core::problem::Problem;
     use collsynth_core::topology::{GraphLink, RankId, Shape, Topology, TopologySpec};

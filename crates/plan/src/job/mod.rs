@@ -40,10 +40,14 @@ use collsynth_core::certificate::{Bounds, JobBound};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Job, JobError, Schedule, Solution};
 
+use crate::control::{Control, StopReason};
+use crate::error::PlanError;
 use crate::negotiation::{Aim, Search, Start, Strategy};
+use crate::task::Task;
 use crate::tree_routing::Forest;
-use crate::{Control, PlanError, StopReason, Task, bound, even_widths};
+use crate::widths::even_widths;
 use chunks::Chunks;
+use collsynth_bound as bound;
 
 /// The name of the planner.
 const NAME: &str = "job";

@@ -1,7 +1,7 @@
 //! The loads of the live links so far, step by step.
 
-use crate::bound::FlowNetwork;
 use crate::network::{LiveLink, Network, WAIT};
+use collsynth_bound::FlowNetwork;
 use collsynth_core::topology::RankId;
 
 /// The live links of each arc; of two, the emptier one is taken.

@@ -41,10 +41,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use collsynth_lp::{Flow, SteppedFlow, least_load, least_load_size, least_widths, least_widths_size};
 
-use crate::bound::FlowNetwork;
+use crate::control::Control;
+use crate::error::PlanError;
 use crate::network::{LiveLink, Message, Network, WAIT};
 use crate::path_routing::{Guide, plan_from};
-use crate::{AutoUse, Control, Outcome, PlanError, Planner, Task};
+use crate::planner::{AutoUse, Outcome, Planner};
+use crate::task::Task;
+use collsynth_bound::FlowNetwork;
 use collsynth_core::problem::Problem;
 
 /// Variables of the largest program to solve: it takes tens of seconds.

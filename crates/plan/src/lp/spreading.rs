@@ -8,8 +8,8 @@ use collsynth_lp::Flow;
 
 use super::links::Links;
 use super::tracing::{CROWDED, joined_nodes, tracing_order};
-use crate::bound::FlowNetwork;
 use crate::network::{LiveLink, Message, Network, WAIT};
+use collsynth_bound::FlowNetwork;
 use collsynth_core::problem::Problem;
 
 /// Hops beyond the distance that a path may take.

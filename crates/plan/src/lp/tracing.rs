@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use crate::bound::FlowNetwork;
 use crate::network::{Message, Network};
+use collsynth_bound::FlowNetwork;
 
 /// The penalty, in chunks of flow, of a link that another chunk would load beyond its flow.
 pub(super) const CROWDED: f64 = 1.0;

@@ -2,8 +2,8 @@
 
 use super::centers::{Centers, link_between};
 use super::deadlines::reach;
-use crate::Task;
 use crate::network::Network;
+use crate::task::Task;
 use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::{ChunkId, Combining, Holders, Pattern};
 use collsynth_core::problem::Problem;

@@ -32,7 +32,7 @@
 //! dead cable 14 for 1/3, 8 for 0.77, and 7, one more than the diameter, for 3/2.
 //!
 //! What an all_reduce collects at first and spreads afterwards cannot overlap: where more ranks are short of links than
-//! there are chunks to hang from them (6x6 with five dead cables), [`PackedTrees`](super::PackedTrees) take less
+//! there are chunks to hang from them (6x6 with five dead cables), [`PackedTrees`](crate::PackedTrees) take less
 //! volume, in many times the steps.
 //!
 //! # Complexity
@@ -57,10 +57,13 @@ mod timeline;
 use fastrand::Rng;
 use itertools::Itertools;
 
+use crate::control::{Control, Progress, StopReason};
+use crate::error::PlanError;
 use crate::error::check_kind;
 use crate::network::Network;
 use crate::planner::arrivals;
-use crate::{Control, Outcome, PlanError, Planner, Progress, StopReason, Task};
+use crate::planner::{Outcome, Planner};
+use crate::task::Task;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
 use deadlines::Deadlines;

@@ -3,9 +3,9 @@
 use super::centers::link_between;
 use super::halves::Roots;
 use super::spread::Waves;
-use crate::Task;
 use crate::moves::Moves;
 use crate::network::LiveLink;
+use crate::task::Task;
 use collsynth_core::collective::ChunkId;
 use collsynth_core::schedule::{Op, Schedule};
 use collsynth_core::topology::{LinkId, Topology};

@@ -2,7 +2,7 @@
 //!
 //! # Idea
 //!
-//! The [template](super::Template) of the intact torus is one rank's schedule, translated to all. A failure touches few
+//! The [template](crate::Template) of the intact torus is one rank's schedule, translated to all. A failure touches few
 //! messages: on 16x16x16, the links of a dead cable carry 16 384 of 16.7 million. Only these leave the pattern, and
 //! those that make room for them; all others stay what they are, a translation that nobody has to write down.
 //!
@@ -13,13 +13,13 @@
 //!   exceptions    these chunks, and those that had to leave an overfull slot to them, each on a path of its own
 //! ```
 //!
-//! The exceptions negotiate for slots as in [`Negotiated`](super::Negotiated); the pattern is only a load on each
+//! The exceptions negotiate for slots as in [`Negotiated`](crate::Negotiated); the pattern is only a load on each
 //! direction in each step. A chunk that has to leave an overfull slot is found by translation, too (see `repair`).
 //! Trees are repaired rank by rank (see `trees`).
 //!
 //! On whole pods [`compact`] plans so and states no move of the pattern. From 100 ranks on [`Mended`] is tried before
-//! [`Negotiated`](super::Negotiated), which negotiates with the paths of all messages, and states every move. Only an
-//! all_to_all is planned so: [`Matching`](super::Matching) gathers on the bound in less time.
+//! [`Negotiated`](crate::Negotiated), which negotiates with the paths of all messages, and states every move. Only an
+//! all_to_all is planned so: [`Matching`](crate::Matching) gathers on the bound in less time.
 //!
 //! # Applies
 //!
@@ -48,8 +48,12 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{CompactSchedule, Solution, Translation};
 use collsynth_core::topology::Topology;
 
+use crate::control::{Control, StopReason};
+use crate::error::PlanError;
 use crate::error::check_name;
-use crate::{Control, Goal, Outcome, Parts, PlanError, Planner, StopReason, Task};
+use crate::goal::{Goal, Parts};
+use crate::planner::{Outcome, Planner};
+use crate::task::Task;
 
 /// More steps are tried, up to this many, while the width is more than this share above its bound: ranks with few links
 /// left need them.
@@ -61,7 +65,7 @@ const MOST_ARRIVALS: u64 = 1 << 27;
 const MOST_HOPS: u64 = 1 << 19;
 
 /// The fewest ranks of [`Mended`], which then makes more tries where the first one is above the bound. On smaller
-/// machines [`Negotiated`](super::Negotiated) finds as much in a second, and schedules of fewer steps.
+/// machines [`Negotiated`](crate::Negotiated) finds as much in a second, and schedules of fewer steps.
 pub(crate) const MANY_RANKS: usize = 100;
 
 /// A plan in the compact form, with lower bounds; the schedule is not verified.

@@ -5,8 +5,11 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{CompactSchedule, Schedule};
 use collsynth_core::topology::Topology;
 
+use crate::control::Control;
+use crate::error::PlanError;
+use crate::goal::Goal;
+use crate::task::Task;
 use crate::template::{TemplateTrees, most_steps};
-use crate::{Control, Goal, PlanError, Task};
 
 /// The trees of an all_gather, reduce_scatter or all_reduce on an intact torus; `None` if there are none in the steps
 /// asked for.

@@ -31,12 +31,14 @@ use collsynth_core::topology::RankId;
 use super::MANY_RANKS;
 use super::hops::Hops;
 use super::pattern::intact;
+use crate::control::{Control, Progress, StopReason};
+use crate::error::PlanError;
 use crate::moves::Moves;
 use crate::negotiation::Slots;
 use crate::network::{LiveLink, Message, Network, WAIT};
 use crate::path_routing::Router;
 use crate::template::TemplateSchedule;
-use crate::{Control, PlanError, Progress, StopReason, even_widths};
+use crate::widths::even_widths;
 
 /// The pressure at first and at last. Nearly all slots of a pattern are full: what is to leave them must not enter
 /// others that are.

@@ -27,12 +27,14 @@ use collsynth_core::topology::{DimRef, RankId, Topology};
 
 use super::hops::Hops;
 use super::pattern::{gather, intact};
+use crate::control::{Control, Progress, StopReason};
+use crate::error::PlanError;
 use crate::moves::Moves;
 use crate::negotiation::Slots;
 use crate::network::{LiveLink, Network, WAIT, most_useful};
 use crate::template::TemplateTrees;
 use crate::tree_routing::{Arrival, TreeRouter};
-use crate::{Control, PlanError, Progress, StopReason, bounded_widths};
+use crate::widths::bounded_widths;
 
 /// The pressure at first and at last.
 const PRESSURE: RangeInclusive<f64> = 2.0..=10.0;

@@ -12,7 +12,9 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::strategy::{Aim, Negotiation, Start, Strategy};
-use crate::{Control, PlanError, Progress, StopReason, Task};
+use crate::control::{Control, Progress, StopReason};
+use crate::error::PlanError;
+use crate::task::Task;
 
 /// Tries of a point while climbing: as many as this work allows, within the range. A unit of work is a link or slot
 /// examined, about 8e7 of them a second; so these budgets are seconds, and a try never depends on a clock.

@@ -1,7 +1,7 @@
 //! A planner's part in the search: routes, and the steps and widths that suit them.
 
 use super::slots::Slots;
-use crate::Control;
+use crate::control::Control;
 
 /// A planner's part in the search.
 pub(crate) trait Strategy: Sync {

@@ -4,8 +4,8 @@
 //! which a link costs what it adds: its weight less that of the link it replaces on the circle. The branching of what
 //! is left opens every circle in one place (Edmonds, "Optimum branchings", 1967).
 
-use crate::divided_trees::NONE;
 use crate::network::{Network, WAIT};
+use collsynth_bound::divided_trees::NONE;
 
 /// Links between ranks, some of which were circles in the level before.
 #[derive(Default)]

@@ -3,8 +3,8 @@
 use collsynth_core::topology::LinkId;
 
 use super::pairs::Pair;
-use crate::divided_trees::{BOTH, Cables, DOWN, NONE, Tree, UP, Ways};
 use crate::network::Network;
+use collsynth_bound::divided_trees::{BOTH, Cables, DOWN, NONE, Tree, UP, Ways};
 
 /// Hop `tree * ranks + rank` joins a rank to its parent, once up and once down, or one of them. Roots and ranks outside
 /// the tree have none, but a place all the same.

@@ -11,7 +11,7 @@ use collsynth_lp::Limit;
 use fastrand::Rng;
 
 use super::whole;
-use crate::divided_trees::{Demand, Divided, NONE, Tree, Wanted};
+use collsynth_bound::divided_trees::{Demand, Divided, NONE, Tree, Wanted};
 
 /// Rounds in all, and those before the power of the price doubles.
 const ROUNDS: u32 = 60;
@@ -65,7 +65,7 @@ impl Joining<'_> {
     /// cables do not join a group, or if `abandon` becomes true before all trees are grown once.
     pub fn pack(&self, rng: &mut Rng, abandon: &dyn Fn() -> bool, stop: &dyn Fn() -> bool) -> Option<Vec<Tree>> {
         let wanted = &self.demand.wanted;
-        let mut load = vec![0_u32; 2 * self.demand.cables.len()];
+        let mut load = vec![0_u32; 2 * self.demand.cables.count()];
         let mut trees = Vec::with_capacity(wanted.len());
         for &one in wanted {
             let tree = self.grow(one, &load, FIRST_POWER, rng).filter(|_| !abandon())?;
@@ -164,7 +164,7 @@ mod tests {
     use collsynth_core::topology::Topology;
 
     use super::*;
-    use crate::divided_trees::{BOTH, Cables, DOWN, UP};
+    use collsynth_bound::divided_trees::{BOTH, Cables, DOWN, UP};
 
     /// The members of each tree hang from its root, every leaf is a member, and no link has more than the load found.
     #[test]
@@ -178,7 +178,7 @@ mod tests {
             let demand = Demand { cables: &cables, groups: groups.clone(), ways, wanted };
             let joining = Joining { demand: &demand, most };
             let trees = joining.pack(&mut Rng::with_seed(7), &|| false, &|| false).expect("all are connected");
-            let mut load = vec![0; 2 * cables.len()];
+            let mut load = vec![0; 2 * cables.count()];
             for (tree, wanted) in trees.iter().zip(&demand.wanted) {
                 let members = &groups[wanted.group];
                 assert!(wanted.root.is_none_or(|root| root == tree.root));

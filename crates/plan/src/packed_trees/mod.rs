@@ -24,7 +24,7 @@
 //! In groups, a tree joins the members of its group, over other ranks where that unloads links. Which rank is the root
 //! matters where it has all the data, or wants it all: such trees are packed by the directions they use. Where groups
 //! and machine are small, a linear program finds the best trees (`divided_trees`), and whole ones come close to it
-//! (`whole`); its dual solution is a bound on any trees ([`tree_bound`](crate::bound::tree_bound)). Elsewhere, trees
+//! (`whole`); its dual solution is a bound on any trees ([`tree_bound`](collsynth_bound::tree_bound)). Elsewhere, trees
 //! grow by prices (`joining`). Of both, the better counts.
 //!
 //! # Applies
@@ -73,11 +73,14 @@ mod whole;
 
 use fastrand::Rng;
 
-use crate::divided_trees::{BOTH, Cables, Demand, Tree};
+use crate::control::{Control, Progress, StopReason};
+use crate::error::PlanError;
 use crate::error::check_name;
 use crate::planner::arrivals;
-use crate::{Control, Outcome, PlanError, Planner, Progress, StopReason, Task};
+use crate::planner::{Outcome, Planner};
+use crate::task::Task;
 use centering::center;
+use collsynth_bound::divided_trees::{BOTH, Cables, Demand, Tree};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
 use hops::Hops;

@@ -11,7 +11,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use fastrand::Rng;
 
-use crate::divided_trees::{Cables, NONE, Tree};
+use collsynth_bound::divided_trees::{Cables, NONE, Tree};
 
 /// Trees whose cut is looked at for each cable of an augmenting path: at least so many, and as many as have this many
 /// ranks in all.
@@ -40,7 +40,7 @@ impl<'a> Packing<'a> {
         abandon: &dyn Fn() -> bool,
     ) -> Option<Self> {
         let mut packing =
-            Self { cables, live, trees: Vec::new(), load: vec![0; cables.len()], idle: vec![0; cables.len()] };
+            Self { cables, live, trees: Vec::new(), load: vec![0; cables.count()], idle: vec![0; cables.count()] };
         // A stride without a common divisor visits every rank before it comes back.
         let count = live.len();
         let stride = (count * 5 / 8..).find(|&stride| gcd(stride, count) == 1).unwrap_or(1);
@@ -112,7 +112,7 @@ impl<'a> Packing<'a> {
     /// Leaves links, by their ids, as long without trees as they were idle. False if that is known already.
     pub fn reserve(&mut self, idle: &[u32]) -> bool {
         let mut is_new = false;
-        for cable in 0..self.cables.len() as u32 {
+        for cable in 0..self.cables.count() as u32 {
             let links = self.cables.ends[cable as usize].map(|end| self.cables.link_from(cable, end));
             let idle = links.map(|link| idle[link.index()]).into_iter().fold(0, u32::max);
             is_new |= idle > self.idle[cable as usize];
@@ -124,9 +124,9 @@ impl<'a> Packing<'a> {
     /// Exchanges `(tree, cable that leaves, cable that enters)`, from the cable with room back to an overfull one.
     fn augmenting_path(&self, most: u32) -> Option<Vec<(usize, u32, u32)>> {
         let room = |cable: u32| self.room(cable, most);
-        let mut before: Vec<Option<(u32, usize)>> = vec![None; self.cables.len()];
+        let mut before: Vec<Option<(u32, usize)>> = vec![None; self.cables.count()];
         let mut seen: Vec<bool> = (0..).zip(&self.load).map(|(cable, &load)| load > room(cable)).collect();
-        let mut queue: VecDeque<u32> = (0..self.cables.len() as u32).filter(|&cable| seen[cable as usize]).collect();
+        let mut queue: VecDeque<u32> = (0..self.cables.count() as u32).filter(|&cable| seen[cable as usize]).collect();
         let mut below = vec![false; self.cables.rank_count()];
         let most_trees = TREES_PER_CABLE.max(RANKS_PER_CABLE / self.cables.rank_count());
         while let Some(leaves) = queue.pop_front() {
@@ -137,7 +137,7 @@ impl<'a> Packing<'a> {
             let numbers = (0..count).map(|number| (number + leaves as usize * 7) % count);
             for number in numbers.filter(|&number| holds(&self.trees[number])).take(most_trees) {
                 self.mark_below(&self.trees[number], leaves, &mut below);
-                for enters in 0..self.cables.len() as u32 {
+                for enters in 0..self.cables.count() as u32 {
                     let [a, b] = self.cables.ends[enters as usize];
                     if seen[enters as usize] || below[a as usize] == below[b as usize] {
                         continue;
@@ -219,7 +219,7 @@ fn gcd(a: usize, b: usize) -> usize {
 mod tests {
     use super::super::centering::center;
     use super::*;
-    use crate::bound;
+    use collsynth_bound as bound;
     use collsynth_core::collective::{Collective, Kind};
     use collsynth_core::problem::Problem;
     use collsynth_core::topology::Topology;
@@ -254,7 +254,7 @@ mod tests {
                 Packing::grow(&cables, &live, parts, most, &mut Rng::with_seed(number as u64), &|| false).unwrap();
             packing.repair(most, &|| false);
             center(&mut packing.trees);
-            let mut load = vec![0; cables.len()];
+            let mut load = vec![0; cables.count()];
             for tree in &packing.trees {
                 for &rank in &live {
                     let (mut at, mut hops) = (rank, 0);

@@ -11,8 +11,8 @@ use fastrand::Rng;
 use super::branching::Branchings;
 use super::hops::Hops;
 use super::interleaving::evenly_apart;
-use crate::divided_trees::{DOWN, NONE, Tree, UP};
 use crate::network::{Network, WAIT};
+use collsynth_bound::divided_trees::{DOWN, NONE, Tree, UP};
 
 /// How many times fewer parts are balanced first, in turn.
 const FEWER: [u32; 3] = [4, 2, 1];

@@ -8,9 +8,11 @@ use collsynth_core::schedule::{Op, Schedule};
 use super::PackedTrees;
 use super::hops::Hops;
 use super::timetable::{Search, Timetable};
-use crate::divided_trees::UP;
+use crate::control::{Control, Progress};
 use crate::moves::Moves;
-use crate::{Control, Planner, Progress, Task};
+use crate::planner::Planner;
+use crate::task::Task;
+use collsynth_bound::divided_trees::UP;
 
 /// Passes for each width of steps: most of the gain comes in the first dozen.
 const PASSES: u32 = 24;

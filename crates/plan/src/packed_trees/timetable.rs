@@ -9,7 +9,7 @@
 use fastrand::Rng;
 
 use super::hops::{Forest, Hops};
-use crate::divided_trees::{DOWN, UP};
+use collsynth_bound::divided_trees::{DOWN, UP};
 
 /// Keys of hops that are one unit of time apart.
 const UNIT: u32 = 16;

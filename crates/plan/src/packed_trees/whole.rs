@@ -7,7 +7,7 @@ use fastrand::Rng;
 
 use super::interleaving::evenly_apart;
 use super::joining::Joining;
-use crate::divided_trees::{Column, Sort, Tree};
+use collsynth_bound::divided_trees::{Column, Sort, Tree};
 
 /// Rounds in all, and those before the power of the price doubles.
 const ROUNDS: u32 = 48;
@@ -29,7 +29,7 @@ struct Pick {
 /// have, until `stop` becomes true.
 pub(super) fn pick(joining: &Joining<'_>, sorts: &[Sort], rng: &mut Rng, stop: &dyn Fn() -> bool) -> Vec<Vec<Tree>> {
     let links = |pick: Pick| &sorts[pick.sort].columns[pick.column].links;
-    let mut load = vec![0_u32; 2 * joining.demand.cables.len()];
+    let mut load = vec![0_u32; 2 * joining.demand.cables.count()];
     let mut picks: Vec<Pick> = Vec::new();
     for (number, sort) in sorts.iter().enumerate() {
         for (column, tree) in sort.columns.iter().enumerate() {
@@ -83,7 +83,7 @@ mod tests {
     use collsynth_lp::Limit;
 
     use super::*;
-    use crate::divided_trees::{Cables, DOWN, Demand, Divided, Wanted};
+    use collsynth_bound::divided_trees::{Cables, DOWN, Demand, Divided, Wanted};
 
     #[test]
     fn every_chunk_has_a_tree_and_links_hardly_more_than_their_share() {
@@ -99,7 +99,7 @@ mod tests {
             let most = divided.load.ceil() as u32;
             let joining = Joining { demand: &demand, most };
             let trees = pick(&joining, &divided.sorts, &mut Rng::with_seed(1), &|| false);
-            let mut load = vec![0; 2 * cables.len()];
+            let mut load = vec![0; 2 * cables.count()];
             for (sort, trees) in divided.sorts.iter().zip(&trees) {
                 assert_eq!(trees.len(), chunks);
                 assert!(trees.iter().all(|tree| Some(tree.root) == sort.wanted.root));

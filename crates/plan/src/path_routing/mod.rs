@@ -1,6 +1,6 @@
 //! Paths of messages that negotiate for slots, from the start that a [`Guide`] gives them.
 //!
-//! Shared by the planners [`Negotiated`](super::Negotiated) and [`Lp`](super::Lp), which differ in their guides.
+//! Shared by the planners [`Negotiated`](crate::Negotiated) and [`Lp`](crate::Lp), which differ in their guides.
 //! `router` finds the cheapest path of a message at given prices, and `paths` holds the paths of a try and moves them
 //! apart, round by round.
 
@@ -10,10 +10,14 @@ mod router;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::control::{Control, StopReason};
+use crate::error::PlanError;
 use crate::moves::Moves;
 use crate::negotiation::{Aim, Search, Start, Strategy};
 use crate::network::{LiveLink, Message, Network, WAIT, messages, most_useful};
-use crate::{Control, Outcome, PlanError, StopReason, Task, bounded_widths, even_widths};
+use crate::planner::Outcome;
+use crate::task::Task;
+use crate::widths::{bounded_widths, even_widths};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};
 use paths::Paths;

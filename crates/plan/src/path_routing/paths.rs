@@ -3,7 +3,7 @@
 use fastrand::Rng;
 
 use super::router::Router;
-use crate::Control;
+use crate::control::Control;
 use crate::negotiation::{Negotiation, Slots, Start};
 use crate::network::{LiveLink, Message, Network, WAIT};
 

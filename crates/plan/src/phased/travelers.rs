@@ -6,7 +6,7 @@
 
 use std::cmp::Ordering;
 
-use crate::PlanError;
+use crate::error::PlanError;
 use collsynth_core::collective::{ChunkId, Holders};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{RankId, Torus, dim_name};

@@ -27,8 +27,11 @@ use std::collections::BinaryHeap;
 use itertools::Itertools;
 
 use super::phase::{Phase, StatedPhase};
+use crate::control::{Control, StopReason};
+use crate::error::PlanError;
 use crate::moves::Moves;
-use crate::{Control, Outcome, PlanError, StopReason, Task};
+use crate::planner::Outcome;
+use crate::task::Task;
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Op;

@@ -1,6 +1,6 @@
 //! Parts in a pipeline through arborescences: the tree of each part, and the steps and widths.
 //!
-//! Shared by the planners [`Arborescences`](super::Arborescences) and [`BinaryTree`](super::BinaryTree). What the root
+//! Shared by the planners [`Arborescences`](crate::Arborescences) and [`BinaryTree`](crate::BinaryTree). What the root
 //! sends in one step is forwarded by all ranks of depth 1 in the next, and so on. Of steps with widths `w_1 .. w_S`, an
 //! arborescence of depth `d` cannot use `d - 1`: the last ranks wait while the first parts are under way, and the root
 //! rests while the last ones are. Where the widths differ, a narrow step delays everything behind it, and the loss is
@@ -17,9 +17,13 @@ mod arborescence;
 
 pub(super) use arborescence::{Arborescence, Parents};
 
+use crate::control::{Control, StopReason};
+use crate::error::PlanError;
 use crate::network::Network;
+use crate::planner::Outcome;
 use crate::rooted::Rooted;
-use crate::{Control, Outcome, PlanError, StopReason, Task, even_widths};
+use crate::task::Task;
+use crate::widths::even_widths;
 use collsynth_core::schedule::Schedule;
 
 /// Plans a broadcast or reduce through the arborescences that `find` returns for a network and its root, together with
@@ -154,7 +158,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{Pipeline, Shape};
-    use crate::even_widths;
+    use crate::widths::even_widths;
 
     proptest! {
         #[test]

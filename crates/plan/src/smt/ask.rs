@@ -4,7 +4,11 @@ use collsynth_smt::{Answer, Backend, InstanceError, Limits, Question, solve};
 
 use super::options::{Smt, SmtBackend};
 use super::translation::Translation;
-use crate::{Control, PlanError, Progress, Refutation, SharperBounds, StopReason, Task};
+use crate::control::{Control, Progress, StopReason};
+use crate::error::PlanError;
+use crate::planner::Refutation;
+use crate::sharper::SharperBounds;
+use crate::task::Task;
 use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::Pattern;
 use collsynth_core::schedule::Schedule;

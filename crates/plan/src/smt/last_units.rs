@@ -15,7 +15,9 @@
 
 use super::ask::{Asking, Effort, Known};
 use super::options::Smt;
-use crate::{Control, Outcome, Planner, StopReason, Task};
+use crate::control::{Control, StopReason};
+use crate::planner::{Outcome, Planner};
+use crate::task::Task;
 use collsynth_core::collective::Pattern;
 use collsynth_core::schedule::Schedule;
 
@@ -59,8 +61,9 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
-    use crate::bound;
-    use crate::{SharperBounds, Trees};
+    use crate::sharper::SharperBounds;
+    use crate::trees::Trees;
+    use collsynth_bound as bound;
     use collsynth_core::collective::{Collective, Kind};
     use collsynth_core::problem::Problem;
     use collsynth_core::topology::{RankId, Topology};

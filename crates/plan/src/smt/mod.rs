@@ -50,7 +50,11 @@ pub use collsynth_smt::{Proof, ProofForm};
 pub(super) use last_units::{LastUnits, last_units};
 pub use options::{Minimize, Smt, SmtBackend};
 
-use crate::{Account, AutoUse, Control, Flood, Outcome, PlanError, Planner, StopReason, Task};
+use crate::control::{Control, StopReason};
+use crate::error::PlanError;
+use crate::flood::Flood;
+use crate::planner::{Account, AutoUse, Outcome, Planner};
+use crate::task::Task;
 use ask::Asking;
 use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;

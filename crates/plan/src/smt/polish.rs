@@ -3,7 +3,10 @@
 use super::ask::{Asking, Effort, Known};
 use super::options::Smt;
 use super::search::outcome;
-use crate::{Control, Outcome, PlanError, Planner, Task};
+use crate::control::Control;
+use crate::error::PlanError;
+use crate::planner::{Outcome, Planner};
+use crate::task::Task;
 use collsynth_core::schedule::Schedule;
 
 impl Smt {

@@ -4,7 +4,9 @@ use collsynth_smt::{Limits, Proof, ProofForm, Question};
 
 use super::options::Smt;
 use super::translation::Translation;
-use crate::{Control, PlanError, Task};
+use crate::control::Control;
+use crate::error::PlanError;
+use crate::task::Task;
 
 impl Smt {
     /// The formula "there is a schedule of the task's steps and this planner's width", and CaDiCaL's proof that it has

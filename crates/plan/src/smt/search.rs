@@ -7,8 +7,11 @@ use std::ops::RangeInclusive;
 
 use super::ask::{Asking, Effort, Known};
 use super::options::{Minimize, Smt};
+use crate::control::StopReason;
+use crate::error::PlanError;
+use crate::planner::{Account, Outcome};
 use crate::searchers::SEARCHERS;
-use crate::{Account, Outcome, PlanError, StopReason, Task};
+use crate::task::Task;
 use collsynth_core::schedule::Schedule;
 
 pub(super) fn search(asking: &mut Asking<'_>) -> Result<Outcome, PlanError> {

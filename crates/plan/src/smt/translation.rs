@@ -2,9 +2,9 @@
 
 use collsynth_smt::{Arc, Chunk, Demand, Instance, Schedule as Found, Symmetry};
 
-use crate::Task;
-use crate::bound::keeps_demand;
-use crate::symmetry::{Automorphism, symmetries};
+use crate::task::Task;
+use collsynth_bound::keeps_demand;
+use collsynth_bound::symmetry::{Automorphism, symmetries};
 use collsynth_core::certificate::Evidence;
 use collsynth_core::collective::{ChunkId, Combining, Holders};
 use collsynth_core::problem::Problem;

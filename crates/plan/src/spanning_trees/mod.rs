@@ -17,7 +17,7 @@
 //! enough that no set of ranks is short of trees (see `root_counts`). Trees up mirror trees down. If links differ from
 //! their opposites, both are planned together, from the same roots. On an intact symmetric torus whose number of ranks
 //! divides the parts, the trees of one rank are planned and translated to all ranks, as in
-//! [`Template`](super::Template): a slot is then a direction in a step.
+//! [`Template`](crate::Template): a slot is then a direction in a step.
 //!
 //! An all-reduce composed of reduce_scatter and all_gather is the special case of equally many roots per rank: a rank
 //! with a dead cable then delays everyone twice.
@@ -54,13 +54,16 @@ mod root_counts;
 mod translation;
 mod widths;
 
+use crate::control::{Control, StopReason};
+use crate::error::PlanError;
 use crate::error::check_kind;
 use crate::moves::Moves;
 use crate::negotiation::Search;
 use crate::network::{Network, WAIT};
 use crate::planner::arrivals;
+use crate::planner::{Outcome, Planner};
+use crate::task::Task;
 use crate::tree_routing::RoutedTrees;
-use crate::{Control, Outcome, PlanError, Planner, StopReason, Task};
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};

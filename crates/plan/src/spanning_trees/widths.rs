@@ -8,8 +8,8 @@
 
 use itertools::Itertools;
 
-use crate::even_widths;
 use crate::network::Network;
+use crate::widths::even_widths;
 
 pub(super) struct Widths {
     pub widths: Vec<u32>,

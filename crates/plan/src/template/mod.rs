@@ -52,8 +52,11 @@ mod open_shop;
 mod tree;
 mod twisted;
 
+use crate::control::{Control, StopReason};
+use crate::error::PlanError;
 use crate::error::check_kind;
-use crate::{Control, Outcome, PlanError, Planner, StopReason, Task};
+use crate::planner::{Outcome, Planner};
+use crate::task::Task;
 use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
 use offsets::diameter;

@@ -24,8 +24,8 @@ use fastrand::Rng;
 use itertools::Itertools;
 
 use super::offsets::{block_parts, directions, link_towards};
-use crate::Task;
 use crate::moves::Moves;
+use crate::task::Task;
 use collsynth_core::collective::ChunkId;
 use collsynth_core::schedule::{Op, Schedule};
 use collsynth_core::topology::{Direction, RankId, Topology, Torus};

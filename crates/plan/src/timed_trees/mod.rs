@@ -23,7 +23,7 @@
 //! # Applies
 //!
 //! Broadcast and reduce on any topology with any failures, in a stated number of steps (exactly or at most), from the
-//! distance of the farthest rank up to [`MOST_DEPTHS`] times as many: in more, [`Arborescences`](super::Arborescences)
+//! distance of the farthest rank up to [`MOST_DEPTHS`] times as many: in more, [`Arborescences`](crate::Arborescences)
 //! are nearly as narrow. Many parts share trees, in bundles of equal size.
 //!
 //! # Steps and volume
@@ -55,9 +55,12 @@ mod trees;
 
 use fastrand::Rng;
 
+use crate::control::{Control, Progress, StopReason};
+use crate::error::PlanError;
 use crate::error::check_kind;
+use crate::planner::{Outcome, Planner};
 use crate::rooted::Rooted;
-use crate::{Control, Outcome, PlanError, Planner, Progress, StopReason, Task};
+use crate::task::Task;
 use annealing::{Annealing, Rates};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;

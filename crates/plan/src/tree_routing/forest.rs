@@ -21,7 +21,7 @@ use fastrand::Rng;
 
 use super::timed_network::TimedNetwork;
 use super::tree_router::{Arrival, TreeRouter};
-use crate::Control;
+use crate::control::Control;
 use crate::negotiation::{Negotiation, Slots, Start};
 use crate::network::{LiveLink, Message, WAIT};
 use crate::path_routing::Router;

@@ -1,6 +1,6 @@
 //! Trees of chunks that negotiate for slots: one root to every rank, or, backward in time, every rank to one root.
 //!
-//! Shared by the planners [`Trees`](super::Trees) and [`SpanningTrees`](super::SpanningTrees). `timed_network` maps the
+//! Shared by the planners [`Trees`](crate::Trees) and [`SpanningTrees`](crate::SpanningTrees). `timed_network` maps the
 //! links of every step to slots, `tree_router` finds the cheapest tree at given prices, and `forest` holds the trees of
 //! a try and moves them apart, round by round.
 

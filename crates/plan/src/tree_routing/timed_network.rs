@@ -21,7 +21,7 @@ pub(crate) struct TimedNetwork {
     pub(super) capacity: Vec<u32>,
     column: Vec<u32>,
     time: Time,
-    /// Sets of ranks that trees are for; see [`TreeSpec::targets`](super::TreeSpec).
+    /// Sets of ranks that trees are for; see [`TreeSpec::targets`](super::forest::TreeSpec).
     targets: Vec<Vec<bool>>,
 }
 

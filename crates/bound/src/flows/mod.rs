@@ -1,0 +1,7 @@
+//! Bounds by weights of links, searched by linear programs over flows or by raising the prices of crowded links.
+
+mod crowding;
+pub mod flow;
+pub mod rounding;
+pub mod stars;
+pub mod weighted;

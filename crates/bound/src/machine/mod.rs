@@ -1,0 +1,5 @@
+//! What bounds and planners ask of a machine: its hops, its symmetries, its links by direction.
+
+pub mod hops;
+pub mod link_table;
+pub mod symmetry;
