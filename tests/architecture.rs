@@ -41,7 +41,10 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
     ("crates/bound", "trees", &["finding", "divided_trees", "words", "flows"]),
     ("crates/bound", "job", &[]),
     ("crates/bound", "find", &["finding", "cuts", "flows", "words", "pace"]),
-    ("crates/plan", "cost", &[]),
+    ("crates/plan", "model", &[]),
+    ("crates/plan", "search", &["model"]),
+    ("crates/plan", "planners", &["model", "search"]),
+    ("crates/plan", "engine", &["model", "search", "planners"]),
     ("crates/runtime", "lower", &[]),
 ];
 

@@ -3,8 +3,8 @@
 use collsynth_bound::link_table::LinkTable;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{LinkId, RankId, Topology, Torus, dim_name};
-use collsynth_plan::phased::{StatedPhase, Walks, active_dims, check_torus, plan_walks, travelers};
-use collsynth_plan::{AutoUse, Control, Outcome, PlanError, Planner, Task};
+use collsynth_plan::phased::{Walks, active_dims, check_torus, plan_walks, travelers};
+use collsynth_plan::{AutoUse, Control, Outcome, PlanError, Planner, StatedPhase, Task};
 
 /// A planner with a fixed route for every message: [`Routed::DOR`] or [`Routed::WFR`].
 #[derive(Clone, Copy, Debug)]

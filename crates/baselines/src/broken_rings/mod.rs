@@ -17,8 +17,8 @@ pub(crate) use scheme::{Acceleration, Remains, Scheme};
 
 use collsynth_core::problem::Problem;
 use collsynth_lp::Allocation;
-use collsynth_plan::phased::{StatedPhase, Walks, active_dims, plan_walks, travelers};
-use collsynth_plan::{Control, Outcome, PlanError, Task};
+use collsynth_plan::phased::{Walks, active_dims, plan_walks, travelers};
+use collsynth_plan::{Control, Outcome, PlanError, StatedPhase, Task};
 use machine::Machine;
 use num_rational::Ratio;
 

@@ -1,0 +1,176 @@
+//! From a collective on a topology to a plan: the choice of the number of parts.
+
+use std::cmp::Ordering;
+
+use crate::engine::parts::{as_float, best_parts, reduces_to_all, rungs, shares_vectors};
+use crate::engine::planned::Plan;
+use crate::engine::portfolio::{Near, plan_bounded};
+use crate::engine::quickest::quickest;
+use crate::model::addition::addition_depth;
+use crate::model::control::Control;
+use crate::model::error::PlanError;
+use crate::model::goal::{Goal, Parts};
+use collsynth_core::certificate::{Bounds, Rational, Scope};
+use collsynth_core::collective::{Collective, Kind};
+use collsynth_core::problem::Problem;
+use collsynth_core::topology::Topology;
+
+/// A gap that more parts are not worth closing, as a share of the bound.
+const CLOSE: f64 = 0.005;
+/// The same in groups, where no closed form says how many parts are enough.
+const CLOSE_IN_GROUPS: f64 = 0.03;
+/// Messages in groups are cut further to close a gap, up to this number of chunks in all.
+const MOST_CHUNKS_TO_CUT: u64 = 400;
+/// The factor by which they are cut.
+const MESSAGES_CUT: u32 = 4;
+/// A gap that is near enough unless parts are stated, in percent.
+const NEAR: i128 = 5;
+/// An all_reduce is long if its steps are more than this many times the distance: up and down take twice.
+const LONG: u64 = 4;
+
+/// Plans a collective on a topology.
+///
+/// If the best schedule is above the volume bound that cuts give, the flow LP is solved, provided that it has at most
+/// [`FlowLimit::UNASKED`](collsynth_bound::FlowLimit::UNASKED) variables after symmetries and finishes within the time
+/// limit: its bound may prove the schedule optimal or narrow the gap. If the problem is small and neither steps nor a
+/// price are stated, a SAT solver then tries to save the last units of width (see [`Smt`](crate::Smt)).
+///
+/// # Errors
+///
+/// A [`PlanError`]: the collective does not fit, the network is not connected, no planner applies or the one named does
+/// not, the steps stated are too few, or time ran out before there was a schedule.
+pub fn synthesize(topology: &Topology, kind: &Kind, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
+    let problem = |parts| Problem::new(topology.clone(), Collective { kind: kind.clone(), parts });
+    match (goal.price, goal.parts) {
+        (Some(price), _) => quickest(topology, kind, goal, price, control),
+        (None, Parts::Fixed(parts)) => plan_problem(problem(parts)?, goal, control),
+        (None, Parts::Auto) => plan_in_parts(problem(1)?, goal, control),
+        (None, Parts::Enough) => plan_in_enough(problem(1)?, goal, control),
+    }
+}
+
+/// Plans in more and more parts until a schedule is near its bound, and once more if it is long. Numbers of parts that
+/// promise no such schedule are left out.
+fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
+    let free = goal.planner.is_none() && goal.steps.is_none() && goal.max_steps.is_none();
+    if !(free && shares_vectors(&whole.collective().kind)) {
+        return plan_problem(whole, &Goal { parts: Parts::Fixed(1), ..*goal }, control);
+    }
+    let bounds = control.bounds(&whole)?;
+    let mut best: Option<Plan> = None;
+    let is_reduced = reduces_to_all(&whole);
+    for parts in rungs(&whole, &bounds, NEAR as f64 / 100.0) {
+        let was_near = best.as_ref().is_some_and(|plan| is_near(plan, &bounds));
+        let problem = whole.with_parts(parts)?;
+        if best.is_some() && !control.has_time_for(&problem) {
+            break;
+        }
+        let bounds = control.bounds(&problem)?;
+        let volume = bounds.volume.as_ref().map_or(Rational::ZERO, |bound| bound.at_least);
+        // Twice the parts may take far fewer steps, which planners that are quick often find.
+        let near = Near { width: near_width(parts, volume), only_quick: was_near };
+        match plan_bounded(problem, bounds.clone(), goal, Some(near), control) {
+            Ok(found) if best.as_ref().is_none_or(|best| better_in_enough(&found, best, &bounds)) => best = Some(found),
+            Err(error) if best.is_none() => return Err(error),
+            _ => {}
+        }
+        let steps = |plan: &Plan| plan.schedule.step_count() as u64;
+        let is_short = |plan: &Plan| !is_reduced || steps(plan) <= LONG * u64::from(plan.bounds.least_steps());
+        let enough = |plan: &Plan| is_near(plan, &bounds) && (was_near || is_short(plan));
+        let is_over = |plan: &Plan| control.planning(&plan.problem).stop().is_some();
+        if best.as_ref().is_some_and(|plan| enough(plan) || is_over(plan)) {
+            break;
+        }
+    }
+    Ok(best.expect("there is a number of parts"))
+}
+
+/// Plans in the parts that the bounds promise most of, then in twice as many (messages: four times) and so on while the
+/// gap is not closed and what a schedule loses at its ends may be shared by more parts.
+fn plan_in_parts(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
+    if !whole.collective().kind.has_volume() {
+        return plan_problem(whole, goal, control);
+    }
+    let bounds = control.bounds(&whole)?;
+    let (mut parts, most) = best_parts(&whole, &bounds, None);
+    let mut best = plan_problem(whole.with_parts(parts)?, goal, control)?;
+    // The parts tried may be two and a half times as many as those chosen from.
+    let most = most + most / 4;
+    let close = if whole.groups().is_some() { CLOSE_IN_GROUPS } else { CLOSE };
+    let has_time = |best: &Plan| control.planning(&best.problem).stop().is_none();
+    while gains_from_parts(&whole, parts) && gap(&best, &bounds) > close && parts <= most && has_time(&best) {
+        parts *= if shares_vectors(&whole.collective().kind) { 2 } else { MESSAGES_CUT };
+        let finer = whole.with_parts(parts)?;
+        if !control.has_time_for(&finer) {
+            break;
+        }
+        keep_better(&mut best, plan_problem(finer, goal, control));
+    }
+    // The search may do worse on more parts than on whole messages.
+    if parts > 1 && has_time(&best) && gap(&best, &bounds) > CLOSE {
+        keep_better(&mut best, plan_problem(whole, goal, control));
+    }
+    let stopped = control.planning(&best.problem).stop().unwrap_or(best.stopped);
+    Ok(Plan { stopped, ..best })
+}
+
+/// May more parts share what a schedule loses at its ends? In groups messages do too, as long as there are few.
+fn gains_from_parts(whole: &Problem, parts: u32) -> bool {
+    let few = u64::from(whole.chunk_count()) * u64::from(parts) <= MOST_CHUNKS_TO_CUT;
+    shares_vectors(&whole.collective().kind) || (whole.groups().is_some() && few)
+}
+
+/// Takes over a plan that is better; a failure, by the time limit say, leaves what there is.
+fn keep_better(best: &mut Plan, found: Result<Plan, PlanError>) {
+    if let Ok(found) = found
+        && better(&found, best)
+    {
+        *best = found;
+    }
+}
+
+/// How far the volume lies above its bound, as a share of it.
+fn gap(plan: &Plan, bounds: &Bounds) -> f64 {
+    plan.schedule.total_width() as f64 / f64::from(plan.problem.parts()) / as_float(bound_of(plan, bounds)) - 1.0
+}
+
+/// The bound on the volume for any number of parts: that of the plan, or the one found first.
+fn bound_of(plan: &Plan, bounds: &Bounds) -> Rational {
+    let own = plan.bounds.volume.as_ref().filter(|bound| bound.scope() == Scope::AnyParts);
+    let bound = if plan.bounds.volume.is_some() { own.or(bounds.volume.as_ref()) } else { None };
+    bound.map_or(Rational::ZERO, |bound| bound.at_least)
+}
+
+fn plan_problem(problem: Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
+    let bounds = control.bounds(&problem)?;
+    plan_bounded(problem, bounds, goal, None, control)
+}
+
+/// The largest total width within a gap of [`NEAR`] percent above a bound.
+fn near_width(parts: u32, bound: Rational) -> u64 {
+    let width = bound * Rational::new(i128::from(parts) * (100 + NEAR), 100);
+    u64::try_from(width.floor().to_integer()).unwrap_or(u64::MAX)
+}
+
+/// Is the gap at most [`NEAR`] percent?
+fn is_near(plan: &Plan, bounds: &Bounds) -> bool {
+    plan.schedule.total_width() <= near_width(plan.problem.parts(), bound_of(plan, bounds))
+}
+
+/// Does the first plan take fewer steps if both are near their bound; else, is it better?
+fn better_in_enough(first: &Plan, second: &Plan, bounds: &Bounds) -> bool {
+    let steps = |plan: &Plan| plan.schedule.step_count();
+    if is_near(first, bounds) && is_near(second, bounds) { steps(first) < steps(second) } else { better(first, second) }
+}
+
+/// Does the first plan have less volume, or the same volume in fewer steps, or both the same and sums less deep?
+fn better(first: &Plan, second: &Plan) -> bool {
+    let figures =
+        |plan: &Plan| (plan.schedule.step_count(), plan.schedule.total_width(), u64::from(plan.problem.parts()));
+    let ((steps_1, width_1, parts_1), (steps_2, width_2, parts_2)) = (figures(first), figures(second));
+    let depth = |plan: &Plan| addition_depth(&plan.problem, &plan.schedule);
+    match (width_1 * parts_2, steps_1).cmp(&(width_2 * parts_1, steps_2)) {
+        Ordering::Equal => depth(first) < depth(second),
+        order => order.is_lt(),
+    }
+}

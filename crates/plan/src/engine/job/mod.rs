@@ -1,0 +1,255 @@
+//! Jobs: several collectives on one machine, planned into one contention-free schedule.
+//!
+//! # Idea
+//!
+//! Every chunk of every collective is a tree through the time-expanded network: a path to its one destination, a tree
+//! to all who need it, or, backward in time, a tree that collects. All share the slots of the links and negotiate for
+//! them (see `negotiation`), whatever collective they belong to.
+//!
+//! ```text
+//!   step         1        2        3
+//!   link 0 -> 1  all_gather       all_to_all     a slot has room for chunks of any collective;
+//!   link 1 -> 2        all_to_all  all_gather    whose they are does not matter to its price
+//! ```
+//!
+//! An all_reduce collects in the first half of the steps and spreads in the second, so that no link adds and copies in
+//! one step. Its chunks have the members of a group in turn as roots.
+//!
+//! # Applies
+//!
+//! Any collectives in any groups, on any topology, with any failures. A chunk of one collective is as large as a chunk
+//! of any other: the parts say how large messages are beside each other.
+//!
+//! # Steps and volume
+//!
+//! From the least steps of all collectives (twice the distance for all_reduce) and the bound on the total width
+//! ([`bound::of_job`]) slightly up.
+//!
+//! # Complexity
+//!
+//! As [`Trees`](crate::Trees): O(steps * links) to route a tree; memory O(chunks * ranks).
+//!
+//! # Reference
+//!
+//! McMurchie and Ebeling, "PathFinder", FPGA 1995, for the prices. Cowan et al., "MSCCLang", ASPLOS 2023, schedule one
+//! collective at a time; that jobs run several at once is the observation of Rashidi et al., "Themis", ISCA 2022.
+
+mod chunks;
+
+use collsynth_core::certificate::{Bounds, JobBound};
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::{Job, JobError, Schedule, Solution};
+
+use crate::model::account::StopReason;
+use crate::model::control::Control;
+use crate::model::error::PlanError;
+use crate::model::task::Task;
+use crate::model::widths::even_widths;
+use crate::search::negotiation::{Aim, Search, Start, Strategy};
+use crate::search::tree_routing::Forest;
+use chunks::Chunks;
+use collsynth_bound as bound;
+
+/// The name of the planner.
+const NAME: &str = "job";
+/// Steps to try beyond the least if none are stated.
+const MORE_STEPS: &[u32] = &[0, 1, 2, 3, 4, 6, 8, 12];
+/// A unit of width is at most this share of the total where a job is first planned in parts.
+const COARSE: f64 = 0.02;
+/// The most pairs of a chunk and a rank: 8 bytes each in every try.
+const MOST_ARRIVALS: usize = 1 << 28;
+
+/// What is wanted of a job's schedule.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct JobGoal {
+    /// Exactly this many steps, if stated.
+    pub steps: Option<u32>,
+    /// At most this many steps, if stated.
+    pub max_steps: Option<u32>,
+    /// Drives random choices: same problems, goal and seed, same schedule.
+    pub seed: u64,
+}
+
+/// Plans collectives on one machine together.
+///
+/// # Errors
+///
+/// A [`PlanError`]: there are no collectives or they are for different machines, ranks cannot reach each other, the
+/// steps stated are too few, there are too many chunks, or time ran out before there was a schedule.
+///
+/// ```
+/// use collsynth_core::collective::{Collective, Kind};
+/// use collsynth_core::{problem::Problem, topology::Topology};
+/// use collsynth_plan::{Control, JobGoal, plan_job};
+///
+/// let torus = Topology::torus(&[4, 4])?;
+/// let problem = |kind, parts| Problem::new(torus.clone(), Collective { kind, parts });
+/// let problems = vec![problem(Kind::AllToAll, 1)?, problem(Kind::AllGather, 2)?];
+/// let (job, _) = plan_job(problems, &JobGoal::default(), &Control::unlimited())?;
+/// // 512 hops of messages and 2 * 240 of shards over 64 links.
+/// assert_eq!(job.bound.as_ref().map(|bound| bound.least_width()), Some(16));
+/// assert!(job.total_width() <= 17);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn plan_job(problems: Vec<Problem>, goal: &JobGoal, control: &Control) -> Result<(Job, StopReason), PlanError> {
+    let control = &control.planning_all(&problems);
+    let prospect = Prospect::new(problems, control)?;
+    let problems = &prospect.problems;
+    let refuse = |reason: String| PlanError::NotApplicable { planner: NAME, reason };
+    let chunks = Chunks::new(problems);
+    let ranks = problems[0].machine().rank_count();
+    if chunks.specs.len().saturating_mul(ranks) > MOST_ARRIVALS {
+        let trees = chunks.specs.len();
+        return Err(refuse(format!("{trees} chunks to move among {ranks} ranks are too many: use fewer parts")));
+    }
+    let least_steps = chunks.least_steps();
+    if let Some(steps) = goal.steps.or(goal.max_steps).filter(|&steps| steps < least_steps) {
+        let limit = format!("{steps} steps: for these collectives it takes {least_steps}");
+        return Err(PlanError::NotFound { planner: NAME, limit });
+    }
+    let (schedules, stopped) = match chunks.specs.is_empty() {
+        true => (vec![Schedule::default(); problems.len()], StopReason::Finished),
+        false => {
+            let least_steps = goal.steps.unwrap_or(least_steps);
+            let least_width = prospect.least_width().max(least_steps);
+            let routing = Routing { chunks: &chunks, least_steps, goal };
+            let none = Bounds::default();
+            let task = Task { seed: goal.seed, ..Task::new(&problems[0], &none) };
+            let (widths, routed, stopped) = Search::new(NAME, &task, &routing, control).run(least_width)?;
+            (chunks.schedules(problems, &widths, &routed), stopped)
+        }
+    };
+    let job = prospect.into_job(schedules).map_err(|error| refuse(error.to_string()))?;
+    Ok((job, stopped))
+}
+
+/// Plans collectives together, all messages cut in proportion: first so finely that a unit of width is a small share of
+/// the total, then twice as finely and so on, until the total width is within `close` of its bound (0.05: 5 %), a step
+/// no longer gains as much, or there would be more than `most_chunks` chunks.
+///
+/// # Errors
+///
+/// As [`plan_job`].
+pub fn plan_job_in_parts(
+    problems: &[Problem],
+    goal: &JobGoal,
+    close: f64,
+    most_chunks: u64,
+    control: &Control,
+) -> Result<(Job, StopReason), PlanError> {
+    let whole = Prospect::new(problems.to_vec(), control)?;
+    let chunks: u64 = problems.iter().map(|problem| u64::from(problem.chunk_count())).sum();
+    let can_cut = |cut: u32| chunks * u64::from(cut) <= most_chunks;
+    let is_coarse = |cut: u32| close.max(COARSE) * f64::from(whole.least_width()) * f64::from(cut) < 1.0;
+    let mut cut = 1;
+    while is_coarse(cut) && can_cut(2 * cut) {
+        cut *= 2;
+    }
+    let in_parts = |cut: u32| -> Result<_, PlanError> {
+        let cut_further = |problem: &Problem| match problem.collective().kind.can_be_cut() {
+            true => problem.with_parts(problem.parts().saturating_mul(cut)),
+            false => Ok(problem.clone()),
+        };
+        plan_job(problems.iter().map(cut_further).collect::<Result<_, _>>()?, goal, control)
+    };
+    let (mut best, mut stopped) = in_parts(cut)?;
+    let mut best_cut = cut;
+    while gap(&best) > close && can_cut(2 * cut) && control.stop().is_none() {
+        cut *= 2;
+        // What time did not suffice for leaves what there is.
+        let Ok((job, reason)) = in_parts(cut) else { break };
+        let figures = |job: &Job, others_cut: u32| (job.total_width() * u64::from(others_cut), job.widths().len());
+        let gained = gap(&best) - gap(&job);
+        if figures(&job, best_cut) < figures(&best, cut) {
+            (best, best_cut, stopped) = (job, cut, reason);
+        }
+        // More parts share what is lost at both ends, but not what is lost between.
+        if gained < close {
+            break;
+        }
+    }
+    Ok((best, control.stop().unwrap_or(stopped)))
+}
+
+/// Problems and what bounds them.
+struct Prospect {
+    problems: Vec<Problem>,
+    /// Of each alone.
+    bounds: Vec<Bounds>,
+    /// Of all together.
+    bound: Option<JobBound>,
+}
+
+impl Prospect {
+    fn new(problems: Vec<Problem>, control: &Control) -> Result<Self, PlanError> {
+        let refuse = |error: JobError| PlanError::NotApplicable { planner: NAME, reason: error.to_string() };
+        let first = problems.first().ok_or_else(|| refuse(JobError::Empty))?;
+        if let Some(index) = problems.iter().position(|problem| problem.machine() != first.machine()) {
+            return Err(refuse(JobError::OtherMachine { index }));
+        }
+        let bounds = problems.iter().map(|problem| control.bounds(problem)).collect::<Result<Vec<Bounds>, _>>()?;
+        let bound = bound::of_job(&problems, &bounds);
+        Ok(Self { problems, bounds, bound })
+    }
+
+    fn least_width(&self) -> u32 {
+        let alone = self.problems.iter().zip(&self.bounds).map(|(problem, of)| of.least_width(problem.parts()));
+        alone.fold(self.bound.as_ref().map_or(0, |bound| bound.least_width()), u32::max)
+    }
+
+    fn into_job(self, schedules: Vec<Schedule>) -> Result<Job, JobError> {
+        let each = self.problems.into_iter().zip(schedules).zip(self.bounds);
+        let solution = |((problem, schedule), bounds)| Solution { problem, schedule, bounds, origin: None };
+        Job::new(each.map(solution).collect(), self.bound, None)
+    }
+}
+
+/// The least total width that the bounds of a job allow: its own, and those of each collective alone.
+pub fn least_job_width(job: &Job) -> u32 {
+    let alone = job.solutions().iter().map(|solution| solution.bounds.least_width(solution.problem.parts()));
+    alone.fold(job.bound.as_ref().map_or(0, |bound| bound.least_width()), u32::max)
+}
+
+fn gap(job: &Job) -> f64 {
+    job.total_width() as f64 / f64::from(least_job_width(job).max(1)) - 1.0
+}
+
+struct Routing<'a> {
+    chunks: &'a Chunks,
+    least_steps: u32,
+    goal: &'a JobGoal,
+}
+
+impl<'a> Strategy for Routing<'a> {
+    type Negotiation = Forest<'a>;
+
+    fn begin(&self, start: Start, abandon: &(dyn Fn() -> bool + Sync)) -> Option<Forest<'a>> {
+        Forest::new(&self.chunks.networks, self.chunks.specs.clone(), start, abandon)
+    }
+
+    /// As even as possible, with the wider steps first, last, or after the first third.
+    fn widths(&self, steps: u32, width: u32, number: u64) -> Vec<u32> {
+        let mut widths = even_widths(width, steps);
+        widths.rotate_right([0, (steps - width % steps) % steps, steps / 3][number as usize % 3] as usize);
+        widths
+    }
+
+    /// In strides of a percent.
+    fn wider(&self, width: u32, strides: u32) -> u32 {
+        width.saturating_add(strides * (width / 100).max(1))
+    }
+
+    fn step_choices(&self, width: u32, aim: Aim) -> Vec<u32> {
+        let most = self.goal.steps.or(self.goal.max_steps).unwrap_or(u32::MAX).min(width);
+        let choices = MORE_STEPS.iter().map(|more| self.least_steps + more).filter(|&steps| steps <= most);
+        choices.take(if aim == Aim::Any { 2 } else { usize::MAX }).collect()
+    }
+
+    fn routing_work(&self, steps: u32) -> u64 {
+        /// Links examined for a path in a step, roughly.
+        const LINKS: usize = 60;
+        let links = self.chunks.networks.first().map_or(0, |timed| timed.network.link_count());
+        let Chunks { paths, specs, .. } = self.chunks;
+        (paths * LINKS.min(links) + (specs.len() - paths) * links) as u64 * u64::from(steps)
+    }
+}

@@ -1,0 +1,131 @@
+//! Runs the planners that apply, one after another, on one problem.
+
+use crate::engine::parts::reduces_to_all;
+use crate::engine::planned::Plan;
+use crate::engine::registry::planners;
+use crate::model::account::StopReason;
+use crate::model::control::Control;
+use crate::model::error::PlanError;
+use crate::model::goal::Goal;
+use crate::model::planner::{AutoUse, Outcome, Planner, arrivals};
+use crate::model::sharper::SharperBounds;
+use crate::model::task::Task;
+use crate::planners::smt::{LastUnits, NAME as SMT, last_units};
+use collsynth_core::certificate::Bounds;
+use collsynth_core::problem::Problem;
+
+/// A total width that is near enough: below it only steps count.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Near {
+    pub width: u64,
+    /// Are planners that are not quick left out? Else they run until a schedule is near.
+    pub only_quick: bool,
+}
+
+/// The arrivals of an all_reduce above which some planners take minutes before they have a schedule.
+const LONG: u64 = 2_000_000;
+
+/// Plans a problem whose parts are fixed and whose bounds are known. Quick planners come first where a total width is
+/// near enough, and where others may not have a schedule in time.
+pub(crate) fn plan_bounded(
+    problem: Problem,
+    bounds: Bounds,
+    goal: &Goal<'_>,
+    near: Option<Near>,
+    control: &Control,
+) -> Result<Plan, PlanError> {
+    let control = &control.planning(&problem);
+    let sharper = SharperBounds::new(&problem, &bounds, control);
+    let mut task = Task {
+        problem: &problem,
+        bounds: &bounds,
+        sharper: Some(&sharper),
+        steps: goal.steps,
+        max_steps: goal.max_steps,
+        price: goal.price,
+        near: near.map(|near| near.width),
+        incumbent: None,
+        seed: goal.seed,
+    };
+    // Refuses a goal that no planner can meet before any planner runs.
+    task.steps_or(bounds.least_steps())?;
+    let mut best: Option<(&'static str, Outcome)> = None;
+    let mut failures = Vec::new();
+    for planner in candidates(&problem, goal, near) {
+        let is_near = best.as_ref().is_some_and(|(_, outcome): &(_, Outcome)| task.is_near(&outcome.schedule));
+        if is_near && !planner.is_quick(&problem) {
+            break;
+        }
+        match planner.plan(&task, control) {
+            Ok(outcome) => {
+                if best.as_ref().is_none_or(|(_, other)| task.prefers(&outcome.schedule, &other.schedule)) {
+                    control.found(planner.name(), &problem, &bounds, &outcome.schedule);
+                    task.incumbent = Some((outcome.schedule.step_count(), outcome.schedule.total_width()));
+                    best = Some((planner.name(), outcome));
+                }
+            }
+            Err(error) => failures.push(error),
+        }
+        if best.as_ref().is_some_and(|(_, outcome)| task.is_optimal(&outcome.schedule)) {
+            break;
+        }
+    }
+    let (mut planner, mut outcome) = best.ok_or_else(|| PlanError::of_all(failures))?;
+    if goal.planner.is_none()
+        && near.is_none()
+        && outcome.schedule.total_width() > u64::from(bounds.least_width(problem.parts()))
+    {
+        match last_units(&task, &outcome.schedule, control) {
+            LastUnits::Found(found) => (planner, outcome) = (SMT, found),
+            LastUnits::Stopped(reason) => outcome.stopped = reason,
+            LastUnits::Unknown => {}
+        }
+    }
+    let Outcome { schedule, stopped, account } = outcome;
+    let gap = schedule.total_width() > u64::from(bounds.least_width(problem.parts()));
+    // Another planner may have been cut short.
+    let stopped = if gap && stopped == StopReason::Finished { control.stop().unwrap_or(stopped) } else { stopped };
+    let bounds = if gap { sharper.sharp().clone() } else { bounds };
+    Ok(Plan { problem, schedule, planner, bounds, stopped, account })
+}
+
+/// The planners to run, in this order.
+fn candidates<'a>(problem: &Problem, goal: &Goal<'a>, near: Option<Near>) -> Vec<&'a dyn Planner> {
+    let mut candidates: Vec<&dyn Planner> = match goal.planner {
+        Some(planner) => vec![planner],
+        None => planners().iter().copied().filter(|planner| planner.auto_use() == AutoUse::Always).collect(),
+    };
+    if near.is_some() || is_long(problem) {
+        candidates.sort_by_key(|planner| !planner.is_quick(problem));
+    }
+    if near.is_some_and(|near| near.only_quick) {
+        candidates.retain(|planner| planner.is_quick(problem));
+    }
+    candidates
+}
+
+fn is_long(problem: &Problem) -> bool {
+    reduces_to_all(problem) && arrivals(problem) > LONG
+}
+
+#[cfg(test)]
+mod tests {
+    use collsynth_core::collective::{Collective, Kind};
+    use collsynth_core::topology::Topology;
+
+    use super::*;
+
+    /// Packing takes minutes among 4096 ranks, matching seconds. Elsewhere planners keep the order of the registry.
+    #[test]
+    fn a_long_all_reduce_is_matched_before_it_is_packed() {
+        let place = |extents: &[u32], parts, name| {
+            let torus = Topology::torus(extents).unwrap().fail_cable(0, 1).unwrap();
+            let problem = Problem::new(torus, Collective { kind: Kind::AllReduce, parts }).unwrap();
+            candidates(&problem, &Goal::default(), None).iter().position(|planner| planner.name() == name).unwrap()
+        };
+        let order =
+            |extents: &[u32], parts| place(extents, parts, "matching").cmp(&place(extents, parts, "packed_trees"));
+        assert!(order(&[16, 16, 16], 963).is_lt());
+        assert!(order(&[4, 4, 4], 382).is_gt());
+    }
+}

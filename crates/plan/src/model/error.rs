@@ -1,0 +1,105 @@
+//! Why there is no schedule.
+
+use thiserror::Error;
+
+use crate::model::account::{Refutation, StopReason};
+use collsynth_core::problem::{Disconnected, Problem, ProblemError};
+
+/// Why a planner gives no schedule.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+pub enum PlanError {
+    #[error("no planner is called `{name}`; there are {}", known.join(", "))]
+    UnknownPlanner { name: String, known: Vec<&'static str> },
+    #[error("planner `{planner}` does not apply: {reason}")]
+    NotApplicable { planner: &'static str, reason: String },
+    #[error("no planner applies:{}", listed(refusals))]
+    NobodyApplies { refusals: Vec<PlanError> },
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
+    #[error(transparent)]
+    Disconnected(#[from] Disconnected),
+    #[error("{} impossible: rank {to} needs data of rank {from}, {distance} hops away", counted(*wanted))]
+    TooFewSteps { wanted: u32, distance: u32, from: String, to: String },
+    #[error("planner `{planner}` found no schedule within {limit}")]
+    NotFound { planner: &'static str, limit: String },
+    #[error("stopped ({stopped:?}) before there was a schedule")]
+    Stopped { stopped: StopReason },
+    #[error("total width {width} is impossible: {why}")]
+    TooNarrow { width: u32, why: String },
+    #[error("there is no schedule{limits}: {by} refutes {}", questions(refuted))]
+    Refuted { limits: String, by: &'static str, refuted: Vec<Refutation> },
+    #[error("unknown whether there is a schedule{limits}: stopped ({}){}", stopped.name(), but(refuted))]
+    Undecided { limits: String, refuted: Vec<Refutation>, stopped: StopReason },
+}
+
+impl PlanError {
+    /// The error when every planner failed: the first failure of one that applies, or all refusals.
+    pub(crate) fn of_all(failures: Vec<Self>) -> Self {
+        let refused = |error: &&Self| matches!(error, Self::NotApplicable { .. });
+        match failures.iter().find(|error| !refused(error)) {
+            Some(first) => first.clone(),
+            None if failures.len() == 1 => failures[0].clone(),
+            None => Self::NobodyApplies { refusals: failures },
+        }
+    }
+}
+
+/// Refuses kinds other than these.
+pub(crate) fn check_kind(planner: &'static str, problem: &Problem, kinds: &[&str]) -> Result<(), PlanError> {
+    check_together(planner, problem)?;
+    check_name(planner, problem, kinds)
+}
+
+/// Refuses groups.
+pub(crate) fn check_together(planner: &'static str, problem: &Problem) -> Result<(), PlanError> {
+    let refuse = |_| PlanError::NotApplicable { planner, reason: "it plans no groups of ranks".to_owned() };
+    problem.groups().map_or(Ok(()), |groups| Err(refuse(groups)))
+}
+
+/// Accepts these kinds, in groups too.
+pub(crate) fn check_name(planner: &'static str, problem: &Problem, kinds: &[&str]) -> Result<(), PlanError> {
+    if kinds.contains(&problem.collective().kind.name()) {
+        return Ok(());
+    }
+    let listed = match kinds {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => kinds.concat(),
+    };
+    Err(PlanError::NotApplicable { planner, reason: format!("it plans {listed} only") })
+}
+
+fn listed(refusals: &[PlanError]) -> String {
+    refusals.iter().map(|refusal| format!("\n  {refusal}")).collect()
+}
+
+fn questions(refuted: &[Refutation]) -> String {
+    let words: Vec<String> = refuted.iter().map(Refutation::to_string).collect();
+    if words.is_empty() { "all that the bounds allow".to_owned() } else { words.join(", ") }
+}
+
+fn but(refuted: &[Refutation]) -> String {
+    if refuted.is_empty() { String::new() } else { format!("; refuted: {}", questions(refuted)) }
+}
+
+fn counted(steps: u32) -> String {
+    if steps == 1 { "1 step is".to_owned() } else { format!("{steps} steps are") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(planner: &'static str) -> PlanError {
+        PlanError::NotApplicable { planner, reason: "so".to_owned() }
+    }
+
+    #[test]
+    fn a_failure_says_more_than_a_refusal() {
+        let stopped = PlanError::Stopped { stopped: StopReason::TimeLimit };
+        assert_eq!(PlanError::of_all(vec![refusal("a"), stopped.clone(), refusal("b")]), stopped);
+        assert_eq!(PlanError::of_all(vec![refusal("a")]), refusal("a"));
+        let nobody = PlanError::of_all(vec![refusal("a"), refusal("b")]).to_string();
+        assert_eq!(nobody, "no planner applies:\n  planner `a` does not apply: so\n  planner `b` does not apply: so");
+    }
+}

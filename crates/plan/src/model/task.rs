@@ -1,0 +1,114 @@
+//! The input of a planner.
+
+use crate::model::addition::addition_depth;
+use crate::model::cost::Price;
+use crate::model::error::PlanError;
+use crate::model::sharper::SharperBounds;
+use collsynth_core::certificate::Bounds;
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::Schedule;
+
+/// One planning job.
+#[derive(Clone)]
+pub struct Task<'a> {
+    /// The problem; its parts are fixed.
+    pub problem: &'a Problem,
+    /// Lower bounds already proven for the problem, as targets.
+    pub bounds: &'a Bounds,
+    /// More costly bounds, computed only if the cheap ones are not met.
+    pub sharper: Option<&'a SharperBounds<'a>>,
+    /// Exactly this many steps, if stated.
+    pub steps: Option<u32>,
+    /// At most this many steps, if stated.
+    pub max_steps: Option<u32>,
+    /// Prices of time, if stated; otherwise the least volume counts, then the fewest steps.
+    pub price: Option<Price>,
+    /// A total width below which only steps count, if there is one.
+    pub near: Option<u64>,
+    /// Steps and total width of the best schedule that other planners found; a search for anything wider is in vain.
+    pub incumbent: Option<(usize, u64)>,
+    /// Breaks ties and drives random choices: same task and seed, same schedule.
+    pub seed: u64,
+}
+
+impl<'a> Task<'a> {
+    /// A task without limits, prices or costly bounds.
+    pub fn new(problem: &'a Problem, bounds: &'a Bounds) -> Self {
+        Self {
+            problem,
+            bounds,
+            sharper: None,
+            steps: None,
+            max_steps: None,
+            price: None,
+            near: None,
+            incumbent: None,
+            seed: 0,
+        }
+    }
+
+    /// The number of steps to plan for: the number stated, or else `least`.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError::TooFewSteps`] if the number stated is below the distance bound.
+    pub fn steps_or(&self, least: u32) -> Result<u32, PlanError> {
+        let label = |rank| self.problem.topology().rank_label(rank);
+        for wanted in self.steps.into_iter().chain(self.max_steps) {
+            if let Some(bound) = self.bounds.steps.as_ref().filter(|bound| wanted < bound.at_least) {
+                return Err(PlanError::TooFewSteps {
+                    wanted,
+                    distance: bound.at_least,
+                    from: label(bound.from),
+                    to: label(bound.to),
+                });
+            }
+        }
+        Ok(self.steps.unwrap_or(least))
+    }
+
+    /// Checks a number of steps that a planner cannot change against the stated number or maximum.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError::NotFound`] if it does not fit.
+    pub fn check_steps(&self, planner: &'static str, steps: usize) -> Result<(), PlanError> {
+        let refuse = |limit: String| Err(PlanError::NotFound { planner, limit: format!("{limit} (it takes {steps})") });
+        match (self.steps, self.max_steps) {
+            (Some(wanted), _) if wanted as usize != steps => refuse(format!("exactly {wanted} steps")),
+            (_, Some(most)) if steps > most as usize => refuse(format!("{most} steps")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Is the first schedule better: cheaper if there are prices, else of less volume, then of fewer steps? Of two that
+    /// are equal in both figures, the one whose sums are less deep.
+    pub fn prefers(&self, first: &Schedule, second: &Schedule) -> bool {
+        let order = match self.price {
+            Some(price) => price.seconds(self.problem, first).total_cmp(&price.seconds(self.problem, second)),
+            None => self.rank(first).cmp(&self.rank(second)),
+        };
+        let figures = |of: &Schedule| (of.step_count(), of.total_width());
+        let shallower = || addition_depth(self.problem, first) < addition_depth(self.problem, second);
+        order.is_lt() || (order.is_eq() && figures(first) == figures(second) && shallower())
+    }
+
+    /// Less is better: the width if it is not near enough, the steps, the width.
+    fn rank(&self, schedule: &Schedule) -> (u64, usize, u64) {
+        let width = schedule.total_width();
+        (if self.is_near(schedule) { 0 } else { width }, schedule.step_count(), width)
+    }
+
+    /// Is the schedule near enough to the volume bound?
+    pub fn is_near(&self, schedule: &Schedule) -> bool {
+        self.near.is_some_and(|near| schedule.total_width() <= near)
+    }
+
+    /// Does the schedule meet both bounds, in the steps stated?
+    pub fn is_optimal(&self, schedule: &Schedule) -> bool {
+        let bounds = self.sharper.map_or(self.bounds, SharperBounds::known);
+        let least_steps = self.steps.unwrap_or(bounds.least_steps());
+        schedule.step_count() as u64 == u64::from(least_steps)
+            && schedule.total_width() == u64::from(bounds.least_width(self.problem.parts()).max(least_steps))
+    }
+}

@@ -1,0 +1,275 @@
+//! Matching: chunks spread step by step, each rank taking as many new ones as its links bring.
+//!
+//! # Idea
+//!
+//! Where every rank needs every chunk, no tree has to be planned. In a step, a rank matches the chunks it lacks with
+//! the links over which they could come, from neighbors that hold them when the step begins; links into different ranks
+//! never compete. The rarest chunks come first, so that neighbors soon hold different ones and links never run out of
+//! what is useful:
+//!
+//! ```text
+//!   links into v:   from a {1 2}   from b {2 3}   from c {3}      v lacks 1 2 3
+//!   matched:             1              2              3          rather than a: 2, b: 3, c: nothing
+//! ```
+//!
+//! In the first steps few chunks are near a rank, and room beyond them is lost. So a step is as wide as lets every rank
+//! make up for its idle links by the end (`spread`).
+//!
+//! Backward in time over reversed links the same spreads collect: that plans reduce_scatter. An all_reduce collects
+//! every chunk at a root, then spreads it from there. Its roots are free: a rank with few links is the root of more
+//! chunks, which need not come in over them (`halves`).
+//!
+//! # Applies
+//!
+//! All_gather, all_reduce_gathered, reduce_scatter and all_reduce, on any topology with at most 64 links into and out
+//! of each rank, with any failures.
+//!
+//! # Steps and volume
+//!
+//! With a dead cable: all_gather on 8x8x8 and 16x16x16 in the steps of the diameter and on the bound; all_reduce on
+//! 8x8x8 in 768 parts on its bound, 256/768, in 34 steps. Where steps count, roots of several ranks, which swap sums,
+//! make an all_reduce shorter (`centers`): on an intact 4x4x4, 11 steps for 21/64, the bound, and 8 for 5/12; with a
+//! dead cable 14 for 1/3, 8 for 0.77, and 7, one more than the diameter, for 3/2.
+//!
+//! What an all_reduce collects at first and spreads afterwards cannot overlap: where more ranks are short of links than
+//! there are chunks to hang from them (6x6 with five dead cables), [`PackedTrees`](crate::PackedTrees) take less
+//! volume, in many times the steps.
+//!
+//! # Complexity
+//!
+//! O(steps * ranks * chunks) for a try, and sorting what each rank lacks; chunks * ranks bits, and 8 bytes for each
+//! arrival.
+//!
+//! # Reference
+//!
+//! Won et al., "TACOS: topology-aware collective algorithm synthesizer for distributed machine learning", MICRO 2024,
+//! for matching links with chunks; Edmonds and Fulkerson, "Transversals and matroid partition", 1965, for why taking
+//! the rarest first, with exchanges, costs no link its chunk. Steps of many widths, idle budgets, free roots and roots
+//! of several ranks are ours.
+
+mod assignment;
+mod centers;
+mod deadlines;
+mod halves;
+mod spread;
+mod timeline;
+
+use fastrand::Rng;
+use itertools::Itertools;
+
+use crate::model::account::StopReason;
+use crate::model::control::{Control, Progress};
+use crate::model::error::{PlanError, check_kind};
+use crate::model::network::Network;
+use crate::model::planner::{Outcome, Planner, arrivals};
+use crate::model::task::Task;
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::Schedule;
+use deadlines::Deadlines;
+use halves::{Halves, Up};
+use spread::Spread;
+use timeline::Timeline;
+
+/// The most links into a rank.
+const MOST_LINKS: usize = 64;
+
+/// The share of its slack that a rank may have lost to idle links, try by try: little makes narrow steps and many of
+/// them. Beyond 1 the volume grows and the steps may become fewer.
+const IDLE: [f64; 8] = [1.0, 0.0, 0.5, 0.75, 0.25, 2.0, 4.0, 8.0];
+/// The same in tries of limited steps.
+const IDLE_WITHIN: [f64; 3] = [1.0, 2.0, 0.5];
+/// Steps of a half beyond the fewest, in tries where steps count.
+const MORE_STEPS: [Steps; 5] = [Steps::More(0), Steps::More(1), Steps::More(2), Steps::More(3), Steps::More(5)];
+/// Tries with fewer roots at weak ranks, where steps count: volumes above the least, in sixteenths.
+const WIDER: [u32; 3] = [0, 4, 1];
+
+/// The work of all tries together, in chunks times ranks times steps, and the least and the most tries.
+const WORK: u64 = 120_000_000;
+const LEAST_TRIES: u64 = 2;
+const MOST_TRIES: u64 = 128;
+
+/// Arrivals that two tries deal with in seconds, on machines where others take minutes.
+const QUICK: u64 = 4_000_000;
+
+/// The planner of matchings.
+///
+/// ```
+/// use collsynth_core::{collective::Kind, topology::Topology};
+/// use collsynth_plan::{Control, Goal, Matching, Parts, synthesize};
+///
+/// let torus = Topology::torus(&[4, 4, 4])?.fail_cable(0, 1)?;
+/// let goal = Goal { parts: Parts::Fixed(192), planner: Some(&Matching), ..Goal::default() };
+/// let schedule = synthesize(&torus, &Kind::AllReduce, &goal, &Control::unlimited())?.schedule;
+/// assert_eq!((schedule.step_count(), schedule.total_width()), (14, 64));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Matching;
+
+impl Planner for Matching {
+    fn name(&self) -> &'static str {
+        "matching"
+    }
+
+    fn summary(&self) -> &'static str {
+        "all_gather, reduce_scatter and all_reduce on any network with any failures: links matched with chunks"
+    }
+
+    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
+        check_kind(self.name(), problem, &["all_gather", "all_reduce_gathered", "reduce_scatter", "all_reduce"])?;
+        let topology = problem.topology();
+        let links = |rank| topology.links_into(rank).count().max(topology.links_from(rank).count());
+        if topology.live_ranks().any(|rank| links(rank) > MOST_LINKS) {
+            let reason = format!("a rank has more than {MOST_LINKS} links");
+            return Err(PlanError::NotApplicable { planner: self.name(), reason });
+        }
+        Ok(())
+    }
+
+    fn is_quick(&self, problem: &Problem) -> bool {
+        arrivals(problem) <= QUICK
+    }
+
+    fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
+        self.applies(task.problem)?;
+        task.steps_or(task.bounds.least_steps())?;
+        if task.problem.is_trivial() {
+            return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
+        }
+        task.problem.check_connected()?;
+        let halves = Halves::new(task.problem);
+        if let Some(width) = halves.is_hopeless(task) {
+            let limit = format!("a total width of at most {width}, which another planner reached");
+            return Err(PlanError::NotFound { planner: self.name(), limit });
+        }
+        let (arrivals, mut work) = (arrivals(task.problem), 0);
+        let mut best: Option<Timeline> = None;
+        for (number, tried) in (0..).zip(attempts(task, &halves)) {
+            if number >= MOST_TRIES || (number >= LEAST_TRIES && work >= WORK) {
+                break;
+            }
+            control.report(Progress { planner: self.name(), attempt: "matching", round: number, remaining: 0 });
+            let seed = task.seed.wrapping_mul(1009).wrapping_add(number);
+            if let Some(found) = attempt(task, &halves, &tried, seed, control) {
+                work += arrivals * found.figures().0 as u64;
+                if best.as_ref().is_none_or(|best| found.is_better(best, task)) {
+                    best = Some(found);
+                }
+            }
+            if control.stop().is_some() || best.as_ref().is_some_and(|best| best.is_optimal(task)) {
+                break;
+            }
+        }
+        let stopped = control.stop().unwrap_or(StopReason::Finished);
+        let none = || match control.stop() {
+            Some(stopped) => PlanError::Stopped { stopped },
+            None => PlanError::NotFound { planner: self.name(), limit: "the steps allowed".to_owned() },
+        };
+        let mut timeline = best.ok_or_else(none)?;
+        let topology = task.problem.topology();
+        timeline.stretch(topology, task.steps.unwrap_or(0) as usize);
+        let schedule = timeline.write(topology);
+        task.check_steps(self.name(), schedule.step_count())?;
+        Ok(Outcome::new(schedule, stopped))
+    }
+}
+
+/// What a try tries.
+struct Attempt {
+    /// The doublings of roots.
+    doublings: usize,
+    steps: Steps,
+    /// The total width of a half that it aims at.
+    target: u32,
+    idle: f64,
+}
+
+/// The steps of a half in a try.
+#[derive(Clone, Copy)]
+enum Steps {
+    /// As many as it takes.
+    Any,
+    /// Beyond the fewest.
+    More(u32),
+    /// All that the task allows.
+    Allowed,
+}
+
+/// All tries, the most promising first. Where only the volume counts, roots of two ranks and of one; where steps count,
+/// centers of all sizes, and volumes above the least.
+fn attempts(task: &Task<'_>, halves: &Halves<'_>) -> Vec<Attempt> {
+    let limited = task.steps.or(task.max_steps).is_some();
+    // In few parts the steps are most of the width.
+    let parts = task.problem.parts();
+    let is_short = halves.has_both() && task.bounds.least_width(parts) <= 2 * task.bounds.least_steps();
+    let counts_steps = limited || is_short || task.price.is_some() || task.near.is_some();
+    let mut sizes: Vec<usize> = (0..=halves.most_doublings()).collect();
+    if !counts_steps {
+        sizes.truncate(2);
+        sizes.reverse();
+    }
+    let limits: &[Steps] = match (limited, counts_steps) {
+        (true, _) => &[Steps::Allowed],
+        (false, true) => &MORE_STEPS,
+        (false, false) => &[],
+    };
+    let idle = if counts_steps { &IDLE[..1] } else { &IDLE[..] };
+    let free = idle.iter().map(|&idle| (idle, Steps::Any, 0));
+    let within = IDLE_WITHIN.iter().cartesian_product(limits).cartesian_product(WIDER);
+    let within = within.map(|((&idle, &steps), wider)| (idle, steps, wider));
+    let attempt = |((idle, steps, wider), doublings): ((f64, Steps, u32), usize)| {
+        let least = halves.least_width(task.bounds, doublings);
+        Attempt { doublings, steps, target: least + (least * wider).div_ceil(16), idle }
+    };
+    free.chain(within).cartesian_product(sizes).map(attempt).collect()
+}
+
+/// One try: `None` if it was stopped, has no centers, or takes more steps than allowed.
+fn attempt(task: &Task<'_>, halves: &Halves<'_>, attempt: &Attempt, seed: u64, control: &Control) -> Option<Timeline> {
+    let count = if halves.has_both() { 2 } else { 1 };
+    let allowed = task.steps.or(task.max_steps).map(|most| most.saturating_sub(attempt.doublings as u32) / count);
+    let mut roots = halves.roots(attempt.target, attempt.doublings)?;
+    let mut least = halves.least_steps(&roots);
+    if allowed.is_some_and(|allowed| allowed < least) || matches!(attempt.steps, Steps::More(0)) {
+        let near = halves.near_roots(attempt.doublings);
+        if let Some((near, fewer)) = near.map(|near| (halves.least_steps(&near), near)).filter(|near| near.0 < least) {
+            (least, roots) = (near, fewer);
+        }
+    }
+    let steps = match attempt.steps {
+        Steps::Any => None,
+        Steps::More(more) => Some(least + more),
+        Steps::Allowed => allowed,
+    };
+    if allowed.is_some_and(|allowed| allowed < steps.unwrap_or(least).max(least)) {
+        return None;
+    }
+    let mut rng = Rng::with_seed(seed);
+    let mut spread = |network: &Network| {
+        let deadlines = steps.map(|steps| Deadlines::new(network, &roots.ranks, 1 << roots.doublings, steps));
+        Spread {
+            network,
+            roots: &roots.ranks,
+            chunks: roots.chunks.len(),
+            target: attempt.target,
+            idle: attempt.idle,
+            deadlines: deadlines.as_ref(),
+            stop: &|| control.stop().is_some(),
+        }
+        .run(&mut rng)
+    };
+    let down = match &halves.down {
+        Some(network) => Some(spread(network)?),
+        None => None,
+    };
+    let mut timeline = Timeline::default();
+    match (&halves.up, &down) {
+        (Up::Own(network), _) => timeline.collect(&spread(network)?, &roots.chunks, |link| network.ids[link as usize]),
+        (Up::Mirrored { links }, Some(down)) => timeline.collect(down, &roots.chunks, |link| links[link as usize]),
+        _ => {}
+    }
+    timeline.swap(task.problem.topology(), &roots);
+    if let (Some(network), Some(down)) = (&halves.down, &down) {
+        timeline.spread(down, &roots.chunks, |link| network.ids[link as usize]);
+    }
+    Some(timeline)
+}

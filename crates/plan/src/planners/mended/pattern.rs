@@ -1,0 +1,68 @@
+//! Patterns of intact tori.
+
+use collsynth_core::collective::{Collective, Kind, Pattern};
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::{CompactSchedule, Schedule};
+use collsynth_core::topology::Topology;
+
+use crate::model::control::Control;
+use crate::model::error::PlanError;
+use crate::model::goal::Goal;
+use crate::model::task::Task;
+use crate::planners::template::{TemplateTrees, most_steps};
+
+/// The trees of an all_gather, reduce_scatter or all_reduce on an intact torus; `None` if there are none in the steps
+/// asked for.
+pub(super) fn of_trees(
+    problem: &Problem,
+    goal: &Goal<'_>,
+    control: &Control,
+) -> Result<Option<CompactSchedule>, PlanError> {
+    let topology = problem.machine();
+    let ranks = topology.rank_count() as u32;
+    let phases: &[bool] = match problem.collective().kind.pattern() {
+        Pattern::EveryToOne => &[true],
+        Pattern::EveryToEvery => &[true, false],
+        _ => &[false],
+    };
+    let parts = if phases.len() == 2 { problem.parts() / ranks } else { problem.parts() };
+    let steps = |steps: Option<u32>| steps.map(|steps| steps / phases.len() as u32);
+    let gather = gather(topology.clone(), parts)?;
+    let bounds = control.bounds(&gather)?;
+    let (exact, most) = (steps(goal.steps), steps(goal.max_steps));
+    let task = Task { steps: exact, max_steps: most, seed: goal.seed, ..Task::new(&gather, &bounds) };
+    let (Ok(least), Some(torus)) = (task.steps_or(bounds.least_steps()), topology.as_torus()) else { return Ok(None) };
+    if goal.steps.is_some_and(|stated| stated % phases.len() as u32 != 0) {
+        return Ok(None);
+    }
+    let Some(trees) = TemplateTrees::narrowest(&task, torus, least..=most_steps(&task, least)) else { return Ok(None) };
+    let mut builder = Schedule::builder();
+    for &collected in phases {
+        let half = trees.pattern(&intact(topology), parts, collected);
+        for step in half.steps() {
+            builder.step(step.width);
+            for transfer in step.transfers {
+                let chunks = half.chunks(transfer).iter().copied();
+                builder.transfer(transfer.from, transfer.to, transfer.via, transfer.op, chunks);
+            }
+        }
+    }
+    let pattern = builder.finish();
+    let mut own = Schedule::builder();
+    pattern.widths().for_each(|width| {
+        own.step(width);
+    });
+    Ok(CompactSchedule::new(problem, pattern, own.finish(), Vec::new()).ok())
+}
+
+/// The all_gather whose trees, backward in time, are those of a reduce_scatter.
+pub(super) fn gather(topology: Topology, parts: u32) -> Result<Problem, PlanError> {
+    Problem::new(topology, Collective { kind: Kind::AllGather, parts })
+        .map_err(|error| PlanError::NotApplicable { planner: super::CompactPlan::PLANNER, reason: error.to_string() })
+}
+
+/// The machine as built.
+pub(super) fn intact(topology: &Topology) -> Topology {
+    use collsynth_core::topology::TopologySpec;
+    Topology::new(TopologySpec::new(topology.spec().shape.clone())).expect("the machine was built with failures")
+}

@@ -1,0 +1,4 @@
+//! Planners of chunks that each take a path.
+
+pub mod lp;
+pub mod negotiated;

@@ -1,0 +1,5 @@
+//! Planners of collectives with one root.
+
+pub mod arborescences;
+pub mod flow_over_time;
+pub mod timed_trees;
