@@ -143,8 +143,8 @@ mod tests {
     use collsynth_plan::Parts;
 
     use super::*;
-    use crate::{Request, Verified};
-    use collsynth_verify::verify::Options;
+    use crate::request::Request;
+    use collsynth_verify::verify::{Options, Verified};
 
     /// The schedule around the first cable, carried by every symmetry, holds around the cable's image.
     fn check(torus: Torus, kind: Kind, parts: u32) {

@@ -121,7 +121,8 @@ fn rank_of(holders: Holders) -> Option<RankId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Request;
+    use crate::request::Request;
+    use collsynth_plan::Parts;
     use collsynth_verify::verdict::Verdict;
     use collsynth_verify::verify::{Options, verify};
 
@@ -132,7 +133,7 @@ mod tests {
         let counts: Vec<u32> = (0..144).map(|pair| pair % 3).collect();
         for kind in Kind::every(RankId(7), Demand::new(12, &counts).unwrap()) {
             let parts = if kind.can_be_cut() { 2 } else { 1 };
-            let plan = Request::new(&torus, kind.clone()).parts(crate::Parts::Fixed(parts)).run().unwrap();
+            let plan = Request::new(&torus, kind.clone()).parts(Parts::Fixed(parts)).run().unwrap();
             let solution = plan.verify().unwrap().into_inner();
             let Renumbered { solution: new, was } = renumber(&solution).unwrap();
             assert_eq!(was.len(), 10, "{kind:?}");

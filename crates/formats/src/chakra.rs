@@ -19,7 +19,7 @@ use std::collections::HashSet;
 use prost::{Message, Oneof};
 use thiserror::Error;
 
-use crate::awaited;
+use crate::waits::awaited;
 use collsynth_core::program::{Operation, Program};
 use collsynth_core::topology::RankId;
 

@@ -11,8 +11,9 @@
 //! folded ring in the acceleration phase, and the folded ring in the normal phases; resources are links, or groups of
 //! links with equal loads, once for each phase they work in.
 
+use crate::error::LpError;
+use crate::limit::Limit;
 use crate::model::{Model, Precision};
-use crate::{Limit, LpError};
 
 /// A limit on a phase: a link, or links with equal loads.
 #[derive(Clone, Copy, Debug, PartialEq)]

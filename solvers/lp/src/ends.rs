@@ -14,9 +14,11 @@
 //!
 //! Time expansion: Ford and Fulkerson 1958; aggregation by source: Basu et al., HPDC 2024, section 4.
 
+use crate::error::LpError;
+use crate::limit::Limit;
 use crate::model::{Model, Precision};
+use crate::network::{Network, Symmetry};
 use crate::orbits::Orbits;
-use crate::{Limit, LpError, Network, Symmetry};
 
 /// The flow that ends soonest.
 #[derive(Clone, Debug)]
@@ -40,7 +42,7 @@ pub fn least_time_size(network: &Network, symmetries: &[Symmetry], ends: usize) 
 }
 
 /// Routes the demand so that it ends soonest, resolving `ends` units of this length one by one at each end. Symmetries
-/// as in [`crate::least_load`].
+/// as in [`crate::flow::least_load`].
 ///
 /// # Errors
 ///

@@ -10,9 +10,11 @@
 //! is routed back into its source. Source-aggregated multi-commodity flow for all-to-all: Basu et al., HPDC 2024,
 //! section 4; the maximum concurrent flow problem and its dual: Shahrokhi and Matula, JACM 1990.
 
+use crate::error::LpError;
+use crate::limit::Limit;
 use crate::model::{Model, Precision};
+use crate::network::{Network, Symmetry};
 use crate::orbits::Orbits;
-use crate::{Limit, LpError, Network, Symmetry};
 
 /// A flow of least maximum load.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::LpError;
+use crate::error::LpError;
 
 /// A deadline, a stop condition, both, or neither.
 ///

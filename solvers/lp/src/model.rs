@@ -2,7 +2,8 @@
 
 use good_lp::{Constraint, Expression, ProblemVariables, SolverModel, Variable, variable};
 
-use crate::{Limit, LpError};
+use crate::error::LpError;
+use crate::limit::Limit;
 
 /// Minimize the sum of `cost * x` over rows `sum of coefficient * x (<= or =) bound`, all `x >= 0`.
 #[derive(Clone, Debug, Default)]
@@ -87,8 +88,9 @@ mod backend {
     use good_lp::solvers::clarabel::{ClarabelProblem, clarabel};
     use good_lp::variable::UnsolvedProblem;
 
-    use super::Precision;
-    use crate::{Limit, LpError};
+    use crate::error::LpError;
+    use crate::limit::Limit;
+    use crate::model::Precision;
 
     pub fn model(problem: UnsolvedProblem, precision: Precision) -> ClarabelProblem {
         let mut model = clarabel(problem);
@@ -141,8 +143,9 @@ mod backend {
         DualValues, ResolutionError, Solution, SolutionStatus, SolutionWithDual, SolverModel, Variable, WithTimeLimit,
     };
 
-    use super::Precision;
-    use crate::{Limit, LpError};
+    use crate::error::LpError;
+    use crate::limit::Limit;
+    use crate::model::Precision;
 
     /// The simplex method, whose vertices are exact to machine precision.
     pub fn model(problem: UnsolvedProblem, _: Precision) -> HighsProblem {

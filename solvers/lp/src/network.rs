@@ -1,6 +1,6 @@
 //! Graphs, demands and symmetries.
 
-use crate::LpError;
+use crate::error::LpError;
 
 /// A directed arc.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,7 @@
 //! Orbits under symmetries: each needs only one variable, or one row.
 
-use crate::{LpError, Network, Symmetry};
+use crate::error::LpError;
+use crate::network::{Network, Symmetry};
 
 /// Equivalence classes of the numbers `0..count`.
 #[derive(Clone, Debug)]

@@ -12,9 +12,11 @@
 //! smaller sum of widths, so this bounds steps and volume *jointly*. Time-stepped multi-commodity flow: Basu et al.,
 //! HPDC 2024, section 4. The dual is a length of each arc in each step.
 
+use crate::error::LpError;
+use crate::limit::Limit;
 use crate::model::{Model, Precision};
+use crate::network::{Network, Symmetry};
 use crate::orbits::{Classes, Orbits};
-use crate::{Limit, LpError, Network, Symmetry};
 
 /// A flow in steps of least total width.
 #[derive(Clone, Debug)]
@@ -56,7 +58,7 @@ pub fn least_widths_size(network: &Network, symmetries: &[Symmetry], steps: usiz
 }
 
 /// Routes the demand in a number of steps of least total width. A step of width `w` carries `w * capacity` over each
-/// arc. Symmetries as in [`crate::least_load`]; there are about `steps` times as many variables.
+/// arc. Symmetries as in [`crate::flow::least_load`]; there are about `steps` times as many variables.
 ///
 /// # Errors
 ///

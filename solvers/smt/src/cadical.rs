@@ -12,7 +12,7 @@ use std::{fs, io};
 use cadical as _;
 
 use crate::cnf::Cnf;
-use crate::{Limits, ProofForm, Verdict};
+use crate::solver::{Limits, ProofForm, Verdict};
 
 const SATISFIABLE: c_int = 10;
 const UNSATISFIABLE: c_int = 20;

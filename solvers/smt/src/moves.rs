@@ -20,12 +20,11 @@
 //! sum to nearly the capacity of the arcs in width `R`, `y` is false if the path over `l` is longer than the shortest
 //! by more than the slack (reduced-cost fixing, with the dual solution of the flow LP, or any lengths).
 
-use crate::Symmetries;
 use crate::cnf::{Cnf, FALSE, TRUE};
 use crate::instance::{Arc, Chunk, Instance, Question};
 use crate::schedule::{Move, Schedule, ScheduleStep};
 use crate::sends::{Sends, holds, unite};
-use crate::symmetry::Action;
+use crate::symmetry::{Action, Symmetries};
 
 pub fn encode(instance: &Instance, chunks: &[Chunk], question: Question, symmetries: Symmetries<'_>) -> (Cnf, Sends) {
     let steps = question.steps as usize;

@@ -6,9 +6,10 @@ use crate::cnf::Cnf;
 use crate::instance::{Demand, Instance, InstanceError, Question};
 use crate::schedule::Schedule;
 use crate::sends::Sends;
+use crate::solver::{Backend, Limits, ProofForm, Verdict};
 use crate::sums::Sums;
-use crate::symmetry::{Action, Group};
-use crate::{Backend, Limits, ProofForm, Symmetries, Verdict, cadical, moves, sums};
+use crate::symmetry::{Action, Group, Symmetries};
+use crate::{cadical, moves, sums};
 
 /// Conflicts for the search among schedules that keep symmetries, and for that among all, before symmetries are broken.
 const SYMMETRIC: u32 = 20_000;
@@ -196,8 +197,10 @@ impl<'a> Search<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Search, ask};
-    use crate::{Arc, Backend, Chunk, Demand, Instance, Limits, Question, Symmetries, Symmetry, Verdict, solve};
+    use super::{Answer, Search, ask, solve};
+    use crate::instance::{Arc, Chunk, Demand, Instance, Question, Symmetry};
+    use crate::solver::{Backend, Limits, Verdict};
+    use crate::symmetry::Symmetries;
 
     /// A ring with all its rotations and reflections.
     fn ring(nodes: u32, demand: Demand) -> Instance {

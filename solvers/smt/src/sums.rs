@@ -20,13 +20,12 @@
 //! arrives at a complete sum, and each chunk is sent at least once out of every set of nodes (on small graphs), and out
 //! of every node and its complement.
 
-use crate::Symmetries;
 use crate::cnf::{Cnf, FALSE, TRUE};
 use crate::instance::{Instance, Question};
 use crate::pruning::prune;
 use crate::schedule::{Move, Schedule, ScheduleStep};
 use crate::sends::{Sends, holds, unite};
-use crate::symmetry::Action;
+use crate::symmetry::{Action, Symmetries};
 
 pub struct Sums {
     nodes: usize,

@@ -25,6 +25,17 @@ pub struct Action {
     pub chunks: Vec<u32>,
 }
 
+/// The use of symmetries in a formula.
+#[derive(Clone, Copy, Debug)]
+pub enum Symmetries<'a> {
+    /// None.
+    Ignore,
+    /// Of schedules that are images of each other, only some are models.
+    Break(&'a [Action]),
+    /// Only schedules that are their own images are models.
+    Keep(&'a [Action]),
+}
+
 impl Group {
     fn trivial(instance: &Instance) -> Self {
         Self { maps: vec![identity(instance)], whole: true }

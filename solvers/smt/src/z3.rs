@@ -8,7 +8,7 @@ use z3::ast::Bool;
 use z3::{Params, SatResult, Tactic};
 
 use crate::cnf::Cnf;
-use crate::{Limits, Verdict};
+use crate::solver::{Limits, Verdict};
 
 /// The first time slice, in milliseconds.
 const FIRST_SLICE: u32 = 1000;

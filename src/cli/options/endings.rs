@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Failure;
-use super::when::listed;
+use super::words::listed;
 
 /// A form that a command writes: the ending that states it, and the values of `--format` (or `--to`) that ask for it.
 /// An ending that is such a value chooses it.

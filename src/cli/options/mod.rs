@@ -7,6 +7,7 @@
 mod endings;
 mod table;
 mod when;
+mod words;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,6 +6,7 @@ use collsynth::collective::{Demand, Kind};
 use collsynth::topology::RankId;
 
 use super::endings::{self, Form};
+use super::words::listed;
 use super::{Failure, Given, What};
 
 /// The most collectives named in a hint.
@@ -191,13 +192,3 @@ fn shown(option: &str, given: &Given) -> String {
 
 /// Options that mean different things by their values.
 const NAMED: [&str; 3] = ["format", "transport", "parts"];
-
-/// `--a, --b or --c`
-pub fn listed(names: &[&str], before: &str, last: &str) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("{before}{name}")).collect();
-    match names.as_slice() {
-        [] => String::new(),
-        [one] => one.clone(),
-        [some @ .., end] => format!("{} {last} {end}", some.join(", ")),
-    }
-}

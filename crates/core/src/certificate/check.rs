@@ -32,6 +32,7 @@
 use super::search::{INFINITE, Orientation, Search, hops};
 use super::stepped::stepped_value_within;
 use super::trees::owed_trees;
+use super::work::size;
 use super::{CertificateError, Evidence, JointBound, Rational, StepsBound, VolumeBound, Work, over_time};
 use crate::collective::{Pattern, Who};
 use crate::exact::sum_of_products;
@@ -105,11 +106,6 @@ impl Work {
     pub fn check_joint(&mut self, problem: &Problem, bound: &JointBound) -> Result<(), CertificateError> {
         covers(stepped_value_within(problem, bound, self)?, bound.at_least)
     }
-}
-
-/// The steps it takes to look at every rank and every link.
-pub(super) fn size(topology: &Topology) -> u64 {
-    topology.rank_count().saturating_add(topology.links().len()) as u64
 }
 
 fn covers(proven: Rational, claimed: Rational) -> Result<(), CertificateError> {

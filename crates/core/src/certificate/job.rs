@@ -19,7 +19,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::check::{block_of, capacity, link_weights, owed_distance, size};
+use super::check::{block_of, capacity, link_weights, owed_distance};
+use super::work::size;
 use super::{CertificateError, Rational, Work, whole_width};
 use crate::collective::{Kind, Pattern, Who};
 use crate::exact::sum_of_products;

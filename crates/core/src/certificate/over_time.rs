@@ -52,8 +52,8 @@
 //! Ford and Fulkerson, "Constructing maximal dynamic flows from static flows", Operations Research 6, 1958: for one
 //! origin and destination some lengths 0 and 1, a cut over time, prove the best such bound.
 
-use super::check::size;
 use super::search::{INFINITE, Orientation, hops};
+use super::work::size;
 use super::{CertificateError, Rational, Window, Work};
 use crate::collective::Pattern;
 use crate::problem::Problem;

@@ -15,8 +15,8 @@
 //! those that are copied or added up, the ones that must reach (or leave) one rank, which the evidence names; of an
 //! all-reduce, those with the contribution of the rank farthest from it.
 
-use super::check::size;
 use super::over_time::{Journeys, Lengths};
+use super::work::size;
 use super::{CertificateError, JointBound, Rational, Window, Work};
 use crate::problem::Problem;
 use crate::topology::RankId;

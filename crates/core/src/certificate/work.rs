@@ -1,6 +1,7 @@
 //! How much work checking bounds may take: a few words of evidence can ask for years of searching.
 
 use super::CertificateError;
+use crate::topology::Topology;
 
 /// The most steps that checking the bounds of a file may take, a few seconds of work. Steps are counted, not timed, so
 /// that every machine gives the same verdict: a step is a link that is followed or a rank that is looked at; putting a
@@ -35,4 +36,9 @@ impl Work {
     pub(super) fn take_times(&mut self, steps: u64, times: u64) -> Result<(), CertificateError> {
         self.take(steps.saturating_mul(times))
     }
+}
+
+/// The steps it takes to look at every rank and every link.
+pub(super) fn size(topology: &Topology) -> u64 {
+    topology.rank_count().saturating_add(topology.links().len()) as u64
 }

@@ -1,6 +1,6 @@
 //! Names of ranks: the host names by which an operator knows them.
 
-use super::{RankId, Topology, TopologyError};
+use super::{RankId, TopologyError};
 use crate::exact::narrow;
 
 /// The most bytes of a name, as of a host name in the DNS.
@@ -40,16 +40,4 @@ fn is_name(name: &str) -> bool {
         && name.bytes().all(fits)
         && name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric())
         && name.bytes().any(|byte| byte.is_ascii_alphabetic())
-}
-
-impl Topology {
-    /// The name of a rank; `None` where ranks have none, or if the rank is out of range.
-    pub fn rank_name(&self, rank: RankId) -> Option<&str> {
-        self.spec().names.get(rank.index()).map(String::as_str)
-    }
-
-    /// The rank of this name. O(ranks).
-    pub fn rank_named(&self, name: &str) -> Option<RankId> {
-        self.spec().names.iter().position(|other| other == name).map(|rank| RankId(narrow(rank)))
-    }
 }

@@ -337,6 +337,16 @@ impl Topology {
         let names: Vec<String> = self.links_from(rank).map(name).collect();
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     }
+
+    /// The name of a rank; `None` where ranks have none, or if the rank is out of range.
+    pub fn rank_name(&self, rank: RankId) -> Option<&str> {
+        self.spec().names.get(rank.index()).map(String::as_str)
+    }
+
+    /// The rank of this name. O(ranks).
+    pub fn rank_named(&self, name: &str) -> Option<RankId> {
+        self.spec().names.iter().position(|other| other == name).map(|rank| RankId(narrow(rank)))
+    }
 }
 
 /// Where the links from and into each rank begin; `links` is sorted by `from`.

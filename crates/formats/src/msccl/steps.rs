@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::{ExportError, MAX_COUNT};
-use crate::awaited;
+use crate::waits::awaited;
 use collsynth_core::program::{Buffer, Operation, Program, Slot};
 use collsynth_core::topology::RankId;
 

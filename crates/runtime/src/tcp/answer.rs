@@ -11,9 +11,8 @@ use std::thread;
 use std::time::Duration;
 
 use super::super::transport::TransportError;
-use super::connect::GREETING_LIMIT;
 use super::deadline::Deadline;
-use super::greeting::{HELLO_BYTES, Hello, Identity, PROOF_BYTES, Refusal, Side, may_be_hello, sender};
+use super::greeting::{GREETING_LIMIT, HELLO_BYTES, Hello, Identity, PROOF_BYTES, Refusal, Side, may_be_hello, sender};
 use collsynth_core::topology::RankId;
 
 /// The most unfinished greetings, beside one for each awaited rank.

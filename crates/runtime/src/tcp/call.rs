@@ -8,9 +8,8 @@ use std::time::Duration;
 use crossbeam_channel::bounded;
 
 use super::super::transport::TransportError;
-use super::connect::GREETING_LIMIT;
 use super::deadline::Deadline;
-use super::greeting::{HELLO_BYTES, Identity, PROOF_BYTES, Refusal, Side};
+use super::greeting::{GREETING_LIMIT, HELLO_BYTES, Identity, PROOF_BYTES, Refusal, Side};
 use collsynth_core::topology::RankId;
 
 /// Between the first two attempts; then twice as long each time, up to the longest.

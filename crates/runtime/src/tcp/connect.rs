@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use std::net::{TcpListener, TcpStream};
 use std::panic;
 use std::thread;
-use std::time::Duration;
 
 use super::super::transport::TransportError;
 use super::TcpOptions;
@@ -16,9 +15,6 @@ use super::greeting::Identity;
 use super::table::RankTable;
 use super::{answer, call};
 use collsynth_core::topology::RankId;
-
-/// How long an answerer waits for a whole greeting, and a caller for a hello.
-pub(super) const GREETING_LIMIT: Duration = Duration::from_secs(2);
 
 /// Connects to each peer within the timeout.
 pub(super) fn to_all(

@@ -9,6 +9,7 @@
 //! Everything has a fixed length; no stranger decides how much is read. docs/runtimes.md has the bytes.
 
 use std::io;
+use std::time::Duration;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -17,6 +18,8 @@ use thiserror::Error;
 use super::secret::Secret;
 use collsynth_core::topology::RankId;
 
+/// How long an answerer waits for a whole greeting, and a caller for a hello.
+pub(super) const GREETING_LIMIT: Duration = Duration::from_secs(2);
 /// The length of a hello.
 pub(super) const HELLO_BYTES: usize = 56;
 /// The length of a proof.

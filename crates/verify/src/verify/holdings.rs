@@ -15,21 +15,11 @@
 //! A rank's count changes only in steps it takes part in, so only these have entries: memory is O(ranks + transfers),
 //! for any number of steps.
 
+use super::report::Peak;
 use super::routes::{Passage, Route};
 use collsynth_core::exact::narrow;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::RankId;
-
-/// The most chunks any rank holds at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Peak {
-    /// The number of chunks.
-    pub chunks: u64,
-    /// The lowest rank that holds that many.
-    pub rank: RankId,
-    /// The first step in which it does; `None`: at the start.
-    pub step: Option<u32>,
-}
 
 /// The entries `since..until` in which a rank holds a value.
 #[derive(Clone, Copy, Debug)]

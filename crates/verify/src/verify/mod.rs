@@ -52,11 +52,10 @@ mod verified;
 pub use code::Code;
 pub use compact::verify_compact;
 pub use finding::{Finding, Hop, Trace};
-pub use holdings::Peak;
 pub use job::{JobCode, JobReport, JobViolation, verify_job};
 pub use options::Options;
 pub use orders::Sums;
-pub use report::{Observed, Report};
+pub use report::{Observed, Peak, Report};
 pub use verified::{Rejected, Verified};
 
 use std::ops::Range;

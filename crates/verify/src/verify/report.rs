@@ -1,7 +1,8 @@
 //! The verdict: findings in order, and complete totals, which alone decide.
 
-use super::{Code, Finding, Peak, Sums};
+use super::{Code, Finding, Sums};
 use crate::verdict::{NotJudged, Verdict};
+use collsynth_core::topology::RankId;
 
 /// The verdict on a schedule.
 ///
@@ -27,6 +28,17 @@ pub struct Observed {
     pub held: Peak,
     /// How sums are formed, if anything is added on the way.
     pub sums: Option<Sums>,
+}
+
+/// The most chunks any rank holds at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peak {
+    /// The number of chunks.
+    pub chunks: u64,
+    /// The lowest rank that holds that many.
+    pub rank: RankId,
+    /// The first step in which it does; `None`: at the start.
+    pub step: Option<u32>,
 }
 
 impl Report {
