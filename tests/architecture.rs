@@ -88,13 +88,13 @@ const UNTRUSTED: &[&str] = &[
 const JOINTS: &[&str] =
     &["crates/verify/src/verify/mod.rs", "crates/verify/src/audit/mod.rs", "crates/verify/src/judge.rs"];
 
-const TRUSTED_PAGE: &str = "docs/trusted-base.md";
+const TRUSTED_PAGE: &str = "docs/internals/trusted-base.md";
 
 const TRUSTED_HEAD: &str = "# What has to be believed
 
 The exit code of `synth-verify` (and of `synth verify`, which runs the same code) and what it claims of a file that holds
 (`optimal`, `standing`, bounds) are as good as the files listed here, the compiler, the standard library and the
-[packages](../crates/verify/Cargo.toml) that read JSON and gzip and compute fractions. A bug in any other file can make a
+[packages](../../crates/verify/Cargo.toml) that read JSON and gzip and compute fractions. A bug in any other file can make a
 schedule worse, a message misleading or a command fail; it cannot make what is refuted hold, or optimal. What decides
 records facts and counts them, and compares figures with bounds; diagnosis and reports make text of facts, verdicts and
 claims afterwards.
@@ -204,7 +204,7 @@ fn table(page: &mut String, part: &str, sources: &[&Source]) -> usize {
     writeln!(page, "\n## {part}: {total} lines\n\n| file | lines |\n|---|---|").expect("text");
     for source in sources {
         let name = source.name();
-        writeln!(page, "| [{name}](../{name}) | {} |", lines(source)).expect("text");
+        writeln!(page, "| [{name}](../../{name}) | {} |", lines(source)).expect("text");
     }
     total
 }
@@ -330,9 +330,10 @@ fn every_test_module_is_described() {
 fn every_page_is_listed() {
     let docs = root().join("docs");
     let list = fs::read_to_string(docs.join("README.md")).expect("docs/README.md");
-    for path in entries(&docs).iter().filter(|path| !path.ends_with("README.md")) {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let rows = list.lines().filter(|line| line.starts_with(&format!("| [{name}]({name}) | "))).count();
+    for path in files_below(&docs).iter().filter(|path| !path.ends_with("README.md")) {
+        let name = path.strip_prefix(&docs).expect("found below").display().to_string();
+        let rows =
+            list.lines().filter(|line| line.starts_with("| [") && line.contains(&format!("]({name}) | "))).count();
         assert_eq!(rows, 1, "docs/README.md has a row for {name}");
     }
 }
@@ -340,17 +341,43 @@ fn every_page_is_listed() {
 #[test]
 fn links_between_documents_lead_somewhere() {
     let mut broken = Vec::new();
-    for path in files_below(root()).into_iter().filter(|path| path.extension().is_some_and(|kind| kind == "md")) {
+    for path in files_below(root()).into_iter().filter(is_document) {
         let text = fs::read_to_string(&path).expect("documents are text");
         for (at, _) in text.match_indices("](") {
-            let target = text[at + 2..].split([')', '#', ' ']).next().unwrap_or_default();
-            let inside = !target.is_empty() && !target.contains("://");
-            if inside && !path.parent().unwrap_or(root()).join(target).exists() {
+            let target = text[at + 2..].split([')', ' ']).next().unwrap_or_default();
+            if !target.is_empty() && !target.contains("://") && !leads_somewhere(&path, target) {
                 broken.push(format!("{}: {target}", path.display()));
             }
         }
     }
     assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+fn is_document(path: &PathBuf) -> bool {
+    path.extension().is_some_and(|kind| kind == "md")
+}
+
+/// Whether a file is there and, if the link names a heading of a document, that heading too.
+fn leads_somewhere(document: &Path, target: &str) -> bool {
+    let (file, heading) = target.split_once('#').unwrap_or((target, ""));
+    let led_to = match file {
+        "" => document.to_owned(),
+        _ => document.parent().unwrap_or(root()).join(file),
+    };
+    if heading.is_empty() || !is_document(&led_to) {
+        return led_to.exists();
+    }
+    fs::read_to_string(led_to).is_ok_and(|text| anchors(&text).any(|anchor| anchor == heading))
+}
+
+/// The names by which links find the headings of a document, made as code hosts make them.
+fn anchors(text: &str) -> impl Iterator<Item = String> {
+    let outside_code = text.split("```").step_by(2);
+    outside_code.flat_map(str::lines).filter_map(|line| {
+        let heading = line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#'))?;
+        let kept = heading.chars().filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter));
+        Some(kept.collect::<String>().to_lowercase().replace(' ', "-"))
+    })
 }
 
 /// Rooms named after `crate::`, `collsynth::` or a `super::` chain that leads to the crate root.

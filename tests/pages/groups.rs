@@ -1,4 +1,5 @@
-//! docs/groups.md: collectives in groups of ranks. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages groups` writes it anew.
+//! docs/use/groups.md: collectives in groups of ranks. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages groups`
+//! writes it anew.
 
 use std::fmt::Write;
 
@@ -31,7 +32,7 @@ synth --torus 4x4x4 --groups xy --fail 0,1 -o planes.json
 ```
 
 The order of a group's members numbers their chunks; `--root` counts them, from 0. Failures are stated as always; a failed
-member keeps its place. [schedule-format.md](schedule-format.md#groups) has every rule.
+member keeps its place. [schedule-format.md](../formats/schedule-format.md#groups) has every rule.
 
 **What plans groups**: `negotiated` (all_to_all, scatter, gather), `trees` and `packed_trees` (all_gather, reduce_scatter,
 broadcast, reduce, all_reduce; trees take in other ranks only to reach members; the first in few parts and steps, the
@@ -67,7 +68,7 @@ stated, in enough that the total width comes within 5 % of its bound, with `auto
 
 The verdict is one: each schedule holds by itself, all have the same steps, and no link is overfull in any of them. The
 bound is on the total width, in chunks, for what all must move over the same links; the bounds of each collective alone hold
-too. [schedule-format.md](schedule-format.md#jobs) has the format, the rules, and what a bound proves.
+too. [schedule-format.md](../formats/schedule-format.md#jobs) has the format, the rules, and what a bound proves.
 
 On 4x4x4, with 64 KiB and 16 KiB as above (total widths in chunks of 4 KiB; 1 KiB in the first row, 2 KiB in the last),
 planned in 2 to 10 s:
@@ -214,5 +215,5 @@ fn collectives_in_groups() {
     }
     page.push_str(TABLE);
     every_kind(&mut page);
-    hold("docs/groups.md", &page);
+    hold("docs/use/groups.md", &page);
 }

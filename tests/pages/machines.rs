@@ -1,5 +1,5 @@
-//! docs/machines.md: twisted tori against plain ones. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages machines` writes it
-//! anew.
+//! docs/use/machines.md: twisted tori against plain ones. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages machines`
+//! writes it anew.
 
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ const HEAD: &str = "# Tori, twisted tori, slices
 | twisted torus | `--torus 4x4x8 --twist` |
 | mesh, or a torus with some open dimensions | `--torus 4x4x8 --wrap no`, `--wrap yes,yes,no` |
 | slice: a box of a torus, open where it is cut | `--torus 4x4x8 --slice 4x4x4` |
-| any directed graph | `--topology FILE`, see [schedule-format.md](schedule-format.md) |
+| any directed graph | `--topology FILE`, see [schedule-format.md](../formats/schedule-format.md) |
 
 `synth topology` prints a machine with all its links; with `--format json` it writes the file for `--topology`.
 
@@ -36,8 +36,8 @@ closed rings of one dimension refuse twisted tori. Other twists are stated in fi
 
 **Slices** are machines of their own: ranks and failures are numbered within the slice.
 
-Every figure below is of a schedule that the verifier accepts, and a test keeps this page current
-(`tests/pages/machines.rs`). Volumes are in messages (shards, vectors) on one link. **Bold**: equal to the certified
+Every figure below is that of a verified schedule; `SYNTH_UPDATE_RESULTS=1 cargo test --test pages machines` writes
+them, and a test keeps them current. Volumes are in messages (shards, vectors) on one link. **Bold**: equal to the certified
 bound, for the parts given.
 ";
 
@@ -98,5 +98,5 @@ fn twisted_tori_against_plain_ones() {
     page.push_str("\n## Broadcast\n\n");
     page.push_str(COLUMNS);
     rows(&mut page, &[4, 8], &Kind::Broadcast(RankId(0)), [8, 8, 8]);
-    hold("docs/machines.md", &page);
+    hold("docs/use/machines.md", &page);
 }

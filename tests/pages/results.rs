@@ -1,5 +1,5 @@
-//! docs/results.md holds the figures of this build. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages results` writes it
-//! anew.
+//! docs/results/results.md holds the figures of this build. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages results`
+//! writes it anew.
 
 use std::fmt::Write;
 
@@ -16,8 +16,9 @@ use crate::support::plans::{self, torus};
 
 const HEAD: &str = "# Results
 
-Every figure here comes from a schedule that the verifier accepts, together with its bounds; a test keeps this page
-current (`tests/pages/results.rs`). Volumes are in messages (shards) on one link of capacity 1; steps are
+Every figure here comes from a schedule that the verifier accepts, together with its bounds.
+`SYNTH_UPDATE_RESULTS=1 cargo test --test pages results` writes this page; without the variable, the same test keeps it
+current. Volumes are in messages (shards) on one link of capacity 1; steps are
 store-and-forward steps. **Bold**: equal to the certified bound, for the parts given.
 ";
 
@@ -253,5 +254,5 @@ fn all_reduces(page: &mut String) {
 #[test]
 fn the_results_page_is_current() {
     let page = sections(&[one_cable, frontiers, gathers, broadcasts, all_reduces, scatters, baselines]);
-    hold("docs/results.md", &(HEAD.to_owned() + &page));
+    hold("docs/results/results.md", &(HEAD.to_owned() + &page));
 }
