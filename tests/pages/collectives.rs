@@ -20,9 +20,6 @@ use rayon::prelude::*;
 use crate::support::pages::{decimal, hold, name};
 use crate::support::plans::{plan, problem};
 
-const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
-const MARKERS: [&str; 2] = ["<!-- every collective -->\n", "<!-- end -->\n"];
-
 const MACHINES: [&[u32]; 9] = [&[3], &[4], &[5], &[8], &[2, 2], &[3, 3], &[4, 4], &[2, 3, 4], &[4, 4, 4]];
 const DAMAGES: [&str; 5] = ["none", "1 cable", "2 cables", "3 cables", "1 rank"];
 /// Up to this many ranks, every rank is a root; beyond, a few are.
@@ -327,13 +324,8 @@ fn table(outcomes: &Outcomes, columns: &[String], column: impl Fn(usize, usize) 
 }
 
 #[test]
-fn every_collective_holds_and_the_pages_are_current() {
+fn every_collective_holds_and_the_page_is_current() {
     let outcomes = outcomes();
-    let table = table(&outcomes, &DAMAGES.map(String::from), |damage, _| damage);
-    let readme = std::fs::read_to_string(README).unwrap();
-    let [start, end] = MARKERS.map(|marker| readme.find(marker).expect("README.md has a place for the table"));
-    let renewed = format!("{}\n{table}\n{}", &readme[..start + MARKERS[0].len()], &readme[end..]);
     hold("tests/data/collectives.txt", &rows(&outcomes));
     hold("docs/results/collectives.md", &page(&outcomes));
-    hold("README.md", &renewed);
 }
