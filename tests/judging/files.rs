@@ -147,7 +147,7 @@ fn schemas_accept_what_is_read() {
 #[test]
 fn published_schemas_are_current() {
     for (name, schema) in [("schedule", schedule_schema()), ("topology", topology_schema())] {
-        let file = format!("docs/{name}.schema.json");
+        let file = format!("docs/schemas/{name}.schema.json");
         let published: Value = serde_json::from_str(&text(&root().join(&file))).unwrap();
         assert_eq!(published, schema, "{file} is old: write what `synth schema` prints");
     }
