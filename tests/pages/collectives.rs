@@ -31,9 +31,9 @@ Every collective on nine machines with all sorts of failures, planned with defau
 its certified bounds. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages collectives` writes this page; without the
 variable, the same test keeps it current.
 
-For collectives with a root, each figure is that of the root with the largest gap: of all roots up to 9 ranks, of four beyond. The gap is how
-far the volume lies above its bound. Where the bound holds for the parts planned only, or is met but for rounding up to
-a whole width, more parts may need less volume: *certified optimal for these parts*.
+For collectives with a root, each figure is that of the root with the largest gap: of all roots up to 9 ranks, of four
+beyond. The gap is how far the volume lies above its bound. Where the bound holds for the parts planned only, or is met
+but for rounding up to a whole width, more parts may need less volume: *certified optimal for these parts*.
 [tests/data/collectives.txt](../../tests/data/collectives.txt) has every case, with its steps, volume and bounds.
 
 The failed cables: the first; one from the middle of the list; one more at a rank of the first. The failed rank is the
