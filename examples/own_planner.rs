@@ -1,6 +1,6 @@
 //! A custom planner: broadcasts along a tree of shortest paths, a level per step.
 //!
-//! Its schedules are verified like any other. docs/planner-guide.md shows how to register the same planner.
+//! Its schedules are verified like any other. docs/internals/planner-guide.md shows how to register the same planner.
 
 use std::error::Error;
 

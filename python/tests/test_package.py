@@ -22,9 +22,9 @@ def test_an_import_loads_neither_numpy_nor_an_adapter():
 PAGES = {
     "README.md": None,
     "python/README.md": None,
-    "docs/python.md": None,
-    "docs/python-jax.md": "jax",
-    "docs/python-ddp.md": "torch",
+    "docs/use/python.md": None,
+    "docs/use/python-jax.md": "jax",
+    "docs/use/python-ddp.md": "torch",
 }
 
 

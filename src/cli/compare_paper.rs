@@ -1,4 +1,4 @@
-//! `synth compare --paper`: the table of docs/results.md beside the closed forms of MICRO 2025, planned anew.
+//! `synth compare --paper`: the table of docs/results/results.md beside the closed forms of MICRO 2025, planned anew.
 
 use collsynth::certificate::Rational;
 use collsynth::collective::{Collective, Kind};

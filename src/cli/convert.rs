@@ -34,7 +34,7 @@ const CHUNK_BYTES: u64 = 4096;
 /// Write a schedule or a rank program in another tool's format
 ///
 /// The file is verified first. Of a schedule, csv and trace show the steps; the other formats hold the program that it
-/// is lowered to. docs/formats.md says what each format can express.
+/// is lowered to. docs/formats/other-tools.md says what each format can express.
 #[derive(Args)]
 pub struct ExportCommand {
     /// The schedule or rank program file (- for standard input)
@@ -390,6 +390,6 @@ fn unreadable(path: &Path, text: &str, error: &ParseError) -> Failure {
     match (input::ours(text), foreign(text)) {
         (Some(what), _) => failure.hint(format!("this is {what}: `synth verify {name}` judges it")),
         (_, Some(what)) if what.contains("`synth import") => failure.hint(what),
-        _ => failure.hint("docs/formats.md says what is read of each format"),
+        _ => failure.hint("docs/formats/other-tools.md says what is read of each format"),
     }
 }

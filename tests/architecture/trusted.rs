@@ -53,16 +53,16 @@ const UNTRUSTED: &[&str] = &[
 const JOINTS: &[&str] =
     &["crates/verify/src/verify/mod.rs", "crates/verify/src/audit/mod.rs", "crates/verify/src/judge.rs"];
 
-const TRUSTED_PAGE: &str = "docs/trusted-base.md";
+const TRUSTED_PAGE: &str = "docs/internals/trusted-base.md";
 
 const TRUSTED_HEAD: &str = "# What has to be believed
 
-The exit code of `synth-verify` (and of `synth verify`, which runs the same code) and what it claims of a file that holds
-(`optimal`, `standing`, bounds) are as good as the files listed here, the compiler, the standard library and the
-[packages](../crates/verify/Cargo.toml) that read JSON and gzip and compute fractions. A bug in any other file can make a
-schedule worse, a message misleading or a command fail; it cannot make what is refuted hold, or optimal. What decides
-records facts and counts them, and compares figures with bounds; diagnosis and reports make text of facts, verdicts and
-claims afterwards.
+The exit code of `synth-verify` (and of `synth verify`, which runs the same code) and what it claims of a file that
+holds (`optimal`, `standing`, bounds) are as good as the files listed here, the compiler, the standard library and the
+[packages](../../crates/verify/Cargo.toml) that read JSON and gzip and compute fractions. A bug in any other file can
+make a schedule worse, a message misleading or a command fail; it cannot make what is refuted hold, or optimal. What
+decides records facts and counts them, and compares figures with bounds; diagnosis and reports make text of facts,
+verdicts and claims afterwards.
 
 No arithmetic here can wrap in favor of a claim. Certificates and claims compute with checked operations, and lints keep
 it so; release builds of this workspace check the rest for overflow too, and stop.
@@ -121,7 +121,7 @@ fn table(page: &mut String, part: &str, sources: &[&Source]) -> usize {
     writeln!(page, "\n## {part}: {total} lines\n\n| file | lines |\n|---|---|").expect("text");
     for source in sources {
         let name = source.name();
-        writeln!(page, "| [{name}](../{name}) | {} |", lines(source)).expect("text");
+        writeln!(page, "| [{name}](../../{name}) | {} |", lines(source)).expect("text");
     }
     total
 }

@@ -34,8 +34,9 @@ fn tables() {
 #[test]
 fn json_fits_its_schema() {
     let schema = comparison::schema();
-    let published: Value = serde_json::from_str(include_str!("../../docs/comparison.schema.json")).expect("JSON");
-    assert_eq!(published, schema, "docs/comparison.schema.json is old: write `synth schema comparison`");
+    let published: Value =
+        serde_json::from_str(include_str!("../../docs/schemas/comparison.schema.json")).expect("JSON");
+    assert_eq!(published, schema, "docs/schemas/comparison.schema.json is old: write `synth schema comparison`");
     let valid = jsonschema::validator_for(&schema).expect("a schema");
     for words in [CASE, "compare --torus 3x3 --collective barrier", "compare --sweep dims=3,2x2 faults=0,1"] {
         let answer = json(words);
@@ -98,10 +99,11 @@ fn plots_are_xml_with_a_curve_for_each_planner() {
     }
 }
 
-/// The first lines of the table of docs/results.md, which a test keeps current by the same code; all take a minute.
+/// The first lines of the table of docs/results/results.md, which a test keeps current by the same code; all take a
+/// minute.
 #[test]
 fn the_table_of_the_paper() {
-    let page = include_str!("../../docs/results.md");
+    let page = include_str!("../../docs/results/results.md");
     let row = |torus: &str| page.lines().find(|line| line.starts_with(&format!("| {torus} |"))).expect("a row");
     let within = |words: &str| {
         let output = Bench::new().run(&format!("compare --paper --time-limit 10s {words}"));

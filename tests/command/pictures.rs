@@ -112,12 +112,12 @@ fn the_documents_show_what_the_command_draws() {
     let bench = Bench::new();
     bench.ended(0, "--torus 4x4x4 --fail 2,3,x -q -o schedule.json");
     for (name, words) in FIGURES {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/pictures").join(name);
         let drawn = bench.stdout(words);
         if std::env::var_os("SYNTH_UPDATE_README").is_some() {
             fs::write(&path, &drawn).expect("the figure is written");
         }
         let kept = fs::read_to_string(&path).unwrap_or_default();
-        assert!(kept == drawn, "docs/{name} is old: SYNTH_UPDATE_README=1 cargo test --test command");
+        assert!(kept == drawn, "docs/pictures/{name} is old: SYNTH_UPDATE_README=1 cargo test --test command");
     }
 }

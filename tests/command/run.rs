@@ -112,12 +112,12 @@ fn as_a_group() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("a group has no calls for barrier"));
 }
 
-/// The commands of docs/runtimes.md that need only one process.
+/// The commands of docs/use/runtimes.md that need only one process.
 #[cfg(unix)]
 #[test]
 fn what_the_documentation_says_works() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text = fs::read_to_string(root.join("docs/runtimes.md")).expect("the document");
+    let text = fs::read_to_string(root.join("docs/use/runtimes.md")).expect("the document");
     let folder = TempDir::new().expect("a temporary folder");
     std::os::unix::fs::symlink(root.join("schedules"), folder.path().join("schedules")).expect("a link");
     let synth = Path::new(env!("CARGO_BIN_EXE_synth")).parent().expect("a folder").to_str().expect("a plain name");

@@ -20,10 +20,10 @@ use collsynth::topology::{RankId, Topology};
 use collsynth::verdict::Verdict;
 use collsynth::verify::{Code, Options, Report, verify};
 
-/// The kinds of docs/schedule-format.md, each once.
+/// The kinds of docs/formats/schedule-format.md, each once.
 #[test]
 fn every_kind_is_every_kind() {
-    let page = include_str!("../../docs/schedule-format.md");
+    let page = include_str!("../../docs/formats/schedule-format.md");
     let rows = page.split_once("| kind | chunk id |").unwrap().1.lines().skip(2);
     let rows = rows.take_while(|row| row.starts_with('|'));
     let mut listed: Vec<&str> = rows.map(|row| row.split('`').nth(1).unwrap()).collect();
@@ -147,7 +147,7 @@ fn schemas_accept_what_is_read() {
 #[test]
 fn published_schemas_are_current() {
     for (name, schema) in [("schedule", schedule_schema()), ("topology", topology_schema())] {
-        let file = format!("docs/{name}.schema.json");
+        let file = format!("docs/schemas/{name}.schema.json");
         let published: Value = serde_json::from_str(&text(&root().join(&file))).unwrap();
         assert_eq!(published, schema, "{file} is old: write what `synth schema` prints");
     }
@@ -155,12 +155,12 @@ fn published_schemas_are_current() {
 
 #[test]
 fn the_published_format_reads_as_it_says() {
-    let page = fs::read_to_string(root().join("docs/schedule-format.md")).unwrap();
+    let page = fs::read_to_string(root().join("docs/formats/schedule-format.md")).unwrap();
     let example = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let solution = parse_solution(example).unwrap();
     assert_eq!(solution.schedule.move_count(), 2);
     for code in all_codes() {
-        assert!(page.contains(&format!("| `{code}` | ")), "docs/schedule-format.md has no row for {code}");
+        assert!(page.contains(&format!("| `{code}` | ")), "docs/formats/schedule-format.md has no row for {code}");
     }
 }
 

@@ -1,4 +1,5 @@
-//! docs/planner-guide.md adds a planner by a diff: it applies to these sources, and the result passes its test.
+//! docs/internals/planner-guide.md adds a planner by a diff: it applies to these sources, and the result passes its
+//! test.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +24,7 @@ const SOURCES: [&str; 10] = [
 #[test]
 fn the_planner_of_the_guide_can_be_added() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = fs::read_to_string(root.join("docs/planner-guide.md")).expect("the guide");
+    let page = fs::read_to_string(root.join("docs/internals/planner-guide.md")).expect("the guide");
     let diff = page.split("```diff\n").nth(1).and_then(|rest| rest.split("\n```\n").next()).expect("a diff");
     let copy = tempfile::tempdir().expect("a folder");
     for name in SOURCES {

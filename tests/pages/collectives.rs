@@ -1,6 +1,6 @@
 //! Every collective on small machines with all sorts of failures, from and to every root of the smallest: planned,
-//! verified, compared with its bounds. docs/collectives.md, the table in README.md and data/collectives.txt hold the
-//! outcome of this build; `SYNTH_UPDATE_RESULTS=1 cargo test --test pages collectives` writes them anew.
+//! verified, compared with its bounds. docs/results/collectives.md and data/collectives.txt hold the outcome of this build;
+//! `SYNTH_UPDATE_RESULTS=1 cargo test --test pages collectives` writes them anew.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -20,9 +20,6 @@ use rayon::prelude::*;
 use crate::support::pages::{decimal, hold, name};
 use crate::support::plans::{plan, problem};
 
-const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
-const MARKERS: [&str; 2] = ["<!-- every collective -->\n", "<!-- end -->\n"];
-
 const MACHINES: [&[u32]; 9] = [&[3], &[4], &[5], &[8], &[2, 2], &[3, 3], &[4, 4], &[2, 3, 4], &[4, 4, 4]];
 const DAMAGES: [&str; 5] = ["none", "1 cable", "2 cables", "3 cables", "1 rank"];
 /// Up to this many ranks, every rank is a root; beyond, a few are.
@@ -30,12 +27,14 @@ const ALL_ROOTS: usize = 9;
 
 const HEAD: &str = "# Every collective, with and without failures
 
-Every collective on nine machines with all sorts of failures. A test (`tests/pages/collectives.rs`) plans each with
-default options, verifies it, compares it with its certified bounds and keeps this page current. For collectives with a
-root, each figure is that of the root with the largest gap: of all roots up to 9 ranks, of four beyond. The gap is how
-far the volume lies above its bound. Where the bound holds for the parts planned only, or is met but for rounding up to
-a whole width, more parts may need less volume: *certified optimal for these parts*.
-[tests/data/collectives.txt](../tests/data/collectives.txt) has every case, with its steps, volume and bounds.
+Every collective on nine machines with all sorts of failures, planned with default options, verified, and compared with
+its certified bounds. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages collectives` writes this page; without the
+variable, the same test keeps it current.
+
+For collectives with a root, each figure is that of the root with the largest gap: of all roots up to 9 ranks, of four
+beyond. The gap is how far the volume lies above its bound. Where the bound holds for the parts planned only, or is met
+but for rounding up to a whole width, more parts may need less volume: *certified optimal for these parts*.
+[tests/data/collectives.txt](../../tests/data/collectives.txt) has every case, with its steps, volume and bounds.
 
 The failed cables: the first; one from the middle of the list; one more at a rank of the first. The failed rank is the
 one in the middle. Machines whose live ranks cannot all reach each other are left out: there the command ends with exit
@@ -44,7 +43,7 @@ code 3 and names the parts.
 
 const ROWS_HEAD: &str = "\
 # Every collective on small machines with all sorts of failures, planned with default options; see
-# docs/collectives.md. Volumes are in messages (shards, vectors) on one link of capacity 1.
+# docs/results/collectives.md. Volumes are in messages (shards, vectors) on one link of capacity 1.
 # collective | machine | failed | root | parts | steps | bound | volume | bound | gap | which figures stand on the bound
 ";
 
@@ -325,13 +324,8 @@ fn table(outcomes: &Outcomes, columns: &[String], column: impl Fn(usize, usize) 
 }
 
 #[test]
-fn every_collective_holds_and_the_pages_are_current() {
+fn every_collective_holds_and_the_page_is_current() {
     let outcomes = outcomes();
-    let table = table(&outcomes, &DAMAGES.map(String::from), |damage, _| damage);
-    let readme = std::fs::read_to_string(README).unwrap();
-    let [start, end] = MARKERS.map(|marker| readme.find(marker).expect("README.md has a place for the table"));
-    let renewed = format!("{}\n{table}\n{}", &readme[..start + MARKERS[0].len()], &readme[end..]);
     hold("tests/data/collectives.txt", &rows(&outcomes));
-    hold("docs/collectives.md", &page(&outcomes));
-    hold("README.md", &renewed);
+    hold("docs/results/collectives.md", &page(&outcomes));
 }

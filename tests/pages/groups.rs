@@ -1,4 +1,5 @@
-//! docs/groups.md: collectives in groups of ranks. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages groups` writes it anew.
+//! docs/use/groups.md: collectives in groups of ranks. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages groups`
+//! writes it anew.
 
 use std::fmt::Write;
 
@@ -14,11 +15,11 @@ use crate::support::plans::{self, torus};
 
 const HEAD: &str = r#"# Groups of ranks
 
-Jobs seldom run one collective over a whole machine: tensor, expert and data parallel groups are parts of it, all at work
-at the same time. A collective in groups is one in each of several disjoint groups of ranks, all at once and over shared
-links; any rank, also one in no group, may relay.
+Training jobs rarely run a collective over the whole machine. Tensor-, expert- and data-parallel groups each use part of
+it, at the same time. A grouped collective runs in several disjoint groups at once, over shared links. Any rank may
+relay, even one outside every group.
 
-| groups | stated as |
+| groups | option |
 |---|---|
 | all planes, all rows | `--groups xy`, `--groups x` |
 | boxes of a torus | `--blocks 2x2x4` |
@@ -30,24 +31,22 @@ links; any rank, also one in no group, may relay.
 synth --torus 4x4x4 --groups xy --fail 0,1 -o planes.json
 ```
 
-The order of a group's members numbers their chunks; `--root` counts them, from 0. Failures are stated as always; a failed
-member keeps its place. [schedule-format.md](schedule-format.md#groups) has every rule.
+The order of a group's members numbers their chunks, and `--root` counts them, from 0. A failed member keeps its place.
+[schedule-format.md](../formats/schedule-format.md#groups) has every rule.
 
-**What plans groups**: `negotiated` (all_to_all, scatter, gather), `trees` and `packed_trees` (all_gather, reduce_scatter,
-broadcast, reduce, all_reduce; trees take in other ranks only to reach members; the first in few parts and steps, the
-second in many parts near the bound; on some 30 ranks from a linear program of trees, whose dual solution is a
-certificate too: `synth bound --lp`), `overlapping_trees` (all_reduce), `flood` (barrier). `smt` proves the optimum of
-small ones (not of all_reduce): all of 224 problems in groups of 2 to 4 of 8 ranks are planned at it without naming a
-planner. The other planners refuse. Bounds, certificates and `synth verify` know groups; so do [`synth
-run`](runtimes.md#groups-of-ranks), `lower` and the exports to GOAL, Chakra, CSV and traces. MSCCL XML has no groups,
-and relabelling and renumbering such schedules, `synth polish`, `synth view` and `synth survey` do not take them yet:
-all say so. Neither is all_reduce_gathered run in groups by `synth run`. In Python, groups are an argument, and the
-adapters run them: [python.md](python.md#groups).
+Planners of groups: `negotiated` (all_to_all, scatter, gather); `trees`, in few parts and steps, and `packed_trees`, in
+many parts near the bound (all_gather, reduce_scatter, broadcast, reduce, all_reduce); `overlapping_trees` (all_reduce);
+`flood` (barrier); and `smt`, which proves the optimum of small ones (not of all_reduce). On some 30 ranks a linear
+program of trees proves a bound: `synth bound --lp`.
+
+Bounds and `synth verify` know groups; so do [`synth run`](runtimes.md#groups-of-ranks), `lower`, the exports to GOAL,
+Chakra, CSV and traces, and [Python](python.md#groups). Not supported, and refused: MSCCL XML, relabeling and
+renumbering, `polish`, `view`, `survey`, and all_reduce_gathered in `run`.
 
 ## Several collectives at once
 
-A step of training has an all-gather in one set of groups under way while another set exchanges tokens. `--job FILE` plans
-such collectives together, into one contention-free schedule of the machine:
+A step of training has an all-gather in one set of groups under way while another set exchanges tokens. `--job FILE`
+plans such collectives together, into one contention-free schedule of the machine:
 
 ```sh
 cat > job.json <<EOF
@@ -59,18 +58,17 @@ synth verify both.json
 synth pick both.json 1 -o exchange.json     # the schedule of one, for every other command
 ```
 
-Each collective has `collective` and, where wanted, `groups` (dimensions, or lists of ranks), `blocks` (extents: `[2,2,4]`),
-`relays` (`true` or `false`), `root`, and `bytes` of a message (shard, vector), or `parts` in place of it. Chunks of all
-collectives are equally large, so messages are rounded up to whole chunks. The smallest is cut in `--parts` parts; unless
-stated, in enough that the total width comes within 5 % of its bound, with `auto` within 0.5 %, but into at most 8192 or
-16 384 chunks in all. `--steps`, `--max-steps`, `--seed` and `--time-limit` are as always.
+Each collective has `collective` and, optionally, `groups` (dimensions, or lists of ranks), `blocks` (extents:
+`[2,2,4]`), `relays` (`true` or `false`), `root`, and `bytes` of a message (shard, vector) or `parts` in place of it.
+Chunks of all collectives are equally large, so messages are rounded up to whole chunks. The smallest message is cut in
+`--parts` parts: by default in enough that the total width comes within 5 % of its bound, with `auto` within 0.5 %, but
+into at most 8192 or 16 384 chunks in all. `--steps`, `--max-steps`, `--seed` and `--time-limit` are as always.
 
-The verdict is one: each schedule holds by itself, all have the same steps, and no link is overfull in any of them. The
-bound is on the total width, in chunks, for what all must move over the same links; the bounds of each collective alone hold
-too. [schedule-format.md](schedule-format.md#jobs) has the format, the rules, and what a bound proves.
+One verdict covers the job: every schedule holds on its own, all have the same number of steps, and no link is
+overloaded in any step. The bound is on the total width, for what all must move over the same links.
+[schedule-format.md](../formats/schedule-format.md#jobs) has the format, the rules, and what a bound proves.
 
-On 4x4x4, with 64 KiB and 16 KiB as above (total widths in chunks of 4 KiB; 1 KiB in the first row, 2 KiB in the last),
-planned in 2 to 10 s:
+On 4x4x4, with 64 KiB and 16 KiB as above (total widths in chunks of 4 KiB; 1 KiB in the first row, 2 KiB in the last):
 
 | failed | all_gather alone | all_to_all alone | together | bound | steps |
 |---|---|---|---|---|---|
@@ -78,30 +76,31 @@ planned in 2 to 10 s:
 | cable 0-1 | 25 | 32 | 33 | 32 | 4 |
 | cable 0-1, `--parts auto` | 50 | 64 | 65 | 64 | 5 |
 
-A job of one all_reduce has it collect in the first half of the steps and spread in the second, so `packed_trees` alone
-does better. all_to_allv is not planned in jobs, and `synth lower`, `run`, `show` and `export` take one schedule of a job at
+A job of one all_reduce collects in the first half of the steps and spreads in the second, so `packed_trees` alone does
+better. all_to_allv is not planned in jobs, and `synth lower`, `run`, `show` and `export` take one schedule of a job at
 a time (`synth pick`).
 
 ## All-to-all in all groups of 4x4x4 at once
 
 A dead cable in a group costs the group little if others can carry its data. Every value is that of a flow LP of the
-whole machine, met by a verified schedule in the parts given, and proven by its certificate.
+whole machine, met by a verified schedule in the given parts, and proven by its certificate.
+`SYNTH_UPDATE_RESULTS=1 cargo test --test pages groups` writes this page; without the variable, the same test keeps it
+current.
 
 | groups | dead cable | with relays | parts | steps | without relays | parts | steps |
 |---|---|---|---|---|---|---|---|
 "#;
 
 const TABLE: &str = "
-The eight blocks of 4x4x4 of an 8x8x8 torus (`--torus 8x8x8 --blocks 4x4x4 --fail 0,1`), each an all-to-all among 64 ranks,
-with a dead cable in one: volume **64**, certified optimal, in 10 steps; planned in 39 s on one core of a machine at work,
-by a build for development, and verified in 22 ms.
+The eight blocks of 4x4x4 of an 8x8x8 torus (`--torus 8x8x8 --blocks 4x4x4 --fail 0,1`), each an all-to-all among 64
+ranks, with a dead cable in one: volume **64**, certified optimal, in 10 steps.
 
 ## Every kind
 
-In the parts that `--parts auto` chooses. Dead: nothing; the cable from rank 0 to rank 1; rank 6, which relays, or is a
-member of its group, a root at place 0 never. Steps and volumes are **bold** where they equal a certified bound for the
-parts given; the gap is that of the volume to the best bound for any number of parts. No certificate knows the trees of
-an all_reduce: for the odd groups below, the best division among trees takes 0.473, 0.5 and 0.518.
+In the parts that `--parts auto` chooses. Dead: nothing; the cable from rank 0 to rank 1; rank 6, which relays or is a
+member of its group, never a root. Steps and volumes are **bold** where they equal a certified bound for the given
+parts; the gap is that of the volume to the best bound for any number of parts. No certificate knows the trees of an
+all_reduce: for the odd groups below, the best division among trees takes 0.473, 0.5 and 0.518.
 ";
 
 type Members = Vec<Vec<RankId>>;
@@ -214,5 +213,5 @@ fn collectives_in_groups() {
     }
     page.push_str(TABLE);
     every_kind(&mut page);
-    hold("docs/groups.md", &page);
+    hold("docs/use/groups.md", &page);
 }

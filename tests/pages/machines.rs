@@ -1,5 +1,5 @@
-//! docs/machines.md: twisted tori against plain ones. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages machines` writes it
-//! anew.
+//! docs/use/machines.md: twisted tori against plain ones. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages machines`
+//! writes it anew.
 
 use std::fmt::Write;
 
@@ -12,33 +12,33 @@ use crate::support::plans::{self, intact, without};
 
 const HEAD: &str = "# Tori, twisted tori, slices
 
-| machine | stated as |
+| machine | option |
 |---|---|
 | torus | `--torus 4x4x8` |
 | twisted torus | `--torus 4x4x8 --twist` |
 | mesh, or a torus with some open dimensions | `--torus 4x4x8 --wrap no`, `--wrap yes,yes,no` |
 | slice: a box of a torus, open where it is cut | `--torus 4x4x8 --slice 4x4x4` |
-| any directed graph | `--topology FILE`, see [schedule-format.md](schedule-format.md) |
+| any directed graph | `--topology FILE`, see [schedule-format.md](../formats/schedule-format.md#the-machine) |
 
 `synth topology` prints a machine with all its links; with `--format json` it writes the file for `--topology`.
 
-**Twisted tori** (Camara et al., IEEE TPDS 2010; offered on TPU v4: Jouppi et al., ISCA 2023) have extents of some `k` and
-`2k`. Going once around a short dimension leads `k` positions along each long one:
+**Twisted tori** (Camara et al., IEEE TPDS 2010; offered on TPU v4: Jouppi et al., ISCA 2023) have extents of some `k`
+and `2k`. Going once around a short dimension leads `k` positions along each long one:
 
 ```text
   4x8:   (3,1) -x+-> (0,5)        three dimensions:  4x4x8  x and y shift z by 4
          (0,5) -x--> (3,1)                           4x8x8  x shifts y and z by 4
 ```
 
-All their cables are alike, and they look the same from every rank: the template, and bounds reduced by symmetry, work as
-on plain tori. A failure is stated as anywhere, by the two ranks of its cable: `--fail 3.1,0.5`. Planners that work along
-closed rings of one dimension refuse twisted tori. Other twists are stated in files (`twist`).
+They look the same from every rank, so the template, and bounds reduced by symmetry, work as on plain tori. A failed
+cable is named by its two ranks, as always: `--fail 3.1,0.5`. Planners that work along closed rings of one dimension
+refuse twisted tori. Files can have other twists (`twist`).
 
 **Slices** are machines of their own: ranks and failures are numbered within the slice.
 
-Every figure below is of a schedule that the verifier accepts, and a test keeps this page current
-(`tests/pages/machines.rs`). Volumes are in messages (shards, vectors) on one link. **Bold**: equal to the certified
-bound, for the parts given.
+Every figure below is that of a verified schedule; `SYNTH_UPDATE_RESULTS=1 cargo test --test pages machines` writes
+them, and a test keeps them current. Volumes are in messages (shards, vectors) on one link. **Bold**: equal to the
+certified bound, for the given parts.
 ";
 
 /// Steps and volume, bold where they meet their bounds.
@@ -98,5 +98,5 @@ fn twisted_tori_against_plain_ones() {
     page.push_str("\n## Broadcast\n\n");
     page.push_str(COLUMNS);
     rows(&mut page, &[4, 8], &Kind::Broadcast(RankId(0)), [8, 8, 8]);
-    hold("docs/machines.md", &page);
+    hold("docs/use/machines.md", &page);
 }

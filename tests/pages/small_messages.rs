@@ -1,5 +1,5 @@
-//! docs/small-messages.md: all-reduce by message size. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages small_messages`
-//! writes it anew.
+//! docs/results/small-messages.md: all-reduce by message size. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages
+//! small_messages` writes it anew.
 
 use std::fmt::Write;
 
@@ -46,7 +46,8 @@ All times are in microseconds, for 100 ns a start-up and 32 GB/s a link and dire
 (from the evaluation of Qin et al., MICRO 2025). Only their ratio moves the rows: the sizes scale with alpha times
 bandwidth, 3200 bytes here. **Bold** is the fastest of the three prices. *Ratio*: ours over the best as charged.
 
-Every figure below is of this build; a test keeps the page current (`tests/pages/small_messages.rs`).
+`SYNTH_UPDATE_RESULTS=1 cargo test --test pages small_messages` writes this page; without the variable, the same test
+keeps it current.
 ";
 
 /// Something with a time.
@@ -229,5 +230,5 @@ schedule has one value of a chunk at a rank), but a machine could do them. Where
 is missing: `exchange`, which swaps sums without passing any, applies to intact tori whose extents are powers of two.
 ";
     page += &sections;
-    hold("docs/small-messages.md", &page);
+    hold("docs/results/small-messages.md", &page);
 }

@@ -12,7 +12,7 @@
 //! * Failed ranks have blocks too; they are neither read nor written.
 //!
 //! Input and output may share memory by NCCL's rules: the smaller one is the rank's own block of the larger one.
-//! `docs/rank-program.md` has the table of all kinds.
+//! `docs/formats/rank-program.md` has the table of all kinds.
 
 use crate::exact::narrow;
 use std::fmt;

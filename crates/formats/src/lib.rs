@@ -1,6 +1,8 @@
 //! Demand matrices ([`demand`]) and the formats of other tools: read and written ([`msccl`]), read ([`sccl`],
-//! [`teccl`], [`forestcoll`]), written ([`chakra`], [`mod@csv`], [`goal`], [`trace`]). `docs/formats.md` lists what is
-//! supported of each. The project's own formats are in [`collsynth_verify::json`].
+//! [`teccl`], [`forestcoll`]), written ([`chakra`], [`mod@csv`], [`goal`], [`trace`]).
+//!
+//! `docs/formats/other-tools.md` lists what is supported of each. The project's own formats are in
+//! [`collsynth_verify::json`].
 
 pub mod chakra;
 pub mod csv;

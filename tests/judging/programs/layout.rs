@@ -1,4 +1,4 @@
-//! The table of docs/rank-program.md and `Layout` agree on where chunks sit in buffers, for every kind.
+//! The table of docs/formats/rank-program.md and `Layout` agree on where chunks sit in buffers, for every kind.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ const ROOT: RankId = RankId(1);
 
 /// A row: input slot, output slot and, with `in_place`, the shared places.
 fn row(kind: &Kind) -> [String; 3] {
-    let page = include_str!("../../../docs/rank-program.md");
+    let page = include_str!("../../../docs/formats/rank-program.md");
     let table =
         page.split("## Where chunks stand").nth(1).expect("the section").split("\n## ").next().expect("its end");
     let named = format!("`{}`", kind.name());

@@ -250,16 +250,20 @@ fn transfers_may_be_stated_without_a_claim() {
 
 #[test]
 fn the_published_format_reads_as_it_says() {
-    let page = include_str!("../../../docs/rank-program.md");
+    let page = include_str!("../../../docs/formats/rank-program.md");
     let example = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let program = parse_program(example).unwrap();
     assert_eq!(judge(&program).verdict(), Verdict::Holds);
     for code in ProgramCode::ALL {
-        assert!(page.contains(&format!("`{code}`")), "docs/rank-program.md does not tell of {code}");
+        assert!(page.contains(&format!("`{code}`")), "docs/formats/rank-program.md does not tell of {code}");
     }
     let published: serde_json::Value =
-        serde_json::from_str(include_str!("../../../docs/rank-program.schema.json")).unwrap();
-    assert_eq!(published, program_schema(), "docs/rank-program.schema.json is old: write `synth schema program`");
+        serde_json::from_str(include_str!("../../../docs/schemas/rank-program.schema.json")).unwrap();
+    assert_eq!(
+        published,
+        program_schema(),
+        "docs/schemas/rank-program.schema.json is old: write `synth schema program`"
+    );
     let schema = jsonschema::validator_for(&published).unwrap();
     assert!(schema.is_valid(&serde_json::from_str(example).unwrap()));
     let wrong = example.replace("\"op\": \"copy\"", "\"op\": \"send\"");

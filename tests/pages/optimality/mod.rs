@@ -1,6 +1,6 @@
 //! The judge of the fast planners: on small machines the SMT planner proves the best schedules, and every other planner
 //! is compared with them. Proofs take long once, and are kept in `tests/data/optima.txt`; the comparison is made each
-//! time: docs/optimality.md sums up the cases of `tests/data/optimality.txt`.
+//! time: docs/results/optimality.md sums up the cases of `tests/data/optimality.txt`.
 //!
 //! `SYNTH_UPDATE_RESULTS=1 cargo test --test pages optimality` judges the cases that the file lacks, and writes the
 //! page. To have a case judged again, remove its line.
@@ -77,7 +77,7 @@ fn no_planner_beats_the_judge_and_the_page_is_current() {
         }
     }
     hold("tests/data/optimality.txt", &page::rows(&rows));
-    hold("docs/optimality.md", &page::page(&rows));
+    hold("docs/results/optimality.md", &page::page(&rows));
 }
 
 fn row(case: Case, known: &BTreeMap<String, Facts>) -> Row {

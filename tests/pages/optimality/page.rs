@@ -1,4 +1,5 @@
-//! docs/optimality.md: a summary by collective, machine and planner, and the largest gaps; and the file of all cases.
+//! docs/results/optimality.md: a summary by collective, machine and planner, and the largest gaps; and the file of
+//! all cases.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -9,9 +10,11 @@ use super::judge::Figures;
 const HEAD: &str = "\
 # The fast planners and the optimum
 
-On small machines the [SMT planner](smt.md) finds the best schedules and proves them so: a bound or the solver refutes
-every better one. Here every fast planner is compared with them; a test keeps this page current, and fails if a planner
-beats a proven optimum (`tests/pages/optimality`).
+On small machines the [SMT planner](../internals/smt.md) finds the best schedules and proves them optimal: a bound or
+the solver refutes every better one. Here every fast planner is compared with them.
+
+`SYNTH_UPDATE_RESULTS=1 cargo test --test pages optimality` writes this page; without the variable, the same test keeps
+it current, and fails if a planner beats a proven optimum.
 
 The machines are rings of 3 to 8 and tori up to 4x4, intact, without one cable and without two, one for each case up to
 symmetry (of the many pairs of cables, five for each torus). A ring without two cables is not connected. The root, if
@@ -23,13 +26,13 @@ width, either end of the front counts as optimal. *Decided*: the solver has an a
 and all_reduce_gathered are judged as all-gathers, reduce as a broadcast and gather as a scatter, with links and time
 reversed.
 
-[tests/data/optimality.txt](../tests/data/optimality.txt) has every case: the optimum, the schedule planned without
-naming a planner, and that of every planner by name. [tests/data/optima.txt](../tests/data/optima.txt) has what the
+[tests/data/optimality.txt](../../tests/data/optimality.txt) has every case: the optimum, the schedule planned without
+naming a planner, and that of every planner by name. [tests/data/optima.txt](../../tests/data/optima.txt) has what the
 solver found and refuted.
 ";
 
 const ROWS_HEAD: &str = "\
-# What the fast planners reach beside the optimum, as steps/total width; see docs/optimality.md. The second optimum is of
+# What the fast planners reach beside the optimum, as steps/total width; see docs/results/optimality.md. The second optimum is of
 # the fewest steps, where that is another schedule. The last column has every planner that applies, best first.
 # collective | machine | failed cables | parts | optimum | in the fewest steps | planned | by | by name
 ";

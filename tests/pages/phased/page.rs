@@ -1,5 +1,5 @@
-//! docs/phased.md holds the figures of this build. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages phased` writes it
-//! anew.
+//! docs/results/phased.md holds the figures of this build. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages phased`
+//! writes it anew.
 
 use std::fmt::Write;
 
@@ -16,7 +16,8 @@ use super::machine::{closed_form, closed_form_of_each, figures, intact_volume, p
 const HEAD: &str = "# Algorithms in phases
 
 The algorithms of Qin et al. (MICRO 2025), and the routing of TPU pods, as schedules: every transfer of every step,
-accepted by the verifier. A test keeps this page current (`tests/pages/phased/`).
+accepted by the verifier. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages phased` writes this page; without the variable,
+the same test keeps it current.
 
 The *load* is the volume as papers state it: the load of the fullest link in each phase, per unit of capacity, summed
 over the phases; in messages. The *volume* is the total width of the schedule, which includes filling the pipelines.
@@ -274,7 +275,7 @@ Whole messages, one phase: the load is the static load of the fullest link.\n
 #[test]
 fn the_page_is_current() {
     let page = sections(&[closed_forms, two_phases, convergence, several, routes]);
-    hold("docs/phased.md", &(HEAD.to_owned() + &page));
+    hold("docs/results/phased.md", &(HEAD.to_owned() + &page));
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //! on another connection, for other ranks or in the other direction. The caller proves first: who has no secret gets
 //! nothing from an answerer that guesses could be tried on.
 //!
-//! Everything has a fixed length; no stranger decides how much is read. docs/runtimes.md has the bytes.
+//! Everything has a fixed length; no stranger decides how much is read. docs/use/runtimes.md has the bytes.
 
 use std::io;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Checks bounds by the formulas of docs/schedule-format.md.
+//! Checks bounds by the formulas of docs/formats/schedule-format.md.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! What the bound of a job proves, by the table in docs/schedule-format.md.
+//! What the bound of a job proves, by the table in docs/formats/schedule-format.md.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Judges rank programs, from docs/rank-program.md.
+//! Judges rank programs, from docs/formats/rank-program.md.
 //!
 //! Of a program that gets stuck, mixes up packets or has a race, the documents say little about what else is reported;
 //! [`Opinion::free`] then has the codes that are not compared.

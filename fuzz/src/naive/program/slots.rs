@@ -1,4 +1,4 @@
-//! Where chunks stand in the buffers of a rank, from the table in docs/rank-program.md.
+//! Where chunks stand in the buffers of a rank, from the table in docs/formats/rank-program.md.
 
 use crate::naive::problem::task::Task;
 

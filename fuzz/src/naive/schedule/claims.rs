@@ -1,7 +1,7 @@
 //! What the verdict on a file that holds may claim: how its figures stand beside the bounds in the file.
 //!
-//! By docs/command-line.md (`standing`, `gap`, `bound_for`), docs/schedule-format.md (what bounds of jobs mean) and
-//! docs/glossary.md. All claims in the file are proven here: otherwise it would not hold.
+//! By docs/use/command-line.md (`standing`, `gap`, `bound_for`), docs/formats/schedule-format.md (what bounds of jobs
+//! mean) and docs/glossary.md. All claims in the file are proven here: otherwise it would not hold.
 
 use std::cmp::Ordering;
 

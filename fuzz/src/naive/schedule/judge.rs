@@ -1,4 +1,4 @@
-//! Judges schedule files, from docs/schedule-format.md.
+//! Judges schedule files, from docs/formats/schedule-format.md.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Strangers who claim to be ranks. The greeting is spoken here byte by byte, as docs/runtimes.md has it.
+//! Strangers who claim to be ranks. The greeting is spoken here byte by byte, as docs/use/runtimes.md has it.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! Job files: JSON, version `collective-job/1`, published in `docs/schedule-format.md`.
+//! Job files: JSON, version `collective-job/1`, published in `docs/formats/schedule-format.md`.
 
 mod entry;
 mod read;

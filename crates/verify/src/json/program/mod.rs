@@ -1,4 +1,4 @@
-//! Rank program files: JSON, version `rank-program/1`, published in `docs/rank-program.md`.
+//! Rank program files: JSON, version `rank-program/1`, published in `docs/formats/rank-program.md`.
 
 mod entry;
 mod read;
