@@ -8,7 +8,19 @@ use crate::sources::{entries, files_below, root};
 const MOST: usize = 14;
 
 /// Folders that have more, and how many. The numbers may only fall.
-const MORE: &[(&str, usize)] = &[];
+const MORE: &[(&str, usize)] = &[
+    ("crates/verify/src", 16),
+    ("crates/verify/src/audit", 19),
+    ("crates/verify/src/json", 15),
+    ("crates/verify/src/verify", 20),
+    ("crates/view/page/js", 16),
+    ("python/src/collsynth", 18),
+    ("python/tests", 21),
+    ("src/cli", 55),
+    ("src/report", 16),
+    ("tests/command", 26),
+    ("tests/planning", 26),
+];
 
 #[test]
 fn few_files_and_folders_lie_side_by_side() {

@@ -32,7 +32,9 @@ pub fn packages() -> Vec<Package> {
     for source in sources() {
         texts.entry(source.package).or_default().push((source.modules, code(&source.text)));
     }
-    texts.into_iter().map(|(name, modules)| Package::new(name, &modules)).collect()
+    let packages: Vec<Package> = texts.into_iter().map(|(name, modules)| Package::new(name, &modules)).collect();
+    assert!(packages.iter().map(|package| package.uses.len()).sum::<usize>() > 1000, "the paths were found");
+    packages
 }
 
 impl Package {
@@ -43,7 +45,7 @@ impl Package {
         for (module, text) in texts {
             let mut imports = HashMap::new();
             for (path, name) in imported(text) {
-                let Some(written) = package.from_root(module, &path) else { continue };
+                let Some(written) = package.absolute(module, &path) else { continue };
                 named.push((module, written.clone()));
                 // A module names its own parts without having them from elsewhere.
                 if written.len() != module.len() + 1 || !written.starts_with(module) {
@@ -51,7 +53,7 @@ impl Package {
                 }
             }
             let inline = inline(text);
-            named.extend(inline.iter().filter_map(|path| Some((module, package.from_root(module, path)?))));
+            named.extend(inline.iter().filter_map(|path| Some((module, package.absolute(module, path)?))));
             package.imports.entry(module.clone()).or_default().extend(imports);
         }
         let uses = named.into_iter().filter(|(by, written)| !written.is_empty() && written != *by);
@@ -68,7 +70,7 @@ impl Package {
     }
 
     /// A path from the root of the crate; `None` if it leads out of the package.
-    fn from_root(&self, module: &[String], path: &[String]) -> Option<Path> {
+    fn absolute(&self, module: &[String], path: &[String]) -> Option<Path> {
         let first = path.first()?.as_str();
         let ups = path.iter().take_while(|part| *part == "super").count();
         let (base, rest) = match first {

@@ -39,40 +39,37 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod communicator;
-mod compressed;
-mod compressor;
-mod digest;
-mod element;
-mod ends;
-mod error;
-mod execute;
-mod gathered;
-mod group;
-mod lanes;
-mod lengths;
+mod calls;
+mod compression;
 pub mod lower;
-mod mail;
-#[cfg(feature = "mpi")]
-pub mod mpi;
-mod packet;
-mod role;
-mod runnable;
-mod sixteen;
-pub mod tcp;
-pub mod threads;
-mod transport;
+mod playing;
+mod transports;
 mod trial;
-mod vector;
 
-pub use communicator::Communicator;
-pub use compressed::Gathering;
-pub use compressor::{Compressor, Quantized, TopK, Uncompressed};
-pub use element::{Dtype, Element, ReduceOp, UnknownName};
-pub use error::RunError;
-pub use gathered::Order;
-pub use group::{Group, RankBuffers};
-pub use packet::{Packet, Pool};
-pub use runnable::Runnable;
-pub use transport::{Incoming, Outgoing, PACKETS_A_STEP, Transport, TransportError};
+pub use calls::communicator::Communicator;
+pub use calls::error::RunError;
+pub use calls::gathered::Order;
+pub use calls::group::{Group, RankBuffers};
+pub use calls::runnable::Runnable;
+pub use compression::compressed::Gathering;
+pub use compression::compressor::{Compressor, Quantized, TopK, Uncompressed};
+pub use playing::element::{Dtype, Element, ReduceOp, UnknownName};
+#[cfg(feature = "mpi")]
+pub use transports::mpi;
+pub use transports::packet::{Packet, Pool};
+pub use transports::transport::{Incoming, Outgoing, PACKETS_A_STEP, Transport, TransportError};
 pub use trial::{Buffers, Mismatch, Sample, Trial};
+
+/// Ranks that are threads of one process, joined by bounded channels.
+pub mod threads {
+    pub use crate::calls::connect::run;
+    pub use crate::transports::threads::{ThreadTransport, network};
+}
+
+/// Ranks that are processes, on one host or several, joined by TCP.
+pub mod tcp {
+    pub use crate::calls::connect::run_on_loopback;
+    pub use crate::transports::tcp::{
+        EmptySecret, RankTable, RankTableError, Refusal, Secret, TcpOptions, TcpTransport,
+    };
+}

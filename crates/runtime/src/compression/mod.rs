@@ -1,0 +1,4 @@
+//! Sums of compressed pieces.
+
+pub mod compressed;
+pub mod compressor;
