@@ -1,76 +1,34 @@
 //! The command line: one file per command. The only place that prints, reads the environment or exits.
 
-mod bound;
-mod caller;
-mod clock;
-mod collective_options;
-mod compare;
-mod compare_paper;
-mod completions;
-mod convert;
+mod arguments;
+mod commands;
 mod ending;
-mod explain;
-mod failing;
-mod failures;
-mod fallbacks;
-mod flow_limits;
-mod form;
-mod frontier;
-mod group_options;
-mod input;
-mod job;
-mod lower;
-mod manual;
-mod naming;
+mod io;
 mod options;
-mod output;
-mod pareto;
-mod plan;
-mod plan_options;
-mod planners;
-mod polish;
-mod progress;
-mod proof;
-mod quantity;
-mod rate_options;
-mod reading;
-mod run;
-mod run_calls;
-#[cfg(feature = "mpi")]
-mod run_mpi;
-mod schema;
-mod secret;
-mod show;
-mod show_picture;
-mod shrink;
-mod size;
-mod smt_options;
-mod suggest;
-mod survey;
-#[cfg(feature = "mpi")]
-mod survey_mpi;
-mod survey_store;
-mod sweep;
-mod topology;
-mod topology_options;
-mod usage;
-mod verify;
-mod view;
 
 use std::ffi::OsString;
 use std::time::Instant;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use output::Format;
+use commands::files::{convert, form, lower};
+use commands::info::{completions, explain, manual, planners, schema, topology};
+use commands::judging::{bound, verify};
+use commands::planning::{compare, job, pareto, plan, polish};
+use commands::running::run as runs;
+use commands::showing::{show, view};
+use commands::surveys::{fallbacks, survey};
+use io::console::note;
+use io::{caller, clock};
+use options::usage;
 
-pub use caller::{Answer, Listener, call};
+pub use arguments::plan::goal_words;
+pub use arguments::size::{check_chunks, check_ranks};
 pub use ending::{Ending, Failure};
-pub use input::limits;
+pub use io::caller::{Answer, Listener, call};
+pub use io::input::limits;
+pub use options::quantity::{parse_bytes, parse_one_bandwidth, parse_seconds};
 pub use options::{Given, check_ending};
-pub use plan_options::goal_words;
-pub use quantity::{parse_bytes, parse_one_bandwidth, parse_seconds};
-pub use size::{check_chunks, check_ranks};
 
 /// The things people do most, for `synth -h`.
 const FIRST: &str = "\
@@ -133,7 +91,7 @@ enum Command {
     View(view::ViewCommand),
     Survey(survey::SurveyCommand),
     Fallbacks(fallbacks::FallbacksCommand),
-    Run(run::RunCommand),
+    Run(runs::RunCommand),
     Lower(lower::LowerCommand),
     Compact(form::CompactCommand),
     Expand(form::ExpandCommand),
@@ -170,7 +128,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     };
     let result = Given::read(&Cli::command(), &matches).and_then(|given| cli.run(&given));
     let ending = result.unwrap_or_else(|failure: Failure| {
-        output::note(&failure.to_string());
+        note(&failure.to_string());
         failure.ending
     });
     ending as u8

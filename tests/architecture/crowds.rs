@@ -16,7 +16,6 @@ const MORE: &[(&str, usize)] = &[
     ("crates/view/page/js", 16),
     ("python/src/collsynth", 18),
     ("python/tests", 21),
-    ("src/cli", 55),
     ("src/report", 16),
     ("tests/command", 26),
     ("tests/planning", 26),

@@ -28,7 +28,7 @@ const TRUSTED: &[(&str, &[&str])] = &[
             "crates/verify/src/lib.rs",
             "crates/verify/src/main.rs",
             "crates/verify/src/verdict.rs",
-            "src/cli/verify.rs",
+            "src/cli/commands/judging/verify.rs",
         ],
     ),
 ];

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::Failure;
 use super::words::listed;
+use crate::cli::ending::Failure;
 
 /// A form that a command writes: the ending that states it, and the values of `--format` (or `--to`) that ask for it.
 /// An ending that is such a value chooses it.

@@ -5,7 +5,10 @@
 //! excludes but in [`table`]. An option without a row is refused wherever it is typed.
 
 mod endings;
+pub mod quantity;
+pub mod suggest;
 mod table;
+pub mod usage;
 mod when;
 mod words;
 
@@ -18,7 +21,7 @@ use clap::{ArgMatches, Command, ValueEnum};
 use collsynth::collective::Kind;
 use collsynth::format::json;
 
-use super::Failure;
+use super::ending::Failure;
 pub use endings::check_ending;
 use table::ROWS;
 use when::When;

@@ -7,7 +7,8 @@ use collsynth::topology::RankId;
 
 use super::endings::{self, Form};
 use super::words::listed;
-use super::{Failure, Given, What};
+use super::{Given, What};
+use crate::cli::ending::Failure;
 
 /// The most collectives named in a hint.
 const MOST_NAMED: usize = 5;

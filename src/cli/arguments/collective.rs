@@ -1,0 +1,99 @@
+//! The options that name the collective, shared by several commands.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use collsynth::collective::{Demand, Kind};
+use collsynth::format::demand;
+use collsynth::topology::{RankId, Topology};
+
+use super::group::GroupOptions;
+use super::topology::TopologyOptions;
+use crate::cli::ending::Failure;
+use crate::cli::io::input;
+use crate::cli::options::Given;
+use crate::cli::options::suggest::OneOf;
+
+/// Which collective.
+#[derive(Args)]
+#[command(next_help_heading = "Collective")]
+pub struct CollectiveOptions {
+    /// What is to be done
+    #[arg(long, value_name = "NAME", value_parser = names(), default_value = DEFAULT, hide_possible_values = true,
+        long_help = NAMES)]
+    collective: String,
+    /// The root of broadcast, reduce, scatter and gather: 5 or 1.1.0 [default: 0]. In groups: the place of a member in
+    /// its group, from 0
+    #[arg(long, allow_negative_numbers = true, value_name = "RANK")]
+    root: Option<String>,
+    /// How many chunks each rank has for each rank, for all_to_allv: a CSV matrix, a row for each origin, or a JSON
+    /// list of lists (- for standard input)
+    #[arg(long, value_name = "FILE")]
+    demand: Option<PathBuf>,
+    #[command(flatten)]
+    groups: GroupOptions,
+}
+
+const NAMES: &str = "What is to be done: all_to_all, all_to_allv, all_gather, reduce_scatter, all_reduce, broadcast, \
+                     reduce, scatter, gather, barrier or all_reduce_gathered";
+
+const DEFAULT: &str = "all_to_all";
+
+/// The names of all kinds.
+fn names() -> OneOf {
+    OneOf::new("collective", Kind::every(RankId(0), Demand::default()).map(|kind| kind.name()).to_vec())
+}
+
+impl CollectiveOptions {
+    /// The kind of collective, with its root or demand on this machine.
+    pub fn kind(&self, machine: &TopologyOptions, topology: &Topology, given: &Given) -> Result<Kind, Failure> {
+        let named = |root, demand| Kind::named(&self.collective, root, demand).expect("one of the names it parses");
+        let some = named(RankId(0), Demand::default());
+        given.kind(&some)?;
+        let root = self.root.as_ref().map(|text| self.root(machine, topology, text)).transpose()?.unwrap_or(RankId(0));
+        let demand = some.demand().map(|_| self.read_demand(machine, topology)).transpose()?.unwrap_or_default();
+        let kind = named(root, demand);
+        Ok(match self.groups.groups(machine, topology)? {
+            Some(groups) => kind.in_groups(groups),
+            None => kind,
+        })
+    }
+
+    fn root(&self, machine: &TopologyOptions, topology: &Topology, text: &str) -> Result<RankId, Failure> {
+        if !self.groups.is_stated() {
+            return machine.rank(topology, text);
+        }
+        let place = text.parse().map(RankId);
+        place.map_err(|_| Failure::usage(format!("--root {text}: in groups, a root is the place of a member, from 0")))
+    }
+
+    /// The options as they would be typed again; defaults are left out.
+    pub fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        if self.collective != DEFAULT {
+            words.extend(["--collective".to_owned(), self.collective.clone()]);
+        }
+        if let Some(root) = &self.root {
+            words.extend(["--root".to_owned(), root.clone()]);
+        }
+        if let Some(path) = &self.demand {
+            words.extend(["--demand".to_owned(), path.display().to_string()]);
+        }
+        words.extend(self.groups.words());
+        words
+    }
+
+    fn read_demand(&self, machine: &TopologyOptions, topology: &Topology) -> Result<Demand, Failure> {
+        let form = "a demand is a CSV matrix of chunk counts, a row for each origin, or a JSON list of lists";
+        let path = self
+            .demand
+            .as_ref()
+            .ok_or_else(|| Failure::usage("all_to_allv needs a demand: use --demand FILE").hint(form))?;
+        if path == Path::new("-") && machine.reads_standard_input() {
+            return Err(Failure::usage("--topology and --demand cannot both be read from standard input"));
+        }
+        let text = input::read_text(path)?;
+        demand::parse_demand(&text, topology.rank_count() as u32)
+            .map_err(|error| Failure::usage(format!("{}:{error}", path.display())).hint(form))
+    }
+}

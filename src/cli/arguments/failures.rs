@@ -1,0 +1,255 @@
+//! The options that state what failed on a machine.
+
+use std::collections::BTreeSet;
+use std::str::FromStr;
+
+use clap::Args;
+use collsynth::report::figures::shortened;
+use collsynth::topology::{DimRef, FailedLink, RankId, Topology, TopologyError, TopologySpec, dim_name};
+
+use crate::cli::ending::Failure;
+
+/// The most ranks listed in a note.
+const LISTED: usize = 8;
+
+/// What failed. Stated twice, a failure counts once: a cable raises an alarm at both ends.
+#[derive(Args)]
+#[command(next_help_heading = "Machine")]
+pub struct FailureOptions {
+    /// A failed cable, both directions: two neighbors and their dimension, 2,3,x or 2.0.0,3.0.0,x or by their names;
+    /// the dimension can be left out where one cable joins them. Repeatable
+    #[arg(long, allow_negative_numbers = true, value_name = "U,V[,DIM]")]
+    fail: Vec<Ends>,
+    /// Like --fail, but only the link from U to V failed. Repeatable
+    #[arg(long, allow_negative_numbers = true, value_name = "U,V[,DIM]")]
+    fail_link: Vec<Ends>,
+    /// Failed ranks: numbers and ranges (4-7,12), coordinates (2.2.0,3.2.0) or names. They leave the collective, the
+    /// others keep their numbers. Repeatable
+    #[arg(long, allow_negative_numbers = true, value_name = "RANK[-RANK],..")]
+    fail_rank: Vec<String>,
+    /// Failed ranks: a box of coordinates, from one corner to the opposite one (2.2.0..3.3.0). Where the second lies
+    /// before the first, the box goes around the ring. Repeatable
+    #[arg(long, allow_negative_numbers = true, value_name = "RANK..RANK")]
+    fail_box: Vec<Corners>,
+}
+
+/// `U,V` or `U,V,DIM`; the ranks are read when the machine is known.
+#[derive(Clone)]
+struct Ends {
+    from: String,
+    to: String,
+    dim: Option<DimRef>,
+}
+
+/// `U..V`
+#[derive(Clone)]
+struct Corners {
+    from: String,
+    to: String,
+}
+
+impl FailureOptions {
+    /// The machine with these failures as well, and a line about each that was stated before; `explain` puts what is
+    /// wrong with a machine into words.
+    pub fn apply(
+        &self,
+        mut spec: TopologySpec,
+        explain: impl Fn(&TopologyError) -> Failure,
+    ) -> Result<(Topology, Vec<String>), Failure> {
+        let built = Topology::new(spec.clone()).map_err(|error| explain(&error))?;
+        let mut notes = Vec::new();
+        let mut failed: BTreeSet<RankId> = spec.failed_ranks.iter().copied().collect();
+        let lists = self.fail_rank.iter().map(|text| ("--fail-rank", text.clone(), listed(text, &built)));
+        let boxes = self.fail_box.iter().map(|corners| ("--fail-box", corners.to_string(), corners.ranks(&built)));
+        for (option, text, ranks) in lists.chain(boxes) {
+            let ranks = ranks.map_err(|wrong| wrong.explained(&explain))?;
+            let again: Vec<RankId> = ranks.into_iter().filter(|&rank| !failed.insert(rank)).collect();
+            if !again.is_empty() {
+                let ranks = shortened(again.iter().map(|&rank| built.rank_label(rank)), LISTED, ", ");
+                notes.push(format!("{option} {text}: stated before, and counted once: {ranks}"));
+            }
+        }
+        spec.failed_ranks = failed.into_iter().collect();
+
+        let cables = self.fail.iter().map(|ends| (ends, true));
+        let mut links = Vec::new();
+        for (ends, both) in cables.chain(self.fail_link.iter().map(|ends| (ends, false))) {
+            links.push((ends, ends.on(&built, both).map_err(|error| explain(&error))?));
+        }
+        let mut all = spec.clone();
+        all.failed_links.extend(links.iter().map(|(_, failed)| *failed));
+        match Topology::new(all) {
+            Err(TopologyError::LinkFailedTwice { .. }) => {
+                let topology = one_by_one(spec, &links, &mut notes).map_err(|error| explain(&error))?;
+                Ok((topology, notes))
+            }
+            other => Ok((other.map_err(|error| explain(&error))?, notes)),
+        }
+    }
+
+    /// The options, as typed.
+    pub fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        let mut add = |option: &str, values: Vec<String>| {
+            words.extend(values.into_iter().flat_map(|value| [option.to_owned(), value]));
+        };
+        add("--fail", self.fail.iter().map(Ends::to_string).collect());
+        add("--fail-link", self.fail_link.iter().map(Ends::to_string).collect());
+        add("--fail-rank", self.fail_rank.clone());
+        add("--fail-box", self.fail_box.iter().map(Corners::to_string).collect());
+        words
+    }
+}
+
+/// What is wrong with ranks that were stated.
+pub(crate) enum WrongRanks {
+    /// They do not fit the machine.
+    Misfit(TopologyError),
+    /// The words mean nothing.
+    Words(String),
+}
+
+impl WrongRanks {
+    pub(crate) fn explained(self, explain: impl Fn(&TopologyError) -> Failure) -> Failure {
+        match self {
+            Self::Misfit(error) => explain(&error),
+            Self::Words(message) => Failure::usage(message),
+        }
+    }
+}
+
+impl From<TopologyError> for WrongRanks {
+    fn from(error: TopologyError) -> Self {
+        Self::Misfit(error)
+    }
+}
+
+/// The ranks of a list: `4-7,12`.
+pub(crate) fn listed(text: &str, built: &Topology) -> Result<Vec<RankId>, WrongRanks> {
+    let mut ranks = Vec::new();
+    for word in text.split(',').map(str::trim) {
+        // A rank by itself comes first: names may have a `-`.
+        match (built.parse_rank(word), range(word, built)) {
+            (Ok(rank), _) => ranks.push(rank),
+            (Err(_), Some((from, to))) if from.contains('.') && to.contains('.') => {
+                let message = format!("`{word}` is no range: ranges are of rank numbers, as in 4-7");
+                return Err(WrongRanks::Words(format!("{message}; of coordinates, --fail-box {from}..{to} is a box")));
+            }
+            (Err(_), Some((from, to))) => {
+                let (from, to) = (built.parse_rank(from)?, built.parse_rank(to)?);
+                if from > to {
+                    return Err(WrongRanks::Words(format!("`{word}` goes down: write {to}-{from}")));
+                }
+                ranks.extend((from.0..=to.0).map(RankId));
+            }
+            (Err(error), _) => return Err(error.into()),
+        }
+    }
+    Ok(ranks)
+}
+
+/// The ends of a range, if the word may be one.
+fn range<'a>(word: &'a str, built: &Topology) -> Option<(&'a str, &'a str)> {
+    let mut cuts = word.match_indices('-').map(|(at, _)| (&word[..at], &word[at + 1..]));
+    let known = cuts.find(|(from, to)| built.parse_rank(from).is_ok() && built.parse_rank(to).is_ok());
+    known.or_else(|| word.split_once('-').filter(|(from, _)| from.starts_with(|letter: char| letter.is_ascii_digit())))
+}
+
+/// The machine with failures that repeat each other; cables come before the links that are parts of them.
+fn one_by_one(
+    mut spec: TopologySpec,
+    stated: &[(&Ends, FailedLink)],
+    notes: &mut Vec<String>,
+) -> Result<Topology, TopologyError> {
+    let known = std::mem::take(&mut spec.failed_links).into_iter().map(|failed| (None, failed));
+    let stated = stated.iter().map(|(ends, failed)| (Some(ends), *failed));
+    let mut all: Vec<(Option<_>, FailedLink)> = known.chain(stated).collect();
+    all.sort_by_key(|(_, failed)| !failed.both);
+    let mut topology = Topology::new(spec.clone())?;
+    for (ends, failed) in all {
+        spec.failed_links.push(failed);
+        match Topology::new(spec.clone()) {
+            Ok(built) => topology = built,
+            Err(TopologyError::LinkFailedTwice { .. }) => {
+                spec.failed_links.pop();
+                let option = if failed.both { "--fail" } else { "--fail-link" };
+                notes.extend(ends.map(|ends| format!("{option} {ends}: stated before, and counted once")));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(topology)
+}
+
+impl Ends {
+    /// The failure on a machine on which ranks can be read.
+    fn on(&self, built: &Topology, both: bool) -> Result<FailedLink, TopologyError> {
+        let (from, to): (RankId, RankId) = (built.parse_rank(&self.from)?, built.parse_rank(&self.to)?);
+        Ok(FailedLink { from, to, dim: self.dim, both })
+    }
+}
+
+impl Corners {
+    /// The ranks of the box.
+    fn ranks(&self, built: &Topology) -> Result<Vec<RankId>, WrongRanks> {
+        let Some(torus) = built.as_torus() else {
+            return Err(TopologyError::NoCoordinates { text: self.to_string() }.into());
+        };
+        let (from, to) = (built.parse_rank(&self.from)?, built.parse_rank(&self.to)?);
+        let mut ranks = vec![0];
+        for (dim, &extent) in torus.extents.iter().enumerate() {
+            let (first, last) = (torus.position(from, dim), torus.position(to, dim));
+            if first > last && !torus.wrap[dim] {
+                let name = dim_name(dim as u8);
+                let message = format!("--fail-box {self}: {first} lies behind {last} in {name}, which is open");
+                return Err(WrongRanks::Words(format!("{message}: write the smaller one first")));
+            }
+            let length = (last + extent - first) % extent + 1;
+            let positions = (0..length).map(|step| (first + step) % extent * torus.stride(dim));
+            ranks = positions.flat_map(|offset| ranks.iter().map(move |rank| rank + offset)).collect();
+        }
+        ranks.sort_unstable();
+        Ok(ranks.into_iter().map(RankId).collect())
+    }
+}
+
+impl std::fmt::Display for Ends {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{},{}", self.from, self.to)?;
+        self.dim.map_or(Ok(()), |dim| write!(f, ",{dim}"))
+    }
+}
+
+impl std::fmt::Display for Corners {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}..{}", self.from, self.to)
+    }
+}
+
+impl FromStr for Ends {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let words: Vec<&str> = text.split(',').map(str::trim).collect();
+        let (from, to, dim) = match words[..] {
+            [from, to] => (from, to, None),
+            [from, to, dim] => (from, to, Some(dim.parse().map_err(|error: TopologyError| error.to_string())?)),
+            _ => {
+                return Err("write two ranks and the dimension of the cable between them, as in 2,3,x; \
+                            coordinates are written with dots, as in 2.0.0,3.0.0,x"
+                    .to_owned());
+            }
+        };
+        Ok(Self { from: from.to_owned(), to: to.to_owned(), dim })
+    }
+}
+
+impl FromStr for Corners {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let corners = text.split_once("..").filter(|(from, to)| !from.is_empty() && !to.is_empty());
+        let (from, to) = corners.ok_or_else(|| "write two opposite corners, as in 2.2.0..3.3.0".to_owned())?;
+        Ok(Self { from: from.trim().to_owned(), to: to.trim().to_owned() })
+    }
+}

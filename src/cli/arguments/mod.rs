@@ -1,0 +1,11 @@
+//! What several commands take: machines, failures, collectives, goals; and the limits of what they take.
+
+pub mod collective;
+pub mod failures;
+pub mod flow_limits;
+pub mod group;
+pub mod plan;
+pub mod rate;
+pub mod size;
+pub mod smt;
+pub mod topology;

@@ -1,0 +1,25 @@
+//! `synth completions`: completion scripts for shells.
+
+use clap::{Args, Command};
+use clap_complete::Shell;
+
+use crate::cli::ending::{Ending, Failure};
+use crate::cli::io::output;
+
+/// Print a completion script for a shell
+#[derive(Args)]
+pub struct CompletionsCommand {
+    /// The shell
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+impl CompletionsCommand {
+    /// Runs the command: the script completes `all`.
+    pub fn run(&self, mut all: Command) -> Result<Ending, Failure> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut all, "synth", &mut script);
+        output::print(&String::from_utf8_lossy(&script))?;
+        Ok(Ending::Success)
+    }
+}

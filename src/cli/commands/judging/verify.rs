@@ -1,0 +1,152 @@
+//! `synth verify`: judges schedule files and rank program files.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use collsynth::bound;
+use collsynth::judge::{FileOptions, FileVerdict, Form};
+use collsynth::report::diagnostics;
+use collsynth::topology::Topology;
+use collsynth::verdict::Verdict;
+use collsynth::verify::Options;
+use serde_json::json;
+
+use super::shrink::Shrinking;
+use crate::cli::arguments::topology::read_machine;
+use crate::cli::ending::{Ending, Failure};
+use crate::cli::io::input;
+use crate::cli::io::output::Output;
+use crate::cli::io::progress::Ticker;
+use crate::cli::options::quantity::parse_duration;
+use crate::cli::options::{Given, What};
+
+/// Judge schedules and rank programs from any source
+///
+/// Executes each schedule symbolically and recomputes the bounds it claims; of a rank program, judges every
+/// interleaving. Exit code 0 if all hold, 1 if one is refuted, 2 if one cannot be read, whatever the verdict on the
+/// others.
+#[derive(Args)]
+pub struct VerifyCommand {
+    /// Schedule files (- for standard input, .gz accepted)
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// List at most this many violations, and as many warnings, per file; the totals are always complete
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = Options::default().max_errors)]
+    max_errors: usize,
+    /// For rank programs: check their links against this machine (a topology file) instead of the one they name.
+    /// Schedules are refused with it: they state their machine
+    #[arg(long, value_name = "FILE")]
+    topology: Option<PathBuf>,
+    /// With --topology: the machine's rank for each rank of the program, in order [default: the same]
+    #[arg(long, value_name = "RANKS", value_delimiter = ',')]
+    rank_map: Vec<u32>,
+    /// Refuse rank programs in which two transfers may share a link at a time, even if they do not claim to be free of
+    /// contention (schedules always must be)
+    #[arg(long)]
+    contention_free: bool,
+    /// Find bounds for schedules that state none, as planning does (rank programs and schedules with bounds are judged
+    /// as they are)
+    #[arg(long)]
+    bounds: bool,
+    /// The form of the verdicts
+    #[arg(long, value_enum, default_value = "text")]
+    format: VerdictFormat,
+    /// Write a smallest part of one refuted file that still violates the first rule it violates; every remaining chunk
+    /// move (of a program: every operation) is needed for that
+    #[arg(long)]
+    shrink: bool,
+    /// With --shrink: write to this file (.gz: compressed) instead of standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    output: PathBuf,
+    /// With --shrink: stop after this time (30s, 5m) with the smallest part so far
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    time_limit: Option<Duration>,
+}
+
+/// Who reads the verdicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum VerdictFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+    /// SARIF 2.1.0, for code hosts and editors
+    Sarif,
+    /// GitHub's workflow commands: findings are shown beside the lines of the files
+    Github,
+}
+
+impl VerifyCommand {
+    pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
+        let machine = self.machine()?;
+        let options = self.options(machine.as_ref())?;
+        if self.shrink {
+            return self.shrink(&options, given);
+        }
+        let mut out = Output::default();
+        let mut worst = Verdict::Holds;
+        let mut all = Vec::new();
+        for path in &self.files {
+            let ticker = Ticker::new(false, &format!("verifying {}", path.display()));
+            let verdict = judge(path, &options, given);
+            ticker.finish();
+            worst = worst.max(verdict.verdict);
+            match options.form {
+                Form::Text => out.write(&verdict.text)?,
+                Form::Json => all.push(verdict.json),
+            }
+        }
+        match self.format {
+            VerdictFormat::Text => {}
+            VerdictFormat::Json => out.write(&format!("{:#}\n", json!({ "files": all })))?,
+            VerdictFormat::Sarif => out.write(&format!("{:#}\n", diagnostics::sarif(&all)))?,
+            VerdictFormat::Github => out.write(&diagnostics::github(&all))?,
+        }
+        Ok(match worst {
+            Verdict::Holds => Ending::Success,
+            Verdict::Refuted => Ending::Refuted,
+            Verdict::NotJudged => Ending::Usage,
+        })
+    }
+
+    fn options<'a>(&'a self, machine: Option<&'a Topology>) -> Result<FileOptions<'a>, Failure> {
+        let form = if self.format == VerdictFormat::Text { Form::Text } else { Form::Json };
+        Ok(FileOptions {
+            max_errors: self.max_errors,
+            contention_free: self.contention_free,
+            machine,
+            rank_map: &self.rank_map,
+            bounds: self.bounds.then_some(|problem| bound::find(problem).unwrap_or_default()),
+            limits: input::limits()?,
+            form,
+        })
+    }
+
+    fn shrink(&self, options: &FileOptions<'_>, given: &Given) -> Result<Ending, Failure> {
+        let [path] = self.files.as_slice() else {
+            return Err(Failure::usage("--shrink takes one file"));
+        };
+        let shrinking = Shrinking { path, output: &self.output, time_limit: self.time_limit, given };
+        shrinking.run(|program, text| {
+            let machine = options.machine_for(program).map_err(|error| Failure::usage(error.to_string()))?;
+            shrinking.program(program, &options.audit_options(machine.as_ref(), text))
+        })
+    }
+
+    /// The machine that was given.
+    fn machine(&self) -> Result<Option<Topology>, Failure> {
+        let Some(path) = &self.topology else { return Ok(None) };
+        Ok(Some(read_machine(path)?))
+    }
+}
+
+/// Judges a file, if all that was typed applies to it.
+fn judge(path: &Path, options: &FileOptions<'_>, given: &Given) -> FileVerdict {
+    let name = path.display().to_string();
+    let text = input::read_text(path).and_then(|text| given.file(What::of(&text)).map(|()| text));
+    match text {
+        Ok(text) => options.judge_text(&name, &text),
+        Err(failure) => FileVerdict::unreadable(&name, failure.message()),
+    }
+}

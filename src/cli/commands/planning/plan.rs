@@ -1,0 +1,299 @@
+//! `synth` without a subcommand: plan, verify, write, summarize.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::builder::PossibleValue;
+use clap::{Args, ValueEnum};
+use collsynth::bound::Limit;
+use collsynth::claim::Quality;
+use collsynth::collective::Collective;
+use collsynth::form::{self, Form, FormError, Formed, is_planned_compactly};
+use collsynth::format::json;
+use collsynth::plan::{
+    Account, CompactPlan, Control, Goal, JobGoal, Plan, PlanError, Smt, StopReason, compact, has_compact_plan,
+};
+use collsynth::problem::Problem;
+use collsynth::report::failure::Cost;
+use collsynth::report::summary::Summary;
+use collsynth::report::verdict;
+use collsynth::schedule::{CompactSchedule, Origin, Solution, Timetable};
+use collsynth::topology::Topology;
+use collsynth::verify::{Observed, Options, Report, Verified};
+use collsynth::{PlannedSchedule, Request, finishing_time_compact};
+
+use super::job::JobRequest;
+use super::proof;
+use crate::cli::arguments::collective::CollectiveOptions;
+use crate::cli::arguments::plan::{PlanOptions, use_threads};
+use crate::cli::arguments::size;
+use crate::cli::arguments::smt::SmtOptions;
+use crate::cli::arguments::topology::TopologyOptions;
+use crate::cli::ending::{Ending, Failure};
+use crate::cli::io::clock::control;
+use crate::cli::io::console::note;
+use crate::cli::io::output::Format;
+use crate::cli::io::progress::Ticker;
+use crate::cli::io::{clock, output};
+use crate::cli::options::Given;
+
+/// Plan a collective.
+#[derive(Args)]
+pub struct PlanCommand {
+    #[command(flatten)]
+    topology: TopologyOptions,
+    #[command(flatten)]
+    collective: CollectiveOptions,
+    /// Several collectives at once, planned together: a JSON list of collectives, each with its `groups` (or `blocks`,
+    /// `relays`), `root` and `bytes` (or `parts`)
+    #[arg(long, value_name = "FILE", help_heading = "Collective")]
+    job: Option<PathBuf>,
+    #[command(flatten)]
+    options: PlanOptions,
+    #[command(flatten)]
+    smt: SmtOptions,
+    /// Write the schedule to this file (.gz: compressed) instead of standard output; written only when complete
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// How the schedule is written: every move, or a pattern that is translated over the torus, with exceptions (see
+    /// `synth expand`) [default: compact from 512 ranks on, where it is shorter]
+    #[arg(long, value_enum, value_name = "FORM", help_heading = "Output")]
+    form: Option<Form>,
+    /// The form of the summary on standard error
+    #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
+    format: Format,
+    /// No summary and no progress
+    #[arg(short, long, help_heading = "Output")]
+    quiet: bool,
+}
+
+impl ValueEnum for Form {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Compact, Self::Explicit]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Self::Compact => PossibleValue::new("compact").help("A pattern and exceptions"),
+            Self::Explicit => PossibleValue::new("explicit").help("Every move"),
+        })
+    }
+}
+
+impl PlanCommand {
+    pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
+        let (topology, notes) = self.topology.topology_and_notes()?;
+        // With JSON, standard error has one object.
+        if !self.quiet && self.format == Format::Text {
+            notes.iter().for_each(|line| note(&format!("note: {line}")));
+        }
+        size::check_ranks(&topology)?;
+        if let Some(file) = &self.job {
+            return self.run_job(file, &topology, given);
+        }
+        let kind = self.collective.kind(&self.topology, &topology, given)?;
+        let parts = self.options.least_parts();
+        let fits = size::check_chunks(&topology, &kind, parts);
+        let problem = Problem::new(topology, Collective { kind, parts });
+        let smt = self.smt.planner();
+        let goal = self.options.goal(&smt)?;
+        let is_compact = |problem: &Problem| is_planned_compactly(problem, &goal) && has_compact_plan(problem);
+        if !problem.as_ref().is_ok_and(is_compact) {
+            fits?;
+        }
+        let problem = problem?;
+        use_threads(self.options.threads)?;
+        let ticker = Ticker::new(self.quiet, "planning");
+        let control = control(self.options.time_limit)?;
+        let control = control.with_listener(ticker.listener()).with_incumbents(ticker.incumbents());
+        let control = match is_compact(&problem) {
+            true => control.leaving(clock::started(), finishing_time_compact),
+            false => control,
+        };
+        let started = Instant::now();
+        let compact = match is_planned_compactly(&problem, &goal) {
+            true => compact(problem.machine(), &problem.collective().kind, &goal, &control)
+                .map_err(|error| Failure::of_plan(&error, problem.machine()))?,
+            false => None,
+        };
+        let form = Written { command: self, started, limit: control.limit() };
+        match compact {
+            Some(plan) => form.compact(plan, self.origin(CompactPlan::PLANNER, &goal), ticker),
+            None => {
+                let plan = self.plan(&problem, &goal, &smt, control)?;
+                let origin = self.origin(plan.planner, &goal);
+                form.explicit(plan, origin, ticker)
+            }
+        }
+    }
+
+    fn run_job(&self, file: &Path, topology: &Topology, given: &Given) -> Result<Ending, Failure> {
+        use_threads(self.options.threads)?;
+        let ticker = Ticker::new(self.quiet, "planning");
+        let control = control(self.options.time_limit)?.with_listener(ticker.listener());
+        let PlanOptions { steps, max_steps, seed, .. } = self.options;
+        let mut words = vec!["synth".to_owned()];
+        words.extend(self.topology.words());
+        words.extend(["--job".to_owned(), file.display().to_string()]);
+        let goal = Goal { parts: self.options.parts_or_enough(), steps, max_steps, seed, ..Goal::default() };
+        words.extend(self.options.words(&goal, &self.smt));
+        let (parts, goal) = (self.options.parts_or_enough(), JobGoal { steps, max_steps, seed });
+        let (output, format, quiet) = (self.output.as_deref(), self.format, self.quiet);
+        JobRequest { file, topology, parts, goal, output, format, quiet, command: words.join(" ") }
+            .run(&control, ticker, given)
+    }
+
+    fn origin(&self, planner: &str, goal: &Goal<'_>) -> Origin {
+        output::origin(Some(planner), Some(self.command(goal)), Some(self.options.seed))
+    }
+
+    /// Plans the problem, in the parts asked for, or in those it chooses.
+    fn plan(&self, problem: &Problem, goal: &Goal<'_>, smt: &Smt, control: Control) -> Result<Plan, Failure> {
+        let (topology, kind) = (problem.machine(), problem.collective().kind.clone());
+        let planned = Request::new(topology, kind).goal(*goal).control(control.clone()).run();
+        match (&planned, &self.smt.proof) {
+            (Err(PlanError::Refuted { .. }), Some(path)) => proof::write(problem, goal, smt, &control, path)?,
+            (Err(_), Some(_)) => note("no proof is written: none was needed, or found"),
+            (Ok(_), Some(_)) => note("no proof is written: there is a schedule"),
+            (_, None) => {}
+        }
+        planned.map(PlannedSchedule::into_inner).map_err(|error| Failure::of_plan(&error, topology))
+    }
+
+    /// The command line that gives the same schedule, without the options of its output.
+    fn command(&self, goal: &Goal<'_>) -> String {
+        let mut words = vec!["synth".to_owned()];
+        words.extend(self.topology.words());
+        words.extend(self.collective.words());
+        words.extend(self.options.words(goal, &self.smt));
+        words.join(" ")
+    }
+}
+
+/// Plans become files: judged, written, summed up.
+struct Written<'a> {
+    command: &'a PlanCommand,
+    started: Instant,
+    /// Of what the summary adds.
+    limit: Limit,
+}
+
+/// What a summary says of planning.
+struct Planned<'a> {
+    planner: &'a str,
+    stopped: StopReason,
+    account: &'a Account,
+    planning: Duration,
+    verifying: Duration,
+}
+
+/// What is written of a schedule.
+enum Content<'a> {
+    Text(String),
+    /// Every move, a transfer at a time.
+    Expanded(&'a Solution<CompactSchedule>),
+}
+
+impl Content<'_> {
+    fn deliver(self, path: Option<&Path>) -> Result<(), Failure> {
+        match self {
+            Self::Text(text) => output::deliver_file(path, &text, "schedule"),
+            Self::Expanded(compact) => {
+                output::deliver_file_streamed(path, "schedule", |out| json::write_expanded(out, compact))
+            }
+        }
+    }
+}
+
+impl Written<'_> {
+    fn explicit(&self, plan: Plan, origin: Origin, ticker: Ticker) -> Result<Ending, Failure> {
+        let (planner, stopped, account) = (plan.planner, plan.stopped, plan.account.clone());
+        let planning = self.started.elapsed();
+        ticker.say("verifying");
+        let started = Instant::now();
+        let formed = form::formed(verified(plan, Some(origin))?, self.command.form);
+        let planned = |verifying| Planned { planner, stopped, account: &account, planning, verifying };
+        match formed {
+            Ok(Formed::Compact(compact)) => {
+                let text = Content::Text(json::compact_to_string(&compact));
+                self.deliver(&compact, text, planned(started.elapsed()), None, ticker)
+            }
+            Ok(Formed::Explicit(verified)) => {
+                let observed = verified.report().observed.clone();
+                let text = Content::Text(json::solution_to_string(&verified));
+                self.deliver(&verified, text, planned(started.elapsed()), observed.as_ref(), ticker)
+            }
+            Err(FormError::Rejected(rejected)) => Err(wrong(planner, &rejected.report)),
+            Err(error) => Err(Failure::usage(error)),
+        }
+    }
+
+    fn compact(&self, plan: CompactPlan, origin: Origin, ticker: Ticker) -> Result<Ending, Failure> {
+        let (CompactPlan { solution, stopped }, planner) = (plan, CompactPlan::PLANNER);
+        let planning = self.started.elapsed();
+        ticker.say("verifying");
+        let started = Instant::now();
+        let compact = Verified::compact(Solution { origin: Some(origin), ..solution }, &Options::default())
+            .map_err(|rejected| wrong(planner, &rejected.report))?;
+        // Where this is planned, it is the form unless another is stated.
+        let content = match self.command.form {
+            Some(Form::Explicit) => Content::Expanded(&compact),
+            Some(Form::Compact) | None => Content::Text(json::compact_to_string(&compact)),
+        };
+        let verifying = started.elapsed();
+        let planned = Planned { planner, stopped, account: &Account::None, planning, verifying };
+        self.deliver(&compact, content, planned, None, ticker)
+    }
+
+    fn deliver<S: Timetable>(
+        &self,
+        solution: &Solution<S>,
+        content: Content<'_>,
+        planned: Planned<'_>,
+        observed: Option<&Observed>,
+        mut ticker: Ticker,
+    ) -> Result<Ending, Failure> {
+        let Self { command, .. } = self;
+        ticker.say("writing");
+        match command.output.as_deref().filter(|path| *path != Path::new("-")) {
+            Some(path) => content.deliver(Some(path))?,
+            None => {
+                // The line would stand in the text.
+                ticker.finish();
+                content.deliver(command.output.as_deref())?;
+                ticker = Ticker::new(command.quiet, "summing up");
+            }
+        }
+        let Planned { planner, stopped, account, planning, verifying } = planned;
+        if !command.quiet {
+            ticker.say("summing up");
+            let (price, cost) = (command.options.price(), Cost::new(solution, &self.limit));
+            let summary = Summary { solution, observed, planner, stopped, account, planning, verifying, price, cost };
+            ticker.finish();
+            command.format.note(&summary);
+            if command.format == Format::Text {
+                output::suggest(command.output.as_deref());
+            }
+        }
+        let quality = Quality::new(&solution.problem, &solution.schedule, &solution.bounds);
+        let steps_settled = quality.steps.is_certified() || command.options.steps.is_some();
+        let proven = quality.volume.is_certified() && steps_settled;
+        Ok(if stopped == StopReason::Finished || proven { Ending::Success } else { Ending::Stopped })
+    }
+}
+
+/// Has a planned schedule judged.
+pub fn verified(plan: Plan, origin: Option<Origin>) -> Result<Verified<Solution>, Failure> {
+    let Plan { problem, schedule, bounds, planner, .. } = plan;
+    let solution = Solution { problem, schedule, bounds, origin };
+    Verified::<Solution>::new(solution, &Options::default()).map_err(|rejected| wrong(planner, &rejected.report))
+}
+
+/// A planner's bug ends here, and nothing is written.
+fn wrong(planner: &str, report: &Report) -> Failure {
+    let findings = verdict::findings(report, |_| None);
+    let message =
+        format!("internal error: the schedule of planner `{planner}` is wrong; nothing is written\n{findings}");
+    Failure::new(Ending::Refuted, message)
+        .hint("please report this with the command line; another --planner or --seed may work meanwhile")
+}

@@ -1,0 +1,102 @@
+//! `synth polish`: from a schedule to a better one.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use collsynth::format::json;
+use collsynth::plan::{Control, Outcome, Plan, Planner, SharperBounds, Smt, SmtBackend, StopReason, Task};
+use collsynth::report::failure::Cost;
+use collsynth::report::summary::Summary;
+use collsynth::schedule::Solution;
+
+use crate::cli::ending::{Ending, Failure};
+use crate::cli::io::clock::control;
+use crate::cli::io::output;
+use crate::cli::io::output::Format;
+use crate::cli::io::progress::Ticker;
+use crate::cli::io::reading::Reading;
+use crate::cli::options::quantity::parse_duration;
+
+/// What the planner takes for each move of the schedule that is given, roughly.
+const MOVE_BYTES: u64 = 100;
+
+/// Improve a schedule with the SMT planner
+///
+/// Asks for one step, or one unit of width, less, until that is refuted. The result is verified and written, even if
+/// nothing better was found. Exit codes are as for planning.
+#[derive(Args)]
+pub struct PolishCommand {
+    /// The schedule file (- for standard input)
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Who solves the formulas, `cadical` (unless stated) or `z3`, in builds that have it
+    #[arg(long, value_name = "NAME")]
+    smt_backend: Option<SmtBackend>,
+    /// Stop after this time (30s) and keep the best schedule found
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = parse_duration)]
+    time_limit: Option<Duration>,
+    /// Write the schedule to this file (.gz: compressed) instead of standard output; written only when complete
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The form of the summary on standard error
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// No summary and no progress
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+impl PolishCommand {
+    pub fn run(&self) -> Result<Ending, Failure> {
+        let ticker = Ticker::new(self.quiet, "polishing");
+        let control = control(self.time_limit)?.with_listener(ticker.listener());
+        let started = Instant::now();
+        let reading = Reading::of(&self.file)?;
+        let stated = reading.stated()?;
+        let problem = stated.problem();
+        self.smt().applies(problem).map_err(|error| Failure::of_plan(&error, problem.topology()))?;
+        let given = reading.expand(reading.hold(stated, "polished")?, MOVE_BYTES)?;
+        let control = control.planning(&given.problem);
+        let plan = self.polished(&given, &control)?;
+        let planning = started.elapsed();
+        let (planner, stopped, account) = (plan.planner, plan.stopped, plan.account.clone());
+        let started = Instant::now();
+        let verified = super::plan::verified(plan, Some(output::origin(Some(planner), None, None)))?;
+        let verifying = started.elapsed();
+        ticker.finish();
+        output::deliver_file(self.output.as_deref(), &json::solution_to_string(&verified), "schedule")?;
+        if !self.quiet {
+            let summary = Summary {
+                solution: &verified,
+                observed: verified.report().observed.as_ref(),
+                planner,
+                account: &account,
+                stopped,
+                planning,
+                verifying,
+                price: None,
+                cost: Cost::new(&verified, &control.limit()),
+            };
+            self.format.note(&summary);
+        }
+        Ok(if stopped == StopReason::Finished { Ending::Success } else { Ending::Stopped })
+    }
+
+    fn smt(&self) -> Smt {
+        Smt { backend: self.smt_backend.unwrap_or_default(), ..Smt::new() }
+    }
+
+    fn polished(&self, given: &Solution, control: &Control) -> Result<Plan, Failure> {
+        let problem = &given.problem;
+        let bounds = control.bounds(problem).map_err(|error| Failure::of_plan(&error, problem.topology()))?;
+        let sharper = SharperBounds::new(problem, &bounds, control);
+        let smt = self.smt();
+        let task = Task { sharper: Some(&sharper), ..Task::new(problem, &bounds) };
+        let Outcome { schedule, stopped, account } = smt
+            .polish(&task, given.schedule.clone(), control)
+            .map_err(|error| Failure::of_plan(&error, problem.topology()))?;
+        let bounds = sharper.known().clone();
+        Ok(Plan { problem: problem.clone(), schedule, planner: smt.name(), bounds, stopped, account })
+    }
+}

@@ -1,0 +1,412 @@
+//! `synth run`: runs a schedule on random data, compares the results and times it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::builder::TypedValueParser;
+use clap::{Args, ValueEnum};
+use collsynth::program::Operation;
+use collsynth::report::run::{RunReport, block_for, size_row, sizes_heading};
+use collsynth::runtime::tcp::{self, RankTable, TcpOptions, TcpTransport};
+use collsynth::runtime::{Communicator, Dtype, Group, ReduceOp, RunError, Runnable, Sample, Transport, Trial, threads};
+use collsynth::topology::{RankId, Topology};
+use half::{bf16, f16};
+
+use super::run_calls::{Outcome, outcomes, repeats};
+use super::secret::secret;
+use crate::cli::ending::{Ending, Failure};
+use crate::cli::io::console::note;
+use crate::cli::io::input;
+use crate::cli::io::naming::named;
+use crate::cli::io::output::{Format, Output};
+use crate::cli::io::progress::Ticker;
+use crate::cli::io::reading::Reading;
+use crate::cli::options::Given;
+use crate::cli::options::quantity::{parse_bytes, parse_bytes_or_none, parse_duration};
+use crate::cli::options::suggest::OneOf;
+
+/// What a move takes until it is run, roughly.
+const MOVE_BYTES: u64 = 250;
+/// Memory that the buffers of all ranks of one process may take.
+const MOST_MEMORY: u64 = 1 << 34;
+/// Buffers of a rank while its result is compared: input, output, output before, expected output.
+const BUFFERS: u64 = 4;
+
+/// Said where other hosts can reach the ranks.
+const NO_SECRET: &str = "warning: without a secret, any program that reaches the ports in the rank table can take the \
+                         place of a rank (--secret-file)";
+
+/// Run a schedule or a rank program on random data, check and time it
+///
+/// The file is judged first; one that does not hold is not run. Ranks are threads or tasks of this process, or joined
+/// by TCP or MPI. Exit code 0 if every element equals the result of plain arithmetic, 1 if one does not (or the file
+/// does not hold), 2 if ranks cannot reach each other.
+#[derive(Args)]
+pub struct RunCommand {
+    /// The schedule or rank program file (- for standard input)
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Bytes of the larger of a rank's two buffers
+    #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = parse_bytes_or_none)]
+    bytes: u64,
+    /// Sweep sizes from this one to --max-bytes, a line of figures for each: -b 1KiB -e 64MiB -f 4
+    #[arg(short = 'b', long, value_name = "SIZE", value_parser = parse_bytes)]
+    min_bytes: Option<u64>,
+    /// The largest size of a sweep
+    #[arg(short = 'e', long, value_name = "SIZE", value_parser = parse_bytes)]
+    max_bytes: Option<u64>,
+    /// From a size of a sweep to the next
+    #[arg(short = 'f', long, value_name = "N", default_value = "2", value_parser = clap::value_parser!(u64).range(2..))]
+    factor: u64,
+    /// The type of the elements: f32, f64, f16, bf16, i32, i64 or u8
+    #[arg(long, value_name = "TYPE", default_value = "f32", hide_possible_values = true,
+        value_parser = OneOf::new("type", Dtype::ALL.map(Dtype::name).to_vec()).try_map(|name| name.parse::<Dtype>()))]
+    dtype: Dtype,
+    /// How values are reduced: sum, product, min or max
+    #[arg(long, value_name = "OP", default_value = "sum")]
+    op: ReduceOp,
+    /// How ranks are joined
+    #[arg(long, value_enum, default_value = "threads")]
+    transport: TransportName,
+    /// The number of timed calls [default: as many as move 4 GiB over all links, at most 20]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: Option<u32>,
+    /// Drives the data: the same seed gives the same data
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Give up when a rank has waited this long for another
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
+    timeout: Duration,
+    /// With tcp: run only this rank here, and the others elsewhere; without, all run here
+    #[arg(long, value_name = "RANK")]
+    rank: Option<String>,
+    /// Where each rank listens: a line host:port for each, in their order
+    #[arg(long, value_name = "FILE")]
+    rank_table: Option<PathBuf>,
+    /// The secret by which ranks recognize each other, the same for all; others must not be able to read the file
+    ///
+    /// Without it, the environment variable SYNTH_SECRET has the secret. Without either, ranks take whoever reaches
+    /// their ports for a rank: do so only on the loopback interface or among hosts you trust. Data is not encrypted.
+    #[arg(long, value_name = "FILE")]
+    secret_file: Option<PathBuf>,
+    /// The form of the figures
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+/// How ranks are joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum TransportName {
+    /// Each rank is a thread of this process
+    Threads,
+    /// All ranks are tasks in this process, on one thread per core
+    Group,
+    /// Ranks are joined by TCP: processes on one or several hosts, or here over the loopback interface
+    Tcp,
+    /// Ranks are the processes of an MPI job: mpirun -n N synth run ... (only if built with the feature `mpi`)
+    Mpi,
+}
+
+/// The calls that every rank makes.
+#[derive(Clone, Copy)]
+struct Calls<'a> {
+    repeat: u32,
+    /// The rank that tells what comes next.
+    said_by: Option<RankId>,
+    say: &'a (dyn Fn(&str) + Sync),
+}
+
+/// A rank, and why it failed.
+type Trouble = (RankId, RunError);
+
+impl RunCommand {
+    pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
+        let ticker = Ticker::new(false, &format!("judging {}", self.file.display()));
+        let reading = Reading::of(&self.file)?;
+        if reading.is_program() {
+            let program = reading.audited("run")?;
+            given.kind(&program.problem.collective().kind)?;
+            ticker.finish();
+            return self.run_typed(Runnable::from(&program));
+        }
+        let stated = reading.stated()?;
+        given.kind(&stated.problem().collective().kind)?;
+        let solution = reading.expand(reading.hold(stated, "run")?, MOVE_BYTES)?;
+        Runnable::from(&solution).check_size(reading.made()).map_err(Failure::usage)?;
+        ticker.finish();
+        self.run_typed(Runnable::from(&solution))
+    }
+
+    fn run_typed(&self, runnable: Runnable<'_>) -> Result<Ending, Failure> {
+        match self.dtype {
+            Dtype::F32 => self.run_as::<f32>(runnable),
+            Dtype::F64 => self.run_as::<f64>(runnable),
+            Dtype::F16 => self.run_as::<f16>(runnable),
+            Dtype::Bf16 => self.run_as::<bf16>(runnable),
+            Dtype::I32 => self.run_as::<i32>(runnable),
+            Dtype::I64 => self.run_as::<i64>(runnable),
+            Dtype::U8 => self.run_as::<u8>(runnable),
+        }
+    }
+
+    fn run_as<E: Sample>(&self, runnable: Runnable<'_>) -> Result<Ending, Failure> {
+        if self.transport == TransportName::Mpi && self.rank.is_none() {
+            return self.in_job(runnable, &self.trial::<E>(runnable, self.bytes)?);
+        }
+        let Some(sizes) = self.sizes() else {
+            let report = self.measured::<E>(runnable, self.bytes)?;
+            return self.print(&report);
+        };
+        let mut runs = Vec::new();
+        let mut out = Output::default();
+        for bytes in sizes {
+            let run = self.measured::<E>(runnable, bytes)?;
+            if self.format == Format::Text {
+                let heading = if runs.is_empty() { sizes_heading(&run) } else { String::new() };
+                out.write(&(heading + &size_row(&run)))?;
+            }
+            runs.push(run);
+        }
+        if self.format == Format::Json {
+            out.write(&format!("{:#}\n", runs.iter().map(RunReport::to_json).collect::<serde_json::Value>()))?;
+        }
+        Ok(if runs.iter().all(RunReport::holds) { Ending::Success } else { Ending::Refuted })
+    }
+
+    /// The timed calls of this size.
+    fn repeats(&self, runnable: Runnable<'_>, bytes: u64) -> u32 {
+        let moves = match runnable {
+            Runnable::Schedule(schedule) => schedule.schedule.move_count(),
+            Runnable::Program(program) => program.operations().iter().map(sent).sum(),
+        };
+        let problem = runnable.problem();
+        let block = block_for(problem, bytes, self.dtype) as u64 * self.dtype.bytes() as u64;
+        self.repeat.unwrap_or_else(|| repeats(moves, block / u64::from(problem.parts())))
+    }
+
+    /// The sizes of a sweep.
+    fn sizes(&self) -> Option<impl Iterator<Item = u64>> {
+        let (first, last) = self.min_bytes.zip(self.max_bytes)?;
+        let factor = self.factor;
+        Some(
+            std::iter::successors(Some(first), move |size| size.checked_mul(factor))
+                .take_while(move |&size| size <= last),
+        )
+    }
+
+    /// Random data of about this size, which may fill the memory.
+    fn trial<E: Sample>(&self, runnable: Runnable<'_>, bytes: u64) -> Result<Trial<E>, Failure> {
+        let (problem, topology) = (runnable.problem(), runnable.problem().topology());
+        let one = self.rank.is_some() || self.transport == TransportName::Mpi;
+        let here = if one { 1 } else { topology.live_rank_count() };
+        let memory = bytes.saturating_mul(BUFFERS).saturating_mul(here as u64);
+        if memory > MOST_MEMORY {
+            let ranks = collsynth::report::figures::count(here, "rank");
+            let text = format!("buffers for {ranks} take {memory} bytes of memory; at most {MOST_MEMORY} are taken");
+            return Err(Failure::usage(text).hint("choose fewer --bytes"));
+        }
+        Ok(Trial::new(problem, block_for(problem, bytes, self.dtype), self.op, self.seed))
+    }
+
+    /// Runs one size in this process, or this process's rank of it.
+    fn measured<'a, E: Sample>(&self, runnable: Runnable<'a>, bytes: u64) -> Result<RunReport<'a>, Failure> {
+        let topology = runnable.problem().topology();
+        let trial = self.trial::<E>(runnable, bytes)?;
+        let ticker = Ticker::new(false, "running");
+        let size = collsynth::report::figures::bytes(bytes);
+        let say = |what: &str| ticker.say(format!("running {size}: {what}"));
+        let repeat = self.repeats(runnable, bytes);
+        let calls = Calls { repeat, said_by: topology.live_ranks().next(), say: &say };
+        let only = self.rank.as_ref().map(|text| topology.parse_rank(text)).transpose().map_err(Failure::usage)?;
+        let outcomes = match (self.transport, only, &self.rank_table) {
+            (TransportName::Threads, None, None) => {
+                threads::run(runnable, self.timeout, |communicator| self.on_rank(&trial, communicator, &calls))
+                    .map_err(|error| broken(topology, &[error.to_string()]))?
+            }
+            (TransportName::Group, None, None) => {
+                let outcomes = self.in_group(runnable, &trial, &calls);
+                outcomes.map_err(|error| broken(topology, &[error.to_string()]))?.into_iter().map(Ok).collect()
+            }
+            (TransportName::Tcp, None, None) => {
+                tcp::run_on_loopback(runnable, self.timeout, |communicator| self.on_rank(&trial, communicator, &calls))
+                    .map_err(|error| broken(topology, &[error.to_string()]))?
+            }
+            (TransportName::Tcp, Some(rank), Some(path)) => vec![self.one_rank(runnable, &trial, rank, path, &calls)?],
+            _ => return Err(Failure::usage("--rank, --rank-table and --secret-file go with --transport tcp")),
+        };
+        let (outcomes, troubles) = sorted(outcomes);
+        ticker.finish();
+        if !troubles.is_empty() {
+            return Err(broken(topology, &troubles));
+        }
+        let report = self.report(runnable, block_for(runnable.problem(), bytes, self.dtype), only, &outcomes, repeat);
+        if report.bytes() != bytes && runnable.problem().collective().kind.has_volume() {
+            note(&format!(
+                "note: {bytes} bytes do not divide into blocks of {}: {} were run",
+                self.dtype,
+                report.bytes()
+            ));
+        }
+        Ok(report)
+    }
+
+    /// Runs this process's rank of an MPI job.
+    #[cfg(feature = "mpi")]
+    fn in_job<E: Sample>(&self, runnable: Runnable<'_>, trial: &Trial<E>) -> Result<Ending, Failure> {
+        let (problem, block) = (runnable.problem(), block_for(runnable.problem(), self.bytes, self.dtype));
+        let job = super::run_mpi::Job::join()?;
+        let communicator = job.communicator(runnable, self.timeout)?;
+        let repeat = self.repeats(runnable, self.bytes);
+        let options = [
+            ("--bytes", self.bytes),
+            ("--dtype", self.dtype as u64),
+            ("--op", self.op as u64),
+            ("--repeat", repeat.into()),
+            ("--seed", self.seed),
+        ];
+        job.agree(problem.topology(), options)?;
+        let outcome = self.on_rank(trial, communicator, &Calls { repeat, said_by: None, say: &|_| {} });
+        let outcome = outcome
+            .unwrap_or_else(|(rank, error)| job.end(&broken(problem.topology(), &[format!("rank {rank}: {error}")])));
+        let times: Vec<Duration> = std::iter::once(outcome.time).chain(outcome.steps.iter().copied()).collect();
+        let mut report = self.report(runnable, block, Some(outcome.rank), &[outcome], repeat);
+        let shared = job.share::<E>(problem, block, self.op, repeat, &times, report.holds());
+        (report.time, report.steps, report.library) = (shared.time, shared.steps, shared.library);
+        report.rank = report.rank.filter(|_| !shared.holds);
+        if shared.prints || !report.holds() {
+            self.print(&report)?;
+        }
+        Ok(if shared.holds { Ending::Success } else { Ending::Refuted })
+    }
+
+    #[cfg(not(feature = "mpi"))]
+    fn in_job<E: Sample>(&self, _: Runnable<'_>, _: &Trial<E>) -> Result<Ending, Failure> {
+        Err(Failure::usage("this synth was built without MPI").hint("build it with: cargo build --features mpi"))
+    }
+
+    fn report<'a>(
+        &self,
+        runnable: Runnable<'a>,
+        block: usize,
+        rank: Option<RankId>,
+        outcomes: &[Outcome],
+        repeat: u32,
+    ) -> RunReport<'a> {
+        let steps = outcomes.iter().map(|one| one.steps.len()).max().unwrap_or_default();
+        let longest = |step: usize| outcomes.iter().map(|one| one.steps[step]).max().unwrap_or_default();
+        RunReport {
+            runnable,
+            transport: match self.transport {
+                TransportName::Threads => "threads",
+                TransportName::Group => "group",
+                TransportName::Tcp => "tcp",
+                TransportName::Mpi => "mpi",
+            },
+            dtype: self.dtype,
+            op: self.op,
+            block,
+            seed: self.seed,
+            repeat,
+            rank,
+            time: outcomes.iter().map(|one| one.time).max().unwrap_or_default(),
+            steps: (0..steps).map(longest).collect(),
+            library: None,
+            mismatches: outcomes.iter().filter_map(|one| one.mismatch.clone()).collect(),
+            unrepeated: outcomes.iter().filter(|one| !one.repeated).map(|one| one.rank).collect(),
+        }
+    }
+
+    fn print(&self, report: &RunReport<'_>) -> Result<Ending, Failure> {
+        self.format.print(|| report.to_text(), || report.to_json())?;
+        Ok(if report.holds() { Ending::Success } else { Ending::Refuted })
+    }
+
+    /// Runs one rank, joined to the others by TCP.
+    fn one_rank<E: Sample>(
+        &self,
+        runnable: Runnable<'_>,
+        trial: &Trial<E>,
+        rank: RankId,
+        path: &Path,
+        calls: &Calls<'_>,
+    ) -> Result<Result<Outcome, Trouble>, Failure> {
+        let text = input::read_text(path)?;
+        let table = RankTable::parse(&text, runnable.problem().topology().rank_count())
+            .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+        let options = TcpOptions { timeout: self.timeout, secret: secret(self.secret_file.as_deref())? };
+        if options.secret.is_none() && !table.is_loopback() {
+            note(NO_SECRET);
+        }
+        let connected = TcpTransport::connect(&table, rank, &runnable.peers(rank), &options);
+        let failed = |why: String| broken(runnable.problem().topology(), &[format!("rank {rank}: {why}")]);
+        let transport = connected.map_err(|error| failed(error.to_string()))?;
+        let communicator = Communicator::new(transport, runnable).map_err(|error| failed(error.to_string()))?;
+        Ok(self.on_rank(trial, communicator, &Calls { said_by: Some(rank), ..*calls }))
+    }
+
+    /// Runs one rank.
+    fn on_rank<E: Sample, T: Transport>(
+        &self,
+        trial: &Trial<E>,
+        mut communicator: Communicator<T>,
+        calls: &Calls<'_>,
+    ) -> Result<Outcome, Trouble> {
+        let rank = communicator.rank();
+        let say = |what: &str| {
+            if calls.said_by == Some(rank) {
+                (calls.say)(what);
+            }
+        };
+        let outcomes = outcomes(trial, &[rank], calls.repeat, say, |buffers| {
+            trial.call(&mut communicator, &mut buffers[0]).map_err(|error| (rank, error))?;
+            Ok(vec![communicator.step_times().to_vec()])
+        });
+        Ok(outcomes?.remove(0))
+    }
+
+    /// Runs all ranks in this process, in calls made together.
+    fn in_group<E: Sample>(
+        &self,
+        runnable: Runnable<'_>,
+        trial: &Trial<E>,
+        calls: &Calls<'_>,
+    ) -> Result<Vec<Outcome>, RunError> {
+        let mut group = Group::new(runnable)?;
+        let live: Vec<RankId> = runnable.problem().topology().live_ranks().collect();
+        outcomes(trial, &live, calls.repeat, calls.say, |buffers| {
+            trial.call_group(&mut group, buffers)?;
+            Ok(group.step_times().collect())
+        })
+    }
+}
+
+/// The chunks that an operation sends.
+fn sent(operation: &Operation) -> usize {
+    match *operation {
+        Operation::Send { count, .. } | Operation::Receive { count, forward: Some(_), .. } => count as usize,
+        _ => 0,
+    }
+}
+
+/// The ranks that succeeded, and the errors of the others: causes before closed connections.
+fn sorted(outcomes: Vec<Result<Outcome, Trouble>>) -> (Vec<Outcome>, Vec<String>) {
+    let (mut good, mut causes, mut consequences) = (Vec::new(), Vec::new(), Vec::new());
+    for outcome in outcomes {
+        match outcome {
+            Ok(outcome) => good.push(outcome),
+            Err((rank, error)) => {
+                let list = if error.is_consequence() { &mut consequences } else { &mut causes };
+                list.push(format!("rank {rank}: {error}"));
+            }
+        }
+    }
+    causes.extend(consequences);
+    (good, causes)
+}
+
+/// Some ranks failed.
+fn broken(topology: &Topology, troubles: &[String]) -> Failure {
+    let shown = troubles.iter().map(|trouble| named(topology, trouble));
+    let text = collsynth::report::figures::shortened(shown, 5, "\n  ");
+    Failure::usage(format!("it could not be carried out\n  {text}"))
+}

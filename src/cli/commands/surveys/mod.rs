@@ -1,0 +1,9 @@
+//! Commands about many sets of failures.
+
+pub mod failing;
+pub mod fallbacks;
+pub mod merge;
+pub mod survey;
+#[cfg(feature = "mpi")]
+pub mod survey_mpi;
+pub mod survey_store;

@@ -1,0 +1,391 @@
+//! `synth survey`: what failures cost, for every set of failures up to symmetry.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use clap::{Args, Subcommand};
+use collsynth::claim::{Quality, volume};
+use collsynth::collective::{Collective, Demand, Kind};
+use collsynth::format::json;
+use collsynth::plan::{Control, Goal, Parts, PlanError, shares_vectors};
+use collsynth::problem::Problem;
+use collsynth::report::figures::{count, exact, with_article};
+use collsynth::report::machine::describe;
+use collsynth::report::survey::{Group, Head, Outcome, Record, Survey};
+use collsynth::schedule::Solution;
+use collsynth::symmetry::{self, Unit, Units};
+use collsynth::topology::{RankId, Topology};
+use collsynth::{Request, Verified};
+use rayon::prelude::*;
+
+use super::failing::{self, Family};
+use super::merge::merge;
+use super::survey_store::Store;
+use crate::cli::arguments::plan::{PartsArgument, use_threads};
+use crate::cli::arguments::size;
+use crate::cli::arguments::topology::TopologyOptions;
+use crate::cli::commands::planning::plan;
+use crate::cli::ending::{Ending, Failure};
+use crate::cli::io::clock::interrupt_flag;
+use crate::cli::io::console::note;
+use crate::cli::io::output;
+use crate::cli::io::progress::Ticker;
+use crate::cli::options::Given;
+
+/// Survey what failures cost
+///
+/// Plans and verifies around every set of failures, up to the machine's symmetries. Writes survey.json, table.csv and a
+/// page, index.html, to a folder, and a line for each group to standard output. A survey that was stopped goes on where
+/// it was when the same command is given again.
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct SurveyCommand {
+    #[command(subcommand)]
+    command: Option<SurveySubcommand>,
+    #[command(flatten)]
+    topology: TopologyOptions,
+    /// The collectives, without root and demand
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',', default_value = "all_to_all")]
+    collective: Vec<String>,
+    /// Sets of N cables (1,2: single cables and pairs)
+    #[arg(long, value_name = "N,..", value_delimiter = ',', help_heading = "Failures")]
+    cables: Vec<usize>,
+    /// Sets of N single directions of cables
+    #[arg(long, value_name = "N,..", value_delimiter = ',', help_heading = "Failures")]
+    links: Vec<usize>,
+    /// Sets of N ranks
+    #[arg(long, value_name = "N,..", value_delimiter = ',', help_heading = "Failures")]
+    ranks: Vec<usize>,
+    /// Groups that fail together, from a JSON file: {"units": [{"name": "host 0", "ranks": [0, 1], "cables": [[2,
+    /// 3]]}]}
+    #[arg(long, value_name = "FILE", help_heading = "Failures")]
+    unit: Option<PathBuf>,
+    /// With --unit: sets of N groups
+    #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "1", help_heading = "Failures")]
+    units: Vec<usize>,
+    /// Draw N sets of each size instead of listing all
+    #[arg(long, value_name = "N", help_heading = "Failures", value_parser = clap::value_parser!(u64).range(1..))]
+    sample: Option<u64>,
+    /// Drives the draws and the planners' random choices
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Plan")]
+    seed: u64,
+    /// Equal parts each message is cut in, or `auto` for the least volume [default: 1; for all_reduce auto]
+    #[arg(long, value_name = "N|auto", help_heading = "Plan")]
+    parts: Option<PartsArgument>,
+    /// Threads [default: one per core]; their number does not change the survey
+    #[arg(long, value_name = "N", help_heading = "Plan", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Only part I of N of the work, for a batch array; `synth survey merge` puts the parts together
+    #[arg(long, value_name = "I/N", help_heading = "Output")]
+    shard: Option<Shard>,
+    /// Share the work among the processes of an MPI job, in a folder that all of them see
+    #[cfg(feature = "mpi")]
+    #[arg(long, help_heading = "Output")]
+    mpi: bool,
+    /// The folder
+    #[arg(short, long, value_name = "FOLDER", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// No progress
+    #[arg(short, long, help_heading = "Output")]
+    quiet: bool,
+}
+
+#[derive(Subcommand)]
+enum SurveySubcommand {
+    Merge(MergeCommand),
+}
+
+/// Put the parts of a survey together
+#[derive(Args)]
+struct MergeCommand {
+    /// The folders of all parts
+    #[arg(value_name = "FOLDER", required = true)]
+    parts: Vec<PathBuf>,
+    /// The folder for the whole survey
+    #[arg(short, long, value_name = "FOLDER")]
+    output: PathBuf,
+}
+
+/// `3/64`
+#[derive(Clone, Copy, Debug)]
+struct Shard {
+    part: usize,
+    of: usize,
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers = text.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
+        match numbers {
+            Some((part, of)) if 1 <= part && part <= of => Ok(Self { part, of }),
+            _ => Err("write a part and the number of parts, as in 3/64".to_owned()),
+        }
+    }
+}
+
+/// Units that fail, by name, in sets of these sizes.
+struct Failing<'a> {
+    unit: &'static str,
+    named: Vec<(String, Unit)>,
+    sizes: &'a [usize],
+}
+
+/// What is planned for.
+struct Task {
+    kind: Kind,
+    failed: Vec<Unit>,
+    names: Vec<String>,
+    sets: u64,
+}
+
+impl SurveyCommand {
+    pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
+        if let Some(SurveySubcommand::Merge(merge)) = &self.command {
+            return merge.run();
+        }
+        given.kinds(&self.kinds()?)?;
+        let folder = self.output.as_deref().ok_or_else(|| Failure::usage("no folder is given: use -o FOLDER"))?;
+        #[cfg(feature = "mpi")]
+        if self.mpi {
+            return super::survey_mpi::run(folder, |folder, part, of| self.part(folder, Some(Shard { part, of })));
+        }
+        self.part(folder, self.shard)
+    }
+
+    /// Does the work, or a part of it.
+    fn part(&self, folder: &Path, shard: Option<Shard>) -> Result<Ending, Failure> {
+        let topology = self.topology.topology()?;
+        size::check_ranks(&topology)?;
+        use_threads(self.threads)?;
+        let (groups, tasks) = self.tasks(&topology)?;
+        let head = self.head(&topology, groups);
+        let (store, known) = Store::open(folder, &head)?;
+        let records = self.plan_all(&topology, &tasks, &store, known, |number| is_mine(shard, number, &head))?;
+        let survey = Survey { head, records };
+        let mine = (0..tasks.len()).filter(|&number| is_mine(shard, number, &survey.head)).count();
+        if survey.records.len() < mine {
+            let left = count(mine - survey.records.len(), "class").replace("classs", "classes");
+            note(&format!("stopped with {left} to go; the same command goes on"));
+            return Ok(Ending::Stopped);
+        }
+        store.finish(&survey)?;
+        match shard {
+            None => output::print(&survey.to_text())?,
+            Some(_) if self.quiet => {}
+            Some(Shard { part, of }) => {
+                note(&format!("part {part} of {of} is done; `synth survey merge` puts all parts together"));
+            }
+        }
+        Ok(Ending::Success)
+    }
+
+    /// Plans what is not known yet, on all cores; returns all that is known then.
+    fn plan_all(
+        &self,
+        topology: &Topology,
+        tasks: &[Task],
+        store: &Store,
+        known: Vec<Record>,
+        is_mine: impl Fn(usize) -> bool,
+    ) -> Result<Vec<Record>, Failure> {
+        let mut is_known = vec![false; tasks.len()];
+        known.iter().filter(|record| record.number < tasks.len()).for_each(|record| is_known[record.number] = true);
+        let open: Vec<usize> = (0..tasks.len()).filter(|&number| !is_known[number] && is_mine(number)).collect();
+        let ticker = Ticker::new(self.quiet, "surveying");
+        let stop = interrupt_flag()?;
+        let control = Control::unlimited().with_interrupt(stop.clone());
+        let done = AtomicUsize::new(0);
+        let planned: Result<Vec<Option<Record>>, Failure> = open
+            .par_iter()
+            .with_max_len(1)
+            .map(|&number| {
+                let is_stopped = || stop.load(Ordering::Relaxed);
+                if is_stopped() {
+                    return Ok(None);
+                }
+                let outcome = self.outcome(topology, &tasks[number], &control);
+                // What an interrupt cut short is not the outcome.
+                if is_stopped() {
+                    return Ok(None);
+                }
+                let outcome = outcome?;
+                let Task { names, sets, .. } = &tasks[number];
+                let record = Record { number, set: names.clone(), sets: *sets, outcome };
+                store.keep(&record)?;
+                ticker.say(format!("{} of {} classes", done.fetch_add(1, Ordering::Relaxed) + 1, open.len()));
+                Ok(Some(record))
+            })
+            .collect();
+        ticker.finish();
+        let mut records = known;
+        records.extend(planned?.into_iter().flatten());
+        records.sort_by_key(|record| record.number);
+        Ok(records)
+    }
+
+    fn outcome(&self, topology: &Topology, task: &Task, control: &Control) -> Result<Outcome, Failure> {
+        let broken = symmetry::fail(topology, &task.failed).map_err(Failure::usage)?;
+        let parts = match self.parts {
+            // Near the bound is not enough: different parts would hide what failures cost, or turn it into a gain.
+            None if shares_vectors(&task.kind) => Parts::Auto,
+            stated => PartsArgument::or_enough(stated),
+        };
+        let goal = Goal { parts, seed: self.seed, ..Goal::default() };
+        let planned = Request::new(&broken, task.kind.clone()).goal(goal).control(control.clone()).run();
+        let verified: Verified<Solution> = match planned {
+            Ok(planned) => plan::verified(planned.into_inner(), None)?,
+            Err(PlanError::Disconnected(parts)) => {
+                return Ok(Outcome::Disconnected { parts: parts.components.len() });
+            }
+            Err(error) => return Err(Failure::of_plan(&error, &broken)),
+        };
+        let quality = Quality::new(&verified.problem, &verified.schedule, &verified.bounds);
+        Ok(Outcome::Planned {
+            steps: verified.schedule.step_count(),
+            volume: exact(volume(&verified.problem, &verified.schedule)),
+            bound: verified.bounds.volume.as_ref().map(|bound| exact(bound.at_least)),
+            optimal: quality.volume.is_certified(),
+        })
+    }
+
+    /// All groups, and all tasks in their order.
+    fn tasks(&self, topology: &Topology) -> Result<(Vec<Group>, Vec<Task>), Failure> {
+        let mut families: Vec<Failing<'_>> = Vec::new();
+        for (family, sizes) in [(Family::Cable, &self.cables), (Family::Link, &self.links), (Family::Rank, &self.ranks)]
+        {
+            if !sizes.is_empty() {
+                let units = family.units(topology).into_iter();
+                let named = units.map(|unit| (failing::name(topology, &unit), unit)).collect();
+                families.push(Failing { unit: family.name(), named, sizes });
+            }
+        }
+        if let Some(path) = &self.unit {
+            families.push(Failing { unit: "unit", named: failing::read(path, topology)?, sizes: &self.units });
+        }
+        if families.is_empty() {
+            return Err(Failure::usage("nothing fails: use --cables, --links, --ranks or --unit")
+                .hint("--cables 1,2 surveys single cables and pairs of cables"));
+        }
+        let (mut groups, mut tasks) = (Vec::new(), Vec::new());
+        for kind in self.kinds()? {
+            Problem::new(topology.clone(), Collective::new(kind.clone()))?;
+            let group = |unit: &str, size, sets, drawn, classes| Group {
+                collective: kind.name().to_owned(),
+                unit: unit.to_owned(),
+                size,
+                sets,
+                drawn,
+                classes,
+            };
+            groups.push(group("", 0, 1, None, 1));
+            tasks.push(Task { kind: kind.clone(), failed: Vec::new(), names: Vec::new(), sets: 1 });
+            for Failing { unit, named, sizes } in &families {
+                let all: Vec<Unit> = named.iter().map(|(_, unit)| unit.clone()).collect();
+                let symmetries = symmetry::Group::new(topology, |_| true);
+                let units = if *unit == "unit" { Units::new(symmetries, all) } else { Units::of_all(symmetries, all) };
+                for &size in *sizes {
+                    let classes = self.classes(&units, unit, size)?;
+                    let sets = classes.iter().map(|(_, sets)| sets).sum();
+                    groups.push(group(unit, size, sets, self.sample, classes.len()));
+                    tasks.extend(classes.into_iter().map(|(set, sets)| {
+                        let members = || set.iter().map(|&unit| &named[unit as usize]);
+                        Task {
+                            kind: kind.clone(),
+                            failed: members().map(|(_, unit)| unit.clone()).collect(),
+                            names: members().map(|(name, _)| name.clone()).collect(),
+                            sets,
+                        }
+                    }));
+                }
+            }
+        }
+        Ok((groups, tasks))
+    }
+
+    /// The classes of all sets of a size, or of those drawn, each with its number of sets.
+    fn classes(&self, units: &Units<'_>, unit: &str, size: usize) -> Result<Vec<(Vec<u32>, u64)>, Failure> {
+        let all = units.units().len();
+        if size == 0 || size > all {
+            return Err(Failure::usage(format!("there are {}: sets of {size} are not of them", count(all, unit))));
+        }
+        let Some(draws) = self.sample else {
+            let classes = units.classes(size).map_err(|error| {
+                Failure::usage(error).hint("--sample 1000 draws some, and says how sure the answer is")
+            })?;
+            return Ok(classes.into_iter().map(|class| (class.set, class.size)).collect());
+        };
+        let mut dice = fastrand::Rng::with_seed(self.seed);
+        let drawn: Vec<Vec<u32>> = (0..draws)
+            .map(|_| {
+                let mut set = dice.choose_multiple(0..all as u32, size);
+                set.sort_unstable();
+                set
+            })
+            .collect();
+        let classes: Vec<Vec<u32>> = drawn.par_iter().map(|set| units.canonical(set).class.set).collect();
+        let mut counts = BTreeMap::new();
+        classes.into_iter().for_each(|set| *counts.entry(set).or_insert(0) += 1);
+        Ok(counts.into_iter().collect())
+    }
+
+    fn kinds(&self) -> Result<Vec<Kind>, Failure> {
+        let all = Kind::every(RankId(0), Demand::default());
+        let free = |kind: &&Kind| kind.root().is_none() && kind.demand().is_none() && kind.has_volume();
+        let named = |name: &String| {
+            all.iter().filter(free).find(|kind| kind.name() == name).cloned().ok_or_else(|| {
+                let names: Vec<&str> = all.iter().filter(free).map(Kind::name).collect();
+                Failure::usage(format!("`{name}` is no collective that can be surveyed: {}", names.join(", ")))
+            })
+        };
+        self.collective.iter().map(named).collect()
+    }
+
+    fn head(&self, topology: &Topology, groups: Vec<Group>) -> Head {
+        let mut words = vec!["synth survey".to_owned()];
+        words.extend(self.topology.words());
+        words.push(format!("--collective {}", self.collective.join(",")));
+        for (option, sizes) in [("--cables", &self.cables), ("--links", &self.links), ("--ranks", &self.ranks)] {
+            let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
+            words.extend((!sizes.is_empty()).then(|| format!("{option} {}", sizes.join(","))));
+        }
+        if let Some(path) = &self.unit {
+            let sizes: Vec<String> = self.units.iter().map(usize::to_string).collect();
+            words.push(format!("--unit {} --units {}", path.display(), sizes.join(",")));
+        }
+        words.extend(self.sample.map(|sample| format!("--sample {sample}")));
+        match PartsArgument::or_enough(self.parts) {
+            Parts::Enough => {}
+            Parts::Fixed(parts) => words.push(format!("--parts {parts}")),
+            Parts::Auto => words.push("--parts auto".to_owned()),
+        }
+        words.extend((self.seed != 0).then(|| format!("--seed {}", self.seed)));
+        Head {
+            format: "failure-survey/1".to_owned(),
+            machine: with_article(&describe(topology)),
+            topology: serde_json::from_str(&json::topology_to_string(topology.spec())).unwrap_or_default(),
+            command: words.join(" "),
+            groups,
+        }
+    }
+}
+
+/// Is a task in a part? The machine as it is belongs to every part.
+fn is_mine(shard: Option<Shard>, number: usize, head: &Head) -> bool {
+    let Some(Shard { part, of }) = shard else { return true };
+    let mut first = 0;
+    let is_intact = head.groups.iter().any(|group| {
+        first += group.classes;
+        group.size == 0 && number + 1 == first
+    });
+    is_intact || number % of == part - 1
+}
+
+impl MergeCommand {
+    fn run(&self) -> Result<Ending, Failure> {
+        merge(&self.parts, &self.output)
+    }
+}

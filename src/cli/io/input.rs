@@ -1,0 +1,42 @@
+//! Files that are read, within the limits that the environment states.
+
+use std::env;
+use std::path::Path;
+
+use collsynth::format::{file, json};
+use collsynth::limits::{FILE_WORD, Limits, MEMORY_WORD};
+
+use super::caller;
+use crate::cli::ending::Failure;
+
+/// The limits on input: the defaults, or what the environment states.
+pub fn limits() -> Result<Limits, Failure> {
+    let stated = |name| env::var_os(name).map(|word| word.to_string_lossy().into_owned());
+    Limits::stated(stated(FILE_WORD).as_deref(), stated(MEMORY_WORD).as_deref()).map_err(Failure::usage)
+}
+
+/// The memory that judging a text may take.
+pub fn room(text: &str) -> Result<u64, Failure> {
+    Ok(limits()?.room(text))
+}
+
+/// Reads a text; `-` is standard input.
+pub fn read_text(path: &Path) -> Result<String, Failure> {
+    match (path == Path::new("-")).then(caller::input).flatten() {
+        Some(text) => Ok(text),
+        None => Ok(file::read_text(path, limits()?.file)?),
+    }
+}
+
+/// What a file of ours is that was given where another kind is wanted.
+pub fn ours(text: &str) -> Option<&'static str> {
+    if json::is_program(text) {
+        return Some("a rank program");
+    }
+    if json::is_job(text) {
+        return Some("a job");
+    }
+    let format = text.split_once("\"format\"").filter(|(before, _)| before.trim() == "{")?.1;
+    let value = format.trim_start().strip_prefix(':')?.trim_start();
+    value.starts_with("\"collective-schedule/").then_some("a schedule")
+}

@@ -1,0 +1,154 @@
+//! Files of ours, read and judged: one way for every command, with one limit on memory.
+//!
+//! What is judged is the file as it is stated, within [`Limits::room`] of its text. A schedule in the compact form is
+//! expanded only once it is known to hold, and only if all that is made of its moves stays within [`Limits::expanded`].
+
+use std::path::Path;
+
+use collsynth::audit::{self, AuditedProgram};
+use collsynth::format::json::{self, ParseError, Stated, TooLarge};
+use collsynth::limits::Limits;
+use collsynth::program::Program;
+use collsynth::report::audit::{Audited, Source};
+use collsynth::report::foreign::foreign;
+use collsynth::report::verdict::findings;
+use collsynth::schedule::{CompactSchedule, Solution};
+use collsynth::verify::{Options, Rejected, Verified};
+
+use super::input;
+use crate::cli::ending::{Ending, Failure};
+use crate::cli::options::What;
+
+/// The text of a file, and the limits under which it is read.
+pub struct Reading<'a> {
+    path: &'a Path,
+    pub text: String,
+    pub limits: Limits,
+}
+
+/// A schedule that holds, in the form in which it is stated.
+pub enum Held {
+    Explicit(Box<Verified<Solution>>),
+    Compact(Box<Verified<Solution<CompactSchedule>>>),
+}
+
+impl<'a> Reading<'a> {
+    /// Reads a file (`-`: standard input).
+    pub fn of(path: &'a Path) -> Result<Self, Failure> {
+        Ok(Self { path, limits: input::limits()?, text: input::read_text(path)? })
+    }
+
+    /// The bytes that judging the file may take.
+    pub fn room(&self) -> u64 {
+        self.limits.room(&self.text)
+    }
+
+    /// The bytes that may be made of it once it is known to hold.
+    pub fn made(&self) -> u64 {
+        self.limits.made(&self.text)
+    }
+
+    /// What the file claims to hold.
+    pub fn what(&self) -> What {
+        What::of(&self.text)
+    }
+
+    pub fn is_program(&self) -> bool {
+        self.what() == What::Program
+    }
+
+    /// The schedule in the form in which it is stated, not judged.
+    pub fn stated(&self) -> Result<Stated, Failure> {
+        json::parse_stated_within(&self.text, &self.limits).map_err(|error| self.unreadable(&error))
+    }
+
+    /// The schedule, judged; `used` says what is done with it if it holds.
+    pub fn judged(&self, used: &str) -> Result<Held, Failure> {
+        self.hold(self.stated()?, used)
+    }
+
+    /// Judges what was [stated](Reading::stated).
+    pub fn hold(&self, stated: Stated, used: &str) -> Result<Held, Failure> {
+        let options = Options { memory: self.room(), ..Options::default() };
+        match stated {
+            Stated::Explicit(solution) => {
+                let verified = Verified::<Solution>::new(*solution, &options);
+                Ok(Held::Explicit(Box::new(verified.map_err(|rejected| refused(*rejected, used))?)))
+            }
+            Stated::Compact(solution) => {
+                let verified = Verified::compact(*solution, &options);
+                Ok(Held::Compact(Box::new(verified.map_err(|rejected| refused(*rejected, used))?)))
+            }
+        }
+    }
+
+    /// The schedule with every move stated, judged; what is done with it takes `each` bytes for every move.
+    pub fn expanded(&self, used: &str, each: u64) -> Result<Verified<Solution>, Failure> {
+        self.expand(self.judged(used)?, each)
+    }
+
+    /// States every move of a schedule that holds; what is done with it takes `each` bytes for every move.
+    pub fn expand(&self, held: Held, each: u64) -> Result<Verified<Solution>, Failure> {
+        match held {
+            Held::Explicit(verified) => Ok(*verified),
+            Held::Compact(verified) => {
+                TooLarge::check(&verified.schedule, self.limits.expanded(), each).map_err(too_large)?;
+                Ok(verified.expand())
+            }
+        }
+    }
+
+    /// States every move of a schedule that need not hold.
+    pub fn expand_stated(&self, stated: Stated, each: u64) -> Result<Solution, Failure> {
+        stated.expanded(&self.limits, each).map_err(too_large)
+    }
+
+    /// The rank program, not judged.
+    pub fn program(&self) -> Result<Program, Failure> {
+        json::parse_program_within(&self.text, &self.limits).map_err(|error| self.unreadable(&error))
+    }
+
+    /// The rank program, judged; `used` says what is done with it if it holds.
+    pub fn audited(&self, used: &str) -> Result<AuditedProgram, Failure> {
+        let options = audit::AuditOptions { memory: self.room(), ..audit::AuditOptions::default() };
+        AuditedProgram::new(self.program()?, &options).map_err(|refuted| {
+            let name = self.path.display().to_string();
+            if let Some(why) = refuted.report.why_not_judged() {
+                return Failure::usage(format!("{name}: {why}"));
+            }
+            let (program, report) = (&refuted.program, &refuted.report);
+            let found = Audited { name: &name, source: Source::Program(&self.text), program, report }.to_text();
+            Failure::new(Ending::Refuted, format!("the program does not hold and is not {used}\n{found}"))
+        })
+    }
+
+    fn unreadable(&self, error: &ParseError) -> Failure {
+        if let Some(what) = foreign(&self.text) {
+            return Failure::usage(format!("{}: {what}", self.path.display()));
+        }
+        let place = format!("{}:{}:{}", self.path.display(), error.line, error.column);
+        Failure::usage(format!("{place}: {}: {}", error.code, error.message))
+            .hint(format!("`synth explain {}` says more", error.code))
+    }
+}
+
+/// Judges a schedule that was made of one that holds, within this memory.
+pub fn verified(solution: Solution, used: &str, memory: u64) -> Result<Verified<Solution>, Failure> {
+    let options = Options { memory, ..Options::default() };
+    Verified::<Solution>::new(solution, &options).map_err(|rejected| refused(*rejected, used))
+}
+
+/// Why a schedule that does not hold, or was not judged, is not used.
+fn refused<S>(rejected: Rejected<S>, used: &str) -> Failure {
+    if let Some(why) = rejected.report.why_not_judged() {
+        return Failure::usage(format!("the schedule is {why}"));
+    }
+    let found = findings(&rejected.report, |_| None);
+    Failure::new(Ending::Refuted, format!("the schedule does not hold and is not {used}\n{found}"))
+        .hint("`synth verify` says more")
+}
+
+fn too_large(error: TooLarge) -> Failure {
+    Failure::usage(error)
+        .hint("`synth show`, `synth export --to csv` and, for one rank, `synth lower --rank R` read it as it is")
+}
