@@ -3,7 +3,9 @@
 use std::fmt;
 use std::ops::Deref;
 
-use super::{AuditOptions, AuditReport, audit};
+use super::audit;
+use super::facts::report::AuditReport;
+use super::options::AuditOptions;
 use crate::verdict::Verdict;
 use collsynth_core::program::Program;
 

@@ -16,38 +16,28 @@
 //!    at a time (`contention`).
 //!
 //! The trusted base is this module, `program`, the language of problems and the reader; planners and the lowering are
-//! not part of it. The checks record facts (`fact`); `diagnosis` makes sentences of them later.
+//! not part of it. The checks record facts (`facts`); `diagnosis` makes sentences of them later.
 
 mod audited;
-mod code;
-mod contention;
 mod diagnosis;
-mod fact;
-mod hub;
-mod ledger;
-mod links;
+mod facts;
 mod machine;
-mod memory;
 mod options;
-mod order;
-mod outcome;
-mod races;
-mod report;
 mod run;
-mod structure;
-mod values;
 
 use diagnosis::sentence;
-use ledger::Ledger;
-use order::Order;
+use facts::ledger::Ledger;
+use run::execute::run;
+use run::order::Order;
+use run::{contention, links, outcome, races, structure};
 
 use collsynth_core::program::Program;
 
 pub use audited::{AuditedProgram, RefutedProgram};
-pub use code::ProgramCode;
+pub use facts::code::ProgramCode;
+pub use facts::report::{AuditReport, ProgramViolation};
 pub use machine::{Machine, RankMapError};
 pub use options::AuditOptions;
-pub use report::{AuditReport, ProgramViolation};
 
 /// Judges a program. O(slots moved), plus O(operations * workers) for each rank whose operations are ordered only by
 /// packets through other ranks. Freedom from contention takes O(operations at both ends) per channel, or O(all
@@ -63,7 +53,7 @@ pub fn audit(program: &Program, options: &AuditOptions<'_>) -> AuditReport {
 fn decide(program: &Program, options: &AuditOptions<'_>, ledger: &mut Ledger) {
     links::check(program, options.machine, ledger);
     let Some(ends) = structure::check(program, ledger) else { return };
-    let Some(run) = run::run(program, &ends, ledger) else { return };
+    let Some(run) = run(program, &ends, ledger) else { return };
     let before = ledger.count();
     let order = Order::new(program, &run);
     races::check(program, &run, &order, ledger);

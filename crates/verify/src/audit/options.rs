@@ -1,6 +1,6 @@
 //! How programs are judged.
 
-use super::Machine;
+use super::machine::Machine;
 
 /// How a program is judged.
 #[derive(Clone, Copy, Debug)]

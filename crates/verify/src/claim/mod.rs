@@ -167,8 +167,9 @@ fn whole(count: usize) -> Rational {
 
 #[cfg(test)]
 mod tests {
-    use super::{Figure, Scope, Standing};
+    use super::{Figure, Standing};
     use collsynth_core::certificate::Rational;
+    use collsynth_core::certificate::Scope;
 
     #[test]
     fn standings() {

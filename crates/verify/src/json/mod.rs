@@ -8,19 +8,14 @@
 //! The JSON Schemas are generated from the same entries.
 
 mod code;
-mod entry;
 mod error;
 mod job;
 mod locate;
-mod machine;
 mod object;
 mod probe;
 mod program;
-mod read;
 mod scalar;
-#[cfg(feature = "schema")]
-mod schema;
-mod write;
+mod schedule;
 
 pub use code::FormatCode;
 pub use error::ParseError;
@@ -33,12 +28,12 @@ pub use program::program_schema;
 pub use program::{
     PROGRAM_FORMAT, is_program, parse_program, parse_program_within, program_to_string, rank_program_to_string,
 };
-pub use read::{
+pub use schedule::read::{
     Stated, TooLarge, parse_solution, parse_solution_within, parse_stated_within, parse_topology, parse_topology_within,
 };
 #[cfg(feature = "schema")]
-pub use schema::{schedule_schema, topology_schema};
-pub use write::{compact_to_string, solution_to_string, topology_to_string, write_expanded};
+pub use schedule::schema::{schedule_schema, topology_schema};
+pub use schedule::write::{compact_to_string, solution_to_string, topology_to_string, write_expanded};
 
 /// The value of `format` in schedule files.
 pub const FORMAT: &str = "collective-schedule/1";

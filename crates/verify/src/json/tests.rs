@@ -2,7 +2,10 @@ use proptest::option::of;
 use proptest::prelude::*;
 
 use super::FormatCode::{F001, F002, F003, F004, F005, F008, F009};
-use super::{PathItem, locate, parse_solution, parse_topology, solution_to_string, topology_to_string};
+use super::locate;
+use super::locate::PathItem;
+use super::schedule::read::{parse_solution, parse_topology};
+use super::schedule::write::{solution_to_string, topology_to_string};
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, Rational, StepsBound, VolumeBound, Window};
 use collsynth_core::collective::{ChunkId, Collective, Demand, Kind};
 use collsynth_core::problem::Problem;

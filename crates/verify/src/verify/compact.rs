@@ -18,11 +18,13 @@
 //! Memory: the chunks of (2) and their moves, the pattern, and one step; no link's load outlives its step. Time:
 //! O(moves of these chunks and of the pattern, and transfers of the expanded schedule); no other chunk is even named.
 
-use super::decide::decide;
-use super::ledger::Ledger;
-use super::routes::find_link;
-use super::scope::{Part, Scope};
-use super::{Options, Report, judge};
+use super::facts::ledger::Ledger;
+use super::facts::report::Report;
+use super::judge;
+use super::options::Options;
+use super::run::decide::decide;
+use super::run::routes::find_link;
+use super::run::scope::{Part, Scope};
 use collsynth_core::certificate::{Bounds, Work};
 use collsynth_core::collective::{ChunkId, ChunkSet};
 use collsynth_core::exact::narrow;

@@ -12,9 +12,11 @@
 use collsynth_core::exact::narrow;
 use std::collections::BTreeMap;
 
-use super::routes::find_link;
-use super::scope::Scope;
-use super::{Options, Report, judge};
+use super::facts::report::Report;
+use super::judge;
+use super::options::Options;
+use super::run::routes::find_link;
+use super::run::scope::Scope;
 use crate::code::codes;
 use crate::verdict::{NotJudged, Verdict};
 use collsynth_core::certificate::{CertificateError, Work};

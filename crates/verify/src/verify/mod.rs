@@ -27,43 +27,31 @@
 //! Only first causes are reported; what fails because of them is counted in [`Finding::consequences`]. Where a rank
 //! lacks a chunk, [`Finding::trace`] says how far the chunk got.
 //!
-//! The checks record facts (`fact`): a code, a place, data. `diagnosis` makes sentences of them later; the verdict does
-//! not depend on it.
+//! The checks (`run`) record facts (`facts`): a code, a place, data. `diagnosis` makes sentences of them later; the
+//! verdict does not depend on it.
 
-mod code;
 mod compact;
-mod decide;
 mod diagnosis;
-mod execute;
-mod fact;
-mod finding;
-mod holdings;
+mod facts;
 mod job;
-mod ledger;
-mod moves;
 mod options;
-mod orders;
-mod report;
-mod routes;
-mod scope;
-mod values;
+mod run;
 mod verified;
 
-pub use code::Code;
 pub use compact::verify_compact;
-pub use finding::{Finding, Hop, Trace};
+pub use facts::code::Code;
+pub use facts::finding::{Finding, Hop, Trace};
+pub use facts::report::{Observed, Peak, Report, Sums};
 pub use job::{JobCode, JobReport, JobViolation, verify_job};
 pub use options::Options;
-pub use orders::Sums;
-pub use report::{Observed, Peak, Report};
 pub use verified::{Rejected, Verified};
 
 use std::ops::Range;
 
-use decide::decide;
 use diagnosis::Scene;
-use ledger::Ledger;
-use scope::Scope;
+use facts::ledger::Ledger;
+use run::decide::decide;
+use run::scope::Scope;
 
 use collsynth_core::certificate::Work;
 use collsynth_core::schedule::Solution;

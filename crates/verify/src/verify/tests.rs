@@ -1,7 +1,11 @@
 //! Tiny schedules written by hand: for each code a violation, next to the nearest schedule without it.
 
-use super::values::Values;
-use super::{Code, Finding, Options, Report, Verified, verify, violations_of};
+use super::facts::finding::Finding;
+use super::facts::report::Report;
+use super::options::Options;
+use super::run::values::Values;
+use super::verified::Verified;
+use super::{Code, verify, violations_of};
 use crate::verdict::Verdict;
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, StepsBound, VolumeBound, Window};
 use collsynth_core::collective::{ChunkId, Collective, Demand, Kind};

@@ -3,7 +3,10 @@
 use std::fmt;
 use std::ops::Deref;
 
-use super::{Options, Report, verify, verify_compact};
+use super::compact::verify_compact;
+use super::facts::report::Report;
+use super::options::Options;
+use super::verify;
 use crate::verdict::Verdict;
 use collsynth_core::schedule::{CompactSchedule, Schedule, Solution};
 

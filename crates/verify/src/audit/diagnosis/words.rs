@@ -1,9 +1,9 @@
 //! From facts to sentences.
 
-use super::super::Machine;
-use super::super::fact::{Access, BadOperation, End, Fact, NoLink, Obstacle, Output, Waiting, Wrong};
-use super::super::values::FaultKind;
 use super::operation::{describe, name};
+use crate::audit::facts::fact::{Access, BadOperation, End, Fact, NoLink, Obstacle, Output, Waiting, Wrong};
+use crate::audit::facts::values::FaultKind;
+use crate::audit::machine::Machine;
 use collsynth_core::exact::narrow;
 use collsynth_core::program::{Buffer, Program, Slot};
 use collsynth_core::topology::RankId;
@@ -12,7 +12,7 @@ use collsynth_core::topology::RankId;
 const LISTED: usize = 8;
 
 /// What is wrong, in words.
-pub(in super::super) fn sentence(
+pub(in crate::audit) fn sentence(
     program: &Program,
     machine: Option<&Machine<'_>>,
     operation: Option<usize>,

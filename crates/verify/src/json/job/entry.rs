@@ -4,9 +4,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::json::entry::{BoundsEntry, CollectiveEntry, OriginEntry, StepEntry, TopologyFile};
 use crate::json::object::{Object, stated};
 use crate::json::scalar::{RankEntry, RationalEntry};
+use crate::json::schedule::entry::{BoundsEntry, CollectiveEntry, OriginEntry, StepEntry, TopologyFile};
 
 /// Schedules of several collectives on one machine that run together, step by step.
 #[derive(Deserialize)]

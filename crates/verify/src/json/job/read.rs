@@ -3,14 +3,13 @@
 use super::JOB_FORMAT;
 use super::entry::{BoundEntry, CutEntry, JobFile, PartitionEntry, ScheduleEntry};
 use crate::json::FormatCode;
-use crate::json::ParseError;
-use crate::json::error::Fault;
+use crate::json::error::{Fault, ParseError};
 use crate::json::locate::PathItem;
-use crate::json::machine::{machine, rank};
 use crate::json::object::Object;
 use crate::json::probe::states_format;
-use crate::json::read::{Body, Stated, origin, stated};
 use crate::json::scalar::RankEntry;
+use crate::json::schedule::machine::{machine, rank};
+use crate::json::schedule::read::{Body, Stated, origin, stated};
 use crate::limits::Limits;
 use collsynth_core::certificate::JobBound;
 use collsynth_core::schedule::{Job, Solution};

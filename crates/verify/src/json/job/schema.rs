@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::entry::JobFile;
-use crate::json::schema::schema_of;
+use crate::json::schedule::schema::schema_of;
 
 /// The schema of job files. It covers keys and types, not what depends on the topology or the collectives.
 pub fn job_schema() -> Value {

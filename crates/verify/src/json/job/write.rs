@@ -3,7 +3,9 @@
 use std::fmt::{self, Write};
 
 use super::JOB_FORMAT;
-use crate::json::write::{separator, write_list, write_origin, write_rational, write_schedule, write_topology};
+use crate::json::schedule::write::{
+    separator, write_list, write_origin, write_rational, write_schedule, write_topology,
+};
 use collsynth_core::certificate::JobBound;
 use collsynth_core::schedule::Job;
 

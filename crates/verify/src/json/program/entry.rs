@@ -6,9 +6,9 @@ use std::num::NonZeroU32;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::json::entry::{CollectiveEntry, OriginEntry, TopologyFile};
 use crate::json::object::{Object, stated};
 use crate::json::scalar::{DirectionEntry, RankEntry as RankNumber};
+use crate::json::schedule::entry::{CollectiveEntry, OriginEntry, TopologyFile};
 use collsynth_core::program::{Barriers, Buffer};
 
 /// What each rank does to carry out a collective when no clock counts steps.

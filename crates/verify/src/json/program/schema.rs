@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::entry::ProgramFile;
-use crate::json::schema::schema_of;
+use crate::json::schedule::schema::schema_of;
 
 /// The schema of rank program files. It covers keys and types, not whether slots, channels and workers exist.
 pub fn program_schema() -> Value {

@@ -4,7 +4,9 @@ use collsynth_core::exact::narrow;
 use std::fmt::{self, Write};
 
 use super::PROGRAM_FORMAT;
-use crate::json::write::{separator, write_collective, write_groups, write_list, write_origin, write_topology};
+use crate::json::schedule::write::{
+    separator, write_collective, write_groups, write_list, write_origin, write_topology,
+};
 use collsynth_core::program::{Buffer, Operation, Program, Slot};
 use collsynth_core::topology::RankId;
 

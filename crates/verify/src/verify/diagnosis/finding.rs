@@ -1,13 +1,14 @@
 //! From facts to findings.
 
-use super::super::fact::{Data, Fact, Place};
-use super::super::{Code, Finding};
-use super::Scene;
+use super::super::Code;
+use super::scene::Scene;
+use crate::verify::facts::fact::{Data, Fact, Place};
+use crate::verify::facts::finding::Finding;
 use collsynth_core::collective::ChunkId;
 
 impl Scene<'_> {
     /// The finding of a fact.
-    pub(in super::super) fn finding(&self, fact: Fact) -> Finding {
+    pub(in crate::verify) fn finding(&self, fact: Fact) -> Finding {
         let Fact { code, place, data, consequences } = fact;
         let message = self.message(code, place, &data);
         let mut finding = Finding {

@@ -1,6 +1,6 @@
 //! Why a transfer has no live link.
 
-use super::super::routes::links_that_fit;
+use crate::verify::run::routes::links_that_fit;
 use collsynth_core::schedule::Transfer;
 use collsynth_core::topology::{LinkId, RankId, Topology};
 

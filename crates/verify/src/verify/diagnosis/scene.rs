@@ -1,14 +1,14 @@
 //! What a sentence may mention, and the names in it.
 
-use super::super::moves::Move;
-use super::super::routes::Route;
+use crate::verify::run::moves::Move;
+use crate::verify::run::routes::Route;
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Schedule, Solution};
 use collsynth_core::topology::RankId;
 
 #[derive(Clone, Copy)]
-pub(in super::super) struct Scene<'a> {
+pub(in crate::verify) struct Scene<'a> {
     pub(super) problem: &'a Problem,
     pub(super) schedule: &'a Schedule,
     pub(super) routes: &'a [Route],
@@ -22,7 +22,7 @@ const LISTED: usize = 4;
 
 impl<'a> Scene<'a> {
     /// `moves` has, sorted, those of all chunks with findings.
-    pub(in super::super) fn new(
+    pub(in crate::verify) fn new(
         solution: &'a Solution,
         routes: &'a [Route],
         moves: &'a [Move],

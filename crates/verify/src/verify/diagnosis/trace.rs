@@ -9,10 +9,10 @@
 
 use std::collections::HashMap;
 
-use super::super::moves::Move;
-use super::super::routes::{Passage, Route};
-use super::super::{Hop, Trace};
-use super::Scene;
+use super::scene::Scene;
+use crate::verify::facts::finding::{Hop, Trace};
+use crate::verify::run::moves::Move;
+use crate::verify::run::routes::{Passage, Route};
 use collsynth_core::collective::{ChunkId, Holders};
 use collsynth_core::topology::RankId;
 

@@ -1,10 +1,10 @@
 //! The sentences.
 
 use super::super::Code;
-use super::super::fact::Data;
-use super::super::routes::{Passage, Route};
-use super::Scene;
 use super::no_link::no_link;
+use super::scene::Scene;
+use crate::verify::facts::fact::Data;
+use crate::verify::run::routes::{Passage, Route};
 use collsynth_core::collective::{ChunkId, Holders};
 use collsynth_core::topology::RankId;
 
