@@ -9,14 +9,12 @@ pub mod comparison;
 pub mod curve;
 pub mod failure;
 pub mod frontier;
-pub mod links;
-pub mod operations;
 pub mod paper;
 pub mod phases;
 mod plot;
 pub mod run;
-pub mod steps;
 pub mod summary;
 pub mod survey;
+pub mod tables;
 
 pub use collsynth_verify::report::*;

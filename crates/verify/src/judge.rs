@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 use crate::audit::{self, Machine, RankMapError, audit};
 use crate::file;
+use crate::guard::limits::Limits;
+use crate::guard::shown::shown;
 use crate::json::{self, ParseError, Stated};
-use crate::limits::Limits;
 use crate::report::audit::{Audited, Source};
 use crate::report::excerpt::{excerpt, marked};
 use crate::report::foreign::foreign;
 use crate::report::job::JudgedJob;
 use crate::report::verdict::Judged;
-use crate::shown::shown;
 use crate::verdict::{NotJudged, Verdict};
 use crate::verify::{self, verify, verify_compact, verify_job};
 use collsynth_core::certificate::Bounds;

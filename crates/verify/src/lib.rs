@@ -22,12 +22,13 @@ pub mod claim;
 mod code;
 pub mod explain;
 pub mod file;
+mod guard;
 pub mod json;
 pub mod judge;
-pub mod limits;
 #[expect(clippy::cast_possible_truncation, reason = "figures for people")]
 pub mod report;
-pub mod shown;
 pub mod shrink;
 pub mod verdict;
 pub mod verify;
+
+pub use guard::{limits, shown};

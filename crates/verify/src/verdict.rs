@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::limits;
+use crate::guard::limits;
 use thiserror::Error;
 
 /// The verdict on a schedule, a job, a rank program or a whole file. As a number it is an exit code; of several

@@ -12,7 +12,7 @@ pub struct AuditOptions<'a> {
     /// Refuse transfers that may share a link even if the program does not claim otherwise.
     pub contention_free: bool,
     /// The most bytes the audit may take beyond what the program takes, as estimated. For files:
-    /// [`Limits::room`](crate::limits::Limits::room).
+    /// [`Limits::room`](crate::guard::limits::Limits::room).
     pub memory: u64,
 }
 

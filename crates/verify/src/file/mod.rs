@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 use thiserror::Error;
 
-use crate::limits::FILE_WORD;
-use crate::shown::shown;
+use crate::guard::limits::FILE_WORD;
+use crate::guard::shown::shown;
 
 #[cfg(feature = "write")]
 mod write;

@@ -3,7 +3,7 @@ use std::path::Path;
 
 use super::write::{pack, write_atomic};
 use super::{FileError, read_text};
-use crate::limits::FILE;
+use crate::guard::limits::FILE;
 
 #[test]
 fn reading_stops_at_the_limit() {

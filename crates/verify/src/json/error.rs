@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::FormatCode;
 use super::locate::{PathItem, locate};
-use crate::shown;
+use crate::guard::shown;
 
 /// Why a text is not a schedule, topology or program file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

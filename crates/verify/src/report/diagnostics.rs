@@ -7,7 +7,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use crate::explain::explanation;
-use crate::shown::shown;
+use crate::guard::shown::shown;
 
 /// A finding of a verdict.
 struct Found<'a> {

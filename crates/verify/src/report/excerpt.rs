@@ -1,6 +1,6 @@
 //! The line of a file that a finding is about, with a mark under the place.
 
-use crate::shown::is_hidden;
+use crate::guard::shown::is_hidden;
 
 /// The most letters of a line that are shown, those around the place.
 const WIDTH: usize = 100;

@@ -6,7 +6,7 @@ pub struct Options {
     /// The most violations, and the most warnings, that are kept; all are counted.
     pub max_errors: usize,
     /// The most bytes that the sums of a chunk may take: each holds a bit for every rank. For files:
-    /// [`Limits::room`](crate::limits::Limits::room).
+    /// [`Limits::room`](crate::guard::limits::Limits::room).
     pub memory: u64,
 }
 

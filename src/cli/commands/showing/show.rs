@@ -7,10 +7,11 @@ use clap::{Args, ValueEnum};
 use collsynth::format::json::Stated;
 use collsynth::problem::Problem;
 use collsynth::program::Program;
-use collsynth::report::links::LinkTable;
+use collsynth::report::audit;
 use collsynth::report::overview::{figures, headline};
-use collsynth::report::steps::{Selection, StepTables, chunks_named};
-use collsynth::report::{audit, operations};
+use collsynth::report::tables::links::LinkTable;
+use collsynth::report::tables::operations;
+use collsynth::report::tables::steps::{Selection, StepTables, chunks_named};
 use collsynth::schedule::{Choice, Solution, Timetable};
 use collsynth::topology::{RankId, Topology};
 

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use collsynth::certificate::{check_steps, check_volume};
-use collsynth::report::steps::Selection;
+use collsynth::report::tables::steps::Selection;
 use collsynth::schedule::{Solution, Timetable};
 use collsynth::topology::LinkId;
 use collsynth::view::map;

@@ -2,6 +2,7 @@
 
 use super::JOB_FORMAT;
 use super::entry::{BoundEntry, CutEntry, JobFile, PartitionEntry, ScheduleEntry};
+use crate::guard::limits::Limits;
 use crate::json::FormatCode;
 use crate::json::error::{Fault, ParseError};
 use crate::json::locate::PathItem;
@@ -10,7 +11,6 @@ use crate::json::probe::states_format;
 use crate::json::scalar::RankEntry;
 use crate::json::schedule::machine::{machine, rank};
 use crate::json::schedule::read::{Body, Stated, origin, stated};
-use crate::limits::Limits;
 use collsynth_core::certificate::JobBound;
 use collsynth_core::schedule::{Job, Solution};
 use collsynth_core::topology::{RankId, Topology};

@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 
 use super::PROGRAM_FORMAT;
 use super::entry::{BufferEntry, ChannelEntry, OpName, OperationEntry, ProgramFile};
+use crate::guard::limits::Limits;
 use crate::json::FormatCode;
 use crate::json::error::{Fault, ParseError};
 use crate::json::locate::PathItem;
@@ -11,7 +12,6 @@ use crate::json::object::Object;
 use crate::json::probe::states_format;
 use crate::json::schedule::machine::machine;
 use crate::json::schedule::read::{groups, origin, problem};
-use crate::limits::Limits;
 use collsynth_core::program::{Channel, Layout, Operation, Program, ProgramBuilder, Slot};
 use collsynth_core::topology::{RankId, Shape, Topology, TopologySpec};
 

@@ -1,12 +1,12 @@
 //! From a machine in a file to a topology.
 
 use super::entry::{FailedLinkEntry, GraphLinkEntry, TopologyFile};
+use crate::guard::limits::MEMORY_WORD;
 use crate::json::code::FormatCode;
 use crate::json::error::Fault;
 use crate::json::locate::PathItem;
 use crate::json::object::Object;
 use crate::json::scalar::RankEntry;
-use crate::limits::MEMORY_WORD;
 use collsynth_core::topology::{
     FailedLink, GraphLink, MAX_RANKS, RankId, Shape, Topology, TopologyError, TopologySpec, Torus,
 };

@@ -9,6 +9,7 @@ use super::entry::{
     BoundsEntry, CollectiveEntry, OriginEntry, ScheduleFile, StepEntry, TopologyFile, TransferEntry, VolumeBoundEntry,
     WindowEntry,
 };
+use crate::guard::limits::{Limits, MEMORY_WORD};
 use crate::json::FORMAT;
 use crate::json::code::FormatCode;
 use crate::json::error::{Fault, ParseError};
@@ -16,7 +17,6 @@ use crate::json::locate::{PathItem, locate};
 use crate::json::object::Object;
 use crate::json::scalar::{ChunkList, NO_CHUNK, RankEntry};
 use crate::json::schedule::machine::{machine, rank};
-use crate::limits::{Limits, MEMORY_WORD};
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, StepsBound, VolumeBound, Window};
 use collsynth_core::collective::{ChunkId, Collective, Demand, Groups, Kind};
 use collsynth_core::problem::{Problem, ProblemError};
