@@ -39,7 +39,7 @@ def test_the_same_bytes_as_the_command(kind):
         {"parts": 3, "max_steps": 6, "planner": "negotiated"},
         {"message_bytes": "64KiB", "alpha": "1us", "bandwidth": "50GB/s"},
         {"message_bytes": 1 << 20, "alpha": 2e-6, "bandwidth": 12.5e9, "parts": 2},
-        {"planner": "smt", "minimise": "steps", "threads": 1, "time_limit": "1min"},
+        {"planner": "smt", "minimize": "steps", "threads": 1, "time_limit": "1min"},
     ],
     ids=str,
 )
@@ -143,9 +143,9 @@ def test_demands():
             "barrier has no bytes",
         ),
         (
-            {"steps": 9, "planner": "smt", "minimise": "width"},
+            {"steps": 9, "planner": "smt", "minimize": "width"},
             cs.UsageError,
-            "steps and minimise exclude each other",
+            "steps and minimize exclude each other",
         ),
         ({"threads": 0}, cs.UsageError, "between 1 and"),
         ({"threads": 1_000_000}, cs.UsageError, "between 1 and 65535"),

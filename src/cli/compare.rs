@@ -135,7 +135,7 @@ struct Answer {
 
 impl CompareCommand {
     pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
-        let format = self.format.or(given.by_ending("format")).unwrap_or(CompareFormat::Text);
+        let format = self.format.or(given.form("format")).unwrap_or(CompareFormat::Text);
         if self.paper {
             return self.run_paper(format);
         }

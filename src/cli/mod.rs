@@ -66,11 +66,13 @@ use output::Format;
 
 pub use caller::{Answer, Listener, call};
 pub use ending::{Ending, Failure};
+pub use failures::failed_link;
 pub use input::limits;
 pub use options::{Given, check_ending};
 pub use plan_options::goal_words;
 pub use quantity::{parse_bytes, parse_one_bandwidth, parse_seconds};
 pub use size::{check_chunks, check_ranks};
+pub use suggest::{did_you_mean, spelled};
 
 /// The things people do most, for `synth -h`.
 const FIRST: &str = "\
@@ -93,7 +95,7 @@ Examples:
   synth --torus 4x4 --collective broadcast --root 5   another collective than all-to-all
   synth verify schedule.json                          judge any schedule
   synth run schedule.json --bytes 16MiB               carry it out among threads, and compare every element
-  synth lower schedule.json --barriers neighbour      the program of each rank, without a step clock
+  synth lower schedule.json --barriers neighbor       the program of each rank, without a step clock
   synth bound --torus 4x4x4 --fail 2,3,x              what no schedule can beat, and why
 
 Exit codes:
@@ -203,7 +205,7 @@ impl Cli {
             Some(Command::Pick(command)) => command.run(),
             Some(Command::Export(command)) => command.run(given),
             Some(Command::Import(command)) => command.run(given),
-            Some(Command::Topology(command)) => command.run(),
+            Some(Command::Topology(command)) => command.run(given),
             Some(Command::Planners(command)) => command.run(),
             Some(Command::Explain(command)) => command.run(),
             Some(Command::Schema(command)) => command.run(),

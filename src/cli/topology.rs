@@ -1,9 +1,12 @@
 //! `synth topology`: ranks, coordinates, links, and what failed.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use collsynth::format::json;
 use collsynth::report::machine;
 
+use super::options::Given;
 use super::topology_options::TopologyOptions;
 use super::{Ending, Failure, Format, output};
 
@@ -15,16 +18,20 @@ pub struct TopologyCommand {
     /// text: tables; json: a topology file for --topology
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
+    /// Write to this file (.gz: compressed) instead of standard output; -o FILE.json writes a topology file
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    output: PathBuf,
 }
 
 impl TopologyCommand {
     /// Runs the command. A machine that is not connected can be looked at like any other.
-    pub fn run(&self) -> Result<Ending, Failure> {
+    pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
         let topology = self.topology.topology()?;
-        match self.format {
-            Format::Text => output::print(&machine::to_text(&topology))?,
-            Format::Json => output::print(&json::topology_to_string(topology.spec()))?,
-        }
+        let answer = match given.form("format").unwrap_or(self.format) {
+            Format::Text => machine::to_text(&topology),
+            Format::Json => json::topology_to_string(topology.spec()),
+        };
+        output::deliver(&self.output, &answer)?;
         Ok(Ending::Success)
     }
 }

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use collsynth::format::json;
+use collsynth::report::foreign::foreign;
 use collsynth::topology::{RankId, Shape, Topology, TopologyError, TopologySpec, Torus};
 
 use super::failures::{FailureOptions, WrongRanks};
@@ -241,6 +242,9 @@ fn read_spec(path: &Path) -> Result<TopologySpec, Failure> {
         if let Some(what) = input::ours(&text) {
             return Failure::usage(format!("{name}: this is {what}, not a machine"))
                 .hint(format!("`synth show {name}` shows it; its machine is not taken from it"));
+        }
+        if let Some(what) = foreign(&text).filter(|_| !text.trim_start().starts_with('{')) {
+            return Failure::usage(format!("{name}: {what}"));
         }
         Failure::usage(format!("{name}:{}:{}: {}", error.line, error.column, error.message))
             .hint("`synth schema topology` prints what a topology file looks like")

@@ -18,6 +18,7 @@ mod planning;
 mod ranks;
 mod run;
 mod show;
+mod spellings;
 #[path = "../support/mod.rs"]
 mod support;
 mod survey;

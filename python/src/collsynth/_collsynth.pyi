@@ -40,7 +40,7 @@ class Machine:
         """
         The machine in a few words.
         """
-    def fail(self, /, start: str, end: str, dim: str | None, both: bool) -> Machine:
+    def fail(self, /, stated: str, both: bool) -> Machine:
         """
         The same with a link failed; with `both`, the whole cable.
         """
