@@ -216,6 +216,11 @@ class Schedule:
         The width of each step.
         """
 
+def collective_name(text: str) -> str:
+    """
+    The name of a collective: `all_reduce` for `AllReduce`, `all-reduce` or `allreduce`.
+    """
+
 def holding(name: str, text: str) -> Schedule:
     """
     The schedule in a text, once it is known to hold.
