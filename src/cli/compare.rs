@@ -21,7 +21,7 @@ use super::clock::{self, control};
 use super::collective_options::CollectiveOptions;
 use super::options::Given;
 use super::pareto::PartsList;
-use super::plan_options::{goal_words, named, use_threads};
+use super::plan_options::{goal_words, named, single_names, use_threads};
 use super::progress::{self, Ticker};
 use super::quantity::parse_duration;
 use super::rate_options::RateOptions;
@@ -53,10 +53,12 @@ pub struct CompareCommand {
     collective: CollectiveOptions,
     /// The planners to compare (ring,negotiated) [default: all but smt, which may never finish]; `synth planners` lists
     /// them
-    #[arg(long, value_name = "NAME,..", value_delimiter = ',', help_heading = "Plan")]
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',', help_heading = "Plan", hide_possible_values = true,
+        value_parser = single_names())]
     planners: Vec<String>,
     /// The planner that speed-ups are over [default: the slowest for the largest messages]
-    #[arg(long, value_name = "NAME", help_heading = "Plan")]
+    #[arg(long, value_name = "NAME", help_heading = "Plan", hide_possible_values = true,
+        value_parser = single_names())]
     baseline: Option<String>,
     /// The baseline is planned for the machine before anything failed
     #[arg(long, help_heading = "Plan")]

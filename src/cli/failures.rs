@@ -87,6 +87,12 @@ impl FailureOptions {
         }
     }
 
+    /// True if nothing is stated as failed.
+    pub fn is_empty(&self) -> bool {
+        let Self { fail, fail_link, fail_rank, fail_box } = self;
+        fail.is_empty() && fail_link.is_empty() && fail_rank.is_empty() && fail_box.is_empty()
+    }
+
     /// The options, as typed.
     pub fn words(&self) -> Vec<String> {
         let mut words = Vec::new();

@@ -19,6 +19,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::clock::control;
+use super::collective_options::kind_names;
 use super::failing::{self, Family};
 use super::failures::FailureOptions;
 use super::lower::{LowerOptions, SlotOptions};
@@ -51,7 +52,7 @@ struct BuildCommand {
     #[command(flatten)]
     topology: TopologyOptions,
     /// The collective, without root and demand
-    #[arg(long, value_name = "NAME", default_value = "all_to_all")]
+    #[arg(long, value_name = "NAME", default_value = "all_to_all", value_parser = kind_names(), hide_possible_values = true)]
     collective: String,
     /// Cover all sets of N cables (1,2: single cables and pairs)
     #[arg(long, value_name = "N,..", value_delimiter = ',', help_heading = "Failures")]

@@ -17,6 +17,7 @@ use collsynth::verify::{Options, verify_job};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::collective_options::spelled_kind;
 use super::options::Given;
 use super::progress::Ticker;
 use super::quantity::parse_bytes;
@@ -115,9 +116,14 @@ impl JobRequest<'_> {
 
     fn asked(&self, text: &str) -> Result<Vec<Asked>, Failure> {
         let name = self.file.display();
-        let asked: Vec<Asked> = serde_json::from_str(text).map_err(|error| {
+        let mut asked: Vec<Asked> = serde_json::from_str(text).map_err(|error| {
             Failure::usage(format!("{name}:{}:{}: {error}", error.line(), error.column())).hint(FORM)
         })?;
+        for one in &mut asked {
+            if let Some(kind) = spelled_kind(&one.collective) {
+                kind.clone_into(&mut one.collective);
+            }
+        }
         match asked.is_empty() {
             true => Err(Failure::usage(format!("{name}: a job has at least one collective")).hint(FORM)),
             false => Ok(asked),

@@ -8,6 +8,7 @@ mod compare;
 mod compare_paper;
 mod completions;
 mod convert;
+mod elsewhere;
 mod ending;
 mod explain;
 mod failing;

@@ -10,10 +10,12 @@ use collsynth::plan::Control;
 use collsynth::program::Program;
 use collsynth::schedule::{Origin, Solution};
 use collsynth::shrink::{Shrunk, Whole, shrink_program, shrink_solution};
+use collsynth::topology::Topology;
 use collsynth::verdict::Verdict;
 use collsynth::verify::{Finding, Options, verify, verify_compact};
 
 use super::clock::control;
+use super::elsewhere::Elsewhere;
 use super::options::Given;
 use super::progress::Ticker;
 use super::reading::Reading;
@@ -29,20 +31,25 @@ pub(super) struct Shrinking<'a> {
     pub(super) output: &'a Path,
     pub(super) time_limit: Option<Duration>,
     pub(super) given: &'a Given,
+    pub(super) elsewhere: &'a Elsewhere<'a>,
 }
 
 impl Shrinking<'_> {
     /// Reads the file and shrinks it; `program` does so for rank programs.
     pub(super) fn run(
         &self,
-        program: impl FnOnce(&Program, &str) -> Result<Ending, Failure>,
+        program: impl FnOnce(&Program, &str, Option<&Topology>) -> Result<Ending, Failure>,
     ) -> Result<Ending, Failure> {
         let reading = Reading::of(self.path)?;
         self.given.file(reading.what())?;
+        let machine = self.elsewhere.machine(&reading.text)?;
         if reading.is_program() {
-            return program(&reading.program()?, &reading.text);
+            return program(&reading.program()?, &reading.text, machine.as_ref());
         }
-        let stated = reading.stated()?;
+        let mut stated = reading.stated()?;
+        if let Some(machine) = &machine {
+            stated = stated.on(machine).map_err(|error| Failure::usage(format!("{}: {error}", self.path.display())))?;
+        }
         let options = Options { memory: reading.room(), max_errors: 1 };
         let report = match &stated {
             Stated::Explicit(solution) => verify(solution, &options),

@@ -21,6 +21,7 @@ use collsynth::{Request, Verified};
 use rayon::prelude::*;
 
 use super::clock::interrupt_flag;
+use super::collective_options::kind_names;
 use super::failing::{self, Family};
 use super::options::Given;
 use super::plan_options::{PartsArgument, use_threads};
@@ -42,7 +43,8 @@ pub struct SurveyCommand {
     #[command(flatten)]
     topology: TopologyOptions,
     /// The collectives, without root and demand
-    #[arg(long, value_name = "NAME,..", value_delimiter = ',', default_value = "all_to_all")]
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',', default_value = "all_to_all", hide_possible_values = true,
+        value_parser = kind_names())]
     collective: Vec<String>,
     /// Sets of N cables (1,2: single cables and pairs)
     #[arg(long, value_name = "N,..", value_delimiter = ',', help_heading = "Failures")]

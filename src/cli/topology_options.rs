@@ -230,12 +230,34 @@ fn cut(torus: Torus, Extents(slice): &Extents) -> Result<Torus, Failure> {
     Ok(Torus { extents: slice.clone(), wrap, ..torus })
 }
 
+/// The options of a plan on a machine as it is: a torus without names or twist; `None` for any other.
+pub(super) fn words_of(spec: &TopologySpec) -> Option<Vec<String>> {
+    let Shape::Torus(torus) = &spec.shape else { return None };
+    if torus.is_twisted() || !spec.names.is_empty() || torus.capacity.iter().any(|&chunks| chunks != 1) {
+        return None;
+    }
+    let mut words = vec!["--torus".to_owned(), join(&torus.extents, "x")];
+    if torus.wrap != torus.default_wrap() {
+        let wrap: Vec<&str> = torus.wrap.iter().map(|&wraps| if wraps { "yes" } else { "no" }).collect();
+        words.extend(["--wrap".to_owned(), join(&wrap, ",")]);
+    }
+    for failed in &spec.failed_links {
+        let option = if failed.both { "--fail" } else { "--fail-link" };
+        let dim = failed.dim.map(|dim| format!(",{dim}")).unwrap_or_default();
+        words.extend([option.to_owned(), format!("{},{}{dim}", failed.from, failed.to)]);
+    }
+    if !spec.failed_ranks.is_empty() {
+        words.extend(["--fail-rank".to_owned(), join(&spec.failed_ranks, ",")]);
+    }
+    Some(words)
+}
+
 /// Reads a machine from a topology file.
 pub(super) fn read_machine(path: &Path) -> Result<Topology, Failure> {
     Topology::new(read_spec(path)?).map_err(Failure::usage)
 }
 
-fn read_spec(path: &Path) -> Result<TopologySpec, Failure> {
+pub(super) fn read_spec(path: &Path) -> Result<TopologySpec, Failure> {
     let text = input::read_text(path)?;
     json::parse_topology_within(&text, &input::limits()?).map_err(|error| {
         let name = path.display();
