@@ -1,4 +1,4 @@
-//! `synth verify --topology` and `--fail`: files judged on another machine than they state, as on the night a cable dies.
+//! `synth verify --topology` and `--fail`: files judged on another machine than they state.
 
 use std::path::Path;
 

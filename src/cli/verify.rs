@@ -23,8 +23,8 @@ use super::{Ending, Failure, input, output};
 /// Judge schedules and rank programs from any source
 ///
 /// Executes each schedule symbolically and recomputes the bounds it claims; of a rank program, judges every
-/// interleaving. With --topology or --fail: on that machine, as it is tonight. Exit code 0 if all hold, 1 if one is refuted, 2 if one cannot be read, whatever the verdict on the
-/// others.
+/// interleaving. With --topology or --fail, on that machine. Exit code 0 if all hold, 1 if one is refuted, 2 if one
+/// cannot be read, whatever the verdict on the others.
 #[derive(Args)]
 pub struct VerifyCommand {
     /// Schedule files (- for standard input, .gz accepted)
@@ -140,8 +140,8 @@ impl VerifyCommand {
     }
 }
 
-/// Judges a file, if all that was typed applies to it; and the command that plans a refuted one anew for the machine that
-/// was given.
+/// Judges a file, if all that was typed applies to it; and the command that plans a refuted one anew for the machine
+/// that was given.
 fn judge(
     path: &Path,
     options: &FileOptions<'_>,

@@ -23,8 +23,7 @@ fn names_are_taken_in_any_spelling() {
     bench.write("job.json", r#"[{"collective": "AllGather", "groups": "x"}, {"collective": "all_to_all"}]"#);
     bench.ended(0, "--torus 3x3 --job job.json -q -o j.json");
     bench.ended(0, "survey --torus 3x3 --collective AllGather --cables 1 -q -o survey");
-    let compared =
-        |planners: &str| bench.ended(0, &format!("compare --torus 4x4 --planners {planners}"));
+    let compared = |planners: &str| bench.ended(0, &format!("compare --torus 4x4 --planners {planners}"));
     assert!(text(&compared("FoldedRing,ring").stdout).contains("folded_ring"));
 }
 
