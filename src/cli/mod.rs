@@ -74,6 +74,7 @@ pub use plan_options::goal_words;
 pub use quantity::{parse_bytes, parse_one_bandwidth, parse_seconds};
 pub use size::{check_chunks, check_ranks};
 pub use suggest::{did_you_mean, spelled};
+pub use verify::find_bounds;
 
 /// The things people do most, for `synth -h`.
 const FIRST: &str = "\

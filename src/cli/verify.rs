@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use collsynth::bound;
+use collsynth::certificate::Bounds;
 use collsynth::judge::{FileOptions, FileVerdict, Form};
+use collsynth::problem::Problem;
 use collsynth::report::diagnostics;
 use collsynth::verdict::Verdict;
 use collsynth::verify::Options;
@@ -18,7 +20,7 @@ use super::output::Output;
 use super::progress::Ticker;
 use super::quantity::parse_duration;
 use super::shrink::Shrinking;
-use super::{Ending, Failure, input, output};
+use super::{Ending, Failure, input, output, size};
 
 /// Judge schedules and rank programs from any source
 ///
@@ -121,7 +123,7 @@ impl VerifyCommand {
             contention_free: self.contention_free,
             machine: None,
             rank_map: &self.rank_map,
-            bounds: self.bounds.then_some(|problem| bound::find(problem).unwrap_or_default()),
+            bounds: self.bounds.then_some(find_bounds),
             limits: input::limits()?,
             form,
         })
@@ -138,6 +140,16 @@ impl VerifyCommand {
             shrinking.program(program, &options.audit_options(machine.as_ref(), text))
         })
     }
+}
+
+/// Bounds for a schedule that states none, as planning finds them; none where there can be no schedule.
+///
+/// # Errors
+///
+/// If the machine is too large for them.
+pub fn find_bounds(problem: &Problem) -> Result<Bounds, String> {
+    size::check_ranks(problem.topology()).map_err(|failure| format!("--bounds: {}", failure.message()))?;
+    Ok(bound::find(problem).unwrap_or_default())
 }
 
 /// Judges a file, if all that was typed applies to it; and the command that plans a refuted one anew for the machine

@@ -34,8 +34,8 @@ pub struct FileOptions<'a> {
     pub machine: Option<&'a Topology>,
     /// The rank of that machine for each rank of a program; empty: the same.
     pub rank_map: &'a [u32],
-    /// Finds bounds for schedules that state none; the judge checks them like any others.
-    pub bounds: Option<fn(&Problem) -> Bounds>,
+    /// Finds bounds for schedules that state none, or says why it does not; the judge checks them like any others.
+    pub bounds: Option<fn(&Problem) -> Result<Bounds, String>>,
     /// How large files may be, and what judging them may take.
     pub limits: Limits,
     /// The form of the verdict.
@@ -115,7 +115,10 @@ impl FileOptions<'_> {
         judge: fn(&Solution<S>, &verify::Options) -> verify::Report,
     ) -> FileVerdict {
         if let Some(find) = self.bounds.filter(|_| solution.bounds == Bounds::default()) {
-            solution.bounds = find(&solution.problem);
+            solution.bounds = match find(&solution.problem) {
+                Ok(bounds) => bounds,
+                Err(why) => return FileVerdict::unreadable(name, &why),
+            };
         }
         let memory = self.limits.room(text);
         let report = judge(&solution, &verify::Options { max_errors: self.max_errors, memory });
