@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use collsynth::bound;
 use collsynth::cli::{self, Ending, Failure};
 use collsynth::form::Formed;
 use collsynth::format::json::{self, Stated};
@@ -36,7 +35,7 @@ impl Judging {
             contention_free: self.contention_free,
             machine: machine.map(|machine| &machine.0),
             rank_map: &self.rank_map,
-            bounds: self.bounds.then_some(|problem| bound::find(problem).unwrap_or_default()),
+            bounds: self.bounds.then_some(cli::find_bounds),
             limits: limits(py)?,
             form: Form::Json,
         })

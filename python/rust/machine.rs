@@ -1,9 +1,10 @@
 //! Machines.
 
+use collsynth::cli;
 use collsynth::format::json;
 use collsynth::grouping::{GroupingError, boxes, dimensions, spanned};
 use collsynth::report::machine::{describe, to_text};
-use collsynth::topology::{DimRef, FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
+use collsynth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -34,12 +35,10 @@ impl Machine {
     }
 
     /// The same with a link failed; with `both`, the whole cable.
-    #[pyo3(signature = (start, end, dim, both))]
-    fn fail(&self, py: Python<'_>, start: &str, end: &str, dim: Option<&str>, both: bool) -> PyResult<Self> {
-        let (from, to) = (self.named(py, start)?, self.named(py, end)?);
-        let dim: Option<DimRef> = dim.map(str::parse).transpose().map_err(|error| errors::machine(py, &error))?;
+    fn fail(&self, py: Python<'_>, stated: &str, both: bool) -> PyResult<Self> {
         let mut spec = self.0.spec().clone();
-        spec.failed_links.push(FailedLink { from, to, dim, both });
+        let failed = cli::failed_link(&self.0, stated, both);
+        spec.failed_links.push(failed.map_err(|failure| errors::failure(py, &failure))?);
         built(py, spec)
     }
 

@@ -266,9 +266,10 @@ impl Schedule {
 
     /// The program of each rank.
     fn lower(&self, py: Python<'_>, barriers: &str, in_place: bool, slots: Option<u32>) -> PyResult<Lowered> {
-        let known = Barriers::ALL.into_iter().find(|kind| kind.name() == barriers);
-        let Some(barriers) = known else {
-            return Err(errors::usage(py, &format!("no barriers are called `{barriers}`: none, neighbour or global")));
+        // Files write `neighbour`.
+        let name = if barriers == "neighbor" { "neighbour" } else { barriers };
+        let Some(barriers) = Barriers::ALL.into_iter().find(|kind| kind.name() == name) else {
+            return Err(errors::usage(py, &format!("no barriers are called `{barriers}`: none, neighbor or global")));
         };
         if slots == Some(0) {
             return Err(errors::usage(py, "a channel has at least 1 slot"));

@@ -47,7 +47,7 @@ pub struct Wish {
     threads: Option<usize>,
     time_limit: Option<f64>,
     width: Option<u32>,
-    minimise: Option<String>,
+    minimize: Option<String>,
     smt_backend: Option<String>,
     form: Option<String>,
     /// The words of the command line that state the machine and the collective.
@@ -161,7 +161,7 @@ impl Wish {
             ("alpha", price(|(_, alpha, _)| alpha.to_string())),
             ("bandwidth", price(|(.., bandwidth)| bandwidth.to_string())),
             ("width", text(self.width)),
-            ("minimise", self.minimise.clone()),
+            ("minimize", self.minimize.clone()),
             ("smt_backend", self.smt_backend.clone()),
         ]
     }
@@ -185,10 +185,8 @@ impl Wish {
             })?,
             None => Demand::default(),
         };
-        let known = || Kind::every(RankId(0), Demand::default()).map(|kind| kind.name()).join(", ");
-        let kind = Kind::named(&self.collective, RankId(self.root.unwrap_or(0)), demand).ok_or_else(|| {
-            Failure::usage(format!("no collective is called `{}`; there are {}", self.collective, known()))
-        })?;
+        let kind = Kind::named(collective(&self.collective)?, RankId(self.root.unwrap_or(0)), demand)
+            .expect("one of their names");
         given.kind(&kind)?;
         match &self.demand {
             None if kind.demand().is_some() => {
@@ -214,7 +212,7 @@ impl Wish {
                 .transpose()
                 .map_err(Failure::usage)?
                 .unwrap_or_default(),
-            minimize: self.minimise.as_deref().map(str::parse).transpose().map_err(Failure::usage)?.unwrap_or_default(),
+            minimize: self.minimize.as_deref().map(str::parse).transpose().map_err(Failure::usage)?.unwrap_or_default(),
             width: self.width,
         })
     }
@@ -246,7 +244,7 @@ impl Wish {
             line.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]))
         };
         add("--width", self.width.map(|width| width.to_string()));
-        add("--minimise", self.minimise.clone());
+        add("--minimize", self.minimize.clone());
         add("--smt-backend", self.smt_backend.clone());
         add("--time-limit", time_limit.map(|limit| format!("{}s", limit.as_secs_f64())));
         add("--seed", Some(self.seed).filter(|&seed| seed != 0).map(|seed| seed.to_string()));
@@ -269,4 +267,21 @@ pub fn quantity(py: Python<'_>, kind: &str, text: &str) -> PyResult<f64> {
         _ => cli::parse_seconds(text),
     };
     value.map_err(|message| errors::usage(py, &message))
+}
+
+/// The name of a collective, in whatever spelling.
+fn collective(text: &str) -> Result<&'static str, Failure> {
+    let names = Kind::every(RankId(0), Demand::default()).map(|kind| kind.name());
+    cli::spelled(text, &names).ok_or_else(|| match cli::did_you_mean(text, &names) {
+        meant if meant.is_empty() => {
+            Failure::usage(format!("no collective is called `{text}`; there are {}", names.join(", ")))
+        }
+        meant => Failure::usage(format!("no collective is called `{text}`{meant}")),
+    })
+}
+
+/// The name of a collective: `all_reduce` for `AllReduce`, `all-reduce` or `allreduce`.
+#[pyfunction]
+pub fn collective_name(py: Python<'_>, text: &str) -> PyResult<&'static str> {
+    collective(text).map_err(|failure| errors::failure(py, &failure))
 }

@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -39,7 +40,7 @@ def test_the_same_bytes_as_the_command(kind):
         {"parts": 3, "max_steps": 6, "planner": "negotiated"},
         {"message_bytes": "64KiB", "alpha": "1us", "bandwidth": "50GB/s"},
         {"message_bytes": 1 << 20, "alpha": 2e-6, "bandwidth": 12.5e9, "parts": 2},
-        {"planner": "smt", "minimise": "steps", "threads": 1, "time_limit": "1min"},
+        {"planner": "smt", "minimize": "steps", "threads": 1, "time_limit": "1min"},
     ],
     ids=str,
 )
@@ -92,7 +93,7 @@ def test_files(tmp_path):
         plan.save(tmp_path / "nowhere" / "plan.json")
 
 
-@pytest.mark.parametrize("options", [{}, {"barriers": "neighbour"}, {"barriers": "global", "slots": 9}])
+@pytest.mark.parametrize("options", [{}, {"barriers": "neighbor"}, {"barriers": "global", "slots": 9}])
 def test_lowering_is_the_command_s(tmp_path, options):
     plan = cs.plan(DEAD)
     plan.save(tmp_path / "plan.json")
@@ -101,6 +102,19 @@ def test_lowering_is_the_command_s(tmp_path, options):
     assert program.to_json() == cs.command("lower", tmp_path / "plan.json", "-q", *words)
     assert cs.verify(program).holds
     assert program.figures["ranks"] == 16
+
+
+@pytest.mark.parametrize("spelling", ["AllReduce", "all-reduce", "ALLREDUCE"])
+def test_collectives_are_taken_in_any_spelling(spelling):
+    plan = cs.plan(DEAD, spelling)
+    assert plan == cs.plan(DEAD, "all_reduce")
+    assert plan.collective == "all_reduce"
+
+
+@pytest.mark.parametrize(("word", "meant"), [("psum", "did you mean all_reduce?"), ("everything", "there are all_to_all")])
+def test_other_collectives_are_refused(word, meant):
+    with pytest.raises(cs.UsageError, match=re.escape(meant)):
+        cs.plan(DEAD, word)
 
 
 def test_live_ranks_without_gaps():
@@ -143,9 +157,9 @@ def test_demands():
             "barrier has no bytes",
         ),
         (
-            {"steps": 9, "planner": "smt", "minimise": "width"},
+            {"steps": 9, "planner": "smt", "minimize": "width"},
             cs.UsageError,
-            "steps and minimise exclude each other",
+            "steps and minimize exclude each other",
         ),
         ({"threads": 0}, cs.UsageError, "between 1 and"),
         ({"threads": 1_000_000}, cs.UsageError, "between 1 and 65535"),

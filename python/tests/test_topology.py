@@ -46,6 +46,7 @@ def test_meshes_and_capacities():
         cs.Torus(4, 4, wrap=(True, False)).fail_cable(0, 1, "x"),
         cs.Torus(2, 2, wrap=True).fail_link(0, 1, "x+"),
         cs.Torus(4, 4, capacity=2).fail_rank((1, 1)).fail_rank(2).fail_cable(8, 9),
+        cs.Torus(4, 4).fail_cable(2, "x+").fail_link((0, 1), "y-"),
     ],
     ids=str,
 )

@@ -22,12 +22,15 @@ use io::console::note;
 use io::{caller, clock};
 use options::usage;
 
+pub use arguments::failures::failed_link;
 pub use arguments::plan::goal_words;
 pub use arguments::size::{check_chunks, check_ranks};
+pub use commands::judging::verify::find_bounds;
 pub use ending::{Ending, Failure};
 pub use io::caller::{Answer, Listener, call};
 pub use io::input::limits;
 pub use options::quantity::{parse_bytes, parse_one_bandwidth, parse_seconds};
+pub use options::suggest::{did_you_mean, spelled};
 pub use options::{Given, check_ending};
 
 /// The things people do most, for `synth -h`.
@@ -51,7 +54,7 @@ Examples:
   synth --torus 4x4 --collective broadcast --root 5   another collective than all-to-all
   synth verify schedule.json                          judge any schedule
   synth run schedule.json --bytes 16MiB               carry it out among threads, and compare every element
-  synth lower schedule.json --barriers neighbour      the program of each rank, without a step clock
+  synth lower schedule.json --barriers neighbor       the program of each rank, without a step clock
   synth bound --torus 4x4x4 --fail 2,3,x              what no schedule can beat, and why
 
 Exit codes:
@@ -161,7 +164,7 @@ impl Cli {
             Some(Command::Pick(command)) => command.run(),
             Some(Command::Export(command)) => command.run(given),
             Some(Command::Import(command)) => command.run(given),
-            Some(Command::Topology(command)) => command.run(),
+            Some(Command::Topology(command)) => command.run(given),
             Some(Command::Planners(command)) => command.run(),
             Some(Command::Explain(command)) => command.run(),
             Some(Command::Schema(command)) => command.run(),

@@ -56,6 +56,45 @@ fn a_failure_stated_twice_counts_once() {
 }
 
 #[test]
+fn a_cable_is_stated_in_the_words_of_alarms() {
+    // On every machine, the same failure in other words.
+    let cases = [
+        ("--torus 4x4 --fail 2,x+", "--torus 4x4 --fail 2,3,x+"),
+        ("--torus 4x4 --fail 3,X+", "--torus 4x4 --fail 3,0,x+"),
+        ("--torus 4x4 --fail 1.0,y-", "--torus 4x4 --fail 1,13,y-"),
+        ("--torus 4x4 --fail-link 3,x+", "--torus 4x4 --fail-link 3,0,x+"),
+        ("--torus 4x4 --fail 2-3", "--torus 4x4 --fail 2,3"),
+        ("--torus 4x4 --fail 2.0-3.0", "--torus 4x4 --fail 2,3"),
+        ("--torus 4x4 --fail 2,3,X", "--torus 4x4 --fail 2,3,x"),
+        // Two cables join the ranks.
+        ("--torus 2x3 --wrap yes --fail 0,x-", "--torus 2x3 --wrap yes --fail 0,1,x-"),
+        // The wrap of x leads to another row.
+        ("--torus 4x8 --twist --fail 3,x+", "--torus 4x8 --twist --fail 3,16,x+"),
+    ];
+    for (words, plain) in cases {
+        assert_eq!(failed(words), failed(plain), "{words}");
+    }
+    // Names come first: one may be what a direction is called, or have a dash.
+    let bench = Bench::new();
+    bench.write("names.txt", "a-1\nx-\nb-2\n");
+    let named = |words: &str| bench.stdout(&format!("topology --format json --torus 3 --names names.txt {words}"));
+    assert_eq!(named("--fail a-1,x-"), named("--fail 0,1"));
+    assert_eq!(named("--fail a-1-b-2"), named("--fail 0,2"));
+    for (words, wrong) in [
+        ("--torus 4x4 --fail 2,x", "a rank has two cables in x: write 2,x+ or 2,x-"),
+        ("--torus 4x4 --wrap no --fail 3,x+", "no cable leaves rank 3 (3,0) in x+"),
+        ("--torus 4x4 --fail 3,z+", "no cable leaves rank 3 (3,0) in z+"),
+        ("--torus 4x4 --fail 2", "write two ranks and the dimension"),
+        ("--torus 4x4 --fail 2-q", "is no rank"),
+        ("--torus 4x4 --fail 2,", "write two ranks and the dimension"),
+    ] {
+        let output = synth(&format!("topology {words}"));
+        let said = text(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(wrong), "{words}: {said}");
+    }
+}
+
+#[test]
 fn a_note_does_not_disturb_programs_that_read_json() {
     let words = "--torus 4x4 --fail 0,1 --fail 1,0";
     let said = text(&synth(words).stderr);

@@ -46,7 +46,7 @@ fn both_forms_give_the_same_answers() {
         "show FILE --format svg",
         "lower FILE",
         "lower FILE --rank 0",
-        "lower FILE --rank 2 --barriers neighbour",
+        "lower FILE --rank 2 --barriers neighbor",
         "lower FILE --rank 1 --barriers global --in-place",
         "lower FILE --rank 9999",
         "export FILE --to csv",

@@ -15,7 +15,7 @@ fn live_ranks_are_numbered_without_gaps() {
     let lines: Vec<&str> = map.lines().collect();
     assert_eq!((lines.len(), lines[0], lines[5], lines[6], lines[14]), (15, "rank,was", "4,4", "5,6", "13,15"));
     bench.ended(0, "import a.xml --from msccl -o b.json");
-    bench.ended(0, "lower s.json --renumber again.csv --barriers neighbour -q -o p.json");
+    bench.ended(0, "lower s.json --renumber again.csv --barriers neighbor -q -o p.json");
     assert_eq!(bench.read("again.csv"), bench.read("map.csv"));
     let verdict = text(&bench.ended(0, "verify b.json p.json").stdout);
     assert!(verdict.contains("all_gather among 14 ranks"), "{verdict}");

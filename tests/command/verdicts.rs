@@ -111,3 +111,50 @@ fn show_selects_steps_ranks_and_chunks() {
     assert!(whole.contains("0>1/0") && whole.contains("0>1/1"), "{whole}");
     assert!(!part.contains("0>1/0") && part.contains("0>1/1"), "{part}");
 }
+
+#[test]
+fn yesterday_s_files_are_judged_on_tonight_s_machine() {
+    let bench = Bench::new();
+    bench.ended(0, "--torus 4x4 -q -o s.json");
+    bench.ended(0, "lower s.json -q -o p.json");
+    bench.ended(0, "--torus 8x8x8 -q -o compact.json");
+    bench.ended(0, "topology --torus 4x4 --fail 2,x+ -o tonight.json");
+    bench.run("verify s.json p.json compact.json").assert().code(0);
+    let refuted = |words: &str| {
+        let output = bench.ended(1, words);
+        (text(&output.stdout), text(&output.stderr))
+    };
+    let (verdict, hint) = refuted("verify s.json --topology tonight.json");
+    assert!(
+        verdict.contains("on a 4x4 torus with 1 failed cable") && verdict.contains("T003: link 2 (2,0)"),
+        "{verdict}"
+    );
+    assert_eq!(hint, "hint: `synth --topology tonight.json --collective all_to_all` plans it anew for this machine\n");
+    assert_eq!(refuted("verify s.json --fail 2,x+").0, verdict);
+    assert!(refuted("verify p.json --topology tonight.json").0.contains("T003"));
+    assert!(refuted("verify compact.json --fail 0,1").0.contains("T003"));
+    // The command of the hint holds there, and a failure that the schedule does not meet leaves it as it is.
+    let (_, hint) = refuted("verify s.json --fail-rank 3");
+    let command = hint.split('`').nth(1).and_then(|command| command.strip_prefix("synth ")).expect("a command");
+    bench.ended(0, &format!("{command} -q -o again.json"));
+    bench.run("verify again.json --fail-rank 3").assert().code(0);
+    bench.run("verify again.json --topology tonight.json").assert().code(1);
+    // What it claims of its own machine is not said of this one.
+    bench.write("bounded.json", &bench.stdout("--torus 3 --wrap no --collective broadcast -o -"));
+    assert!(text(&bench.ended(0, "verify bounded.json").stdout).contains("certified optimal"));
+    bench.ended(0, "topology --torus 3 --fail 0,2 -o ring.json");
+    let said = |words: &str| text(&bench.ended(0, &format!("verify bounded.json --topology ring.json {words}")).stdout);
+    assert!(said("").contains("volume   33/32 = 1.031         no bound stated"), "{}", said(""));
+    assert!(said("--bounds").contains("bound 1 "), "{}", said("--bounds"));
+    // A part of it that is still refuted there.
+    bench.ended(1, "verify s.json --topology tonight.json --shrink -o part.json");
+    bench.run("verify part.json").assert().code(1);
+    for (words, wrong) in [
+        ("verify s.json --fail 0,9", "are not neighbors"),
+        ("verify s.json --fail 0,1 --rank-map 1,0", "--rank-map goes with --topology"),
+        ("verify compact.json --topology tonight.json", "another shape"),
+    ] {
+        let output = bench.ended(2, words);
+        assert!((text(&output.stderr) + &text(&output.stdout)).contains(wrong), "{words}");
+    }
+}

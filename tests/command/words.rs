@@ -79,7 +79,7 @@ fn error_messages() {
         "--torus 4x4x4 --fail 2,4,x",
         "--torus 4x4x4 --fail 2,3,y",
         "--torus 4x4x4 --fail 2,3,q",
-        "--torus 4x4x4 --fail 2-3",
+        "--torus 4x4x4 --fail 2-q",
         "--torus 4x4x4 --fail 2,0,0,3,0,0,x",
         "--torus 4x4x4 --fail 2.0.0,3.0.9,x",
         "--torus 4x4x4 --fail 2,64,x",

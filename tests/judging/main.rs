@@ -2,6 +2,7 @@
 
 mod claims;
 mod compact;
+mod elsewhere;
 mod files;
 mod hostile;
 mod jobs;

@@ -36,6 +36,14 @@ fn peak(chunks: u64, rank: u32, step: Option<u32>) -> Peak {
 use Op::{Copy, Reduce};
 
 #[test]
+fn a_barrier_may_join_what_it_has_joined_before() {
+    // Each step doubles the leaves of a tree of unions, which is no order of additions.
+    let round: &[(u32, u32, Op, u32)] = &[(0, 1, Reduce, 0), (1, 2, Reduce, 0), (2, 0, Reduce, 0)];
+    let (problem, schedule) = ring(3, Kind::Barrier, &[round; 80]);
+    assert_eq!(observe(&problem, &schedule).sums, None);
+}
+
+#[test]
 fn what_is_sent_for_the_last_time_is_dropped() {
     // Chunks 1 to 4 leave rank 0 in three steps; rank 1 passes chunk 2 on while it receives chunk 1.
     let (problem, schedule) = ring(

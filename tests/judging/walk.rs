@@ -19,7 +19,15 @@ const SECONDS: u64 = 30;
 
 /// Lines for a shell that read the file `$f`, by the command that they test.
 const READING: &[(&str, &[&str])] = &[
-    ("verify", &["synth verify $f", "synth verify --format json $f", "synth verify --shrink --time-limit 2s $f -o $o"]),
+    (
+        "verify",
+        &[
+            "synth verify $f",
+            "synth verify --format json $f",
+            "synth verify --bounds $f",
+            "synth verify --shrink --time-limit 2s $f -o $o",
+        ],
+    ),
     ("verify", &["synth-verify $f", "synth verify --format sarif $f"]),
     (
         "show",

@@ -38,6 +38,13 @@ pub enum ProblemError {
     MemberOutOfRange { rank: RankId, ranks: usize },
     #[error("group {group} has no member {place}: its {members} are counted from 0")]
     NoSuchMember { group: usize, place: RankId, members: usize },
+    #[error("it is for {ranks} ranks, and the machine has {machine}")]
+    OtherRanks { ranks: usize, machine: usize },
+    #[error(
+        "the compact form translates moves over its own torus, and this machine has another shape: `synth expand` states \
+         every move"
+    )]
+    OtherShape,
     #[error("the demand is a {rows}x{rows} matrix, but the topology has {ranks} ranks")]
     DemandSize { rows: u32, ranks: usize },
     #[error("more than {MAX_CHUNKS} chunks: use fewer parts or a smaller topology")]
@@ -106,6 +113,19 @@ impl Problem {
     /// As [`Problem::new`].
     pub fn with_parts(&self, parts: u32) -> Result<Self, ProblemError> {
         Self::new(self.topology.clone(), Collective { parts, ..self.collective.clone() })
+    }
+
+    /// The same collective on another machine of as many ranks.
+    ///
+    /// # Errors
+    ///
+    /// As [`Problem::new`], and if there are fewer or more ranks.
+    pub fn on(&self, machine: Topology) -> Result<Self, ProblemError> {
+        let (ranks, others) = (self.topology.rank_count(), machine.rank_count());
+        if ranks != others {
+            return Err(ProblemError::OtherRanks { ranks, machine: others });
+        }
+        Self::new(machine, self.collective.clone())
     }
 
     /// The same problem in which any rank may relay.

@@ -17,7 +17,7 @@ use crate::report::verdict::Judged;
 use crate::verdict::{NotJudged, Verdict};
 use crate::verify::{self, verify, verify_compact, verify_job};
 use collsynth_core::certificate::Bounds;
-use collsynth_core::problem::Problem;
+use collsynth_core::problem::{Problem, ProblemError};
 use collsynth_core::program::Program;
 use collsynth_core::schedule::{Job, Solution, Timetable};
 use collsynth_core::topology::{RankId, Topology};
@@ -29,17 +29,21 @@ pub struct FileOptions<'a> {
     pub max_errors: usize,
     /// Refuse rank programs in which two transfers may share a link, even if they do not claim otherwise.
     pub contention_free: bool,
-    /// Check rank programs against this machine instead of their own.
+    /// Judge on this machine instead of the one that the file states: the same one with other failures, say. What a
+    /// schedule or a job claims of bounds is left out there.
     pub machine: Option<&'a Topology>,
     /// The rank of that machine for each rank of a program; empty: the same.
     pub rank_map: &'a [u32],
-    /// Finds bounds for schedules that state none; the judge checks them like any others.
-    pub bounds: Option<fn(&Problem) -> Bounds>,
+    /// Finds bounds for schedules that state none, or says why it does not; the judge checks them like any others.
+    pub bounds: Option<FindBounds>,
     /// How large files may be, and what judging them may take.
     pub limits: Limits,
     /// The form of the verdict.
     pub form: Form,
 }
+
+/// Finds bounds of a problem, or says why it does not.
+pub type FindBounds = fn(&Problem) -> Result<Bounds, String>;
 
 /// The form of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,9 +97,10 @@ impl FileOptions<'_> {
         } else if json::is_job(text) {
             json::parse_job_within(text, &self.limits).map(|job| self.judge_job(name, text, &job))
         } else {
-            json::parse_stated_within(text, &self.limits).map(|stated| match stated {
-                Stated::Explicit(solution) => self.judge_schedule(name, text, *solution, verify),
-                Stated::Compact(solution) => self.judge_schedule(name, text, *solution, verify_compact),
+            json::parse_stated_within(text, &self.limits).map(|stated| match self.moved(stated) {
+                Ok(Stated::Explicit(solution)) => self.judge_schedule(name, text, *solution, verify),
+                Ok(Stated::Compact(solution)) => self.judge_schedule(name, text, *solution, verify_compact),
+                Err(error) => FileVerdict::unreadable(name, &error.to_string()),
             })
         };
         verdict.unwrap_or_else(|error| match foreign(text) {
@@ -112,11 +117,11 @@ impl FileOptions<'_> {
         mut solution: Solution<S>,
         judge: fn(&Solution<S>, &verify::Options) -> verify::Report,
     ) -> FileVerdict {
-        if self.machine.is_some() {
-            return FileVerdict::unreadable(name, NO_OTHER_MACHINE);
-        }
         if let Some(find) = self.bounds.filter(|_| solution.bounds == Bounds::default()) {
-            solution.bounds = find(&solution.problem);
+            solution.bounds = match find(&solution.problem) {
+                Ok(bounds) => bounds,
+                Err(why) => return FileVerdict::unreadable(name, &why),
+            };
         }
         let memory = self.limits.room(text);
         let report = judge(&solution, &verify::Options { max_errors: self.max_errors, memory });
@@ -128,9 +133,11 @@ impl FileOptions<'_> {
     }
 
     fn judge_job(&self, name: &str, text: &str, job: &Job) -> FileVerdict {
-        if self.machine.is_some() {
-            return FileVerdict::unreadable(name, NO_OTHER_MACHINE);
-        }
+        let moved = match self.machine.map(|machine| job.on(machine)).transpose() {
+            Ok(moved) => moved,
+            Err(error) => return FileVerdict::unreadable(name, &error.to_string()),
+        };
+        let job = moved.as_ref().unwrap_or(job);
         let report = verify_job(job, &verify::Options { max_errors: self.max_errors, memory: self.limits.room(text) });
         if let Some(why) = report.why_not_judged() {
             return not_judged(name, &why);
@@ -150,6 +157,14 @@ impl FileOptions<'_> {
         }
         let audited = Audited { name, source: Source::Program(text), program, report: &report };
         self.verdict(report.verdict(), || audited.to_text(), || audited.to_json())
+    }
+
+    /// A schedule on the machine that was given.
+    fn moved(&self, stated: Stated) -> Result<Stated, ProblemError> {
+        match self.machine {
+            Some(machine) => stated.on(machine),
+            None => Ok(stated),
+        }
     }
 
     /// The machine that was given, with a rank of it for each rank of a program.
@@ -175,9 +190,6 @@ impl FileOptions<'_> {
         }
     }
 }
-
-/// What is said of a schedule when a machine is given.
-const NO_OTHER_MACHINE: &str = "--topology is for rank programs: a schedule is judged on the machine it states";
 
 impl FileVerdict {
     /// The verdict on a file that cannot be judged, for a reason that has no place in it.

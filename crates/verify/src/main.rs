@@ -25,7 +25,7 @@ interleaving. Contains no planner.
       --format FORM      text (the default) or json
       --max-errors N     list at most N violations, and as many warnings, per file (default 20)
       --contention-free  refuse rank programs in which two transfers may be on one link at a time
-      --topology FILE    check the links of rank programs against this machine instead of the one they name
+      --topology FILE    judge on this machine instead of the one that a file states
       --rank-map RANKS   with --topology: the machine's rank for each rank of the program, as in 3,1,2,0
   -h, --help             print this text
   -V, --version          print the version

@@ -40,7 +40,7 @@ class Machine:
         """
         The machine in a few words.
         """
-    def fail(self, /, start: str, end: str, dim: str | None, both: bool) -> Machine:
+    def fail(self, /, stated: str, both: bool) -> Machine:
         """
         The same with a link failed; with `both`, the whole cable.
         """
@@ -215,6 +215,11 @@ class Schedule:
         """
         The width of each step.
         """
+
+def collective_name(text: str) -> str:
+    """
+    The name of a collective: `all_reduce` for `AllReduce`, `all-reduce` or `allreduce`.
+    """
 
 def holding(name: str, text: str) -> Schedule:
     """

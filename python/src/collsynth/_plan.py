@@ -251,7 +251,7 @@ def plan(
     seed: int = 0,
     threads: int | None = None,
     width: int | None = None,
-    minimise: str | None = None,
+    minimize: str | None = None,
     smt_backend: str | None = None,
     form: str | None = None,
     progress: Progress | None = None,
@@ -282,6 +282,7 @@ def plan(
         price = (size, quantity("seconds", alpha), quantity("bandwidth", bandwidth))
     if isinstance(parts, str) and parts != "auto":
         raise UsageError(f"parts is a number or 'auto', not {parts!r}")
+    collective = _collsynth.collective_name(collective)
     check_relays(groups, relays)
     members = None if groups is None else members_of(topology, groups)
     number = None if root is None else topology.rank(root) if groups is None else _place(root)
@@ -303,7 +304,7 @@ def plan(
         "price": price,
         "seed": _seed(seed),
         "time_limit": None if time_limit is None else quantity("seconds", time_limit),
-        "minimise": minimise,
+        "minimize": minimize,
         "smt_backend": smt_backend,
         "form": form,
         "words": None if counts is not None else _words(topology, collective, number, groups, relays),

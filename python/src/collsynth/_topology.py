@@ -78,7 +78,10 @@ class Topology:
             return _typed(Machine.parse(file.read(), os.fspath(path)), (("--topology", os.fspath(path)),))
 
     def fail_cable(self: _Self, start: Rank, end: Rank, dim: str | None = None) -> _Self:
-        """The same with both links of a cable failed; `dim` (`x`, or `x+` from `start`) where two join them."""
+        """The same with both links of a cable failed; `dim` (`x`, or `x+` from `start`) where two join them.
+
+        `end` may be the direction in which the cable leaves `start`: `fail_cable(2, "x+")`.
+        """
         return self._fail("--fail", start, end, dim, both=True)
 
     def fail_link(self: _Self, start: Rank, end: Rank, dim: str | None = None) -> _Self:
@@ -91,9 +94,8 @@ class Topology:
         return self._of(self._machine.fail_rank(word), self._with("--fail-rank", word))
 
     def _fail(self: _Self, option: str, start: Rank, end: Rank, dim: str | None, both: bool) -> _Self:
-        ends = (_word(start), _word(end))
-        stated = ",".join(ends if dim is None else (*ends, dim))
-        return self._of(self._machine.fail(*ends, dim, both), self._with(option, stated))
+        stated = ",".join((_word(start), _word(end)) + (() if dim is None else (dim,)))
+        return self._of(self._machine.fail(stated, both), self._with(option, stated))
 
     def _with(self, option: str, value: str) -> tuple[tuple[str, str], ...] | None:
         return None if self._words is None else (*self._words, (option, value))

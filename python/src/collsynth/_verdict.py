@@ -64,9 +64,11 @@ def verify(
 ) -> Verdict:
     """Judges a schedule or a rank program: a path (gzip accepted), bytes, the object of a JSON file, or a plan.
 
-    `bounds` finds bounds for schedules that state none. For rank programs, `topology` and `rank_map` name the machine
-    they run on, and `contention_free` refuses those in which two transfers may share a link. Raises `Unreadable` if it
-    is no such file, and `UsageError` if judging it would take too much time or memory.
+    `bounds` finds bounds for schedules that state none. `topology` is the machine to judge it on instead of its own, as
+    it is after another failure, say; the bounds that it states are left out there. Of rank programs, `rank_map` has the
+    machine's rank for each rank, and `contention_free` refuses those in which two transfers may share a link. Raises
+    `Unreadable` if it is no such file, and `UsageError` if it does not fit the machine or judging it would take too
+    much time or memory.
     """
     judging = {
         "max_errors": whole_number("max_errors", max_errors),

@@ -12,14 +12,14 @@ use super::topology::TopologyOptions;
 use crate::cli::ending::Failure;
 use crate::cli::io::input;
 use crate::cli::options::Given;
-use crate::cli::options::suggest::OneOf;
+use crate::cli::options::suggest::{OneOf, spelled};
 
 /// Which collective.
 #[derive(Args)]
 #[command(next_help_heading = "Collective")]
 pub struct CollectiveOptions {
     /// What is to be done
-    #[arg(long, value_name = "NAME", value_parser = names(), default_value = DEFAULT, hide_possible_values = true,
+    #[arg(long, value_name = "NAME", value_parser = kind_names(), default_value = DEFAULT, hide_possible_values = true,
         long_help = NAMES)]
     collective: String,
     /// The root of broadcast, reduce, scatter and gather: 5 or 1.1.0 [default: 0]. In groups: the place of a member in
@@ -40,8 +40,17 @@ const NAMES: &str = "What is to be done: all_to_all, all_to_allv, all_gather, re
 const DEFAULT: &str = "all_to_all";
 
 /// The names of all kinds.
-fn names() -> OneOf {
-    OneOf::new("collective", Kind::every(RankId(0), Demand::default()).map(|kind| kind.name()).to_vec())
+pub fn kind_names() -> OneOf {
+    OneOf::new("collective", names().to_vec())
+}
+
+fn names() -> [&'static str; 11] {
+    Kind::every(RankId(0), Demand::default()).map(|kind| kind.name())
+}
+
+/// The name of the collective that a word spells.
+pub fn spelled_kind(word: &str) -> Option<&'static str> {
+    spelled(word, &names())
 }
 
 impl CollectiveOptions {

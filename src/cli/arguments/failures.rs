@@ -5,22 +5,25 @@ use std::str::FromStr;
 
 use clap::Args;
 use collsynth::report::figures::shortened;
-use collsynth::topology::{DimRef, FailedLink, RankId, Topology, TopologyError, TopologySpec, dim_name};
+use collsynth::topology::{DimRef, Direction, FailedLink, RankId, Topology, TopologyError, TopologySpec, dim_name};
 
 use crate::cli::ending::Failure;
 
 /// The most ranks listed in a note.
 const LISTED: usize = 8;
+/// How a failed cable is written.
+const HOW: &str = "write two ranks and the dimension of the cable between them, as in 2,3,x, or a rank and a direction, \
+                   2,x+; coordinates are written with dots, as in 2.0.0,3.0.0,x";
 
 /// What failed. Stated twice, a failure counts once: a cable raises an alarm at both ends.
 #[derive(Args)]
 #[command(next_help_heading = "Machine")]
 pub struct FailureOptions {
     /// A failed cable, both directions: two neighbors and their dimension, 2,3,x or 2.0.0,3.0.0,x or by their names;
-    /// the dimension can be left out where one cable joins them. Repeatable
+    /// the dimension can be left out where one cable joins them. Or a rank and a direction: 2,x+. Repeatable
     #[arg(long, allow_negative_numbers = true, value_name = "U,V[,DIM]")]
     fail: Vec<Ends>,
-    /// Like --fail, but only the link from U to V failed. Repeatable
+    /// Like --fail, but only the link from U to V failed, or the one that leaves U in this direction. Repeatable
     #[arg(long, allow_negative_numbers = true, value_name = "U,V[,DIM]")]
     fail_link: Vec<Ends>,
     /// Failed ranks: numbers and ranges (4-7,12), coordinates (2.2.0,3.2.0) or names. They leave the collective, the
@@ -33,13 +36,10 @@ pub struct FailureOptions {
     fail_box: Vec<Corners>,
 }
 
-/// `U,V` or `U,V,DIM`; the ranks are read when the machine is known.
+/// `U,V`, `U,V,DIM`, `U,DIRECTION` or `U-V`; read when the machine is known, for names may have a `-` and look like a
+/// direction.
 #[derive(Clone)]
-struct Ends {
-    from: String,
-    to: String,
-    dim: Option<DimRef>,
-}
+struct Ends(String);
 
 /// `U..V`
 #[derive(Clone)]
@@ -74,7 +74,7 @@ impl FailureOptions {
         let cables = self.fail.iter().map(|ends| (ends, true));
         let mut links = Vec::new();
         for (ends, both) in cables.chain(self.fail_link.iter().map(|ends| (ends, false))) {
-            links.push((ends, ends.on(&built, both).map_err(|error| explain(&error))?));
+            links.push((ends, ends.on(&built, both).map_err(|wrong| wrong.explained(&explain))?));
         }
         let mut all = spec.clone();
         all.failed_links.extend(links.iter().map(|(_, failed)| *failed));
@@ -85,6 +85,12 @@ impl FailureOptions {
             }
             other => Ok((other.map_err(|error| explain(&error))?, notes)),
         }
+    }
+
+    /// True if nothing is stated as failed.
+    pub fn is_empty(&self) -> bool {
+        let Self { fail, fail_link, fail_rank, fail_box } = self;
+        fail.is_empty() && fail_link.is_empty() && fail_rank.is_empty() && fail_box.is_empty()
     }
 
     /// The options, as typed.
@@ -99,6 +105,16 @@ impl FailureOptions {
         add("--fail-box", self.fail_box.iter().map(Corners::to_string).collect());
         words
     }
+}
+
+/// The failed link, or with `both` the cable, of `U,V`, `U,V,DIM`, `U,DIRECTION` or `U-V` on a machine.
+///
+/// # Errors
+///
+/// What is wrong with the words, or with a machine on which this fails.
+pub fn failed_link(built: &Topology, text: &str, both: bool) -> Result<FailedLink, Failure> {
+    let ends: Ends = text.parse().map_err(|message| Failure::usage(format!("`{text}`: {message}")))?;
+    ends.on(built, both).map_err(|wrong| wrong.explained(|error| Failure::usage(error)))
 }
 
 /// What is wrong with ranks that were stated.
@@ -183,10 +199,55 @@ fn one_by_one(
 
 impl Ends {
     /// The failure on a machine on which ranks can be read.
-    fn on(&self, built: &Topology, both: bool) -> Result<FailedLink, TopologyError> {
-        let (from, to): (RankId, RankId) = (built.parse_rank(&self.from)?, built.parse_rank(&self.to)?);
-        Ok(FailedLink { from, to, dim: self.dim, both })
+    fn on(&self, built: &Topology, both: bool) -> Result<FailedLink, WrongRanks> {
+        let words: Vec<&str> = self.0.split(',').map(str::trim).collect();
+        let (from, to, dim) = match words[..] {
+            [from, to, dim] => (from, to, Some(dimension(dim)?)),
+            [from, to] => match (built.parse_rank(to), dimension(to)) {
+                (Err(_), Ok(DimRef::Direction(direction))) => return self.leaving(built, from, direction, both),
+                (Err(_), Ok(DimRef::Dim(dim))) => {
+                    let dim = dim_name(dim);
+                    let message =
+                        format!("`{self}`: a rank has two cables in {dim}: write {from},{dim}+ or {from},{dim}-");
+                    return Err(WrongRanks::Words(message));
+                }
+                _ => (from, to, None),
+            },
+            [cable] if built.parse_rank(cable).is_err() => match range(cable, built) {
+                Some((from, to)) => (from, to, None),
+                None => return Err(WrongRanks::Words(format!("`{self}`: {HOW}"))),
+            },
+            _ => return Err(WrongRanks::Words(format!("`{self}`: {HOW}"))),
+        };
+        Ok(FailedLink { from: built.parse_rank(from)?, to: built.parse_rank(to)?, dim, both })
     }
+
+    /// The failure of what leaves a rank in a direction.
+    fn leaving(
+        &self,
+        built: &Topology,
+        from: &str,
+        direction: Direction,
+        both: bool,
+    ) -> Result<FailedLink, WrongRanks> {
+        let from = built.parse_rank(from)?;
+        let Some(torus) = built.as_torus() else {
+            return Err(WrongRanks::Words(format!(
+                "`{self}`: an explicit graph has no directions: write two ranks, 2,3"
+            )));
+        };
+        let dim = usize::from(direction.dim);
+        let to = (dim < torus.extents.len()).then(|| torus.neighbor(from, dim, direction.positive)).flatten();
+        let to = to.ok_or_else(|| {
+            WrongRanks::Words(format!("`{self}`: no cable leaves rank {} in {direction}", built.rank_label(from)))
+        })?;
+        Ok(FailedLink { from, to, dim: Some(DimRef::Direction(direction)), both })
+    }
+}
+
+/// A dimension or a direction, in either case.
+fn dimension(text: &str) -> Result<DimRef, TopologyError> {
+    text.to_ascii_lowercase().parse().map_err(|_| TopologyError::UnknownDimension { text: text.to_owned() })
 }
 
 impl Corners {
@@ -215,8 +276,7 @@ impl Corners {
 
 impl std::fmt::Display for Ends {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{},{}", self.from, self.to)?;
-        self.dim.map_or(Ok(()), |dim| write!(f, ",{dim}"))
+        f.write_str(&self.0)
     }
 }
 
@@ -231,16 +291,15 @@ impl FromStr for Ends {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let words: Vec<&str> = text.split(',').map(str::trim).collect();
-        let (from, to, dim) = match words[..] {
-            [from, to] => (from, to, None),
-            [from, to, dim] => (from, to, Some(dim.parse().map_err(|error: TopologyError| error.to_string())?)),
-            _ => {
-                return Err("write two ranks and the dimension of the cable between them, as in 2,3,x; \
-                            coordinates are written with dots, as in 2.0.0,3.0.0,x"
-                    .to_owned());
-            }
-        };
-        Ok(Self { from: from.to_owned(), to: to.to_owned(), dim })
+        if words.len() > 3 || words.iter().any(|word| word.is_empty()) || (words.len() == 1 && !text.contains('-')) {
+            return Err(HOW.to_owned());
+        }
+        if let [.., dim] = words[..]
+            && words.len() == 3
+        {
+            dimension(dim).map_err(|error| error.to_string())?;
+        }
+        Ok(Self(text.to_owned()))
     }
 }
 

@@ -177,8 +177,16 @@ pub fn named(name: &str) -> Result<&'static dyn Planner, Failure> {
 
 /// The names of all planners, and `auto`.
 pub fn planner_names() -> OneOf {
-    let names = planners().iter().map(|planner| planner.name());
-    OneOf::new("planner", std::iter::once("auto").chain(names).collect()).listed_by("synth planners")
+    one_of(std::iter::once("auto").chain(planners().iter().map(|planner| planner.name())).collect())
+}
+
+/// The names of all planners.
+pub fn single_names() -> OneOf {
+    one_of(planners().iter().map(|planner| planner.name()).collect())
+}
+
+fn one_of(names: Vec<&'static str>) -> OneOf {
+    OneOf::new("planner", names).listed_by("synth planners")
 }
 
 /// An option with its value.

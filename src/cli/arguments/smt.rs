@@ -13,7 +13,7 @@ pub struct SmtOptions {
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     width: Option<u32>,
     /// What counts first, `volume` (unless stated) or `steps`
-    #[arg(long = "minimise", value_name = "WHAT")]
+    #[arg(long, alias = "minimise", value_name = "WHAT")]
     minimize: Option<Minimize>,
     /// Who solves the formulas, `cadical` (unless stated) or `z3`, in builds that have it
     #[arg(long, value_name = "NAME")]
@@ -39,7 +39,7 @@ impl SmtOptions {
         let option = |name: &str, value: Option<String>| value.map(|value| [name.to_owned(), value]);
         let words = [
             option("--width", self.width.map(|width| width.to_string())),
-            option("--minimise", self.minimize.map(|what| what.to_string())),
+            option("--minimize", self.minimize.map(|what| what.to_string())),
             option("--smt-backend", self.smt_backend.map(|backend| backend.to_string())),
         ];
         words.into_iter().flatten().flatten().collect()

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use collsynth::format::json;
+use collsynth::report::foreign::foreign;
 use collsynth::topology::{RankId, Shape, Topology, TopologyError, TopologySpec, Torus};
 
 use super::failures::{FailureOptions, WrongRanks};
@@ -231,18 +232,43 @@ fn cut(torus: Torus, Extents(slice): &Extents) -> Result<Torus, Failure> {
     Ok(Torus { extents: slice.clone(), wrap, ..torus })
 }
 
+/// The options of a plan on a machine as it is: a torus without names or twist; `None` for any other.
+pub fn words_of(spec: &TopologySpec) -> Option<Vec<String>> {
+    let Shape::Torus(torus) = &spec.shape else { return None };
+    if torus.is_twisted() || !spec.names.is_empty() || torus.capacity.iter().any(|&chunks| chunks != 1) {
+        return None;
+    }
+    let mut words = vec!["--torus".to_owned(), join(&torus.extents, "x")];
+    if torus.wrap != torus.default_wrap() {
+        let wrap: Vec<&str> = torus.wrap.iter().map(|&wraps| if wraps { "yes" } else { "no" }).collect();
+        words.extend(["--wrap".to_owned(), join(&wrap, ",")]);
+    }
+    for failed in &spec.failed_links {
+        let option = if failed.both { "--fail" } else { "--fail-link" };
+        let dim = failed.dim.map(|dim| format!(",{dim}")).unwrap_or_default();
+        words.extend([option.to_owned(), format!("{},{}{dim}", failed.from, failed.to)]);
+    }
+    if !spec.failed_ranks.is_empty() {
+        words.extend(["--fail-rank".to_owned(), join(&spec.failed_ranks, ",")]);
+    }
+    Some(words)
+}
+
 /// Reads a machine from a topology file.
 pub(crate) fn read_machine(path: &Path) -> Result<Topology, Failure> {
     Topology::new(read_spec(path)?).map_err(Failure::usage)
 }
 
-fn read_spec(path: &Path) -> Result<TopologySpec, Failure> {
+pub fn read_spec(path: &Path) -> Result<TopologySpec, Failure> {
     let text = input::read_text(path)?;
     json::parse_topology_within(&text, &input::limits()?).map_err(|error| {
         let name = path.display();
         if let Some(what) = input::ours(&text) {
             return Failure::usage(format!("{name}: this is {what}, not a machine"))
                 .hint(format!("`synth show {name}` shows it; its machine is not taken from it"));
+        }
+        if let Some(what) = foreign(&text).filter(|_| !text.trim_start().starts_with('{')) {
+            return Failure::usage(format!("{name}: {what}"));
         }
         Failure::usage(format!("{name}:{}:{}: {}", error.line, error.column, error.message))
             .hint("`synth schema topology` prints what a topology file looks like")

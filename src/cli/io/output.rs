@@ -23,12 +23,18 @@ pub enum Format {
 }
 
 impl Format {
-    /// Writes an answer in this form to standard output.
-    pub fn print(self, text: impl FnOnce() -> String, json: impl FnOnce() -> Value) -> Result<(), Failure> {
-        print(&match self {
+    /// Writes an answer in this form to a file (`-`: standard output).
+    pub fn deliver(
+        self,
+        path: &Path,
+        text: impl FnOnce() -> String,
+        json: impl FnOnce() -> Value,
+    ) -> Result<(), Failure> {
+        let answer = match self {
             Self::Text => text(),
             Self::Json => format!("{:#}\n", json()),
-        })
+        };
+        deliver(path, &answer)
     }
 
     /// Writes a summary in this form to standard error.
@@ -93,7 +99,7 @@ pub fn suggest(path: Option<&Path>) {
         let name = path.display();
         note(&format!(
             "next: synth run {name} --bytes 16MiB                try it on buffers, every element compared\n      \
-             synth lower {name} --barriers neighbour     the program of each rank\n      \
+             synth lower {name} --barriers neighbor      the program of each rank\n      \
              synth export {name} --to msccl -o FILE.xml  for another runtime"
         ));
     }
@@ -131,11 +137,6 @@ impl Output {
             Err(error) => Err(Failure::usage(format!("cannot write to standard output: {error}"))),
             Ok(()) => Ok(()),
         }
-    }
-
-    /// True once the reader is gone: the rest need not be written.
-    pub fn is_closed(&self) -> bool {
-        self.closed
     }
 }
 

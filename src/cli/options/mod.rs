@@ -21,6 +21,7 @@ use clap::{ArgMatches, Command, ValueEnum};
 use collsynth::collective::Kind;
 use collsynth::format::json;
 
+use self::suggest::named;
 use super::ending::Failure;
 pub use endings::check_ending;
 use table::ROWS;
@@ -82,7 +83,8 @@ impl Given {
         for option in command.get_arguments() {
             let (Some(name), id) = (option.get_long(), option.get_id().as_str()) else { continue };
             given.known.insert(name.to_owned());
-            let raw = matches.get_raw(id).into_iter().flatten().map(|value| value.to_string_lossy().into_owned());
+            let names = option.get_possible_values();
+            let raw = matches.get_raw(id).into_iter().flatten().map(|value| named(&value.to_string_lossy(), &names));
             match matches.value_source(id) {
                 Some(ValueSource::CommandLine) => drop(given.typed.insert(name.to_owned(), raw.collect())),
                 _ => given.defaults.extend(raw.map(|value| (name.to_owned(), value))),
@@ -127,8 +129,8 @@ impl Given {
         }
     }
 
-    /// What the ending of the output states: `--format` or `--to`, unless it was typed.
-    pub fn by_ending<T: ValueEnum>(&self, option: &str) -> Option<T> {
+    /// The value of `--format` or `--to`: as typed, as the ending of the output states, or the default.
+    pub fn form<T: ValueEnum>(&self, option: &str) -> Option<T> {
         T::from_str(self.value(option)?, false).ok()
     }
 

@@ -1,13 +1,14 @@
 //! What was meant by a word that is none of those that can be typed.
 
 use std::ffi::OsStr;
+use std::marker::PhantomData;
 
-use clap::builder::{PossibleValue, TypedValueParser};
+use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{Arg, Command, Error};
+use clap::{Arg, Command, Error, ValueEnum};
 
 /// Names of types and collectives elsewhere, and ours.
-const ELSEWHERE: [(&str, &str); 14] = [
+const ELSEWHERE: [(&str, &str); 19] = [
     ("float", "f32"),
     ("float32", "f32"),
     ("fp32", "f32"),
@@ -22,18 +23,26 @@ const ELSEWHERE: [(&str, &str); 14] = [
     ("int64", "i64"),
     ("uint8", "u8"),
     ("bcast", "broadcast"),
+    ("a2a", "all_to_all"),
+    ("psum", "all_reduce"),
+    ("psumscatter", "reduce_scatter"),
+    ("pmean", "all_reduce"),
+    ("pbroadcast", "broadcast"),
 ];
 
 /// Mistyped letters of a word that is taken for another.
 const MOST_TYPOS: usize = 2;
 
-/// The one of `names` that a word probably means: the same but for case, `-` and `_`; a name used elsewhere; or few
-/// letters off.
-pub fn meant<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
-    let bare =
-        |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect() };
+/// The one of `names` that a word is, in any case and with `-`, `_` or nothing between its parts: `AllReduce`,
+/// `all-reduce` and `allreduce` are all_reduce.
+pub fn spelled<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
     let wanted = bare(word);
-    let alike = names.iter().find(|name| bare(name) == wanted);
+    names.iter().find(|name| bare(name) == wanted).copied()
+}
+
+/// The one of `names` that a word probably means: another spelling of it, a name used elsewhere, or few letters off.
+pub fn meant<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
+    let wanted = bare(word);
     let known = || {
         let (_, ours) = ELSEWHERE.iter().find(|(theirs, _)| *theirs == wanted)?;
         names.iter().find(|name| *name == ours)
@@ -43,7 +52,12 @@ pub fn meant<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
         near.filter(|(typos, name)| *typos <= MOST_TYPOS && 2 * typos < name.len().min(wanted.len()))
             .min_by_key(|(typos, _)| *typos)
     };
-    alike.or_else(known).or_else(|| typed().map(|(_, name)| name)).copied()
+    spelled(word, names).or_else(|| known().or_else(|| typed().map(|(_, name)| name)).copied())
+}
+
+/// Letters and digits alone, in lower case.
+fn bare(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// `; did you mean all_gather?`, or nothing.
@@ -51,7 +65,8 @@ pub fn did_you_mean(word: &str, names: &[&str]) -> String {
     meant(word, names).map(|name| format!("; did you mean {name}?")).unwrap_or_default()
 }
 
-/// One of some names, for clap: a wrong one is answered with the one it probably means, or with all of them.
+/// One of some names, for clap, in any [spelling](spelled): a wrong one is answered with the one it probably means, or
+/// with all of them.
 #[derive(Clone)]
 pub struct OneOf {
     what: &'static str,
@@ -77,8 +92,8 @@ impl TypedValueParser for OneOf {
 
     fn parse_ref(&self, command: &Command, _: Option<&Arg>, value: &OsStr) -> Result<String, Error> {
         let word = value.to_string_lossy();
-        if self.names.contains(&&*word) {
-            return Ok(word.into_owned());
+        if let Some(name) = spelled(&word, &self.names) {
+            return Ok(name.to_owned());
         }
         let meant = did_you_mean(&word, &self.names);
         let known = match self.listed_by {
@@ -93,6 +108,37 @@ impl TypedValueParser for OneOf {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(self.names.iter().map(PossibleValue::new)))
     }
+}
+
+/// A value of an enumeration, for clap, in any [spelling](spelled).
+#[derive(Clone)]
+pub struct Spelled<T>(PhantomData<T>);
+
+impl<T> Default for Spelled<T> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<T: ValueEnum + Clone + Send + Sync + 'static> TypedValueParser for Spelled<T> {
+    type Value = T;
+
+    fn parse_ref(&self, command: &Command, option: Option<&Arg>, value: &OsStr) -> Result<T, Error> {
+        let names: Vec<PossibleValue> = T::value_variants().iter().filter_map(T::to_possible_value).collect();
+        let name = named(&value.to_string_lossy(), &names);
+        EnumValueParser::<T>::new().parse_ref(command, option, OsStr::new(&name))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(T::value_variants().iter().filter_map(T::to_possible_value)))
+    }
+}
+
+/// A value as it is named, where it is one of some names or of their aliases, in any spelling.
+pub fn named(value: &str, names: &[PossibleValue]) -> String {
+    let wanted = bare(value);
+    let found = names.iter().find(|name| name.get_name_and_aliases().any(|alias| bare(alias) == wanted));
+    found.map_or(value, PossibleValue::get_name).to_owned()
 }
 
 /// Letters to insert, remove or replace (Levenshtein).

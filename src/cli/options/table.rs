@@ -20,7 +20,7 @@ const fn row(commands: &'static [&'static str], options: &'static [&'static str]
 /// Commands that take a machine, failures, a collective, and classes of failures.
 const MACHINE: &[&str] = &["plan", "pareto", "compare", "bound", "survey", "fallbacks build", "topology"];
 const FAILING: &[&str] =
-    &["plan", "pareto", "compare", "bound", "survey", "fallbacks build", "topology", "fallbacks get"];
+    &["plan", "pareto", "compare", "bound", "survey", "fallbacks build", "topology", "fallbacks get", "verify"];
 const COLLECTIVE: &[&str] = &["plan", "pareto", "compare", "bound"];
 const CLASSES: &[&str] = &["survey", "fallbacks build"];
 
@@ -66,6 +66,8 @@ const BESIDE_JOB: &[&str] = &[
 const BESIDE_PAPER: &[&str] = &["time-limit", "seed", "threads", "format", "output", "quiet"];
 
 const CSV: &[Form] = &[("csv", &[])];
+const TABLES: &[Form] = &[("json", &["json"])];
+const PICTURES: &[Form] = &[("csv", &["csv"]), ("json", &["json"]), ("svg", &["svg", "map"])];
 /// Forms of answers, by --format.
 const FIGURES: &[Form] = &[("csv", &["csv"]), ("json", &["json"]), ("svg", &["svg"])];
 /// Other tools' formats, by --to.
@@ -125,14 +127,14 @@ pub static ROWS: &[Row] = &[
         &[PARTS, Where("parts", &["auto"], &Without(&["proof"], "a proof is about a number of parts"))],
     ),
     row(&["pareto", "compare", "bound", "survey", "fallbacks build"], &["parts"], &[PARTS]),
-    row(&["plan"], &["steps"], &[Without(&["max-steps", "minimise"], "")]),
+    row(&["plan"], &["steps"], &[Without(&["max-steps", "minimize"], "")]),
     row(&["plan", "pareto"], &["max-steps"], &[]),
     row(&["plan", "pareto"], &["message-bytes"], &[WithAll(&["alpha", "bandwidth"]), BYTES]),
     row(&["plan", "pareto"], &["alpha"], &[WithAll(&["message-bytes", "bandwidth"]), BYTES]),
     row(&["plan", "pareto"], &["bandwidth"], &[WithAll(&["message-bytes", "alpha"]), BYTES]),
     row(&["plan", "pareto", "compare", "polish"], &["time-limit"], &[]),
     row(&["plan", "pareto", "compare", "survey", "fallbacks build"], &["seed", "threads"], &[]),
-    row(&["plan"], &["width", "minimise"], &[If("planner", &["smt"], "")]),
+    row(&["plan"], &["width", "minimize"], &[If("planner", &["smt"], "")]),
     row(&["plan", "pareto"], &["smt-backend"], &[If("planner", &["smt"], "")]),
     row(
         &["plan"],
@@ -170,11 +172,12 @@ pub static ROWS: &[Row] = &[
     row(&["bound"], &["frontier"], &[]),
     row(&["bound"], &["time-limit"], &[With(&["lp", "frontier"], "")]),
     row(&["bound", "topology"], &["format"], &[]),
+    row(&["bound", "topology"], &["output"], &[Written(Some("format"), TABLES)]),
     // Verdicts.
     row(&["verify"], &["max-errors", "format"], &[Without(&["shrink"], "")]),
     row(&["verify"], &["bounds"], &[Without(&["shrink"], ""), For(&[Schedule], "")]),
-    row(&["verify"], &["topology"], &[For(&[Program], "a schedule is judged on the machine it states")]),
-    row(&["verify"], &["rank-map"], &[With(&["topology"], "")]),
+    row(&["verify"], &["topology"], &[]),
+    row(&["verify"], &["rank-map"], &[With(&["topology"], ""), For(&[Program], "")]),
     row(&["verify"], &["contention-free", "shrink"], &[]),
     row(&["verify"], &["time-limit"], &[With(&["shrink"], "")]),
     row(&["verify"], &["output"], &[With(&["shrink"], "verdicts go to standard output"), Written(None, JSON)]),
@@ -198,6 +201,7 @@ pub static ROWS: &[Row] = &[
             Where("format", &["svg", "map"], &Without(&["links"], "")),
         ],
     ),
+    row(&["show"], &["output"], &[Written(Some("format"), PICTURES)]),
     row(&["view"], &["output"], &[Written(None, &[("html", &[]), ("htm", &[])])]),
     // Folders.
     row(&["survey", "survey merge", "fallbacks build"], &["output"], &[Written(None, &[])]),

@@ -1,12 +1,14 @@
 //! Command lines that cannot be read: what clap says, and where to go instead.
 
+use std::path::Path;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
 
 use super::suggest::did_you_mean;
 
 /// What people call commands, and what these are called here.
-const ALSO_CALLED: [(&str, &str); 11] = [
+const ALSO_CALLED: [(&str, &str); 17] = [
     ("synth", "plan"),
     ("synthesize", "plan"),
     ("check", "verify"),
@@ -18,6 +20,12 @@ const ALSO_CALLED: [(&str, &str); 11] = [
     ("simulate", "run"),
     ("convert", "export"),
     ("improve", "polish"),
+    ("optimize", "polish"),
+    ("info", "show"),
+    ("stats", "show"),
+    ("diff", "compare"),
+    ("bench", "run"),
+    ("benchmark", "run"),
 ];
 
 /// The error with a pointer to the right command, where one is known.
@@ -28,6 +36,8 @@ pub fn pointed(mut error: Error, command: &Command) -> Error {
             let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
             let meant = match ALSO_CALLED.iter().find(|(theirs, _)| theirs == word) {
                 Some((_, ours)) => format!("; did you mean {ours}?"),
+                None if is_extents(word) => format!("; did you mean `synth --torus {word}`?"),
+                None if Path::new(word).is_file() => format!("; did you mean `synth verify {word}`?"),
                 None => did_you_mean(word, &names),
             };
             let message = format!("there is no command `{word}`{meant}\n\n`synth --help` lists the commands\n");
@@ -52,4 +62,9 @@ pub fn pointed(mut error: Error, command: &Command) -> Error {
         }
         _ => error,
     }
+}
+
+/// `4x4x8`
+fn is_extents(word: &str) -> bool {
+    word.split('x').all(|extent| extent.parse::<u32>().is_ok())
 }

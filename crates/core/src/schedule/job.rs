@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::{Origin, Solution};
 use crate::certificate::JobBound;
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemError};
 use crate::topology::Topology;
 
 /// Schedules that run together, step by step: each solves a problem of its own, and they share the links. A chunk of
@@ -42,6 +42,16 @@ impl Job {
             Some(index) => Err(JobError::OtherMachine { index }),
             None => Ok(Self { solutions, bound, origin }),
         }
+    }
+
+    /// The same schedules on another machine of as many ranks, where none of their bounds is known to hold.
+    ///
+    /// # Errors
+    ///
+    /// As [`Problem::on`].
+    pub fn on(&self, machine: &Topology) -> Result<Self, ProblemError> {
+        let moved = self.solutions.iter().map(|solution| solution.clone().on(machine.clone()));
+        Ok(Self { solutions: moved.collect::<Result<_, _>>()?, bound: None, origin: self.origin.clone() })
     }
 
     /// The schedules, each with its problem and its own bounds.

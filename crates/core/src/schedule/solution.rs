@@ -1,8 +1,9 @@
 //! What a schedule file holds.
 
-use super::Schedule;
+use super::{CompactSchedule, Schedule};
 use crate::certificate::Bounds;
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemError};
+use crate::topology::Topology;
 
 /// A problem, a schedule that claims to solve it, claimed lower bounds, and provenance. Nothing in it is trusted before
 /// it is verified.
@@ -16,6 +17,32 @@ pub struct Solution<S = Schedule> {
     pub bounds: Bounds,
     /// Provenance.
     pub origin: Option<Origin>,
+}
+
+impl Solution {
+    /// The same schedule on another machine of as many ranks, where none of its bounds is known to hold.
+    ///
+    /// # Errors
+    ///
+    /// As [`Problem::on`].
+    pub fn on(self, machine: Topology) -> Result<Self, ProblemError> {
+        Ok(Self { problem: self.problem.on(machine)?, bounds: Bounds::default(), ..self })
+    }
+}
+
+impl Solution<CompactSchedule> {
+    /// The same schedule on a machine of the same shape: with other failures, say. None of its bounds is known to hold
+    /// there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Problem::on`], and if the shapes differ.
+    pub fn on(self, machine: Topology) -> Result<Self, ProblemError> {
+        if self.problem.machine().spec().shape != machine.spec().shape {
+            return Err(ProblemError::OtherShape);
+        }
+        Ok(Self { problem: self.problem.on(machine)?, bounds: Bounds::default(), ..self })
+    }
 }
 
 /// The provenance of a schedule or program. For people; nothing depends on it.

@@ -29,7 +29,8 @@ pub use program::{
     PROGRAM_FORMAT, is_program, parse_program, parse_program_within, program_to_string, rank_program_to_string,
 };
 pub use schedule::read::{
-    Stated, TooLarge, parse_solution, parse_solution_within, parse_stated_within, parse_topology, parse_topology_within,
+    Stated, TooLarge, parse_machine_within, parse_solution, parse_solution_within, parse_stated_within, parse_topology,
+    parse_topology_within,
 };
 #[cfg(feature = "schema")]
 pub use schedule::schema::{schedule_schema, topology_schema};

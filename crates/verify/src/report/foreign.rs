@@ -24,6 +24,9 @@ pub fn foreign(text: &str) -> Option<&'static str> {
         Some(_) if text.starts_with("step,from,to,") => Some(
             "this is a table of transfers that `synth export --to csv` wrote: it is not read back, its schedule is",
         ),
+        Some(_) if text.lines().nth(1).is_some_and(|line| line.contains(" live), ") && line.ends_with(" live)")) => {
+            Some("this is a table for people that `synth topology` printed: `-o FILE.json` writes the machine")
+        }
         Some(_) => None,
     }
 }

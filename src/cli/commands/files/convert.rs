@@ -27,6 +27,7 @@ use crate::cli::io::reading::{Held, Reading};
 use crate::cli::io::{caller, input, output};
 use crate::cli::options::Given;
 use crate::cli::options::quantity::{parse_bytes, parse_one_bandwidth, parse_seconds};
+use crate::cli::options::suggest::Spelled;
 
 /// What a move takes in a trace while it is made, roughly.
 const TRACE_BYTES: u64 = 150;
@@ -43,7 +44,7 @@ pub struct ExportCommand {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The format [default: csv or goal, if -o ends so]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = Spelled::<ExportFormat>::default())]
     to: Option<ExportFormat>,
     /// For csv, goal and chakra: only the transfers, or the program, of this rank (42 or 2.2.2)
     #[arg(long, allow_negative_numbers = true, value_name = "RANK")]
@@ -79,6 +80,7 @@ enum ExportFormat {
     /// A table of transfers
     Csv,
     /// Chrome trace, for Perfetto
+    #[value(alias = "perfetto")]
     Trace,
     /// GOAL, for LogGOPSim
     Goal,
@@ -96,13 +98,13 @@ pub struct ImportCommand {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Its format
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = Spelled::<ImportFormat>::default())]
     from: ImportFormat,
     /// For teccl and forestcoll: the machine (a topology file); for msccl: check its connections against this machine
     #[arg(long, value_name = "FILE")]
     topology: Option<PathBuf>,
     /// For teccl: all_gather or all_to_all; for msccl: what `coll="custom"` means
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = Spelled::<ImportCollective>::default())]
     collective: Option<ImportCollective>,
     /// For teccl: the parts a message is cut in (1, unless stated)
     #[arg(long, value_name = "P")]
@@ -134,10 +136,12 @@ enum ImportForm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ImportFormat {
     /// MSCCL XML, in either dialect
+    #[value(alias = "rccl")]
     Msccl,
     /// SCCL JSON
     Sccl,
     /// TE-CCL JSON
+    #[value(alias = "te-ccl")]
     Teccl,
     /// Broadcast trees of ForestColl
     Forestcoll,
@@ -162,7 +166,7 @@ enum ImportCollective {
 
 impl ExportCommand {
     pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
-        let to = self.to.or(given.by_ending("to")).ok_or_else(|| {
+        let to = self.to.or(given.form("to")).ok_or_else(|| {
             Failure::usage("no format is given: use --to").hint("--to msccl, or an ending that says so: -o FILE.csv")
         })?;
         caller::tell("reading");

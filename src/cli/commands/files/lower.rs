@@ -72,7 +72,8 @@ enum BarrierName {
     /// Nothing but the data: values are right, links may be shared by transfers of different steps
     None,
     /// A rank and its neighbors finish a step before it begins the next
-    Neighbour,
+    #[value(alias = "neighbour")]
+    Neighbor,
     /// All ranks finish a step before any begins the next
     Global,
 }
@@ -152,7 +153,7 @@ impl LowerOptions {
     fn target(&self, reading: &Reading<'_>, SlotOptions { slots }: SlotOptions) -> Target {
         let barriers = match self.barriers {
             None | Some(BarrierName::None) => Barriers::None,
-            Some(BarrierName::Neighbour) => Barriers::Neighbor,
+            Some(BarrierName::Neighbor) => Barriers::Neighbor,
             Some(BarrierName::Global) => Barriers::Global,
         };
         Target { barriers, in_place: self.in_place, slots, memory: reading.made() }

@@ -1,5 +1,7 @@
 //! `synth topology`: ranks, coordinates, links, and what failed.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use collsynth::format::json;
 use collsynth::report::machine;
@@ -8,6 +10,7 @@ use crate::cli::arguments::topology::TopologyOptions;
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::output;
 use crate::cli::io::output::Format;
+use crate::cli::options::Given;
 
 /// Show a machine: ranks, coordinates, links, what failed, diameter
 #[derive(Args)]
@@ -17,16 +20,20 @@ pub struct TopologyCommand {
     /// text: tables; json: a topology file for --topology
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
+    /// Write to this file (.gz: compressed) instead of standard output; -o FILE.json writes a topology file
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    output: PathBuf,
 }
 
 impl TopologyCommand {
     /// Runs the command. A machine that is not connected can be looked at like any other.
-    pub fn run(&self) -> Result<Ending, Failure> {
+    pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
         let topology = self.topology.topology()?;
-        match self.format {
-            Format::Text => output::print(&machine::to_text(&topology))?,
-            Format::Json => output::print(&json::topology_to_string(topology.spec()))?,
-        }
+        let answer = match given.form("format").unwrap_or(self.format) {
+            Format::Text => machine::to_text(&topology),
+            Format::Json => json::topology_to_string(topology.spec()),
+        };
+        output::deliver(&self.output, &answer)?;
         Ok(Ending::Success)
     }
 }

@@ -1,5 +1,6 @@
 //! `synth bound`: what no schedule can beat, and why.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -48,10 +49,14 @@ pub struct BoundCommand {
     /// The form of the answer
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
+    /// Write to this file (.gz: compressed) instead of standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    output: PathBuf,
 }
 
 impl BoundCommand {
     pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
+        let format = given.form("format").unwrap_or(self.format);
         let topology = self.topology.topology()?;
         size::check_ranks(&topology)?;
         let kind = self.collective.kind(&self.topology, &topology, given)?;
@@ -62,7 +67,7 @@ impl BoundCommand {
             let (points, ending) = frontier::points(&problem, MOST_VARIABLES, self.time_limit, &ticker)?;
             ticker.finish();
             let json = || report::frontier::to_json(&problem, &points);
-            self.format.print(|| report::frontier::to_text(&problem, &points), json)?;
+            format.deliver(&self.output, || report::frontier::to_text(&problem, &points), json)?;
             return Ok(ending);
         }
         ticker.say("cuts and distances");
@@ -98,7 +103,7 @@ impl BoundCommand {
         }
         ticker.finish();
         let json = || bounds::to_json(&problem, &findings, flow.as_ref());
-        self.format.print(|| bounds::to_text(&problem, &findings, flow.as_ref()), json)?;
+        format.deliver(&self.output, || bounds::to_text(&problem, &findings, flow.as_ref()), json)?;
         Ok(ending)
     }
 }

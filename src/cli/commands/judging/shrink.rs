@@ -10,9 +10,11 @@ use collsynth::plan::Control;
 use collsynth::program::Program;
 use collsynth::schedule::{Origin, Solution};
 use collsynth::shrink::{Shrunk, Whole, shrink_program, shrink_solution};
+use collsynth::topology::Topology;
 use collsynth::verdict::Verdict;
 use collsynth::verify::{Finding, Options, verify, verify_compact};
 
+use super::elsewhere::Elsewhere;
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::clock::control;
 use crate::cli::io::console::note;
@@ -31,20 +33,25 @@ pub(crate) struct Shrinking<'a> {
     pub(crate) output: &'a Path,
     pub(crate) time_limit: Option<Duration>,
     pub(crate) given: &'a Given,
+    pub(crate) elsewhere: &'a Elsewhere<'a>,
 }
 
 impl Shrinking<'_> {
     /// Reads the file and shrinks it; `program` does so for rank programs.
     pub(crate) fn run(
         &self,
-        program: impl FnOnce(&Program, &str) -> Result<Ending, Failure>,
+        program: impl FnOnce(&Program, &str, Option<&Topology>) -> Result<Ending, Failure>,
     ) -> Result<Ending, Failure> {
         let reading = Reading::of(self.path)?;
         self.given.file(reading.what())?;
+        let machine = self.elsewhere.machine(&reading.text)?;
         if reading.is_program() {
-            return program(&reading.program()?, &reading.text);
+            return program(&reading.program()?, &reading.text, machine.as_ref());
         }
-        let stated = reading.stated()?;
+        let mut stated = reading.stated()?;
+        if let Some(machine) = &machine {
+            stated = stated.on(machine).map_err(|error| Failure::usage(format!("{}: {error}", self.path.display())))?;
+        }
         let options = Options { memory: reading.room(), max_errors: 1 };
         let report = match &stated {
             Stated::Explicit(solution) => verify(solution, &options),

@@ -5,16 +5,20 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use collsynth::bound;
+use collsynth::certificate::Bounds;
 use collsynth::judge::{FileOptions, FileVerdict, Form};
+use collsynth::problem::Problem;
 use collsynth::report::diagnostics;
-use collsynth::topology::Topology;
 use collsynth::verdict::Verdict;
 use collsynth::verify::Options;
 use serde_json::json;
 
+use super::elsewhere::Elsewhere;
 use super::shrink::Shrinking;
-use crate::cli::arguments::topology::read_machine;
+use crate::cli::arguments::failures::FailureOptions;
+use crate::cli::arguments::size;
 use crate::cli::ending::{Ending, Failure};
+use crate::cli::io::console::note;
 use crate::cli::io::input;
 use crate::cli::io::output::Output;
 use crate::cli::io::progress::Ticker;
@@ -24,8 +28,8 @@ use crate::cli::options::{Given, What};
 /// Judge schedules and rank programs from any source
 ///
 /// Executes each schedule symbolically and recomputes the bounds it claims; of a rank program, judges every
-/// interleaving. Exit code 0 if all hold, 1 if one is refuted, 2 if one cannot be read, whatever the verdict on the
-/// others.
+/// interleaving. With --topology or --fail, on that machine. Exit code 0 if all hold, 1 if one is refuted, 2 if one
+/// cannot be read, whatever the verdict on the others.
 #[derive(Args)]
 pub struct VerifyCommand {
     /// Schedule files (- for standard input, .gz accepted)
@@ -34,10 +38,12 @@ pub struct VerifyCommand {
     /// List at most this many violations, and as many warnings, per file; the totals are always complete
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = Options::default().max_errors)]
     max_errors: usize,
-    /// For rank programs: check their links against this machine (a topology file) instead of the one they name.
-    /// Schedules are refused with it: they state their machine
+    /// Judge on this machine (a topology file) instead of the one that the file states. Bounds that it claims are left
+    /// out: they are of its own machine
     #[arg(long, value_name = "FILE")]
     topology: Option<PathBuf>,
+    #[command(flatten)]
+    failures: FailureOptions,
     /// With --topology: the machine's rank for each rank of the program, in order [default: the same]
     #[arg(long, value_name = "RANKS", value_delimiter = ',')]
     rank_map: Vec<u32>,
@@ -79,22 +85,25 @@ enum VerdictFormat {
 
 impl VerifyCommand {
     pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
-        let machine = self.machine()?;
-        let options = self.options(machine.as_ref())?;
+        let elsewhere = Elsewhere::read(self.topology.as_deref(), &self.failures)?;
+        let options = self.options()?;
         if self.shrink {
-            return self.shrink(&options, given);
+            return self.shrink(&options, &elsewhere, given);
         }
         let mut out = Output::default();
         let mut worst = Verdict::Holds;
         let mut all = Vec::new();
         for path in &self.files {
             let ticker = Ticker::new(false, &format!("verifying {}", path.display()));
-            let verdict = judge(path, &options, given);
+            let (verdict, anew) = judge(path, &options, &elsewhere, given)?;
             ticker.finish();
             worst = worst.max(verdict.verdict);
             match options.form {
                 Form::Text => out.write(&verdict.text)?,
                 Form::Json => all.push(verdict.json),
+            }
+            if let Some(command) = anew {
+                note(&format!("hint: `{command}` plans it anew for this machine"));
             }
         }
         match self.format {
@@ -110,43 +119,58 @@ impl VerifyCommand {
         })
     }
 
-    fn options<'a>(&'a self, machine: Option<&'a Topology>) -> Result<FileOptions<'a>, Failure> {
+    fn options(&self) -> Result<FileOptions<'_>, Failure> {
         let form = if self.format == VerdictFormat::Text { Form::Text } else { Form::Json };
         Ok(FileOptions {
             max_errors: self.max_errors,
             contention_free: self.contention_free,
-            machine,
+            machine: None,
             rank_map: &self.rank_map,
-            bounds: self.bounds.then_some(|problem| bound::find(problem).unwrap_or_default()),
+            bounds: self.bounds.then_some(find_bounds),
             limits: input::limits()?,
             form,
         })
     }
 
-    fn shrink(&self, options: &FileOptions<'_>, given: &Given) -> Result<Ending, Failure> {
+    fn shrink(&self, options: &FileOptions<'_>, elsewhere: &Elsewhere<'_>, given: &Given) -> Result<Ending, Failure> {
         let [path] = self.files.as_slice() else {
             return Err(Failure::usage("--shrink takes one file"));
         };
-        let shrinking = Shrinking { path, output: &self.output, time_limit: self.time_limit, given };
-        shrinking.run(|program, text| {
+        let shrinking = Shrinking { path, output: &self.output, time_limit: self.time_limit, given, elsewhere };
+        shrinking.run(|program, text, machine| {
+            let options = FileOptions { machine, ..*options };
             let machine = options.machine_for(program).map_err(|error| Failure::usage(error.to_string()))?;
             shrinking.program(program, &options.audit_options(machine.as_ref(), text))
         })
     }
-
-    /// The machine that was given.
-    fn machine(&self) -> Result<Option<Topology>, Failure> {
-        let Some(path) = &self.topology else { return Ok(None) };
-        Ok(Some(read_machine(path)?))
-    }
 }
 
-/// Judges a file, if all that was typed applies to it.
-fn judge(path: &Path, options: &FileOptions<'_>, given: &Given) -> FileVerdict {
+/// Bounds for a schedule that states none, as planning finds them; none where there can be no schedule.
+///
+/// # Errors
+///
+/// If the machine is too large for them.
+pub fn find_bounds(problem: &Problem) -> Result<Bounds, String> {
+    size::check_ranks(problem.topology()).map_err(|failure| format!("--bounds: {}", failure.message()))?;
+    Ok(bound::find(problem).unwrap_or_default())
+}
+
+/// Judges a file, if all that was typed applies to it; and the command that plans a refuted one anew for the machine
+/// that was given.
+fn judge(
+    path: &Path,
+    options: &FileOptions<'_>,
+    elsewhere: &Elsewhere<'_>,
+    given: &Given,
+) -> Result<(FileVerdict, Option<String>), Failure> {
     let name = path.display().to_string();
-    let text = input::read_text(path).and_then(|text| given.file(What::of(&text)).map(|()| text));
-    match text {
-        Ok(text) => options.judge_text(&name, &text),
-        Err(failure) => FileVerdict::unreadable(&name, failure.message()),
-    }
+    let text = match input::read_text(path).and_then(|text| given.file(What::of(&text)).map(|()| text)) {
+        Ok(text) => text,
+        Err(failure) => return Ok((FileVerdict::unreadable(&name, failure.message()), None)),
+    };
+    let machine = elsewhere.machine(&text)?;
+    let verdict = FileOptions { machine: machine.as_ref(), ..*options }.judge_text(&name, &text);
+    let refuted = machine.filter(|_| verdict.verdict == Verdict::Refuted);
+    let anew = refuted.and_then(|machine| elsewhere.anew(&text, &machine));
+    Ok((verdict, anew))
 }

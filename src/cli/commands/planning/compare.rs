@@ -21,7 +21,7 @@ use super::pareto::PartsList;
 use super::sweep::{Place, Sweep};
 use super::{compare_paper, plan};
 use crate::cli::arguments::collective::CollectiveOptions;
-use crate::cli::arguments::plan::{goal_words, named, use_threads};
+use crate::cli::arguments::plan::{goal_words, named, single_names, use_threads};
 use crate::cli::arguments::rate::RateOptions;
 use crate::cli::arguments::size;
 use crate::cli::arguments::topology::TopologyOptions;
@@ -56,10 +56,12 @@ pub struct CompareCommand {
     collective: CollectiveOptions,
     /// The planners to compare (ring,negotiated) [default: all but smt, which may never finish]; `synth planners` lists
     /// them
-    #[arg(long, value_name = "NAME,..", value_delimiter = ',', help_heading = "Plan")]
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',', help_heading = "Plan", hide_possible_values = true,
+        value_parser = single_names())]
     planners: Vec<String>,
     /// The planner that speed-ups are over [default: the slowest for the largest messages]
-    #[arg(long, value_name = "NAME", help_heading = "Plan")]
+    #[arg(long, value_name = "NAME", help_heading = "Plan", hide_possible_values = true,
+        value_parser = single_names())]
     baseline: Option<String>,
     /// The baseline is planned for the machine before anything failed
     #[arg(long, help_heading = "Plan")]
@@ -138,7 +140,7 @@ struct Answer {
 
 impl CompareCommand {
     pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
-        let format = self.format.or(given.by_ending("format")).unwrap_or(CompareFormat::Text);
+        let format = self.format.or(given.form("format")).unwrap_or(CompareFormat::Text);
         if self.paper {
             return self.run_paper(format);
         }

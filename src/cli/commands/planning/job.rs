@@ -17,6 +17,7 @@ use collsynth::verify::{Options, verify_job};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::cli::arguments::collective::spelled_kind;
 use crate::cli::arguments::size;
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::console::note;
@@ -119,9 +120,14 @@ impl JobRequest<'_> {
 
     fn asked(&self, text: &str) -> Result<Vec<Asked>, Failure> {
         let name = self.file.display();
-        let asked: Vec<Asked> = serde_json::from_str(text).map_err(|error| {
+        let mut asked: Vec<Asked> = serde_json::from_str(text).map_err(|error| {
             Failure::usage(format!("{name}:{}:{}: {error}", error.line(), error.column())).hint(FORM)
         })?;
+        for one in &mut asked {
+            if let Some(kind) = spelled_kind(&one.collective) {
+                kind.clone_into(&mut one.collective);
+            }
+        }
         match asked.is_empty() {
             true => Err(Failure::usage(format!("{name}: a job has at least one collective")).hint(FORM)),
             false => Ok(asked),

@@ -150,7 +150,7 @@ impl ParetoCommand {
         points.iter().for_each(|point| sharpen(&mut bounds, point.volume_bound()));
         bounds.joint.extend(points.iter().flat_map(Point::joint_bounds).cloned());
         let curve = Curve { problem: &problem, bounds: &bounds, points: &points, prices: &self.prices(), stopped };
-        let text = match self.format.or(given.by_ending("format")).unwrap_or(ParetoFormat::Text) {
+        let text = match self.format.or(given.form("format")).unwrap_or(ParetoFormat::Text) {
             ParetoFormat::Text => curve.to_text(),
             ParetoFormat::Csv => curve.to_csv(),
             ParetoFormat::Json => format!("{:#}\n", curve.to_json()),

@@ -317,7 +317,7 @@ impl RunCommand {
     }
 
     fn print(&self, report: &RunReport<'_>) -> Result<Ending, Failure> {
-        self.format.print(|| report.to_text(), || report.to_json())?;
+        self.format.deliver(Path::new("-"), || report.to_text(), || report.to_json())?;
         Ok(if report.holds() { Ending::Success } else { Ending::Refuted })
     }
 

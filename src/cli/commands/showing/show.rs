@@ -1,6 +1,5 @@
 //! `synth show`: a schedule step by step.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -18,7 +17,6 @@ use collsynth::topology::{RankId, Topology};
 use super::show_picture;
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::output;
-use crate::cli::io::output::Output;
 use crate::cli::io::reading::Reading;
 use crate::cli::options::Given;
 
@@ -54,6 +52,9 @@ pub struct ShowCommand {
     /// The form of the answer
     #[arg(long, value_enum, default_value = "text")]
     format: ShowFormat,
+    /// Write to this file (.gz: compressed) instead of standard output; .json, .csv and .svg choose the form
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    output: PathBuf,
 }
 
 /// Who reads the answer.
@@ -75,46 +76,53 @@ impl ShowCommand {
     pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
         let reading = Reading::of(&self.file)?;
         given.file(reading.what())?;
+        let format = given.form("format").unwrap_or(self.format);
         if reading.is_program() {
             return self.show_program(&reading.program()?);
         }
         match reading.stated()? {
-            Stated::Compact(compact) if self.format != ShowFormat::Svg => self.show(&compact),
-            stated if self.format != ShowFormat::Svg => self.show(&reading.expand_stated(stated, 0)?),
+            Stated::Compact(compact) if format != ShowFormat::Svg => self.show(&compact, format),
+            stated if format != ShowFormat::Svg => self.show(&reading.expand_stated(stated, 0)?, format),
             stated => {
                 let solution = reading.expand_stated(stated, 0)?;
                 let selection = self.selection(&solution.problem, solution.schedule.step_count())?;
-                output::print(&show_picture::svg(&solution, &selection, self.chunk.as_deref(), self.bound)?)?;
+                output::deliver(
+                    &self.output,
+                    &show_picture::svg(&solution, &selection, self.chunk.as_deref(), self.bound)?,
+                )?;
                 Ok(Ending::Success)
             }
         }
     }
 
     /// Shows a schedule in either form as it is.
-    fn show<S: Timetable>(&self, solution: &Solution<S>) -> Result<Ending, Failure> {
+    fn show<S: Timetable>(&self, solution: &Solution<S>, format: ShowFormat) -> Result<Ending, Failure> {
         let Solution { problem, schedule, .. } = solution;
         let selection = self.selection(problem, schedule.step_count())?;
-        if self.format == ShowFormat::Map {
-            output::print(&show_picture::map(solution, &selection)?)?;
+        if format == ShowFormat::Map {
+            output::deliver(&self.output, &show_picture::map(solution, &selection)?)?;
             return Ok(Ending::Success);
         }
         // Without the bounds in the file, which are not checked here.
         let head = || format!("{}\n{}", headline(problem), figures(problem, schedule, None));
         if self.links {
             let table = LinkTable::new(problem, schedule, &selection);
-            output::print(&match self.format {
-                ShowFormat::Text => format!("{}\n{}", head(), table.to_text()),
-                ShowFormat::Json => format!("{:#}\n", table.to_json()),
-                ShowFormat::Csv | ShowFormat::Svg | ShowFormat::Map => table.to_csv(),
-            })?;
+            output::deliver(
+                &self.output,
+                &match format {
+                    ShowFormat::Text => format!("{}\n{}", head(), table.to_text()),
+                    ShowFormat::Json => format!("{:#}\n", table.to_json()),
+                    ShowFormat::Csv | ShowFormat::Svg | ShowFormat::Map => table.to_csv(),
+                },
+            )?;
             return Ok(Ending::Success);
         }
         let steps = StepTables::new(problem, schedule, &selection);
-        output::stream(|out| match self.format {
-            ShowFormat::Json => steps.write_json(out),
+        output::deliver_streamed(&self.output, |mut out| match format {
+            ShowFormat::Json => steps.write_json(&mut out),
             _ => {
                 out.write_all(head().as_bytes())?;
-                steps.write_text(out)
+                steps.write_text(&mut out)
             }
         })?;
         Ok(Ending::Success)
@@ -124,14 +132,10 @@ impl ShowCommand {
         let topology = program.problem.topology();
         let rank = self.rank.as_ref().map(|text| topology.parse_rank(text)).transpose().map_err(Failure::usage)?;
         let selection = operations::Selection { rank, link: self.ends(topology)?, all: self.all };
-        let mut out = Output::default();
-        out.write(&format!("{}\n{}", audit::headline(program), audit::table(program)))?;
-        for text in operations::texts(program, selection) {
-            out.write(&format!("\n{text}"))?;
-            if out.is_closed() {
-                break;
-            }
-        }
+        output::deliver_streamed(&self.output, |out| {
+            write!(out, "{}\n{}", audit::headline(program), audit::table(program))?;
+            operations::texts(program, selection).try_for_each(|text| write!(out, "\n{text}"))
+        })?;
         Ok(Ending::Success)
     }
 

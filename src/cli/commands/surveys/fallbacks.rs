@@ -19,6 +19,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::failing::{self, Family};
+use crate::cli::arguments::collective::kind_names;
 use crate::cli::arguments::failures::FailureOptions;
 use crate::cli::arguments::plan::{PartsArgument, use_threads};
 use crate::cli::arguments::size;
@@ -55,7 +56,7 @@ struct BuildCommand {
     #[command(flatten)]
     topology: TopologyOptions,
     /// The collective, without root and demand
-    #[arg(long, value_name = "NAME", default_value = "all_to_all")]
+    #[arg(long, value_name = "NAME", default_value = "all_to_all", value_parser = kind_names(), hide_possible_values = true)]
     collective: String,
     /// Cover all sets of N cables (1,2: single cables and pairs)
     #[arg(long, value_name = "N,..", value_delimiter = ',', help_heading = "Failures")]

@@ -23,6 +23,7 @@ use rayon::prelude::*;
 use super::failing::{self, Family};
 use super::merge::merge;
 use super::survey_store::Store;
+use crate::cli::arguments::collective::kind_names;
 use crate::cli::arguments::plan::{PartsArgument, use_threads};
 use crate::cli::arguments::size;
 use crate::cli::arguments::topology::TopologyOptions;
@@ -47,7 +48,8 @@ pub struct SurveyCommand {
     #[command(flatten)]
     topology: TopologyOptions,
     /// The collectives, without root and demand
-    #[arg(long, value_name = "NAME,..", value_delimiter = ',', default_value = "all_to_all")]
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',', default_value = "all_to_all", hide_possible_values = true,
+        value_parser = kind_names())]
     collective: Vec<String>,
     /// Sets of N cables (1,2: single cables and pairs)
     #[arg(long, value_name = "N,..", value_delimiter = ',', help_heading = "Failures")]

@@ -63,6 +63,18 @@ impl Stated {
         }
     }
 
+    /// The same schedule on another machine, where none of its bounds is known to hold.
+    ///
+    /// # Errors
+    ///
+    /// A [`ProblemError`] if it does not fit.
+    pub fn on(self, machine: &Topology) -> Result<Self, ProblemError> {
+        Ok(match self {
+            Self::Explicit(solution) => Self::Explicit(Box::new(solution.on(machine.clone())?)),
+            Self::Compact(solution) => Self::Compact(Box::new(solution.on(machine.clone())?)),
+        })
+    }
+
     /// The same with every move stated.
     ///
     /// # Errors
@@ -131,6 +143,22 @@ pub fn parse_topology_within(text: &str, limits: &Limits) -> Result<TopologySpec
     let file: Object<TopologyFile> = serde_json::from_str(text).map_err(|error| ParseError::of_text(error, text))?;
     let topology = machine(file.0, limits.room(text)).map_err(|fault| fault.into_error(text))?;
     Ok(topology.spec().clone())
+}
+
+/// Reads the machine that a schedule, a job or a rank program states, and nothing else of it; `None` if it states none.
+///
+/// # Errors
+///
+/// As [`parse_topology`].
+pub fn parse_machine_within(text: &str, limits: &Limits) -> Result<Option<TopologySpec>, ParseError> {
+    #[derive(Deserialize)]
+    struct Machine {
+        topology: Option<Object<TopologyFile>>,
+    }
+    let Object(file): Object<Machine> = serde_json::from_str(text).map_err(|error| ParseError::of_text(error, text))?;
+    let topology = file.topology.map(|entry| machine(entry.0, limits.room(text)));
+    let topology = topology.transpose().map_err(|fault| fault.at("topology").into_error(text))?;
+    Ok(topology.map(|topology| topology.spec().clone()))
 }
 
 /// The error of a file of another version or kind. It comes before any other: such a file may well have unknown keys.

@@ -110,7 +110,9 @@ impl Values {
             }
         }
         let count = union.iter().map(|word| word.count_ones()).sum();
-        let order = self.orders.add(self.order(a), self.order(b));
+        // What overlaps is no sum and has no order: a barrier joins it, doubling the leaves of its tree step by step.
+        let is_sum = count == self.count(a) + self.count(b);
+        let order = if is_sum { self.orders.add(self.order(a), self.order(b)) } else { self.order(a) };
         self.sums.push(Sum { count, order });
         ValueId(narrow(self.ranks + self.sums.len() - 1))
     }

@@ -1,5 +1,7 @@
 //! Host names of ranks: stated in options, carried in files, printed wherever a rank is.
 
+mod spellings;
+
 use serde_json::Value;
 
 use crate::support::bench::{Bench, text};

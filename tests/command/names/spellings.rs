@@ -1,0 +1,71 @@
+//! Words as people spell them: collectives, planners and formats, and what commands are called elsewhere.
+
+use crate::support::bench::{Bench, synth, text};
+
+#[test]
+fn names_are_taken_in_any_spelling() {
+    let bench = Bench::new();
+    let plan = |words: &str| bench.stdout(&format!("--torus 3 {words} -o -"));
+    let reduced = plan("--collective all_reduce");
+    for spelling in ["allreduce", "AllReduce", "all-reduce", "ALL_REDUCE", "Allreduce"] {
+        assert_eq!(plan(&format!("--collective {spelling}")), reduced, "{spelling}");
+    }
+    // The options that an option depends on know it by its name.
+    assert_eq!(plan("--planner SMT --minimise steps"), plan("--planner smt --minimize steps"));
+    bench.write("s.json", &reduced);
+    assert_eq!(bench.stdout("export s.json --to perfetto"), bench.stdout("export s.json --to trace"));
+    assert_eq!(
+        bench.stdout("lower s.json -q --barriers neighbour"),
+        bench.stdout("lower s.json -q --barriers neighbor")
+    );
+    bench.ended(0, "export s.json --to rccl -o s.xml");
+    assert_eq!(bench.stdout("import s.xml --from RCCL"), bench.stdout("import s.xml --from msccl"));
+    bench.write("job.json", r#"[{"collective": "AllGather", "groups": "x"}, {"collective": "all_to_all"}]"#);
+    bench.ended(0, "--torus 3x3 --job job.json -q -o j.json");
+    bench.ended(0, "survey --torus 3x3 --collective AllGather --cables 1 -q -o survey");
+    let compared = |planners: &str| bench.ended(0, &format!("compare --torus 4x4 --planners {planners}"));
+    assert!(text(&compared("FoldedRing,ring").stdout).contains("folded_ring"));
+}
+
+#[test]
+fn other_words_are_answered_with_ours() {
+    let bench = Bench::new();
+    bench.write("s.json", &bench.stdout("--torus 3 -o -"));
+    for (words, meant) in [
+        ("--torus 3 --collective psum", "did you mean all_reduce?"),
+        ("--torus 3 --collective a2a", "did you mean all_to_all?"),
+        ("4x4x8", "did you mean `synth --torus 4x4x8`?"),
+        ("s.json", "did you mean `synth verify s.json`?"),
+        ("info", "did you mean show?"),
+        ("diff", "did you mean compare?"),
+        ("bench", "did you mean run?"),
+    ] {
+        let said = text(&bench.ended(2, words).stderr);
+        assert!(said.contains(meant), "{words}: {said}");
+    }
+    // A table for people is no machine, and says how to get one.
+    bench.write("t.json", &bench.stdout("topology --torus 3"));
+    let said = text(&bench.ended(2, "--topology t.json").stderr);
+    assert!(said.contains("`-o FILE.json` writes the machine"), "{said}");
+}
+
+#[test]
+fn answers_are_written_to_files() {
+    let bench = Bench::new();
+    bench.ended(0, "--torus 3 -o s.json");
+    for (words, file, as_printed) in [
+        ("topology --torus 3", "m.json", "topology --torus 3 --format json"),
+        ("topology --torus 3", "m.txt", "topology --torus 3"),
+        ("bound --torus 3", "b.json", "bound --torus 3 --format json"),
+        ("show s.json", "shown.txt", "show s.json"),
+        ("show s.json", "shown.json", "show s.json --format json"),
+        ("show s.json --links", "links.csv", "show s.json --links --format csv"),
+        ("show s.json", "shown.svg", "show s.json --format svg"),
+    ] {
+        bench.ended(0, &format!("{words} -o {file}"));
+        assert_eq!(text(&bench.read(file)), bench.stdout(as_printed), "{words} -o {file}");
+    }
+    bench.ended(0, "--topology m.json -o again.json");
+    let said = text(&synth("topology --torus 3 -o m.csv").stderr);
+    assert!(said.contains("m.csv: .json is written here, not .csv"), "{said}");
+}
