@@ -34,7 +34,8 @@ const WRITERS: [(&str, bool, &str); 12] = [
 ];
 
 /// Commands whose files the tests of those commands read back: reports, folders, and what takes no schedule.
-const ELSEWHERE: [&str; 7] = ["plan", "pareto", "compare", "survey", "pick", "import", "verify"];
+const ELSEWHERE: [&str; 10] =
+    ["plan", "pareto", "compare", "bound", "survey", "pick", "import", "show", "topology", "verify"];
 
 #[test]
 fn every_command_that_writes_is_here() {
