@@ -10,14 +10,18 @@ use super::runnable::Runnable;
 use crate::transports::tcp::{Secret, TcpOptions, TcpTransport, on_loopback};
 use crate::transports::threads::{ThreadTransport, network};
 use crate::transports::transport::{Transport, TransportError};
-use collsynth_core::topology::RankId;
+use collsynth_core::topology::{RankId, Topology};
+
+/// The most ranks that run as threads of one process. A thread takes four mappings of memory, of which Linux allows a
+/// process 65,530; one without a stack for its signal handler would abort the process.
+const MOST_THREADS: usize = 10_000;
 
 /// Runs `work` on every live rank of a schedule or program, each on its own thread, joined by a [`network`], and
 /// returns the results in the order of the ranks.
 ///
 /// # Errors
 ///
-/// That of the first rank whose communicator cannot be made, or [`RunError::Threads`].
+/// That of the first rank whose communicator cannot be made, [`RunError::TooManyThreads`] or [`RunError::Threads`].
 ///
 /// # Panics
 ///
@@ -29,6 +33,7 @@ pub fn run<'a, R: Send>(
 ) -> Result<Vec<R>, RunError> {
     let runnable = runnable.into();
     let topology = runnable.problem().topology();
+    check_threads(topology)?;
     let transports = network(topology.rank_count(), runnable.pairs(), timeout);
     let live = transports.into_iter().filter(|transport| topology.is_alive(transport.rank())).collect();
     spread(live, |transport| Communicator::new(transport, runnable).map(&work))?.into_iter().collect()
@@ -39,7 +44,7 @@ pub fn run<'a, R: Send>(
 ///
 /// # Errors
 ///
-/// That of the first rank whose communicator cannot be made.
+/// As [`run`].
 ///
 /// # Panics
 ///
@@ -52,6 +57,7 @@ pub fn run_on_loopback<'a, R: Send>(
     let start = |source| RunError::Start { source };
     let runnable = runnable.into();
     let topology = runnable.problem().topology();
+    check_threads(topology)?;
     let (table, listeners) = on_loopback(topology.rank_count()).map_err(start)?;
     let secret = Secret::random().map_err(|source| start(TransportError::NoRandomNumbers { source }))?;
     let options = TcpOptions::new(timeout).with_secret(secret);
@@ -62,6 +68,13 @@ pub fn run_on_loopback<'a, R: Send>(
         Communicator::new(transport, runnable).map(&work)
     })?;
     results.into_iter().collect()
+}
+
+fn check_threads(topology: &Topology) -> Result<(), RunError> {
+    match topology.live_rank_count() {
+        0..=MOST_THREADS => Ok(()),
+        ranks => Err(RunError::TooManyThreads { ranks, most: MOST_THREADS }),
+    }
 }
 
 /// Runs `work` on each of these on its own thread.

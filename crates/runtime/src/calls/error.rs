@@ -28,6 +28,8 @@ pub enum RunError {
     Memory { chunks: usize, needed: u64, limit: u64 },
     #[error("to run it takes about {needed} MiB, more than the {most} MiB allowed: {MEMORY_WORD} allows more")]
     TooLarge { needed: u64, most: u64 },
+    #[error("{ranks} ranks take as many threads; a process has at most {most}: run them as a group")]
+    TooManyThreads { ranks: usize, most: usize },
     #[error("{ranks} ranks take as many threads, and one cannot be started ({source}): run them as a group")]
     Threads { ranks: usize, source: std::io::Error },
     #[error("step {step}: {source}; the output is undefined")]
