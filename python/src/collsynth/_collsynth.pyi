@@ -3,7 +3,7 @@ from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import Final, SupportsIndex, final
 
-__all__ = ["__version__", "Lowered", "Machine", "Schedule", "holding", "judge", "judge_file", "planners", "quantity", "synth_call", "synth_main", "synthesize"]
+__all__ = ["__version__", "Lowered", "Machine", "Schedule", "collective_name", "holding", "judge", "judge_file", "planners", "quantity", "synth_call", "synth_main", "synthesize"]
 
 __version__: Final[str]
 
