@@ -46,8 +46,8 @@ def _fresh_interpreter():
 def carried_out(run, x):
     """The result of a kernel that does not stand still.
 
-    About once in a thousand runs on busy cores, every device of the interpreter waits for a signal that has been sent; so
-    a kernel has three chances. One that deadlocks by itself takes none of them.
+    Seen once, on busy cores: every device of the interpreter waited for a signal that had been sent. So a kernel has
+    three chances. One that deadlocks by itself takes none of them.
     """
     for _ in range(3):
         given_up = threading.Event()

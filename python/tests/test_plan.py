@@ -111,7 +111,9 @@ def test_collectives_are_taken_in_any_spelling(spelling):
     assert plan.collective == "all_reduce"
 
 
-@pytest.mark.parametrize(("word", "meant"), [("psum", "did you mean all_reduce?"), ("everything", "there are all_to_all")])
+@pytest.mark.parametrize(
+    ("word", "meant"), [("psum", "did you mean all_reduce?"), ("everything", "there are all_to_all")]
+)
 def test_other_collectives_are_refused(word, meant):
     with pytest.raises(cs.UsageError, match=re.escape(meant)):
         cs.plan(DEAD, word)

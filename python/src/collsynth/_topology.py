@@ -77,14 +77,14 @@ class Topology:
         with open(path, encoding="utf-8") as file:
             return _typed(Machine.parse(file.read(), os.fspath(path)), (("--topology", os.fspath(path)),))
 
-    def fail_cable(self: _Self, start: Rank, end: Rank, dim: str | None = None) -> _Self:
+    def fail_cable(self: _Self, start: Rank, end: Rank | str, dim: str | None = None) -> _Self:
         """The same with both links of a cable failed; `dim` (`x`, or `x+` from `start`) where two join them.
 
         `end` may be the direction in which the cable leaves `start`: `fail_cable(2, "x+")`.
         """
         return self._fail("--fail", start, end, dim, both=True)
 
-    def fail_link(self: _Self, start: Rank, end: Rank, dim: str | None = None) -> _Self:
+    def fail_link(self: _Self, start: Rank, end: Rank | str, dim: str | None = None) -> _Self:
         """The same with the link from `start` to `end` failed; the opposite one stays alive."""
         return self._fail("--fail-link", start, end, dim, both=False)
 
@@ -93,8 +93,9 @@ class Topology:
         word = _word(rank)
         return self._of(self._machine.fail_rank(word), self._with("--fail-rank", word))
 
-    def _fail(self: _Self, option: str, start: Rank, end: Rank, dim: str | None, both: bool) -> _Self:
-        stated = ",".join((_word(start), _word(end)) + (() if dim is None else (dim,)))
+    def _fail(self: _Self, option: str, start: Rank, end: Rank | str, dim: str | None, both: bool) -> _Self:
+        end = end if isinstance(end, str) else _word(end)
+        stated = ",".join((_word(start), end) + (() if dim is None else (dim,)))
         return self._of(self._machine.fail(stated, both), self._with(option, stated))
 
     def _with(self, option: str, value: str) -> tuple[tuple[str, str], ...] | None:
