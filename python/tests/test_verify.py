@@ -64,8 +64,11 @@ def test_programs_on_other_machines():
     assert cs.verify(plan.lower(), topology=cs.Torus(4), rank_map=[1, 2, 3, 0]).holds
     with pytest.raises(cs.UsageError, match="needs a topology"):
         cs.verify(plan.lower(), rank_map=[0, 1, 2, 3])
-    with pytest.raises(cs.UsageError, match="rank programs"):
-        cs.verify(plan, topology=cs.Torus(4))
+    # A schedule too.
+    assert not cs.verify(plan, topology=cs.Torus(4).fail_cable(0, 1)).holds
+    assert cs.verify(plan, topology=cs.Torus(4)).holds
+    with pytest.raises(cs.UsageError, match="the machine has 5"):
+        cs.verify(plan, topology=cs.Torus(5))
 
 
 def test_bounds_are_found_on_request():
