@@ -67,6 +67,8 @@ def test_programs_on_other_machines():
     # A schedule too.
     assert not cs.verify(plan, topology=cs.Torus(4).fail_cable(0, 1)).holds
     assert cs.verify(plan, topology=cs.Torus(4)).holds
+    with pytest.raises(cs.UsageError, match="for rank programs"):
+        cs.verify(plan, topology=cs.Torus(4), rank_map=[1, 2, 3, 0])
     with pytest.raises(cs.UsageError, match="the machine has 5"):
         cs.verify(plan, topology=cs.Torus(5))
 

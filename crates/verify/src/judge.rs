@@ -92,6 +92,9 @@ impl FileOptions<'_> {
 
     /// Judges the text of a schedule, a job or a rank program; `name` is only quoted.
     pub fn judge_text(&self, name: &str, text: &str) -> FileVerdict {
+        if !self.rank_map.is_empty() && !json::is_program(text) {
+            return FileVerdict::unreadable(name, "a rank map is for rank programs");
+        }
         let verdict = if json::is_program(text) {
             json::parse_program_within(text, &self.limits).map(|program| self.judge_program(name, text, &program))
         } else if json::is_job(text) {
