@@ -74,7 +74,10 @@ impl Orders {
             let mut of_branches = branches.map(|branch| self.hashed(branch));
             of_branches.sort_unstable();
             let hashed = self.hash(of_branches);
-            self.trees.push(Tree { branches, leaves: leaves_a + leaves_b, depth: depth_a.max(depth_b) + 1, hashed });
+            // A barrier joins what it has joined before and doubles the leaves step by step. They decide nothing but
+            // which branch is the first in words, and no order of a barrier is put into words.
+            let leaves = leaves_a.saturating_add(leaves_b);
+            self.trees.push(Tree { branches, leaves, depth: depth_a.max(depth_b) + 1, hashed });
         }
         id
     }

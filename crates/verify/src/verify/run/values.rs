@@ -110,9 +110,7 @@ impl Values {
             }
         }
         let count = union.iter().map(|word| word.count_ones()).sum();
-        // What overlaps is no sum and has no order: a barrier joins it, doubling the leaves of its tree step by step.
-        let is_sum = count == self.count(a) + self.count(b);
-        let order = if is_sum { self.orders.add(self.order(a), self.order(b)) } else { self.order(a) };
+        let order = self.orders.add(self.order(a), self.order(b));
         self.sums.push(Sum { count, order });
         ValueId(narrow(self.ranks + self.sums.len() - 1))
     }
