@@ -1,4 +1,4 @@
-//! What a solver is told, and what it answers.
+//! The interface to a solver: variables and clauses in, an answer out.
 
 /// The solver of the formula.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
