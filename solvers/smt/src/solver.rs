@@ -1,4 +1,4 @@
-//! The interface to a solver: variables and clauses in, an answer out.
+//! The choice of a solver, its limits, and its answer.
 
 /// The solver of the formula.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
