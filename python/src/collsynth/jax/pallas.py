@@ -59,16 +59,11 @@ class KernelCollective(Collective):
         self._interpret = interpret
         self._kernel_steps = [self._kernel_step(transfers) for transfers in self._plan_tables.steps]
         self._neighbors = self._add(self._neighbor_table())
-        #: The columns that hold ranks.
-        self._rank_columns = np.array(
-            [to.first + 1 for step in self._kernel_steps for to, _, _ in step.sent]
-            + list(range(self._neighbors.first + 1, self._neighbors.first + self._neighbors.length)),
-            np.int32,
-        )
         self.tables = np.concatenate(self._blocks, axis=1)
 
     def __call__(self, x: Array, tables: Array | None = None) -> Array:
-        own = self._on_devices(self._row(tables))
+        self._check_mesh()
+        own = self._row(tables)
         x = jnp.asarray(x)
         rows, shape = self._rows(x)
         count, length = rows.shape
@@ -82,18 +77,18 @@ class KernelCollective(Collective):
         result: Array = self._result(held.reshape(held.shape[0], -1)[:, :length], shape, own)
         return result
 
-    def _on_devices(self, own: Array) -> Array:
-        """A row of the tables with the logical numbers of devices in place of ranks."""
-        mesh, numbers = jax.sharding.get_abstract_mesh(), self._mesh_numbers()
-        if not set(self.axis_names) <= set(mesh.axis_names):
+    def _check_mesh(self) -> None:
+        self._mesh_numbers()
+        if not set(self.axis_names) <= set(jax.sharding.get_abstract_mesh().axis_names):
             raise UsageError("a kernel is called within shard_map")
-        # A logical number counts the places of the whole mesh, its last axis fastest.
-        strides = dict(zip(mesh.axis_names, np.cumprod([1, *mesh.axis_sizes[:0:-1]])[::-1].tolist(), strict=True))
-        order = [name for name in mesh.axis_names if name in self.axis_names]
-        places = np.indices([mesh.shape[name] for name in order]).reshape(len(order), -1)
-        along = (np.array([strides[name] for name in order]) @ places)[numbers].astype(np.int32)
-        beside = sum(lax.axis_index(name) * strides[name] for name in mesh.axis_names if name not in order)
-        return own.at[self._rank_columns].set(jnp.asarray(along)[own[self._rank_columns]] + beside)
+
+    def _device(self, rank: Any) -> dict[str | tuple[str, ...], Any]:
+        """The device of a rank, by its place along the axes; along all others it is where this device is.
+
+        By names, never by a number: JAX 0.10's interpreter numbers the devices of a mesh as those of an earlier mesh
+        with the same axes in another order.
+        """
+        return {self.axis_names if len(self.axis_names) > 1 else self.axis_names[0]: rank}
 
     def _call(self, held: Array, own: Array) -> Array:
         directions = max([1, *(len(step.sent) for step in self._kernel_steps)])
@@ -134,8 +129,7 @@ class KernelCollective(Collective):
                         held.at[there],
                         send.at[place],
                         receive.at[place],
-                        device_id=own[to.first + 1],
-                        device_id_type=pl.DeviceIdType.LOGICAL,
+                        device_id=self._device(own[to.first + 1]),
                     ).start()
                     return carry
 
@@ -146,8 +140,7 @@ class KernelCollective(Collective):
                     held.at[0],
                     send.at[place],
                     receive.at[place],
-                    device_id=0,
-                    device_id_type=pl.DeviceIdType.LOGICAL,
+                    device_id=self._device(0),
                 )
                 await_sent(copy, own[to.first])
                 await_arrived(copy, own[arriving.first])
@@ -182,7 +175,7 @@ class KernelCollective(Collective):
 
         def signal(index: Any, carry: Any) -> Any:
             neighbor = own[self._neighbors.first + 1 + index]
-            pl.semaphore_signal(semaphore, 1, device_id=neighbor, device_id_type=pl.DeviceIdType.LOGICAL)
+            pl.semaphore_signal(semaphore, 1, device_id=self._device(neighbor))
             return carry
 
         lax.fori_loop(0, degree, signal, 0)
