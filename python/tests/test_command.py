@@ -143,7 +143,7 @@ def test_answers_are_those_of_the_command():
     words = [*DEAD.command_words, "--collective", "all_gather", "--format", "json"]
     assert cs.pareto(DEAD, "all_gather", parts=[1, 2]) == cs.command_json("pareto", *words, "--parts", "1,2")
     plan = cs.plan(cs.Torus(4), "all_gather")
-    assert cs.export(plan, "goal") == cs.command("export", "-", "--to", "goal", text=plan.to_json())
+    assert cs.export(plan, "goal") == cs.command("convert", "-", "--to", "goal", text=plan.to_json())
     with pytest.raises(cs.UsageError, match="between 1 and 65535"):
         cs.pareto(DEAD, threads=0)
 

@@ -78,8 +78,8 @@ def test_one_form_and_the_other(tmp_path):
     assert compact == cs.plan(DEAD, form="compact")
     assert compact != explicit
     assert compact.compact() is compact
-    assert compact.to_json() == cs.command("compact", "-", text=explicit.to_json())
-    assert compact.expand().to_json() == cs.command("expand", "-", text=compact.to_json())
+    assert compact.to_json() == cs.command("convert", "-", "--to", "compact", text=explicit.to_json())
+    assert compact.expand().to_json() == cs.command("convert", "-", "--to", "explicit", text=compact.to_json())
     np.testing.assert_array_equal(compact.moves, compact.expand().moves)
     assert compact.lower().to_json() == compact.expand().lower().to_json()
     assert compact.chunk_label(1) == explicit.chunk_label(1)

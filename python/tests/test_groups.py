@@ -76,7 +76,7 @@ def test_a_plan_knows_its_groups(tmp_path):
     wrong = plan.to_dict()
     wrong["relays"] = False
     assert cs.verify(wrong).violations[0].code == "D004"
-    assert cs.export(plan, "csv") == cs.command("export", "-", "--to", "csv", text=plan.to_json())
+    assert cs.export(plan, "csv") == cs.command("convert", "-", "--to", "csv", text=plan.to_json())
 
 
 @pytest.mark.parametrize("groups", ["x", cs.Blocks(2, 2), ODD], ids=["rows", "blocks", "odd"])

@@ -11,10 +11,10 @@ use std::time::Instant;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use commands::files::{convert, form, lower};
-use commands::info::{completions, explain, manual, planners, schema, topology};
+use commands::files::{convert, lower};
+use commands::info::{explain, planners, topology, util};
 use commands::judging::{bound, verify};
-use commands::planning::{compare, job, pareto, plan, polish};
+use commands::planning::{compare, pareto, plan, polish};
 use commands::running::run as runs;
 use commands::showing::{show, view};
 use commands::surveys::{fallbacks, survey};
@@ -96,17 +96,11 @@ enum Command {
     Fallbacks(fallbacks::FallbacksCommand),
     Run(runs::RunCommand),
     Lower(lower::LowerCommand),
-    Compact(form::CompactCommand),
-    Expand(form::ExpandCommand),
-    Pick(job::PickCommand),
-    Export(convert::ExportCommand),
-    Import(convert::ImportCommand),
+    Convert(convert::ConvertCommand),
     Topology(topology::TopologyCommand),
     Planners(planners::PlannersCommand),
     Explain(explain::ExplainCommand),
-    Schema(schema::SchemaCommand),
-    Completions(completions::CompletionsCommand),
-    Manual(manual::ManualCommand),
+    Util(util::UtilCommand),
 }
 
 /// Runs the command with these words, the first of them its name. Returns the exit code.
@@ -159,17 +153,11 @@ impl Cli {
             Some(Command::Fallbacks(command)) => command.run(given),
             Some(Command::Run(command)) => command.run(given),
             Some(Command::Lower(command)) => command.run(),
-            Some(Command::Compact(command)) => command.run(),
-            Some(Command::Expand(command)) => command.run(),
-            Some(Command::Pick(command)) => command.run(),
-            Some(Command::Export(command)) => command.run(given),
-            Some(Command::Import(command)) => command.run(given),
+            Some(Command::Convert(command)) => command.run(given),
             Some(Command::Topology(command)) => command.run(given),
             Some(Command::Planners(command)) => command.run(),
             Some(Command::Explain(command)) => command.run(),
-            Some(Command::Schema(command)) => command.run(),
-            Some(Command::Completions(command)) => command.run(Self::command()),
-            Some(Command::Manual(command)) => command.run(Self::command()),
+            Some(Command::Util(command)) => command.run(Self::command()),
         }?;
         debug_assert!(given.is_settled(), "an option depends on a collective or a file that the command did not check");
         Ok(ending)

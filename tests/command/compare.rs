@@ -36,7 +36,7 @@ fn json_fits_its_schema() {
     let schema = comparison::schema();
     let published: Value =
         serde_json::from_str(include_str!("../../docs/schemas/comparison.schema.json")).expect("JSON");
-    assert_eq!(published, schema, "docs/schemas/comparison.schema.json is old: write `synth schema comparison`");
+    assert_eq!(published, schema, "docs/schemas/comparison.schema.json is old: write `synth util schema comparison`");
     let valid = jsonschema::validator_for(&schema).expect("a schema");
     for words in [CASE, "compare --torus 3x3 --collective barrier", "compare --sweep dims=3,2x2 faults=0,1"] {
         let answer = json(words);

@@ -1,4 +1,4 @@
-//! `synth export` and `synth import` from outside.
+//! `synth convert` from outside: other tools' formats.
 
 use std::fs;
 
@@ -15,23 +15,23 @@ fn out_and_in_again() {
     assert!(bench.run("--torus 4x4 --fail 0,1 --collective all_gather -q -o s.json").status.success());
     assert!(bench.run("lower s.json -q -o p.json").status.success());
     for words in ["s.json --to msccl --barriers global", "s.json --to rccl --in-place", "p.json --to msccl"] {
-        assert_eq!(code(&bench, &format!("export {words} -o a.xml")), (Some(0), String::new()), "{words}");
-        let (ending, said) = code(&bench, "import a.xml --from msccl -o b.json");
+        assert_eq!(code(&bench, &format!("convert {words} -o a.xml")), (Some(0), String::new()), "{words}");
+        let (ending, said) = code(&bench, "convert a.xml --from msccl -o b.json");
         assert!(ending == Some(0) && said.contains("holds in every interleaving"), "{words}: {said}");
         assert_eq!(code(&bench, "verify b.json").0, Some(0));
     }
     for format in ["csv", "trace", "goal"] {
-        let output = bench.run(&format!("export s.json --to {format}"));
+        let output = bench.run(&format!("convert s.json --to {format}"));
         assert!(output.status.success() && !output.stdout.is_empty(), "{format}");
     }
-    let priced = "export s.json --to trace --message-bytes 64KiB --alpha 1us --bandwidth 50GB/s";
+    let priced = "convert s.json --to trace --message-bytes 64KiB --alpha 1us --bandwidth 50GB/s";
     assert!(bench.stdout(priced).contains("\"ts\":1,"), "transfers begin after a start-up");
     for words in
         ["s.json --to trace --alpha 1us", "s.json --to goal --message-bytes 1KiB --alpha 1us --bandwidth 1GB/s"]
     {
-        assert_eq!(code(&bench, &format!("export {words}")).0, Some(2), "{words}");
+        assert_eq!(code(&bench, &format!("convert {words}")).0, Some(2), "{words}");
     }
-    let (ending, said) = code(&bench, "export p.json --to csv");
+    let (ending, said) = code(&bench, "convert p.json --to csv");
     assert!(ending == Some(2) && said.contains("no steps to show"), "{said}");
 }
 
@@ -41,16 +41,16 @@ fn what_does_not_hold_is_told_and_kept() {
     bench.write("line.json", r#"{"torus": [3], "wrap": [false]}"#);
     let flows = r#"{"7-Flows": ["Chunk 0 from 2 traveled over 2->0 in epoch 0"]}"#;
     bench.write("flows.json", flows);
-    let (ending, said) = code(&bench, "import flows.json --from teccl");
+    let (ending, said) = code(&bench, "convert flows.json --from teccl");
     assert!(ending == Some(2) && said.contains("--collective all_gather or all_to_all"), "{said}");
-    let (ending, said) = code(&bench, "import flows.json --from teccl --collective all_gather");
+    let (ending, said) = code(&bench, "convert flows.json --from teccl --collective all_gather");
     assert!(ending == Some(2) && said.contains("give --topology FILE"), "{said}");
-    let words = "import flows.json --from teccl --topology line.json --collective all_gather -o s.json";
+    let words = "convert flows.json --from teccl --topology line.json --collective all_gather -o s.json";
     let (ending, said) = code(&bench, words);
     assert!(ending == Some(1) && said.contains("T002: there is no link from rank 2"), "{said}");
     assert_eq!(code(&bench, "verify s.json").0, Some(1));
-    assert_eq!(code(&bench, "export s.json --to csv").0, Some(1));
-    let (ending, said) = code(&bench, "import flows.json --from msccl");
+    assert_eq!(code(&bench, "convert s.json --to csv").0, Some(1));
+    let (ending, said) = code(&bench, "convert flows.json --from msccl");
     assert!(ending == Some(2) && said.contains("flows.json:1:1: F001"), "{said}");
 }
 
@@ -58,17 +58,17 @@ fn what_does_not_hold_is_told_and_kept() {
 fn a_trace_for_each_rank() {
     let bench = Bench::new();
     assert!(bench.run("--torus 3 --collective all_gather -q -o s.json").status.success());
-    let (ending, said) = code(&bench, "export s.json --to chakra");
+    let (ending, said) = code(&bench, "convert s.json --to chakra");
     assert!(ending == Some(2) && said.contains("give -o NAME"), "{said}");
-    assert_eq!(code(&bench, "export s.json --to chakra -o trace").0, Some(0));
+    assert_eq!(code(&bench, "convert s.json --to chakra -o trace").0, Some(0));
     fs::create_dir(bench.folder.path().join("all")).unwrap();
-    assert_eq!(code(&bench, "export s.json --to chakra -o all").0, Some(0));
+    assert_eq!(code(&bench, "convert s.json --to chakra -o all").0, Some(0));
     for rank in 0..3 {
         let bytes = |name: String| fs::read(bench.folder.path().join(name)).unwrap();
         assert_eq!(bytes(format!("trace.{rank}.et")), bytes(format!("all/all_gather.{rank}.et")));
     }
     // One name is a folder: nothing is written, and nothing left over.
     fs::create_dir_all(bench.folder.path().join("half/x.2.et")).unwrap();
-    assert_eq!(code(&bench, "export s.json --to chakra -o half/x").0, Some(2));
+    assert_eq!(code(&bench, "convert s.json --to chakra -o half/x").0, Some(2));
     assert_eq!(fs::read_dir(bench.folder.path().join("half")).unwrap().count(), 1);
 }

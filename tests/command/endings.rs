@@ -54,8 +54,8 @@ fn on_a_terminal(bench: &Bench, words: &str) -> String {
 fn a_terminal_gets_a_summary_not_the_file() {
     let bench = Bench::new();
     bench.run("--torus 3 --collective all_gather -q -o s.json").assert().success();
-    bench.run("export s.json --to msccl -o p.xml").assert().success();
-    for words in ["--torus 4x4 --fail 0,1", "polish s.json", "lower s.json", "import p.xml --from msccl"] {
+    bench.run("convert s.json --to msccl -o p.xml").assert().success();
+    for words in ["--torus 4x4 --fail 0,1", "polish s.json", "lower s.json", "convert p.xml --from msccl"] {
         let shown = on_a_terminal(&bench, words);
         assert!(!shown.contains("\"format\""), "{words}: {shown}");
         assert!(
@@ -69,7 +69,7 @@ fn a_terminal_gets_a_summary_not_the_file() {
     assert!(insisted.contains("\"format\"") && !insisted.contains("hint: "), "{insisted}");
     // What to do next is for people who wrote a file.
     let written = on_a_terminal(&bench, "--torus 4x4 --fail 0,1 -o t.json");
-    for word in ["next: synth run t.json", "synth lower t.json", "synth export t.json"] {
+    for word in ["next: synth run t.json", "synth lower t.json", "synth convert t.json"] {
         assert!(written.contains(word), "{written}");
     }
     assert!(!text(&bench.run("--torus 4x4 -o t.json").stderr).contains("next: "));
@@ -92,7 +92,7 @@ fn a_reader_that_leaves_changes_no_exit_code() {
     bench.run("--torus 4x4x4 -q -o s.json").assert().success();
     bench.run("--torus 3 --collective all_gather -q -o small.json").assert().success();
     bench.run("lower small.json -q -o p.json").assert().success();
-    bench.run("export small.json --to msccl -o p.xml").assert().success();
+    bench.run("convert small.json --to msccl -o p.xml").assert().success();
     bench.write("wrong.json", &String::from_utf8(bench.read("small.json")).unwrap().replacen("[0]", "[1]", 1));
     bench
         .write("wrong.xml", &String::from_utf8(bench.read("p.xml")).unwrap().replacen("type=\"s\"", "type=\"nop\"", 1));
@@ -110,8 +110,8 @@ fn a_reader_that_leaves_changes_no_exit_code() {
         (2, "verify wrong.json broken.json".to_owned()),
         (0, "lower s.json".to_owned()),
         (0, "lower s.json -o /dev/stdout".to_owned()),
-        (0, "import p.xml --from msccl".to_owned()),
-        (1, "import wrong.xml --from msccl".to_owned()),
+        (0, "convert p.xml --from msccl".to_owned()),
+        (1, "convert wrong.xml --from msccl".to_owned()),
         (0, "polish small.json".to_owned()),
         (0, "pareto --torus 3".to_owned()),
         (0, "compare --torus 3".to_owned()),
@@ -119,12 +119,12 @@ fn a_reader_that_leaves_changes_no_exit_code() {
         (0, "run s.json --bytes 64KiB".to_owned()),
         (0, "planners".to_owned()),
         (0, "explain D001".to_owned()),
-        (0, "schema schedule".to_owned()),
-        (0, "completions bash".to_owned()),
+        (0, "util schema schedule".to_owned()),
+        (0, "util completions bash".to_owned()),
         (0, "--help".to_owned()),
         (0, "--version".to_owned()),
     ];
-    commands.extend(["csv", "trace", "msccl", "rccl", "goal"].map(|to| (0, format!("export s.json --to {to}"))));
+    commands.extend(["csv", "trace", "msccl", "rccl", "goal"].map(|to| (0, format!("convert s.json --to {to}"))));
     commands.extend(["sarif", "github"].map(|form| (1, format!("verify wrong.json --format {form}"))));
     for (code, words) in commands {
         let staying = bench.run(&words.replace("/dev/stdout", "-"));

@@ -21,7 +21,7 @@ fn benches() -> impl Iterator<Item = (&'static str, Bench)> {
             _ => drop(bench.ended(0, &format!("{plan} --form compact -q -o c.json"))),
         }
         assert!(text(&bench.read("c.json")).contains("\"pattern\""), "{plan}");
-        bench.ended(0, "expand c.json -o x.json");
+        bench.ended(0, "convert c.json --to explicit -o x.json");
         (plan, bench)
     })
 }
@@ -49,10 +49,10 @@ fn both_forms_give_the_same_answers() {
         "lower FILE --rank 2 --barriers neighbor",
         "lower FILE --rank 1 --barriers global --in-place",
         "lower FILE --rank 9999",
-        "export FILE --to csv",
-        "export FILE --to csv --rank 1",
-        "export FILE --to goal --rank 2",
-        "export FILE --to goal --rank nine",
+        "convert FILE --to csv",
+        "convert FILE --to csv --rank 1",
+        "convert FILE --to goal --rank 2",
+        "convert FILE --to goal --rank nine",
     ];
     for (plan, bench) in benches() {
         for words in all {
@@ -99,13 +99,13 @@ fn the_programs_of_all_ranks_make_the_whole() {
             bench.write("joined.json", &joined.to_string());
             assert!(bench.stdout("verify joined.json").contains("holds in every interleaving"), "{plan}");
         }
-        let goal = bench.stdout("export x.json --to goal");
+        let goal = bench.stdout("convert x.json --to goal");
         let ranks = goal.lines().next().and_then(|line| line.strip_prefix("num_ranks ")?.parse().ok()).unwrap_or(0);
         let blocks: String =
-            (0..ranks).map(|rank| bench.stdout(&format!("export c.json --to goal --rank {rank}"))).collect();
+            (0..ranks).map(|rank| bench.stdout(&format!("convert c.json --to goal --rank {rank}"))).collect();
         assert_eq!(format!("num_ranks {ranks}\n{blocks}"), goal, "{plan}");
-        bench.ended(0, "export x.json --to chakra -o all");
-        bench.ended(0, "export c.json --to chakra --rank 1 -o one");
+        bench.ended(0, "convert x.json --to chakra -o all");
+        bench.ended(0, "convert c.json --to chakra --rank 1 -o one");
         assert_eq!(bench.read("one.1.et"), bench.read("all.1.et"), "{plan}");
     }
 }
@@ -115,7 +115,7 @@ fn what_cannot_be_expanded_is_read_a_rank_at_a_time() {
     let bench = Bench::new();
     bench.ended(0, "--torus 8x8x8 -q -o pod.json");
     let run = |words: &str| bench.command(words).env("SYNTH_MAX_MEMORY", "24MiB").output().expect("the command runs");
-    for words in ["lower", "run", "export --to trace", "view", "export --to goal"] {
+    for words in ["lower", "run", "convert --to trace", "view", "convert --to goal"] {
         let output = run(&format!("{words} pod.json -o out").replace("run pod.json -o out", "run pod.json"));
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{words}: {said}");
@@ -124,12 +124,12 @@ fn what_cannot_be_expanded_is_read_a_rank_at_a_time() {
     }
     for words in [
         "lower pod.json --rank 1.2.3",
-        "export pod.json --to csv --rank 5",
-        "export pod.json --to goal --rank 5",
+        "convert pod.json --to csv --rank 5",
+        "convert pod.json --to goal --rank 5",
         "show pod.json --step 1",
         "show pod.json --links",
         "show pod.json --chunk 3-400",
-        "expand pod.json",
+        "convert pod.json --to explicit",
     ] {
         let output = run(words);
         assert_eq!(output.status.code(), Some(0), "{words}: {}", text(&output.stderr));
@@ -142,7 +142,7 @@ fn the_program_of_one_rank_is_not_whole() {
     let bench = Bench::new();
     bench.ended(0, "--torus 4 --form compact -q -o c.json");
     bench.ended(0, "lower c.json --rank 3 -q -o one.json");
-    for words in ["show one.json", "run one.json", "export one.json --to goal", "verify one.json"] {
+    for words in ["show one.json", "run one.json", "convert one.json --to goal", "verify one.json"] {
         let output = bench.ended(2, words);
         let said = text(&output.stdout) + &text(&output.stderr);
         assert!(said.contains("F003: this is the program of rank 3 alone"), "{words}: {said}");
@@ -150,8 +150,8 @@ fn the_program_of_one_rank_is_not_whole() {
     for (words, why) in [
         ("lower c.json --rank 1 --slots 1", "whether a program gets stuck shows only in all of it"),
         ("lower c.json --rank 1 --renumber map.csv", "it numbers all ranks anew"),
-        ("export c.json --to msccl --rank 1", "--rank is for --to csv, goal or chakra"),
-        ("export c.json --to trace --rank 1", "`synth lower --rank`"),
+        ("convert c.json --to msccl --rank 1", "--rank is for --to csv, goal or chakra"),
+        ("convert c.json --to trace --rank 1", "`synth lower --rank`"),
         ("lower c.json --rank 4", "rank 4"),
     ] {
         let said = text(&bench.ended(2, words).stderr);
@@ -168,11 +168,11 @@ fn large_machines_are_written_in_the_compact_form_and_back() {
     let file = text(&bench.read("pod.json"));
     assert!(file.contains("\"pattern\"") && file.len() < 1_200_000, "{} bytes", file.len());
     assert!(bench.stdout("verify pod.json").contains("certified optimal for whole messages"));
-    bench.ended(0, "expand pod.json -o all.json");
+    bench.ended(0, "convert pod.json --to explicit -o all.json");
     assert!(!text(&bench.read("all.json")).contains("\"pattern\""));
     assert!(bench.stdout("verify all.json").contains("holds"));
-    bench.ended(0, "compact all.json -o again.json");
-    bench.ended(0, "expand again.json -o all-again.json");
+    bench.ended(0, "convert all.json --to compact -o again.json");
+    bench.ended(0, "convert again.json --to explicit -o all-again.json");
     assert_eq!(bench.read("all.json"), bench.read("all-again.json"));
     // Whoever reads schedules reads both forms.
     assert_eq!(
@@ -198,7 +198,7 @@ fn the_form_may_be_stated() {
     let refused = bench.ended(2, "--torus 4x4 --collective broadcast --root 0 --form compact -q -o b.json");
     assert!(text(&refused.stderr).contains("has no compact form"), "{}", text(&refused.stderr));
     bench.ended(0, "--torus 4x4 --collective broadcast --root 0 -q -o b.json");
-    assert!(text(&bench.ended(2, "compact b.json").stderr).contains("has no compact form"));
+    assert!(text(&bench.ended(2, "convert b.json --to compact").stderr).contains("has no compact form"));
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn a_job_is_planned_judged_and_taken_apart() {
         2 * job["schedules"][1]["collective"]["parts"].as_u64().unwrap()
     );
     for number in 0..4 {
-        bench.ended(0, &format!("pick done.json {number} -o one.json"));
+        bench.ended(0, &format!("convert done.json --schedule {number} -o one.json"));
         bench.ended(0, "verify one.json");
         bench.ended(0, "lower one.json -o one.program.json");
         let one: Value = serde_json::from_slice(&bench.read("one.json")).unwrap();
@@ -87,14 +87,14 @@ fn a_job_is_no_schedule() {
     let bench = bench();
     bench.ended(0, "--torus 2x4x2 --job job.json -q -o done.json");
     for command in
-        ["show done.json", "lower done.json", "run done.json", "export done.json --to csv", "polish done.json"]
+        ["show done.json", "lower done.json", "run done.json", "convert done.json --to csv", "polish done.json"]
     {
         let ended = bench.ended(2, command);
-        assert!(text(&ended.stderr).contains("synth pick"), "{command}: {}", text(&ended.stderr));
+        assert!(text(&ended.stderr).contains("synth convert"), "{command}: {}", text(&ended.stderr));
     }
-    assert!(text(&bench.ended(2, "pick done.json 4").stderr).contains("it has 4, counted from 0"));
+    assert!(text(&bench.ended(2, "convert done.json --schedule 4").stderr).contains("it has 4, counted from 0"));
     let changed = text(&bench.read("done.json")).replacen("\"width\": ", "\"width\": 1", 1);
     bench.write("changed.json", &changed);
-    assert!(text(&bench.ended(1, "pick changed.json 0").stderr).contains("J001"));
+    assert!(text(&bench.ended(1, "convert changed.json --schedule 0").stderr).contains("J001"));
     assert!(text(&bench.ended(1, "verify changed.json").stdout).contains("synth explain J001"));
 }

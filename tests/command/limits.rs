@@ -133,7 +133,7 @@ fn signals_leave_no_temporary_files() {
     let writes =
         |bench: &Bench| bench.names().iter().any(|name| name.starts_with("old.json.") && name.ends_with(".part"));
     for name in ["-INT", "-TERM", "-HUP"] {
-        let (code, _, said) = signalled(&bench, "expand large.json -o old.json", name, writes);
+        let (code, _, said) = signalled(&bench, "convert large.json --to explicit -o old.json", name, writes);
         if code == Some(0) {
             continue; // It was done before the signal came.
         }

@@ -8,21 +8,21 @@ use crate::support::bench::{Bench, text};
 fn live_ranks_are_numbered_without_gaps() {
     let bench = Bench::new();
     bench.ended(0, "--torus 4x4 --fail-rank 5,9 --fail 0,1 --collective all_gather -q -o s.json");
-    let refused = text(&bench.ended(2, "export s.json --to msccl -o a.xml").stderr);
+    let refused = text(&bench.ended(2, "convert s.json --to msccl -o a.xml").stderr);
     assert!(refused.contains("numbers ranks without gaps") && refused.contains("--renumber MAP"), "{refused}");
-    bench.ended(0, "export s.json --to msccl --renumber map.csv -o a.xml");
+    bench.ended(0, "convert s.json --to msccl --renumber map.csv -o a.xml");
     let map = text(&bench.read("map.csv"));
     let lines: Vec<&str> = map.lines().collect();
     assert_eq!((lines.len(), lines[0], lines[5], lines[6], lines[14]), (15, "rank,was", "4,4", "5,6", "13,15"));
-    bench.ended(0, "import a.xml --from msccl -o b.json");
+    bench.ended(0, "convert a.xml --from msccl -o b.json");
     bench.ended(0, "lower s.json --renumber again.csv --barriers neighbor -q -o p.json");
     assert_eq!(bench.read("again.csv"), bench.read("map.csv"));
     let verdict = text(&bench.ended(0, "verify b.json p.json").stdout);
     assert!(verdict.contains("all_gather among 14 ranks"), "{verdict}");
     bench.ended(0, "run p.json --bytes 4KiB --repeat 1");
     // The map means nothing where nothing is lowered.
-    bench.ended(2, "export p.json --to msccl --renumber map.csv");
-    bench.ended(2, "export s.json --to csv --renumber map.csv");
+    bench.ended(2, "convert p.json --to msccl --renumber map.csv");
+    bench.ended(2, "convert s.json --to csv --renumber map.csv");
 }
 
 #[test]

@@ -47,7 +47,7 @@ const HIDDEN: &[(&str, &str, &str, &str)] = &[
     ("*", "format", "--format text", "the default"),
     ("*", "barriers", "--barriers none", "the default"),
     ("*", "barriers", "holds.json", "one step needs no barrier"),
-    ("export", "in-place", "all_reduce.json", "of a sum, both forms are copied alike"),
+    ("convert", "in-place", "all_reduce.json", "of a sum, both forms are copied alike"),
     ("pareto", "names", "", "the answer names no rank; options take names"),
     ("compare", "names", "", "likewise"),
     ("bound", "names", "--frontier", "likewise"),
@@ -67,10 +67,13 @@ const HIDDEN: &[(&str, &str, &str, &str)] = &[
     ("verify", "max-errors", "", "there are few"),
     ("show", "all", "", "lists may be short"),
     ("show", "step", "--step 1", "the schedule may have one"),
-    ("import", "topology", "", "a check that is passed says nothing"),
-    ("import", "form", "--form in-place", "the default"),
-    ("import", "form", "broadcast.xml", "the form that the file has"),
-    ("import", "form", "msccl-custom.xml", "the form that the file has"),
+    ("convert", "topology", "", "a check that is passed says nothing"),
+    ("convert", "form", "--form in-place", "the default"),
+    ("convert", "form", "broadcast.xml", "the form that the file has"),
+    ("convert", "form", "msccl-custom.xml", "the form that the file has"),
+    ("convert", "to", "--to json", "the default"),
+    ("convert", "to", "--to explicit", "the form that most files have"),
+    ("convert", "to", "--to compact", "the form that a file with a pattern has"),
 ];
 
 /// Values, for options that do not list theirs: of a command, or of all. `{in}` and `{out}` are folders.
@@ -78,7 +81,7 @@ const EXAMPLES: &[(&str, &str, &[&str])] = &[
     ("*", "torus", &["3x2"]),
     ("*", "topology", &["{in}/machine.json"]),
     ("verify", "topology", &["{in}/ring8.json"]),
-    ("import", "topology", &["{in}/line3.json"]),
+    ("convert", "topology", &["{in}/line3.json"]),
     ("*", "names", &["{in}/names.txt"]),
     ("*", "fail", &["0,1"]),
     ("*", "fail-link", &["0,1"]),
@@ -102,7 +105,8 @@ const EXAMPLES: &[(&str, &str, &[&str])] = &[
     ("compare", "parts", &["3"]),
     ("bound", "parts", &["3"]),
     ("fallbacks build", "parts", &["3"]),
-    ("import", "parts", &["2"]),
+    ("convert", "parts", &["2"]),
+    ("convert", "schedule", &["1"]),
     ("*", "steps", &["9"]),
     ("*", "max-steps", &["1"]),
     ("*", "message-bytes", &["1KiB"]),
@@ -117,7 +121,7 @@ const EXAMPLES: &[(&str, &str, &[&str])] = &[
     ("*", "output", &["{out}/o.json"]),
     ("compare", "output", &["{out}/o.csv", "{out}/o.svg", "{out}/o.txt"]),
     ("pareto", "output", &["{out}/o.csv", "{out}/o.svg", "{out}/o.txt"]),
-    ("export", "output", &["{out}/o.csv", "{out}/o.xml", "{out}/o.json"]),
+    ("convert", "output", &["{out}/o.csv", "{out}/o.xml", "{out}/o.json"]),
     ("view", "output", &["{out}/o.html"]),
     ("survey", "output", &["{out}/folder"]),
     ("survey merge", "output", &["{out}/folder"]),
@@ -131,7 +135,7 @@ const EXAMPLES: &[(&str, &str, &[&str])] = &[
     ("*", "link", &["0,1"]),
     ("*", "chunk", &["0-1", "2"]),
     ("*", "collective", &["all_gather", "barrier", "all_reduce_gathered"]),
-    ("import", "collective", &["all_gather", "all_to_all"]),
+    ("convert", "collective", &["all_gather", "all_to_all"]),
     ("survey", "collective", &["all_gather"]),
     ("fallbacks build", "collective", &["all_gather"]),
     ("*", "cables", &["1"]),
@@ -259,10 +263,11 @@ fn scenes(command: &str) -> Vec<String> {
         "survey merge" => each("{in}/survey -o {out}/merged", &[""]),
         "fallbacks build" => each("--torus 3x2 --collective @ --cables 1 -o {out}/set", &["all_to_all", "barrier"]),
         "fallbacks get" => each("{in}/set @", &["", "--fail 0,1", "--fail 0,1 --lower"]),
-        "pick" => each("{in}/job.json 0", &[""]),
-        "import" => each(
-            "@",
-            &[
+        "convert" => {
+            let files: Vec<String> = each("{in}/@.json", &FILES);
+            let formats = ["compact", "msccl", "rccl", "csv", "trace", "goal", "chakra"];
+            let ours = files.iter().flat_map(|file| formats.map(|to| format!("{file} --to {to} -o {{out}}/x")));
+            let others = [
                 "{foreign}/msccl-all-gather-ring.xml --from msccl",
                 "{in}/broadcast.xml --from msccl",
                 "{foreign}/msccl-custom.xml --from msccl --collective all_to_all",
@@ -270,20 +275,20 @@ fn scenes(command: &str) -> Vec<String> {
                 "{foreign}/sccl-all-gather-line.json --from sccl",
                 "{foreign}/teccl-all-gather-ring.json --from teccl --topology {in}/ring3.json --collective all_gather",
                 "{foreign}/forestcoll-ring.xml --from forestcoll --topology {in}/ring3.json",
-            ],
-        ),
-        "export" => {
-            let files: Vec<String> = each("{in}/@.json", &FILES);
-            let formats = ["msccl", "rccl", "csv", "trace", "goal", "chakra"];
-            files.iter().flat_map(|file| formats.map(|to| format!("{file} --to {to} -o {{out}}/x"))).collect()
+                "{in}/job.json --schedule 0",
+                "{in}/compact.json --to explicit",
+            ];
+            ours.chain(others.map(str::to_owned)).collect()
         }
         "run" => {
             let size = |file: &str| if file == "barrier" { "" } else { "--bytes 1KiB" };
             FILES.map(|file| format!("{{in}}/{file}.json {} --repeat 1 --format json", size(file))).to_vec()
         }
         "polish" => each("{in}/@.json", &["all_to_all", "broadcast", "job", "program", "refuted"]),
-        "verify" | "show" | "view" | "lower" | "compact" | "expand" => each("{in}/@.json", &FILES),
-        "planners" | "explain" | "schema" | "completions" | "manual" | "fallbacks" => Vec::new(),
+        "verify" | "show" | "view" | "lower" => each("{in}/@.json", &FILES),
+        "planners" | "explain" | "util" | "util schema" | "util completions" | "util manual" | "fallbacks" => {
+            Vec::new()
+        }
         _ => panic!("say in `scenes` what `synth {command}` is tried on"),
     }
 }
@@ -384,7 +389,7 @@ impl Bench {
             bench.made(&format!("{words} -o {{in}}/{name}.json"));
         }
         bench.made("lower {in}/all_reduce.json -o {in}/program.json");
-        bench.made("export {in}/broadcast.json --to msccl -o {in}/broadcast.xml");
+        bench.made("convert {in}/broadcast.json --to msccl -o {in}/broadcast.xml");
         bench.made("survey --torus 2x2 --cables 1 -o {in}/survey");
         bench.made("fallbacks build --torus 3x2 --collective all_gather --cables 1 --links 1 --ranks 1 -o {in}/set");
         bench

@@ -126,7 +126,7 @@ fn what_the_documentation_says_works() {
         let output = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().expect("a shell");
         assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
     };
-    sh("synth export schedules/ring-all-reduce.json --to msccl -o ring.xml");
+    sh("synth convert schedules/ring-all-reduce.json --to msccl -o ring.xml");
     let mut count = 0;
     for block in text.split("```sh\n").skip(1) {
         let lines = block.split("```").next().unwrap_or_default().lines();
@@ -146,8 +146,8 @@ fn rank_programs_are_run_too() {
     let (program, xml, wrong) = (place("program.json"), place("program.xml"), place("wrong.json"));
     let done = |words: &str| assert_eq!(run(words).status.code(), Some(0), "{words}");
     done(&format!("lower {RING} --barriers neighbour --quiet -o {program}"));
-    done(&format!("export {RING} --to msccl -o {xml}"));
-    done(&format!("import {xml} --from msccl -o {place}", place = place("imported.json")));
+    done(&format!("convert {RING} --to msccl -o {xml}"));
+    done(&format!("convert {xml} --from msccl -o {place}", place = place("imported.json")));
     for file in [program.clone(), place("imported.json")] {
         for transport in ["threads", "tcp"] {
             let report = json(&format!("run {file} --transport {transport} --bytes 10KB --repeat 2 --format json"));

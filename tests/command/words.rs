@@ -22,14 +22,14 @@ fn help_texts() {
         "fallbacks",
         "run",
         "lower",
-        "export",
-        "import",
+        "convert",
         "topology",
         "planners",
         "explain",
-        "schema",
-        "completions",
-        "manual",
+        "util",
+        "util schema",
+        "util completions",
+        "util manual",
         "plan",
     ] {
         let name = if command.is_empty() { "synth" } else { command };
@@ -51,13 +51,13 @@ fn the_short_help_fits_a_screen() {
 #[test]
 fn every_command_has_a_manual_page() {
     let bench = Bench::new();
-    bench.ended(0, "manual .");
+    bench.ended(0, "util manual .");
     let pages = bench.names();
     assert!(pages.contains(&"synth.1".to_owned()) && pages.contains(&"synth-verify.1".to_owned()), "{pages:?}");
     let page = text(&bench.read("synth-plan.1"));
     assert!(page.starts_with(".ie") && page.contains("fail\\-rank"), "{page}");
-    bench.ended(2, "manual missing");
-    assert!(bench.stdout("completions bash").contains("negotiated"), "planners are completed");
+    bench.ended(2, "util manual missing");
+    assert!(bench.stdout("util completions bash").contains("negotiated"), "planners are completed");
 }
 
 #[test]
@@ -138,8 +138,8 @@ fn error_messages() {
         "show schedule.json --rank 7",
         "show schedule.json --chunk 0>1",
         "explain X001",
-        "schema picture",
-        "completions cmd",
+        "util schema picture",
+        "util completions cmd",
         "frobnicate",
     ];
     bench.write("ragged.csv", "0,1\n2\n");
@@ -172,7 +172,7 @@ fn every_code_is_explained() {
 fn schemas_are_json() {
     let bench = Bench::new();
     for files in ["", "schedule", "topology"] {
-        let schema: Value = serde_json::from_str(&bench.stdout(&format!("schema {files}"))).expect("JSON");
+        let schema: Value = serde_json::from_str(&bench.stdout(&format!("util schema {files}"))).expect("JSON");
         assert!(schema["$schema"].is_string());
     }
 }
@@ -181,6 +181,6 @@ fn schemas_are_json() {
 fn every_shell_is_completed() {
     let bench = Bench::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        assert!(bench.stdout(&format!("completions {shell}")).contains("synth"), "{shell}");
+        assert!(bench.stdout(&format!("util completions {shell}")).contains("synth"), "{shell}");
     }
 }

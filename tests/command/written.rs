@@ -18,24 +18,24 @@ const FORMS: [(&str, &str); 9] = [
 
 /// What commands write from IN: the command, whether it takes every form, and what reads OUT, if a command does. (The
 /// program of one rank is for runtimes.)
-const WRITERS: [(&str, bool, &str); 12] = [
+const WRITERS: [(&str, bool, &str); 13] = [
     ("lower IN -o OUT", true, "verify OUT"),
     ("lower IN --barriers global -o OUT", false, "verify --contention-free OUT"),
     ("lower IN --rank 0 -o OUT", true, ""),
-    ("expand IN -o OUT", true, "verify OUT"),
-    ("expand IN -o OUT.gz", true, "verify OUT.gz"),
-    ("compact IN -o OUT", false, "verify OUT"),
+    ("convert IN --to explicit -o OUT", true, "verify OUT"),
+    ("convert IN --to explicit -o OUT.gz", true, "verify OUT.gz"),
+    ("convert IN --to compact -o OUT", false, "verify OUT"),
+    ("convert IN -o OUT", true, "verify OUT"),
     ("polish IN --time-limit 1s -q -o OUT", false, "verify OUT"),
-    ("export IN --to msccl -o OUT", false, "import OUT --from msccl -o OUT2"),
-    ("export IN --to csv -o OUT", true, ""),
-    ("export IN --to trace -o OUT", true, ""),
-    ("export IN --to goal -o OUT", true, ""),
+    ("convert IN --to msccl -o OUT", false, "convert OUT --from msccl -o OUT2"),
+    ("convert IN --to csv -o OUT", true, ""),
+    ("convert IN --to trace -o OUT", true, ""),
+    ("convert IN --to goal -o OUT", true, ""),
     ("view IN -o OUT", false, ""),
 ];
 
 /// Commands whose files the tests of those commands read back: reports, folders, and what takes no schedule.
-const ELSEWHERE: [&str; 10] =
-    ["plan", "pareto", "compare", "bound", "survey", "pick", "import", "show", "topology", "verify"];
+const ELSEWHERE: [&str; 8] = ["plan", "pareto", "compare", "bound", "survey", "show", "topology", "verify"];
 
 #[test]
 fn every_command_that_writes_is_here() {

@@ -149,7 +149,7 @@ fn published_schemas_are_current() {
     for (name, schema) in [("schedule", schedule_schema()), ("topology", topology_schema())] {
         let file = format!("docs/schemas/{name}.schema.json");
         let published: Value = serde_json::from_str(&text(&root().join(&file))).unwrap();
-        assert_eq!(published, schema, "{file} is old: write what `synth schema` prints");
+        assert_eq!(published, schema, "{file} is old: write what `synth util schema` prints");
     }
 }
 

@@ -45,22 +45,22 @@ fn deep_nesting_is_refused() {
     let bench = Bench::new();
     bench.write("ring4.json", r#"{"torus": [4]}"#);
     for (file, words, said) in [
-        ("<a>".repeat(150_000) + &"</a>".repeat(150_000), "import file --from msccl", "F004: the file is a <a>"),
+        ("<a>".repeat(150_000) + &"</a>".repeat(150_000), "convert file --from msccl", "F004: the file is a <a>"),
         (
             "<algo><gpu><tb>".to_owned()
                 + &"<step>".repeat(150_000)
                 + &"</step>".repeat(150_000)
                 + "</tb></gpu></algo>",
-            "import file --from msccl",
+            "convert file --from msccl",
             "F002: <step> in <step>, where nothing is allowed",
         ),
-        ("<Algo>".repeat(150_000), "import file --from forestcoll --topology ring4.json", "<Algo> in <Algo>"),
+        ("<Algo>".repeat(150_000), "convert file --from forestcoll --topology ring4.json", "<Algo> in <Algo>"),
         ("[".repeat(300_000), "verify file", "F003"),
         ("{\"format\": \"rank-program/1\", \"channels\": ".to_owned() + &"[".repeat(300_000), "verify file", "F00"),
-        ("{\"msccl_type\": ".to_owned() + &"[".repeat(300_000), "import file --from sccl", "F003"),
+        ("{\"msccl_type\": ".to_owned() + &"[".repeat(300_000), "convert file --from sccl", "F003"),
         (
             "{\"Flows\": ".to_owned() + &"[".repeat(300_000),
-            "import file --from teccl --topology ring4.json --collective all_gather",
+            "convert file --from teccl --topology ring4.json --collective all_gather",
             "F001",
         ),
         ("[".repeat(300_000), "bound --torus 4 --collective all_to_allv --demand file", "not a JSON list of lists"),
@@ -106,7 +106,7 @@ fn many_sums_of_many_ranks_are_not_judged() {
         r#"{{"format": "collective-schedule/1", "topology": {{"ranks": 180000, "links": [{links}]}}, "collective": {{"kind": "all_reduce"}}, "steps": [{steps}]}}"#
     );
     bench.write("file", &file);
-    for words in ["verify file", "lower file", "export file --to csv", "run file"] {
+    for words in ["verify file", "lower file", "convert file --to csv", "run file"] {
         let output = synth(&bench, words, file.len());
         let seen = text(&output.stdout) + &text(&output.stderr);
         assert!(output.status.code() == Some(2) && seen.contains("not judged: that would take"), "{words}: {seen}");
@@ -171,13 +171,13 @@ fn what_files_say_does_not_steer_the_terminal() {
         ("verify file", format!(r#"{{"format": "rank-program/{escaped}"}}"#)),
         ("show file", format!(r#"{{"{escaped}": 1}}"#)),
         ("topology --topology file", format!(r#"{{"{escaped}": 1}}"#)),
-        ("import file --from msccl", format!("<algo name=\"x\" {evil}=\"1\"/>")),
-        ("import file --from msccl", format!("<{evil}/>")),
-        ("import file --from msccl", format!("<algo name=\"x\" proto=\"{evil}\" inplace=\"0\" nchannels=\"1\"/>")),
-        ("import file --from sccl", format!(r#"{{"msccl_type": "{escaped}"}}"#)),
-        ("import file --from teccl --topology ring4.json --collective all_gather", format!(r#"{{"{escaped}": 1}}"#)),
+        ("convert file --from msccl", format!("<algo name=\"x\" {evil}=\"1\"/>")),
+        ("convert file --from msccl", format!("<{evil}/>")),
+        ("convert file --from msccl", format!("<algo name=\"x\" proto=\"{evil}\" inplace=\"0\" nchannels=\"1\"/>")),
+        ("convert file --from sccl", format!(r#"{{"msccl_type": "{escaped}"}}"#)),
+        ("convert file --from teccl --topology ring4.json --collective all_gather", format!(r#"{{"{escaped}": 1}}"#)),
         (
-            "import file --from teccl --topology ring4.json --collective all_gather",
+            "convert file --from teccl --topology ring4.json --collective all_gather",
             format!(r#"{{"Flows": ["{escaped}"]}}"#),
         ),
         ("bound --torus 4 --collective all_to_allv --demand file", format!("0,{evil}\n")),

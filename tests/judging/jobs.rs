@@ -83,7 +83,11 @@ fn files_hold_or_are_refused_for_the_reason_in_their_name() {
 fn the_published_schema_is_current() {
     let published: Value =
         serde_json::from_str(&fs::read_to_string(root().join("docs/schemas/job.schema.json")).unwrap()).unwrap();
-    assert_eq!(published, job_schema(), "docs/schemas/job.schema.json is old: write what `synth schema job` prints");
+    assert_eq!(
+        published,
+        job_schema(),
+        "docs/schemas/job.schema.json is old: write what `synth util schema job` prints"
+    );
 }
 
 fn planned() -> Job {

@@ -44,19 +44,22 @@ const READING: &[(&str, &[&str])] = &[
         &["synth lower $f -q -o $o", "synth lower $f -q --rank 0 -o $o", "synth lower $f -q --barriers global -o $o"],
     ),
     (
-        "export",
-        &["synth export $f --to csv -o $o", "synth export $f --to trace -o $o", "synth export $f --to goal -o $o"],
+        "convert",
+        &["synth convert $f --to csv -o $o", "synth convert $f --to trace -o $o", "synth convert $f --to goal -o $o"],
     ),
-    ("export", &["synth export $f --to msccl -o $o", "synth export $f --to csv --rank 0 -o $o"]),
+    ("convert", &["synth convert $f --to msccl -o $o", "synth convert $f --to csv --rank 0 -o $o"]),
     ("run", &["synth run $f --bytes 1KiB -n 1 --timeout 5s", "synth run $f --bytes 1KiB -n 1 --transport group"]),
     ("polish", &["synth polish $f --time-limit 2s -q -o $o"]),
-    ("compact", &["synth compact $f -o $o"]),
+    ("convert", &["synth convert $f --to compact -o $o"]),
     // Its output is as long as it says.
-    ("expand", &["synth expand $f | head -c 1000000"]),
-    ("pick", &["synth pick $f 0 -o $o"]),
-    ("import", &["synth import $f --from forestcoll --topology ring4.json -o $o", "synth import $f --from sccl -o $o"]),
-    ("import", &["synth import $f --from msccl -o $o"]),
-    ("import", &["synth import $f --from teccl --topology ring4.json --collective all_gather -o $o"]),
+    ("convert", &["synth convert $f --to explicit | head -c 1000000"]),
+    ("convert", &["synth convert $f --schedule 0 -o $o"]),
+    (
+        "import",
+        &["synth convert $f --from forestcoll --topology ring4.json -o $o", "synth convert $f --from sccl -o $o"],
+    ),
+    ("convert", &["synth convert $f --from msccl -o $o"]),
+    ("convert", &["synth convert $f --from teccl --topology ring4.json --collective all_gather -o $o"]),
     ("topology", &["synth topology --topology $f"]),
     ("bound", &["synth bound --topology $f", "synth bound --torus 4 --collective all_to_allv --demand $f"]),
     (
@@ -70,7 +73,7 @@ const READING: &[(&str, &[&str])] = &[
     ("fallbacks", &["cp $f set/0.json && synth fallbacks get set --fail 0,1 -o $o"]),
 ];
 /// Commands that read no such file.
-const NOT_READING: [&str; 6] = ["planners", "explain", "schema", "completions", "manual", "help"];
+const NOT_READING: [&str; 4] = ["planners", "explain", "util", "help"];
 
 #[test]
 fn every_command_is_tried() {

@@ -55,7 +55,7 @@ cat > job.json <<EOF
 EOF
 synth --torus 4x4x4 --fail 0,1 --job job.json -o both.json
 synth verify both.json
-synth pick both.json 1 -o exchange.json     # the schedule of one, for every other command
+synth convert both.json --schedule 1 -o exchange.json     # the schedule of one, for every other command
 ```
 
 Each collective has `collective` and, optionally, `groups` (dimensions, or lists of ranks), `blocks` (extents:
@@ -77,8 +77,8 @@ On 4x4x4, with 64 KiB and 16 KiB as above (total widths in chunks of 4 KiB; 1 Ki
 | cable 0-1, `--parts auto` | 50 | 64 | 65 | 64 | 5 |
 
 A job of one all_reduce collects in the first half of the steps and spreads in the second, so `packed_trees` alone does
-better. all_to_allv is not planned in jobs, and `synth lower`, `run`, `show` and `export` take one schedule of a job at
-a time (`synth pick`).
+better. all_to_allv is not planned in jobs, and `synth lower`, `run`, `show` and `convert` take one schedule of a job at
+a time (`synth convert --schedule`).
 
 ## All-to-all in all groups of 4x4x4 at once
 

@@ -41,7 +41,7 @@ pub enum ProblemError {
     #[error("it is for {ranks} ranks, and the machine has {machine}")]
     OtherRanks { ranks: usize, machine: usize },
     #[error(
-        "the compact form translates moves over its own torus, and this machine has another shape: `synth expand` states \
+        "the compact form translates moves over its own torus, and this machine has another shape: `synth convert --to explicit` states \
          every move"
     )]
     OtherShape,

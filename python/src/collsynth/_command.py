@@ -114,7 +114,7 @@ def compare(
 
 def export(plan: Plan | Program, to: str, *, progress: Progress | None = None, **options: Option) -> str:
     """A schedule or program in another tool's format: `msccl`, `rccl`, `csv`, `trace` or `goal`."""
-    return _call(["export", "-", "--to", to], options, plan.to_json(), progress)
+    return _call(["convert", "-", "--to", to], options, plan.to_json(), progress)
 
 
 def import_(
@@ -133,7 +133,7 @@ def import_(
 
     with TemporaryDirectory() as folder:
         machine = _machine_file(topology, folder) if topology is not None else []
-        words = ["import", path, "--from", format, *machine, "-o", "-"]
+        words = ["convert", path, "--from", format, *machine, "-o", "-"]
         text = _call(words, options, "", progress)
     return json.loads(text) if format == "msccl" else load(text.encode())
 

@@ -80,14 +80,14 @@ class Plan:
         return self._schedule.form
 
     def expand(self) -> Plan:
-        """The same with every move stated, as `synth expand` writes it.
+        """The same with every move stated, as `synth convert --to explicit` writes it.
 
         Raises `UsageError` if that takes more memory than the judge grants (2 GiB, or what SYNTH_MAX_MEMORY states).
         """
         return self if self.form == "explicit" else Plan(self._schedule.expanded())
 
     def compact(self) -> Plan:
-        """The same in the compact form, as `synth compact` writes it. Raises `UsageError` if it has none."""
+        """The same in the compact form, as `synth convert --to compact` has it. Raises `UsageError` if it has none."""
         return self if self.form == "compact" else Plan(self._schedule.compact())
 
     @cached_property

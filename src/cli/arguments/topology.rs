@@ -139,7 +139,9 @@ impl TopologyOptions {
             true => Torus::twisted(extents).ok_or_else(|| {
                 let extents = join(extents, "x");
                 Failure::usage(format!("--twist: {extents} has no twist: its extents must be some k and 2k, from 2"))
-                    .hint("as in 4x8, 4x4x8 or 4x8x8; other twists can be stated in a file: `synth schema topology`")
+                    .hint(
+                        "as in 4x8, 4x4x8 or 4x8x8; other twists can be stated in a file: `synth util schema topology`",
+                    )
             })?,
             false => Torus { wrap, ..Torus::new(extents) },
         };
@@ -271,7 +273,7 @@ pub fn read_spec(path: &Path) -> Result<TopologySpec, Failure> {
             return Failure::usage(format!("{name}: {what}"));
         }
         Failure::usage(format!("{name}:{}:{}: {}", error.line, error.column, error.message))
-            .hint("`synth schema topology` prints what a topology file looks like")
+            .hint("`synth util schema topology` prints what a topology file looks like")
     })
 }
 

@@ -100,7 +100,7 @@ pub fn suggest(path: Option<&Path>) {
         note(&format!(
             "next: synth run {name} --bytes 16MiB                try it on buffers, every element compared\n      \
              synth lower {name} --barriers neighbor      the program of each rank\n      \
-             synth export {name} --to msccl -o FILE.xml  for another runtime"
+             synth convert {name} --to msccl -o FILE.xml  for another runtime"
         ));
     }
 }

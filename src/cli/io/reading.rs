@@ -12,7 +12,7 @@ use collsynth::program::Program;
 use collsynth::report::audit::{Audited, Source};
 use collsynth::report::foreign::foreign;
 use collsynth::report::verdict::findings;
-use collsynth::schedule::{AnySchedule, AnySolution, Solution, Stated};
+use collsynth::schedule::{AnySchedule, AnySolution, Job, Solution, Stated};
 use collsynth::verify::{Options, Rejected, Verified};
 
 use super::input;
@@ -83,6 +83,16 @@ impl<'a> Reading<'a> {
         Ok(stated.map(AnySchedule::into_expanded))
     }
 
+    /// The name of the file, for messages.
+    pub fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// The job, not judged.
+    pub fn job(&self) -> Result<Job, Failure> {
+        json::parse_job_within(&self.text, &self.limits).map_err(|error| self.unreadable(&error))
+    }
+
     /// The rank program, not judged.
     pub fn program(&self) -> Result<Program, Failure> {
         json::parse_program_within(&self.text, &self.limits).map_err(|error| self.unreadable(&error))
@@ -92,7 +102,7 @@ impl<'a> Reading<'a> {
     pub fn audited(&self, used: &str) -> Result<AuditedProgram, Failure> {
         let options = audit::AuditOptions { memory: self.room(), ..audit::AuditOptions::default() };
         AuditedProgram::new(self.program()?, &options).map_err(|refuted| {
-            let name = self.path.display().to_string();
+            let name = self.name();
             if let Some(why) = refuted.report.why_not_judged() {
                 return Failure::usage(format!("{name}: {why}"));
             }
@@ -130,5 +140,5 @@ fn refused<S>(rejected: Rejected<S>, used: &str) -> Failure {
 
 fn too_large(error: TooLarge) -> Failure {
     Failure::usage(error)
-        .hint("`synth show`, `synth export --to csv` and, for one rank, `synth lower --rank R` read it as it is")
+        .hint("`synth show`, `synth convert --to csv` and, for one rank, `synth lower --rank R` read it as it is")
 }

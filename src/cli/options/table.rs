@@ -2,7 +2,7 @@
 
 use collsynth::collective::Kind;
 
-use super::What::{Program, Schedule};
+use super::What::{Job, Program, Schedule};
 use super::endings::{Form, JSON};
 use super::when::When::{self, For, If, Of, OnlyWith, Where, With, WithAll, Without, Written};
 
@@ -38,7 +38,7 @@ const SUMS: When = Of("adds nothing", Kind::adds);
 /// Only what is lowered: neither a table of steps, nor a program.
 const LOWERED: When =
     If("to", &["msccl", "rccl", "goal", "chakra"], "csv and trace show the schedule itself, which is not lowered");
-const LOWER: When = For(&[Schedule], "a program is lowered already");
+const LOWER: When = For(&[Schedule, Job], "a program is lowered already");
 
 /// What a job does not state.
 const BESIDE_JOB: &[&str] = &[
@@ -70,9 +70,14 @@ const TABLES: &[Form] = &[("json", &["json"])];
 const PICTURES: &[Form] = &[("csv", &["csv"]), ("json", &["json"]), ("svg", &["svg", "map"])];
 /// Forms of answers, by --format.
 const FIGURES: &[Form] = &[("csv", &["csv"]), ("json", &["json"]), ("svg", &["svg"])];
-/// Other tools' formats, by --to.
-const FOREIGN: &[Form] =
-    &[("csv", &["csv"]), ("json", &["trace"]), ("xml", &["msccl", "rccl"]), ("goal", &["goal"]), ("et", &["chakra"])];
+/// Forms and other tools' formats, by --to.
+const CONVERTED: &[Form] = &[
+    ("csv", &["csv"]),
+    ("json", &["json", "compact", "explicit", "trace"]),
+    ("xml", &["msccl", "rccl"]),
+    ("goal", &["goal"]),
+    ("et", &["chakra"]),
+];
 
 pub static ROWS: &[Row] = &[
     // Machines.
@@ -145,11 +150,7 @@ pub static ROWS: &[Row] = &[
     row(&["plan"], &["form"], &[]),
     row(&["plan", "polish"], &["format"], &[Without(&["quiet"], "it is the form of the summary")]),
     row(&["plan", "pareto", "compare", "polish", "survey", "fallbacks build", "lower"], &["quiet"], &[]),
-    row(
-        &["plan", "polish", "compact", "expand", "pick", "fallbacks get", "lower", "import"],
-        &["output"],
-        &[Written(None, JSON)],
-    ),
+    row(&["plan", "polish", "fallbacks get", "lower"], &["output"], &[Written(None, JSON)]),
     // Comparisons and curves.
     row(&["compare"], &["planners"], &[]),
     row(
@@ -197,7 +198,7 @@ pub static ROWS: &[Row] = &[
         &["format"],
         &[
             Where("format", &["json", "csv", "svg", "map"], &For(&[Schedule], "")),
-            Where("format", &["csv"], &With(&["links"], "`synth export --to csv` writes a table of all transfers")),
+            Where("format", &["csv"], &With(&["links"], "`synth convert --to csv` writes a table of all transfers")),
             Where("format", &["svg", "map"], &Without(&["links"], "")),
         ],
     ),
@@ -231,10 +232,12 @@ pub static ROWS: &[Row] = &[
     row(&["lower"], &["renumber"], &[Without(&["rank"], "it numbers all ranks anew"), Written(None, CSV)]),
     row(&["fallbacks get"], &["barriers", "in-place", "slots"], &[With(&["lower"], "it is for rank programs")]),
     row(&["fallbacks get"], &["renumber"], &[With(&["lower"], "it is for rank programs"), Written(None, CSV)]),
-    // Other tools' formats.
-    row(&["export"], &["to"], &[]),
+    // Forms, and other tools' formats.
+    row(&["convert"], &["to"], &[]),
+    row(&["convert"], &["from"], &[If("to", &["json"], "what another tool made becomes a file of ours first")]),
+    row(&["convert"], &["schedule"], &[Without(&["from"], ""), For(&[Job], "a schedule is taken out of a job")]),
     row(
-        &["export"],
+        &["convert"],
         &["rank"],
         &[If(
             "to",
@@ -242,21 +245,20 @@ pub static ROWS: &[Row] = &[
             "the other formats take all ranks together; `synth lower --rank` writes the program of one",
         )],
     ),
-    row(&["export"], &["barriers", "in-place"], &[LOWERED, LOWER]),
+    row(&["convert"], &["barriers", "in-place"], &[LOWERED, LOWER]),
     row(
-        &["export"],
+        &["convert"],
         &["renumber"],
         &[LOWERED, LOWER, Without(&["rank"], "it numbers all ranks anew"), Written(None, CSV)],
     ),
-    row(&["export"], &["chunk-bytes"], &[If("to", &["goal", "chakra"], "the other formats count chunks")]),
-    row(&["export"], &["message-bytes"], &[If("to", &["trace"], ""), WithAll(&["alpha", "bandwidth"])]),
-    row(&["export"], &["alpha"], &[If("to", &["trace"], ""), WithAll(&["message-bytes", "bandwidth"])]),
-    row(&["export"], &["bandwidth"], &[If("to", &["trace"], ""), WithAll(&["message-bytes", "alpha"])]),
-    row(&["export"], &["output"], &[Written(Some("to"), FOREIGN)]),
-    row(&["import"], &["from"], &[]),
-    row(&["import"], &["topology"], &[If("from", &["msccl", "teccl", "forestcoll"], "")]),
-    row(&["import"], &["collective"], &[If("from", &["msccl", "teccl"], "")]),
-    row(&["import"], &["parts"], &[If("from", &["teccl"], "")]),
-    row(&["import"], &["root"], &[If("from", &["msccl"], ""), ROOT]),
-    row(&["import"], &["slots", "form"], &[If("from", &["msccl"], "")]),
+    row(&["convert"], &["chunk-bytes"], &[If("to", &["goal", "chakra"], "the other formats count chunks")]),
+    row(&["convert"], &["message-bytes"], &[If("to", &["trace"], ""), WithAll(&["alpha", "bandwidth"])]),
+    row(&["convert"], &["alpha"], &[If("to", &["trace"], ""), WithAll(&["message-bytes", "bandwidth"])]),
+    row(&["convert"], &["bandwidth"], &[If("to", &["trace"], ""), WithAll(&["message-bytes", "alpha"])]),
+    row(&["convert"], &["output"], &[Written(Some("to"), CONVERTED)]),
+    row(&["convert"], &["topology"], &[If("from", &["msccl", "teccl", "forestcoll"], "")]),
+    row(&["convert"], &["collective"], &[If("from", &["msccl", "teccl"], "")]),
+    row(&["convert"], &["parts"], &[If("from", &["teccl"], "")]),
+    row(&["convert"], &["root"], &[If("from", &["msccl"], ""), ROOT]),
+    row(&["convert"], &["slots", "form"], &[If("from", &["msccl"], "")]),
 ];

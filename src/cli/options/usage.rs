@@ -8,7 +8,7 @@ use clap::{Command, Error};
 use super::suggest::did_you_mean;
 
 /// What people call commands, and what these are called here.
-const ALSO_CALLED: [(&str, &str); 17] = [
+const ALSO_CALLED: [(&str, &str); 24] = [
     ("synth", "plan"),
     ("synthesize", "plan"),
     ("check", "verify"),
@@ -18,7 +18,14 @@ const ALSO_CALLED: [(&str, &str); 17] = [
     ("machine", "topology"),
     ("print", "show"),
     ("simulate", "run"),
-    ("convert", "export"),
+    ("export", "convert --to"),
+    ("import", "convert --from"),
+    ("compact", "convert --to compact"),
+    ("expand", "convert --to explicit"),
+    ("pick", "convert --schedule"),
+    ("schema", "util schema"),
+    ("completions", "util completions"),
+    ("manual", "util manual"),
     ("improve", "polish"),
     ("optimize", "polish"),
     ("info", "show"),

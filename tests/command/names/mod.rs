@@ -56,7 +56,7 @@ fn whatever_prints_a_rank_prints_its_name() {
     assert!(said("show s.json --rank node14").contains("4 (1,1) node14"));
     assert!(said("show s.json --links --link node10,node12").contains("0 (0,0) node10  2 (2,0) node12"));
     assert!(said("show s.json --links --format csv").lines().all(|line| line.matches(',').count() == 11));
-    assert!(said("export s.json --to trace").contains("rank 4 (1,1) node14"));
+    assert!(said("convert s.json --to trace").contains("rank 4 (1,1) node14"));
     assert!(said("compare --torus 3x3 --names names.txt --planners template,ring").contains("all_to_all"));
     bench.ended(0, "survey --torus 3x3 --names names.txt --collective all_gather --cables 1 -q -o survey");
     assert!(text(&bench.read("survey/table.csv")).contains("0-1 (node10-node11)"));
@@ -68,7 +68,7 @@ fn whatever_prints_a_rank_prints_its_name() {
     assert!(text(&bench.read("map.csv")).starts_with("rank,was,name\n0,0,node10\n"));
     assert!(text(&bench.read("map.csv")).contains("\n3,4,node14\n"));
     assert!(said("show q.json --rank node14").contains("rank 3 node14"));
-    let refused = text(&bench.ended(2, "export t.json --to msccl").stderr);
+    let refused = text(&bench.ended(2, "convert t.json --to msccl").stderr);
     assert!(refused.contains("rank 3 node13 failed"), "{refused}");
 }
 

@@ -13,13 +13,13 @@ fn names_are_taken_in_any_spelling() {
     // The options that an option depends on know it by its name.
     assert_eq!(plan("--planner SMT --minimise steps"), plan("--planner smt --minimize steps"));
     bench.write("s.json", &reduced);
-    assert_eq!(bench.stdout("export s.json --to perfetto"), bench.stdout("export s.json --to trace"));
+    assert_eq!(bench.stdout("convert s.json --to perfetto"), bench.stdout("convert s.json --to trace"));
     assert_eq!(
         bench.stdout("lower s.json -q --barriers neighbour"),
         bench.stdout("lower s.json -q --barriers neighbor")
     );
-    bench.ended(0, "export s.json --to rccl -o s.xml");
-    assert_eq!(bench.stdout("import s.xml --from RCCL"), bench.stdout("import s.xml --from msccl"));
+    bench.ended(0, "convert s.json --to rccl -o s.xml");
+    assert_eq!(bench.stdout("convert s.xml --from RCCL"), bench.stdout("convert s.xml --from msccl"));
     bench.write("job.json", r#"[{"collective": "AllGather", "groups": "x"}, {"collective": "all_to_all"}]"#);
     bench.ended(0, "--torus 3x3 --job job.json -q -o j.json");
     bench.ended(0, "survey --torus 3x3 --collective AllGather --cables 1 -q -o survey");

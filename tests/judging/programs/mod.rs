@@ -262,7 +262,7 @@ fn the_published_format_reads_as_it_says() {
     assert_eq!(
         published,
         program_schema(),
-        "docs/schemas/rank-program.schema.json is old: write `synth schema program`"
+        "docs/schemas/rank-program.schema.json is old: write `synth util schema program`"
     );
     let schema = jsonschema::validator_for(&published).unwrap();
     assert!(schema.is_valid(&serde_json::from_str(example).unwrap()));

@@ -86,14 +86,14 @@ fn options_without_a_meaning_are_refused() {
     assert_eq!(synth("lower s.json -q -o p.json").0, Some(0));
     for (words, said) in [
         (
-            "import x.json --from sccl --topology ring3.json",
+            "convert x.json --from sccl --topology ring3.json",
             "--topology is for --from msccl, teccl or forestcoll, and this is `sccl`",
         ),
-        ("import x.xml --from forestcoll --parts 2", "is for --from teccl, and this is `forestcoll`"),
-        ("import x.xml --from teccl --slots 2", "--slots is for --from msccl, and this is `teccl`"),
-        ("export s.json --to csv --barriers none", "csv and trace show the schedule itself"),
-        ("export p.json --to msccl --in-place", "--in-place is for schedules: a program is lowered already"),
-        ("export s.json --to msccl --chunk-bytes 8", "--chunk-bytes is for --to goal or chakra"),
+        ("convert x.xml --from forestcoll --parts 2", "is for --from teccl, and this is `forestcoll`"),
+        ("convert x.xml --from teccl --slots 2", "--slots is for --from msccl, and this is `teccl`"),
+        ("convert s.json --to csv --barriers none", "csv and trace show the schedule itself"),
+        ("convert p.json --to msccl --in-place", "--in-place is for schedules: a program is lowered already"),
+        ("convert s.json --to msccl --chunk-bytes 8", "--chunk-bytes is for --to goal or chakra"),
     ] {
         let (ending, seen) = synth(words);
         assert!(ending == Some(2) && seen.contains(said), "{words}: {seen}");

@@ -22,7 +22,7 @@ pub fn foreign(text: &str) -> Option<&'static str> {
             Some("this is GOAL, which is written for LogGOPSim and not read back")
         }
         Some(_) if text.starts_with("step,from,to,") => Some(
-            "this is a table of transfers that `synth export --to csv` wrote: it is not read back, its schedule is",
+            "this is a table of transfers that `synth convert --to csv` wrote: it is not read back, its schedule is",
         ),
         Some(_) if text.lines().nth(1).is_some_and(|line| line.contains(" live), ") && line.ends_with(" live)")) => {
             Some("this is a table for people that `synth topology` printed: `-o FILE.json` writes the machine")
@@ -40,9 +40,9 @@ fn xml(text: &str) -> &'static str {
         }
     }
     match rest.trim_start_matches('<').split(|letter: char| !letter.is_alphanumeric()).next() {
-        Some("algo") => "this is MSCCL XML: `synth import --from msccl FILE` judges it",
+        Some("algo") => "this is MSCCL XML: `synth convert --from msccl FILE` judges it",
         Some("Algo") => {
-            "these are trees of ForestColl: `synth import --from forestcoll --topology MACHINE FILE` judges them"
+            "these are trees of ForestColl: `synth convert --from forestcoll --topology MACHINE FILE` judges them"
         }
         _ => "this is XML, but neither MSCCL's (`<algo>`) nor ForestColl's (`<Algo>`)",
     }
@@ -61,9 +61,9 @@ fn object(text: &str) -> Option<&'static str> {
     let is_flows = |key: &String| key.ends_with("-Flows") && key.starts_with(|letter: char| letter.is_ascii_digit());
     match () {
         () if has("msccl_type") => Some(SCCL),
-        () if keys.keys().any(is_flows) => {
-            Some("this is TE-CCL JSON: `synth import --from teccl --topology MACHINE --collective NAME FILE` judges it")
-        }
+        () if keys.keys().any(is_flows) => Some(
+            "this is TE-CCL JSON: `synth convert --from teccl --topology MACHINE --collective NAME FILE` judges it",
+        ),
         () if has("torus") || has("links") => Some(
             "this is a machine, not a schedule: `synth topology --topology FILE` shows it, `synth --topology FILE` plans for it",
         ),
@@ -74,7 +74,7 @@ fn object(text: &str) -> Option<&'static str> {
 
 const LIST: &str =
     "this is a JSON list, such as a demand matrix: `synth --collective all_to_allv --demand FILE` plans for it";
-const SCCL: &str = "this is SCCL JSON: `synth import --from sccl FILE` judges it";
+const SCCL: &str = "this is SCCL JSON: `synth convert --from sccl FILE` judges it";
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,6 @@
 //! Commands that write a file in another form.
 
 pub mod convert;
-pub mod form;
+mod export;
+mod import;
 pub mod lower;

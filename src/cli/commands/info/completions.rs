@@ -1,4 +1,4 @@
-//! `synth completions`: completion scripts for shells.
+//! `synth util completions`: completion scripts for shells.
 
 use clap::{Args, Command};
 use clap_complete::Shell;

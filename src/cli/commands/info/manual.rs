@@ -1,4 +1,4 @@
-//! `synth manual`: pages for man.
+//! `synth util manual`: pages for man.
 
 use std::path::PathBuf;
 

@@ -1,8 +1,9 @@
 //! Commands about `synth` itself: machines, planners, codes, schemas, completions, manuals.
 
-pub mod completions;
+mod completions;
 pub mod explain;
-pub mod manual;
+mod manual;
 pub mod planners;
-pub mod schema;
+mod schema;
 pub mod topology;
+pub mod util;

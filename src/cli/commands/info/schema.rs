@@ -1,4 +1,4 @@
-//! `synth schema`: JSON Schemas of the file formats, and of answers that have one.
+//! `synth util schema`: JSON Schemas of the file formats, and of answers that have one.
 
 use clap::{Args, ValueEnum};
 use collsynth::format::json;

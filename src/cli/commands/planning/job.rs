@@ -1,16 +1,15 @@
-//! `synth --job FILE`: several collectives at once. And `synth pick`, which takes the schedule of one of them.
+//! `synth --job FILE`: several collectives at once.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
-use clap::Args;
 use collsynth::collective::{Collective, Demand, Groups, Kind};
 use collsynth::format::json;
 use collsynth::grouping;
 use collsynth::plan::{Control, JobGoal, Parts, StopReason, least_job_width, plan_job, plan_job_in_parts};
 use collsynth::problem::Problem;
 use collsynth::report::job as report;
-use collsynth::schedule::{Job, Origin};
+use collsynth::schedule::Origin;
 use collsynth::topology::{RankId, Topology};
 use collsynth::verdict::Verdict;
 use collsynth::verify::{Options, verify_job};
@@ -259,46 +258,4 @@ fn groups(asked: &Asked, topology: &Topology) -> Result<Option<Groups>, String> 
 fn rank(topology: &Topology, value: &Value) -> Result<RankId, String> {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     topology.parse_rank(&text).map_err(|error| error.to_string())
-}
-
-/// Take the schedule of one collective out of a job
-///
-/// Writes it as a schedule file that every other command reads, once the job has been judged. Its steps are those of
-/// the job, so that the schedules of all collectives can still run side by side.
-#[derive(Args)]
-pub struct PickCommand {
-    /// A job file (- for standard input, .gz accepted)
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
-    /// Which schedule, from 0
-    #[arg(value_name = "N")]
-    number: usize,
-    /// Write to this file (.gz: compressed) instead of standard output
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
-}
-
-impl PickCommand {
-    pub fn run(&self) -> Result<Ending, Failure> {
-        let text = input::read_text(&self.file)?;
-        let name = self.file.display().to_string();
-        let job: Job = json::parse_job_within(&text, &input::limits()?)
-            .map_err(|error| Failure::usage(format!("{name}:{}:{}: {}", error.line, error.column, error.message)))?;
-        let report = verify_job(&job, &Options { memory: input::room(&text)?, ..Options::default() });
-        if let Some(why) = report.why_not_judged() {
-            return Err(Failure::usage(format!("{name}: {why}")));
-        }
-        if report.verdict() == Verdict::Refuted {
-            let judged = report::JudgedJob { name: &name, text: &text, job: &job, report: &report };
-            return Err(Failure::new(Ending::Refuted, judged.to_text().trim_end()));
-        }
-        let count = job.solutions().len();
-        let origin = job.origin.clone();
-        let mut solution = job.into_solutions().into_iter().nth(self.number).ok_or_else(|| {
-            Failure::usage(format!("{name} has no schedule {}: it has {count}, counted from 0", self.number))
-        })?;
-        solution.origin = origin;
-        output::deliver_file(self.output.as_deref(), &json::solution_to_string(&solution), "schedule")?;
-        Ok(Ending::Success)
-    }
 }

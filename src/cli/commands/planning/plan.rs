@@ -54,7 +54,7 @@ pub struct PlanCommand {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
     /// How the schedule is written: every move, or a pattern that is translated over the torus, with exceptions (see
-    /// `synth expand`) [default: compact from 512 ranks on, where it is shorter]
+    /// `synth convert`) [default: compact from 512 ranks on, where it is shorter]
     #[arg(long, value_enum, value_name = "FORM", help_heading = "Output")]
     form: Option<Form>,
     /// The form of the summary on standard error

@@ -129,8 +129,8 @@ fn format_fault(text: &str) -> Option<ParseError> {
     let message = match format {
         Value::String(format) if format == FORMAT => return None,
         Value::String(format) if format.starts_with("collective-job/") => {
-            "this is a job, schedules of several collectives: `synth verify` judges it, and `synth pick` takes one of \
-             the schedules out"
+            "this is a job, schedules of several collectives: `synth verify` judges it, and `synth convert --schedule N` takes \
+             one of the schedules out"
                 .to_owned()
         }
         Value::Null => format!("`format` is missing: a schedule file begins with \"format\": \"{FORMAT}\""),
@@ -166,7 +166,7 @@ pub(in crate::json) fn stated(topology: Topology, file: Body) -> Result<AnySolut
     for Object(StepEntry { width, pattern, transfers }) in file.steps {
         if file.exceptions.is_none() && pattern.is_some() {
             let message = "a pattern belongs to the compact form: state `exceptions` too, `[]` if there are none \
-                           (the schedules of a job have none: `synth expand` writes their moves)";
+                           (the schedules of a job have none: `synth convert --to explicit` writes their moves)";
             return Err(Fault::new(FormatCode::F002, message).within(PathItem::Index(steps.len())).at("steps"));
         }
         patterns.push((width.get(), pattern.unwrap_or_default()));

@@ -1,0 +1,172 @@
+//! `synth convert --to`: schedules and rank programs in other tools' formats.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use collsynth::format::{chakra, csv, goal, msccl, trace};
+use collsynth::program::Program;
+use collsynth::schedule::{AnySolution, Choice};
+use collsynth::topology::{RankId, Topology};
+
+use super::lower::{LowerOptions, SlotOptions};
+use crate::cli::ending::{Ending, Failure};
+use crate::cli::io::naming::named;
+use crate::cli::io::output;
+use crate::cli::io::reading::Reading;
+use crate::cli::options::quantity::{parse_bytes, parse_one_bandwidth, parse_seconds};
+
+/// What a move takes in a trace while it is made, roughly.
+const TRACE_BYTES: u64 = 150;
+/// The length of a chunk unless stated.
+const CHUNK_BYTES: u64 = 4096;
+
+/// How other tools' formats are written.
+#[derive(Args)]
+#[command(next_help_heading = "With --to")]
+pub struct ExportOptions {
+    /// For csv, goal and chakra: only the transfers, or the program, of this rank (42 or 2.2.2)
+    #[arg(long, allow_negative_numbers = true, value_name = "RANK")]
+    rank: Option<String>,
+    #[command(flatten)]
+    lowering: LowerOptions,
+    /// For goal and chakra: bytes of a chunk (256KiB; 4KiB, unless stated)
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    chunk_bytes: Option<u64>,
+    /// For trace: times for messages of this size (64KiB), with --alpha and --bandwidth; without, a millisecond for
+    /// each unit of width
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    message_bytes: Option<u64>,
+    /// For trace: the time a step takes to start (1us)
+    #[arg(long, value_name = "TIME", value_parser = parse_seconds)]
+    alpha: Option<f64>,
+    /// For trace: what a link of capacity 1 carries (50GB/s)
+    #[arg(long, value_name = "RATE", value_parser = parse_one_bandwidth)]
+    bandwidth: Option<f64>,
+}
+
+/// Another tool's format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Foreign {
+    Msccl,
+    Rccl,
+    Csv,
+    Trace,
+    Goal,
+    Chakra,
+}
+
+/// A file to write in another tool's format.
+pub struct Export<'a> {
+    pub to: Foreign,
+    pub options: &'a ExportOptions,
+    pub output: Option<&'a Path>,
+}
+
+impl Export<'_> {
+    /// A schedule, once it is judged.
+    pub fn schedule(&self, stated: AnySolution, reading: &Reading<'_>) -> Result<Ending, Failure> {
+        let rank = self.chosen_rank(stated.problem.topology())?;
+        let lowering = &self.options.lowering;
+        match (self.to, rank) {
+            (Foreign::Csv, rank) => self.table(&*reading.hold(stated, "converted")?, rank),
+            (Foreign::Trace, _) => {
+                let verified = reading.expand(reading.hold(stated, "converted")?, TRACE_BYTES)?;
+                self.write(&trace::to_string(&verified, self.prices().as_ref()))
+            }
+            (_, Some(rank)) => self.of_program(&lowering.lower_rank(stated, rank, reading)?, Some(rank)),
+            (_, None) => {
+                let (held, slots) = (reading.hold(stated, "converted")?, SlotOptions::default());
+                self.of_program(&lowering.lower(held, reading, slots)?, None)
+            }
+        }
+    }
+
+    /// A rank program, once it is judged.
+    pub fn program(&self, reading: &Reading<'_>) -> Result<Ending, Failure> {
+        let program = reading.audited("converted")?;
+        self.of_program(&program, self.chosen_rank(program.problem.topology())?)
+    }
+
+    fn chosen_rank(&self, topology: &Topology) -> Result<Option<RankId>, Failure> {
+        self.options.rank.as_ref().map(|rank| topology.parse_rank(rank)).transpose().map_err(Failure::usage)
+    }
+
+    /// A table of transfers, of all ranks or one.
+    fn table(&self, solution: &AnySolution, rank: Option<RankId>) -> Result<Ending, Failure> {
+        let choice = Choice { ranks: rank.map(|rank| vec![rank]), ..Choice::default() };
+        output::deliver_streamed(self.path(), |out| csv::write(out, solution, &choice))?;
+        Ok(Ending::Success)
+    }
+
+    /// What the format has of a program: of all ranks or one.
+    fn of_program(&self, program: &Program, rank: Option<RankId>) -> Result<Ending, Failure> {
+        let is_xml = matches!(self.to, Foreign::Msccl | Foreign::Rccl);
+        if is_xml && program.problem.groups().is_some() {
+            return Err(Failure::usage("MSCCL XML has no groups: its buffers are those of all ranks together")
+                .hint("goal, chakra, csv and trace say who sends what to whom, in groups too"));
+        }
+        match self.to {
+            Foreign::Msccl => self.write(&xml(program, msccl::Dialect::Msccl)?),
+            Foreign::Rccl => self.write(&xml(program, msccl::Dialect::Rccl)?),
+            Foreign::Goal => self.write(&match rank {
+                Some(rank) => goal::rank_to_string(program, rank, self.chunk_bytes()),
+                None => goal::to_string(program, self.chunk_bytes()),
+            }),
+            Foreign::Chakra => self.traces(program, rank),
+            Foreign::Csv | Foreign::Trace => {
+                Err(Failure::usage("a rank program has no steps to show")
+                    .hint("convert the schedule it was lowered from"))
+            }
+        }
+    }
+
+    /// The prices by which a trace runs.
+    fn prices(&self) -> Option<trace::Prices> {
+        let (alpha, bandwidth) = self.options.alpha.zip(self.options.bandwidth)?;
+        Some(trace::Prices { alpha, bandwidth, message_bytes: self.options.message_bytes? })
+    }
+
+    fn chunk_bytes(&self) -> u64 {
+        self.options.chunk_bytes.unwrap_or(CHUNK_BYTES)
+    }
+
+    fn path(&self) -> &Path {
+        self.output.unwrap_or(Path::new("-"))
+    }
+
+    fn write(&self, text: &str) -> Result<Ending, Failure> {
+        output::deliver(self.path(), text)?;
+        Ok(Ending::Success)
+    }
+
+    /// A file for each rank, or for one.
+    fn traces(&self, program: &Program, only: Option<RankId>) -> Result<Ending, Failure> {
+        let Some(output) = self.output.filter(|path| path.as_os_str() != "-") else {
+            return Err(Failure::usage("chakra writes a file for each rank, not standard output")
+                .hint("give -o NAME for NAME.0.et, NAME.1.et, ..., or -o FOLDER"));
+        };
+        let prefix = match output.is_dir() {
+            true => output.join(program.problem.collective().kind.name()),
+            false => output.to_owned(),
+        };
+        let mut files = Vec::new();
+        let ranks = (0..program.rank_count() as u32).map(RankId);
+        for rank in ranks.filter(|&rank| only.is_none_or(|only| only == rank)) {
+            let bytes = chakra::to_bytes(program, rank, self.chunk_bytes()).map_err(Failure::usage)?;
+            let mut name = prefix.clone().into_os_string();
+            name.push(format!(".{rank}.et"));
+            files.push((PathBuf::from(name), bytes));
+        }
+        output::write_files(files)?;
+        Ok(Ending::Success)
+    }
+}
+
+/// MSCCL XML, and where ranks failed, how to get it.
+fn xml(program: &Program, dialect: msccl::Dialect) -> Result<String, Failure> {
+    msccl::to_string(program, dialect).map_err(|error| match error {
+        msccl::ExportError::FailedRank { .. } => Failure::usage(named(program.problem.topology(), error))
+            .hint("--renumber MAP numbers the live ranks anew, and writes the old numbers to MAP"),
+        _ => Failure::usage(named(program.problem.topology(), error)),
+    })
+}
