@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let world = universe.world();
 
     // Equal requests give equal schedules, so every process can plan for itself.
-    let schedule = Request::new(&Topology::torus(&[4, 4])?, Kind::AllReduce).run()?.verify()?;
+    let schedule = Request::new(&Topology::torus(&[4, 4])?, Kind::AllReduce).run()?.verify()?.expand();
 
     let transport = MpiTransport::new(schedule.problem.topology(), Duration::from_secs(30))?;
     let mut buffer = vec![f64::from(world.rank()); 1000];

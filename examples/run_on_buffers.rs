@@ -8,7 +8,7 @@ use collsynth::{Kind, Request, Topology};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let torus = Topology::torus(&[4, 4])?.fail_cable(0, 1)?;
-    let schedule = Request::new(&torus, Kind::AllToAll).run()?.verify()?;
+    let schedule = Request::new(&torus, Kind::AllToAll).run()?.verify()?.expand();
 
     let received = threads::run(&schedule, Duration::from_secs(10), |mut communicator| {
         // Each message is two numbers: its sender and its receiver.

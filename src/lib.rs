@@ -37,7 +37,7 @@ mod request;
 
 pub use collsynth_bound::{self as bound, symmetry};
 pub use collsynth_core::collective::Kind;
-pub use collsynth_core::schedule::Solution;
+pub use collsynth_core::schedule::{AnySolution, Solution};
 pub use collsynth_core::topology::{RankId, Topology, TopologySpec};
 pub use collsynth_core::{certificate, collective, exact, problem, program, schedule, topology};
 pub use collsynth_plan::cost;
@@ -46,7 +46,7 @@ pub use collsynth_plan::{Control, Goal, Parts, Plan, PlanError, Planner};
 pub use collsynth_runtime::{self as runtime, lower};
 pub use collsynth_verify::verify::Verified;
 pub use collsynth_verify::{audit, claim, explain, judge, limits, shown, shrink, verdict, verify};
-pub use request::{PlannedSchedule, Request, finishing_time, finishing_time_compact};
+pub use request::{PlannedSchedule, Request, finishing_time};
 
 /// Files in and out: the project's own ([`json`](format::json)), whole files ([`file`](mod@format::file)), and other
 /// tools' formats.

@@ -152,7 +152,7 @@ mod tests {
         let cable = &cables(&machine)[0];
         let broken = fail(&machine, [cable]).unwrap();
         let plan = Request::new(&broken, kind.clone()).parts(Parts::Fixed(parts)).run().unwrap();
-        let solution = Solution::from(plan.into_inner());
+        let solution = plan.verify().unwrap().expand().into_inner();
         let group = Group::new(&machine, |_| true);
         for symmetry in 0..group.order() {
             let inverse = group.inverse(symmetry);

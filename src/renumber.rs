@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::{ChunkId, Collective, Demand, Holders, Kind};
 use collsynth_core::problem::{Problem, ProblemError};
-use collsynth_core::schedule::{Op, ScheduleBuilder, Solution};
+use collsynth_core::schedule::{Choice, ScheduleBuilder, Solution, Timetable};
 use collsynth_core::topology::{GraphLink, RankId, Shape, Topology, TopologyError, TopologySpec};
 use thiserror::Error;
 
@@ -41,7 +41,7 @@ pub struct Renumbered {
 /// # Errors
 ///
 /// If two live links join the same ranks (a graph has one), the schedule uses what failed, or it is in groups.
-pub fn renumber(solution: &Solution) -> Result<Renumbered, RenumberError> {
+pub fn renumber<S: Timetable>(solution: &Solution<S>) -> Result<Renumbered, RenumberError> {
     let old = &solution.problem;
     if old.groups().is_some() {
         return Err(RenumberError::Groups);
@@ -52,18 +52,16 @@ pub fn renumber(solution: &Solution) -> Result<Renumbered, RenumberError> {
     let new = Problem::new(machine(old.topology(), &now, was.len() as u32)?, collective(old, &now, &was))?;
     let chunks = chunks(old, &new, &now);
     let mut builder = ScheduleBuilder::default();
-    for step in solution.schedule.steps() {
-        builder.step(step.width);
-        let rank = |rank: RankId| {
-            now.get(rank.index()).copied().flatten().ok_or(RenumberError::DeadRank { step: step.number, rank })
-        };
-        for transfer in step.transfers {
-            let dead = |chunk| RenumberError::DeadChunk { step: step.number, chunk: old.chunk_label(chunk) };
-            let moved = solution.schedule.chunks(transfer).iter();
+    for step in solution.schedule.numbers() {
+        builder.step(solution.schedule.width(step));
+        let rank =
+            |rank: RankId| now.get(rank.index()).copied().flatten().ok_or(RenumberError::DeadRank { step, rank });
+        for slot in solution.schedule.slots(step, &Choice::default()) {
+            let dead = |chunk| RenumberError::DeadChunk { step, chunk: old.chunk_label(chunk) };
+            let moved = solution.schedule.chunks_of(&slot);
             let moved: Result<Vec<ChunkId>, _> =
-                moved.map(|&chunk| chunks[chunk.index()].ok_or_else(|| dead(chunk))).collect();
-            let (from, to, op): (RankId, RankId, Op) = (rank(transfer.from)?, rank(transfer.to)?, transfer.op);
-            builder.transfer(from, to, None, op, moved?);
+                moved.iter().map(|&chunk| chunks[chunk.index()].ok_or_else(|| dead(chunk))).collect();
+            builder.transfer(rank(slot.from)?, rank(slot.to)?, None, slot.op, moved?);
         }
     }
     let (schedule, origin) = (builder.finish(), solution.origin.clone());
@@ -134,7 +132,7 @@ mod tests {
         for kind in Kind::every(RankId(7), Demand::new(12, &counts).unwrap()) {
             let parts = if kind.can_be_cut() { 2 } else { 1 };
             let plan = Request::new(&torus, kind.clone()).parts(Parts::Fixed(parts)).run().unwrap();
-            let solution = plan.verify().unwrap().into_inner();
+            let solution = plan.verify().unwrap().expand().into_inner();
             let Renumbered { solution: new, was } = renumber(&solution).unwrap();
             assert_eq!(was.len(), 10, "{kind:?}");
             assert_eq!((was[0], was[4]), (RankId(1), RankId(6)));
@@ -148,7 +146,7 @@ mod tests {
     fn what_failed_is_not_sent() {
         let torus = Topology::torus(&[4]).unwrap();
         let plan = Request::new(&torus, Kind::AllGather).run().unwrap();
-        let whole = plan.verify().unwrap().into_inner();
+        let whole = plan.verify().unwrap().expand().into_inner();
         let problem = Problem::new(torus.fail_rank(1).unwrap(), whole.problem.collective().clone()).unwrap();
         let error = renumber(&Solution { problem, ..whole }).unwrap_err();
         assert!(matches!(error, RenumberError::DeadRank { .. } | RenumberError::DeadChunk { .. }), "{error}");

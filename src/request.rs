@@ -5,11 +5,15 @@ use std::time::{Duration, Instant};
 
 use collsynth_core::collective::{Kind, Pattern};
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::Solution;
+use collsynth_core::schedule::{AnySchedule, AnySolution, Origin, Solution, Stated};
 use collsynth_core::topology::{Topology, UNREACHABLE};
 use collsynth_plan::cost::Price;
-use collsynth_plan::{Control, Goal, Parts, Plan, PlanError, Planner, synthesize};
+use collsynth_plan::{
+    Account, CompactPlan, Control, Goal, Parts, Plan, PlanError, Planner, compact, compact_problem, synthesize,
+};
 use collsynth_verify::verify::{Options, Rejected, Verified};
+
+use crate::form::{Form, FormError, formed};
 
 /// Verifying and writing a move: twice what was measured on large machines.
 const FINISHING_A_MOVE: Duration = Duration::from_nanos(400);
@@ -41,10 +45,11 @@ pub struct Request<'a> {
     time_limit: Option<Duration>,
 }
 
-/// A plan that has not been verified: [`PlannedSchedule::verify`] is the only way to something that can be written,
-/// lowered or run. Its fields are those of [`Plan`].
+/// A plan that has not been verified: [`PlannedSchedule::verify`] leads to what can be written, lowered or run.
+///
+/// Its fields are those of [`Plan`].
 #[derive(Clone, Debug)]
-pub struct PlannedSchedule(Plan);
+pub struct PlannedSchedule(Plan<AnySchedule>);
 
 impl<'a> Request<'a> {
     /// A request without limits.
@@ -104,7 +109,19 @@ impl<'a> Request<'a> {
         Self { control, ..self }
     }
 
-    /// Plans, and searches for joint certificates in steps and volume if the schedule does not meet its bounds.
+    /// Is a pattern planned, instead of every move? On machines of 512 ranks and more where that can be done, unless a
+    /// planner or a price is stated.
+    pub fn is_compact(&self) -> bool {
+        self.compact_problem().is_some()
+    }
+
+    fn compact_problem(&self) -> Option<Problem> {
+        let is_large = Form::of(self.topology) == Form::Compact;
+        if is_large { compact_problem(self.topology, &self.kind, &self.goal) } else { None }
+    }
+
+    /// Plans, and searches for joint certificates in steps and volume if the schedule does not meet its bounds. Where
+    /// it [can](Request::is_compact), it plans a pattern first.
     ///
     /// # Errors
     ///
@@ -114,10 +131,20 @@ impl<'a> Request<'a> {
             Some(deadline) => self.control.clone().with_deadline(deadline),
             None => self.control.clone(),
         };
+        if let Some(problem) = self.compact_problem() {
+            let control = control.clone().leaving_instead(finishing_time_compact);
+            if let Some(CompactPlan { solution, stopped }) = compact(problem, &self.goal, &control)? {
+                let Solution { problem, schedule, bounds, .. } = solution;
+                let (schedule, planner) = (schedule.into(), CompactPlan::PLANNER);
+                let plan = Plan { problem, schedule, planner, bounds, stopped, account: Account::None };
+                return Ok(PlannedSchedule(plan));
+            }
+        }
         let mut plan = synthesize(self.topology, &self.kind, &self.goal, &control)?;
         let control = control.planning(&plan.problem);
         plan.prove_jointly(&control);
-        Ok(PlannedSchedule(plan))
+        let Plan { problem, schedule, planner, bounds, stopped, account } = plan;
+        Ok(PlannedSchedule(Plan { problem, schedule: schedule.into(), planner, bounds, stopped, account }))
     }
 }
 
@@ -136,7 +163,7 @@ pub fn finishing_time(problem: &Problem) -> Duration {
 }
 
 /// The same in the compact form, whose links are judged, a microsecond for each in each step.
-pub fn finishing_time_compact(problem: &Problem) -> Duration {
+fn finishing_time_compact(problem: &Problem) -> Duration {
     let slots = problem.topology().links().len() as u32 * hops(problem).0;
     VERIFYING_A_SLOT * slots
 }
@@ -152,25 +179,37 @@ fn hops(problem: &Problem) -> (u32, f64) {
 }
 
 impl PlannedSchedule {
-    /// Has the schedule executed and its bounds checked by the judge.
+    /// Has the schedule executed and its bounds checked by the judge, in the form in which it was planned.
     ///
     /// # Errors
     ///
     /// [`Rejected`] if it does not hold: the planner has a bug.
-    pub fn verify(self) -> Result<Verified<Solution>, Box<Rejected>> {
-        Verified::<Solution>::new(self.0.into(), &Options::default())
+    pub fn verify(self) -> Result<Verified<AnySolution>, Box<Rejected<AnySchedule>>> {
+        Verified::new(self.0.into(), &Options::default())
+    }
+
+    /// The same with an origin and in this form, or in the one that serves best: see [`formed`]. What was planned as a
+    /// pattern stays one.
+    ///
+    /// # Errors
+    ///
+    /// As [`formed`]; [`FormError::Rejected`] also if the plan does not hold.
+    pub fn verify_as(self, form: Option<Form>, origin: Origin) -> Result<Verified<AnySolution>, FormError> {
+        let solution = Solution { origin: Some(origin), ..Solution::from(self.0) };
+        let verified = Verified::new(solution, &Options::default()).map_err(FormError::Rejected)?;
+        if verified.schedule.is_explicit() { formed(verified.expand(), form) } else { Ok(verified) }
     }
 
     /// The plan itself.
-    pub fn into_inner(self) -> Plan {
+    pub fn into_inner(self) -> Plan<AnySchedule> {
         self.0
     }
 }
 
 impl Deref for PlannedSchedule {
-    type Target = Plan;
+    type Target = Plan<AnySchedule>;
 
-    fn deref(&self) -> &Plan {
+    fn deref(&self) -> &Plan<AnySchedule> {
         &self.0
     }
 }

@@ -12,18 +12,18 @@ use crate::dice::Dice;
 use collsynth_core::collective::{ChunkId, Collective, Kind};
 use collsynth_core::problem::Problem;
 use collsynth_core::program::Program;
-use collsynth_core::schedule::{Op, Solution, Step, Transfer};
+use collsynth_core::schedule::{Op, Solution, Stated, Step, Transfer};
 use collsynth_core::topology::{Direction, RankId, Topology};
 use collsynth_formats::demand::parse_demand;
 use collsynth_formats::{forestcoll, msccl, sccl, teccl};
 use collsynth_runtime::tcp::RankTable;
 use collsynth_verify::audit::{AuditOptions, audit};
-use collsynth_verify::json::{self, Stated};
+use collsynth_verify::json;
 use collsynth_verify::judge::{FileOptions, Form};
 use collsynth_verify::limits::Limits;
 use collsynth_verify::shrink::{shrink_program, shrink_solution};
 use collsynth_verify::verdict::Verdict;
-use collsynth_verify::verify::{Code, Options, Report, verify, verify_compact};
+use collsynth_verify::verify::{Code, Options, Report, verify};
 
 /// Survives any input.
 pub type Target = fn(&[u8]);
@@ -70,13 +70,12 @@ fn schedule(input: &[u8]) {
             assert_eq!(runs[0].observed, runs[1].observed, "one run of what was written and read");
         }
     }
-    if let Stated::Compact(compact) = stated {
-        let as_it_is = totals(&verify_compact(&compact, &options(text)));
-        let written = json::compact_to_string(&compact);
-        let Ok(Stated::Compact(again)) = json::parse_stated_within(&written, &Limits::default()) else {
-            panic!("what was written in the compact form is read so");
-        };
-        assert_eq!(totals(&verify_compact(&again, &options(text))), as_it_is);
+    if !stated.schedule.is_explicit() {
+        let as_it_is = totals(&verify(&stated, &options(text)));
+        let written = json::solution_to_string(&stated);
+        let again = json::parse_stated_within(&written, &Limits::default()).expect("what was written can be read");
+        assert!(!again.schedule.is_explicit(), "what was written in the compact form is read so");
+        assert_eq!(totals(&verify(&again, &options(text))), as_it_is);
         let expanded = solution.map(|solution| totals(&verify(&solution, &options(text))));
         if let (Some(Some(expanded)), Some(as_it_is)) = (expanded, as_it_is) {
             assert_eq!(as_it_is, expanded, "both forms of a schedule get one verdict");

@@ -1,99 +1,67 @@
 //! A verified schedule in the form in which it was planned or read; every move of it on demand.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
-use collsynth::certificate::Bounds;
 use collsynth::cli::{self, Ending, Failure};
-use collsynth::form::{Form, Formed, expanded, formed};
-use collsynth::format::json;
-use collsynth::problem::Problem;
+use collsynth::form::{Form, formed};
+use collsynth::format::json::TooLarge;
 use collsynth::report::verdict::findings;
-use collsynth::schedule::{CompactSchedule, Solution};
+use collsynth::schedule::{AnySolution, Schedule, Stated, View};
 use collsynth::verify::{Options, Verified};
 
 /// A verified schedule.
-pub enum Held {
-    /// Every move.
-    Explicit(Arc<Verified<Solution>>),
-    /// A pattern and exceptions; and every move, once somebody asked.
-    Compact(Box<Verified<Solution<CompactSchedule>>>, OnceLock<Arc<Verified<Solution>>>),
+pub struct Held {
+    pub verified: Verified<AnySolution>,
+    /// Every move of a pattern, once somebody asked.
+    every_move: OnceLock<Schedule>,
 }
 
-impl From<Formed> for Held {
-    fn from(formed: Formed) -> Self {
-        match formed {
-            Formed::Explicit(verified) => Self::Explicit(Arc::new(*verified)),
-            Formed::Compact(verified) => Self::Compact(verified, OnceLock::new()),
-        }
+impl From<Verified<AnySolution>> for Held {
+    fn from(verified: Verified<AnySolution>) -> Self {
+        Self { verified, every_move: OnceLock::new() }
     }
 }
 
 impl Held {
     pub fn form(&self) -> Form {
-        match self {
-            Self::Explicit(_) => Form::Explicit,
-            Self::Compact(..) => Form::Compact,
-        }
+        if self.verified.schedule.is_explicit() { Form::Explicit } else { Form::Compact }
     }
 
     /// Is every move at hand?
     pub fn is_expanded(&self) -> bool {
-        match self {
-            Self::Explicit(_) => true,
-            Self::Compact(_, every_move) => every_move.get().is_some(),
+        self.verified.schedule.is_explicit() || self.every_move.get().is_some()
+    }
+
+    /// Every move.
+    pub fn schedule(&self) -> Result<&Schedule, Failure> {
+        match self.verified.schedule.view() {
+            View::Explicit(schedule) => Ok(schedule),
+            View::Compact(schedule) => {
+                self.check_size()?;
+                Ok(self.every_move.get_or_init(|| schedule.expand()))
+            }
         }
     }
 
-    pub fn problem(&self) -> &Problem {
-        match self {
-            Self::Explicit(verified) => &verified.problem,
-            Self::Compact(verified, _) => &verified.problem,
-        }
-    }
-
-    pub fn bounds(&self) -> &Bounds {
-        match self {
-            Self::Explicit(verified) => &verified.bounds,
-            Self::Compact(verified, _) => &verified.bounds,
-        }
-    }
-
-    /// The width of each step.
-    pub fn widths(&self) -> Vec<u32> {
-        match self {
-            Self::Explicit(verified) => verified.schedule.widths().collect(),
-            Self::Compact(verified, _) => verified.schedule.pattern().widths().collect(),
-        }
-    }
-
-    /// The file that the command writes.
-    pub fn to_json(&self) -> String {
-        match self {
-            Self::Explicit(verified) => json::solution_to_string(verified),
-            Self::Compact(verified, _) => json::compact_to_string(verified),
-        }
-    }
-
-    /// Every move, judged again the first time: within the memory that the judge grants schedules that it expands.
-    pub fn explicit(&self) -> Result<&Arc<Verified<Solution>>, Failure> {
-        let (compact, every_move) = match self {
-            Self::Explicit(verified) => return Ok(verified),
-            Self::Compact(compact, every_move) => (compact, every_move),
-        };
-        if let Some(verified) = every_move.get() {
-            return Ok(verified);
-        }
-        let whole = expanded(compact, cli::limits()?.expanded()).map_err(Failure::usage)?;
-        let verified = Verified::<Solution>::new(whole, &Options::default()).map_err(|rejected| {
+    /// The same with every move stated, judged again for what only a run of every move shows.
+    pub fn expanded(&self) -> Result<Self, Failure> {
+        self.check_size()?;
+        let explicit = self.verified.clone().expand().into_any().into_inner();
+        let verified = Verified::new(explicit, &Options::default()).map_err(|rejected| {
             let found = findings(&rejected.report, |_| None);
             Failure::new(Ending::Refuted, format!("internal error: the expanded schedule is wrong\n{found}"))
         })?;
-        Ok(every_move.get_or_init(|| Arc::new(verified)))
+        Ok(verified.into())
     }
 
     /// The same with a pattern and exceptions, as short as one is found.
     pub fn compact(&self) -> Result<Self, Failure> {
-        let explicit = self.explicit()?;
-        formed((**explicit).clone(), Some(Form::Compact)).map(Self::from).map_err(Failure::usage)
+        self.check_size()?;
+        formed(self.verified.clone().expand(), Some(Form::Compact)).map(Self::from).map_err(Failure::usage)
+    }
+
+    /// Refuses to state every move where that takes more memory than the judge grants schedules that it expands.
+    fn check_size(&self) -> Result<(), Failure> {
+        TooLarge::check(&self.verified.schedule, cli::limits()?.expanded(), 0).map_err(Failure::usage)
     }
 }

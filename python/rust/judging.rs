@@ -3,13 +3,11 @@
 use std::path::PathBuf;
 
 use collsynth::cli::{self, Ending, Failure};
-use collsynth::form::Formed;
-use collsynth::format::json::{self, Stated};
+use collsynth::format::json;
 use collsynth::judge::{FileOptions, FileVerdict, Form};
 use collsynth::limits::Limits;
 use collsynth::report::foreign::foreign;
 use collsynth::report::verdict::findings;
-use collsynth::schedule::Solution;
 use collsynth::verify::{Options, Report, Verified};
 use pyo3::prelude::*;
 
@@ -91,14 +89,8 @@ pub fn holding(py: Python<'_>, name: &str, text: &str) -> PyResult<Schedule> {
         }
     };
     let verified = py.detach(|| {
-        Ok(match json::parse_stated_within(text, &limits)? {
-            Stated::Explicit(solution) => Verified::<Solution>::new(*solution, &options)
-                .map(|verified| Formed::Explicit(Box::new(verified)))
-                .map_err(|rejected| refuted(rejected.report)),
-            Stated::Compact(solution) => Verified::compact(*solution, &options)
-                .map(|verified| Formed::Compact(Box::new(verified)))
-                .map_err(|rejected| refuted(rejected.report)),
-        })
+        let solution = json::parse_stated_within(text, &limits)?;
+        Ok(Verified::new(solution, &options).map_err(|rejected| refuted(rejected.report)))
     });
     match verified {
         Ok(Ok(verified)) => Ok(Schedule::read(verified.into())),

@@ -1,6 +1,5 @@
 //! Verified schedules and the programs they are lowered to.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use collsynth::audit::{self, audit};
@@ -20,7 +19,7 @@ use collsynth::report::audit::{Audited, Source, figures_to_json, headline, table
 use collsynth::report::failure::Cost;
 use collsynth::report::summary::Summary;
 use collsynth::report::{observed, overview};
-use collsynth::schedule::{Op, Solution, Timetable};
+use collsynth::schedule::{AnySchedule, AnySolution, Op, Timetable};
 use collsynth::verdict::Verdict;
 use collsynth::verify::{Observed, Options, Verified};
 use pyo3::prelude::*;
@@ -62,37 +61,19 @@ impl Schedule {
         Self { held, planned: None }
     }
 
-    /// The figures, as JSON or for people; `observed` as the judge executed every move.
-    fn figures_of<S: Timetable>(&self, solution: &Solution<S>, observed: Option<&Observed>) -> String {
-        if let Some(planned) = &self.planned {
-            return planned.summary(solution, observed).to_json().to_string();
-        }
-        let mut figures = overview::figures_to_json(&solution.problem, &solution.schedule, Some(&solution.bounds));
-        observed::add_json(&mut figures, observed);
-        figures.to_string()
-    }
-
-    fn text_of<S: Timetable>(&self, solution: &Solution<S>, observed: Option<&Observed>) -> String {
-        if let Some(planned) = &self.planned {
-            return planned.summary(solution, observed).to_text();
-        }
-        let mut rows = overview::figures(&solution.problem, &solution.schedule, Some(&solution.bounds));
-        observed::add_rows(&mut rows, &solution.problem, observed);
-        format!("{}\n{}", overview::headline(&solution.problem), rows.to_string().trim_end())
-    }
-
-    /// Every move; from the compact form, the first time takes as long as judging them.
-    fn explicit(&self, py: Python<'_>) -> PyResult<&Arc<Verified<Solution>>> {
-        py.detach(|| self.held.explicit()).map_err(|failure| errors::failure(py, &failure))
+    /// Every move.
+    fn every_move(&self, py: Python<'_>) -> PyResult<&collsynth::schedule::Schedule> {
+        py.detach(|| self.held.schedule()).map_err(|failure| errors::failure(py, &failure))
     }
 
     /// Lowers without barriers, in any case out of place: what the adapters run.
     fn plain(&self, py: Python<'_>) -> PyResult<Program> {
-        self.lowered(&Target::default()).map_err(|failure| errors::failure(py, &failure))
+        self.lowered(Target::default()).map_err(|failure| errors::failure(py, &failure))
     }
 
-    fn lowered(&self, target: &Target) -> Result<Program, Failure> {
-        let program = lower(self.held.explicit()?, target).map_err(Failure::usage)?;
+    fn lowered(&self, target: Target) -> Result<Program, Failure> {
+        let target = Target { memory: cli::limits()?.expanded(), ..target };
+        let program = lower(&self.held.verified, &target).map_err(Failure::usage)?;
         let report = audit(&program, &audit::AuditOptions::default());
         if report.verdict() == Verdict::Holds {
             return Ok(program);
@@ -112,14 +93,14 @@ impl Schedule {
 impl Schedule {
     /// The file that the command writes.
     fn to_json(&self, py: Python<'_>) -> String {
-        py.detach(|| self.held.to_json())
+        py.detach(|| json::solution_to_string(&self.held.verified))
     }
 
     /// Writes that file, whole or not at all; `.gz`: compressed.
     fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
         let written = py.detach(|| {
             cli::check_ending(&path)?;
-            file::write_atomic(&path, self.held.to_json().as_bytes()).map_err(Failure::from)
+            file::write_atomic(&path, json::solution_to_string(&self.held.verified).as_bytes()).map_err(Failure::from)
         });
         written.map_err(|failure| errors::failure(py, &failure))
     }
@@ -141,7 +122,8 @@ impl Schedule {
 
     /// The same with every move stated.
     fn expanded(&self, py: Python<'_>) -> PyResult<Self> {
-        Ok(Self { held: Held::Explicit(Arc::clone(self.explicit(py)?)), planned: self.planned.clone() })
+        let held = py.detach(|| self.held.expanded()).map_err(|failure| errors::failure(py, &failure))?;
+        Ok(Self { held, planned: self.planned.clone() })
     }
 
     /// The same as a pattern and exceptions.
@@ -153,25 +135,31 @@ impl Schedule {
     /// The collective, its groups and the machine in a few words.
     #[getter]
     fn headline(&self) -> String {
-        overview::headline(self.held.problem())
+        overview::headline(&self.held.verified.problem)
     }
 
     /// The figures of the summary, as JSON.
     #[getter]
     fn figures(&self) -> String {
-        match &self.held {
-            Held::Explicit(verified) => self.figures_of(verified, verified.report().observed.as_ref()),
-            Held::Compact(verified, _) => self.figures_of(verified, None),
+        let (solution, observed) = (&*self.held.verified, self.held.verified.report().observed.as_ref());
+        if let Some(planned) = &self.planned {
+            return planned.summary(solution, observed).to_json().to_string();
         }
+        let mut figures = overview::figures_to_json(&solution.problem, &solution.schedule, Some(&solution.bounds));
+        observed::add_json(&mut figures, observed);
+        figures.to_string()
     }
 
     /// The summary for people.
     #[getter]
     fn text(&self) -> String {
-        match &self.held {
-            Held::Explicit(verified) => self.text_of(verified, verified.report().observed.as_ref()),
-            Held::Compact(verified, _) => self.text_of(verified, None),
+        let (solution, observed) = (&*self.held.verified, self.held.verified.report().observed.as_ref());
+        if let Some(planned) = &self.planned {
+            return planned.summary(solution, observed).to_text();
         }
+        let mut rows = overview::figures(&solution.problem, &solution.schedule, Some(&solution.bounds));
+        observed::add_rows(&mut rows, &solution.problem, observed);
+        format!("{}\n{}", overview::headline(&solution.problem), rows.to_string().trim_end())
     }
 
     /// Why planning stopped: finished, time limit or interrupted.
@@ -183,20 +171,20 @@ impl Schedule {
     /// The machine.
     #[getter]
     fn machine(&self) -> Machine {
-        Machine(self.held.problem().topology().clone())
+        Machine(self.held.verified.problem.topology().clone())
     }
 
     /// Kind, parts and root of the collective; in groups, the root is a place among the members.
     #[getter]
     fn collective(&self) -> (&'static str, u32, Option<u32>) {
-        let Collective { kind, parts } = self.held.problem().collective();
+        let Collective { kind, parts } = self.held.verified.problem.collective();
         (kind.name(), *parts, kind.stated_root().map(|root| root.0))
     }
 
     /// The members of each group, in their order, and whether other ranks may relay.
     #[getter]
     fn groups(&self) -> Option<(Vec<Vec<u32>>, bool)> {
-        let groups = self.held.problem().groups()?;
+        let groups = self.held.verified.problem.groups()?;
         let members = groups.members().iter().map(|ranks| ranks.iter().map(|rank| rank.0).collect());
         Some((members.collect(), groups.may_relay()))
     }
@@ -204,39 +192,37 @@ impl Schedule {
     /// The chunk counts of an all-to-allv, row by row.
     #[getter]
     fn demand(&self) -> Option<Vec<u32>> {
-        self.held.problem().collective().kind.demand().map(|demand| demand.counts().collect())
+        self.held.verified.problem.collective().kind.demand().map(|demand| demand.counts().collect())
     }
 
     /// The width of each step.
     #[getter]
     fn widths(&self) -> Vec<u32> {
-        self.held.widths()
+        let schedule = &self.held.verified.schedule;
+        schedule.numbers().map(|step| schedule.width(step)).collect()
     }
 
     /// The volume as a numerator and a denominator.
     #[getter]
     fn volume(&self) -> (i128, i128) {
-        pair(match &self.held {
-            Held::Explicit(verified) => volume(&verified.problem, &verified.schedule),
-            Held::Compact(verified, _) => volume(&verified.problem, &verified.schedule),
-        })
+        pair(volume(&self.held.verified.problem, &self.held.verified.schedule))
     }
 
     /// The lower bound on the volume, likewise.
     #[getter]
     fn volume_bound(&self) -> Option<(i128, i128)> {
-        self.held.bounds().volume.as_ref().map(|bound| pair(bound.at_least))
+        self.held.verified.bounds.volume.as_ref().map(|bound| pair(bound.at_least))
     }
 
     /// The lower bound on the steps.
     #[getter]
     fn steps_bound(&self) -> u32 {
-        self.held.bounds().least_steps()
+        self.held.verified.bounds.least_steps()
     }
 
     /// Every chunk move: step, from, to, chunk, op (0: copy, 1: reduce), 5 numbers of 32 bits each.
     fn moves<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let schedule = &self.explicit(py)?.schedule;
+        let schedule = self.every_move(py)?;
         PyBytes::new_with(py, schedule.move_count() * MOVE_BYTES, |table| {
             let mut rows = table.chunks_exact_mut(MOVE_BYTES);
             for step in schedule.steps() {
@@ -257,7 +243,7 @@ impl Schedule {
 
     /// What a chunk is called: `2>3` or `2>3.1`.
     fn chunk_label(&self, py: Python<'_>, chunk: u32) -> PyResult<String> {
-        let problem = self.held.problem();
+        let problem = &self.held.verified.problem;
         match chunk < problem.chunk_count() {
             true => Ok(problem.chunk_label(ChunkId(chunk))),
             false => Err(errors::usage(py, &format!("there is no chunk {chunk}"))),
@@ -274,18 +260,17 @@ impl Schedule {
         if slots == Some(0) {
             return Err(errors::usage(py, "a channel has at least 1 slot"));
         }
-        let memory = cli::limits().map_err(|failure| errors::failure(py, &failure))?.expanded();
-        let target = Target { barriers, in_place, slots, memory };
-        py.detach(|| self.lowered(&target)).map(Lowered).map_err(|failure| errors::failure(py, &failure))
+        let target = Target { barriers, in_place, slots, ..Target::default() };
+        py.detach(|| self.lowered(target)).map(Lowered).map_err(|failure| errors::failure(py, &failure))
     }
 
     /// The same schedule among the live ranks alone, numbered without gaps, and the number that each had before.
     fn renumbered(&self, py: Python<'_>) -> PyResult<(Self, Vec<u32>)> {
         let Renumbered { solution, was } =
-            renumber(self.explicit(py)?).map_err(|error| errors::usage(py, &error.to_string()))?;
-        let verified = Verified::<Solution>::new(solution, &Options::default())
+            renumber(&self.held.verified).map_err(|error| errors::usage(py, &error.to_string()))?;
+        let verified = Verified::new(solution, &Options::default())
             .map_err(|_| errors::usage(py, "internal error: the renumbered schedule is wrong"))?;
-        Ok((Self::read(Held::Explicit(Arc::new(verified))), was.into_iter().map(|rank| rank.0).collect()))
+        Ok((Self::read(verified.into_any().into()), was.into_iter().map(|rank| rank.0).collect()))
     }
 
     /// Slots of input, output and scratch of each rank: 3 numbers of 32 bits for each rank.
@@ -295,20 +280,17 @@ impl Schedule {
 
     /// Every chunk move with the slots it reads and writes, and the copies before the first step; see `slots`.
     fn slot_moves<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
-        let (solution, program) = (self.explicit(py)?, self.plain(py)?);
+        let (schedule, program) = (self.every_move(py)?, self.plain(py)?);
+        let topology = self.held.verified.problem.topology();
         let (moves, copies) = py
-            .detach(|| slots::tables(solution, &program))
+            .detach(|| slots::tables(topology, schedule, &program))
             .ok_or_else(|| errors::usage(py, "internal error: the program does not follow its schedule"))?;
         Ok((numbers(py, &moves)?, numbers(py, &copies)?))
     }
 }
 
 impl Planned {
-    fn summary<'a, S: Timetable>(
-        &'a self,
-        solution: &'a Solution<S>,
-        observed: Option<&'a Observed>,
-    ) -> Summary<'a, S> {
+    fn summary<'a>(&'a self, solution: &'a AnySolution, observed: Option<&'a Observed>) -> Summary<'a, AnySchedule> {
         let Self { ref account, planner, stopped, planning, verifying, price } = *self;
         let cost = Cost::new(solution, &Limit::NONE);
         Summary { solution, observed, planner, stopped, account, planning, verifying, price, cost }

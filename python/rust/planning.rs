@@ -1,21 +1,18 @@
 //! Planning.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use collsynth::cli::{Failure, Given, check_chunks, check_ranks, goal_words};
 use collsynth::collective::{Collective, Demand, Groups, GroupsError, Kind};
 use collsynth::cost::Price;
-use collsynth::form::{Form, FormError, Formed, formed, is_planned_compactly};
-use collsynth::plan::{
-    Account, CompactPlan, Control, Goal, Parts, Plan, PlanError, Planner, Smt, compact, has_compact_plan, planner_named,
-};
+use collsynth::form::{Form, FormError};
+use collsynth::plan::{Control, Goal, Parts, Planner, Smt, planner_named};
 use collsynth::problem::Problem;
 use collsynth::report::verdict;
-use collsynth::schedule::{Origin, Solution};
+use collsynth::schedule::Origin;
 use collsynth::topology::{RankId, Topology};
-use collsynth::verify::{Options, Report, Verified};
-use collsynth::{Request, cli, finishing_time, finishing_time_compact};
+use collsynth::verify::Report;
+use collsynth::{Request, cli, finishing_time};
 use pyo3::prelude::*;
 
 use crate::arguments::{Callback, Fields};
@@ -91,56 +88,38 @@ impl Wish {
         let (smt, parts) = (self.smt()?, self.parts.unwrap_or(1));
         let goal = self.goal(&smt)?;
         let fits = check_chunks(&topology, &kind, parts);
-        let problem = Problem::new(topology, Collective { kind, parts });
-        let is_compact = |problem: &Problem| is_planned_compactly(problem, &goal) && has_compact_plan(problem);
-        if !problem.as_ref().is_ok_and(is_compact) {
+        let problem = Problem::new(topology.clone(), Collective { kind: kind.clone(), parts });
+        let request = Request::new(&topology, kind).goal(goal);
+        if !request.is_compact() {
             fits?;
         }
-        let problem = problem?;
-        let finishing = if is_compact(&problem) { finishing_time_compact } else { finishing_time };
+        problem?;
         let control = match time_limit.and_then(|limit| called.checked_add(limit)) {
-            Some(deadline) => control.with_deadline(deadline).leaving(called, finishing),
+            Some(deadline) => control.with_deadline(deadline).leaving(called, finishing_time),
             None => control,
         };
         let origin = |planner: &str| {
             let command = self.words.as_ref().map(|words| self.command(words, &goal, time_limit));
             let tool = Some(concat!("synth ", env!("CARGO_PKG_VERSION")).to_owned());
-            Some(Origin { tool, planner: Some(planner.to_owned()), command, seed: Some(self.seed) })
+            Origin { tool, planner: Some(planner.to_owned()), command, seed: Some(self.seed) }
         };
         let started = Instant::now();
-        let (topology, kind) = (problem.machine(), &problem.collective().kind);
-        let failed = |error: PlanError| Failure::of_plan(&error, topology);
-        if is_planned_compactly(&problem, &goal)
-            && let Some(plan) = compact(topology, kind, &goal, &control).map_err(failed)?
-        {
-            let planning = started.elapsed();
-            let (CompactPlan { solution, stopped }, planner) = (plan, CompactPlan::PLANNER);
-            let started = Instant::now();
-            let solution = Solution { origin: origin(planner), ..solution };
-            let verified = Verified::compact(solution, &Options::default());
-            let compact = verified.map_err(|rejected| wrong(planner, &rejected.report))?;
-            let mut held = Held::from(Formed::Compact(Box::new(compact)));
-            if form == Some(Form::Explicit) {
-                held = Held::Explicit(Arc::clone(held.explicit()?));
-            }
-            let (account, verifying, price) = (Account::None, started.elapsed(), self.price());
-            let planned = Some(Planned { account, planner, stopped, planning, verifying, price });
-            return Ok(Schedule { held, planned });
-        }
-        let plan = Request::new(topology, kind.clone()).goal(goal).control(control).run().map_err(failed)?;
-        let Plan { problem, schedule, bounds, planner, account, stopped, .. } = plan.into_inner();
+        let plan = request.control(control).run().map_err(|error| Failure::of_plan(&error, &topology))?;
         let planning = started.elapsed();
+        let (planner, account, stopped) = (plan.planner, plan.account.clone(), plan.stopped);
         let started = Instant::now();
-        let solution = Solution { problem, schedule, bounds, origin: origin(planner) };
-        let verified = Verified::<Solution>::new(solution, &Options::default());
-        let verified = verified.map_err(|rejected| wrong(planner, &rejected.report))?;
-        let held = formed(verified, form).map_err(|error| match error {
+        let verified = plan.verify_as(form, origin(planner)).map_err(|error| match error {
             FormError::Rejected(rejected) => wrong(planner, &rejected.report),
             error => Failure::usage(error),
         })?;
+        let mut held = Held::from(verified);
+        // What is planned as a pattern has its moves only now.
+        if form == Some(Form::Explicit) && held.form() == Form::Compact {
+            held = held.expanded()?;
+        }
         let (verifying, price) = (started.elapsed(), self.price());
         let planned = Some(Planned { account, planner, stopped, planning, verifying, price });
-        Ok(Schedule { held: held.into(), planned })
+        Ok(Schedule { held, planned })
     }
 
     /// The arguments that were stated, of those that do not always apply.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use collsynth::program::{Buffer, Operation, Program, Slot};
-use collsynth::schedule::{Solution, Transfer};
+use collsynth::schedule::{Schedule, Transfer};
 use collsynth::topology::{RankId, Topology};
 
 /// Per rank: the slots of input, output and scratch.
@@ -21,8 +21,7 @@ pub fn sizes(program: &Program) -> Vec<i32> {
 /// rank, buffer and offset of the source, buffer and offset of the destination.
 ///
 /// All moves of a step read before any of them writes. `None` if the program is not one of this schedule. O(moves).
-pub fn tables(solution: &Solution, program: &Program) -> Option<(Vec<i32>, Vec<i32>)> {
-    let topology = solution.problem.topology();
+pub fn tables(topology: &Topology, schedule: &Schedule, program: &Program) -> Option<(Vec<i32>, Vec<i32>)> {
     let (mut sent, mut received) = (vec![Vec::new(); program.channels.len()], vec![Vec::new(); program.channels.len()]);
     let mut copies = Vec::new();
     for worker in 0..program.worker_count() {
@@ -51,12 +50,12 @@ pub fn tables(solution: &Solution, program: &Program) -> Option<(Vec<i32>, Vec<i
         .collect();
     // Packets of each channel so far.
     let mut done = vec![0; program.channels.len()];
-    let mut moves = Vec::with_capacity(solution.schedule.move_count() * 10);
-    for step in solution.schedule.steps() {
+    let mut moves = Vec::with_capacity(schedule.move_count() * 10);
+    for step in schedule.steps() {
         for transfer in step.transfers {
             let channel = *channels.get(&(transfer.from, transfer.to, transfer.via))?;
             let direction = direction(topology, transfer);
-            let mut left = solution.schedule.chunks(transfer).len();
+            let mut left = schedule.chunks(transfer).len();
             while left > 0 {
                 let packet = done[channel];
                 let ((src, count), (add, dst, same)) = (*sent[channel].get(packet)?, *received[channel].get(packet)?);

@@ -9,6 +9,7 @@ use collsynth::collective::{Demand, Kind};
 use collsynth::plan::{Control, Goal, Parts, Plan, PlanError, planners};
 use collsynth::report::collective::cut;
 use collsynth::report::overview::figures;
+use collsynth::schedule::{AnySchedule, Stated};
 use collsynth::topology::{FailedLink, RankId, Topology, TopologySpec};
 use collsynth::verdict::Verdict;
 use collsynth::verify::{Options, verify};
@@ -113,12 +114,17 @@ fn points(topology: &Topology, kind: &Kind) -> Vec<Point> {
 }
 
 /// As the command does it, with joint bounds.
-fn planned(topology: &Topology, kind: &Kind, goal: &Goal<'_>, control: Control) -> Result<Plan, PlanError> {
+fn planned(
+    topology: &Topology,
+    kind: &Kind,
+    goal: &Goal<'_>,
+    control: Control,
+) -> Result<Plan<AnySchedule>, PlanError> {
     Request::new(topology, kind.clone()).goal(*goal).control(control).run().map(PlannedSchedule::into_inner)
 }
 
 /// Has a schedule verified with its bounds, and its words compared with its claims.
-fn point(from: String, plan: Plan) -> Point {
+fn point<S: Stated>(from: String, plan: Plan<S>) -> Point {
     let solution = plan.into();
     assert_eq!(verify(&solution, &Options::default()).verdict(), Verdict::Holds, "{from}");
     let (problem, schedule) = (&solution.problem, &solution.schedule);

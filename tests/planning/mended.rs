@@ -7,20 +7,21 @@ use std::sync::{Arc, Mutex};
 use fastrand::Rng;
 
 use collsynth::collective::Kind;
-use collsynth::plan::{CompactPlan, Control, Goal, Parts, compact, synthesize};
+use collsynth::plan::{CompactPlan, Control, Goal, Parts, compact, compact_problem, synthesize};
 use collsynth::topology::{FailedLink, Topology, TopologySpec};
 use collsynth::verdict::Verdict;
-use collsynth::verify::{Options, Verified, verify_compact};
+use collsynth::verify::{Options, Verified, verify};
 
 fn plan(machine: &Topology, kind: &Kind, parts: u32) -> Option<CompactPlan> {
     let goal = Goal { parts: Parts::Fixed(parts), ..Goal::default() };
-    compact(machine, kind, &goal, &Control::unlimited()).expect("the machine is connected")
+    let problem = compact_problem(machine, kind, &goal)?;
+    compact(problem, &goal, &Control::unlimited()).expect("the machine is connected")
 }
 
 /// Steps and total width of a plan that holds, also once it is expanded.
 fn judged(plan: &CompactPlan) -> (usize, u64) {
     let solution = plan.solution.clone();
-    let report = verify_compact(&solution, &Options::default());
+    let report = verify(&solution, &Options::default());
     assert_eq!(report.verdict(), Verdict::Holds, "{report:?}");
     let explicit = collsynth::Solution {
         schedule: solution.schedule.expand(),

@@ -8,18 +8,18 @@ use crate::audit::{self, Machine, RankMapError, audit};
 use crate::file;
 use crate::guard::limits::Limits;
 use crate::guard::shown::shown;
-use crate::json::{self, ParseError, Stated};
+use crate::json::{self, ParseError};
 use crate::report::audit::{Audited, Source};
 use crate::report::excerpt::{excerpt, marked};
 use crate::report::foreign::foreign;
 use crate::report::job::JudgedJob;
 use crate::report::verdict::Judged;
 use crate::verdict::{NotJudged, Verdict};
-use crate::verify::{self, verify, verify_compact, verify_job};
+use crate::verify::{self, verify, verify_job};
 use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::{Problem, ProblemError};
 use collsynth_core::program::Program;
-use collsynth_core::schedule::{Job, Solution, Timetable};
+use collsynth_core::schedule::{AnySolution, Job};
 use collsynth_core::topology::{RankId, Topology};
 
 /// How files are judged.
@@ -100,9 +100,8 @@ impl FileOptions<'_> {
         } else if json::is_job(text) {
             json::parse_job_within(text, &self.limits).map(|job| self.judge_job(name, text, &job))
         } else {
-            json::parse_stated_within(text, &self.limits).map(|stated| match self.moved(stated) {
-                Ok(Stated::Explicit(solution)) => self.judge_schedule(name, text, *solution, verify),
-                Ok(Stated::Compact(solution)) => self.judge_schedule(name, text, *solution, verify_compact),
+            json::parse_stated_within(text, &self.limits).map(|solution| match self.moved(solution) {
+                Ok(solution) => self.judge_schedule(name, text, solution),
                 Err(error) => FileVerdict::unreadable(name, &error.to_string()),
             })
         };
@@ -113,13 +112,7 @@ impl FileOptions<'_> {
     }
 
     /// Judges a schedule in the form in which it is stated.
-    fn judge_schedule<S: Timetable>(
-        &self,
-        name: &str,
-        text: &str,
-        mut solution: Solution<S>,
-        judge: fn(&Solution<S>, &verify::Options) -> verify::Report,
-    ) -> FileVerdict {
+    fn judge_schedule(&self, name: &str, text: &str, mut solution: AnySolution) -> FileVerdict {
         if let Some(find) = self.bounds.filter(|_| solution.bounds == Bounds::default()) {
             solution.bounds = match find(&solution.problem) {
                 Ok(bounds) => bounds,
@@ -127,7 +120,7 @@ impl FileOptions<'_> {
             };
         }
         let memory = self.limits.room(text);
-        let report = judge(&solution, &verify::Options { max_errors: self.max_errors, memory });
+        let report = verify(&solution, &verify::Options { max_errors: self.max_errors, memory });
         if let Some(why) = report.why_not_judged() {
             return not_judged(name, &why);
         }
@@ -163,10 +156,10 @@ impl FileOptions<'_> {
     }
 
     /// A schedule on the machine that was given.
-    fn moved(&self, stated: Stated) -> Result<Stated, ProblemError> {
+    fn moved(&self, solution: AnySolution) -> Result<AnySolution, ProblemError> {
         match self.machine {
-            Some(machine) => stated.on(machine),
-            None => Ok(stated),
+            Some(machine) => solution.on(machine.clone()),
+            None => Ok(solution),
         }
     }
 

@@ -6,13 +6,13 @@
 use std::path::Path;
 
 use collsynth::audit::{self, AuditedProgram};
-use collsynth::format::json::{self, ParseError, Stated, TooLarge};
+use collsynth::format::json::{self, ParseError, TooLarge};
 use collsynth::limits::Limits;
 use collsynth::program::Program;
 use collsynth::report::audit::{Audited, Source};
 use collsynth::report::foreign::foreign;
 use collsynth::report::verdict::findings;
-use collsynth::schedule::{CompactSchedule, Solution};
+use collsynth::schedule::{AnySchedule, AnySolution, Solution, Stated};
 use collsynth::verify::{Options, Rejected, Verified};
 
 use super::input;
@@ -24,12 +24,6 @@ pub struct Reading<'a> {
     path: &'a Path,
     pub text: String,
     pub limits: Limits,
-}
-
-/// A schedule that holds, in the form in which it is stated.
-pub enum Held {
-    Explicit(Box<Verified<Solution>>),
-    Compact(Box<Verified<Solution<CompactSchedule>>>),
 }
 
 impl<'a> Reading<'a> {
@@ -58,28 +52,18 @@ impl<'a> Reading<'a> {
     }
 
     /// The schedule in the form in which it is stated, not judged.
-    pub fn stated(&self) -> Result<Stated, Failure> {
+    pub fn stated(&self) -> Result<AnySolution, Failure> {
         json::parse_stated_within(&self.text, &self.limits).map_err(|error| self.unreadable(&error))
     }
 
     /// The schedule, judged; `used` says what is done with it if it holds.
-    pub fn judged(&self, used: &str) -> Result<Held, Failure> {
+    pub fn judged(&self, used: &str) -> Result<Verified<AnySolution>, Failure> {
         self.hold(self.stated()?, used)
     }
 
     /// Judges what was [stated](Reading::stated).
-    pub fn hold(&self, stated: Stated, used: &str) -> Result<Held, Failure> {
-        let options = Options { memory: self.room(), ..Options::default() };
-        match stated {
-            Stated::Explicit(solution) => {
-                let verified = Verified::<Solution>::new(*solution, &options);
-                Ok(Held::Explicit(Box::new(verified.map_err(|rejected| refused(*rejected, used))?)))
-            }
-            Stated::Compact(solution) => {
-                let verified = Verified::compact(*solution, &options);
-                Ok(Held::Compact(Box::new(verified.map_err(|rejected| refused(*rejected, used))?)))
-            }
-        }
+    pub fn hold(&self, stated: AnySolution, used: &str) -> Result<Verified<AnySolution>, Failure> {
+        verified(stated, used, self.room())
     }
 
     /// The schedule with every move stated, judged; what is done with it takes `each` bytes for every move.
@@ -88,19 +72,15 @@ impl<'a> Reading<'a> {
     }
 
     /// States every move of a schedule that holds; what is done with it takes `each` bytes for every move.
-    pub fn expand(&self, held: Held, each: u64) -> Result<Verified<Solution>, Failure> {
-        match held {
-            Held::Explicit(verified) => Ok(*verified),
-            Held::Compact(verified) => {
-                TooLarge::check(&verified.schedule, self.limits.expanded(), each).map_err(too_large)?;
-                Ok(verified.expand())
-            }
-        }
+    pub fn expand(&self, held: Verified<AnySolution>, each: u64) -> Result<Verified<Solution>, Failure> {
+        TooLarge::check(&held.schedule, self.limits.expanded(), each).map_err(too_large)?;
+        Ok(held.expand())
     }
 
     /// States every move of a schedule that need not hold.
-    pub fn expand_stated(&self, stated: Stated, each: u64) -> Result<Solution, Failure> {
-        stated.expanded(&self.limits, each).map_err(too_large)
+    pub fn expand_stated(&self, stated: AnySolution, each: u64) -> Result<Solution, Failure> {
+        TooLarge::check(&stated.schedule, self.limits.expanded(), each).map_err(too_large)?;
+        Ok(stated.map(AnySchedule::into_expanded))
     }
 
     /// The rank program, not judged.
@@ -132,10 +112,10 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Judges a schedule that was made of one that holds, within this memory.
-pub fn verified(solution: Solution, used: &str, memory: u64) -> Result<Verified<Solution>, Failure> {
+/// Judges a schedule within this memory; `used` says what is done with it if it holds.
+pub fn verified<S: Stated>(solution: Solution<S>, used: &str, memory: u64) -> Result<Verified<Solution<S>>, Failure> {
     let options = Options { memory, ..Options::default() };
-    Verified::<Solution>::new(solution, &options).map_err(|rejected| refused(*rejected, used))
+    Verified::new(solution, &options).map_err(|rejected| refused(*rejected, used))
 }
 
 /// Why a schedule that does not hold, or was not judged, is not used.

@@ -1,9 +1,11 @@
 //! The answer: steps of given widths, each a list of transfers over links.
 //!
 //! A [`Schedule`] is plain data in three flat arrays (steps, transfers, chunks) and may be wrong in any respect: only
-//! the verifier decides whether it solves a problem. A [`Solution`] is what a file holds: a problem, a schedule for it,
-//! claimed bounds and provenance; a [`Job`], several solutions that run together.
+//! the verifier decides whether it solves a problem. A [`CompactSchedule`] states a pattern instead of every move;
+//! an [`AnySchedule`] is one or the other, as files have it. A [`Solution`] is what a file holds: a problem, a schedule
+//! for it, claimed bounds and provenance; a [`Job`], several solutions that run together.
 
+mod any;
 mod builder;
 mod compact;
 mod job;
@@ -18,11 +20,12 @@ use std::ops::Range;
 use crate::collective::ChunkId;
 use crate::topology::{Direction, RankId};
 
+pub use any::{AnySchedule, Stated, View};
 pub use builder::ScheduleBuilder;
 pub use compact::{CompactError, CompactSchedule, translations_to};
 pub use job::{Job, JobError};
 pub use slot::{Choice, Slot, Source};
-pub use solution::{Origin, Solution};
+pub use solution::{AnySolution, Origin, Solution};
 pub use statistics::{Statistics, StepLoads, StepTotals, Timetable};
 pub use translation::Translation;
 

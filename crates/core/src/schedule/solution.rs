@@ -1,6 +1,6 @@
 //! What a schedule file holds.
 
-use super::{CompactSchedule, Schedule};
+use super::{AnySchedule, Schedule, Stated};
 use crate::certificate::Bounds;
 use crate::problem::{Problem, ProblemError};
 use crate::topology::Topology;
@@ -19,26 +19,25 @@ pub struct Solution<S = Schedule> {
     pub origin: Option<Origin>,
 }
 
-impl Solution {
-    /// The same schedule on another machine of as many ranks, where none of its bounds is known to hold.
-    ///
-    /// # Errors
-    ///
-    /// As [`Problem::on`].
-    pub fn on(self, machine: Topology) -> Result<Self, ProblemError> {
-        Ok(Self { problem: self.problem.on(machine)?, bounds: Bounds::default(), ..self })
+/// A solution whose schedule is in either form.
+pub type AnySolution = Solution<AnySchedule>;
+
+impl<S> Solution<S> {
+    /// The same with another schedule, made of this one.
+    pub fn map<T>(self, schedule: impl FnOnce(S) -> T) -> Solution<T> {
+        Solution { problem: self.problem, schedule: schedule(self.schedule), bounds: self.bounds, origin: self.origin }
     }
 }
 
-impl Solution<CompactSchedule> {
-    /// The same schedule on a machine of the same shape: with other failures, say. None of its bounds is known to hold
-    /// there.
+impl<S: Stated> Solution<S> {
+    /// The same schedule on another machine of as many ranks, in the compact form also of the same shape, where none
+    /// of its bounds is known to hold.
     ///
     /// # Errors
     ///
-    /// As [`Problem::on`], and if the shapes differ.
+    /// As [`Problem::on`], and if the shapes differ where they may not.
     pub fn on(self, machine: Topology) -> Result<Self, ProblemError> {
-        if self.problem.machine().spec().shape != machine.spec().shape {
+        if !self.schedule.is_explicit() && self.problem.machine().spec().shape != machine.spec().shape {
             return Err(ProblemError::OtherShape);
         }
         Ok(Self { problem: self.problem.on(machine)?, bounds: Bounds::default(), ..self })

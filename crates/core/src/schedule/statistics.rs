@@ -118,9 +118,6 @@ pub trait Timetable {
     /// The width of a step.
     fn width(&self, step: u32) -> u32;
 
-    /// Is every transfer stated, so that one may be shown by its place in the file?
-    fn is_explicit(&self) -> bool;
-
     /// The wanted transfers of a step, in order. In the compact form, takes time and memory for these, for what the
     /// file states of the step, and no more.
     fn slots(&self, step: u32, choice: &Choice) -> Vec<Slot<'_>>;
@@ -186,10 +183,6 @@ impl Timetable for Schedule {
 
     fn width(&self, step: u32) -> u32 {
         self.step(step).width
-    }
-
-    fn is_explicit(&self) -> bool {
-        true
     }
 
     fn slots(&self, step: u32, choice: &Choice) -> Vec<Slot<'_>> {

@@ -7,15 +7,15 @@ use collsynth_bound::FlowLimit;
 use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{Schedule, Solution};
+use collsynth_core::schedule::{Schedule, Solution, Timetable};
 
 /// A schedule with the problem it was made for.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct Plan<S = Schedule> {
     /// The problem, with the number of parts chosen.
     pub problem: Problem,
     /// The schedule, not yet verified.
-    pub schedule: Schedule,
+    pub schedule: S,
     /// The name of the planner.
     pub planner: &'static str,
     /// Lower bounds that no schedule can beat.
@@ -26,7 +26,7 @@ pub struct Plan {
     pub account: Account,
 }
 
-impl Plan {
+impl<S: Timetable> Plan<S> {
     /// Looks for joint bounds on steps and volume where the separate bounds leave a gap. Solves linear programs of at
     /// most [`FlowLimit::UNASKED`] variables: seconds, or until `control` stops it.
     pub fn prove_jointly(&mut self, control: &Control) {
@@ -46,8 +46,8 @@ pub fn prove_jointly(problem: &Problem, bounds: &mut Bounds, steps: usize, width
 }
 
 /// For the verifier; drops the name of the planner.
-impl From<Plan> for Solution {
-    fn from(plan: Plan) -> Self {
+impl<S> From<Plan<S>> for Solution<S> {
+    fn from(plan: Plan<S>) -> Self {
         Self { problem: plan.problem, schedule: plan.schedule, bounds: plan.bounds, origin: None }
     }
 }

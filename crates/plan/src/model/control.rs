@@ -94,6 +94,11 @@ impl Control {
         Self { afterward: Some(Afterward { began, takes }), ..self }
     }
 
+    /// The same where what is done afterward takes another time.
+    pub fn leaving_instead(self, takes: fn(&Problem) -> Duration) -> Self {
+        Self { afterward: self.afterward.map(|afterward| Afterward { takes, ..afterward }), ..self }
+    }
+
     /// The same for planning this problem: the deadline is earlier by the time that is left.
     pub fn planning(&self, problem: &Problem) -> Self {
         self.planning_all(std::slice::from_ref(problem))

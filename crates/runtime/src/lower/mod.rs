@@ -31,12 +31,13 @@ mod ops;
 mod scratch;
 mod target;
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::program::{Buffer, Layout, Program, Slot};
-use collsynth_core::schedule::{Op, Origin, Schedule, Solution, Timetable, Transfer};
+use collsynth_core::schedule::{Op, Origin, Schedule, Solution, Stated, Timetable, Transfer, View};
 use collsynth_core::topology::RankId;
 use collsynth_verify::verify::Verified;
 
@@ -53,14 +54,20 @@ pub const MOVE_BYTES: u64 = 300;
 /// What it takes for each slot of a rank: who wrote and read it last.
 const SLOT_BYTES: u64 = 80;
 
-/// Lowers a schedule.
+/// Lowers a schedule; one in the compact form is expanded.
 ///
 /// # Errors
 ///
 /// A [`LowerError`] if the target cannot be met. With few slots, the program may get stuck, which the audit reports.
-pub fn lower(solution: &Verified<Solution>, target: &Target) -> Result<Program, LowerError> {
-    let (problem, schedule) = (&solution.problem, &solution.schedule);
-    lowered(problem, schedule, used(schedule), &solution.origin, target, None)
+pub fn lower<S: Stated>(solution: &Verified<Solution<S>>, target: &Target) -> Result<Program, LowerError> {
+    let schedule = match solution.schedule.view() {
+        View::Explicit(schedule) => Cow::Borrowed(schedule),
+        View::Compact(schedule) => {
+            check_memory(schedule.expanded_bytes(MOVE_BYTES), target)?;
+            Cow::Owned(schedule.expand())
+        }
+    };
+    lowered(&solution.problem, &schedule, used(&*schedule), &solution.origin, target, None)
 }
 
 /// What [`lower`] makes of a schedule, in either form, for one rank: the others have no operations, and of
@@ -123,7 +130,10 @@ fn check_size(problem: &Problem, schedule: &Schedule, target: &Target, only: Opt
         u64::from(layout.len(Buffer::Input)) + u64::from(layout.len(Buffer::Output))
     };
     let slots: u64 = ranks.filter(|&rank| only.is_none_or(|only| only == rank)).map(slots).sum();
-    let needed = slots * SLOT_BYTES + schedule.move_count() as u64 * MOVE_BYTES;
+    check_memory(slots * SLOT_BYTES + schedule.move_count() as u64 * MOVE_BYTES, target)
+}
+
+fn check_memory(needed: u64, target: &Target) -> Result<(), LowerError> {
     match needed > target.memory {
         true => Err(LowerError::TooLarge { needed: needed.div_ceil(1 << 20), most: target.memory >> 20 }),
         false => Ok(()),

@@ -29,12 +29,12 @@ pub use program::{
     PROGRAM_FORMAT, is_program, parse_program, parse_program_within, program_to_string, rank_program_to_string,
 };
 pub use schedule::read::{
-    Stated, TooLarge, parse_machine_within, parse_solution, parse_solution_within, parse_stated_within, parse_topology,
+    TooLarge, parse_machine_within, parse_solution, parse_solution_within, parse_stated_within, parse_topology,
     parse_topology_within,
 };
 #[cfg(feature = "schema")]
 pub use schedule::schema::{schedule_schema, topology_schema};
-pub use schedule::write::{compact_to_string, solution_to_string, topology_to_string, write_expanded};
+pub use schedule::write::{solution_to_string, topology_to_string, write_expanded};
 
 /// The value of `format` in schedule files.
 pub const FORMAT: &str = "collective-schedule/1";

@@ -12,7 +12,7 @@ use crate::guard::shown::shown;
 use crate::json::{PathItem, locate};
 use crate::verdict::Verdict;
 use crate::verify::{Code, Finding, Hop, Report};
-use collsynth_core::schedule::{Schedule, Solution, Timetable};
+use collsynth_core::schedule::{Schedule, Solution, Stated};
 
 /// A schedule that was read and judged.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct Judged<'a, S = Schedule> {
     pub report: &'a Report,
 }
 
-impl<S: Timetable> Judged<'_, S> {
+impl<S: Stated> Judged<'_, S> {
     /// The verdict in lines for people.
     pub fn to_text(&self) -> String {
         let Solution { problem, schedule, bounds, .. } = self.solution;

@@ -20,34 +20,32 @@
 
 use super::facts::ledger::Ledger;
 use super::facts::report::Report;
-use super::judge;
 use super::options::Options;
 use super::run::decide::decide;
 use super::run::routes::find_link;
 use super::run::scope::{Part, Scope};
+use super::{Case, judge};
 use collsynth_core::certificate::{Bounds, Work};
 use collsynth_core::collective::{ChunkId, ChunkSet};
 use collsynth_core::exact::narrow;
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{CompactSchedule, Op, Schedule, Slot, Solution, Transfer, translations_to};
+use collsynth_core::schedule::{CompactSchedule, Op, Schedule, Slot, Transfer, translations_to};
 use collsynth_core::topology::{Direction, RankId, Topology, TopologySpec};
 
 /// Memory for each chunk or move that is executed, roughly.
 const BYTES_PER_MOVE: u64 = 40;
 
-/// Executes a solution in the compact form and reports every violation: codes, places and totals are those of the
-/// expanded schedule, but for `W003` (see the module). What a run shows besides ([`Report::observed`]) is left out.
+/// [`verify`](super::verify), in the compact form.
 ///
 /// O(moves stated, and transfers of the expanded schedule), unless the pattern is wrong.
-pub fn verify_compact(solution: &Solution<CompactSchedule>, options: &Options) -> Report {
-    let Solution { problem, schedule, bounds, .. } = solution;
+pub(super) fn verify(problem: &Problem, schedule: &CompactSchedule, bounds: &Bounds, options: &Options) -> Report {
     let Some((part, schedule)) = split(problem, schedule, options.memory) else {
         let mut ledger = Ledger::new(options.max_errors, options.memory);
         ledger.exceed();
         return ledger.into_report(&[], None, |_| unreachable!("nothing was found"));
     };
-    let part_of_it = Solution { problem: problem.clone(), schedule, bounds: bounds.clone(), origin: None };
-    judge(&part_of_it, options, &Scope::Part(&part), &mut Work::default())
+    let case = Case { problem, schedule: &schedule, bounds };
+    judge(case, options, &Scope::Part(&part), &mut Work::default())
 }
 
 /// The chunks to execute and the transfers that matter to them or to the room of links; `None` if they take too much
@@ -185,9 +183,9 @@ fn wrong_chunks(problem: &Problem, compact: &CompactSchedule, memory: u64) -> Op
     let intact = Topology::new(shape).map(|machine| Problem::new(machine, problem.collective().clone()));
     let Ok(Ok(intact)) = intact else { return all() };
     let pattern = compact.pattern();
-    let solution = Solution { problem: intact, schedule: pattern.clone(), bounds: Bounds::default(), origin: None };
+    let (problem, bounds) = (&intact, &Bounds::default());
     let mut ledger = Ledger::marking(chunks, pattern.transfers().len(), memory);
-    decide(&solution, &Scope::Range(0..chunks), &mut Work::default(), &mut ledger);
+    decide(Case { problem, schedule: pattern, bounds }, &Scope::Range(0..chunks), &mut Work::default(), &mut ledger);
     let mut marks = ledger.into_marks()?;
     if marks.all {
         // No move at all, so nothing was run.

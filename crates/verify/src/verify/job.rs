@@ -129,8 +129,9 @@ impl JobReport {
 /// ```
 pub fn verify_job(job: &Job, options: &Options) -> JobReport {
     let mut work = Work::default();
-    let alone =
-        |solution: &Solution| judge(solution, options, &Scope::OfJob(0..solution.problem.chunk_count()), &mut work);
+    let alone = |solution: &Solution| {
+        judge(solution.into(), options, &Scope::OfJob(0..solution.problem.chunk_count()), &mut work)
+    };
     let reports = job.solutions().iter().map(alone).collect();
     let mut violations = Kept { list: Vec::new(), totals: BTreeMap::new(), most: options.max_errors };
     check_room(job, &mut violations);

@@ -38,7 +38,6 @@ mod options;
 mod run;
 mod verified;
 
-pub use compact::verify_compact;
 pub use facts::code::Code;
 pub use facts::finding::{Finding, Hop, Trace};
 pub use facts::report::{Observed, Peak, Report, Sums};
@@ -53,10 +52,14 @@ use facts::ledger::Ledger;
 use run::decide::decide;
 use run::scope::Scope;
 
-use collsynth_core::certificate::Work;
-use collsynth_core::schedule::Solution;
+use collsynth_core::certificate::{Bounds, Work};
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::{Schedule, Solution, Stated, View};
 
 /// Executes a solution and reports every violation.
+///
+/// The compact form is not expanded (`compact` says what is done instead): codes, places and totals are those of the
+/// expanded schedule, but for `W003`, and [`Report::observed`] is left out.
 ///
 /// O(moves log moves + chunks) time for collectives that move chunks unchanged; each addition costs O(ranks / 64) more,
 /// each chunk that every rank holds O(ranks).
@@ -79,8 +82,15 @@ use collsynth_core::schedule::Solution;
 /// assert_eq!(report.violations[0].message, words);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn verify(solution: &Solution, options: &Options) -> Report {
-    judge(solution, options, &Scope::Range(0..solution.problem.chunk_count()), &mut Work::default())
+pub fn verify<S: Stated>(solution: &Solution<S>, options: &Options) -> Report {
+    let Solution { problem, schedule, bounds, .. } = solution;
+    match schedule.view() {
+        View::Explicit(schedule) => {
+            let case = Case { problem, schedule, bounds };
+            judge(case, options, &Scope::Range(0..problem.chunk_count()), &mut Work::default())
+        }
+        View::Compact(schedule) => compact::verify(problem, schedule, bounds, options),
+    }
 }
 
 /// Every violation of the transfers on their own and of these chunks, by number. Other chunks are not executed: finding
@@ -88,14 +98,28 @@ pub fn verify(solution: &Solution, options: &Options) -> Report {
 pub fn violations_of(solution: &Solution, chunks: Range<u32>) -> Vec<Finding> {
     let chunks = chunks.start..chunks.end.min(solution.problem.chunk_count());
     let options = Options { max_errors: usize::MAX, ..Options::default() };
-    judge(solution, &options, &Scope::Range(chunks), &mut Work::default()).violations
+    judge(solution.into(), &options, &Scope::Range(chunks), &mut Work::default()).violations
+}
+
+/// What is judged: a problem, the moves that are to solve it, and what is claimed of it.
+#[derive(Clone, Copy)]
+struct Case<'a> {
+    problem: &'a Problem,
+    schedule: &'a Schedule,
+    bounds: &'a Bounds,
+}
+
+impl<'a> From<&'a Solution> for Case<'a> {
+    fn from(Solution { problem, schedule, bounds, .. }: &'a Solution) -> Self {
+        Self { problem, schedule, bounds }
+    }
 }
 
 /// Decides, then puts the facts into sentences. `work` is left for checking bounds.
-fn judge(solution: &Solution, options: &Options, scope: &Scope<'_>, work: &mut Work) -> Report {
+fn judge(case: Case<'_>, options: &Options, scope: &Scope<'_>, work: &mut Work) -> Report {
     let mut ledger = Ledger::new(options.max_errors, options.memory);
-    let decided = decide(solution, scope, work, &mut ledger);
-    let scene = Scene::new(solution, &decided.routes, &decided.moves, scope.is_whole());
+    let decided = decide(case, scope, work, &mut ledger);
+    let scene = Scene::new(case, &decided.routes, &decided.moves, scope.is_whole());
     ledger.into_report(&decided.shown.spoiled, decided.shown.observed, |fact| scene.finding(fact))
 }
 

@@ -3,12 +3,11 @@
 use std::fmt;
 use std::ops::Deref;
 
-use super::compact::verify_compact;
 use super::facts::report::Report;
 use super::options::Options;
 use super::verify;
 use crate::verdict::Verdict;
-use collsynth_core::schedule::{CompactSchedule, Schedule, Solution};
+use collsynth_core::schedule::{AnySchedule, AnySolution, Schedule, Solution, Stated};
 
 /// Something the verifier executed without finding a violation. It is read-only and only the verifier makes one, so a
 /// `Verified<Solution>` never needs checking again.
@@ -27,46 +26,36 @@ pub struct Rejected<S = Schedule> {
     pub report: Report,
 }
 
-impl Verified<Solution> {
+impl<S: Stated> Verified<Solution<S>> {
     /// Executes a solution.
     ///
     /// # Errors
     ///
     /// [`Rejected`] if it does not hold.
-    pub fn new(solution: Solution, options: &Options) -> Result<Self, Box<Rejected>> {
+    pub fn new(solution: Solution<S>, options: &Options) -> Result<Self, Box<Rejected<S>>> {
         let report = verify(&solution, options);
         match report.verdict() {
             Verdict::Holds => Ok(Self { inner: solution, report }),
             Verdict::Refuted | Verdict::NotJudged => Err(Box::new(Rejected { solution, report })),
         }
     }
-}
 
-impl Verified<Solution<CompactSchedule>> {
-    /// Executes a solution in the compact form.
-    ///
-    /// # Errors
-    ///
-    /// [`Rejected`] if it does not hold.
-    pub fn compact(
-        solution: Solution<CompactSchedule>,
-        options: &Options,
-    ) -> Result<Self, Box<Rejected<CompactSchedule>>> {
-        let report = verify_compact(&solution, options);
-        match report.verdict() {
-            Verdict::Holds => Ok(Self { inner: solution, report }),
-            Verdict::Refuted | Verdict::NotJudged => Err(Box::new(Rejected { solution, report })),
-        }
-    }
-}
-
-impl Verified<Solution<CompactSchedule>> {
     /// The same with every move stated: it holds as well, since the verdict on the compact form is that on the expanded
-    /// schedule. The report is the one on the compact form. See [`CompactSchedule::expanded_bytes`] for the memory.
-    pub fn expand(self) -> Verified<Solution> {
-        let Solution { problem, schedule, bounds, origin } = self.inner;
-        let inner = Solution { problem, schedule: schedule.expand(), bounds, origin };
+    /// schedule. The report stays the same. See [`AnySchedule::expanded_bytes`] for the memory.
+    pub fn expand(self) -> Verified<Solution>
+    where
+        S: Into<AnySchedule>,
+    {
+        let inner = self.inner.map(|schedule| schedule.into().into_expanded());
         Verified { inner, report: self.report }
+    }
+
+    /// The same schedule, whatever its form.
+    pub fn into_any(self) -> Verified<AnySolution>
+    where
+        S: Into<AnySchedule>,
+    {
+        Verified { inner: self.inner.map(Into::into), report: self.report }
     }
 }
 

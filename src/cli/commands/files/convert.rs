@@ -13,7 +13,7 @@ use collsynth::report::audit::{Audited, Source};
 use collsynth::report::excerpt::marked;
 use collsynth::report::foreign::foreign;
 use collsynth::report::verdict::Judged;
-use collsynth::schedule::{Choice, Solution, Timetable};
+use collsynth::schedule::{AnySolution, Choice};
 use collsynth::topology::{RankId, Topology};
 use collsynth::verdict::Verdict;
 use collsynth::verify::{Options, verify};
@@ -23,7 +23,7 @@ use crate::cli::arguments::topology::read_machine;
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::console::note;
 use crate::cli::io::naming::named;
-use crate::cli::io::reading::{Held, Reading};
+use crate::cli::io::reading::Reading;
 use crate::cli::io::{caller, input, output};
 use crate::cli::options::Given;
 use crate::cli::options::quantity::{parse_bytes, parse_one_bandwidth, parse_seconds};
@@ -178,12 +178,9 @@ impl ExportCommand {
             return self.of_program(&program, self.chosen_rank(program.problem.topology())?, to);
         }
         let stated = reading.stated()?;
-        let rank = self.chosen_rank(stated.problem().topology())?;
+        let rank = self.chosen_rank(stated.problem.topology())?;
         match (to, rank) {
-            (ExportFormat::Csv, rank) => match reading.hold(stated, "exported")? {
-                Held::Explicit(verified) => self.table(&**verified, rank),
-                Held::Compact(verified) => self.table(&**verified, rank),
-            },
+            (ExportFormat::Csv, rank) => self.table(&*reading.hold(stated, "exported")?, rank),
             (ExportFormat::Trace, _) => {
                 let verified = reading.expand(reading.hold(stated, "exported")?, TRACE_BYTES)?;
                 self.write(&trace::to_string(&verified, self.prices().as_ref()))
@@ -201,7 +198,7 @@ impl ExportCommand {
     }
 
     /// A table of transfers, of all ranks or one.
-    fn table<S: Timetable>(&self, solution: &Solution<S>, rank: Option<RankId>) -> Result<Ending, Failure> {
+    fn table(&self, solution: &AnySolution, rank: Option<RankId>) -> Result<Ending, Failure> {
         let choice = Choice { ranks: rank.map(|rank| vec![rank]), ..Choice::default() };
         output::deliver_streamed(&self.output, |out| csv::write(out, solution, &choice))?;
         Ok(Ending::Success)

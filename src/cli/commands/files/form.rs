@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use collsynth::form::FormError;
-use collsynth::format::json::{self, Stated};
-use collsynth::schedule::{CompactSchedule, Solution};
+use collsynth::format::json;
+use collsynth::schedule::Solution;
 
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::output;
@@ -43,36 +43,19 @@ struct Files {
 
 impl CompactCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
-        let compact = match Reading::of(&self.files.file)?.stated()? {
-            Stated::Compact(compact) => *compact,
-            Stated::Explicit(explicit) => {
-                let Solution { problem, schedule, bounds, origin } = *explicit;
-                let found = CompactSchedule::find(&problem, &schedule);
-                let schedule = found.ok_or_else(|| Failure::usage(FormError::NoPattern))?;
-                Solution { problem, schedule, bounds, origin }
-            }
-        };
-        self.files.write(&json::compact_to_string(&compact))
+        let Solution { problem, schedule, bounds, origin } = Reading::of(&self.files.file)?.stated()?;
+        let compact = schedule.into_compact(&problem).ok_or_else(|| Failure::usage(FormError::NoPattern))?;
+        let solution = Solution { problem, schedule: compact, bounds, origin };
+        output::deliver_file(self.files.output.as_deref(), &json::solution_to_string(&solution), "schedule")?;
+        Ok(Ending::Success)
     }
 }
 
 impl ExpandCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
-        match Reading::of(&self.files.file)?.stated()? {
-            Stated::Compact(compact) => {
-                output::deliver_file_streamed(self.files.output.as_deref(), "schedule", |out| {
-                    json::write_expanded(out, &compact)
-                })?;
-                Ok(Ending::Success)
-            }
-            Stated::Explicit(explicit) => self.files.write(&json::solution_to_string(&explicit)),
-        }
-    }
-}
-
-impl Files {
-    fn write(&self, text: &str) -> Result<Ending, Failure> {
-        output::deliver_file(self.output.as_deref(), text, "schedule")?;
+        let solution = Reading::of(&self.files.file)?.stated()?;
+        let path = self.files.output.as_deref();
+        output::deliver_file_streamed(path, "schedule", |out| json::write_expanded(out, &solution))?;
         Ok(Ending::Success)
     }
 }

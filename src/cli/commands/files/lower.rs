@@ -4,18 +4,20 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use collsynth::audit::{self, audit};
-use collsynth::format::json::{self, Stated};
+use collsynth::format::json;
 use collsynth::lower::{LowerError, MOVE_BYTES, Target, lower, lower_rank};
 use collsynth::program::{Barriers, Program};
 use collsynth::renumber::{Renumbered, renumber};
 use collsynth::report::audit::{Audited, Source, headline, rank_table, table};
+use collsynth::schedule::AnySolution;
 use collsynth::topology::{RankId, Topology};
 use collsynth::verdict::Verdict;
+use collsynth::verify::Verified;
 
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::console::note;
 use crate::cli::io::naming::named;
-use crate::cli::io::reading::{Held, Reading};
+use crate::cli::io::reading::Reading;
 use crate::cli::io::{output, reading};
 
 /// Lower a schedule to a rank program, without a step clock
@@ -95,8 +97,8 @@ impl LowerCommand {
 }
 
 impl LowerCommand {
-    fn write_rank(&self, reading: &Reading<'_>, stated: Stated, rank: &str) -> Result<Ending, Failure> {
-        let rank = stated.problem().topology().parse_rank(rank).map_err(Failure::usage)?;
+    fn write_rank(&self, reading: &Reading<'_>, stated: AnySolution, rank: &str) -> Result<Ending, Failure> {
+        let rank = stated.problem.topology().parse_rank(rank).map_err(Failure::usage)?;
         let program = self.options.lower_rank(stated, rank, reading)?;
         let text = json::rank_program_to_string(&program, rank);
         output::deliver_file(self.output.as_deref(), &text, "rank program")?;
@@ -110,7 +112,12 @@ impl LowerCommand {
 
 impl LowerOptions {
     /// Lowers a schedule that holds, and has the program judged.
-    pub fn lower(&self, held: Held, reading: &Reading<'_>, slots: SlotOptions) -> Result<Program, Failure> {
+    pub fn lower(
+        &self,
+        held: Verified<AnySolution>,
+        reading: &Reading<'_>,
+        slots: SlotOptions,
+    ) -> Result<Program, Failure> {
         let mut verified = reading.expand(held, MOVE_BYTES)?;
         if let Some(path) = &self.renumber {
             let Renumbered { solution, was } =
@@ -140,14 +147,10 @@ impl LowerOptions {
     }
 
     /// Lowers the program of one rank of a schedule, once it is known to hold.
-    pub fn lower_rank(&self, stated: Stated, rank: RankId, reading: &Reading<'_>) -> Result<Program, Failure> {
-        let topology = stated.problem().topology().clone();
+    pub fn lower_rank(&self, stated: AnySolution, rank: RankId, reading: &Reading<'_>) -> Result<Program, Failure> {
+        let topology = stated.problem.topology().clone();
         let target = self.target(reading, SlotOptions::default());
-        let program = match reading.hold(stated, "lowered")? {
-            Held::Explicit(verified) => lower_rank(&verified, rank, &target),
-            Held::Compact(verified) => lower_rank(&verified, rank, &target),
-        };
-        program.map_err(not_lowered(&topology))
+        lower_rank(&reading.hold(stated, "lowered")?, rank, &target).map_err(not_lowered(&topology))
     }
 
     fn target(&self, reading: &Reading<'_>, SlotOptions { slots }: SlotOptions) -> Target {

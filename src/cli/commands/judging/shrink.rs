@@ -5,14 +5,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use collsynth::audit;
-use collsynth::format::json::{self, Stated};
+use collsynth::format::json;
 use collsynth::plan::Control;
 use collsynth::program::Program;
 use collsynth::schedule::{Origin, Solution};
 use collsynth::shrink::{Shrunk, Whole, shrink_program, shrink_solution};
 use collsynth::topology::Topology;
 use collsynth::verdict::Verdict;
-use collsynth::verify::{Finding, Options, verify, verify_compact};
+use collsynth::verify::{Finding, Options, verify};
 
 use super::elsewhere::Elsewhere;
 use crate::cli::ending::{Ending, Failure};
@@ -50,13 +50,12 @@ impl Shrinking<'_> {
         }
         let mut stated = reading.stated()?;
         if let Some(machine) = &machine {
-            stated = stated.on(machine).map_err(|error| Failure::usage(format!("{}: {error}", self.path.display())))?;
+            stated = stated
+                .on(machine.clone())
+                .map_err(|error| Failure::usage(format!("{}: {error}", self.path.display())))?;
         }
         let options = Options { memory: reading.room(), max_errors: 1 };
-        let report = match &stated {
-            Stated::Explicit(solution) => verify(solution, &options),
-            Stated::Compact(solution) => verify_compact(solution, &options),
-        };
+        let report = verify(&stated, &options);
         if let Some(why) = report.why_not_judged() {
             return Err(Failure::usage(format!("{}: {why}", self.path.display())));
         }

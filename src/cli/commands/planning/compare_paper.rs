@@ -24,7 +24,7 @@ pub fn lines(control: &Control, seed: u64, ticker: &Ticker) -> Result<Vec<Line>,
             ticker.say(format!("{extents:?} in {parts} parts"));
             let request = Request::new(&broken, Kind::AllToAll).parts(Parts::Fixed(parts)).seed(seed);
             match request.control(control.clone()).run() {
-                Ok(planned) => plan::verified(planned.into_inner(), None).map(Some),
+                Ok(planned) => plan::verified(planned.into_inner(), None).map(|verified| Some(verified.expand())),
                 Err(PlanError::Stopped { .. }) => Ok(None),
                 Err(error) => Err(Failure::of_plan(&error, &broken)),
             }

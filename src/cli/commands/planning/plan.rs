@@ -1,26 +1,24 @@
 //! `synth` without a subcommand: plan, verify, write, summarize.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use collsynth::bound::Limit;
 use collsynth::claim::Quality;
 use collsynth::collective::Collective;
-use collsynth::form::{self, Form, FormError, Formed, is_planned_compactly};
+use collsynth::form::{Form, FormError};
 use collsynth::format::json;
-use collsynth::plan::{
-    Account, CompactPlan, Control, Goal, JobGoal, Plan, PlanError, Smt, StopReason, compact, has_compact_plan,
-};
+use collsynth::plan::{Control, Goal, JobGoal, Plan, PlanError, Smt, StopReason};
 use collsynth::problem::Problem;
 use collsynth::report::failure::Cost;
 use collsynth::report::summary::Summary;
 use collsynth::report::verdict;
-use collsynth::schedule::{CompactSchedule, Origin, Solution, Timetable};
+use collsynth::schedule::{AnySolution, Origin, Solution, Stated};
 use collsynth::topology::Topology;
-use collsynth::verify::{Observed, Options, Report, Verified};
-use collsynth::{PlannedSchedule, Request, finishing_time_compact};
+use collsynth::verify::{Options, Report, Verified};
+use collsynth::{PlannedSchedule, Request};
 
 use super::job::JobRequest;
 use super::proof;
@@ -32,9 +30,9 @@ use crate::cli::arguments::topology::TopologyOptions;
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::clock::control;
 use crate::cli::io::console::note;
+use crate::cli::io::output;
 use crate::cli::io::output::Format;
 use crate::cli::io::progress::Ticker;
-use crate::cli::io::{clock, output};
 use crate::cli::options::Given;
 
 /// Plan a collective.
@@ -94,11 +92,11 @@ impl PlanCommand {
         let kind = self.collective.kind(&self.topology, &topology, given)?;
         let parts = self.options.least_parts();
         let fits = size::check_chunks(&topology, &kind, parts);
-        let problem = Problem::new(topology, Collective { kind, parts });
+        let problem = Problem::new(topology.clone(), Collective { kind: kind.clone(), parts });
         let smt = self.smt.planner();
         let goal = self.options.goal(&smt)?;
-        let is_compact = |problem: &Problem| is_planned_compactly(problem, &goal) && has_compact_plan(problem);
-        if !problem.as_ref().is_ok_and(is_compact) {
+        let request = Request::new(&topology, kind).goal(goal);
+        if !request.is_compact() {
             fits?;
         }
         let problem = problem?;
@@ -106,25 +104,12 @@ impl PlanCommand {
         let ticker = Ticker::new(self.quiet, "planning");
         let control = control(self.options.time_limit)?;
         let control = control.with_listener(ticker.listener()).with_incumbents(ticker.incumbents());
-        let control = match is_compact(&problem) {
-            true => control.leaving(clock::started(), finishing_time_compact),
-            false => control,
-        };
-        let started = Instant::now();
-        let compact = match is_planned_compactly(&problem, &goal) {
-            true => compact(problem.machine(), &problem.collective().kind, &goal, &control)
-                .map_err(|error| Failure::of_plan(&error, problem.machine()))?,
-            false => None,
-        };
-        let form = Written { command: self, started, limit: control.limit() };
-        match compact {
-            Some(plan) => form.compact(plan, self.origin(CompactPlan::PLANNER, &goal), ticker),
-            None => {
-                let plan = self.plan(&problem, &goal, &smt, control)?;
-                let origin = self.origin(plan.planner, &goal);
-                form.explicit(plan, origin, ticker)
-            }
-        }
+        let (started, limit) = (Instant::now(), control.limit());
+        let planned = request.control(control.clone()).run();
+        self.prove(&planned, &problem, &goal, &smt, &control)?;
+        let plan = planned.map_err(|error| Failure::of_plan(&error, &topology))?;
+        let origin = self.origin(plan.planner, &goal);
+        Written { command: self, started, limit }.write(plan, origin, ticker)
     }
 
     fn run_job(&self, file: &Path, topology: &Topology, given: &Given) -> Result<Ending, Failure> {
@@ -147,17 +132,22 @@ impl PlanCommand {
         output::origin(Some(planner), Some(self.command(goal)), Some(self.options.seed))
     }
 
-    /// Plans the problem, in the parts asked for, or in those it chooses.
-    fn plan(&self, problem: &Problem, goal: &Goal<'_>, smt: &Smt, control: Control) -> Result<Plan, Failure> {
-        let (topology, kind) = (problem.machine(), problem.collective().kind.clone());
-        let planned = Request::new(topology, kind).goal(*goal).control(control.clone()).run();
-        match (&planned, &self.smt.proof) {
-            (Err(PlanError::Refuted { .. }), Some(path)) => proof::write(problem, goal, smt, &control, path)?,
+    /// Writes the proof that there is no such schedule, where one was asked for and needed.
+    fn prove(
+        &self,
+        planned: &Result<PlannedSchedule, PlanError>,
+        problem: &Problem,
+        goal: &Goal<'_>,
+        smt: &Smt,
+        control: &Control,
+    ) -> Result<(), Failure> {
+        match (planned, &self.smt.proof) {
+            (Err(PlanError::Refuted { .. }), Some(path)) => proof::write(problem, goal, smt, control, path)?,
             (Err(_), Some(_)) => note("no proof is written: none was needed, or found"),
             (Ok(_), Some(_)) => note("no proof is written: there is a schedule"),
             (_, None) => {}
         }
-        planned.map(PlannedSchedule::into_inner).map_err(|error| Failure::of_plan(&error, topology))
+        Ok(())
     }
 
     /// The command line that gives the same schedule, without the options of its output.
@@ -178,96 +168,33 @@ struct Written<'a> {
     limit: Limit,
 }
 
-/// What a summary says of planning.
-struct Planned<'a> {
-    planner: &'a str,
-    stopped: StopReason,
-    account: &'a Account,
-    planning: Duration,
-    verifying: Duration,
-}
-
-/// What is written of a schedule.
-enum Content<'a> {
-    Text(String),
-    /// Every move, a transfer at a time.
-    Expanded(&'a Solution<CompactSchedule>),
-}
-
-impl Content<'_> {
-    fn deliver(self, path: Option<&Path>) -> Result<(), Failure> {
-        match self {
-            Self::Text(text) => output::deliver_file(path, &text, "schedule"),
-            Self::Expanded(compact) => {
-                output::deliver_file_streamed(path, "schedule", |out| json::write_expanded(out, compact))
-            }
-        }
-    }
-}
-
 impl Written<'_> {
-    fn explicit(&self, plan: Plan, origin: Origin, ticker: Ticker) -> Result<Ending, Failure> {
+    fn write(&self, plan: PlannedSchedule, origin: Origin, mut ticker: Ticker) -> Result<Ending, Failure> {
+        let Self { command, .. } = self;
         let (planner, stopped, account) = (plan.planner, plan.stopped, plan.account.clone());
         let planning = self.started.elapsed();
         ticker.say("verifying");
         let started = Instant::now();
-        let formed = form::formed(verified(plan, Some(origin))?, self.command.form);
-        let planned = |verifying| Planned { planner, stopped, account: &account, planning, verifying };
-        match formed {
-            Ok(Formed::Compact(compact)) => {
-                let text = Content::Text(json::compact_to_string(&compact));
-                self.deliver(&compact, text, planned(started.elapsed()), None, ticker)
-            }
-            Ok(Formed::Explicit(verified)) => {
-                let observed = verified.report().observed.clone();
-                let text = Content::Text(json::solution_to_string(&verified));
-                self.deliver(&verified, text, planned(started.elapsed()), observed.as_ref(), ticker)
-            }
-            Err(FormError::Rejected(rejected)) => Err(wrong(planner, &rejected.report)),
-            Err(error) => Err(Failure::usage(error)),
-        }
-    }
-
-    fn compact(&self, plan: CompactPlan, origin: Origin, ticker: Ticker) -> Result<Ending, Failure> {
-        let (CompactPlan { solution, stopped }, planner) = (plan, CompactPlan::PLANNER);
-        let planning = self.started.elapsed();
-        ticker.say("verifying");
-        let started = Instant::now();
-        let compact = Verified::compact(Solution { origin: Some(origin), ..solution }, &Options::default())
-            .map_err(|rejected| wrong(planner, &rejected.report))?;
-        // Where this is planned, it is the form unless another is stated.
-        let content = match self.command.form {
-            Some(Form::Explicit) => Content::Expanded(&compact),
-            Some(Form::Compact) | None => Content::Text(json::compact_to_string(&compact)),
-        };
+        let solution = plan.verify_as(command.form, origin).map_err(|error| match error {
+            FormError::Rejected(rejected) => wrong(planner, &rejected.report),
+            error => Failure::usage(error),
+        })?;
         let verifying = started.elapsed();
-        let planned = Planned { planner, stopped, account: &Account::None, planning, verifying };
-        self.deliver(&compact, content, planned, None, ticker)
-    }
-
-    fn deliver<S: Timetable>(
-        &self,
-        solution: &Solution<S>,
-        content: Content<'_>,
-        planned: Planned<'_>,
-        observed: Option<&Observed>,
-        mut ticker: Ticker,
-    ) -> Result<Ending, Failure> {
-        let Self { command, .. } = self;
         ticker.say("writing");
         match command.output.as_deref().filter(|path| *path != Path::new("-")) {
-            Some(path) => content.deliver(Some(path))?,
+            Some(path) => self.deliver(&solution, Some(path))?,
             None => {
                 // The line would stand in the text.
                 ticker.finish();
-                content.deliver(command.output.as_deref())?;
+                self.deliver(&solution, command.output.as_deref())?;
                 ticker = Ticker::new(command.quiet, "summing up");
             }
         }
-        let Planned { planner, stopped, account, planning, verifying } = planned;
         if !command.quiet {
             ticker.say("summing up");
-            let (price, cost) = (command.options.price(), Cost::new(solution, &self.limit));
+            let (price, cost) = (command.options.price(), Cost::new(&solution, &self.limit));
+            let observed = solution.report().observed.as_ref();
+            let (solution, account) = (&*solution, &account);
             let summary = Summary { solution, observed, planner, stopped, account, planning, verifying, price, cost };
             ticker.finish();
             command.format.note(&summary);
@@ -280,13 +207,23 @@ impl Written<'_> {
         let proven = quality.volume.is_certified() && steps_settled;
         Ok(if stopped == StopReason::Finished || proven { Ending::Success } else { Ending::Stopped })
     }
+
+    fn deliver(&self, solution: &AnySolution, path: Option<&Path>) -> Result<(), Failure> {
+        match self.command.form {
+            // Of a pattern, a transfer at a time.
+            Some(Form::Explicit) => {
+                output::deliver_file_streamed(path, "schedule", |out| json::write_expanded(out, solution))
+            }
+            Some(Form::Compact) | None => output::deliver_file(path, &json::solution_to_string(solution), "schedule"),
+        }
+    }
 }
 
 /// Has a planned schedule judged.
-pub fn verified(plan: Plan, origin: Option<Origin>) -> Result<Verified<Solution>, Failure> {
-    let Plan { problem, schedule, bounds, planner, .. } = plan;
-    let solution = Solution { problem, schedule, bounds, origin };
-    Verified::<Solution>::new(solution, &Options::default()).map_err(|rejected| wrong(planner, &rejected.report))
+pub fn verified<S: Stated>(plan: Plan<S>, origin: Option<Origin>) -> Result<Verified<Solution<S>>, Failure> {
+    let planner = plan.planner;
+    let solution = Solution { origin, ..plan.into() };
+    Verified::new(solution, &Options::default()).map_err(|rejected| wrong(planner, &rejected.report))
 }
 
 /// A planner's bug ends here, and nothing is written.

@@ -54,7 +54,7 @@ impl PolishCommand {
         let started = Instant::now();
         let reading = Reading::of(&self.file)?;
         let stated = reading.stated()?;
-        let problem = stated.problem();
+        let problem = &stated.problem;
         self.smt().applies(problem).map_err(|error| Failure::of_plan(&error, problem.topology()))?;
         let given = reading.expand(reading.hold(stated, "polished")?, MOVE_BYTES)?;
         let control = control.planning(&given.problem);

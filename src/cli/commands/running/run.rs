@@ -130,7 +130,7 @@ impl RunCommand {
             return self.run_typed(Runnable::from(&program));
         }
         let stated = reading.stated()?;
-        given.kind(&stated.problem().collective().kind)?;
+        given.kind(&stated.problem.collective().kind)?;
         let solution = reading.expand(reading.hold(stated, "run")?, MOVE_BYTES)?;
         Runnable::from(&solution).check_size(reading.made()).map_err(Failure::usage)?;
         ticker.finish();

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use collsynth::format::json::Stated;
 use collsynth::problem::Problem;
 use collsynth::program::Program;
 use collsynth::report::audit;
@@ -11,7 +10,7 @@ use collsynth::report::overview::{figures, headline};
 use collsynth::report::tables::links::LinkTable;
 use collsynth::report::tables::operations;
 use collsynth::report::tables::steps::{Selection, StepTables, chunks_named};
-use collsynth::schedule::{Choice, Solution, Timetable};
+use collsynth::schedule::{AnySolution, Choice, Solution};
 use collsynth::topology::{RankId, Topology};
 
 use super::show_picture;
@@ -80,23 +79,19 @@ impl ShowCommand {
         if reading.is_program() {
             return self.show_program(&reading.program()?);
         }
-        match reading.stated()? {
-            Stated::Compact(compact) if format != ShowFormat::Svg => self.show(&compact, format),
-            stated if format != ShowFormat::Svg => self.show(&reading.expand_stated(stated, 0)?, format),
-            stated => {
-                let solution = reading.expand_stated(stated, 0)?;
-                let selection = self.selection(&solution.problem, solution.schedule.step_count())?;
-                output::deliver(
-                    &self.output,
-                    &show_picture::svg(&solution, &selection, self.chunk.as_deref(), self.bound)?,
-                )?;
-                Ok(Ending::Success)
-            }
+        let stated = reading.stated()?;
+        if format != ShowFormat::Svg {
+            return self.show(&stated, format);
         }
+        let solution = reading.expand_stated(stated, 0)?;
+        let selection = self.selection(&solution.problem, solution.schedule.step_count())?;
+        let picture = show_picture::svg(&solution, &selection, self.chunk.as_deref(), self.bound)?;
+        output::deliver(&self.output, &picture)?;
+        Ok(Ending::Success)
     }
 
     /// Shows a schedule in either form as it is.
-    fn show<S: Timetable>(&self, solution: &Solution<S>, format: ShowFormat) -> Result<Ending, Failure> {
+    fn show(&self, solution: &AnySolution, format: ShowFormat) -> Result<Ending, Failure> {
         let Solution { problem, schedule, .. } = solution;
         let selection = self.selection(problem, schedule.step_count())?;
         if format == ShowFormat::Map {

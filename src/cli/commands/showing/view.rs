@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use collsynth::audit::audit;
-use collsynth::format::json::Stated;
 use collsynth::judge::FileOptions;
 use collsynth::problem::Problem;
 use collsynth::verdict::Verdict;
-use collsynth::verify::{Options, verify, verify_compact};
+use collsynth::verify::{Options, verify};
 use collsynth::view::page::Page;
 
 use crate::cli::ending::{Ending, Failure};
@@ -75,13 +74,10 @@ fn add(page: &mut Page, path: &Path) -> Result<bool, Failure> {
         return Ok(report.verdict() == Verdict::Holds);
     }
     let stated = reading.stated()?;
-    refuse_groups(path, stated.problem())?;
+    refuse_groups(path, &stated.problem)?;
     let options = Options { max_errors: MOST_FINDINGS, memory: reading.room() };
     // The findings on the compact form are those on every move.
-    let report = match &stated {
-        Stated::Explicit(solution) => verify(solution, &options),
-        Stated::Compact(solution) => verify_compact(solution, &options),
-    };
+    let report = verify(&stated, &options);
     if let Some(why) = report.why_not_judged() {
         return Err(not_judged(&why));
     }

@@ -30,7 +30,7 @@ use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::clock::control;
 use crate::cli::io::console::note;
 use crate::cli::io::progress::Ticker;
-use crate::cli::io::reading::{Held, Reading};
+use crate::cli::io::reading::Reading;
 use crate::cli::io::{input, output, reading};
 use crate::cli::options::Given;
 
@@ -308,7 +308,7 @@ impl GetCommand {
         let reading = Reading::of(&path)?;
         let says_more = |failure: Failure| failure.hint(format!("`synth verify {}` says more", path.display()));
         let stated = reading.stated()?;
-        let kind = &stated.problem().collective().kind;
+        let kind = &stated.problem.collective().kind;
         if Kind::named(&index.collective, RankId(0), Demand::default()).as_ref() != Some(kind) {
             return Err(Failure::usage(format!("{} is of another collective than this set", path.display()))
                 .hint(format!("the set is of {}; build it anew with `{}`", index.collective, index.command)));
@@ -321,7 +321,7 @@ impl GetCommand {
         solution.origin = Some(Origin { command: Some(command), ..solution.origin.unwrap_or_default() });
         let verified = reading::verified(solution, "relabelled", reading.made())?;
         if self.lower {
-            let program = self.lowering.lower(Held::Explicit(Box::new(verified)), &reading, self.slots)?;
+            let program = self.lowering.lower(verified.into_any(), &reading, self.slots)?;
             output::deliver_file(self.output.as_deref(), &json::program_to_string(&program), "rank program")?;
             return Ok(Ending::Success);
         }

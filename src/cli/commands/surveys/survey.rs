@@ -14,7 +14,7 @@ use collsynth::problem::Problem;
 use collsynth::report::figures::{count, exact, with_article};
 use collsynth::report::machine::describe;
 use collsynth::report::survey::{Group, Head, Outcome, Record, Survey};
-use collsynth::schedule::Solution;
+use collsynth::schedule::AnySolution;
 use collsynth::symmetry::{self, Unit, Units};
 use collsynth::topology::{RankId, Topology};
 use collsynth::{Request, Verified};
@@ -238,7 +238,7 @@ impl SurveyCommand {
         };
         let goal = Goal { parts, seed: self.seed, ..Goal::default() };
         let planned = Request::new(&broken, task.kind.clone()).goal(goal).control(control.clone()).run();
-        let verified: Verified<Solution> = match planned {
+        let verified: Verified<AnySolution> = match planned {
             Ok(planned) => plan::verified(planned.into_inner(), None)?,
             Err(PlanError::Disconnected(parts)) => {
                 return Ok(Outcome::Disconnected { parts: parts.components.len() });

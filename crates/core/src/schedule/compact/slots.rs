@@ -174,10 +174,6 @@ impl Timetable for CompactSchedule {
         self.pattern.step(step).width
     }
 
-    fn is_explicit(&self) -> bool {
-        false
-    }
-
     fn slots(&self, step: u32, choice: &Choice) -> Vec<Slot<'_>> {
         let mut slots = self.stated_slots(step, choice);
         slots.retain(|slot| self.chunks(slot).next().is_some());

@@ -112,7 +112,7 @@ impl Planner for Mended {
         check_name(self.name(), problem, &["all_to_all"])?;
         let reason = if problem.machine().rank_count() < MANY_RANKS {
             "it plans 100 ranks and more: of fewer, negotiated finds as much"
-        } else if !has_compact_plan(problem) {
+        } else if !has_pattern(problem) {
             "it needs a torus without open ends, no groups, and at most 2^19 hops of the chunks of a rank"
         } else {
             return Ok(());
@@ -136,37 +136,18 @@ impl Planner for Mended {
     }
 }
 
-/// Plans in the compact form. `None` where it does not apply: to this collective, this machine with its failures, these
-/// parts, with a price of time or a planner by name, or in fewer steps than it needs.
+/// Plans a [problem](compact_problem) in the compact form, within the steps of the goal. `None` in fewer steps than it
+/// needs.
 ///
 /// # Errors
 ///
 /// A [`PlanError`]: the collective does not fit, the network is not connected, or time ran out before there was a
 /// schedule.
-pub fn compact(
-    topology: &Topology,
-    kind: &Kind,
-    goal: &Goal<'_>,
-    control: &Control,
-) -> Result<Option<CompactPlan>, PlanError> {
-    let ranks = topology.rank_count() as u32;
-    let parts = match (goal.parts, kind) {
-        (Parts::Fixed(parts), _) => parts,
-        (_, kind) if kind.pattern() == Pattern::EveryToEvery => ranks,
-        _ => 1,
-    };
-    if goal.planner.is_some() || goal.price.is_some() {
-        return Ok(None);
-    }
-    let whole = Problem::new(topology.clone(), Collective { kind: kind.clone(), parts });
-    let Ok(problem) = whole else { return Ok(None) };
-    if !has_compact_plan(&problem) {
-        return Ok(None);
-    }
+pub fn compact(problem: Problem, goal: &Goal<'_>, control: &Control) -> Result<Option<CompactPlan>, PlanError> {
     let control = &control.planning(&problem);
     let bounds = control.bounds(&problem)?;
     let (seed, limits) = (goal.seed, (goal.steps, goal.max_steps));
-    let found = match kind.pattern() {
+    let found = match problem.collective().kind.pattern() {
         Pattern::OneToOne => nearest(&problem, &bounds, limits, control, |steps| {
             repair::in_steps(&problem, &bounds, steps, seed, control)
         })?,
@@ -180,8 +161,21 @@ pub fn compact(
     Ok(found.map(|(schedule, stopped)| plan(problem, schedule, bounds, stopped)))
 }
 
-/// Does [`compact`] plan this, if no planner and no price of time is stated?
-pub fn has_compact_plan(problem: &Problem) -> bool {
+/// The problem that [`compact`] solves, with the number of parts it chooses; `None` where it does not apply, whatever
+/// the number of steps.
+pub fn compact_problem(topology: &Topology, kind: &Kind, goal: &Goal<'_>) -> Option<Problem> {
+    if goal.planner.is_some() || goal.price.is_some() {
+        return None;
+    }
+    let parts = match (goal.parts, kind) {
+        (Parts::Fixed(parts), _) => parts,
+        (_, kind) if kind.pattern() == Pattern::EveryToEvery => topology.rank_count() as u32,
+        _ => 1,
+    };
+    Problem::new(topology.clone(), Collective { kind: kind.clone(), parts }).ok().filter(has_pattern)
+}
+
+fn has_pattern(problem: &Problem) -> bool {
     let machine = problem.machine();
     let Some(torus) = machine.as_torus() else { return false };
     let diameter: u32 = torus.extents.iter().map(|extent| extent / 2).sum();

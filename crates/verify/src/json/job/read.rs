@@ -10,9 +10,9 @@ use crate::json::object::Object;
 use crate::json::probe::states_format;
 use crate::json::scalar::RankEntry;
 use crate::json::schedule::machine::{machine, rank};
-use crate::json::schedule::read::{Body, Stated, origin, stated};
+use crate::json::schedule::read::{Body, origin, stated};
 use collsynth_core::certificate::JobBound;
-use collsynth_core::schedule::{Job, Solution};
+use collsynth_core::schedule::{AnySchedule, Job, Solution};
 use collsynth_core::topology::{RankId, Topology};
 
 /// True if a text claims to be a job of any version.
@@ -62,10 +62,8 @@ fn job(file: JobFile, room: u64) -> Result<Job, Fault> {
 fn schedule(topology: &Topology, entry: ScheduleEntry) -> Result<Solution, Fault> {
     let ScheduleEntry { collective, groups, relays, steps, bounds } = entry;
     let body = Body { collective, groups, relays, exceptions: None, steps, bounds, origin: None };
-    match stated(topology.clone(), body)? {
-        Stated::Explicit(solution) => Ok(*solution),
-        Stated::Compact(_) => unreachable!("without exceptions, every move is stated"),
-    }
+    // Without exceptions, every move is stated.
+    Ok(stated(topology.clone(), body)?.map(AnySchedule::into_expanded))
 }
 
 fn bound(topology: &Topology, entry: &BoundEntry) -> Result<JobBound, Fault> {

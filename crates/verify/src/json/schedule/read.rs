@@ -20,17 +20,8 @@ use crate::json::schedule::machine::{machine, rank};
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, StepsBound, VolumeBound, Window};
 use collsynth_core::collective::{ChunkId, Collective, Demand, Groups, Kind};
 use collsynth_core::problem::{Problem, ProblemError};
-use collsynth_core::schedule::{CompactSchedule, Origin, Schedule, Solution};
+use collsynth_core::schedule::{AnySchedule, AnySolution, CompactSchedule, Origin, Schedule, Solution};
 use collsynth_core::topology::{RankId, Topology, TopologySpec};
-
-/// What a schedule file holds, in the form in which it says it.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Stated {
-    /// All moves, step by step.
-    Explicit(Box<Solution>),
-    /// A pattern and exceptions.
-    Compact(Box<Solution<CompactSchedule>>),
-}
 
 /// Expanded, a schedule in the compact form takes too much memory.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -41,52 +32,16 @@ pub struct TooLarge {
 }
 
 impl TooLarge {
-    /// Refuses to expand a schedule if that, and `each` bytes for every move, takes more than `most` bytes.
+    /// Refuses to state every move of a schedule if that, and `each` bytes for every move, take more than `most` bytes.
     ///
     /// # Errors
     ///
     /// [`TooLarge`] if so.
-    pub fn check(schedule: &CompactSchedule, most: u64, each: u64) -> Result<(), Self> {
+    pub fn check(schedule: &AnySchedule, most: u64, each: u64) -> Result<(), Self> {
         match schedule.expanded_bytes(each) {
             needed if needed > most => Err(Self { needed: needed.div_ceil(1 << 20), most: most >> 20 }),
             _ => Ok(()),
         }
-    }
-}
-
-impl Stated {
-    /// The problem to solve.
-    pub fn problem(&self) -> &Problem {
-        match self {
-            Self::Explicit(solution) => &solution.problem,
-            Self::Compact(solution) => &solution.problem,
-        }
-    }
-
-    /// The same schedule on another machine, where none of its bounds is known to hold.
-    ///
-    /// # Errors
-    ///
-    /// A [`ProblemError`] if it does not fit.
-    pub fn on(self, machine: &Topology) -> Result<Self, ProblemError> {
-        Ok(match self {
-            Self::Explicit(solution) => Self::Explicit(Box::new(solution.on(machine.clone())?)),
-            Self::Compact(solution) => Self::Compact(Box::new(solution.on(machine.clone())?)),
-        })
-    }
-
-    /// The same with every move stated.
-    ///
-    /// # Errors
-    ///
-    /// [`TooLarge`] if that, and `each` bytes for every move, takes more than these limits allow.
-    pub fn expanded(self, limits: &Limits, each: u64) -> Result<Solution, TooLarge> {
-        let Solution { problem, schedule, bounds, origin } = match self {
-            Self::Explicit(solution) => return Ok(*solution),
-            Self::Compact(solution) => *solution,
-        };
-        TooLarge::check(&schedule, limits.expanded(), each)?;
-        Ok(Solution { problem, schedule: schedule.expand(), bounds, origin })
     }
 }
 
@@ -109,8 +64,10 @@ pub fn parse_solution(text: &str) -> Result<Solution, ParseError> {
 ///
 /// As [`parse_solution`].
 pub fn parse_solution_within(text: &str, limits: &Limits) -> Result<Solution, ParseError> {
-    let solution = parse_stated_within(text, limits)?.expanded(limits, 0);
-    solution.map_err(|error| Fault::new(FormatCode::F010, error).at("exceptions").into_error(text))
+    let solution = parse_stated_within(text, limits)?;
+    TooLarge::check(&solution.schedule, limits.expanded(), 0)
+        .map_err(|error| Fault::new(FormatCode::F010, error).at("exceptions").into_error(text))?;
+    Ok(solution.map(AnySchedule::into_expanded))
 }
 
 /// Reads a schedule file in the form in which it is.
@@ -118,7 +75,7 @@ pub fn parse_solution_within(text: &str, limits: &Limits) -> Result<Solution, Pa
 /// # Errors
 ///
 /// As [`parse_solution`].
-pub fn parse_stated_within(text: &str, limits: &Limits) -> Result<Stated, ParseError> {
+pub fn parse_stated_within(text: &str, limits: &Limits) -> Result<AnySolution, ParseError> {
     let file: Object<ScheduleFile> = serde_json::from_str(text)
         .map_err(|error| format_fault(text).unwrap_or_else(|| ParseError::of_text(error, text)))?;
     of_file(file.0, limits.room(text)).map_err(|fault| fault.into_error(text))
@@ -194,13 +151,13 @@ pub(in crate::json) struct Body {
     pub origin: Option<Object<OriginEntry>>,
 }
 
-fn of_file(file: ScheduleFile, room: u64) -> Result<Stated, Fault> {
+fn of_file(file: ScheduleFile, room: u64) -> Result<AnySolution, Fault> {
     let topology = machine(file.topology.0, room).map_err(|fault| fault.at("topology"))?;
     let ScheduleFile { collective, groups, relays, exceptions, steps, bounds, origin, .. } = file;
     stated(topology, Body { collective, groups, relays, exceptions, steps, bounds, origin })
 }
 
-pub(in crate::json) fn stated(topology: Topology, file: Body) -> Result<Stated, Fault> {
+pub(in crate::json) fn stated(topology: Topology, file: Body) -> Result<AnySolution, Fault> {
     let groups = groups(&topology, file.groups, file.relays)?;
     let problem = problem(topology, file.collective.0, groups)?;
     let bounds = bounds(problem.topology(), file.bounds.0).map_err(|fault| fault.at("bounds"))?;
@@ -218,13 +175,13 @@ pub(in crate::json) fn stated(topology: Topology, file: Body) -> Result<Stated, 
     let read = |steps, key| schedule(&problem, steps, key).map_err(|fault| fault.at("steps"));
     let own = read(steps, "transfers")?;
     let Some(exceptions) = file.exceptions else {
-        return Ok(Stated::Explicit(Box::new(Solution { problem, schedule: own, bounds, origin })));
+        return Ok(Solution { problem, schedule: own.into(), bounds, origin });
     };
     let exceptions = chunk_ids(&problem, exceptions).map_err(|fault| fault.at("exceptions"))?;
     let exceptions = exceptions.into_iter().map(ChunkId).collect();
     let compact = CompactSchedule::new(&problem, read(patterns, "pattern")?, own, exceptions);
-    let schedule = compact.map_err(|error| Fault::new(FormatCode::F010, error).at("exceptions"))?;
-    Ok(Stated::Compact(Box::new(Solution { problem, schedule, bounds, origin })))
+    let schedule = compact.map_err(|error| Fault::new(FormatCode::F010, error).at("exceptions"))?.into();
+    Ok(Solution { problem, schedule, bounds, origin })
 }
 
 pub(in crate::json) fn origin(Object(OriginEntry { tool, planner, command, seed }): Object<OriginEntry>) -> Origin {

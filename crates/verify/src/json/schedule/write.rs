@@ -11,7 +11,7 @@ use crate::json::FORMAT;
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, Rational, StepsBound, VolumeBound, Window};
 use collsynth_core::collective::{ChunkId, Collective};
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{Choice, CompactSchedule, Op, Origin, Schedule, Solution, Step, Timetable, Transfer};
+use collsynth_core::schedule::{Choice, Op, Origin, Schedule, Solution, Stated, Step, Timetable, Transfer, View};
 use collsynth_core::topology::{FailedLink, GraphLink, RankId, Shape, TopologySpec};
 
 /// Before a transfer that is stated.
@@ -19,31 +19,32 @@ const INDENT: &str = "      ";
 /// Letters of an expanded schedule that are written at once.
 const WRITTEN_AT_ONCE: usize = 1 << 16;
 
-/// The text of a schedule file. O(chunk moves).
-pub fn solution_to_string(solution: &Solution) -> String {
-    let mut text =
-        String::with_capacity(1024 + 64 * solution.schedule.transfers().len() + 8 * solution.schedule.move_count());
+/// The text of a schedule file. O(moves stated).
+pub fn solution_to_string<S: Stated>(solution: &Solution<S>) -> String {
+    let about = match solution.schedule.view() {
+        View::Explicit(schedule) => 64 * schedule.transfers().len() + 8 * schedule.move_count(),
+        View::Compact(schedule) => 24 * schedule.stated_moves(),
+    };
+    let mut text = String::with_capacity(1024 + about);
     write_solution(&mut text, solution).expect("writing to a string cannot fail");
     text
 }
 
-/// The text of a schedule file in the compact form. O(moves stated).
-pub fn compact_to_string(solution: &Solution<CompactSchedule>) -> String {
-    let mut text = String::with_capacity(1024 + 24 * solution.schedule.stated_moves());
-    write_solution(&mut text, solution).expect("writing to a string cannot fail");
-    text
-}
-
-/// Writes the file of the expanded schedule, a transfer at a time: the same bytes as [`solution_to_string`] of it.
-/// O(chunk moves) time, and memory for the transfers of a step, without the chunks that the pattern puts there.
+/// Writes the file of the schedule with every move stated: the same bytes as [`solution_to_string`] of that.
+///
+/// O(chunk moves) time. What is in the compact form is written a transfer at a time, with memory for the transfers of a
+/// step, without the chunks that the pattern puts there.
 ///
 /// # Errors
 ///
 /// Those of `out`.
-pub fn write_expanded(out: &mut dyn io::Write, solution: &Solution<CompactSchedule>) -> io::Result<()> {
+pub fn write_expanded<S: Stated>(out: &mut dyn io::Write, solution: &Solution<S>) -> io::Result<()> {
+    let schedule = match solution.schedule.view() {
+        View::Explicit(_) => return out.write_all(solution_to_string(solution).as_bytes()),
+        View::Compact(schedule) => schedule,
+    };
     let mut text = String::new();
     let cannot_fail = "writing to a string cannot fail";
-    let schedule = &solution.schedule;
     write_problem(&mut text, &solution.problem).expect(cannot_fail);
     text.push_str(",\n  \"steps\": [");
     let mut next = separator("\n    ", ",\n    ");
@@ -79,31 +80,23 @@ pub fn topology_to_string(spec: &TopologySpec) -> String {
     text
 }
 
-/// What a file says of steps: explicitly, or in the compact form.
-trait Stated {
-    fn write(&self, out: &mut String) -> fmt::Result;
-}
-
-impl Stated for Schedule {
-    fn write(&self, out: &mut String) -> fmt::Result {
-        out.push_str(",\n  \"steps\": ");
-        write_steps(out, self, None)
-    }
-}
-
-impl Stated for CompactSchedule {
-    fn write(&self, out: &mut String) -> fmt::Result {
-        out.push_str(",\n  \"exceptions\": ");
-        write_list(out, ",", self.exceptions())?;
-        out.push_str(",\n  \"steps\": ");
-        write_steps(out, self.own(), Some(self.pattern()))
-    }
-}
-
 fn write_solution<S: Stated>(out: &mut String, solution: &Solution<S>) -> fmt::Result {
     write_problem(out, &solution.problem)?;
-    solution.schedule.write(out)?;
+    write_moves(out, solution.schedule.view())?;
     write_claims(out, solution)
+}
+
+fn write_moves(out: &mut String, schedule: View<'_>) -> fmt::Result {
+    let (own, pattern) = match schedule {
+        View::Explicit(schedule) => (schedule, None),
+        View::Compact(schedule) => {
+            out.push_str(",\n  \"exceptions\": ");
+            write_list(out, ",", schedule.exceptions())?;
+            (schedule.own(), Some(schedule.pattern()))
+        }
+    };
+    out.push_str(",\n  \"steps\": ");
+    write_steps(out, own, pattern)
 }
 
 /// Begins the file.
@@ -126,7 +119,7 @@ fn write_what(out: &mut String, collective: &Collective) -> fmt::Result {
 pub(in crate::json) fn write_schedule(out: &mut String, solution: &Solution) -> fmt::Result {
     out.push_str("{\n  ");
     write_what(out, solution.problem.collective())?;
-    solution.schedule.write(out)?;
+    write_moves(out, solution.schedule.view())?;
     write_claims(out, solution)
 }
 

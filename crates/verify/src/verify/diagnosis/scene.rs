@@ -1,10 +1,11 @@
 //! What a sentence may mention, and the names in it.
 
+use crate::verify::Case;
 use crate::verify::run::moves::Move;
 use crate::verify::run::routes::Route;
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{Schedule, Solution};
+use collsynth_core::schedule::Schedule;
 use collsynth_core::topology::RankId;
 
 #[derive(Clone, Copy)]
@@ -22,13 +23,8 @@ const LISTED: usize = 4;
 
 impl<'a> Scene<'a> {
     /// `moves` has, sorted, those of all chunks with findings.
-    pub(in crate::verify) fn new(
-        solution: &'a Solution,
-        routes: &'a [Route],
-        moves: &'a [Move],
-        is_whole: bool,
-    ) -> Self {
-        Self { problem: &solution.problem, schedule: &solution.schedule, routes, moves, is_whole }
+    pub(in crate::verify) fn new(case: Case<'a>, routes: &'a [Route], moves: &'a [Move], is_whole: bool) -> Self {
+        Self { problem: case.problem, schedule: case.schedule, routes, moves, is_whole }
     }
 
     /// All moves of a chunk, in the order of the schedule.

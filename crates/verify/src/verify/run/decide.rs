@@ -4,11 +4,11 @@ use super::execute::{self, Shown};
 use super::moves::{Move, moves_by_chunk};
 use super::routes::{self, Route};
 use super::scope::Scope;
+use crate::verify::Case;
 use crate::verify::facts::code::Code;
 use crate::verify::facts::fact::{Data, Place};
 use crate::verify::facts::ledger::Ledger;
 use collsynth_core::certificate::{CertificateError, Work};
-use collsynth_core::schedule::Solution;
 
 /// What the checks compute besides facts.
 pub(in crate::verify) struct Decided {
@@ -18,13 +18,8 @@ pub(in crate::verify) struct Decided {
 }
 
 /// Checks each transfer on its own, the moves of the chunks in the scope, and the bounds.
-pub(in crate::verify) fn decide(
-    solution: &Solution,
-    scope: &Scope<'_>,
-    work: &mut Work,
-    ledger: &mut Ledger,
-) -> Decided {
-    let Solution { problem, schedule, bounds, .. } = solution;
+pub(in crate::verify) fn decide(case: Case<'_>, scope: &Scope<'_>, work: &mut Work, ledger: &mut Ledger) -> Decided {
+    let Case { problem, schedule, bounds } = case;
     let routes = routes::resolve(problem, schedule, scope, ledger);
     let moves = moves_by_chunk(schedule, scope);
     let mut shown = Shown { spoiled: Vec::new(), observed: None };
