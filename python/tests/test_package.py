@@ -1,13 +1,17 @@
-"""The package: what an import costs in modules, and the pages that show how to use it."""
+"""The package: what an import costs in modules, the command in the wheel, and the pages that show how to use it."""
 
 import importlib.util
 import os
 import re
 import subprocess
 import sys
+import sysconfig
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+
+import collsynth as cs
 
 ROOT = Path(os.environ.get("SYNTH_ROOT", Path(__file__).parents[2]))
 
@@ -17,6 +21,18 @@ def test_an_import_loads_neither_numpy_nor_an_adapter():
         "import sys, collsynth; print([name for name in ('numpy', 'jax', 'torch', 'mpi4py') if name in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_the_wheel_installs_the_command(tmp_path):
+    # Not the first `synth` of the path, which could be another one.
+    command = Path(sysconfig.get_path("scripts")) / "synth"
+    assert "collsynth" in {script.dist.name for script in entry_points(name="synth") if script.dist is not None}
+    done = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"synth {cs.__version__}\n"
+    plan = tmp_path / "plan.json"
+    subprocess.run([command, "--torus", "3x2", "-q", "-o", plan], check=True)
+    assert cs.load(plan).steps == 2
+    assert subprocess.run([command, "verify", plan], capture_output=True, check=False).returncode == 0
 
 
 PAGES = {

@@ -1,7 +1,6 @@
 """Machines: what they are built from, what fails in them, and what is refused."""
 
 import pickle
-import subprocess
 
 import pytest
 
@@ -102,8 +101,3 @@ def test_a_notebook_sees_the_machine():
     assert drawn.count("<circle") >= 16
     assert "#d22" in drawn
     assert "#d22" not in cs.Torus(4, 4)._repr_html_()
-
-
-def test_the_command_is_on_the_path():
-    done = subprocess.run(["synth", "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout == f"synth {cs.__version__}\n"
