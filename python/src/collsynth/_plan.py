@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ._groups import Groups
-    from ._tables import Tables
+    from ._running.tables import Tables
 
 #: `op` in `Plan.moves`: the chunk replaces the receiver's value
 COPY = 0
@@ -39,7 +39,7 @@ class Plan:
 
     def __init__(self, schedule: _collsynth.Schedule) -> None:
         self._schedule = schedule
-        # What the adapters run; see `_tables`.
+        # What the adapters run; see `_running`.
         self._tables: Tables | None = None
 
     @cached_property

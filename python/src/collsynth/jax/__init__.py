@@ -15,7 +15,7 @@ from jax.sharding import Mesh, PartitionSpec
 
 from .._errors import UsageError
 from .._plan import Plan
-from .._tables import Ints, RankTables, Transfer, tables_of
+from .._running.tables import Ints, RankTables, Transfer, tables_of
 from .._topology import Topology, Torus
 
 Array = jax.Array

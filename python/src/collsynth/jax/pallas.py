@@ -21,7 +21,7 @@ from jax.experimental.pallas import tpu as pltpu
 
 from .._errors import UsageError
 from .._plan import Plan
-from .._tables import Transfer
+from .._running.tables import Transfer
 from . import Array, AxisNames, Collective, _Columns, _put, _take
 
 #: Chunks are rows of tiles of this many lanes; the number of rows of lanes for each size of an element.
