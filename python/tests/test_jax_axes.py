@@ -197,3 +197,41 @@ def test_what_makes_no_mesh(call, message):
         call()
     if "for 4096" in message:
         assert "device_count=4096" in raised.value.hint
+
+
+@pytest.mark.parametrize("names", list(itertools.permutations(("y", "x"))))
+def test_the_same_result_everywhere(names):
+    """Without axes in `out_specs`: refused, as JAX cannot infer it, unless told not to check; the gradient is right."""
+    mesh = mesh_of({"y": 2, "x": 4}, "Auto")
+    (plan,) = plans_along({"y": 2, "x": 4}, names, ["all_reduce"])
+    run, spec = collective(plan, names), PartitionSpec(names)
+
+    def mapped(**check):
+        return jax.shard_map(
+            lambda x, tables: run(x[0], tables), mesh=mesh, in_specs=(spec, spec), out_specs=PartitionSpec(), **check
+        )
+
+    x = jnp.asarray(definitions.operand(plan, np.float32, (3,)))
+    with pytest.raises(ValueError, match="statically inferred"):
+        mapped()(x, run.tables)
+    unchecked = jax.jit(mapped(check_vma=False))
+    np.testing.assert_array_equal(unchecked(x, run.tables), x.sum(axis=0))
+    gradient = jax.grad(lambda x: (unchecked(x, run.tables) ** 2).sum())(x)
+    np.testing.assert_array_equal(gradient, np.broadcast_to(2 * x.sum(axis=0), x.shape))
+
+
+@pytest.mark.parametrize("names", list(itertools.permutations(("y", "x"))))
+def test_sharded_results_pass_the_check(names):
+    """With what is the same everywhere among the operands, too: its gradient is the sum over all devices."""
+    mesh = mesh_of({"y": 2, "x": 4}, "Auto")
+    (plan,) = plans_along({"y": 2, "x": 4}, names, ["all_to_all"])
+    run, spec = collective(plan, names), PartitionSpec(names)
+
+    def shard(x, weight, tables):
+        return run(x[0] * weight, tables).sum(axis=0)[None]
+
+    mapped = jax.jit(jax.shard_map(shard, mesh=mesh, in_specs=(spec, PartitionSpec(), run.tables_spec), out_specs=spec))
+    x = jnp.asarray(definitions.operand(plan, np.float32, (3,)))
+    np.testing.assert_array_equal(mapped(x, 2.0, run.tables), 2 * x.sum(axis=0))
+    gradient = jax.grad(lambda weight: (mapped(x, weight, run.tables) ** 2).sum())(2.0)
+    assert gradient == (4 * x.sum(axis=0) ** 2).sum()

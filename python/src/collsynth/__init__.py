@@ -33,10 +33,12 @@ from ._topology import Link, Topology, Torus
 from ._verdict import Verdict, Violation, verify
 
 if TYPE_CHECKING:
-    from types import ModuleType
+    from . import jax as jax
+    from . import mpi as mpi
+    from . import torch as torch
 else:
 
-    def __getattr__(name: str) -> "ModuleType":
+    def __getattr__(name: str) -> object:
         # `cs.jax` imports JAX, when it is first named.
         if name in ("jax", "mpi", "torch"):
             import importlib
