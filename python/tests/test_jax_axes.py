@@ -190,6 +190,8 @@ def test_chips_stand_at_their_coordinates(monkeypatch):
         (lambda: make_mesh("4x2"), "torus is a machine, such as"),
         (lambda: make_mesh((4, 2), []), "no devices"),
         (lambda: collective("plan.json", ("y", "x")), "plan is a plan"),
+        (lambda: collective(cs.plan((4, 2)), 3), "axis_names are the names of axes"),
+        (lambda: make_mesh((4, 2), axis_names=3), "axis_names are the names of axes"),
     ],
 )
 def test_what_makes_no_mesh(call, message):

@@ -115,8 +115,17 @@ def check_readable(path: str | os.PathLike[str]) -> None:
 
 #: What the words of the command are called in Python, in this order.
 _WORDS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
-    (r"`synth import --from (\w+)[^`]* FILE`", r'`cs.import_(FILE, "\1")`'),
-    (r"`synth topology( --(torus|topology) [^`]*)?`", "`topology.links`"),
+    (r"`synth import --from (\w+) FILE`", r'`cs.import_(FILE, "\1")`'),
+    (r"`synth import --from (\w+) --topology MACHINE FILE`", r'`cs.import_(FILE, "\1", topology)`'),
+    (
+        r"`synth import --from (\w+) --topology MACHINE --collective NAME FILE`",
+        r'`cs.import_(FILE, "\1", topology, collective=NAME)`',
+    ),
+    (r"`synth topology --topology FILE`", "`cs.Topology.load(FILE)`"),
+    (r"`synth topology( --torus [^`]*)?`", "`synth topology`"),
+    (r"`synth --topology FILE`", "`cs.plan(cs.Topology.load(FILE))`"),
+    (r"`synth --collective all_to_allv --demand FILE`", '`cs.plan(topology, "all_to_allv", demand=...)`'),
+    (r"`synth export --to csv`", '`cs.export(plan, "csv")`'),
     (r"`synth verify( [^`]*)?`", "`cs.verify`"),
     (r"`synth bound( [^`]*)?`", "`cs.bounds`"),
     (r"--fail-rank (\d+)(?![\d,.])", r".fail_rank(\1)"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ._errors import Error, UsageError
@@ -18,18 +18,26 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Job:
     """A plan to be made: the arguments of `plan`. What is not stated is that of the survey."""
 
     topology: Topology
-    collective: Kind | str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    collective: Kind | str | None
+    options: Mapping[str, Any]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "topology", topology_of(self.topology))
-        if not isinstance(self.options, Mapping):
-            raise UsageError(f"options are a dict of the options of plan, not {self.options!r}")
+    def __init__(
+        self,
+        topology: Topology | Sequence[int],
+        collective: Kind | str | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        if options is not None and not isinstance(options, Mapping):
+            raise UsageError(f"options are a dict of the options of plan, not {options!r}")
+        # Frozen: what a job is does not change any more.
+        object.__setattr__(self, "topology", topology_of(topology))
+        object.__setattr__(self, "collective", collective)
+        object.__setattr__(self, "options", dict(options or {}))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from jax.sharding import Mesh, PartitionSpec
 from .._errors import UsageError
 from .._plan import Plan
 from .._running.tables import Ints, RankTables, Transfer, tables_of
-from ._mesh import device_order, make_mesh, torus_of
+from ._mesh import device_order, make_mesh, names_of, torus_of
 
 Array = jax.Array
 AxisNames = str | Sequence[str]
@@ -59,7 +59,7 @@ class Collective:
         if not isinstance(plan, Plan):
             raise UsageError(f"plan is a plan, as cs.plan or cs.load(path) give it, not {plan!r}")
         self.plan = plan
-        self.axis_names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
+        self.axis_names = names_of(axis_names)
         if not self.axis_names or len(set(self.axis_names)) < len(self.axis_names):
             raise UsageError(f"axis names are distinct, and at least one, not {self.axis_names}")
         self._plan_tables = tables_of(plan)

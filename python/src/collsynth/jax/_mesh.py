@@ -85,7 +85,7 @@ def make_mesh(
         names = tuple(reversed([_dimension(dim) for dim in range(len(extents))]))
         names = names if isinstance(topology, Torus) else ("ranks",)
     else:
-        names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
+        names = names_of(axis_names)
     shape = [topology.ranks] if len(names) == 1 else extents
     if len(names) != len(shape) or len(set(names)) != len(names):
         raise UsageError(f"axis_names are {len(extents)} distinct names for a {topology}, or one, not {names}")
@@ -100,6 +100,15 @@ def make_mesh(
         )
         raise UsageError(f"{len(found)} devices for {topology.ranks} ranks", hint if _on_cpu(found) else None)
     return Mesh(np.array(found, dtype=object).reshape(shape), names, axis_types=axis_types)
+
+
+def names_of(axis_names: str | Sequence[str]) -> tuple[str, ...]:
+    """One name, or several, as a tuple."""
+    if isinstance(axis_names, str):
+        return (axis_names,)
+    if not isinstance(axis_names, Sequence):
+        raise UsageError(f"axis_names are the names of axes of a mesh, as in ('y', 'x'), not {axis_names!r}")
+    return tuple(axis_names)
 
 
 def _devices(devices: Sequence[Any] | None) -> list[Any]:

@@ -88,7 +88,7 @@ class KernelCollective(Collective):
         By names, never by a number: JAX 0.10's interpreter numbers the devices of a mesh as those of an earlier mesh
         with the same axes in another order.
         """
-        return {self.axis_names if len(self.axis_names) > 1 else self.axis_names[0]: rank}
+        return {self.axis_names[0] if len(self.axis_names) == 1 else self.axis_names: rank}
 
     def _call(self, held: Array, own: Array) -> Array:
         directions = max([1, *(len(step.sent) for step in self._kernel_steps)])
