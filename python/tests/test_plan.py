@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -290,6 +291,31 @@ def test_plans_and_programs_are_drawn(tmp_path):
         plan.view(tmp_path / "nowhere" / "page.html")
     with pytest.raises(cs.UsageError, match="path is where to write it, not 3"):
         plan.view(3)
+
+
+#: Presses everything in the frame, and writes down what fails.
+PRESSED = """<!DOCTYPE html><body>FRAME<pre></pre><script>
+addEventListener("load", () => setTimeout(() => {
+  const { contentWindow: within, contentDocument: page } = document.querySelector("iframe");
+  const failed = [], before = page.body.innerText, buttons = page.querySelectorAll("button");
+  within.addEventListener("error", (event) => failed.push(event.message));
+  for (const button of buttons) button.click();
+  const changed = page.body.innerText !== before ? "changed" : "as before";
+  document.querySelector("pre").textContent = [buttons.length > 9 ? "many" : "few", changed, ...failed].join(" ");
+}, 1000));
+</script>"""
+
+
+def test_a_page_works_in_the_frame_of_a_notebook(tmp_path):
+    browser = os.environ.get("CHROMIUM", "chromium")
+    if shutil.which(browser) is None:
+        pytest.skip("left out: there is no Chromium")
+    frame = tmp_path / "frame.html"
+    frame.write_text(PRESSED.replace("FRAME", cs.plan(DEAD).view()._repr_html_()))
+    line = [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    line += ["--virtual-time-budget=8000", "--dump-dom", frame.as_uri()]
+    shown = subprocess.run(line, capture_output=True, text=True, timeout=120, check=True).stdout
+    assert re.findall(r"<pre>(.*?)</pre>", shown, re.DOTALL)[-1] == "many changed"
 
 
 @pytest.mark.parametrize("read", [cs.load, cs.verify, cs.Topology.load, lambda path: cs.import_(path, "sccl")])
