@@ -1,4 +1,4 @@
-"""The package: what an import costs, the command in the wheel, pages and notebooks that show how to use it, its words."""
+"""The package: what an import costs, the command in the wheel, the pages and notebooks of its use, and its words."""
 
 import importlib.util
 import json
