@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from collsynth._tables import RankTables, tables_of
+from collsynth._running.tables import RankTables, tables_of
 
 KINDS = [
     "all_to_all",

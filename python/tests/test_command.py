@@ -1,6 +1,7 @@
 """What Python hands to the command: bounds, trade-offs, comparisons, formats; and many plans at a time."""
 
 import os
+import pickle
 import re
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import collsynth as cs
@@ -68,7 +70,7 @@ def test_polishing_makes_nothing_worse():
 
 
 def test_errors_of_the_command_are_exceptions():
-    with pytest.raises(cs.UsageError, match="--no-such-option"):
+    with pytest.raises(cs.UsageError, match="bounds has no option no_such_option"):
         cs.bounds(DEAD, no_such_option=True)
     with pytest.raises(cs.Impossible, match="not connected"):
         cs.bounds(cs.Topology.mesh(4).fail_cable(1, 2))
@@ -172,3 +174,136 @@ def test_surveys_over_dask():
     ):
         outcomes = list(cs.survey(JOBS, client.get_executor()))
     assert [outcome.plan is not None for outcome in outcomes] == [True, True, False, True]
+
+
+CALLED = [cs.bounds, cs.pareto, cs.compare]
+
+
+@pytest.mark.parametrize("call", CALLED, ids=lambda call: call.__name__)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"output": "x.svg"}, "has no option output\nhint: the answer is returned"),
+        ({"format": "csv"}, "has no option format\nhint: the answer is an object"),
+        ({"time_limt": 3}, "has no option time_limt; did you mean time_limit?"),
+        ({"torus": "4x4"}, "has no option torus\nhint: the machine states it"),
+        ({"fail": "0,1"}, "has no option fail\nhint: the machine states it"),
+        ({"time_limit": "soon"}, "'soon' for time_limit"),
+        ({"time_limit": -1}, "time_limit is -1"),
+        ({"parts": "many"}, "'many' for parts"),
+        ({"root": [1, 0], "collective": "broadcast"}, "a tuple of coordinates"),
+        ({"root": 99, "collective": "broadcast"}, "out of range"),
+        ({"collective": 3}, "collective is a name"),
+        ({"collective": "psum"}, "did you mean all_reduce?"),
+        ({"collective": "all_to_allv", "demand": [[1, 2]]}, "square matrix"),
+        ({"collective": "all_to_allv", "demand": "nowhere.csv"}, "cannot read nowhere.csv"),
+        ({"collective": "all_to_allv"}, "all_to_allv needs a demand"),
+    ],
+    ids=str,
+)
+def test_errors_name_the_parameter(call, options, message):
+    with pytest.raises(cs.UsageError, match=re.escape(message)) as raised:
+        call(DEAD, **options)
+    assert "--" not in str(raised.value)
+    assert "Usage" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda plan: cs.compare(DEAD, planners=["rng"]), "no planner is called `rng`; did you mean ring?"),
+        (lambda plan: cs.compare(DEAD, planners=3), "planners is a name"),
+        (lambda plan: cs.compare(DEAD, "all_reduce", planners="ring"), "ring: it plans all_to_all"),
+        (lambda plan: cs.compare(DEAD, plot="time"), "`.plot()` of the answer takes it"),
+        (lambda plan: cs.compare(DEAD, planners=["ring"], bandwidth={"z": 1e9}), "no dimension z"),
+        (lambda plan: cs.compare((2, 2), planners=["ring"]).plot(what="size"), "no plot is called `size`"),
+        (lambda plan: cs.pareto("4x4"), "topology is a machine"),
+        (lambda plan: cs.export(plan, "nope"), "'nope' for to"),
+        (lambda plan: cs.export(plan, 3), "to is a format"),
+        (lambda plan: cs.export("plan.json", "csv"), "plan is a plan or a program"),
+        (lambda plan: cs.export(plan, "csv", form="x"), "export has no option form"),
+        (lambda plan: cs.export(plan, "chakra"), "chakra writes a file for each rank"),
+        (lambda plan: cs.import_(3, "msccl"), "path is the file to read"),
+        (lambda plan: cs.import_(__file__, 3), "format is a name"),
+        (lambda plan: cs.polish("plan.json"), "plan is a plan"),
+        (lambda plan: cs.polish(plan, output="x.json"), "polish has no option output"),
+        (lambda plan: cs.survey(DEAD), "jobs are several machines"),
+        (lambda plan: cs.survey([DEAD, "4x4"]), "jobs[1] is a machine"),
+        (lambda plan: cs.survey([DEAD], parts=0), "parts is 0"),
+        (lambda plan: cs.survey([DEAD], bogus=1), "plan has no option bogus"),
+        (lambda plan: cs.survey([DEAD], planner="rng"), "did you mean ring?"),
+        (lambda plan: cs.survey([DEAD], collective="everything"), "no collective is called `everything`"),
+        (lambda plan: cs.survey([cs.Job(DEAD, options={"root": 99})], collective="broadcast"), "out of range"),
+        (lambda plan: cs.survey([DEAD], 4), "executor is a concurrent.futures.Executor, not 4"),
+        (lambda plan: cs.Job("4x4"), "topology is a machine"),
+        (lambda plan: cs.Job(DEAD, options=[1]), "options are a dict"),
+    ],
+)
+def test_other_errors_name_it_too(call, message):
+    """At the call: no outcome is asked for."""
+    with pytest.raises(cs.UsageError, match=re.escape(message)):
+        call(cs.plan(cs.Torus(2, 2)))
+
+
+def test_options_as_people_have_them(tmp_path):
+    """Numbers, text, tuples, matrices and mappings are the words of the command."""
+    words = ["--torus", "4x4", "--fail", "2,3", "--format", "json"]
+    priced = ["--message-bytes", "1024,4MiB", "--alpha", "2us", "--bandwidth", "50GB/s", "--parts", "1,2"]
+    asked = {"message_bytes": [1024, "4MiB"], "alpha": 2e-6, "bandwidth": 50e9, "parts": [1, 2]}
+    assert cs.pareto(DEAD, "AllGather", **asked) == cs.command_json(
+        "pareto", *words, "--collective", "all_gather", *priced
+    )
+    rooted = ["--collective", "broadcast", "--root", "6", "--parts", "2"]
+    assert cs.pareto(DEAD, "broadcast", root=(2, 1), parts=2) == cs.command_json("pareto", *words, *rooted)
+    by_dim = [
+        "--planners",
+        "ring,folded_ring",
+        "--bandwidth",
+        "x=32GB/s,y=16GB/s",
+        "--transfer-setup",
+        "1us",
+        "--parts",
+        "1",
+    ]
+    options = {"bandwidth": {"x": "32GB/s", "y": 16e9}, "transfer_setup": 1e-6, "parts": [1]}
+    found = cs.compare(DEAD, planners=["ring", "FoldedRing"], **options)
+    assert found == cs.command_json("compare", *words, *by_dim)
+    assert cs.compare(DEAD, planners="ring,folded_ring", **options) == found
+    demand = [[(origin + dest) % 3 for dest in range(4)] for origin in range(4)]
+    path = tmp_path / "demand.csv"
+    path.write_text("\n".join(",".join(map(str, row)) for row in demand))
+    bounds = cs.bounds(cs.Torus(4), "all_to_allv", demand=demand)
+    assert (
+        bounds == cs.bounds((4,), "all_to_allv", demand=path) == cs.bounds((4,), "all_to_allv", demand=np.array(demand))
+    )
+    assert cs.bounds(DEAD, "broadcast", groups="x", root=1)[0]["figure"] == "steps"
+
+
+def test_answers_are_plotted(tmp_path):
+    words = [*DEAD.command_words, "--collective", "all_gather", "--parts", "1,2", "--format", "svg"]
+    answer = cs.pareto(DEAD, "all_gather", parts=[1, 2])
+    picture = answer.plot(tmp_path / "trade.svg")
+    assert picture.svg == picture._repr_svg_() == (tmp_path / "trade.svg").read_text() == cs.command("pareto", *words)
+    assert pickle.loads(pickle.dumps(answer)).plot().svg == picture.svg
+    with pytest.raises(cs.UsageError, match=r"path is 'trade.png': \.svg is written here"):
+        answer.plot("trade.png")
+    compared = cs.compare(DEAD, planners=["ring", "folded_ring"], parts=[1])
+    line = ["compare", *DEAD.command_words, "--planners", "ring,folded_ring", "--parts", "1", "--format", "svg"]
+    for what in ("time", "speedup"):
+        assert compared.plot(what=what).svg == cs.command(*line, "--plot", what)
+
+
+def test_export_to_a_folder(tmp_path):
+    plan = cs.plan(cs.Torus(2, 2))
+    assert cs.export(plan, "chakra", output=tmp_path / "traces") == ""
+    assert len(list(tmp_path.rglob("*.et"))) == 4
+    one = cs.export(plan, "csv", rank=(1, 0))
+    assert one == cs.command("convert", "-", "--to", "csv", "--rank", "1", text=plan.to_json())
+
+
+def test_surveys_take_what_plan_takes():
+    jobs = [(4, 4), cs.Job((2, 2), "all_gather"), cs.Job(DEAD, options={"parts": 2})]
+    outcomes = list(cs.survey(jobs, collective="AllReduce", parts=3))
+    assert [outcome.plan.collective for outcome in outcomes] == ["all_reduce", "all_gather", "all_reduce"]
+    assert [outcome.plan.parts for outcome in outcomes] == [3, 3, 2]
+    assert outcomes[0].plan == cs.plan((4, 4), "all_reduce", parts=3)

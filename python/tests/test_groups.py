@@ -8,7 +8,7 @@ import pytest
 from definitions import KINDS, ROOTED, expected, operand, simulated
 
 import collsynth as cs
-from collsynth._tables import tables_of
+from collsynth._running.tables import tables_of
 
 DEAD = cs.Torus(4, 4).fail_cable(0, 1)
 #: Of two sizes, out of order; ranks 5, 6, 11 and 14 are in none.

@@ -15,7 +15,7 @@ jax = pytest.importorskip("jax", reason="left out: JAX is not installed")
 import jax.numpy as jnp  # noqa: E402
 from jax.sharding import Mesh, PartitionSpec  # noqa: E402
 
-from collsynth.jax import collective, device_order  # noqa: E402
+from collsynth.jax import collective, device_order, torus_of  # noqa: E402
 
 KINDS = [
     "all_to_all",
@@ -295,3 +295,36 @@ def test_devices_by_rank():
         device_order(cs.Torus(2, 2), [device(0, 0), device(0, 0), device(1, 1), device(1, 0)])
     with pytest.raises(cs.UsageError, match="no coordinates"):
         device_order(cs.Torus(2), [SimpleNamespace(), SimpleNamespace()])
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_the_torus_of_devices(order):
+    """Whatever coordinate runs along which dimension, and in whatever order the devices come."""
+    extents = [(2, 3, 4)[dim] for dim in order]
+    chips = [device(5 + x, y, 2 + z) for x, y, z in np.ndindex(*extents)]
+    chips = [chips[index] for index in np.random.default_rng(3).permutation(len(chips))]
+    torus = torus_of(chips)
+    assert torus == cs.Torus(*extents)
+    for rank, one in enumerate(device_order(torus, chips)):
+        assert tuple(np.subtract(one.coords, (5, 0, 2))) == torus.coordinates(rank)
+
+
+def test_the_torus_of_odd_devices():
+    assert torus_of([device(x, 7, 0) for x in range(4)], wrap=False) == cs.Topology.mesh(4)
+    assert torus_of([device(x, 0, 0, core=core) for core in (0, 1) for x in range(3)]) == cs.Torus(2, 3)
+    assert torus_of([device(3, 3, 3)]) == cs.Torus(1)
+    assert torus_of([SimpleNamespace(coords=(x, 0, 0)) for x in range(3)]) == cs.Torus(3)
+    with pytest.raises(cs.UsageError, match=r"1 of 4 devices are missing, the first at \(1, 0\)") as raised:
+        torus_of([device(0, 0), device(0, 1), device(1, 1)])
+    assert raised.value.hint == "state them as failed, as in cs.Torus(2, 2).fail_rank((1, 0))"
+    # Without the devices of failed ranks, those of the live ones are in order.
+    dead = cs.Torus(2, 2).fail_rank((1, 0))
+    order = device_order(dead, [device(1, 1), device(0, 1), device(0, 0)])
+    assert [one.coords for one in order] == [(0, 0), (0, 1), (1, 1)]
+    with pytest.raises(cs.UsageError, match="same coordinates"):
+        torus_of([device(0, 0), device(0, 0)])
+    with pytest.raises(cs.UsageError, match="no coordinates") as raised:
+        torus_of()
+    assert raised.value.hint == "state the torus yourself, as in cs.Torus(4, 2)"
+    with pytest.raises(cs.UsageError, match="no devices"):
+        torus_of([])

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+from types import SimpleNamespace
 
 import definitions
 import numpy as np
@@ -13,7 +14,7 @@ jax = pytest.importorskip("jax", reason="left out: JAX is not installed")
 import jax.numpy as jnp  # noqa: E402
 from jax.sharding import AxisType, PartitionSpec  # noqa: E402
 
-from collsynth.jax import collective  # noqa: E402
+from collsynth.jax import collective, make_mesh  # noqa: E402
 
 #: The axes of a mesh, and how many of them the plan runs along.
 MESHES = {
@@ -133,3 +134,106 @@ def test_what_a_mesh_does_not_have_is_refused():
     )
     with pytest.raises(cs.UsageError, match="have 4 places, the plan 8 ranks"):
         mapped(jnp.zeros((4, 3)))
+
+
+@pytest.mark.parametrize("names", [None, *itertools.permutations(("a", "b", "c")), "all"])
+@pytest.mark.parametrize("extents", [(2, 3, 2), (3, 2, 2)])
+def test_a_mesh_of_a_torus(extents, names):
+    """Its axes are in the order in which ranks count: a plan runs along them as they are."""
+    torus = cs.Torus(*extents).fail_cable(0, 1)
+    mesh = make_mesh(torus, axis_names=names)
+    assert mesh.axis_names == {None: ("z", "y", "x"), "all": ("all",)}.get(names, names)
+    assert mesh.devices.shape == ((12,) if names == "all" else extents[::-1])
+    for rank, device in enumerate(mesh.devices.flat):
+        place = tuple(reversed(torus.coordinates(rank)))
+        assert device is (jax.devices()[rank] if names == "all" else mesh.devices[place]) is jax.devices()[rank]
+    plan = cs.plan(torus, "all_gather", parts=1)
+    run, x = collective(plan, mesh.axis_names).on_mesh(mesh), definitions.operand(plan, np.float32, (3,))
+    np.testing.assert_array_equal(run(x), definitions.expected(plan, x))
+
+
+@pytest.mark.parametrize("axis_type", ["Auto", "Explicit"])
+@pytest.mark.parametrize("names", list(itertools.permutations(("y", "x"))))
+def test_a_plan_along_the_axes_of_a_mesh_of_a_torus(names, axis_type):
+    """Named in any order: ranks count along the names, whatever the order of the mesh."""
+    mesh = make_mesh((4, 2), axis_types=(AxisType[axis_type],) * 2)
+    extents = [mesh.shape[name] for name in reversed(names)]
+    plan = cs.plan(cs.Torus(*extents).fail_cable(0, 1), "all_to_all", parts=1)
+    x = definitions.operand(plan, np.float32, (3,))
+    np.testing.assert_array_equal(collective(plan, names).on_mesh(mesh)(x), definitions.expected(plan, x))
+
+
+def test_meshes_of_other_machines():
+    plan, _ = cs.plan(cs.Torus(4, 2).fail_rank(5), "all_gather").renumbered()
+    mesh = make_mesh(plan.topology, jax.devices()[1:8])
+    assert (mesh.axis_names, mesh.devices.tolist()) == (("ranks",), jax.devices()[1:8])
+    x = definitions.operand(plan, np.float32, (3,))
+    np.testing.assert_array_equal(collective(plan, "ranks").on_mesh(mesh)(x), definitions.expected(plan, x))
+    assert cs.jax.make_mesh is make_mesh
+    assert make_mesh(cs.Torus(*(2,) * 5, 2, 1)).axis_names == ("d6", "u", "v", "w", "z", "y", "x")
+
+
+def test_chips_stand_at_their_coordinates(monkeypatch):
+    monkeypatch.setattr("collsynth.jax._mesh.Mesh", lambda devices, names, axis_types: devices)
+    chips = [SimpleNamespace(coords=(x, y, 0), core_on_chip=0) for x in range(4) for y in range(2)]
+    placed = make_mesh(cs.Torus(4, 2), chips)
+    assert all(placed[y, x].coords == (x, y, 0) for y in range(2) for x in range(4))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: make_mesh((4, 2), jax.devices()[:7]), "7 devices for 8 ranks"),
+        (lambda: make_mesh((64, 64)), "64 devices for 4096 ranks"),
+        (lambda: make_mesh((4, 2), axis_names=("x", "x")), "distinct"),
+        (lambda: make_mesh((4, 2, 1), axis_names=("x", "y")), "axis_names are 3 distinct names"),
+        (lambda: make_mesh("4x2"), "torus is a machine, such as"),
+        (lambda: make_mesh((4, 2), []), "no devices"),
+        (lambda: collective("plan.json", ("y", "x")), "plan is a plan"),
+        (lambda: collective(cs.plan((4, 2)), 3), "axis_names are the names of axes"),
+        (lambda: make_mesh((4, 2), axis_names=3), "axis_names are the names of axes"),
+    ],
+)
+def test_what_makes_no_mesh(call, message):
+    with pytest.raises(cs.UsageError, match=message) as raised:
+        call()
+    if "for 4096" in message:
+        assert "device_count=4096" in raised.value.hint
+
+
+@pytest.mark.parametrize("names", list(itertools.permutations(("y", "x"))))
+def test_the_same_result_everywhere(names):
+    """Without axes in `out_specs`: refused, as JAX cannot infer it, unless told not to check; the gradient is right."""
+    mesh = mesh_of({"y": 2, "x": 4}, "Auto")
+    (plan,) = plans_along({"y": 2, "x": 4}, names, ["all_reduce"])
+    run, spec = collective(plan, names), PartitionSpec(names)
+
+    def mapped(**check):
+        return jax.shard_map(
+            lambda x, tables: run(x[0], tables), mesh=mesh, in_specs=(spec, spec), out_specs=PartitionSpec(), **check
+        )
+
+    x = jnp.asarray(definitions.operand(plan, np.float32, (3,)))
+    with pytest.raises(ValueError, match="statically inferred"):
+        mapped()(x, run.tables)
+    unchecked = jax.jit(mapped(check_vma=False))
+    np.testing.assert_array_equal(unchecked(x, run.tables), x.sum(axis=0))
+    gradient = jax.grad(lambda x: (unchecked(x, run.tables) ** 2).sum())(x)
+    np.testing.assert_array_equal(gradient, np.broadcast_to(2 * x.sum(axis=0), x.shape))
+
+
+@pytest.mark.parametrize("names", list(itertools.permutations(("y", "x"))))
+def test_sharded_results_pass_the_check(names):
+    """With what is the same everywhere among the operands, too: its gradient is the sum over all devices."""
+    mesh = mesh_of({"y": 2, "x": 4}, "Auto")
+    (plan,) = plans_along({"y": 2, "x": 4}, names, ["all_to_all"])
+    run, spec = collective(plan, names), PartitionSpec(names)
+
+    def shard(x, weight, tables):
+        return run(x[0] * weight, tables).sum(axis=0)[None]
+
+    mapped = jax.jit(jax.shard_map(shard, mesh=mesh, in_specs=(spec, PartitionSpec(), run.tables_spec), out_specs=spec))
+    x = jnp.asarray(definitions.operand(plan, np.float32, (3,)))
+    np.testing.assert_array_equal(mapped(x, 2.0, run.tables), 2 * x.sum(axis=0))
+    gradient = jax.grad(lambda weight: (mapped(x, weight, run.tables) ** 2).sum())(2.0)
+    assert gradient == (4 * x.sum(axis=0) ** 2).sum()

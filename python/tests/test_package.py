@@ -1,13 +1,21 @@
-"""The package: what an import costs in modules, and the pages that show how to use it."""
+"""The package: what an import costs, the command in the wheel, the pages and notebooks of its use, and its words."""
 
 import importlib.util
+import json
 import os
 import re
 import subprocess
 import sys
+import sysconfig
+from importlib.metadata import entry_points
 from pathlib import Path
+from typing import get_args
 
 import pytest
+
+import collsynth as cs
+from collsynth import _collsynth, _names
+from collsynth._errors import in_python
 
 ROOT = Path(os.environ.get("SYNTH_ROOT", Path(__file__).parents[2]))
 
@@ -19,6 +27,18 @@ def test_an_import_loads_neither_numpy_nor_an_adapter():
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
+def test_the_wheel_installs_the_command(tmp_path):
+    # Not the first `synth` of the path, which could be another one.
+    command = Path(sysconfig.get_path("scripts")) / "synth"
+    assert "collsynth" in {script.dist.name for script in entry_points(name="synth") if script.dist is not None}
+    done = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"synth {cs.__version__}\n"
+    plan = tmp_path / "plan.json"
+    subprocess.run([command, "--torus", "3x2", "-q", "-o", plan], check=True)
+    assert cs.load(plan).steps == 2
+    assert subprocess.run([command, "verify", plan], capture_output=True, check=False).returncode == 0
+
+
 PAGES = {
     "README.md": None,
     "python/README.md": None,
@@ -28,16 +48,150 @@ PAGES = {
 }
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_pages_run(page, tmp_path):
-    needs = PAGES[page]
+def ran(line):
+    """Runs a program of a page as a reader does: in the folder of the project, JAX as it comes."""
+    environment = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
+    done = subprocess.run(line, capture_output=True, text=True, timeout=300, cwd=ROOT, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def skip_without(needs):
     if needs is not None and importlib.util.find_spec(needs) is None:
         pytest.skip(f"left out: {needs} is not installed")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_run(page, tmp_path):
+    skip_without(PAGES[page])
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     assert blocks
     program = tmp_path / "page.py"
     program.write_text("\n".join(blocks))
-    environment = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
-    line = [sys.executable, program]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=300, cwd=ROOT, env=environment, check=False)
-    assert done.returncode == 0, done.stderr
+    ran([sys.executable, program])
+
+
+#: Runs the code cells of a notebook one after the other, in plain Python, and asks what the last line of each shows.
+NOTEBOOK = """
+import ast, json, sys
+
+names = {"__name__": "__main__"}
+for cell in json.load(open(sys.argv[1]))["cells"]:
+    if cell["cell_type"] == "code":
+        tree = ast.parse("".join(cell["source"]))
+        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, cell["id"], "exec"), names)
+        if last is not None:
+            value = eval(compile(ast.Expression(last.value), cell["id"], "eval"), names)
+            rich = [getattr(value, name)() for name in ("_repr_html_", "_repr_svg_") if hasattr(value, name)]
+            print(cell["id"], "shows", (rich or [repr(value)])[0][:60])
+"""
+
+
+def test_notebooks_run():
+    skip_without("jax")
+    notebooks = sorted((ROOT / "examples").glob("*.ipynb"))
+    assert [path.name for path in notebooks] == ["dead_link.ipynb"]
+    for path in notebooks:
+        notebook = json.loads(path.read_text())
+        assert notebook["nbformat"] == 4
+        assert not any(cell.get("outputs") for cell in notebook["cells"]), "clear the outputs: they go out of date"
+        shown = ran([sys.executable, "-c", NOTEBOOK, path])
+        for what in ("shows <p>4x2 torus", "shows <iframe", "shows <svg", "shows <pre>all_to_all", "shows Array("):
+            assert what in shown
+
+
+def stated(command):
+    """The options that the help of a command lists, as Python has them, and the values that each may have."""
+    text = cs.command(command, "--help")
+    options = re.split(r"^ +(?:-\w, )?--(?=[a-z])", text, flags=re.MULTILINE)[1:]
+    names = [re.match("[a-z-]+", option)[0].replace("-", "_") for option in options]
+    return {
+        name: re.findall(r"^ +- ([a-z-]+):", option, re.MULTILINE) or re.findall(r"`([a-z0-9]+)`", option)
+        for name, option in zip(names, options, strict=True)
+    }
+
+
+#: The machine and the groups, which calls state otherwise; what only writes and prints; and what is not for Python.
+ELSEWHERE = {
+    *("torus", "topology", "names", "fail", "fail_link", "fail_rank", "fail_box", "wrap", "twist", "slice", "capacity"),
+    *("collective", "groups", "group", "blocks", "relays", "format", "output", "quiet", "help"),
+    *("job", "proof", "sweep", "paper", "plot", "to", "from", "schedule"),
+}
+#: What Python has besides.
+BESIDES = {
+    "plan": {"groups", "relays", "progress"},
+    "convert": {"collective", "output", "threads"},
+    "bound": {"threads"},
+    "polish": {"threads"},
+}
+OPTIONS = {
+    "plan": [_names.PlanOptions],
+    "bound": [_names.BoundOptions],
+    "pareto": [_names.ParetoOptions],
+    "compare": [_names.CompareOptions],
+    "polish": [_names.PolishOptions],
+    "convert": [_names.ExportOptions, _names.ImportOptions],
+}
+
+
+@pytest.mark.parametrize("command", OPTIONS)
+def test_options_are_those_that_the_command_lists(command):
+    listed = set(stated(command)) - ELSEWHERE
+    assert {name for options in OPTIONS[command] for name in options.__annotations__} == listed | BESIDES.get(
+        command, set()
+    )
+
+
+def test_words_are_those_of_the_compiled_module():
+    assert get_args(_names.Planner) == ("auto", *cs.planners())
+    with pytest.raises(cs.UsageError) as raised:
+        _collsynth.collective_name("everything")
+    assert get_args(_names.Kind) == tuple(raised.value.message.partition("there are ")[2].split(", "))
+    for words, command, option in (
+        (_names.ExportFormat, "convert", "to"),
+        (_names.ImportFormat, "convert", "from"),
+        (_names.Barriers, "lower", "barriers"),
+        (_names.Form, "plan", "form"),
+        (_names.Plotted, "compare", "plot"),
+        (_names.Minimize, "plan", "minimize"),
+        (_names.SmtBackend, "plan", "smt_backend"),
+    ):
+        assert get_args(words) == tuple(stated(command)[option]), option
+
+
+@pytest.mark.parametrize(
+    ("command", "python"),
+    [
+        ("--fail-rank 0 takes", ".fail_rank(0) takes"),
+        ("--fail-rank 0,12 takes", ".fail_rank([0, 12]) takes"),
+        ("out of the collective with --fail-rank", "out of the collective with .fail_rank"),
+        ("--fail 2,3", ".fail_cable(2, 3)"),
+        ("allow more time with --time-limit", "allow more time with time_limit"),
+        ("try --parts auto", 'try parts="auto"'),
+        ("`synth verify` says more", "`cs.verify` says more"),
+        ("`synth bound` says why", "`cs.bounds` says why"),
+        ("`synth explain D004` says more", '`cs.command("explain", "D004")` says more'),
+        ("`synth convert --to csv` writes", '`cs.export(plan, "csv")` writes'),
+        ("`synth convert --to goal` writes", '`cs.command("convert", "--to", "goal")` writes'),
+        ("`synth convert --from msccl FILE` judges it", '`cs.import_(FILE, "msccl")` judges it'),
+        ("invalid value 'x' for '--to <TO>'\n\nFor more information, try '--help'.", "invalid value 'x' for to"),
+        ("rank 3 -- and a dash-ed word", "rank 3 -- and a dash-ed word"),
+    ],
+)
+def test_messages_are_in_the_words_of_python(command, python):
+    assert in_python(command) == python
+
+
+def test_the_command_keeps_its_words():
+    with pytest.raises(cs.Impossible) as raised:
+        cs.command("plan", "--torus", "4", "--wrap", "no", "--fail", "1,2")
+    assert raised.value.hint.startswith("--fail-rank 2,3 takes")
+
+
+def test_modules_that_run_plans_come_when_they_are_named():
+    program = "import sys, collsynth as cs; cs.jax; print('collsynth.jax' in sys.modules)"
+    skip_without("jax")
+    assert ran([sys.executable, "-c", program]) == "True\n"
+    with pytest.raises(AttributeError, match="has no attribute 'jacks'"):
+        cs.jacks  # noqa: B018

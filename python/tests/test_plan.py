@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -159,7 +160,7 @@ def test_demands():
             "barrier has no bytes",
         ),
         (
-            {"steps": 9, "planner": "smt", "minimize": "width"},
+            {"steps": 9, "planner": "smt", "minimize": "volume"},
             cs.UsageError,
             "steps and minimize exclude each other",
         ),
@@ -168,6 +169,18 @@ def test_demands():
         ({"max_steps": 65536}, cs.UsageError, "between 1 and 65535"),
         ({"seed": -1}, cs.UsageError, "seed"),
         ({"progress": 3}, cs.UsageError, "progress is a function, not 3"),
+        ({"collective": 3}, cs.UsageError, "collective is a name, such as 'all_reduce', not 3"),
+        ({"planner": "Negotiate"}, cs.UsageError, "no planner is called `Negotiate`; did you mean negotiated"),
+        ({"planner": 3}, cs.UsageError, "planner is a word, such as 'auto', not 3"),
+        ({"planner": "smt", "minimize": "steeps"}, cs.UsageError, "no minimize is called `steeps`; did you mean steps"),
+        ({"planner": "smt", "smt_backend": 3}, cs.UsageError, "smt_backend is a word"),
+        ({"seed": "x"}, cs.UsageError, "seed is a whole number, not 'x'"),
+        ({"time_limit": [1]}, cs.UsageError, "time_limit is a number, or text such as '30s'"),
+        ({"time_limit": "soon"}, cs.UsageError, "time_limit: "),
+        ({"demand": 3}, cs.UsageError, "demand is a matrix"),
+        ({"collective": "broadcast", "root": [1, 0]}, cs.UsageError, "a tuple of coordinates"),
+        ({"collective": "broadcast", "root": 16}, cs.UsageError, "out of range"),
+        ({"planner": "ring", "collective": "all_reduce"}, cs.UsageError, "hint: leave planner out: `auto` chooses"),
         ({"steps": 3}, cs.Impossible, "impossible"),
     ],
     ids=str,
@@ -183,7 +196,9 @@ def test_a_network_in_two():
     cut = cs.Topology.mesh(4).fail_cable(1, 2)
     with pytest.raises(cs.Impossible, match="not connected") as raised:
         cs.plan(cut)
-    assert "--fail-rank" in raised.value.hint
+    assert raised.value.hint.startswith(".fail_rank([2, 3]) takes")
+    kept = cut.fail_rank([2, 3])
+    assert cs.plan(kept).topology.live_ranks == [0, 1]
 
 
 def test_progress_and_other_threads_run():
@@ -232,3 +247,119 @@ def test_verdicts_and_plans_are_json():
     plan = cs.plan(DEAD)
     assert json.loads(plan.to_json()) == plan.to_dict()
     assert plan.figures["verified"] is True
+
+
+def test_a_tuple_is_a_torus():
+    assert cs.plan((4, 4), "all_gather") == cs.plan([4, 4], "all_gather") == cs.plan(cs.Torus(4, 4), "all_gather")
+    for other in ("4x4", 16, None, (), {4}):
+        with pytest.raises(cs.UsageError, match="topology is a machine, such as"):
+            cs.plan(other)
+    with pytest.raises(cs.UsageError, match="an extent is a whole number, not 'x'"):
+        cs.plan((4, "x"))
+
+
+def test_planners_are_taken_in_any_spelling():
+    assert cs.plan(DEAD, planner="NEGOTIATED") == cs.plan(DEAD, planner="negotiated")
+    assert cs.plan(cs.Torus(4, 4), planner="DimRotation").planner == "dim_rotation"
+
+
+def test_who_planned_it_and_what_it_takes(tmp_path):
+    plan = cs.plan(DEAD, "all_reduce", message_bytes="1MiB", alpha="1us", bandwidth="50GB/s")
+    assert plan.planner == plan.origin["planner"] == plan.figures["planner"]
+    assert plan.time == pytest.approx(plan.steps * 1e-6 + float(plan.volume) * 2**20 / 50e9)
+    plan.save(tmp_path / "plan.json")
+    read = cs.load(tmp_path / "plan.json")
+    assert (read.planner, read.time) == (plan.planner, None)
+    foreign = plan.to_dict()
+    del foreign["origin"]
+    assert cs.load(foreign).planner is None
+
+
+def test_plans_and_programs_are_drawn(tmp_path):
+    plan = cs.plan(DEAD, "all_gather")
+    for drawn in (plan, plan.lower()):
+        page = drawn.view(tmp_path / "page.html")
+        assert page.html == (tmp_path / "page.html").read_text() == cs.command("view", "-", text=drawn.to_json())
+        assert "all_gather" in repr(page)
+        shown = page._repr_html_()
+        assert shown.startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
+        # An attribute: nothing in it ends it.
+        assert shown.count('"') == 4
+    with pytest.raises(cs.UsageError, match=r"path is 'page.pdf': \.html is written here"):
+        plan.view("page.pdf")
+    with pytest.raises(cs.UsageError, match="cannot write"):
+        plan.view(tmp_path / "nowhere" / "page.html")
+    with pytest.raises(cs.UsageError, match="path is where to write it, not 3"):
+        plan.view(3)
+
+
+#: Presses everything in the frame, and writes down what fails.
+PRESSED = """<!DOCTYPE html><body>FRAME<pre></pre><script>
+addEventListener("load", () => setTimeout(() => {
+  const { contentWindow: within, contentDocument: page } = document.querySelector("iframe");
+  const failed = [], before = page.body.innerText, buttons = page.querySelectorAll("button");
+  within.addEventListener("error", (event) => failed.push(event.message));
+  for (const button of buttons) button.click();
+  const changed = page.body.innerText !== before ? "changed" : "as before";
+  document.querySelector("pre").textContent = [buttons.length > 9 ? "many" : "few", changed, ...failed].join(" ");
+}, 1000));
+</script>"""
+
+
+def test_a_page_works_in_the_frame_of_a_notebook(tmp_path):
+    browser = os.environ.get("CHROMIUM", "chromium")
+    if shutil.which(browser) is None:
+        pytest.skip("left out: there is no Chromium")
+    frame = tmp_path / "frame.html"
+    frame.write_text(PRESSED.replace("FRAME", cs.plan(DEAD).view()._repr_html_()))
+    line = [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    line += ["--virtual-time-budget=8000", "--dump-dom", frame.as_uri()]
+    shown = subprocess.run(line, capture_output=True, text=True, timeout=120, check=True).stdout
+    assert re.findall(r"<pre>(.*?)</pre>", shown, re.DOTALL)[-1] == "many changed"
+
+
+@pytest.mark.parametrize("read", [cs.load, cs.verify, cs.Topology.load, lambda path: cs.import_(path, "sccl")])
+def test_a_file_that_is_not_there(read, tmp_path):
+    for path in (tmp_path / "nowhere.json", str(tmp_path / "nowhere.json")):
+        with pytest.raises(cs.NoSuchFile, match=r"cannot read .*nowhere\.json: No such file") as raised:
+            read(path)
+        assert isinstance(raised.value, cs.UsageError)
+        assert isinstance(raised.value, FileNotFoundError)
+        assert (raised.value.filename, raised.value.errno, raised.value.exit_code) == (str(path), 2, 2)
+        assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
+    with pytest.raises(cs.FileError, match="directory") as raised:
+        read(tmp_path)
+    assert isinstance(raised.value, OSError)
+    assert not isinstance(raised.value, FileNotFoundError)
+
+
+@pytest.mark.parametrize("read", [cs.load, cs.verify])
+def test_what_is_no_file(read):
+    for other in (3, None, [1]):
+        with pytest.raises(cs.UsageError, match="a file is a path, its bytes or its object, not"):
+            read(other)
+
+
+def test_every_object_says_what_it_is(tmp_path):
+    plan = cs.plan(DEAD, "all_gather")
+    wrong = plan.to_dict()
+    del wrong["steps"][0]["transfers"][0]
+    outcome = next(cs.survey([(2, 2)]))
+    said = {
+        "all_gather on a 4x4 torus with 1 failed cable": plan,
+        "all_gather among 16 ranks": plan.lower(),
+        "barriers global": plan.lower(barriers="global"),
+        "plan holds": cs.verify(plan),
+        "object is refuted, D001 2x": cs.verify(wrong),
+        "4x4 torus with 1 failed cable": DEAD,
+        "graph of 2 ranks": cs.Topology.graph(2, [(0, 1), (1, 0)]),
+        "Blocks(2, 2)": cs.Blocks(2, 2),
+        "Job(topology=<Torus: 2x2": outcome.job,
+        "plan=<Plan: all_to_all": outcome,
+        "'points': [": cs.pareto((2, 2), parts=[1]),
+        "SVG": cs.pareto((2, 2), parts=[1]).plot(),
+    }
+    for words, thing in said.items():
+        assert words in repr(thing)
+        assert " object at 0x" not in repr(thing)
+        assert len(repr(thing)) < 4000

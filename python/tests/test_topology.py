@@ -1,8 +1,8 @@
 """Machines: what they are built from, what fails in them, and what is refused."""
 
 import pickle
-import subprocess
 
+import numpy as np
 import pytest
 
 import collsynth as cs
@@ -37,6 +37,74 @@ def test_meshes_and_capacities():
     assert cs.Torus(4, 4).capacities(2, 1) == torus
     with pytest.raises(cs.UsageError, match="before what failed"):
         cs.Torus(4, 4).fail_rank(0).capacities(2, 1)
+
+
+def test_extents_may_be_a_tuple():
+    assert cs.Torus((4, 4)) == cs.Torus([4, 4]) == cs.Torus(4, 4)
+    assert cs.Torus((4, 4), wrap=False) == cs.Topology.mesh((4, 4)) == cs.Topology.mesh(4, 4)
+    assert cs.Torus((4, 3), wrap=(True, False)).command_words == ["--torus", "4x3", "--wrap", "yes,no"]
+    assert cs.Blocks((2, 2)) == cs.Blocks(2, 2)
+
+
+@pytest.mark.parametrize(
+    ("stated", "ranks"),
+    [
+        ([0, 1], {0, 1}),
+        ((0, 1), {4}),
+        ([(0, 1), 1], {4, 1}),
+        (range(3), {0, 1, 2}),
+        ({5, 6}, {5, 6}),
+        (np.array([5, 6]), {5, 6}),
+        (np.int64(5), {5}),
+        ([], set()),
+        ([2, 2], {2}),
+    ],
+    ids=str,
+)
+def test_lists_are_ranks_and_tuples_coordinates(stated, ranks):
+    torus = cs.Torus(4, 4).fail_rank(stated)
+    assert set(range(16)) - set(torus.live_ranks) == ranks
+    assert cs.command("topology", *torus.command_words, "--format", "json") == torus.to_json()
+
+
+CABLES = [
+    [("fail_cable", 0, 1), ("fail_cable", 1, 0)],
+    [("fail_cable", 0, 1), ("fail_cable", 0, "x+")],
+    [("fail_cable", 0, 1), ("fail_link", 1, 0)],
+    [("fail_link", 1, 0), ("fail_cable", 0, 1)],
+    [("fail_link", 1, 0), ("fail_link", 0, 1), ("fail_cable", 0, 1)],
+    [("fail_link", 1, 0), ("fail_link", 1, 0)],
+    [("fail_link", 1, 0), ("fail_link", 2, 1), ("fail_rank", 0), ("fail_cable", 1, "x-"), ("fail_cable", 0, 1)],
+    [("fail_rank", 3), ("fail_rank", 3), ("fail_cable", 3, 0), ("fail_cable", 0, 3)],
+]
+OPTIONS = {"fail_cable": "--fail", "fail_link": "--fail-link", "fail_rank": "--fail-rank"}
+
+
+@pytest.mark.parametrize("extents", [(4, 4), (2, 4)])
+@pytest.mark.parametrize("stated", CABLES, ids=str)
+def test_what_is_failed_twice_counts_once(stated, extents):
+    """As for the command, whatever the order: a cable raises an alarm at both ends."""
+    if extents == (2, 4):
+        # Two links join ranks 0 and 1 each way; a mesh has one.
+        stated = [one for one in stated if 2 not in one and 3 not in one]
+    torus = cs.Torus(*extents)
+    words = torus.command_words
+    for call, *ends in stated:
+        torus = getattr(torus, call)(*ends)
+        words += [OPTIONS[call], ",".join(map(str, ends))]
+    assert cs.command("topology", *words, "--format", "json") == torus.to_json()
+    assert cs.command("topology", *torus.command_words, "--format", "json") == torus.to_json()
+
+
+def test_cables_of_graphs_and_double_links_count_once():
+    graph = cs.Topology.graph(3, [(0, 1), (1, 0), (1, 2), (2, 1)])
+    once = graph.fail_cable(0, 1)
+    assert once == once.fail_cable(1, 0) == graph.fail_link(1, 0).fail_cable(0, 1) == once.fail_link(0, 1)
+    double = cs.Torus(2, 2, wrap=True)
+    both = double.fail_cable(0, 1, "x+").fail_cable(0, 1, "x-")
+    assert sum(not link.alive for link in both.links) == 4
+    assert both.fail_cable(1, 0, "x+") == both
+    assert double.fail_link(0, 1, "x+").fail_cable(0, 1, "x+") == double.fail_cable(0, 1, "x+")
 
 
 @pytest.mark.parametrize(
@@ -77,7 +145,16 @@ def test_files_and_graphs(tmp_path):
         (lambda: cs.Torus(4.0), "whole number"),
         (lambda: cs.Torus(4, 4, wrap=[True]), "one entry per dimension"),
         (lambda: cs.Torus(4, 4).fail_cable(0, 5), "not neighbors"),
-        (lambda: cs.Torus(4, 4).fail_cable(0, 1).fail_link(1, 0), "failed twice"),
+        (lambda: cs.Torus((4, "x")), "an extent is a whole number, not 'x'"),
+        (lambda: cs.Torus((4, 4), 4), "an extent is a whole number, not \\(4, 4\\)"),
+        (lambda: cs.Torus(4, 4, wrap="no"), "wrap is stated once"),
+        (lambda: cs.Torus(4, 4, wrap=[1, 0]), "wrap is True or False"),
+        (lambda: cs.Torus(4, 4, capacity="2"), "capacity is stated once"),
+        (lambda: cs.Torus(4, 4).fail_cable([0, 1], 2), "a rank is a number or a tuple of coordinates, not \\[0, 1\\]"),
+        (lambda: cs.Torus(4, 4).rank([0, 1]), "hint: write \\(0, 1\\)"),
+        (lambda: cs.Torus(4, 4).fail_rank([[0, 1]]), "a tuple of coordinates"),
+        (lambda: cs.Torus(4, 4).fail_rank("3"), "a rank is a whole number, not '3'"),
+        (lambda: cs.Topology.from_json(3), "text or an object, not 3"),
         (lambda: cs.Torus(4, 4).fail_cable(0, 1, "y"), "not neighbors in y"),
         (lambda: cs.Torus(4, 4).fail_rank(16), "out of range"),
         (lambda: cs.Torus(4, 4).fail_rank((4, 0)), "no position"),
@@ -102,8 +179,3 @@ def test_a_notebook_sees_the_machine():
     assert drawn.count("<circle") >= 16
     assert "#d22" in drawn
     assert "#d22" not in cs.Torus(4, 4)._repr_html_()
-
-
-def test_the_command_is_on_the_path():
-    done = subprocess.run(["synth", "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout == f"synth {cs.__version__}\n"

@@ -89,3 +89,22 @@ def test_rubbish_is_unreadable(text):
 def test_no_such_file():
     with pytest.raises(cs.UsageError, match="cannot read"):
         cs.verify("nowhere.json")
+
+
+@pytest.mark.parametrize("call", [cs.load, cs.verify])
+@pytest.mark.parametrize(
+    ("text", "python"),
+    [
+        (b'<algo name="a">', '`cs.import_(FILE, "msccl")` judges it'),
+        (b'<Algo nchunkspernode="1">', '`cs.import_(FILE, "forestcoll", topology)` judges them'),
+        (b'{"7-Flows": []}', '`cs.import_(FILE, "teccl", topology, collective=NAME)` judges it'),
+        (b"[[0, 1], [1, 0]]", '`cs.plan(topology, "all_to_allv", demand=...)` plans for it'),
+        (b"step,from,to,via,op,chunk,label\n", '`cs.export(plan, "csv")` wrote'),
+        (b'{"torus": [4]}', "`cs.Topology.load(FILE)` shows it, `cs.plan(cs.Topology.load(FILE))` plans for it"),
+    ],
+)
+def test_other_files_are_named_with_the_call_that_takes_them(call, text, python):
+    with pytest.raises(cs.UsageError) as raised:
+        call(text)
+    assert python in str(raised.value)
+    assert "synth" not in str(raised.value)

@@ -1,4 +1,4 @@
-//! Documents: links lead somewhere, every page and every test module is listed, no private paths.
+//! Documents: links lead somewhere, every page is in the book and every test module is listed, no private paths.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -52,29 +52,84 @@ fn every_test_module_is_described() {
 }
 
 #[test]
-fn every_page_is_listed() {
-    let docs = root().join("docs");
-    let list = fs::read_to_string(docs.join("README.md")).expect("docs/README.md");
-    for path in files_below(&docs).iter().filter(|path| !path.ends_with("README.md")) {
-        let name = path.strip_prefix(&docs).expect("found below").display().to_string();
-        let listed = list.matches(&format!("]({name})")).count();
-        assert_eq!(listed, 1, "docs/README.md lists {name} once");
+fn every_page_is_in_the_book_once() {
+    let (book, docs) = (book(), root().join("docs"));
+    let pages = files_below(&docs).into_iter().filter(|path| is_document(path) && !path.ends_with("SUMMARY.md"));
+    for page in pages.map(|path| real(&path)).chain(book.clone()) {
+        let listed = book.iter().filter(|&other| *other == page).count();
+        assert_eq!(listed, 1, "docs/SUMMARY.md lists {} once", page.display());
     }
+    // A file that no page leads to is not in the book, and is found by nobody.
+    let mut linked: Vec<PathBuf> = book.iter().flat_map(|page| led_to(page)).collect();
+    linked.extend(led_to(&docs.join("SUMMARY.md")));
+    for path in files_below(&docs).iter().filter(|path| !is_document(path) && !path.ends_with("book.toml")) {
+        assert!(linked.contains(&real(path)), "no page links to {}", path.display());
+    }
+}
+
+#[test]
+fn pages_of_the_book_lead_to_no_other_documents() {
+    let book = book();
+    let mut others = Vec::new();
+    for page in &book {
+        let outside = |path: &PathBuf| is_document(path) && !path.ends_with("docs/SUMMARY.md") && !book.contains(path);
+        others.extend(led_to(page).into_iter().filter(outside).map(|path| (page.clone(), path)));
+    }
+    assert!(others.is_empty(), "docs/SUMMARY.md does not list what pages link to: {others:?}");
 }
 
 #[test]
 fn links_between_documents_lead_somewhere() {
     let mut broken = Vec::new();
     for path in files_below(root()).into_iter().filter(|path| is_document(path)) {
-        let text = fs::read_to_string(&path).expect("documents are text");
-        for (at, _) in text.match_indices("](") {
-            let target = text[at + 2..].split([')', ' ']).next().unwrap_or_default();
-            if !target.is_empty() && !target.contains("://") && !leads_somewhere(&path, target) {
-                broken.push(format!("{}: {target}", path.display()));
-            }
+        for target in links(&path).into_iter().filter(|target| !leads_somewhere(&path, target)) {
+            broken.push(format!("{}: {target}", path.display()));
         }
     }
     assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn the_readme_stays_short() {
+    let words = fs::read_to_string(root().join("README.md")).expect("README.md").split_whitespace().count();
+    assert!(words <= 1200, "README.md has {words} words");
+}
+
+#[test]
+fn citations_name_this_version() {
+    let citation = fs::read_to_string(root().join("CITATION.cff")).expect("CITATION.cff");
+    let version = citation.lines().find_map(|line| line.strip_prefix("version: "));
+    assert_eq!(version, Some(env!("CARGO_PKG_VERSION")), "the version in CITATION.cff");
+}
+
+/// The pages of the book, in order: the first link of each item of docs/SUMMARY.md, and of lines that are links.
+fn book() -> Vec<PathBuf> {
+    let docs = root().join("docs");
+    let summary = fs::read_to_string(docs.join("SUMMARY.md")).expect("docs/SUMMARY.md");
+    let items = summary.lines().filter_map(|line| {
+        let item = line.trim_start().strip_prefix("- ").unwrap_or(line).strip_prefix('[')?;
+        Some(item.split_once("](")?.1.split(')').next().unwrap_or_default())
+    });
+    items.map(|target| real(&docs.join(target))).collect()
+}
+
+/// The targets of a document's links within the project.
+fn links(document: &Path) -> Vec<String> {
+    let text = fs::read_to_string(document).expect("documents are text");
+    let targets = text.split("](").skip(1).map(|rest| rest.split([')', ' ']).next().unwrap_or_default());
+    targets.filter(|target| !target.is_empty() && !target.contains("://")).map(str::to_owned).collect()
+}
+
+/// The files that a document links to.
+fn led_to(document: &Path) -> Vec<PathBuf> {
+    let folder = document.parent().unwrap_or(root());
+    let files = links(document).into_iter().filter(|target| !target.starts_with('#'));
+    files.map(|target| real(&folder.join(target.split('#').next().unwrap_or_default()))).collect()
+}
+
+/// The path without `..`, if the file is there.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 fn is_document(path: &Path) -> bool {

@@ -55,7 +55,7 @@ const READING: &[(&str, &[&str])] = &[
     ("convert", &["synth convert $f --to explicit | head -c 1000000"]),
     ("convert", &["synth convert $f --schedule 0 -o $o"]),
     (
-        "import",
+        "convert",
         &["synth convert $f --from forestcoll --topology ring4.json -o $o", "synth convert $f --from sccl -o $o"],
     ),
     ("convert", &["synth convert $f --from msccl -o $o"]),

@@ -8,25 +8,61 @@
 What runs plans is in `collsynth.jax`, `collsynth.torch` and `collsynth.mpi`, each with its own requirements.
 """
 
+from typing import TYPE_CHECKING
+
 from ._collsynth import __version__
 from ._command import bounds, command, command_json, compare, export, import_, pareto, polish
-from ._errors import CallFailed, Error, Impossible, Refuted, Stopped, Unreadable, UsageError
+from ._command.answers import Comparison, Pareto
+from ._errors import (
+    CallFailed,
+    Error,
+    FileError,
+    Impossible,
+    NoSuchFile,
+    Refuted,
+    Stopped,
+    Unreadable,
+    UsageError,
+)
 from ._groups import Blocks
-from ._plan import COPY, REDUCE, Plan, Program, load, plan, planners
+from ._pages import Page, Picture
+from ._plan import COPY, REDUCE, Plan, Program, load
+from ._planning import plan, planners
 from ._survey import Job, Outcome, survey
 from ._topology import Link, Topology, Torus
 from ._verdict import Verdict, Violation, verify
+
+if TYPE_CHECKING:
+    from . import jax as jax
+    from . import mpi as mpi
+    from . import torch as torch
+else:
+
+    def __getattr__(name: str) -> object:
+        # `cs.jax` imports JAX, when it is first named.
+        if name in ("jax", "mpi", "torch"):
+            import importlib
+
+            return importlib.import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "COPY",
     "REDUCE",
     "Blocks",
     "CallFailed",
+    "Comparison",
     "Error",
+    "FileError",
     "Impossible",
     "Job",
     "Link",
+    "NoSuchFile",
     "Outcome",
+    "Page",
+    "Pareto",
+    "Picture",
     "Plan",
     "Program",
     "Refuted",

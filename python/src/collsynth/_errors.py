@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
+import stat
+from collections.abc import Callable
 from typing import Any
 
 
@@ -34,6 +38,24 @@ class Unreadable(UsageError):
         return (type(self), (self.name, self.code, self.line, self.column, self.reason))
 
 
+class FileError(UsageError, OSError):
+    """A file that cannot be opened: `errno` and `filename` say why and which."""
+
+    def __init__(self, errno: int, reason: str, filename: str) -> None:
+        super().__init__(f"cannot read {filename}: {reason}")
+        self.errno, self.strerror, self.filename = errno, reason, filename
+
+    def __str__(self) -> str:
+        return self.message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self.errno, self.strerror, self.filename))
+
+
+class NoSuchFile(FileError, FileNotFoundError):
+    """A file that is not there."""
+
+
 class Refuted(Error):
     """A schedule or program that does not hold. `code` is that of the first violation, if known."""
 
@@ -64,6 +86,69 @@ class CallFailed(Error, RuntimeError):
 
 
 def of_ending(exit_code: int, message: str, hint: str | None) -> Error:
-    """The exception for an exit code of the command."""
+    """The exception for an exit code of the command, in the words of Python."""
+    return as_typed(exit_code, in_python(message), None if hint is None else in_python(hint))
+
+
+def as_typed(exit_code: int, message: str, hint: str | None) -> Error:
+    """The same in the words of the command."""
     kinds: dict[int, type[Error]] = {1: Refuted, 3: Impossible, 4: Stopped}
     return kinds.get(exit_code, UsageError)(message, hint)
+
+
+def of_file(error: OSError, path: str | os.PathLike[str]) -> FileError:
+    """The exception for a file that the system did not open."""
+    kind = NoSuchFile if isinstance(error, FileNotFoundError) else FileError
+    return kind(error.errno or 0, error.strerror or str(error), os.fspath(path))
+
+
+def check_readable(path: str | os.PathLike[str]) -> None:
+    """Raises `FileError` if the file is not there, or may not be read. A pipe is left unread."""
+    try:
+        if stat.S_ISFIFO(os.stat(path).st_mode):
+            return
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise of_file(error, path) from None
+
+
+#: What the words of the command are called in Python, in this order.
+_WORDS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
+    (r"`synth convert --from (\w+) FILE`", r'`cs.import_(FILE, "\1")`'),
+    (r"`synth convert --from (\w+) --topology MACHINE FILE`", r'`cs.import_(FILE, "\1", topology)`'),
+    (
+        r"`synth convert --from (\w+) --topology MACHINE --collective NAME FILE`",
+        r'`cs.import_(FILE, "\1", topology, collective=NAME)`',
+    ),
+    (r"`synth topology --topology FILE`", "`cs.Topology.load(FILE)`"),
+    (r"`synth topology( --torus [^`]*)?`", "`synth topology`"),
+    (r"`synth --topology FILE`", "`cs.plan(cs.Topology.load(FILE))`"),
+    (r"`synth --collective all_to_allv --demand FILE`", '`cs.plan(topology, "all_to_allv", demand=...)`'),
+    (r"`synth convert --to csv`", '`cs.export(plan, "csv")`'),
+    (r"`synth verify( [^`]*)?`", "`cs.verify`"),
+    (r"`synth bound( [^`]*)?`", "`cs.bounds`"),
+    (r"--fail-rank (\d+)(?![\d,.])", r".fail_rank(\1)"),
+    (r"--fail-rank (\d+(?:,\d+)+)", lambda found: f".fail_rank([{found[1].replace(',', ', ')}])"),
+    (r"--fail-rank", ".fail_rank"),
+    (r"--fail-link (\d+),(\d+)", r".fail_link(\1, \2)"),
+    (r"--fail (\d+),(\d+)", r".fail_cable(\1, \2)"),
+    (r"--parts auto", 'parts="auto"'),
+]
+
+
+def in_python(text: str) -> str:
+    """A message of the command as Python has it: `--max-steps` is max_steps, `--fail-rank 0` is .fail_rank(0)."""
+    # The parser's advice is about the command line alone.
+    text = re.split(r"\n\nUsage:|\n\nFor more information", text)[0]
+    for command, python in _WORDS:
+        text = re.sub(command, python, text)
+    text = re.sub(r"`synth ([^`]+)`", _called, text)
+    text = re.sub(r"'--([a-z-]+)(?: <[^>]*>)?'", r"--\1", text)
+    return re.sub(r'(?<![\w"-])--([a-z][a-z-]*)', lambda found: found[1].replace("-", "_"), text)
+
+
+def _called(found: re.Match[str]) -> str:
+    # Quoted later: what is in quotes is no option of Python's.
+    words = ", ".join(f'"{word}"' for word in found[1].split())
+    return f"`cs.command({words})`"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._errors import UsageError
-from ._topology import Rank, Topology, whole_number
+from ._topology import Rank, Topology, extents_of
 
 #: What helps whoever stated something else.
 FORMS = 'dimensions as in "xy", cs.Blocks(2, 2), or a list of lists of ranks as in [[0, 1], [2, 3]]'
@@ -15,8 +15,8 @@ FORMS = 'dimensions as in "xy", cs.Blocks(2, 2), or a list of lists of ranks as 
 class Blocks:
     """Groups that cut a torus in boxes of these extents, one for each dimension: `Blocks(2, 2, 4)`."""
 
-    def __init__(self, *extents: int) -> None:
-        self.extents = tuple(whole_number("an extent", extent) for extent in extents)
+    def __init__(self, *extents: int | Sequence[int]) -> None:
+        self.extents = tuple(extents_of(extents))
 
     def __repr__(self) -> str:
         return f"Blocks({', '.join(map(str, self.extents))})"

@@ -5,33 +5,27 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _collsynth
-from ._errors import UsageError
-from ._groups import check_relays, group_words, members_of
-from ._topology import Rank, Topology, _typed, whole_number
+from ._errors import UsageError, of_file
+from ._names import Barriers
+from ._topology import Topology, _typed, whole_number
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ._groups import Groups
-    from ._tables import Tables
+    from ._pages import Page
+    from ._running.tables import Tables
 
 #: `op` in `Plan.moves`: the chunk replaces the receiver's value
 COPY = 0
 #: `op` in `Plan.moves`: the chunk is added to the receiver's value
 REDUCE = 1
-
-#: The most steps or threads that can be asked for, as on the command line.
-MOST = 2**16 - 1
-
-Progress = Callable[[str, str, int, int], object]
-"""What is called while planning: planner, attempt, round, conflicts that remain."""
 
 
 class Plan:
@@ -39,7 +33,7 @@ class Plan:
 
     def __init__(self, schedule: _collsynth.Schedule) -> None:
         self._schedule = schedule
-        # What the adapters run; see `_tables`.
+        # What the adapters run; see `_running`.
         self._tables: Tables | None = None
 
     @cached_property
@@ -137,6 +131,18 @@ class Plan:
         return self._schedule.stopped
 
     @cached_property
+    def planner(self) -> str | None:
+        """The planner that found it, if it was planned here or the file says so."""
+        planner: str | None = self.figures.get("planner") or self.origin.get("planner")
+        return planner
+
+    @property
+    def time(self) -> float | None:
+        """Seconds that it takes by the cost model, if it was planned for `message_bytes`."""
+        seconds: float | None = self.figures.get("predicted_seconds")
+        return seconds
+
+    @cached_property
     def figures(self) -> dict[str, Any]:
         """All figures, as `synth --format json` prints them."""
         figures: dict[str, Any] = json.loads(self._schedule.figures)
@@ -179,8 +185,24 @@ class Plan:
         """
         self._schedule.save(path)
 
-    def lower(self, barriers: str = "none", in_place: bool = False, slots: int | None = None) -> Program:
+    def view(self, path: str | os.PathLike[str] | None = None) -> Page:
+        """The schedule as a page to look at, as `synth view` draws it; with a path, written there too.
+
+        A notebook shows the page of the last line of a cell.
+        """
+        from ._pages import Page
+
+        return Page._of_file(self.to_json(), path)
+
+    def lower(
+        self,
+        barriers: Barriers | Literal["neighbour"] = "none",
+        in_place: bool = False,
+        slots: int | None = None,
+    ) -> Program:
         """The program of each rank, without a step clock: what `synth lower` writes. Judged in every interleaving."""
+        if not isinstance(barriers, str):
+            raise UsageError(f"barriers are none, neighbor or global, not {barriers!r}")
         return Program(
             self._schedule.lower(barriers, in_place, None if slots is None else whole_number("slots", slots))
         )
@@ -198,7 +220,7 @@ class Plan:
         return f"<Plan: {self._schedule.headline}, {figures}>"
 
     def _repr_html_(self) -> str:
-        from ._html import plan_html
+        from ._pages import plan_html
 
         return plan_html(self)
 
@@ -228,88 +250,19 @@ class Program:
         figures: dict[str, Any] = json.loads(self._lowered.figures)
         return figures
 
+    def view(self, path: str | os.PathLike[str] | None = None) -> Page:
+        """The program as a page to look at, as `synth view` draws it; with a path, written there too."""
+        from ._pages import Page
+
+        return Page._of_file(self.to_json(), path)
+
     def __str__(self) -> str:
         return self._lowered.text
 
-
-def plan(
-    topology: Topology,
-    collective: str = "all_to_all",
-    *,
-    root: Rank | None = None,
-    demand: Sequence[Sequence[int]] | NDArray[Any] | None = None,
-    groups: Groups | None = None,
-    relays: bool = True,
-    parts: int | str | None = None,
-    steps: int | None = None,
-    max_steps: int | None = None,
-    planner: str | None = None,
-    message_bytes: int | str | None = None,
-    alpha: float | str | None = None,
-    bandwidth: float | str | None = None,
-    time_limit: float | str | None = None,
-    seed: int = 0,
-    threads: int | None = None,
-    width: int | None = None,
-    minimize: str | None = None,
-    smt_backend: str | None = None,
-    form: str | None = None,
-    progress: Progress | None = None,
-) -> Plan:
-    """Plans a collective, and has the plan judged. The options are those of the command, as are the defaults.
-
-    With `groups`, it is one in each group, all at once: `"xy"` (the planes of a torus), `Blocks(2, 2, 4)`, or lists of
-    ranks, whose order numbers their chunks. `root` is then the place of a member, from 0. Other ranks pass chunks on
-    unless `relays` is False.
-
-    `parts` is a number or `auto`. Unless stated, vectors of all_reduce, broadcast and reduce are cut in as many
-    parts as bring the volume within 5 % of its bound, everything else is whole. With `message_bytes`, `alpha`
-    (seconds) and `bandwidth` (bytes a second), the least time is planned for. Quantities are numbers, or text as on
-    the command line: "64KiB", "1us", "50GB/s". At the `time_limit`, the best plan so far is returned. Same options
-    and seed: same plan, on any number of threads. `form` is `compact` or `explicit`; unless stated, plans of 512 ranks
-    and more are compact where that is shorter.
-
-    The interpreter lock is free while planning; Ctrl-C interrupts it.
-
-    Raises `UsageError`, `Impossible` if no such schedule can exist, `Stopped` if the limit came before the first plan.
-    """
-    prices = (message_bytes, alpha, bandwidth)
-    if any(price is None for price in prices) and any(price is not None for price in prices):
-        raise UsageError("message_bytes, alpha and bandwidth belong together: state all three, or none")
-    price = None
-    if message_bytes is not None and alpha is not None and bandwidth is not None:
-        size = int(quantity("bytes", message_bytes))
-        price = (size, quantity("seconds", alpha), quantity("bandwidth", bandwidth))
-    if isinstance(parts, str) and parts != "auto":
-        raise UsageError(f"parts is a number or 'auto', not {parts!r}")
-    collective = _collsynth.collective_name(collective)
-    check_relays(groups, relays)
-    members = None if groups is None else members_of(topology, groups)
-    number = None if root is None else topology.rank(root) if groups is None else _place(root)
-    counts = None if demand is None else _counts(demand)
-    limits = {"parts": None if parts == "auto" else parts, "steps": steps, "max_steps": max_steps, "width": width}
-    limits["threads"] = threads
-    for name, limit in limits.items():
-        most = MOST if name in ("steps", "max_steps", "threads") else 2**32 - 1
-        if limit is not None and not 1 <= whole_number(name, limit) <= most:
-            raise UsageError(f"{name} is {limit}: it lies between 1 and {most}")
-    wish = limits | {
-        "auto_parts": parts == "auto",
-        "collective": collective,
-        "root": number,
-        "demand": counts,
-        "groups": members,
-        "relays": relays,
-        "planner": None if planner == "auto" else planner,
-        "price": price,
-        "seed": _seed(seed),
-        "time_limit": None if time_limit is None else quantity("seconds", time_limit),
-        "minimize": minimize,
-        "smt_backend": smt_backend,
-        "form": form,
-        "words": None if counts is not None else _words(topology, collective, number, groups, relays),
-    }
-    return Plan(_collsynth.synthesize(topology._machine, wish, progress))
+    def __repr__(self) -> str:
+        figures = self.figures
+        sizes = f"{figures['workers']} workers, {figures['channels']} channels, barriers {figures['barriers']}"
+        return f"<Program: {self._lowered.text.splitlines()[0]}, {sizes}>"
 
 
 def load(file: str | os.PathLike[str] | bytes | Mapping[str, Any]) -> Plan:
@@ -322,61 +275,19 @@ def text_of(file: str | os.PathLike[str] | bytes | Mapping[str, Any]) -> tuple[s
     """The name and the text of a file."""
     if isinstance(file, Mapping):
         return "object", json.dumps(dict(file))
+    if not isinstance(file, (str, bytes, os.PathLike)):
+        raise UsageError(f"a file is a path, its bytes or its object, not {file!r}")
     name = "bytes" if isinstance(file, bytes) else os.fspath(file)
     if not isinstance(file, bytes):
-        with open(file, "rb") as opened:
-            file = opened.read()
+        try:
+            with open(file, "rb") as opened:
+                file = opened.read()
+        except OSError as error:
+            raise of_file(error, name) from None
     try:
         return name, (gzip.decompress(file) if file[:2] == b"\x1f\x8b" else file).decode()
     except (UnicodeDecodeError, gzip.BadGzipFile, EOFError) as error:
         raise UsageError(f"{name}: {error}") from None
-
-
-def planners() -> list[str]:
-    """The names of all planners; `synth planners` says what each does."""
-    return _collsynth.planners()
-
-
-def quantity(kind: str, value: float | str) -> float:
-    """A quantity in bytes, seconds or bytes a second."""
-    if isinstance(value, str):
-        return _collsynth.quantity(kind, value)
-    # The least alpha and time limit is 0.
-    if not (0 <= value < float("inf")) or (value == 0 and kind != "seconds"):
-        raise UsageError(f"{value} {kind}: it must be finite and not negative")
-    return float(value)
-
-
-def _words(
-    topology: Topology, collective: str, root: int | None, groups: Groups | None, relays: bool
-) -> list[str] | None:
-    words = topology.command_words
-    if words is None:
-        return None
-    if collective != "all_to_all":
-        words += ["--collective", collective]
-    if root is not None:
-        words += ["--root", str(root)]
-    return words + group_words(topology, groups, relays)
-
-
-def _place(root: Rank) -> int:
-    if isinstance(root, Sequence):
-        raise UsageError(f"root is {root!r}: in groups, it is the place of a member, from 0")
-    return whole_number("the place of a root", root)
-
-
-def _counts(demand: Sequence[Sequence[int]] | NDArray[Any]) -> list[int]:
-    rows = [list(row) for row in demand]
-    if any(len(row) != len(rows) for row in rows):
-        raise UsageError("a demand is a square matrix: a row for each origin, a column for each destination")
-    return [whole_number("a count", count) for row in rows for count in row]
-
-
-def _seed(seed: int) -> int:
-    if not 0 <= seed < 2**64:
-        raise UsageError(f"seed is {seed}: it lies between 0 and 2^64 - 1")
-    return seed
 
 
 def _restored(text: str) -> Plan:

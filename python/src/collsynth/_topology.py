@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from ._collsynth import Machine
-from ._errors import UsageError
+from ._errors import UsageError, of_file
 
-Rank = int | Sequence[int]
-"""A rank: its number, or its coordinates."""
+Rank = int | tuple[int, ...]
+"""A rank: its number, or its coordinates. Coordinates are a tuple: a list is one of ranks."""
 
 _Self = TypeVar("_Self", bound="Topology")
 
@@ -48,7 +48,7 @@ class Topology:
         return topology
 
     @staticmethod
-    def mesh(*extents: int) -> Torus:
+    def mesh(*extents: int | Sequence[int]) -> Torus:
         """A mesh: a torus none of whose dimensions wraps."""
         return Torus(*extents, wrap=False)
 
@@ -68,19 +68,26 @@ class Topology:
         if isinstance(text, dict):
             text = json.dumps(text)
         if isinstance(text, bytes):
-            text = text.decode()
+            text = text.decode(errors="replace")
+        if not isinstance(text, str):
+            raise UsageError(f"a topology file is text or an object, not {text!r}")
         return _typed(Machine.parse(text, "topology"), None)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Topology:
         """The machine in a topology file."""
-        with open(path, encoding="utf-8") as file:
-            return _typed(Machine.parse(file.read(), os.fspath(path)), (("--topology", os.fspath(path)),))
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                text = file.read()
+        except OSError as error:
+            raise of_file(error, path) from None
+        return _typed(Machine.parse(text, os.fspath(path)), (("--topology", os.fspath(path)),))
 
     def fail_cable(self: _Self, start: Rank, end: Rank | str, dim: str | None = None) -> _Self:
         """The same with both links of a cable failed; `dim` (`x`, or `x+` from `start`) where two join them.
 
-        `end` may be the direction in which the cable leaves `start`: `fail_cable(2, "x+")`.
+        `end` may be the direction in which the cable leaves `start`: `fail_cable(2, "x+")`. What has failed before
+        counts once: a cable raises an alarm at both ends.
         """
         return self._fail("--fail", start, end, dim, both=True)
 
@@ -88,15 +95,50 @@ class Topology:
         """The same with the link from `start` to `end` failed; the opposite one stays alive."""
         return self._fail("--fail-link", start, end, dim, both=False)
 
-    def fail_rank(self: _Self, rank: Rank) -> _Self:
-        """The same with a rank and all its links failed."""
-        word = _word(rank)
-        return self._of(self._machine.fail_rank(word), self._with("--fail-rank", word))
+    def fail_rank(self: _Self, rank: Rank | Iterable[Rank]) -> _Self:
+        """The same with a rank and all its links failed, or with each of a list of ranks.
+
+        `fail_rank((0, 1))` fails the rank at these coordinates, `fail_rank([0, 1])` fails ranks 0 and 1.
+        """
+        failed = self
+        for one in _listed(rank):
+            word = _word(one)
+            if failed._machine.rank(word) in failed._machine.live_ranks:
+                failed = self._of(failed._machine.fail_rank(word), failed._with("--fail-rank", word))
+        return failed
 
     def _fail(self: _Self, option: str, start: Rank, end: Rank | str, dim: str | None, both: bool) -> _Self:
         end = end if isinstance(end, str) else _word(end)
         stated = ",".join((_word(start), end) + (() if dim is None else (dim,)))
-        return self._of(self._machine.fail(stated, both), self._with(option, stated))
+        try:
+            machine = self._machine.fail(stated, both)
+        except UsageError as error:
+            if "failed twice" not in error.message:
+                raise
+            # A cable of which one link alone has failed takes its place; all else counts once.
+            whole = self._widened(stated) if both else None
+            if whole is None:
+                return self
+            machine = whole
+        return self._of(machine, self._with(option, stated))
+
+    def _widened(self, cable: str) -> Machine | None:
+        """The machine with this cable failed instead of links of it that had; None if it had as a whole."""
+        spec = json.loads(self.to_json())
+        intact = Machine.parse(json.dumps(spec | {"failed_links": [], "failed_ranks": []}), "topology")
+
+        def dead(stated: str, both: bool) -> set[tuple[int, int, str | None]]:
+            failed = intact.fail(stated, both).links
+            return {(start, end, direction) for start, end, _, direction, alive in failed if not alive}
+
+        def words(link: dict[str, Any]) -> str:
+            return ",".join(str(link[key]) for key in ("from", "to", "dim") if link.get(key) is not None)
+
+        ours, links = dead(cable, True), spec["failed_links"]
+        others = [link for link in links if link.get("both", True) or not dead(words(link), False) <= ours]
+        if len(others) == len(links):
+            return None
+        return Machine.parse(json.dumps(spec | {"failed_links": others}), "topology").fail(cable, True)
 
     def _with(self, option: str, value: str) -> tuple[tuple[str, str], ...] | None:
         return None if self._words is None else (*self._words, (option, value))
@@ -141,7 +183,7 @@ class Topology:
         return f"<{type(self).__name__}: {self}>"
 
     def _repr_html_(self) -> str:
-        from ._html import machine_svg
+        from ._pages import machine_svg
 
         return f"<p>{self}</p>{machine_svg(self)}"
 
@@ -156,7 +198,7 @@ class Topology:
 
 
 class Torus(Topology):
-    """A torus of these extents, the dimension that runs fastest first.
+    """A torus of these extents, the dimension that runs fastest first: `Torus(4, 4)`, or `Torus((4, 4))`.
 
     `wrap`: which dimensions close to rings, for all or one per dimension (default: extents of 3 and more do).
     `capacity`: chunks a link carries in a step of width 1, for all or one per dimension (default: 1).
@@ -164,25 +206,25 @@ class Torus(Topology):
 
     def __init__(
         self,
-        *extents: int,
+        *extents: int | Sequence[int],
         wrap: bool | Sequence[bool] | None = None,
         capacity: int | Sequence[int] | None = None,
     ) -> None:
-        for extent in extents:
-            whole_number("an extent", extent)
-        words = [("--torus", "x".join(map(str, extents)))]
+        sizes = extents_of(extents)
+        words = [("--torus", "x".join(map(str, sizes)))]
         wraps: list[bool] = []
         if wrap is not None:
-            stated = [wrap] if isinstance(wrap, bool) else list(wrap)
-            wraps = stated * len(extents) if isinstance(wrap, bool) else stated
+            stated = _each("wrap", wrap, bool)
+            if not all(isinstance(one, bool) for one in stated):
+                raise UsageError(f"wrap is True or False, or a list of them, not {wrap!r}")
+            wraps = stated * len(sizes) if isinstance(wrap, bool) else stated
             words.append(("--wrap", ",".join("yes" if one else "no" for one in stated)))
         capacities: list[int] = []
         if capacity is not None:
-            given = [capacity] if isinstance(capacity, int) else list(capacity)
-            given = [whole_number("a capacity", one) for one in given]
-            capacities = given * len(extents) if isinstance(capacity, int) else given
+            given = [whole_number("a capacity", one) for one in _each("capacity", capacity, int)]
+            capacities = given * len(sizes) if isinstance(capacity, int) else given
             words.append(("--capacity", ",".join(map(str, given))))
-        self._machine = Machine.torus(list(extents), wraps, capacities)
+        self._machine = Machine.torus(sizes, wraps, capacities)
         self._words = tuple(words)
 
     def capacities(self, *capacity: int) -> Torus:
@@ -220,15 +262,32 @@ class Torus(Topology):
         return tuple(coordinates)
 
 
-def whole_number(what: str, value: Any) -> int:
+def whole_number(what: str, value: Any, hint: str | None = None) -> int:
     """The value, if it is a whole number that 32 bits can hold."""
     try:
         number = value.__index__()
-    except AttributeError:
-        raise UsageError(f"{what} is a whole number, not {value!r}") from None
+    except (AttributeError, TypeError):
+        raise UsageError(f"{what} is a whole number, not {value!r}", hint) from None
     if not 0 <= number < 2**32:
         raise UsageError(f"{what} is {number}: it lies between 0 and 2^32 - 1")
     return int(number)
+
+
+def extents_of(extents: Sequence[Any]) -> list[int]:
+    """Extents that were stated one by one, or as one tuple."""
+    if len(extents) == 1 and isinstance(extents[0], Sequence) and not isinstance(extents[0], str):
+        extents = extents[0]
+    return [whole_number("an extent", extent, "state extents one by one, as in cs.Torus(4, 4)") for extent in extents]
+
+
+def topology_of(stated: Topology | Sequence[int], what: str = "topology") -> Topology:
+    """The machine that somebody stated: a topology, or the extents of a torus."""
+    if isinstance(stated, Topology):
+        return stated
+    if isinstance(stated, Sequence) and not isinstance(stated, (str, bytes)) and stated:
+        return Torus(*stated)
+    hint = "cs.Topology.load(path) reads a topology file" if isinstance(stated, (str, os.PathLike)) else None
+    raise UsageError(f"{what} is a machine, such as cs.Torus(4, 4) or (4, 4), not {stated!r}", hint)
 
 
 def _typed(machine: Machine, words: tuple[tuple[str, str], ...] | None) -> Topology:
@@ -239,8 +298,27 @@ def _restored(text: str, words: tuple[tuple[str, str], ...] | None) -> Topology:
     return _typed(Machine.parse(text, "topology"), words)
 
 
+def _each(what: str, stated: Any, single: type) -> list[Any]:
+    """What was stated once for all dimensions, or for each."""
+    if isinstance(stated, single):
+        return [stated]
+    if isinstance(stated, str) or not isinstance(stated, Iterable):
+        raise UsageError(f"{what} is stated once, or for each dimension in a list, not as {stated!r}")
+    return list(stated)
+
+
+def _listed(rank: Any) -> list[Any]:
+    """A rank, or each of a list of them."""
+    if isinstance(rank, (str, tuple)) or not isinstance(rank, Iterable) or getattr(rank, "ndim", 1) == 0:
+        return [rank]
+    return list(rank)
+
+
 def _word(rank: Rank) -> str:
     """A rank as the command line has it: `5` or `1.1.0`."""
-    if isinstance(rank, Sequence) and not isinstance(rank, str):
+    if isinstance(rank, tuple):
         return ".".join(str(whole_number("a coordinate", one)) for one in rank)
+    if isinstance(rank, list):
+        coordinates = ", ".join(map(str, rank))
+        raise UsageError(f"a rank is a number or a tuple of coordinates, not {rank!r}", f"write ({coordinates})")
     return str(whole_number("a rank", rank))

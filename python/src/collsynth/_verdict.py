@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _collsynth
-from ._errors import Refuted, Unreadable, UsageError
+from ._errors import Refuted, Unreadable, UsageError, check_readable, in_python
 from ._plan import Plan, Program, text_of
-from ._topology import Topology, whole_number
+from ._topology import Topology, topology_of, whole_number
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Violation:
         return f"{self.code}: {self.message}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """What the judge says of a file."""
 
@@ -52,6 +52,13 @@ class Verdict:
     def __bool__(self) -> bool:
         return self.holds
 
+    def __repr__(self) -> str:
+        words = f"{self.name} holds"
+        if not self.holds:
+            counts = ", ".join(f"{code} {count}x" for code, count in self.totals.items())
+            words = f"{self.name} is refuted, {counts}" + (f"; {self.violations[0]}" if self.violations else "")
+        return f"<Verdict: {words}{f', {len(self.warnings)} warnings' if self.warnings else ''}>"
+
 
 def verify(
     file: str | os.PathLike[str] | bytes | Mapping[str, Any] | Plan | Program,
@@ -59,7 +66,7 @@ def verify(
     max_errors: int = 20,
     contention_free: bool = False,
     bounds: bool = False,
-    topology: Topology | None = None,
+    topology: Topology | Sequence[int] | None = None,
     rank_map: Sequence[int] = (),
 ) -> Verdict:
     """Judges a schedule or a rank program: a path (gzip accepted), bytes, the object of a JSON file, or a plan.
@@ -78,9 +85,10 @@ def verify(
     }
     if rank_map and topology is None:
         raise UsageError("rank_map needs a topology")
-    machine = None if topology is None else topology._machine
+    machine = None if topology is None else topology_of(topology)._machine
     if isinstance(file, (str, os.PathLike)):
         name = os.fspath(file)
+        check_readable(name)
         ruling, text = _collsynth.judge_file(file, judging, machine)
     else:
         name, content = ("plan", file.to_json()) if isinstance(file, (Plan, Program)) else text_of(file)
@@ -90,7 +98,7 @@ def verify(
         # Without a place: it can be read, but judging it would take too much.
         if "line" in verdict:
             raise Unreadable(name, verdict["code"], verdict["line"], verdict["column"], verdict["message"])
-        raise UsageError(verdict["message"])
+        raise UsageError(in_python(verdict["message"]))
 
     def listed(key: str) -> list[Violation]:
         return [Violation(one["code"], one["message"], one) for one in verdict.get(key, [])]

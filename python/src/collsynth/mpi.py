@@ -12,11 +12,11 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from . import _agreement
 from ._errors import CallFailed, UsageError
 from ._plan import Plan
-from ._ranges import Message, Range, Ranges
-from ._tables import RankTables, process_of, rank_of, tables_of
+from ._running import agreement
+from ._running.ranges import Message, Range, Ranges
+from ._running.tables import RankTables, process_of, rank_of, tables_of
 
 #: Calls whose ranges are kept, by the elements of a block.
 KEPT = 8
@@ -84,14 +84,14 @@ class Collective:
             try:
                 prepared = self._prepared(x, op, out)
             except Exception as error:
-                refusal = _agreement.refusal_words(error)
+                refusal = agreement.refusal_words(error)
                 self._guarded(lambda: self._agree(refusal))
                 raise
             operand, _, shape = prepared
-            words = _agreement.call_words(self.plan.collective, operand.dtype, shape, tables_of(self.plan).digest)
+            words = agreement.call_words(self.plan.collective, operand.dtype, shape, tables_of(self.plan).digest)
 
             def call() -> NDArray[Any]:
-                _agreement.check(self._agree(words), self._number)
+                agreement.check(self._agree(words), self._number)
                 return self._moved(*prepared)
 
             result: NDArray[Any] = self._guarded(call)

@@ -15,11 +15,13 @@ from jax.sharding import Mesh, PartitionSpec
 
 from .._errors import UsageError
 from .._plan import Plan
-from .._tables import Ints, RankTables, Transfer, tables_of
-from .._topology import Topology, Torus
+from .._running.tables import Ints, RankTables, Transfer, tables_of
+from ._mesh import device_order, make_mesh, names_of, torus_of
 
 Array = jax.Array
 AxisNames = str | Sequence[str]
+
+__all__ = ["Array", "AxisNames", "Collective", "collective", "device_order", "make_mesh", "torus_of"]
 
 
 class _Columns(NamedTuple):
@@ -54,8 +56,10 @@ class Collective:
     """
 
     def __init__(self, plan: Plan, axis_names: AxisNames) -> None:
+        if not isinstance(plan, Plan):
+            raise UsageError(f"plan is a plan, as cs.plan or cs.load(path) give it, not {plan!r}")
         self.plan = plan
-        self.axis_names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
+        self.axis_names = names_of(axis_names)
         if not self.axis_names or len(set(self.axis_names)) < len(self.axis_names):
             raise UsageError(f"axis names are distinct, and at least one, not {self.axis_names}")
         self._plan_tables = tables_of(plan)
@@ -247,34 +251,6 @@ class Collective:
 def collective(plan: Plan, axis_names: AxisNames) -> Collective:
     """The collective of a plan, for the shards of `shard_map` along these axes of the mesh."""
     return Collective(plan, axis_names)
-
-
-def device_order(topology: Topology, devices: Sequence[Any] | None = None) -> list[Any]:
-    """The devices by rank: rank r of a torus is the device whose `coords` are the coordinates of r.
-
-    Coordinates count from the least among the devices; dimensions in which all agree are left out. Chips with several
-    cores have the core as their first coordinate. Without it, neighbors of a mesh need not be neighbors of the machine.
-    Raises `UsageError` if the devices do not fill the torus.
-    """
-    if not isinstance(topology, Torus):
-        raise UsageError("only the ranks of a torus have coordinates")
-    found = list(jax.devices() if devices is None else devices)
-    if any(getattr(device, "coords", None) is None for device in found):
-        raise UsageError("these devices have no coordinates: only those of a TPU do")
-    cores = [getattr(device, "core_on_chip", 0) for device in found]
-    coordinates = np.array([(core, *device.coords) for core, device in zip(cores, found, strict=True)])
-    coordinates -= coordinates.min(axis=0)
-    spans = coordinates.max(axis=0) + 1
-    coordinates = coordinates[:, spans > 1]
-    extents = [extent for extent in topology.extents if extent > 1]
-    if spans[spans > 1].tolist() != extents or len(found) != topology.ranks:
-        shape = "x".join(map(str, spans[spans > 1]))
-        raise UsageError(f"{len(found)} devices at coordinates {shape} are no {topology}: state the torus so")
-    strides = np.cumprod([1, *extents[:-1]])
-    ranks = coordinates @ strides if extents else np.zeros(len(found), np.int64)
-    if len(set(ranks.tolist())) != len(found):
-        raise UsageError("two devices have the same coordinates")
-    return [found[index] for index in np.argsort(ranks)]
 
 
 def _take(held: Array, places: Array) -> Array:

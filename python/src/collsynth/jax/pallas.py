@@ -21,7 +21,7 @@ from jax.experimental.pallas import tpu as pltpu
 
 from .._errors import UsageError
 from .._plan import Plan
-from .._tables import Transfer
+from .._running.tables import Transfer
 from . import Array, AxisNames, Collective, _Columns, _put, _take
 
 #: Chunks are rows of tiles of this many lanes; the number of rows of lanes for each size of an element.
@@ -88,7 +88,7 @@ class KernelCollective(Collective):
         By names, never by a number: JAX 0.10's interpreter numbers the devices of a mesh as those of an earlier mesh
         with the same axes in another order.
         """
-        return {self.axis_names if len(self.axis_names) > 1 else self.axis_names[0]: rank}
+        return {self.axis_names[0] if len(self.axis_names) == 1 else self.axis_names: rank}
 
     def _call(self, held: Array, own: Array) -> Array:
         directions = max([1, *(len(step.sent) for step in self._kernel_steps)])

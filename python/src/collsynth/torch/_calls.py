@@ -9,7 +9,7 @@ import torch
 import torch.distributed as dist
 
 from .._errors import UsageError
-from .._tables import process_of, tables_of
+from .._running.tables import process_of, tables_of
 from ._collective import Call, Collective, check_tensor, flat
 from ._work import Work
 

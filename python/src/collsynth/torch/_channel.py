@@ -12,9 +12,9 @@ from typing import Any
 
 import torch
 
-from .. import _agreement
 from .._errors import CallFailed, UsageError
-from .._ranges import Message, Range
+from .._running import agreement
+from .._running.ranges import Message, Range
 
 #: Without types: what it states of process groups differs from version to version.
 c10d: Any = importlib.import_module("torch.distributed.distributed_c10d")
@@ -99,11 +99,11 @@ class Channel:
         mine = torch.frombuffer(bytearray(words), dtype=torch.uint8)
         found = self.gather(mine)
         if not torch.equal(found, mine.expand_as(found)):
-            _agreement.check([bytes(one.tolist()) for one in found], self.rank)
+            agreement.check([bytes(one.tolist()) for one in found], self.rank)
 
     def refuse(self, reason: Exception) -> None:
         """Takes part in an agreement that is none, so that no other process waits for this one."""
-        self.gather(torch.frombuffer(bytearray(_agreement.refusal_words(reason)), dtype=torch.uint8))
+        self.gather(torch.frombuffer(bytearray(agreement.refusal_words(reason)), dtype=torch.uint8))
 
     def gather(self, mine: torch.Tensor) -> torch.Tensor:
         """What each process has, in rows."""

@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 
-from .. import _agreement
 from .._errors import UsageError
 from .._plan import Plan
-from .._ranges import Ranges
-from .._tables import RankTables, process_of, rank_of, tables_of
+from .._running import agreement
+from .._running.ranges import Ranges
+from .._running.tables import RankTables, process_of, rank_of, tables_of
 from ._channel import channel_of
 from ._work import torch_future
 
@@ -140,11 +140,11 @@ class Collective:
                 assert refusal is not None, "what is not prepared is refused"
                 channel.refuse(refusal)
                 raise refusal
-            words = _agreement.call_words(name, call.input.dtype, call.shape, tables_of(self.plan).digest)
+            words = agreement.call_words(name, call.input.dtype, call.shape, tables_of(self.plan).digest)
             channel.agree(words)
             if call.splits is not None:
                 found = channel.gather(torch.tensor(call.splits, dtype=torch.int64))
-                _agreement.check_splits(*zip(*(one.tolist() for one in found), strict=True))
+                agreement.check_splits(*zip(*(one.tolist() for one in found), strict=True))
             with torch.inference_mode() if inference else torch.no_grad():
                 self._move(call)
                 return call.finish()

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ._tables import RankTables, Transfer
+from .tables import RankTables, Transfer
 
 INPUT, OUTPUT, SCRATCH, STAGE = range(4)
 

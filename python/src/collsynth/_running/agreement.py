@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from ._errors import UsageError
+from .._errors import UsageError
 
 #: Bytes of each process.
 WORDS = 160

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ._errors import UsageError
+from .._errors import UsageError
 
 if TYPE_CHECKING:
-    from ._plan import Plan
+    from .._plan import Plan
 
 Ints = NDArray[np.int32]
 

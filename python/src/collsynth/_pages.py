@@ -1,9 +1,12 @@
-"""Machines and plans for notebooks."""
+"""What there is to look at: machines and plans in notebooks, the page of `synth view`, and plots."""
 
 from __future__ import annotations
 
+import os
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from ._errors import UsageError
 
 if TYPE_CHECKING:
     from ._plan import Plan
@@ -62,3 +65,70 @@ def machine_svg(topology: Topology, groups: list[list[int]] | None = None) -> st
 def plan_html(plan: Plan) -> str:
     """The figures of a plan and its machine."""
     return f"<pre>{escape(str(plan))}</pre>{machine_svg(plan.topology, plan.groups)}"
+
+
+#: Within a notebook, a page has no address to keep what is shown in.
+_WITHOUT_ADDRESS = "<script>history.replaceState = () => {}</script>"
+
+
+class Page:
+    """A page to look at: a notebook shows it, `save` writes it. It needs neither network nor server."""
+
+    def __init__(self, html: str) -> None:
+        #: The whole page.
+        self.html = html
+
+    @classmethod
+    def _of_file(cls, text: str, path: str | os.PathLike[str] | None) -> Page:
+        """The page of a schedule or rank program file, written to a path if there is one."""
+        from ._command.asking import call
+
+        page = cls(call(["view", "-"], {}, text, None))
+        if path is not None:
+            page.save(path)
+        return page
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the page to a file, which a browser opens. Raises `UsageError` if the name ends like another form."""
+        _write(path, self.html, (".html", ".htm"))
+
+    def __repr__(self) -> str:
+        title = self.html.partition("<title>")[2].partition("</title>")[0]
+        return f"<Page: {title}, {len(self.html)} characters>"
+
+    def _repr_html_(self) -> str:
+        framed = self.html.replace("<head>", f"<head>{_WITHOUT_ADDRESS}", 1)
+        return f'<iframe srcdoc="{escape(framed)}" style="width: 100%; height: 720px; border: 0"></iframe>'
+
+
+class Picture:
+    """A drawing: a notebook shows it, `save` writes it."""
+
+    def __init__(self, svg: str) -> None:
+        #: The drawing, as SVG.
+        self.svg = svg
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the SVG file. Raises `UsageError` if the name ends like another form."""
+        _write(path, self.svg, (".svg",))
+
+    def __repr__(self) -> str:
+        return f"<Picture: SVG of {len(self.svg)} characters>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def _write(path: Any, text: str, endings: tuple[str, ...]) -> None:
+    if not isinstance(path, (str, os.PathLike)):
+        raise UsageError(f"path is where to write it, not {path!r}")
+    name = os.fspath(path)
+    ending = os.path.splitext(name)[1].lower()
+    if ending not in endings:
+        wanted = os.path.splitext(name)[0] + endings[0]
+        raise UsageError(f"path is {name!r}: {endings[0]} is written here", f"write to {wanted!r}")
+    try:
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise UsageError(f"cannot write {name}: {error.strerror}") from None
