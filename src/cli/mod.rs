@@ -3,6 +3,7 @@
 mod arguments;
 mod commands;
 mod ending;
+mod help;
 mod io;
 mod options;
 
@@ -33,48 +34,12 @@ pub use options::quantity::{parse_bytes, parse_one_bandwidth, parse_seconds};
 pub use options::suggest::{did_you_mean, spelled};
 pub use options::{Given, check_ending};
 
-/// The things people do most, for `synth -h`.
-const FIRST: &str = "\
-Examples:
-  synth --torus 4x4x4 --fail 2,3,x -o all.json   plan an all-to-all around a failed cable
-  synth --torus 8x8 --collective all_reduce --message-bytes 64KiB --alpha 1us --bandwidth 50GB/s
-                                                 the fastest for one message size
-  synth verify all.json                          judge any schedule or rank program
-  synth run all.json --bytes 16MiB               run it on buffers, compare every element
-  synth lower all.json                           the program of each rank
-
-`synth plan -h` lists the options of planning, `synth --help` everything.";
-
-const EXAMPLES: &str = "\
-Examples:
-  synth --torus 4x4x4 --fail 2,3,x > schedule.json    plan around one failed cable
-  synth --torus 8x8 --parts auto -o schedule.json.gz  choose how finely messages are cut
-  synth --torus 8x8 --message-bytes 64KiB --alpha 1us --bandwidth 50GB/s
-                                                      the fastest for one message size
-  synth --torus 4x4 --collective broadcast --root 5   another collective than all-to-all
-  synth verify schedule.json                          judge any schedule
-  synth run schedule.json --bytes 16MiB               carry it out among threads, and compare every element
-  synth lower schedule.json --barriers neighbor       the program of each rank, without a step clock
-  synth bound --torus 4x4x4 --fail 2,3,x              what no schedule can beat, and why
-
-Exit codes:
-  0  done; for verify: every schedule holds
-  1  a schedule was refuted
-  2  wrong usage, or a file that cannot be read or written
-  3  impossible: the live network is not connected, or more steps are needed than allowed
-  4  stopped by the time limit or Ctrl-C before the proven optimum (the best schedule found is written)
-A reader that closes the pipe early (| head) changes none of them.
-
-Environment:
-  SYNTH_MAX_FILE    the largest file that is read, packed or not (1GiB, unless stated)
-  SYNTH_MAX_MEMORY  the most memory that judging a file may take (48MiB and 12 bytes for each of its bytes, unless stated)";
-
 /// Proven collective schedules for tori with failed links.
 ///
 /// Without a subcommand: plans a collective (an all-to-all, unless stated) on the machine described, verifies the
 /// schedule, writes it as JSON to standard output (or -o FILE) and a summary to standard error.
 #[derive(Parser)]
-#[command(name = "synth", version, args_conflicts_with_subcommands = true, after_help = FIRST, after_long_help = EXAMPLES)]
+#[command(name = "synth", version, args_conflicts_with_subcommands = true, after_help = help::FIRST, after_long_help = help::EXAMPLES)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -106,9 +71,7 @@ enum Command {
 /// Runs the command with these words, the first of them its name. Returns the exit code.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     let started = Instant::now();
-    // `synth -h` fits one screen: `synth plan -h` has the options of planning.
-    let command = Cli::command().mut_args(|arg| arg.hide_short_help(true));
-    let parsed = command.try_get_matches_from(words).and_then(|matches| {
+    let parsed = help::grouped(Cli::command()).try_get_matches_from(words).and_then(|matches| {
         clock::start(started, &matches);
         Ok((Cli::from_arg_matches(&matches)?, matches))
     });

@@ -10,12 +10,14 @@ use crate::support::bench::{Bench, text};
 /// A limit of 2 s, and 2 s more, on a processor that many share.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// All commands that `synth --help` names, and theirs, with their help.
+/// All commands, and theirs, with their help.
 fn commands(bench: &Bench, words: &str) -> BTreeMap<String, String> {
     let help = bench.stdout(&format!("{words} --help"));
-    let listed = help.split_once("\nCommands:\n").map_or("", |(_, after)| after.split("\n\n").next().unwrap_or(""));
-    let names = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    let names = names.filter_map(|line| line.split_whitespace().next()).filter(|&name| name != "help");
+    let mut command = &collsynth::cli::command();
+    for name in words.split_whitespace() {
+        command = command.find_subcommand(name).expect("a command");
+    }
+    let names = command.get_subcommands().map(|command| command.get_name());
     let below: Vec<String> = names.map(|name| format!("{words} {name}").trim().to_owned()).collect();
     let mut all = BTreeMap::from([(words.to_owned(), help)]);
     below.iter().for_each(|words| all.extend(commands(bench, words)));

@@ -40,8 +40,8 @@ pub struct ConvertCommand {
     /// Of a job: take this schedule out of it, from 0, with the steps of the job
     #[arg(long, value_name = "N")]
     schedule: Option<usize>,
-    /// Write to this file (.gz: compressed) instead of standard output. With --to chakra: a folder, or the prefix of
-    /// the file names (NAME.0.et, NAME.1.et, ...)
+    /// Write to this file (.gz: compressed) instead of standard output. For chakra: a folder, or the prefix of the file
+    /// names (NAME.0.et, NAME.1.et, ...)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
