@@ -257,7 +257,11 @@ fn scenes(command: &str) -> Vec<String> {
                 "--sweep dims=2x2 faults=0,1 --planners ring_pipeline,negotiated --parts 1",
             ],
         ),
-        "bound" => each("--torus 2x4 --collective @", &kinds),
+        "bound" => {
+            let mut all: Vec<String> = each("--torus 2x4 --collective @", &kinds);
+            all.extend(each("{in}/@.json", &["all_to_all", "failed", "job", "program"]));
+            all
+        }
         "topology" => each("@", &["--torus 2x4", "--topology {in}/machine.json"]),
         "survey" => each("--torus 3x2 --collective @ --cables 1 -o {out}/survey", &["all_to_all", "all_gather"]),
         "survey merge" => each("{in}/survey -o {out}/merged", &[""]),

@@ -119,6 +119,31 @@ fn bound_speaks_json() {
     assert_eq!(answer["total_width"], 34);
 }
 
+/// The bounds of a file are those of its machine and collective as typed, in either form, also after a failure.
+#[test]
+fn bounds_take_machine_and_collective_from_a_file() {
+    let bench = Bench::new();
+    for words in [
+        "--torus 4x4 --fail 0,1 --collective all_gather --parts 3",
+        "--torus 2x4 --collective broadcast --root 5 --parts 1",
+        "--torus 4x4 --groups x --collective all_to_all --parts 1",
+    ] {
+        bench.ended(0, &format!("{words} -q -o s.json"));
+        bench.ended(0, "lower s.json -q -o p.json");
+        assert_eq!(bench.stdout("bound s.json"), bench.stdout(&format!("bound {words}")), "{words}");
+        assert_eq!(bench.stdout("bound p.json"), bench.stdout("bound s.json"), "{words}");
+        let since = bench.stdout(&format!("bound {words} --fail 1,2 --format json"));
+        assert_eq!(bench.stdout("bound s.json --fail 1,2 --format json"), since, "{words}");
+    }
+    bench.ended(0, "--torus 4x4 --form compact -q -o c.json");
+    assert_eq!(bench.stdout("bound c.json"), bench.stdout("bound --torus 4x4"));
+    for option in ["--torus 4x4", "--collective all_gather", "--parts 2", "--wrap no", "--relays no"] {
+        let refused = text(&bench.ended(2, &format!("bound c.json {option}")).stderr);
+        assert!(refused.contains("is not for a FILE, which states it"), "{refused}");
+    }
+    assert!(text(&bench.ended(2, "bound nowhere.json").stderr).contains("nowhere.json"));
+}
+
 #[test]
 fn all_planners_are_listed() {
     let list = Bench::new().stdout("planners");

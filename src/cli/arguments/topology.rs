@@ -81,6 +81,16 @@ impl TopologyOptions {
         self.failures.apply(spec, |error| self.explain(error))
     }
 
+    /// A machine that a file states, with what failed since; `None`: nothing.
+    pub fn failed_since(&self, machine: &Topology) -> Result<Option<Topology>, Failure> {
+        if self.failures.is_empty() {
+            return Ok(None);
+        }
+        let (topology, notes) = self.failures.apply(machine.spec().clone(), |error| self.explain(error))?;
+        notes.iter().for_each(|line| note(&format!("note: {line}")));
+        Ok(Some(topology))
+    }
+
     /// The rank that a text names on this machine.
     pub fn rank(&self, topology: &Topology, text: &str) -> Result<RankId, Failure> {
         topology.parse_rank(text).map_err(|error| self.explain(&error))

@@ -53,6 +53,8 @@ pub struct Given {
     defaults: BTreeMap<String, String>,
     /// All options of the command.
     known: BTreeSet<String>,
+    /// Was a FILE typed?
+    is_beside_file: bool,
     caller: Caller,
     /// Whether the collective, and the file, have been looked at.
     kind_seen: Cell<bool>,
@@ -81,7 +83,11 @@ impl Given {
         let name = if path.is_empty() { "plan".to_owned() } else { path.join(" ") };
         let mut given = Self::nothing(name, Caller::Shell);
         for option in command.get_arguments() {
-            let (Some(name), id) = (option.get_long(), option.get_id().as_str()) else { continue };
+            let id = option.get_id().as_str();
+            let Some(name) = option.get_long() else {
+                given.is_beside_file |= id == "file" && matches.contains_id(id);
+                continue;
+            };
             given.known.insert(name.to_owned());
             let names = option.get_possible_values();
             let raw = matches.get_raw(id).into_iter().flatten().map(|value| named(&value.to_string_lossy(), &names));
@@ -115,6 +121,7 @@ impl Given {
             typed: BTreeMap::new(),
             defaults: BTreeMap::new(),
             known: BTreeSet::new(),
+            is_beside_file: false,
             caller,
             kind_seen: Cell::new(false),
             file_seen: Cell::new(false),

@@ -4,7 +4,7 @@ use collsynth::collective::Kind;
 
 use super::What::{Job, Program, Schedule};
 use super::endings::{Form, JSON};
-use super::when::When::{self, For, If, Of, OnlyWith, Where, With, WithAll, Without, Written};
+use super::when::When::{self, For, If, Of, OnlyWith, Where, With, WithAll, Without, WithoutFile, Written};
 
 /// Options of these commands, and the conditions on each of them; without any, they always apply.
 pub struct Row {
@@ -81,12 +81,12 @@ const CONVERTED: &[Form] = &[
 
 pub static ROWS: &[Row] = &[
     // Machines.
-    row(MACHINE, &["torus"], &[Without(&["topology"], "")]),
-    row(MACHINE, &["topology", "names"], &[]),
+    row(MACHINE, &["torus"], &[WithoutFile, Without(&["topology"], "")]),
+    row(MACHINE, &["topology", "names"], &[WithoutFile]),
     row(FAILING, &["fail", "fail-link", "fail-rank", "fail-box"], &[]),
-    row(MACHINE, &["wrap"], &[OF_TORUS, Without(&["twist"], "")]),
-    row(MACHINE, &["twist"], &[OF_TORUS, Without(&["slice"], "")]),
-    row(MACHINE, &["slice", "capacity"], &[OF_TORUS]),
+    row(MACHINE, &["wrap"], &[WithoutFile, OF_TORUS, Without(&["twist"], "")]),
+    row(MACHINE, &["twist"], &[WithoutFile, OF_TORUS, Without(&["slice"], "")]),
+    row(MACHINE, &["slice", "capacity"], &[WithoutFile, OF_TORUS]),
     row(
         &["compare"],
         &["sweep"],
@@ -109,13 +109,13 @@ pub static ROWS: &[Row] = &[
     ),
     row(&["compare"], &["paper"], &[OnlyWith(BESIDE_PAPER, "its machines, collective and planners are the paper's")]),
     // Collectives.
-    row(COLLECTIVE, &["collective"], &[]),
-    row(COLLECTIVE, &["root"], &[ROOT]),
-    row(COLLECTIVE, &["demand"], &[DEMAND]),
-    row(COLLECTIVE, &["groups"], &[GROUPS, Without(&["group", "blocks"], "")]),
-    row(COLLECTIVE, &["group"], &[GROUPS, Without(&["blocks"], "")]),
-    row(COLLECTIVE, &["blocks"], &[GROUPS]),
-    row(COLLECTIVE, &["relays"], &[With(&["groups", "group", "blocks"], "it is about groups")]),
+    row(COLLECTIVE, &["collective"], &[WithoutFile]),
+    row(COLLECTIVE, &["root"], &[WithoutFile, ROOT]),
+    row(COLLECTIVE, &["demand"], &[WithoutFile, DEMAND]),
+    row(COLLECTIVE, &["groups"], &[WithoutFile, GROUPS, Without(&["group", "blocks"], "")]),
+    row(COLLECTIVE, &["group"], &[WithoutFile, GROUPS, Without(&["blocks"], "")]),
+    row(COLLECTIVE, &["blocks"], &[WithoutFile, GROUPS]),
+    row(COLLECTIVE, &["relays"], &[WithoutFile, With(&["groups", "group", "blocks"], "it is about groups")]),
     row(CLASSES, &["collective"], &[]),
     row(&["plan"], &["job"], &[OnlyWith(BESIDE_JOB, "a job states its collectives, and is planned as a whole")]),
     // What fails.
@@ -131,7 +131,7 @@ pub static ROWS: &[Row] = &[
         &["parts"],
         &[PARTS, Where("parts", &["auto"], &Without(&["proof"], "a proof is about a number of parts"))],
     ),
-    row(&["pareto", "compare", "bound", "survey", "fallbacks build"], &["parts"], &[PARTS]),
+    row(&["pareto", "compare", "bound", "survey", "fallbacks build"], &["parts"], &[WithoutFile, PARTS]),
     row(&["plan"], &["steps"], &[Without(&["max-steps", "minimize"], "")]),
     row(&["plan", "pareto"], &["max-steps"], &[]),
     row(&["plan", "pareto"], &["message-bytes"], &[WithAll(&["alpha", "bandwidth"]), BYTES]),

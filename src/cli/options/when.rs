@@ -30,6 +30,8 @@ pub enum When {
     Where(&'static str, &'static [&'static str], &'static When),
     /// Only for collectives of which this is true; the text says what the others lack.
     Of(&'static str, fn(&Kind) -> bool),
+    /// Never beside a FILE, which states it.
+    WithoutFile,
     /// Only for files that hold one of these.
     For(&'static [What], &'static str),
     /// A file is written, in one of these forms: that which the option states, if there is one.
@@ -68,6 +70,10 @@ impl When {
                 }
                 None => Ok(()),
             },
+            Self::WithoutFile if given.is_beside_file => {
+                let message = format!("{shown} is not for a FILE, which states it");
+                Err(Failure::usage(message).hint(format!("{out}, or FILE")))
+            }
             Self::OnlyWith(others, why) => {
                 let mut beside = given.typed.keys().filter(|other| *other != option);
                 match beside.find(|other| !others.contains(&other.as_str())) {
@@ -160,7 +166,7 @@ impl When {
             }
             Self::If(other, ..) | Self::Written(Some(other), _) => vec![other],
             Self::Where(other, _, when) => [vec![other], when.named()].concat(),
-            Self::Of(..) | Self::For(..) | Self::Written(None, _) => Vec::new(),
+            Self::Of(..) | Self::For(..) | Self::WithoutFile | Self::Written(None, _) => Vec::new(),
         }
     }
 }

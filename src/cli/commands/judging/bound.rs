@@ -1,6 +1,6 @@
 //! `synth bound`: what no schedule can beat, and why.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -19,8 +19,9 @@ use crate::cli::io::clock;
 use crate::cli::io::console::note;
 use crate::cli::io::output::Format;
 use crate::cli::io::progress::Ticker;
-use crate::cli::options::Given;
+use crate::cli::io::reading::Reading;
 use crate::cli::options::quantity::parse_duration;
+use crate::cli::options::{Given, What};
 
 /// Variables of the largest linear program that is solved: some minutes, and some gigabytes.
 const MOST_VARIABLES: usize = 250_000;
@@ -28,6 +29,10 @@ const MOST_VARIABLES: usize = 250_000;
 /// Print lower bounds, with evidence: what no schedule can beat
 #[derive(Args)]
 pub struct BoundCommand {
+    /// Take the machine and the collective from a schedule or a rank program (- for standard input), which is not judged;
+    /// --fail says what failed since
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
     #[command(flatten)]
     topology: TopologyOptions,
     #[command(flatten)]
@@ -57,10 +62,15 @@ pub struct BoundCommand {
 impl BoundCommand {
     pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
         let format = given.form("format").unwrap_or(self.format);
-        let topology = self.topology.topology()?;
-        size::check_ranks(&topology)?;
-        let kind = self.collective.kind(&self.topology, &topology, given)?;
-        let problem = Problem::new(topology, Collective { kind, parts: self.parts })?;
+        let problem = match &self.file {
+            Some(path) => self.stated(path, given)?,
+            None => {
+                let topology = self.topology.topology()?;
+                size::check_ranks(&topology)?;
+                let kind = self.collective.kind(&self.topology, &topology, given)?;
+                Problem::new(topology, Collective { kind, parts: self.parts })?
+            }
+        };
         let ticker = Ticker::new(false, "bounding");
         if self.frontier {
             size::check_chunks(problem.topology(), &problem.collective().kind, self.parts)?;
@@ -105,6 +115,23 @@ impl BoundCommand {
         let json = || bounds::to_json(&problem, &findings, flow.as_ref());
         format.deliver(&self.output, || bounds::to_text(&problem, &findings, flow.as_ref()), json)?;
         Ok(ending)
+    }
+}
+
+impl BoundCommand {
+    /// The problem that a file states, on its machine or after further failures.
+    fn stated(&self, path: &Path, given: &Given) -> Result<Problem, Failure> {
+        let reading = Reading::of(path)?;
+        let problem = match reading.what() {
+            What::Program => reading.program()?.problem,
+            What::Schedule | What::Job => reading.stated()?.problem,
+        };
+        size::check_ranks(problem.machine())?;
+        given.kind(&problem.collective().kind)?;
+        match self.topology.failed_since(problem.machine())? {
+            Some(machine) => Ok(problem.on(machine)?),
+            None => Ok(problem),
+        }
     }
 }
 
