@@ -29,8 +29,8 @@ const MOST_VARIABLES: usize = 250_000;
 /// Print lower bounds, with evidence: what no schedule can beat
 #[derive(Args)]
 pub struct BoundCommand {
-    /// Take the machine and the collective from a schedule or a rank program (- for standard input), which is not judged;
-    /// --fail says what failed since
+    /// Take the machine and the collective from a schedule or a rank program (- for standard input), which is not
+    /// judged; --fail says what failed since
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]
