@@ -31,6 +31,45 @@ fn tables() {
     insta::assert_snapshot!("json", stdout(&format!("{CASE} --format json")));
 }
 
+/// Schedules in files are shown first, with the figures that the summary of their plan had.
+#[test]
+fn files_stand_beside_planners() {
+    let bench = Bench::new();
+    let plan = "--torus 4x4 --fail 0,1 --collective broadcast --root 5";
+    let summary = bench.ended(0, &format!("{plan} --planner binary_tree --parts 3 --format json -o mine.json"));
+    let summary: Value = serde_json::from_slice(&summary.stderr).expect("JSON");
+    bench.ended(0, &format!("{plan} --planner trees --parts 2 -q -o other.json"));
+    let words = "compare mine.json other.json --planners arborescences --parts 4 --message-bytes 1KiB,1MiB";
+    let answer: Value = serde_json::from_str(&bench.stdout(&format!("{words} --format json"))).expect("JSON");
+    let schedules = answer["machines"][0]["schedules"].as_array().expect("schedules");
+    let names: Vec<&Value> = schedules.iter().map(|schedule| &schedule["planner"]).collect();
+    assert_eq!(names[..3], ["mine.json", "other.json", "arborescences"], "{names:?}");
+    let mine = &schedules[0];
+    assert_eq!((&mine["steps"], &mine["volume"]), (&summary["steps"]["value"], &summary["volume"]["value"]));
+    assert_eq!((&mine["parts"], &mine["command"]), (&3.into(), &"synth verify mine.json".into()));
+    let again = schedules[2]["command"].as_str().expect("a command").strip_prefix("synth ").expect("of synth");
+    assert!(again.starts_with(plan), "{again}");
+    bench.ended(0, &format!("{again} -q -o again.json"));
+    assert!(
+        bench.stdout(words).contains("mine.json")
+            && bench.stdout(&format!("{words} --format csv")).contains("mine.json")
+    );
+    assert!(bench.stdout(&format!("{words} --format svg")).contains("mine.json"));
+
+    bench.ended(0, "--torus 4x4 --collective broadcast --root 5 -q -o intact.json");
+    bench.ended(0, "lower mine.json -q -o program.json");
+    for (words, code, said) in [
+        ("compare mine.json intact.json", 2, "intact.json is for another machine than mine.json"),
+        ("compare program.json", 2, "a rank program has no steps"),
+        ("compare mine.json --torus 4x4", 2, "--torus is not for a FILE"),
+        ("compare mine.json --sweep dims=4x4", 2, "--sweep is not for a FILE"),
+        ("compare intact.json --fail 0,1 --fail 5,9", 1, "the schedule does not hold and is not compared"),
+    ] {
+        let refused = text(&bench.ended(code, words).stderr);
+        assert!(refused.contains(said), "{words}: {refused}");
+    }
+}
+
 #[test]
 fn json_fits_its_schema() {
     let schema = comparison::schema();

@@ -254,6 +254,7 @@ fn scenes(command: &str) -> Vec<String> {
             &[
                 "--torus 2x4 --planners ring_pipeline,negotiated --parts 1",
                 "--torus 2x2 --collective barrier --planners flood,two_wave",
+                "{in}/all_to_all.json --planners ring,negotiated --parts 1",
                 "--sweep dims=2x2 faults=0,1 --planners ring_pipeline,negotiated --parts 1",
             ],
         ),

@@ -85,7 +85,7 @@ impl Given {
         for option in command.get_arguments() {
             let id = option.get_id().as_str();
             let Some(name) = option.get_long() else {
-                given.is_beside_file |= id == "file" && matches.contains_id(id);
+                given.is_beside_file |= ["file", "files"].contains(&id) && matches.contains_id(id);
                 continue;
             };
             given.known.insert(name.to_owned());

@@ -46,7 +46,7 @@ impl Comparison {
                 let (algbw, busbw) = (optional(bandwidths.map(|both| both.0)), optional(bandwidths.map(|both| both.1)));
                 let speedup =
                     optional(baseline.as_ref().map(|(_, base)| least_seconds(base.iter().copied(), size) / time));
-                let (planner, parts, steps, volume) = (entry.planner, entry.parts, entry.steps, entry.volume);
+                let (planner, parts, steps, volume) = (quoted(&entry.planner), entry.parts, entry.steps, entry.volume);
                 let _ = writeln!(
                     out,
                     "{machine_name},{failures},{planner},{parts},{steps},{volume},{ratio},{held},{size},{time},\

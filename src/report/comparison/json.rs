@@ -69,7 +69,7 @@ struct BoundJson {
 /// A verified schedule.
 #[derive(Serialize, JsonSchema)]
 struct EntryJson {
-    planner: &'static str,
+    planner: String,
     /// Parts per message.
     parts: u32,
     steps: usize,
@@ -169,7 +169,7 @@ impl Comparison {
         let volume = machine.bounds.volume.as_ref().map(|bound| bound.at_least);
         let baseline = machine.base(self.largest());
         let schedules = machine.entries.iter().map(|entry| EntryJson {
-            planner: entry.planner,
+            planner: entry.planner.clone(),
             parts: entry.parts,
             steps: entry.steps,
             volume: exact(entry.volume),

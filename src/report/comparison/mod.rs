@@ -26,8 +26,8 @@ pub use svg::{Plot, PlotError};
 /// A verified schedule, reduced to the figures compared.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Who planned it.
-    pub planner: &'static str,
+    /// Who planned it: a planner, or the file that holds it.
+    pub planner: String,
     /// Parts per message.
     pub parts: u32,
     /// Steps S.
@@ -42,7 +42,7 @@ pub struct Entry {
     pub time: Line,
     /// Its figures by the rule of its paper, if its algorithm works in phases.
     pub phased: Option<Phased>,
-    /// The command that plans it again.
+    /// The command that plans it again, or judges the file.
     pub command: String,
 }
 
@@ -129,16 +129,10 @@ impl Comparison {
 
 impl Entry {
     /// The figures of a verified solution, with the phases that its planner reported.
-    pub fn new(
-        solution: &Verified<Solution>,
-        planner: &'static str,
-        phases: &[Phase],
-        rates: &Rates,
-        command: String,
-    ) -> Self {
+    pub fn new(solution: &Verified<Solution>, planner: &str, phases: &[Phase], rates: &Rates, command: String) -> Self {
         let (problem, schedule) = (&solution.problem, &solution.schedule);
         Self {
-            planner,
+            planner: planner.to_owned(),
             parts: problem.parts(),
             steps: schedule.step_count(),
             volume: volume(problem, schedule),
@@ -180,7 +174,7 @@ impl Machine {
             Some(baseline) => (&baseline.name, baseline.entries.iter().collect()),
             None => {
                 let least = |planner| least_seconds(self.of(planner), largest);
-                let planners = self.entries.iter().map(|entry| entry.planner);
+                let planners = self.entries.iter().map(|entry| &*entry.planner);
                 // The first of equals.
                 let slowest = planners.reduce(|a, b| if least(b) > least(a) { b } else { a })?;
                 (slowest, self.of(slowest).collect())
@@ -190,7 +184,7 @@ impl Machine {
     }
 
     /// The schedules of a planner.
-    fn of(&self, planner: &'static str) -> impl Iterator<Item = &Entry> {
+    fn of(&self, planner: &str) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(move |entry| entry.planner == planner)
     }
 

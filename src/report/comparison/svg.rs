@@ -39,7 +39,7 @@ const POINTS: u32 = 96;
 
 /// A line of the plot.
 struct Curve {
-    name: &'static str,
+    name: String,
     /// Message sizes, and values on the vertical axis.
     points: Vec<(f64, f64)>,
 }
@@ -71,9 +71,9 @@ impl Comparison {
             if least == largest { (least as f64 / 2.0, largest as f64 * 2.0) } else { (least as f64, largest as f64) };
         let size = |point: u32| ends.0 * (ends.1 / ends.0).powf(f64::from(point) / f64::from(POINTS));
         let (_, base) = machine.base(largest)?;
-        let mut planners: Vec<&'static str> = machine.entries.iter().map(|entry| entry.planner).collect();
+        let mut planners: Vec<&str> = machine.entries.iter().map(|entry| &*entry.planner).collect();
         planners.dedup();
-        let curve = |planner: &'static str| {
+        let curve = |planner| {
             let points = (0..=POINTS).map(|point| {
                 let size = size(point);
                 let whole = size.round() as u64;
@@ -83,7 +83,7 @@ impl Comparison {
                     Plot::Speedup => (size, least_seconds(base.iter().copied(), whole) / time),
                 }
             });
-            Curve { name: planner, points: points.collect() }
+            Curve { name: planner.to_owned(), points: points.collect() }
         };
         Some(planners.into_iter().map(curve).collect())
     }
@@ -135,7 +135,7 @@ fn draw(title: &str, curves: &[Curve], plot: Plot) -> Result<String, Box<dyn std
                 true => chart.draw_series(DashedLineSeries::new(points, 8, 5, style))?,
                 false => chart.draw_series(LineSeries::new(points, style))?,
             };
-            series.label(curve.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], style));
+            series.label(&curve.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], style));
         }
         let place = if plot == Plot::Time { SeriesLabelPosition::UpperLeft } else { SeriesLabelPosition::LowerRight };
         chart.configure_series_labels().position(place).label_font(words(15)).border_style(grid()).draw()?;

@@ -81,14 +81,14 @@ impl Comparison {
     fn phases(&self, machine: &Machine) -> String {
         let mut phased: Vec<_> = machine.entries.iter().filter_map(|entry| Some((entry, entry.phased?))).collect();
         // To papers, schedules that differ only in their steps are the same.
-        phased.dedup_by_key(|(entry, phased)| (entry.planner, entry.parts, phased.load));
+        phased.dedup_by_key(|(entry, phased)| (entry.planner.clone(), entry.parts, phased.load));
         if phased.is_empty() && machine.charged.is_empty() {
             return String::new();
         }
         let names = ["planner", "parts", "phases", "start-ups", "load"].map(str::to_owned).into_iter();
         let mut table = Table::of(names.chain(self.sizes.iter().map(|&size| bytes(size))).collect()).indented(2);
         let charged = machine.charged.iter().map(|charged| (charged.planner, "-".to_owned(), charged.phased));
-        let phased = phased.into_iter().map(|(entry, phased)| (entry.planner, entry.parts.to_string(), phased));
+        let phased = phased.into_iter().map(|(entry, phased)| (&*entry.planner, entry.parts.to_string(), phased));
         for (planner, parts, Phased { phases, startups, load, time }) in phased.chain(charged) {
             let figures = [parts, phases.to_string(), startups.to_string(), exact_and_decimal(load)];
             let times = self.sizes.iter().map(|&size| seconds(time.seconds(size)));
@@ -118,7 +118,7 @@ impl Comparison {
         let row = |(index, entry): (usize, &Entry)| {
             let ratio = machine.ratio(entry).map_or("-".to_owned(), |ratio| format!("{ratio:.3}"));
             let held = entry.held.map_or(String::new(), |held| held.chunks.to_string());
-            let mut cells = vec![entry.planner.to_owned(), entry.parts.to_string(), entry.steps.to_string()];
+            let mut cells = vec![entry.planner.clone(), entry.parts.to_string(), entry.steps.to_string()];
             cells.extend([exact_and_decimal(entry.volume), ratio, held]);
             cells.extend(self.sizes.iter().map(|&size| time(index, entry, size)));
             cells

@@ -17,6 +17,7 @@ use collsynth::report::machine::describe;
 use collsynth::report::paper;
 use collsynth::topology::{Topology, TopologySpec};
 
+use super::compare_files::Own;
 use super::pareto::PartsList;
 use super::sweep::{Place, Sweep};
 use super::{compare_paper, plan};
@@ -42,6 +43,10 @@ const ONLY_NAMED: [&str; 1] = ["smt"];
 /// without a schedule say why. Exit codes are as for planning.
 #[derive(Args)]
 pub struct CompareCommand {
+    /// Schedules to show beside those of the planners, on the machine and for the collective that they state (- for
+    /// standard input); --fail says what failed since
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
     #[command(flatten)]
     topology: TopologyOptions,
     /// Many tori instead of one: dims=4x4,5x5,8x8, with faults=0,1,2 each with that many failed cables, drawn by the
@@ -119,6 +124,8 @@ enum PlotArgument {
 struct Run<'a> {
     command: &'a CompareCommand,
     given: &'a Given,
+    /// Files to compare with.
+    own: Option<&'a Own>,
     ticker: Ticker,
     /// Until Ctrl-C; bounds are found once for all planners.
     control: Control,
@@ -145,7 +152,8 @@ impl CompareCommand {
             return self.run_paper(format);
         }
         let names = self.names()?;
-        let places = self.places()?;
+        let own = Own::read(&self.files, &self.topology, given)?;
+        let places = own.as_ref().map_or_else(|| self.places(), |own| Ok(vec![own.place()]))?;
         if format == CompareFormat::Svg && places.len() != 1 {
             return Err(Failure::usage("a plot shows one machine").hint("choose another --format for a sweep"));
         }
@@ -155,6 +163,7 @@ impl CompareCommand {
         let mut run = Run {
             command: self,
             given,
+            own: own.as_ref(),
             control: control(None)?.with_listener(ticker.listener()),
             ticker,
             deadline: clock::deadline(self.time_limit),
@@ -238,7 +247,10 @@ impl Run<'_> {
         let topology = &place.topology;
         self.best = None;
         size::check_ranks(topology)?;
-        let kind = self.command.collective.kind(&self.command.topology, topology, self.given)?;
+        let kind = match self.own {
+            Some(own) => own.kind().clone(),
+            None => self.command.collective.kind(&self.command.topology, topology, self.given)?,
+        };
         let most_parts = self.command.parts.numbers().iter().flat_map(|parts| parts.iter().copied()).max();
         size::check_chunks(topology, &kind, most_parts.unwrap_or(1))?;
         let rates = self.command.rates.rates(topology)?;
@@ -248,6 +260,9 @@ impl Run<'_> {
         let failures = place.failures.clone();
         let mut machine =
             Machine { problem, failures, bounds, entries: vec![], refusals: vec![], charged: vec![], baseline: None };
+        if let Some(own) = self.own {
+            own.add_to(&mut machine, &rates);
+        }
         let ask = |this: &mut Self, name: &String| this.ask(name, topology, &kind, &rates, &place.words);
         let mut answers = names.iter().map(|name| ask(self, name)).collect::<Result<Vec<Answer>, Failure>>()?;
         // The time that some planners left goes to those that were cut short.
@@ -343,8 +358,11 @@ impl Run<'_> {
                 let entry = |(goal, plan): (Goal<'_>, collsynth::plan::Plan)| {
                     let (planner, account) = (plan.planner, plan.account.clone());
                     let verified = plan::verified(plan, None)?;
-                    let entry =
-                        Entry::new(&verified, planner, account.phases(), rates, self.command.command_of(words, &goal));
+                    let command = match self.own {
+                        Some(own) => own.command(words, planner, goal_words(&goal)),
+                        None => self.command.command_of(words, &goal),
+                    };
+                    let entry = Entry::new(&verified, planner, account.phases(), rates, command);
                     Ok((entry, verified.bounds.clone()))
                 };
                 let found = found.into_iter().map(entry).collect::<Result<Vec<_>, Failure>>()?;

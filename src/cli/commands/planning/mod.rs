@@ -1,6 +1,7 @@
 //! Commands that plan, and compare what is planned.
 
 pub mod compare;
+mod compare_files;
 pub mod compare_paper;
 pub mod job;
 pub mod pareto;

@@ -1,0 +1,88 @@
+//! `synth compare FILE...`: schedules of one's own beside those of the planners.
+
+use std::path::PathBuf;
+
+use collsynth::collective::Kind;
+use collsynth::cost::Rates;
+use collsynth::report::comparison::{Entry, Machine};
+use collsynth::schedule::Solution;
+use collsynth::topology::Topology;
+use collsynth::verify::Verified;
+
+use super::sweep::Place;
+use crate::cli::arguments::topology::{TopologyOptions, words_of};
+use crate::cli::ending::Failure;
+use crate::cli::io::reading::Reading;
+use crate::cli::options::Given;
+
+/// Schedules that hold, of one collective on one machine.
+pub struct Own {
+    schedules: Vec<(String, Verified<Solution>)>,
+}
+
+impl Own {
+    /// Reads and judges the files, on their machine or after further failures; `None` without files.
+    pub fn read(files: &[PathBuf], options: &TopologyOptions, given: &Given) -> Result<Option<Self>, Failure> {
+        let mut schedules: Vec<(String, Verified<Solution>)> = Vec::new();
+        for path in files {
+            let reading = Reading::of(path)?;
+            let name = reading.name();
+            if reading.is_program() {
+                return Err(Failure::usage(format!("{name}: a rank program has no steps whose time could be told"))
+                    .hint("compare the schedule it was lowered from; `synth run` times programs"));
+            }
+            let mut stated = reading.stated()?;
+            if let Some(machine) = options.failed_since(stated.problem.machine())? {
+                stated = stated.on(machine)?;
+            }
+            if let Some((other, first)) = schedules.first() {
+                let (one, problem) = (&first.problem, &stated.problem);
+                if one.machine() != problem.machine() {
+                    return Err(Failure::usage(format!("{name} is for another machine than {other}")));
+                }
+                if one.collective().kind != problem.collective().kind {
+                    return Err(Failure::usage(format!("{name} is for another collective than {other}")));
+                }
+            }
+            given.kind(&stated.problem.collective().kind)?;
+            schedules.push((name, reading.expand(reading.hold(stated, "compared")?, 0)?));
+        }
+        Ok((!schedules.is_empty()).then_some(Self { schedules }))
+    }
+
+    /// The collective.
+    pub fn kind(&self) -> &Kind {
+        &self.schedules[0].1.problem.collective().kind
+    }
+
+    /// The machine, with what plans for it.
+    pub fn place(&self) -> Place {
+        let topology: &Topology = self.schedules[0].1.problem.machine();
+        let words = words_of(topology.spec()).unwrap_or_default();
+        let failures = words.iter().position(|word| word.starts_with("--fail")).unwrap_or(words.len());
+        Place { topology: topology.clone(), failures: words[failures..].join(" "), words }
+    }
+
+    /// The command line that plans for a goal in these words; where options do not say it, the one that compares.
+    pub fn command(&self, machine: &[String], planner: &str, goal: Vec<String>) -> String {
+        let kind = self.kind();
+        let is_said = !machine.is_empty() && kind.groups().is_none() && kind.demand().is_none();
+        let words = if is_said {
+            let root = kind.stated_root().into_iter().flat_map(|root| ["--root".to_owned(), root.to_string()]);
+            let collective = ["--collective".to_owned(), kind.name().to_owned()].into_iter().chain(root);
+            machine.iter().cloned().chain(collective).chain(goal).collect::<Vec<_>>()
+        } else {
+            let files = self.schedules.iter().map(|(name, _)| name.clone());
+            let planner = ["--planners".to_owned(), planner.to_owned()];
+            ["compare".to_owned()].into_iter().chain(files).chain(planner).collect()
+        };
+        ["synth".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Adds the schedules to a machine, before those of planners.
+    pub fn add_to(&self, machine: &mut Machine, rates: &Rates) {
+        for (name, verified) in &self.schedules {
+            machine.entries.push(Entry::new(verified, name, &[], rates, format!("synth verify {name}")));
+        }
+    }
+}
