@@ -25,7 +25,7 @@ fn every_file_is_judged_as_listed() {
     for case in include_str!("foreign/cases.txt").lines().filter(|line| !line.starts_with('#')) {
         let mut words = case.split_whitespace();
         let (name, verdict) = (words.next().unwrap(), words.next().unwrap());
-        let output = bench.command("import -o out.json").arg(files.join(name)).args(words).output().unwrap();
+        let output = bench.command("convert -o out.json").arg(files.join(name)).args(words).output().unwrap();
         let said = text(&output.stderr);
         let expected = match verdict {
             "holds" => 0,
@@ -58,7 +58,7 @@ fn both_forms_are_judged_and_one_is_written() {
     let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/outside/formats/foreign");
     let bench = Bench::new();
     let import = |file: &str, options: &str| {
-        let mut command = bench.command("import --from msccl -o out.json");
+        let mut command = bench.command("convert --from msccl -o out.json");
         let output = command.arg(files.join(file)).args(options.split_whitespace()).output().unwrap();
         (output.status.code(), text(&output.stderr))
     };
@@ -92,7 +92,7 @@ fn options_without_a_meaning_are_refused() {
         ("convert x.xml --from forestcoll --parts 2", "is for --from teccl, and this is `forestcoll`"),
         ("convert x.xml --from teccl --slots 2", "--slots is for --from msccl, and this is `teccl`"),
         ("convert s.json --to csv --barriers none", "csv and trace show the schedule itself"),
-        ("convert p.json --to msccl --in-place", "--in-place is for schedules: a program is lowered already"),
+        ("convert p.json --to msccl --in-place", "--in-place is for schedules and jobs: a program is lowered already"),
         ("convert s.json --to msccl --chunk-bytes 8", "--chunk-bytes is for --to goal or chakra"),
     ] {
         let (ending, seen) = synth(words);
