@@ -16,7 +16,9 @@ pub enum AnySchedule {
 }
 
 /// A schedule in a form. Who only asks for steps, transfers and loads need not know which: [`Timetable`] is enough.
-pub trait Stated: Timetable {
+///
+/// Only the schedules of this module have it: what the judge saw in a view is what others see later.
+pub trait Stated: Timetable + sealed::Sealed {
     /// The schedule by its form.
     fn view(&self) -> View<'_>;
 
@@ -33,6 +35,16 @@ pub enum View<'a> {
     Explicit(&'a Schedule),
     /// A pattern and exceptions.
     Compact(&'a CompactSchedule),
+}
+
+mod sealed {
+    use super::{AnySchedule, CompactSchedule, Schedule};
+
+    pub trait Sealed {}
+
+    impl Sealed for AnySchedule {}
+    impl Sealed for CompactSchedule {}
+    impl Sealed for Schedule {}
 }
 
 impl AnySchedule {
