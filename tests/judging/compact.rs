@@ -11,11 +11,13 @@ use collsynth::certificate::Bounds;
 use collsynth::collective::{ChunkId, Collective, Combining, Kind, Pattern};
 use collsynth::format::json::{parse_solution, parse_stated_within, solution_to_string, write_expanded};
 use collsynth::limits::Limits;
+use collsynth::lower::{Target, lower};
 use collsynth::problem::Problem;
+use collsynth::renumber::renumber;
 use collsynth::schedule::{CompactSchedule, Op, Schedule, Solution, Stated, Translation};
 use collsynth::topology::{DimRef, Direction, FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
 use collsynth::verdict::Verdict;
-use collsynth::verify::{Code, Finding, Options, Report, verify};
+use collsynth::verify::{Code, Finding, Options, Report, Verified, verify};
 
 const CASES: u64 = 4000;
 
@@ -228,6 +230,13 @@ fn the_verdict_is_that_on_the_expanded_schedule() {
         let file = || format!("seed {seed}\n{}\n{}", solution_to_string(&compact), solution_to_string(&explicit));
         assert_eq!(compared(&found), compared(&expected), "{}", file());
         *(if found.verdict() == Verdict::Holds { &mut held } else { &mut refuted }) += 1;
+        if let Ok(verified) = Verified::new(compact.clone(), &options) {
+            let programs = [lower(&verified, &Target::default()), lower(&verified.expand(), &Target::default())];
+            assert!(programs[0].is_ok() && programs[0] == programs[1], "{}", file());
+            let renumbered =
+                [renumber(&compact), renumber(&explicit)].map(|one| one.map(|one| (one.solution, one.was)));
+            assert_eq!(renumbered[0], renumbered[1], "{}", file());
+        }
 
         let mut streamed = Vec::new();
         write_expanded(&mut streamed, &compact).expect("written to memory");
