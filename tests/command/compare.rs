@@ -59,6 +59,18 @@ fn files_stand_beside_planners() {
     );
     assert!(bench.stdout(&format!("{words} --format svg")).contains("mine.json"));
 
+    // What options do not say of a file is compared again.
+    bench.ended(0, "--torus 4x4 --groups x --collective all_gather -q -o rows.json");
+    let of = |answer: &str| -> Value {
+        let answer: Value = serde_json::from_str(answer).expect("JSON");
+        answer["machines"][0]["schedules"][1].clone()
+    };
+    let row = of(&bench.stdout("compare rows.json --fail 0,4 --planners trees --parts 1,2 --format json"));
+    let again = row["command"].as_str().expect("a command").strip_prefix("synth ").expect("of synth");
+    assert!(again.starts_with("compare rows.json --fail 0,4 --planners trees --parts"), "{again}");
+    let again = of(&bench.stdout(&format!("{again} --format json")));
+    assert_eq!((&again["steps"], &again["volume"]), (&row["steps"], &row["volume"]));
+
     bench.ended(0, "--torus 4x4 --collective broadcast --root 5 -q -o intact.json");
     bench.ended(0, "lower mine.json -q -o program.json");
     for (words, code, said) in [

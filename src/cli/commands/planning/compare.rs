@@ -359,7 +359,7 @@ impl Run<'_> {
                     let (planner, account) = (plan.planner, plan.account.clone());
                     let verified = plan::verified(plan, None)?;
                     let command = match self.own {
-                        Some(own) => own.command(words, planner, goal_words(&goal)),
+                        Some(own) => own.command(words, (planner, verified.problem.parts()), goal_words(&goal)),
                         None => self.command.command_of(words, &goal),
                     };
                     let entry = Entry::new(&verified, planner, account.phases(), rates, command);

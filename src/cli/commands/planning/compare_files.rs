@@ -18,6 +18,8 @@ use crate::cli::options::Given;
 /// Schedules that hold, of one collective on one machine.
 pub struct Own {
     schedules: Vec<(String, Verified<Solution>)>,
+    /// What failed since, as typed.
+    since: Vec<String>,
 }
 
 impl Own {
@@ -47,7 +49,7 @@ impl Own {
             given.kind(&stated.problem.collective().kind)?;
             schedules.push((name, reading.expand(reading.hold(stated, "compared")?, 0)?));
         }
-        Ok((!schedules.is_empty()).then_some(Self { schedules }))
+        Ok((!schedules.is_empty()).then_some(Self { schedules, since: options.words() }))
     }
 
     /// The collective.
@@ -63,8 +65,9 @@ impl Own {
         Place { topology: topology.clone(), failures: words[failures..].join(" "), words }
     }
 
-    /// The command line that plans for a goal in these words; where options do not say it, the one that compares.
-    pub fn command(&self, machine: &[String], planner: &str, goal: Vec<String>) -> String {
+    /// The command line that plans for a goal in these words; where options do not say the machine and the collective,
+    /// the one that shows the planner's schedules in as many parts beside these.
+    pub fn command(&self, machine: &[String], (planner, parts): (&str, u32), goal: Vec<String>) -> String {
         let kind = self.kind();
         let is_said = !machine.is_empty() && kind.groups().is_none() && kind.demand().is_none();
         let words = if is_said {
@@ -73,8 +76,9 @@ impl Own {
             machine.iter().cloned().chain(collective).chain(goal).collect::<Vec<_>>()
         } else {
             let files = self.schedules.iter().map(|(name, _)| name.clone());
-            let planner = ["--planners".to_owned(), planner.to_owned()];
-            ["compare".to_owned()].into_iter().chain(files).chain(planner).collect()
+            let asked = ["--planners".to_owned(), planner.to_owned(), "--parts".to_owned(), parts.to_string()];
+            let since = self.since.iter().cloned();
+            ["compare".to_owned()].into_iter().chain(files).chain(since).chain(asked).collect()
         };
         ["synth".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
     }
