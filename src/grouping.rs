@@ -33,10 +33,10 @@ pub fn dimensions(text: &str) -> Option<Vec<u8>> {
 ///
 /// ```
 /// # use collsynth::{Topology, grouping::spanned};
-/// let rows = spanned(&Topology::torus(&[4, 2])?, &[0]).unwrap();
+/// let rows = spanned(&Topology::torus(&[4, 2])?, &[0])?;
 /// assert_eq!(rows.len(), 2);
 /// assert_eq!(rows[1].iter().map(|rank| rank.0).collect::<Vec<_>>(), [4, 5, 6, 7]);
-/// # Ok::<(), collsynth::topology::TopologyError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors

@@ -41,8 +41,8 @@ pub enum ProblemError {
     #[error("it is for {ranks} ranks, and the machine has {machine}")]
     OtherRanks { ranks: usize, machine: usize },
     #[error(
-        "the compact form translates moves over its own torus, and this machine has another shape: `synth convert --to explicit` states \
-         every move"
+        "the compact form translates moves over its own torus, and this machine has another shape: `synth convert --to \
+         explicit` states every move"
     )]
     OtherShape,
     #[error("the demand is a {rows}x{rows} matrix, but the topology has {ranks} ranks")]

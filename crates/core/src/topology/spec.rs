@@ -188,9 +188,9 @@ impl Torus {
     ///
     /// ```
     /// # use collsynth_core::topology::{RankId, Torus};
-    /// let torus = Torus::twisted(&[4, 8]).unwrap();
     /// // From (3,1) along x+ to (0,5).
-    /// assert_eq!(torus.neighbor(RankId(7), 0, true), Some(RankId(20)));
+    /// let next = Torus::twisted(&[4, 8]).and_then(|torus| torus.neighbor(RankId(7), 0, true));
+    /// assert_eq!(next, Some(RankId(20)));
     /// assert_eq!(Torus::twisted(&[4, 4]), None);
     /// ```
     pub fn twisted(extents: &[u32]) -> Option<Self> {

@@ -129,8 +129,8 @@ fn format_fault(text: &str) -> Option<ParseError> {
     let message = match format {
         Value::String(format) if format == FORMAT => return None,
         Value::String(format) if format.starts_with("collective-job/") => {
-            "this is a job, schedules of several collectives: `synth verify` judges it, and `synth convert --schedule N` takes \
-             one of the schedules out"
+            "this is a job, schedules of several collectives: `synth verify` judges it, and `synth convert --schedule \
+             N` takes one of the schedules out"
                 .to_owned()
         }
         Value::Null => format!("`format` is missing: a schedule file begins with \"format\": \"{FORMAT}\""),
