@@ -140,7 +140,9 @@ def export(
     progress: Progress | None = None,
     **options: Unpack[ExportOptions],
 ) -> str:
-    """A schedule or program in another tool's format: `msccl`, `rccl`, `csv`, `trace`, `goal` or `chakra`.
+    """A schedule or program in another tool's format, `msccl`, `rccl`, `csv`, `trace`, `goal` or `chakra`.
+
+    A schedule also in another form of our own: `json` (as it is), `compact` or `explicit`.
 
     With `output`, it is written there and nothing is returned; `chakra` has a file for each rank, and needs it.
     """
