@@ -5,6 +5,7 @@
 
 mod csv;
 mod json;
+mod rates;
 mod svg;
 mod text;
 
@@ -21,6 +22,7 @@ use collsynth_verify::report::figures::decimal;
 
 pub(crate) use csv::quoted;
 pub use json::schema;
+pub(super) use rates::describe_price;
 pub use svg::{Plot, PlotError};
 
 /// A verified schedule, reduced to the figures compared.

@@ -1,9 +1,8 @@
 //! The comparison as tables for people.
 
+use super::rates::describe_rates;
 use super::{Comparison, Entry, Machine, Phased, Refusal, least_seconds};
-use collsynth_core::topology::dim_name;
 use collsynth_plan::StopReason;
-use collsynth_plan::cost::{Bandwidth, Rates};
 use collsynth_verify::report::figures::{about_bytes, bytes, count, exact_and_decimal, seconds};
 use collsynth_verify::report::machine::describe;
 use collsynth_verify::report::overview::headline;
@@ -158,25 +157,6 @@ fn fastest(machine: &Machine) -> String {
         })
         .collect();
     if words.is_empty() { String::new() } else { format!("fastest: {}\n", words.join(", ")) }
-}
-
-/// The cost model in words.
-fn describe_rates(rates: &Rates) -> String {
-    let rate = |bandwidth: f64| format!("{} GB/s", (bandwidth / 1e9 * 1e6).round() / 1e6);
-    let mut words = vec![format!("{} a step", seconds(rates.alpha))];
-    if rates.transfer_setup > 0.0 {
-        words.push(format!("{} a transfer", seconds(rates.transfer_setup)));
-    }
-    words.push(match &rates.bandwidth {
-        Bandwidth::Uniform(bandwidth) => format!("{} over a link of capacity 1", rate(*bandwidth)),
-        Bandwidth::PerDimension(bandwidths) => {
-            let each = bandwidths.iter().enumerate();
-            each.map(|(dim, &bandwidth)| format!("{} along {}", rate(bandwidth), dim_name(dim as u8)))
-                .collect::<Vec<_>>()
-                .join(", ")
-        }
-    });
-    words.join(", ")
 }
 
 /// The machine in a few words.
