@@ -205,7 +205,7 @@ impl Written<'_> {
             ticker.finish();
             command.format.note(&summary);
             if command.format == Format::Text {
-                self.weigh_steps(&solution);
+                self.weigh_steps(solution);
                 output::suggest(command.output.as_deref());
             }
         }
