@@ -165,6 +165,11 @@ impl Given {
         })
     }
 
+    /// Was this option typed?
+    pub fn is_typed(&self, option: &str) -> bool {
+        self.has(option)
+    }
+
     fn has(&self, option: &str) -> bool {
         self.typed.contains_key(option)
     }

@@ -40,6 +40,10 @@ const LOWERED: When =
     If("to", &["msccl", "rccl", "goal", "chakra"], "csv and trace show the schedule itself, which is not lowered");
 const LOWER: When = For(&[Schedule, Job], "a program is lowered already");
 
+/// Files that do not name their machine.
+const UNNAMED: When = If("from", &["msccl", "teccl", "forestcoll", "csv"], "");
+const MOVES: When = If("from", &["csv"], "");
+
 /// What a job does not state.
 const BESIDE_JOB: &[&str] = &[
     "torus",
@@ -262,9 +266,18 @@ pub static ROWS: &[Row] = &[
     row(&["convert"], &["message-bytes"], &[If("to", &["trace"], "")]),
     row(&["convert"], &["alpha", "bandwidth"], &[If("to", &["trace"], ""), WithAll(&["message-bytes"])]),
     row(&["convert"], &["output"], &[Written(Some("to"), CONVERTED)]),
-    row(&["convert"], &["topology"], &[If("from", &["msccl", "teccl", "forestcoll"], "")]),
-    row(&["convert"], &["collective"], &[If("from", &["msccl", "teccl"], "")]),
-    row(&["convert"], &["parts"], &[If("from", &["teccl"], "")]),
-    row(&["convert"], &["root"], &[If("from", &["msccl"], ""), ROOT]),
+    row(&["convert"], &["torus"], &[UNNAMED, Without(&["topology"], "")]),
+    row(&["convert"], &["topology", "names", "fail", "fail-link", "fail-rank", "fail-box"], &[UNNAMED]),
+    row(&["convert"], &["wrap"], &[UNNAMED, OF_TORUS, Without(&["twist"], "")]),
+    row(&["convert"], &["twist"], &[UNNAMED, OF_TORUS, Without(&["slice"], "")]),
+    row(&["convert"], &["slice", "capacity"], &[UNNAMED, OF_TORUS]),
+    row(&["convert"], &["collective"], &[If("from", &["msccl", "teccl", "csv"], "")]),
+    row(&["convert"], &["root"], &[If("from", &["msccl", "csv"], ""), ROOT]),
+    row(&["convert"], &["demand"], &[MOVES, DEMAND]),
+    row(&["convert"], &["groups"], &[MOVES, GROUPS, Without(&["group", "blocks"], "")]),
+    row(&["convert"], &["group"], &[MOVES, GROUPS, Without(&["blocks"], "")]),
+    row(&["convert"], &["blocks"], &[MOVES, GROUPS]),
+    row(&["convert"], &["relays"], &[MOVES, With(&["groups", "group", "blocks"], "it is about groups")]),
+    row(&["convert"], &["parts"], &[If("from", &["teccl", "csv"], ""), PARTS]),
     row(&["convert"], &["slots", "form"], &[If("from", &["msccl"], "")]),
 ];

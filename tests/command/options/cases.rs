@@ -53,6 +53,8 @@ pub const HIDDEN: &[(&str, &str, &str, &str)] = &[
     ("show", "all", "", "lists may be short"),
     ("show", "step", "--step 1", "the schedule may have one"),
     ("convert", "topology", "", "a check that is passed says nothing"),
+    ("convert", "torus", "--from msccl", "likewise"),
+    ("convert", "twist", "--from msccl", "likewise"),
     ("convert", "form", "--form in-place", "the default"),
     ("convert", "form", "broadcast.xml", "the form that the file has"),
     ("convert", "form", "msccl-custom.xml", "the form that the file has"),
@@ -265,6 +267,8 @@ pub fn scenes(command: &str) -> Vec<String> {
                 "{foreign}/sccl-all-gather-line.json --from sccl",
                 "{foreign}/teccl-all-gather-ring.json --from teccl --topology {in}/ring3.json --collective all_gather",
                 "{foreign}/forestcoll-ring.xml --from forestcoll --topology {in}/ring3.json",
+                "{in}/moves.csv --from csv --torus 2x4 --collective all_gather",
+                "{in}/pairs.csv --from csv --torus 2x4 --collective all_to_allv --demand {in}/demand.csv",
                 "{in}/job.json --schedule 0",
                 "{in}/compact.json --to explicit",
             ];
