@@ -44,7 +44,7 @@ pub struct ImportOptions {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     slots: Option<u32>,
     /// For msccl: the form to write, where the file claims both (in-place, unless stated); both are judged
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = Spelled::<ImportForm>::default())]
     form: Option<ImportForm>,
 }
 
@@ -120,7 +120,7 @@ impl Import<'_> {
             ImportFormat::Teccl => teccl::parse(&text, self.problem()?),
             ImportFormat::Forestcoll => forestcoll::parse_within(&text, self.machine()?, &input::limits()?),
         };
-        let solution = solution.map_err(|error| unreadable(self.file, &text, &error))?;
+        let solution = solution.map_err(|error| unreadable(self.file, &text, &error, self.from))?;
         caller::tell("verifying");
         output::deliver_file(self.output, &json::solution_to_string(&solution), "schedule")?;
         let report = verify(&solution, &Options { memory: input::room(&text)?, ..Options::default() });
@@ -139,7 +139,17 @@ impl Import<'_> {
             slots: self.options.slots.unwrap_or(usual.slots),
             custom: self.options.collective.map(ImportCollective::msccl_name),
         };
-        let read = msccl::parse(text, &unsaid).map_err(|error| unreadable(self.file, text, &error))?;
+        let read = msccl::parse(text, &unsaid).map_err(|error| {
+            // Not the file is wrong if it says itself what --collective says of it.
+            let itself = msccl::Unsaid { custom: None, ..unsaid };
+            match unsaid.custom.is_some() && msccl::parse(text, &itself).is_ok() {
+                true => {
+                    Failure::usage("--collective is for files with `coll=\"custom\"`: this one names its collective")
+                        .hint("leave --collective out")
+                }
+                false => unreadable(self.file, text, &error, ImportFormat::Msccl),
+            }
+        })?;
         let msccl::Algorithm { programs, places } = read;
         given.kinds(
             &programs.iter().map(|(_, program)| program.problem.collective().kind.clone()).collect::<Vec<_>>(),
@@ -205,14 +215,21 @@ impl Import<'_> {
     }
 }
 
-fn unreadable(path: &Path, text: &str, error: &ParseError) -> Failure {
+/// `--from msccl`
+fn said_from(from: ImportFormat) -> String {
+    format!("--from {}", from.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned()))
+}
+
+fn unreadable(path: &Path, text: &str, error: &ParseError, from: ImportFormat) -> Failure {
     let ParseError { code, line, column, message } = error;
     let lines = marked(text, (*line, *column));
     let name = path.display();
     let failure = Failure::usage(format!("{name}:{line}:{column}: {code}: {message}\n{}", lines.trim_end()));
     match (input::ours(text), foreign(text)) {
         (Some(what), _) => failure.hint(format!("this is {what}: `synth verify {name}` judges it")),
-        (_, Some(what)) if what.contains("`synth convert") => failure.hint(what),
+        (_, Some(what)) if what.contains("`synth convert --from") && !what.contains(&said_from(from)) => {
+            failure.hint(what)
+        }
         _ => failure.hint("docs/formats/other-tools.md says what is read of each format"),
     }
 }
