@@ -70,7 +70,7 @@ impl Failure {
                 Self::usage(error).hint("leave --planner out: `auto` chooses one that applies")
             }
             PlanError::NobodyApplies { .. } => Self::usage(error)
-                .hint("`synth verify` judges such schedules, and `synth bound` says what they cannot beat"),
+                .hint("`synth verify FILE` judges such schedules, and `synth bound ...` says what they cannot beat"),
             PlanError::Problem(error) => Self::from(error.clone()),
             PlanError::Disconnected(disconnected) => Self::of_disconnected(disconnected, topology),
             PlanError::TooFewSteps { .. } | PlanError::TooNarrow { .. } | PlanError::Refuted { .. } => {
@@ -134,7 +134,7 @@ impl From<FileError> for Failure {
             _ => None,
         };
         match parent.filter(|parent| !parent.exists()) {
-            Some(parent) => Self::usage(&error).hint(format!("there is no folder {}", parent.display())),
+            Some(parent) => Self::usage(&error).hint(format!("`mkdir -p {}` makes the folder", parent.display())),
             None => Self::usage(error),
         }
     }

@@ -71,14 +71,15 @@ enum Command {
 /// Runs the command with these words, the first of them its name. Returns the exit code.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     let started = Instant::now();
-    let parsed = help::grouped(Cli::command()).try_get_matches_from(words).and_then(|matches| {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let parsed = help::grouped(Cli::command()).try_get_matches_from(&words).and_then(|matches| {
         clock::start(started, &matches);
         Ok((Cli::from_arg_matches(&matches)?, matches))
     });
     let (cli, matches) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => {
-            let error = usage::pointed(error, &Cli::command());
+            let error = usage::pointed(error, &Cli::command(), &words);
             if !caller::note(error.render().to_string().trim_end()) {
                 // A failure to print it has nowhere to be reported.
                 let _ = error.print();

@@ -68,7 +68,7 @@ fn pairs_directions_ranks_and_sums() {
             "--fail 0,1 --fail 1,2 --fail 3,6",
             "the set covers any single cable, any 2 cables, any single link, any single rank",
         ),
-        ("--fail 0,1 --fail 1,2 --fail 3,6", "--cables 3 covers it"),
+        ("--fail 0,1 --fail 1,2 --fail 3,6", "--cables 1,2,3 "),
         ("--fail 0,1 --fail-rank 7", "are in no set"),
         ("", "no failure is stated"),
         ("--fail 0,1 --barriers global", "add --lower"),

@@ -120,7 +120,7 @@ fn what_cannot_be_expanded_is_read_a_rank_at_a_time() {
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{words}: {said}");
         assert!(said.contains("more than the 24 MiB allowed: SYNTH_MAX_MEMORY allows more"), "{words}: {said}");
-        assert!(said.contains("`synth lower --rank R`"), "{words}: {said}");
+        assert!(said.contains("`synth lower pod.json --rank 0`"), "{words}: {said}");
     }
     for words in [
         "lower pod.json --rank 1.2.3",
@@ -151,7 +151,7 @@ fn the_program_of_one_rank_is_not_whole() {
         ("lower c.json --rank 1 --slots 1", "whether a program gets stuck shows only in all of it"),
         ("lower c.json --rank 1 --renumber map.csv", "it numbers all ranks anew"),
         ("convert c.json --to msccl --rank 1", "--rank is for --to csv, goal or chakra"),
-        ("convert c.json --to trace --rank 1", "`synth lower --rank`"),
+        ("convert c.json --to trace --rank 1", "`synth lower FILE --rank RANK`"),
         ("lower c.json --rank 4", "rank 4"),
     ] {
         let said = text(&bench.ended(2, words).stderr);

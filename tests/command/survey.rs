@@ -126,7 +126,7 @@ fn draws_and_groups_from_a_file() {
 fn what_cannot_be_surveyed_is_said() {
     let bench = Bench::new();
     for (words, said) in [
-        ("survey --torus 4x4 --cables 1", "use -o FOLDER"),
+        ("survey --torus 4x4 --cables 1", "add -o FOLDER"),
         ("survey --torus 4x4 -o s", "nothing fails"),
         ("survey --torus 4x4 --cables 1 --collective broadcast -o s", "no collective that can be surveyed"),
         ("survey --torus 4x4 --cables 33 -o s", "sets of 33"),

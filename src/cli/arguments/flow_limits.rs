@@ -37,17 +37,19 @@ pub fn is_stopped(error: &FlowError) -> bool {
     matches!(error, FlowError::Solver(LpError::TimeLimit | LpError::Interrupted))
 }
 
-/// There is no flow bound: the error, with its remedy.
-pub fn of_flow(error: &FlowError, problem: &Problem) -> Failure {
+/// There is no flow bound, which this option asked for: the error, with its remedy.
+pub fn of_flow(error: &FlowError, problem: &Problem, option: &str) -> Failure {
     match error {
         FlowError::Disconnected(disconnected) => Failure::of_disconnected(disconnected, problem.topology()),
         FlowError::Solver(LpError::TimeLimit) => {
             Failure::new(Ending::Stopped, error).hint("allow more time with --time-limit")
         }
         FlowError::Solver(LpError::Interrupted) => Failure::new(Ending::Stopped, error),
-        FlowError::TooLarge { .. } => Failure::usage(error).hint("without it, cuts bound machines of any size"),
+        FlowError::TooLarge { .. } => {
+            Failure::usage(error).hint(format!("leave {option} out: cuts bound machines of any size"))
+        }
         FlowError::WrongKind(_) | FlowError::NoVolume | FlowError::Solver(_) => {
-            Failure::usage(error).hint("without it, the other bounds need no solver")
+            Failure::usage(error).hint(format!("leave {option} out: the other bounds need no solver"))
         }
     }
 }

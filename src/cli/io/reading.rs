@@ -53,6 +53,7 @@ impl<'a> Reading<'a> {
 
     /// The schedule in the form in which it is stated, not judged.
     pub fn stated(&self) -> Result<AnySolution, Failure> {
+        self.check_schedule()?;
         json::parse_stated_within(&self.text, &self.limits).map_err(|error| self.unreadable(&error))
     }
 
@@ -64,6 +65,7 @@ impl<'a> Reading<'a> {
     /// Judges what was [stated](Reading::stated).
     pub fn hold(&self, stated: AnySolution, used: &str) -> Result<Verified<AnySolution>, Failure> {
         verified(stated, used, self.room())
+            .map_err(|failure| failure.hint(format!("`synth verify {}` says more", self.name())))
     }
 
     /// The schedule with every move stated, judged; what is done with it takes `each` bytes for every move.
@@ -73,13 +75,13 @@ impl<'a> Reading<'a> {
 
     /// States every move of a schedule that holds; what is done with it takes `each` bytes for every move.
     pub fn expand(&self, held: Verified<AnySolution>, each: u64) -> Result<Verified<Solution>, Failure> {
-        TooLarge::check(&held.schedule, self.limits.expanded(), each).map_err(too_large)?;
+        TooLarge::check(&held.schedule, self.limits.expanded(), each).map_err(|error| self.too_large(&error))?;
         Ok(held.expand())
     }
 
     /// States every move of a schedule that need not hold.
     pub fn expand_stated(&self, stated: AnySolution, each: u64) -> Result<Solution, Failure> {
-        TooLarge::check(&stated.schedule, self.limits.expanded(), each).map_err(too_large)?;
+        TooLarge::check(&stated.schedule, self.limits.expanded(), each).map_err(|error| self.too_large(&error))?;
         Ok(stated.map(AnySchedule::into_expanded))
     }
 
@@ -112,6 +114,30 @@ impl<'a> Reading<'a> {
         })
     }
 
+    /// Refuses a rank program or a job where a schedule is wanted; what is wrong with it itself comes first.
+    fn check_schedule(&self) -> Result<(), Failure> {
+        let name = self.name();
+        match self.what() {
+            What::Schedule => Ok(()),
+            What::Program => self.program().and_then(|_| {
+                Err(Failure::usage(format!("{name} is a rank program already, not a schedule"))
+                    .hint(format!("`synth verify {name}`, `synth show {name}` and `synth run {name}` take programs")))
+            }),
+            What::Job => self.job().and_then(|_| {
+                Err(Failure::usage(format!("{name} is a job, schedules that run together, not a schedule"))
+                    .hint(format!("`synth convert {name} --schedule 0 -o FILE` takes the first of them out")))
+            }),
+        }
+    }
+
+    fn too_large(&self, error: &TooLarge) -> Failure {
+        let name = self.name();
+        Failure::usage(error).hint(format!(
+            "`synth show {name}`, `synth convert {name} --to csv` and, for one rank, `synth lower {name} --rank 0` read it \
+             as it is"
+        ))
+    }
+
     fn unreadable(&self, error: &ParseError) -> Failure {
         if let Some(what) = foreign(&self.text) {
             return Failure::usage(format!("{}: {what}", self.path.display()));
@@ -135,10 +161,4 @@ fn refused<S>(rejected: Rejected<S>, used: &str) -> Failure {
     }
     let found = findings(&rejected.report, |_| None);
     Failure::new(Ending::Refuted, format!("the schedule does not hold and is not {used}\n{found}"))
-        .hint("`synth verify` says more")
-}
-
-fn too_large(error: TooLarge) -> Failure {
-    Failure::usage(error)
-        .hint("`synth show`, `synth convert --to csv` and, for one rank, `synth lower --rank R` read it as it is")
 }

@@ -149,7 +149,7 @@ impl Given {
     /// Refuses options that apply to none of these collectives.
     pub fn kinds(&self, kinds: &[Kind]) -> Result<(), Failure> {
         self.kind_seen.set(true);
-        self.conditions().try_for_each(|(option, when)| when.check_kinds(option, self, kinds))
+        self.conditions().try_for_each(|(_, when)| when.check_kinds(self, kinds))
     }
 
     /// Refuses options that do not apply to such a file.
@@ -168,6 +168,11 @@ impl Given {
     /// Was this option typed?
     pub fn is_typed(&self, option: &str) -> bool {
         self.has(option)
+    }
+
+    /// The options that were typed and apply to none of these collectives.
+    fn lacking(&self, kinds: &[Kind]) -> BTreeSet<&str> {
+        self.conditions().filter(|(_, when)| when.lacks(self, kinds)).map(|(option, _)| option).collect()
     }
 
     fn has(&self, option: &str) -> bool {

@@ -7,8 +7,8 @@ use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Error, ValueEnum};
 
-/// Names of types and collectives elsewhere, and ours.
-const ELSEWHERE: [(&str, &str); 19] = [
+/// Names of types, collectives and formats elsewhere, and ours.
+const ELSEWHERE: [(&str, &str); 25] = [
     ("float", "f32"),
     ("float32", "f32"),
     ("fp32", "f32"),
@@ -28,6 +28,12 @@ const ELSEWHERE: [(&str, &str); 19] = [
     ("psumscatter", "reduce_scatter"),
     ("pmean", "all_reduce"),
     ("pbroadcast", "broadcast"),
+    ("nccl", "msccl"),
+    ("xml", "msccl"),
+    ("chrome", "trace"),
+    ("loggopsim", "goal"),
+    ("astrasim", "chakra"),
+    ("et", "chakra"),
 ];
 
 /// Mistyped letters of a word that is taken for another.

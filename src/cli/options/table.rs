@@ -209,7 +209,11 @@ pub static ROWS: &[Row] = &[
         &["format"],
         &[
             Where("format", &["json", "csv", "svg", "map"], &For(&[Schedule], "")),
-            Where("format", &["csv"], &With(&["links"], "`synth convert --to csv` writes a table of all transfers")),
+            Where(
+                "format",
+                &["csv"],
+                &With(&["links"], "`synth convert FILE --to csv` writes a table of all transfers"),
+            ),
             Where("format", &["svg", "map"], &Without(&["links"], "")),
         ],
     ),
@@ -253,7 +257,7 @@ pub static ROWS: &[Row] = &[
         &[If(
             "to",
             &["csv", "goal", "chakra"],
-            "the other formats take all ranks together; `synth lower --rank` writes the program of one",
+            "the other formats take all ranks together; `synth lower FILE --rank RANK` writes the program of one",
         )],
     ),
     row(&["convert"], &["barriers", "in-place"], &[LOWERED, LOWER]),

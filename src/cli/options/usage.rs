@@ -1,13 +1,15 @@
 //! Command lines that cannot be read: what clap says, and where to go instead.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
 
-use super::suggest::did_you_mean;
+use super::suggest::{did_you_mean, meant};
+use super::words::listed;
 
-/// What people call commands, and what these are called here.
+/// What people call commands, and what these are called here; what is in capitals is filled in.
 const ALSO_CALLED: [(&str, &str); 24] = [
     ("synth", "plan"),
     ("synthesize", "plan"),
@@ -18,14 +20,14 @@ const ALSO_CALLED: [(&str, &str); 24] = [
     ("machine", "topology"),
     ("print", "show"),
     ("simulate", "run"),
-    ("export", "convert --to"),
-    ("import", "convert --from"),
-    ("compact", "convert --to compact"),
-    ("expand", "convert --to explicit"),
-    ("pick", "convert --schedule"),
+    ("export", "convert FILE --to FORMAT"),
+    ("import", "convert FILE --from FORMAT"),
+    ("compact", "convert FILE --to compact"),
+    ("expand", "convert FILE --to explicit"),
+    ("pick", "convert FILE --schedule N"),
     ("schema", "util schema"),
-    ("completions", "util completions"),
-    ("manual", "util manual"),
+    ("completions", "util completions SHELL"),
+    ("manual", "util manual FOLDER"),
     ("improve", "polish"),
     ("optimize", "polish"),
     ("info", "show"),
@@ -35,19 +37,13 @@ const ALSO_CALLED: [(&str, &str); 24] = [
     ("benchmark", "run"),
 ];
 
-/// The error with a pointer to the right command, where one is known.
-pub fn pointed(mut error: Error, command: &Command) -> Error {
+/// The error with a pointer to the right command, option or value, where one is known; `words` is what was typed.
+pub fn pointed(mut error: Error, command: &Command, words: &[OsString]) -> Error {
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return error };
-            let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
-            let meant = match ALSO_CALLED.iter().find(|(theirs, _)| theirs == word) {
-                Some((_, ours)) => format!("; did you mean {ours}?"),
-                None if is_extents(word) => format!("; did you mean `synth --torus {word}`?"),
-                None if Path::new(word).is_file() => format!("; did you mean `synth verify {word}`?"),
-                None => did_you_mean(word, &names),
-            };
-            let message = format!("there is no command `{word}`{meant}\n\n`synth --help` lists the commands\n");
+            let words: Vec<String> = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+            let message = no_command(word, command, &words);
             Error::raw(ErrorKind::InvalidSubcommand, message)
         }
         ErrorKind::UnknownArgument => {
@@ -56,19 +52,83 @@ pub fn pointed(mut error: Error, command: &Command) -> Error {
             let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return error };
             let name = word.trim_start_matches('-').split('=').next().unwrap_or_default().to_owned();
             let has = |command: &&Command| command.get_arguments().any(|option| option.get_long() == Some(&name));
-            let of: Vec<String> = command
-                .get_subcommands()
-                .filter(has)
-                .map(|command| format!("`synth {}`", command.get_name()))
-                .collect();
+            let of: Vec<&str> = command.get_subcommands().filter(has).map(Command::get_name).collect();
             if !of.is_empty() {
-                let tip = format!("--{name} is an option of {}", of.join(", "));
-                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+                tip(&mut error, format!("--{name} is an option of {}", listed(&of, "", "and")));
+            }
+            error
+        }
+        ErrorKind::InvalidValue => {
+            let (
+                Some(ContextValue::String(word)),
+                Some(ContextValue::Strings(valid)),
+                Some(ContextValue::String(option)),
+            ) = (
+                error.get(ContextKind::InvalidValue),
+                error.get(ContextKind::ValidValue),
+                error.get(ContextKind::InvalidArg),
+            )
+            else {
+                return error;
+            };
+            let valid: Vec<&str> = valid.iter().map(String::as_str).collect();
+            let option = option.split(' ').next().filter(|option| option.starts_with("--")).unwrap_or_default();
+            let meant =
+                meant(word, &valid).map(|value| format!("did you mean {}?", format!("{option} {value}").trim()));
+            error.remove(ContextKind::SuggestedValue);
+            if let Some(meant) = meant {
+                tip(&mut error, meant);
             }
             error
         }
         _ => error,
     }
+}
+
+fn tip(error: &mut Error, text: String) {
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![text.into()]));
+}
+
+/// There is no such command; the line that was meant, where it is known.
+fn no_command(word: &str, command: &Command, words: &[String]) -> String {
+    // `synth util WORD`
+    let above = words.split_first().filter(|(_, rest)| rest.first().is_some_and(|next| next == word));
+    if let Some(within) = above.and_then(|(above, _)| command.find_subcommand(above)) {
+        let names: Vec<&str> = within.get_subcommands().map(Command::get_name).collect();
+        let meant = did_you_mean(word, &names);
+        let (above, names) = (within.get_name(), listed(&names, "", "and"));
+        return format!("there is no command `{above} {word}`{meant}\n\n{above} has {names}\n");
+    }
+    let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+    let rest = match words {
+        [first, rest @ ..] if first == word => rest,
+        _ => &[],
+    };
+    let also = ALSO_CALLED.iter().find(|(theirs, _)| theirs.eq_ignore_ascii_case(word)).map(|(_, ours)| *ours);
+    let line = match also.or_else(|| meant(word, &names)) {
+        Some(ours) => Some(completed(ours, rest)),
+        None if is_extents(word) => Some([&["--torus".to_owned(), word.to_owned()], rest].concat().join(" ")),
+        None if Path::new(word).is_file() => Some(format!("verify {word}")),
+        None => None,
+    };
+    let meant = line.map(|line| format!("; did you mean `synth {line}`?")).unwrap_or_default();
+    format!("there is no command `{word}`{meant}\n\n`synth --help` lists the commands\n")
+}
+
+/// A command with what was typed after another name for it: `convert FILE --to FORMAT` and `s.json` make
+/// `convert s.json --to FORMAT`.
+fn completed(ours: &str, typed: &[String]) -> String {
+    let (command, options) = match ours.split_once(" FILE ") {
+        Some((command, options)) if !typed.is_empty() => (command, options.split_once(' ')),
+        _ if typed.is_empty() => (ours, None),
+        _ => (ours.trim_end_matches(|letter: char| letter.is_uppercase()).trim_end(), None),
+    };
+    let mut words = vec![command.to_owned()];
+    words.extend(typed.iter().cloned());
+    words.extend(
+        options.filter(|(option, _)| !typed.iter().any(|word| word == option)).map(|(o, v)| format!("{o} {v}")),
+    );
+    words.join(" ")
 }
 
 /// `4x4x8`

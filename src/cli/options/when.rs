@@ -102,14 +102,17 @@ impl When {
         }
     }
 
-    /// Refuses `option` for these collectives, if it applies to none of them.
-    pub fn check_kinds(&self, option: &str, given: &Given, kinds: &[Kind]) -> Result<(), Failure> {
+    /// Refuses the option for these collectives, if it applies to none of them.
+    pub fn check_kinds(&self, given: &Given, kinds: &[Kind]) -> Result<(), Failure> {
         match (*self, kinds) {
             (Self::Of(lacks, applies), [first, ..]) if !kinds.iter().any(applies) => {
                 let failure = Failure::usage(format!("{} {lacks}", first.name()));
                 let all = Kind::every(RankId(0), Demand::default());
                 let others: Vec<&str> = all.iter().filter(|kind| applies(kind)).map(Kind::name).collect();
-                let out = format!("leave {} out", given.name(option));
+                // Those that go with it are refused with it.
+                let refused: Vec<String> = given.lacking(kinds).iter().map(|option| given.name(option)).collect();
+                let refused: Vec<&str> = refused.iter().map(String::as_str).collect();
+                let out = format!("leave {} out", listed(&refused, "", "and"));
                 Err(failure.hint(match (given.known.contains("collective"), others.len() <= MOST_NAMED) {
                     (true, true) => format!("{out}, or choose {}", listed(&others, "", "or")),
                     (true, false) => format!("{out}, or choose another {}", given.name("collective")),
@@ -119,9 +122,20 @@ impl When {
             (Self::Where(other, values, when), _)
                 if given.value(other).is_some_and(|value| values.contains(&value)) =>
             {
-                when.check_kinds(option, given, kinds)
+                when.check_kinds(given, kinds)
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Does it refuse its option for these collectives?
+    pub fn lacks(&self, given: &Given, kinds: &[Kind]) -> bool {
+        match *self {
+            Self::Of(_, applies) => !kinds.iter().any(applies),
+            Self::Where(other, values, when) => {
+                given.value(other).is_some_and(|value| values.contains(&value)) && when.lacks(given, kinds)
+            }
+            _ => false,
         }
     }
 

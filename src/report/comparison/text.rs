@@ -8,6 +8,7 @@ use super::{Comparison, Entry, Machine, Phased, Refusal};
 use collsynth_core::certificate::Bounds;
 use collsynth_core::topology::Topology;
 use collsynth_plan::StopReason;
+use collsynth_plan::cost::Rates;
 use collsynth_verify::report::figures::{about_bytes, bytes, count, exact_and_decimal, seconds};
 use collsynth_verify::report::machine::describe;
 use collsynth_verify::report::overview::headline;

@@ -36,9 +36,18 @@ fn other_words_are_answered_with_ours() {
         ("--torus 3 --collective a2a", "did you mean all_to_all?"),
         ("4x4x8", "did you mean `synth --torus 4x4x8`?"),
         ("s.json", "did you mean `synth verify s.json`?"),
-        ("info", "did you mean show?"),
-        ("diff", "did you mean compare?"),
-        ("bench", "did you mean run?"),
+        ("info s.json --links", "did you mean `synth show s.json --links`?"),
+        ("export s.json", "did you mean `synth convert s.json --to FORMAT`?"),
+        ("export s.json --to csv", "did you mean `synth convert s.json --to csv`?"),
+        ("compact s.json -o c.json", "did you mean `synth convert s.json -o c.json --to compact`?"),
+        ("manual pages", "did you mean `synth util manual pages`?"),
+        ("util shema", "did you mean schema?"),
+        ("convert s.json --to nccl", "did you mean --to msccl?"),
+        ("show s.json --format jsn", "did you mean --format json?"),
+        ("polish s.json --planner smt", "--planner is an option of plan and pareto"),
+        ("info", "did you mean `synth show`?"),
+        ("diff", "did you mean `synth compare`?"),
+        ("bench", "did you mean `synth run`?"),
     ] {
         let said = text(&bench.ended(2, words).stderr);
         assert!(said.contains(meant), "{words}: {said}");

@@ -24,6 +24,7 @@ use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::console::note;
 use crate::cli::io::{caller, input, output};
 use crate::cli::options::Given;
+use crate::cli::options::suggest::Spelled;
 
 /// What files of other tools leave open.
 #[derive(Args)]
@@ -40,7 +41,7 @@ pub struct ImportOptions {
     #[arg(long, value_name = "N", help_heading = "With --from", value_parser = clap::value_parser!(u32).range(1..))]
     slots: Option<u32>,
     /// For msccl: the form to write, where the file claims both (in-place, unless stated); both are judged
-    #[arg(long, value_enum, help_heading = "With --from")]
+    #[arg(long, value_parser = Spelled::<ImportForm>::default(), help_heading = "With --from")]
     form: Option<ImportForm>,
 }
 
@@ -108,7 +109,17 @@ impl Import<'_> {
             slots: self.options.slots.unwrap_or(usual.slots),
             custom: given.is_typed("collective").then(|| self.custom()).transpose()?,
         };
-        let read = msccl::parse(text, &unsaid).map_err(|error| self.unreadable(text, &error))?;
+        let read = msccl::parse(text, &unsaid).map_err(|error| {
+            // Not the file is wrong if it says itself what --collective says of it.
+            let itself = msccl::Unsaid { custom: None, ..unsaid };
+            match unsaid.custom.is_some() && msccl::parse(text, &itself).is_ok() {
+                true => {
+                    Failure::usage("--collective is for files with `coll=\"custom\"`: this one names its collective")
+                        .hint("leave --collective out")
+                }
+                false => self.unreadable(text, &error),
+            }
+        })?;
         let msccl::Algorithm { programs, places } = read;
         given.kinds(
             &programs.iter().map(|(_, program)| program.problem.collective().kind.clone()).collect::<Vec<_>>(),

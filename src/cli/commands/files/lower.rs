@@ -19,6 +19,7 @@ use crate::cli::io::console::note;
 use crate::cli::io::naming::named;
 use crate::cli::io::reading::Reading;
 use crate::cli::io::{output, reading};
+use crate::cli::options::suggest::Spelled;
 
 /// Lower a schedule to a rank program, without a step clock
 ///
@@ -50,7 +51,7 @@ pub struct LowerCommand {
 #[derive(Args)]
 pub struct LowerOptions {
     /// What keeps the steps of the schedule apart (none, unless stated)
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = Spelled::<BarrierName>::default())]
     barriers: Option<BarrierName>,
     /// Input and output share one buffer, as in NCCL
     #[arg(long)]

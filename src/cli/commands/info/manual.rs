@@ -1,5 +1,6 @@
 //! `synth util manual`: pages for man.
 
+use std::fs;
 use std::path::PathBuf;
 
 use clap::{Args, Command};
@@ -10,7 +11,7 @@ use crate::cli::io::output;
 /// Write manual pages, one for each command, into a folder: man -l FOLDER/synth.1
 #[derive(Args)]
 pub struct ManualCommand {
-    /// The folder
+    /// The folder, made if it is missing
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
 }
@@ -18,6 +19,8 @@ pub struct ManualCommand {
 impl ManualCommand {
     /// Runs the command: the pages are those of `all`.
     pub fn run(&self, mut all: Command) -> Result<Ending, Failure> {
+        fs::create_dir_all(&self.folder)
+            .map_err(|error| Failure::usage(format!("cannot write in {}: {error}", self.folder.display())))?;
         all.build();
         let commands: Vec<Command> =
             all.get_subcommands().filter(|command| command.get_name() != "help").cloned().collect();

@@ -6,12 +6,13 @@ use collsynth::report::comparison;
 
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::output;
+use crate::cli::options::suggest::Spelled;
 
 /// Print the JSON Schema of a kind of file
 #[derive(Args)]
 pub struct SchemaCommand {
     /// Of which files
-    #[arg(value_enum, default_value = "schedule")]
+    #[arg(value_parser = Spelled::<Files>::default(), default_value = "schedule")]
     files: Files,
 }
 

@@ -11,6 +11,7 @@ use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::output;
 use crate::cli::io::output::Format;
 use crate::cli::options::Given;
+use crate::cli::options::suggest::Spelled;
 
 /// Show a machine: ranks, coordinates, links, what failed, diameter
 #[derive(Args)]
@@ -18,7 +19,7 @@ pub struct TopologyCommand {
     #[command(flatten)]
     topology: TopologyOptions,
     /// text: tables; json: a topology file for --topology
-    #[arg(long, value_enum, default_value = "text")]
+    #[arg(long, value_parser = Spelled::<Format>::default(), default_value = "text")]
     format: Format,
     /// Write to this file (.gz: compressed) instead of standard output; -o FILE.json writes a topology file
     #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]

@@ -21,6 +21,7 @@ use crate::cli::io::output::Format;
 use crate::cli::io::progress::Ticker;
 use crate::cli::io::reading::Reading;
 use crate::cli::options::quantity::parse_duration;
+use crate::cli::options::suggest::Spelled;
 use crate::cli::options::{Given, What};
 
 /// Variables of the largest linear program that is solved: some minutes, and some gigabytes.
@@ -52,7 +53,7 @@ pub struct BoundCommand {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     time_limit: Option<Duration>,
     /// The form of the answer
-    #[arg(long, value_enum, default_value = "text")]
+    #[arg(long, value_parser = Spelled::<Format>::default(), default_value = "text")]
     format: Format,
     /// Write to this file (.gz: compressed) instead of standard output
     #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
@@ -143,6 +144,6 @@ fn flow(problem: &Problem, limit: &FlowLimit) -> Result<(Option<FlowBound>, Endi
             note(&format!("{error}; these are the bounds without it"));
             Ok((None, Ending::Stopped))
         }
-        Err(error) => Err(of_flow(&error, problem)),
+        Err(error) => Err(of_flow(&error, problem, "--lp")),
     }
 }

@@ -32,7 +32,7 @@ pub fn points(
     let flow = match bound::flow_bound(problem, &limits.flow()) {
         // Cuts and partitions bound their volume.
         Err(FlowError::WrongKind(_)) => None,
-        flow => flow.map_err(|error| of_flow(&error, problem))?.finding,
+        flow => flow.map_err(|error| of_flow(&error, problem, "--frontier"))?.finding,
     };
     if let Some(bound::Claim::Volume(volume)) = flow.map(|finding| finding.claim)
         && least.volume.as_ref().is_none_or(|known| known.at_least < volume.at_least)
@@ -50,7 +50,7 @@ pub fn points(
                 note(&format!("{error}; the points up to {} steps are shown", steps - 1));
                 return Ok((points, Ending::Stopped));
             }
-            bound => bound.map_err(|error| of_flow(&error, problem))?,
+            bound => bound.map_err(|error| of_flow(&error, problem, "--frontier"))?,
         };
         let control = limits.control().with_listener(ticker.listener());
         let volume = least.volume.as_ref().map_or(0.into(), |least| least.at_least).max(bound.proven.at_least);

@@ -23,6 +23,7 @@ use crate::cli::io::input;
 use crate::cli::io::output::Output;
 use crate::cli::io::progress::Ticker;
 use crate::cli::options::quantity::parse_duration;
+use crate::cli::options::suggest::Spelled;
 use crate::cli::options::{Given, What};
 
 /// Judge schedules and rank programs from any source
@@ -45,7 +46,7 @@ pub struct VerifyCommand {
     #[command(flatten)]
     failures: FailureOptions,
     /// With --topology: the machine's rank for each rank of the program, in order [default: the same]
-    #[arg(long, value_name = "RANKS", value_delimiter = ',')]
+    #[arg(long, value_name = "RANKS", value_delimiter = ',', value_parser = parse_mapped)]
     rank_map: Vec<u32>,
     /// Refuse rank programs in which two transfers may share a link at a time, even if they do not claim to be free of
     /// contention (schedules always must be)
@@ -56,7 +57,7 @@ pub struct VerifyCommand {
     #[arg(long)]
     bounds: bool,
     /// The form of the verdicts
-    #[arg(long, value_enum, default_value = "text")]
+    #[arg(long, value_parser = Spelled::<VerdictFormat>::default(), default_value = "text")]
     format: VerdictFormat,
     /// Write a smallest part of one refuted file that still violates the first rule it violates; every remaining chunk
     /// move (of a program: every operation) is needed for that
@@ -143,6 +144,13 @@ impl VerifyCommand {
             shrinking.program(program, &options.audit_options(machine.as_ref(), text))
         })
     }
+}
+
+/// A rank of `--rank-map`.
+fn parse_mapped(text: &str) -> Result<u32, String> {
+    text.trim().parse().map_err(|_| {
+        "write the ranks, as in 3,1,0,2 (if --renumber numbered them, the column `was` of its file)".to_owned()
+    })
 }
 
 /// Bounds for a schedule that states none, as planning finds them; none where there can be no schedule.

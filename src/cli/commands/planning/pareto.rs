@@ -27,6 +27,7 @@ use crate::cli::io::output;
 use crate::cli::io::progress::{Ticker, figures};
 use crate::cli::options::Given;
 use crate::cli::options::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_seconds};
+use crate::cli::options::suggest::Spelled;
 
 /// Show the trade of steps against volume
 ///
@@ -70,7 +71,7 @@ pub struct ParetoCommand {
     #[arg(long, value_name = "NAME", help_heading = "Plan")]
     smt_backend: Option<SmtBackend>,
     /// The form of the answer [default: as the ending of -o says, else text]
-    #[arg(long, value_enum, help_heading = "Output")]
+    #[arg(long, value_parser = Spelled::<ParetoFormat>::default(), help_heading = "Output")]
     format: Option<ParetoFormat>,
     /// Write the answer to this file instead of standard output
     #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true, help_heading = "Output")]

@@ -35,6 +35,7 @@ use crate::cli::io::output;
 use crate::cli::io::output::Format;
 use crate::cli::io::progress::Ticker;
 use crate::cli::options::Given;
+use crate::cli::options::suggest::Spelled;
 
 /// More steps than this many times the fewest are worth a word.
 const MANY_STEPS: u64 = 4;
@@ -61,10 +62,10 @@ pub struct PlanCommand {
     output: Option<PathBuf>,
     /// How the schedule is written: every move, or a pattern that is translated over the torus, with exceptions (see
     /// `synth convert`) [default: compact from 512 ranks on, where it is shorter]
-    #[arg(long, value_enum, value_name = "FORM", help_heading = "Output")]
+    #[arg(long, value_parser = Spelled::<Form>::default(), value_name = "FORM", help_heading = "Output")]
     form: Option<Form>,
     /// The form of the summary on standard error
-    #[arg(long, value_enum, default_value = "text", help_heading = "Output")]
+    #[arg(long, value_parser = Spelled::<Format>::default(), default_value = "text", help_heading = "Output")]
     format: Format,
     /// No summary and no progress
     #[arg(short, long, help_heading = "Output")]

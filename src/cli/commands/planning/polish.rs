@@ -17,6 +17,7 @@ use crate::cli::io::output::Format;
 use crate::cli::io::progress::Ticker;
 use crate::cli::io::reading::Reading;
 use crate::cli::options::quantity::parse_duration;
+use crate::cli::options::suggest::Spelled;
 
 /// What the planner takes for each move of the schedule that is given, roughly.
 const MOVE_BYTES: u64 = 100;
@@ -40,7 +41,7 @@ pub struct PolishCommand {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// The form of the summary on standard error
-    #[arg(long, value_enum, default_value = "text")]
+    #[arg(long, value_parser = Spelled::<Format>::default(), default_value = "text")]
     format: Format,
     /// No summary and no progress
     #[arg(short, long)]
@@ -55,7 +56,10 @@ impl PolishCommand {
         let reading = Reading::of(&self.file)?;
         let stated = reading.stated()?;
         let problem = &stated.problem;
-        self.smt().applies(problem).map_err(|error| Failure::of_plan(&error, problem.topology()))?;
+        self.smt().applies(problem).map_err(|error| {
+            let hint = format!("`synth compare {}` sets it beside what the planners find", reading.name());
+            Failure::of_plan(&error, problem.topology()).hint(hint)
+        })?;
         let given = reading.expand(reading.hold(stated, "polished")?, MOVE_BYTES)?;
         let control = control.planning(&given.problem);
         let plan = self.polished(&given, &control)?;

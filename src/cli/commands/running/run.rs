@@ -24,6 +24,7 @@ use crate::cli::io::reading::Reading;
 use crate::cli::options::Given;
 use crate::cli::options::quantity::{parse_bytes, parse_bytes_or_none, parse_duration};
 use crate::cli::options::suggest::OneOf;
+use crate::cli::options::suggest::Spelled;
 
 /// What a move takes until it is run, roughly.
 const MOVE_BYTES: u64 = 250;
@@ -66,7 +67,7 @@ pub struct RunCommand {
     #[arg(long, value_name = "OP", default_value = "sum")]
     op: ReduceOp,
     /// How ranks are joined
-    #[arg(long, value_enum, default_value = "threads")]
+    #[arg(long, value_parser = Spelled::<TransportName>::default(), default_value = "threads")]
     transport: TransportName,
     /// The number of timed calls [default: as many as move 4 GiB over all links, at most 20]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -90,7 +91,7 @@ pub struct RunCommand {
     #[arg(long, value_name = "FILE")]
     secret_file: Option<PathBuf>,
     /// The form of the figures
-    #[arg(long, value_enum, default_value = "text")]
+    #[arg(long, value_parser = Spelled::<Format>::default(), default_value = "text")]
     format: Format,
 }
 

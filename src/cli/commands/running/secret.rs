@@ -60,7 +60,7 @@ fn check_private(metadata: &Metadata, name: &str) -> Result<(), Failure> {
     match metadata.permissions().mode() & 0o777 {
         mode if mode & 0o077 == 0 => Ok(()),
         mode => Err(Failure::usage(format!("others may read or change the secret in {name} (mode {mode:o})"))
-            .hint(format!("make it yours alone: chmod 600 {name}"))),
+            .hint(format!("`chmod 600 {name}` makes it yours alone"))),
     }
 }
 

@@ -1,8 +1,10 @@
 //! `synth show`: a schedule step by step.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use collsynth::collective::ChunkLabelError;
 use collsynth::problem::Problem;
 use collsynth::program::Program;
 use collsynth::report::audit;
@@ -19,6 +21,7 @@ use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::output;
 use crate::cli::io::reading::Reading;
 use crate::cli::options::Given;
+use crate::cli::options::suggest::Spelled;
 
 /// Show a schedule step by step, or a rank program worker by worker
 ///
@@ -47,10 +50,10 @@ pub struct ShowCommand {
     #[arg(long)]
     all: bool,
     /// With --format svg: the evidence of the bound on the steps or on the volume
-    #[arg(long, value_enum, value_name = "FIGURE")]
+    #[arg(long, value_parser = Spelled::<show_picture::Figure>::default(), value_name = "FIGURE")]
     bound: Option<show_picture::Figure>,
     /// The form of the answer
-    #[arg(long, value_enum, default_value = "text")]
+    #[arg(long, value_parser = Spelled::<ShowFormat>::default(), default_value = "text")]
     format: ShowFormat,
     /// Write to this file (.gz: compressed) instead of standard output; .json, .csv and .svg choose the form
     #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
@@ -86,7 +89,7 @@ impl ShowCommand {
         }
         let solution = reading.expand_stated(stated, 0)?;
         let selection = self.selection(&solution.problem, solution.schedule.step_count())?;
-        let picture = show_picture::svg(&solution, &selection, self.chunk.as_deref(), self.bound)?;
+        let picture = show_picture::svg(&solution, &selection, self.bound)?;
         output::deliver(&self.output, &picture)?;
         Ok(Ending::Success)
     }
@@ -141,8 +144,7 @@ impl ShowCommand {
         }
         let topology = problem.topology();
         let rank = self.rank.as_ref().map(|text| topology.parse_rank(text)).transpose();
-        let chunks =
-            self.chunk.as_ref().map(|label| chunks_named(problem, &label.replacen(['-', ':'], ">", 1))).transpose();
+        let chunks = self.chunk.as_ref().map(|label| chosen_chunks(problem, label)).transpose()?;
         let link = self.ends(topology)?;
         if let Some((from, to)) = link
             && topology.links_between(from, to).next().is_none()
@@ -152,11 +154,7 @@ impl ShowCommand {
         }
         Ok(Selection {
             steps: self.step.clone(),
-            choice: Choice {
-                ranks: rank.map_err(Failure::usage)?.map(|rank| vec![rank]),
-                link,
-                chunks: chunks.map_err(Failure::usage)?,
-            },
+            choice: Choice { ranks: rank.map_err(Failure::usage)?.map(|rank| vec![rank]), link, chunks },
             all: self.all,
         })
     }
@@ -169,4 +167,14 @@ impl ShowCommand {
         let rank = |word: &str| topology.parse_rank(word.trim()).map_err(Failure::usage);
         Ok(Some((rank(from)?, rank(to)?)))
     }
+}
+
+/// The chunks of --chunk. Between two ranks a `-` stands for the `>` of files, which shells take for their own.
+fn chosen_chunks(problem: &Problem, label: &str) -> Result<Range<u32>, Failure> {
+    chunks_named(problem, &label.replacen(['-', ':', ','], ">", 1)).map_err(|error| match error {
+        ChunkLabelError::Form { kind, expected, .. } => {
+            Failure::usage(format!("`{label}` is no chunk of {kind}: write {}", expected.replace('>', "-")))
+        }
+        other => Failure::usage(other),
+    })
 }

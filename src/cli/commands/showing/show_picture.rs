@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use collsynth::certificate::{check_steps, check_volume};
+use collsynth::collective::ChunkId;
 use collsynth::report::tables::steps::Selection;
 use collsynth::schedule::{Solution, Timetable};
 use collsynth::topology::LinkId;
@@ -21,18 +22,9 @@ pub enum Figure {
 }
 
 /// The picture of a step, of a chunk's path or of a bound; of all steps if none of them is stated.
-pub fn svg(
-    solution: &Solution,
-    selection: &Selection,
-    chunk: Option<&str>,
-    bound: Option<Figure>,
-) -> Result<String, Failure> {
-    let topology = solution.problem.topology();
-    let subject = match (chunk, bound, selection.steps.as_slice()) {
-        (Some(label), None, []) => {
-            let chunk = solution.problem.collective().parse_chunk(topology.rank_count() as u32, label);
-            Subject::Chunk(chunk.map_err(Failure::usage)?)
-        }
+pub fn svg(solution: &Solution, selection: &Selection, bound: Option<Figure>) -> Result<String, Failure> {
+    let subject = match (&selection.choice.chunks, bound, selection.steps.as_slice()) {
+        (Some(chunks), None, []) => Subject::Chunk(ChunkId(chunks.start)),
         (None, Some(figure), []) => Subject::Evidence(evidence(solution, figure)?),
         (None, None, []) => Subject::Heat,
         (None, None, [step]) => Subject::Step(*step),
@@ -47,7 +39,7 @@ fn evidence(solution: &Solution, figure: Figure) -> Result<Marks, Failure> {
     let missing = || {
         let name = if figure == Figure::Steps { "steps" } else { "volume" };
         Failure::usage(format!("the file states no bound on the {name}"))
-            .hint("planning states bounds; `synth bound` finds some for any machine")
+            .hint("what planning writes states bounds; `synth bound FILE` finds those of any file")
     };
     match figure {
         Figure::Steps => {

@@ -53,7 +53,7 @@ fn refuse_groups(path: &Path, problem: &Problem) -> Result<(), Failure> {
     match problem.groups() {
         None => Ok(()),
         Some(_) => Err(Failure::usage(format!("{}: the page does not show groups of ranks yet", path.display()))
-            .hint("`synth show` prints the steps, and `synth verify` judges them")),
+            .hint(format!("`synth show {0}` prints the steps, and `synth verify {0}` judges them", path.display()))),
     }
 }
 

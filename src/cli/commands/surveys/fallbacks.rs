@@ -300,20 +300,25 @@ impl GetCommand {
         let name = |&unit: &u32| failing::name(&machine, &units.units()[unit as usize]);
         let names: Vec<String> = canonical.class.set.iter().map(name).collect();
         let entry = index.classes.iter().find(|entry| entry.unit == family.name() && entry.set == names);
-        let entry = entry.ok_or_else(|| not_covered(&index, family, set.len()))?;
+        let entry = entry.ok_or_else(|| self.not_covered(&index, family, set.len()))?;
         let Some(file) = &entry.file else {
             return Err(Failure::new(Ending::Impossible, "this failure disconnects the machine: there is no schedule"));
         };
         let path = self.set.join(file);
         let reading = Reading::of(&path)?;
-        let says_more = |failure: Failure| failure.hint(format!("`synth verify {}` says more", path.display()));
         let stated = reading.stated()?;
         let kind = &stated.problem.collective().kind;
         if Kind::named(&index.collective, RankId(0), Demand::default()).as_ref() != Some(kind) {
-            return Err(Failure::usage(format!("{} is of another collective than this set", path.display()))
-                .hint(format!("the set is of {}; build it anew with `{}`", index.collective, index.command)));
+            return Err(Failure::usage(format!("{} is of another collective than this set", path.display())).hint(
+                format!(
+                    "the set is of {}; `{} -o {}-anew` builds it anew",
+                    index.collective,
+                    index.command,
+                    self.set.display()
+                ),
+            ));
         }
-        let held = reading.hold(stated, "relabelled").map_err(says_more)?;
+        let held = reading.hold(stated, "relabelled")?;
         let kept = reading.expand(held, MOVE_BYTES)?;
         let inverse = units.group().inverse(canonical.symmetry);
         let mut solution = relabel(&kept, &inverse, broken).map_err(|error| wrong(&error))?;
@@ -337,6 +342,26 @@ impl GetCommand {
             true => Ok(index),
             false => Err(Failure::usage(format!("{}: `{}` is not {FORMAT}", path.display(), index.format))),
         }
+    }
+    /// What the set has, and which would cover the failure.
+    fn not_covered(&self, index: &Index, family: Family, size: usize) -> Failure {
+        let mut covered: Vec<String> = Vec::new();
+        for entry in &index.classes {
+            let words = match entry.set.len() {
+                1 => format!("any single {}", entry.unit),
+                several => format!("any {}", count(several, &entry.unit)),
+            };
+            if !covered.contains(&words) {
+                covered.push(words);
+            }
+        }
+        if covered.is_empty() {
+            covered.push("nothing".to_owned());
+        }
+        let stated = count(size, family.name());
+        let (command, folder) = (covering(&index.command, family, size), self.set.display());
+        Failure::usage(format!("the set covers {}, not {stated}", covered.join(", ")))
+            .hint(format!("`{command} -o {folder}-{size}-{}s` builds one that does", family.name()))
     }
 }
 
@@ -362,28 +387,19 @@ fn fresh(machine: &Topology, broken: &Topology) -> Result<(Family, Vec<Unit>), F
             Ok((Family::Rank, ranks.into_iter().map(one).collect()))
         }
         _ => Err(Failure::usage("cables, single directions and ranks that fail together are in no set")
-            .hint("plan for them: synth --topology FILE --fail ...; ranks at the ends of a cable take it along")),
+            .hint("`synth --topology FILE ...` plans for them; ranks at the ends of a cable take it along")),
     }
 }
 
-/// What the set has, and what would cover the failure.
-fn not_covered(index: &Index, family: Family, size: usize) -> Failure {
-    let mut covered: Vec<String> = Vec::new();
-    for entry in &index.classes {
-        let words = match entry.set.len() {
-            1 => format!("any single {}", entry.unit),
-            several => format!("any {}", count(several, &entry.unit)),
-        };
-        if !covered.contains(&words) {
-            covered.push(words);
-        }
+/// The command that built a set, for sets of this size of a family too.
+fn covering(command: &str, family: Family, size: usize) -> String {
+    let option = format!("--{}s", family.name());
+    let mut words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+    match words.iter().position(|word| *word == option) {
+        Some(at) => words[at + 1] += &format!(",{size}"),
+        None => words.extend([option, size.to_string()]),
     }
-    if covered.is_empty() {
-        covered.push("nothing".to_owned());
-    }
-    let (stated, option) = (count(size, family.name()), format!("--{}s {size}", family.name()));
-    Failure::usage(format!("the set covers {}, not {stated}", covered.join(", ")))
-        .hint(format!("{option} covers it, in `{}`", index.command))
+    words.join(" ")
 }
 
 fn sum(classes: &[Entry], wanted: impl Fn(&Entry) -> bool) -> u64 {

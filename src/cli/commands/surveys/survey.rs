@@ -150,7 +150,10 @@ impl SurveyCommand {
             return merge.run();
         }
         given.kinds(&self.kinds()?)?;
-        let folder = self.output.as_deref().ok_or_else(|| Failure::usage("no folder is given: use -o FOLDER"))?;
+        let folder = self
+            .output
+            .as_deref()
+            .ok_or_else(|| Failure::usage("a survey is written to a folder").hint("add -o FOLDER"))?;
         #[cfg(feature = "mpi")]
         if self.mpi {
             return super::survey_mpi::run(folder, |folder, part, of| self.part(folder, Some(Shard { part, of })));
@@ -179,7 +182,9 @@ impl SurveyCommand {
             None => output::print(&survey.to_text())?,
             Some(_) if self.quiet => {}
             Some(Shard { part, of }) => {
-                note(&format!("part {part} of {of} is done; `synth survey merge` puts all parts together"));
+                note(&format!(
+                    "part {part} of {of} is done; `synth survey merge PARTS -o FOLDER` puts all parts together"
+                ));
             }
         }
         Ok(Ending::Success)

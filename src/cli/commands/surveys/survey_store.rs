@@ -95,7 +95,7 @@ pub fn read(folder: &Path) -> Result<Option<Survey>, Failure> {
 pub fn same(folder: &Path, head: &Head, other: &Head) -> Result<(), Failure> {
     match head == other {
         true => Ok(()),
-        false => Err(Failure::usage(format!("{} holds another survey: `{}`", folder.display(), other.command))
+        false => Err(Failure::usage(format!("{} holds another survey, of {}", folder.display(), other.command))
             .hint("choose another folder with -o")),
     }
 }

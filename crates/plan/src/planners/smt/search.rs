@@ -137,7 +137,7 @@ fn check_width(asking: &Asking<'_>) -> Result<(), PlanError> {
     }
     if width < asking.least_width {
         let why = match asking.known_bounds().volume.as_ref().filter(|_| width >= asking.least_steps) {
-            Some(bound) => format!("no volume is below {} (`synth bound` says why)", bound.at_least),
+            Some(bound) => format!("no volume is below {} (`synth bound ...` says why)", bound.at_least),
             None => format!("it takes {} steps, each at least 1 wide", asking.least_steps),
         };
         return Err(PlanError::TooNarrow { width, why });

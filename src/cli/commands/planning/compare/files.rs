@@ -31,7 +31,7 @@ impl Own {
             let name = reading.name();
             if reading.is_program() {
                 return Err(Failure::usage(format!("{name}: a rank program has no steps whose time could be told"))
-                    .hint("compare the schedule it was lowered from; `synth run` times programs"));
+                    .hint(format!("compare the schedule it was lowered from; `synth run {name}` times programs")));
             }
             let mut stated = reading.stated()?;
             if let Some(machine) = options.failed_since(stated.problem.machine())? {

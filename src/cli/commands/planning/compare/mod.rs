@@ -32,6 +32,7 @@ use crate::cli::io::output;
 use crate::cli::io::progress::Ticker;
 use crate::cli::options::Given;
 use crate::cli::options::quantity::parse_duration;
+use crate::cli::options::suggest::Spelled;
 
 /// Planners that are compared only by name: their search may not end.
 const ONLY_NAMED: [&str; 1] = ["smt"];
@@ -91,10 +92,10 @@ pub struct CompareCommand {
     #[command(flatten)]
     rates: RateOptions,
     /// The form of the answer [default: as the ending of -o says, else text]
-    #[arg(long, value_enum, help_heading = "Output")]
+    #[arg(long, value_parser = Spelled::<CompareFormat>::default(), help_heading = "Output")]
     format: Option<CompareFormat>,
     /// What --format svg plots against the message size
-    #[arg(long, value_enum, default_value = "time", help_heading = "Output")]
+    #[arg(long, value_parser = Spelled::<PlotArgument>::default(), default_value = "time", help_heading = "Output")]
     plot: PlotArgument,
     /// Write the answer to this file instead of standard output
     #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true, help_heading = "Output")]

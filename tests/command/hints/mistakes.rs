@@ -53,10 +53,10 @@ const MISTAKES: [(&str, i32, &[&str]); 49] = [
     ("convert s.json --to goal --chunk-bytes lots", 2, &["`lots` is no size", "as in 64KiB"]),
     ("--torus 3 --collective all_to_allv --demand demand.json", 2, &["demand.json:", "2"]),
     ("--torus 4x4 --collective broadcast --root 3 --fail-rank 3", 2, &["root 3 is a failed rank", "--root"]),
-    ("--torus 4x4 -o missing/s.json", 2, &["cannot write missing/s.json", "there is no folder missing"]),
+    ("--torus 4x4 -o missing/s.json", 2, &["cannot write missing/s.json", "`mkdir -p missing`"]),
     ("--torus 4x4 verify", 2, &["cannot be used with"]),
-    ("synthesize --torus 4x4", 2, &["did you mean plan?"]),
-    ("judge s.json", 2, &["did you mean verify?"]),
+    ("synthesize --torus 4x4", 2, &["did you mean `synth plan --torus 4x4`?"]),
+    ("judge s.json", 2, &["did you mean `synth verify s.json`?"]),
 ];
 
 #[test]
