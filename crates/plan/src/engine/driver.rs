@@ -10,6 +10,9 @@ use crate::model::addition::addition_depth;
 use crate::model::control::Control;
 use crate::model::error::PlanError;
 use crate::model::goal::{Goal, Parts};
+use crate::model::planner::Planner;
+use crate::planners::matching::Matching;
+use crate::planners::published::composed::Composed;
 use collsynth_core::certificate::{Bounds, Rational, Scope};
 use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::Problem;
@@ -67,23 +70,23 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
     let is_short = |plan: &Plan| !is_reduced || steps(plan) <= LONG * u64::from(plan.bounds.least_steps());
     let is_over = |plan: &Plan| control.planning(&plan.problem).stop().is_some();
     let mut best: Option<Plan> = None;
-    // The least volume first, then the fewest steps near it.
-    for counts_steps in [false, true] {
-        let Some(parts) = fitting else { break };
+    if let Some(parts) = fitting {
         let problem = whole.with_parts(parts)?;
         let bounds = control.bounds(&problem)?;
-        let near = counts_steps.then(|| near_width(parts, bound_of_all(&bounds)));
-        let effort = Effort { near, only_quick: true };
-        let Ok(found) = plan_bounded(problem, bounds.clone(), goal, effort, control) else { break };
-        if best.as_ref().is_none_or(|best| better_in_enough(&found, best, &bounds)) {
-            best = Some(found);
+        for planner in [&Matching as &dyn Planner, &Composed] {
+            let goal = Goal { planner: Some(planner), ..*goal };
+            let found = plan_bounded(problem.clone(), bounds.clone(), &goal, Effort::default(), control);
+            best = found
+                .ok()
+                .filter(|found| best.as_ref().is_none_or(|best| better_in_enough(found, best, &bounds)))
+                .or(best);
         }
         let enough = |plan: &Plan| is_over(plan) || (is_near(plan, &bounds) && is_short(plan));
         if let Some(best) = best.take_if(|plan| enough(plan)) {
             return Ok(best);
         }
     }
-    let mut was_near = best.as_ref().is_some_and(|plan| is_near(plan, &bounds));
+    let mut was_near = false;
     for parts in rungs {
         let problem = whole.with_parts(parts)?;
         if best.is_some() && !control.has_time_for(&problem) {
