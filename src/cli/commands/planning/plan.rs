@@ -196,7 +196,18 @@ impl Written<'_> {
             let (price, cost) = (command.options.price(), Cost::new(&solution, &self.limit));
             let observed = solution.report().observed.as_ref();
             let (solution, account) = (&*solution, &account);
-            let summary = Summary { solution, observed, planner, stopped, account, planning, verifying, price, cost };
+            let summary = Summary {
+                solution,
+                observed,
+                improved: None,
+                planner,
+                stopped,
+                account,
+                planning,
+                verifying,
+                price,
+                cost,
+            };
             ticker.finish();
             command.format.note(&summary);
             if command.format == Format::Text {
