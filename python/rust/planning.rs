@@ -39,7 +39,7 @@ pub struct Wish {
     steps: Option<u32>,
     max_steps: Option<u32>,
     /// Bytes of a message, seconds of a step, bytes per second.
-    price: Option<(u64, f64, f64)>,
+    price: Option<(u64, Option<f64>, Option<f64>)>,
     seed: u64,
     threads: Option<usize>,
     time_limit: Option<f64>,
@@ -125,7 +125,9 @@ impl Wish {
     /// The arguments that were stated, of those that do not always apply.
     fn stated(&self) -> [(&'static str, Option<String>); 14] {
         let text = |number: Option<u32>| number.map(|number| number.to_string());
-        let price = |part: fn((u64, f64, f64)) -> String| self.price.map(part);
+        let (message_bytes, alpha, bandwidth) =
+            self.price.map_or((None, None, None), |(bytes, alpha, bandwidth)| (Some(bytes), alpha, bandwidth));
+        let price = |stated: Option<f64>| stated.map(|stated| stated.to_string());
         let auto = self.auto_parts.then(|| "auto".to_owned());
         [
             ("collective", Some(self.collective.clone())),
@@ -136,9 +138,9 @@ impl Wish {
             ("parts", text(self.parts).or(auto)),
             ("steps", text(self.steps)),
             ("max_steps", text(self.max_steps)),
-            ("message_bytes", price(|(bytes, ..)| bytes.to_string())),
-            ("alpha", price(|(_, alpha, _)| alpha.to_string())),
-            ("bandwidth", price(|(.., bandwidth)| bandwidth.to_string())),
+            ("message_bytes", message_bytes.map(|bytes| bytes.to_string())),
+            ("alpha", price(alpha)),
+            ("bandwidth", price(bandwidth)),
             ("width", text(self.width)),
             ("minimize", self.minimize.clone()),
             ("smt_backend", self.smt_backend.clone()),
@@ -211,7 +213,11 @@ impl Wish {
     }
 
     fn price(&self) -> Option<Price> {
-        self.price.map(|(message_bytes, alpha, bandwidth)| Price { message_bytes, alpha, bandwidth })
+        self.price.map(|(message_bytes, alpha, bandwidth)| Price {
+            message_bytes,
+            alpha: alpha.unwrap_or(Price::ALPHA),
+            bandwidth: bandwidth.unwrap_or(Price::BANDWIDTH),
+        })
     }
 
     /// The command line that gives the same bytes.

@@ -64,6 +64,21 @@ def test_formats(tmp_path):
         cs.import_(path, "msccl")
 
 
+def test_tables_of_moves_are_read_again(tmp_path):
+    path = tmp_path / "moves.csv"
+    plan = cs.plan(cs.Torus(3, 2), "all_gather", groups="x", parts=2)
+    path.write_text(cs.export(plan, "csv"))
+    read = cs.import_(path, "csv", (3, 2), collective="all_gather", groups="x", parts=2)
+    assert cs.export(read, "csv") == cs.export(plan, "csv")
+    path.write_text("step,from,to,chunk\n1,0,1,0\n")
+    with pytest.raises(cs.Refuted):
+        cs.import_(path, "csv", (3, 2), collective="all_gather")
+    with pytest.raises(cs.UsageError, match=r'`cs.import_\(FILE, "csv", topology, collective=NAME\)` judges it'):
+        cs.verify(path)
+    with pytest.raises(cs.UsageError, match="groups are those of a topology"):
+        cs.import_(path, "csv", collective="all_gather", groups="x")
+
+
 def test_polishing_makes_nothing_worse():
     plan = cs.plan(cs.Torus(3, 3), planner="ring")
     assert cs.polish(plan, time_limit=5).volume <= plan.volume

@@ -149,7 +149,7 @@ def test_demands():
         ({"parts": "some"}, cs.UsageError, "'auto'"),
         ({"parts": 2**31}, cs.UsageError, "chunks to deliver"),
         ({"steps": 3, "max_steps": 3}, cs.UsageError, "exclude"),
-        ({"alpha": 1e-6}, cs.UsageError, "belong together"),
+        ({"alpha": 1e-6}, cs.UsageError, "alpha goes with message_bytes"),
         ({"message_bytes": "64kib", "alpha": 0, "bandwidth": 1}, cs.UsageError, "did you mean 64KiB"),
         ({"time_limit": -1}, cs.UsageError, "not negative"),
         ({"width": 7}, cs.UsageError, "for planner smt"),

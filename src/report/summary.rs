@@ -12,6 +12,7 @@ use collsynth_verify::report::observed;
 use collsynth_verify::report::overview::{figures, figures_to_json, headline};
 use collsynth_verify::verify::Observed;
 
+use super::comparison::describe_price;
 use super::failure::Cost;
 use super::phases;
 
@@ -56,12 +57,11 @@ impl<S: Timetable> Summary<'_, S> {
             table.row(["refuted".to_owned(), self.refuted_words()]);
         }
         if let Some(price) = &self.price {
-            let message = format!(
-                "for {}s of {}",
-                problem.collective().kind.unit().name(),
-                count(price.message_bytes as usize, "byte")
-            );
+            let unit = problem.collective().kind.unit().name();
+            let size = count(price.message_bytes as usize, "byte");
+            let message = format!("for {unit}s of {size}");
             table.row(["time".to_owned(), seconds(price.seconds(problem, schedule)), message]);
+            table.remark("", describe_price(price));
         }
         if let Some(cost) = self.cost {
             cost.add_rows(&mut table);
@@ -112,6 +112,8 @@ impl<S: Timetable> Summary<'_, S> {
         summary["planning_seconds"] = json!(self.planning.as_secs_f64());
         summary["verifying_seconds"] = json!(self.verifying.as_secs_f64());
         if let Some(price) = &self.price {
+            let Price { message_bytes, alpha, bandwidth } = price;
+            summary["price"] = json!({ "message_bytes": message_bytes, "alpha": alpha, "bandwidth": bandwidth });
             summary["predicted_seconds"] = json!(price.seconds(problem, schedule));
         }
         summary

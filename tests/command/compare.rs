@@ -99,6 +99,56 @@ fn json_fits_its_schema() {
     }
 }
 
+/// Speed-ups are over a planner that the collective and the machine fix, whichever planners are asked.
+#[test]
+fn the_usual_baseline_is_fixed() {
+    for (machine, planners, baseline) in [
+        ("--torus 4x4", "half_ring", "ring"),
+        ("--torus 4x4 --collective all_to_all --fail 0,1", "mate", "wfr"),
+        ("--torus 3x2 --collective all_reduce", "composed", "ring_all_reduce"),
+        ("--torus 3x2 --collective all_gather", "trees", "ring_gather"),
+        ("--torus 3x2 --collective all_reduce_gathered", "template", "ring_gather"),
+        ("--torus 3x2 --collective broadcast", "trees", "binary_tree"),
+        ("--torus 3x2 --collective barrier", "flood", "two_wave"),
+    ] {
+        let answer = json(&format!("compare {machine} --planners {planners}"));
+        let machine = &answer["machines"][0];
+        assert_eq!(machine["baseline"], baseline, "{machine}");
+        assert!(machine["schedules"].as_array().unwrap().iter().all(|one| one["planner"] == planners), "{machine}");
+        assert_eq!(machine["averages"][0]["planner"], planners);
+    }
+    let none = "compare --torus 3x2 --collective scatter --planners flow_over_time";
+    let machine = &json(none)["machines"][0];
+    assert!(machine["baseline"].is_null() && machine["schedules"][0]["times"][0]["speedup"].is_null(), "{machine}");
+    assert_eq!(machine["averages"], serde_json::json!([]));
+    assert!(stdout(none).contains("speed-ups: none: no usual baseline does scatter on this machine (--baseline NAME"));
+    let plot = Bench::new().ended(2, &format!("{none} --format svg --plot speedup"));
+    assert!(text(&plot.stderr).contains("there are no speed-ups to draw: no usual baseline"));
+    assert!(stdout(&format!("{none} --format svg")).contains("flow_over_time"));
+}
+
+/// So are those by the rule of the papers; averages are over the sizes, the fastest schedule for each.
+#[test]
+fn speed_ups_by_phases_and_averages_follow_from_the_times() {
+    let words = "--torus 4x4 --fail 0,1 --planners folded_ring,mate_e --message-bytes 64B,4KiB,1MiB";
+    let answer = json(&format!("compare {words} --baseline ring_pipeline --sound-baseline"));
+    let base = json("compare --torus 4x4 --planners ring_pipeline --message-bytes 64B,4KiB,1MiB");
+    let least = |answer: &Value, planner: &str, key: &str, size: usize| {
+        let schedules = answer["machines"][0]["schedules"].as_array().unwrap();
+        let of = schedules.iter().filter(|schedule| schedule["planner"] == planner);
+        of.map(|schedule| schedule["times"][size][key].as_f64().unwrap()).fold(f64::INFINITY, f64::min)
+    };
+    for (key, averages) in [("seconds", "averages"), ("phase_seconds", "phase_averages")] {
+        for (index, planner) in ["folded_ring", "mate_e"].into_iter().enumerate() {
+            let speedup = |size| least(&base, "ring_pipeline", key, size) / least(&answer, planner, key, size);
+            let average = [0, 1, 2].map(speedup).iter().sum::<f64>() / 3.0;
+            let told = &answer["machines"][0][averages][index];
+            assert_eq!(told["planner"], planner);
+            assert!((told["speedup"].as_f64().unwrap() / average - 1.0).abs() < 1e-12, "{told}: {average}");
+        }
+    }
+}
+
 #[test]
 fn every_schedule_can_be_planned_again_and_takes_the_time_told() {
     let answer = json("compare --torus 4x4 --fail 0,1 --collective broadcast --alpha 1us --bandwidth 1GB/s");
@@ -217,7 +267,14 @@ fn wrong_wishes_are_refused_with_a_hint() {
 fn a_time_limit_ends_it_with_what_there_is() {
     let output =
         Bench::new().ended(4, "compare --torus 8x8 --fail 0,1 --planners half_ring,negotiated,lp --time-limit 1ms");
-    assert!(text(&output.stdout).contains("some planners were cut short by the time limit"));
+    assert!(text(&output.stdout).contains("cut short by the time limit of 0.001s, so better schedules"));
+    let answer: Value = serde_json::from_slice(
+        &Bench::new()
+            .ended(4, "compare --torus 8x8 --fail 0,1 --planners half_ring,lp --time-limit 1ms --format json")
+            .stdout,
+    )
+    .expect("JSON");
+    assert_eq!(answer["machines"][0]["cut"], serde_json::json!(["lp"]));
 }
 
 #[test]

@@ -35,6 +35,49 @@ fn out_and_in_again() {
     assert!(ending == Some(2) && said.contains("no steps to show"), "{said}");
 }
 
+/// Tables of moves: what is written comes back, of every machine and collective that options describe.
+#[test]
+fn tables_of_moves_come_back() {
+    let bench = Bench::new();
+    bench.write("demand.csv", "0,1,2\n1,0,0\n0,3,0\n");
+    for words in [
+        "--torus 4x3 --fail 0,1 --collective all_reduce --parts 6",
+        "--torus 2x4 --twist --collective all_to_all --parts 2",
+        "--torus 3x3 --fail-rank 4 --collective broadcast --root 2.2 --parts 4",
+        "--torus 3x2 --wrap yes --capacity 2,1 --collective reduce_scatter --parts 2",
+        "--torus 4x2 --collective all_gather --groups x --parts 3",
+        "--torus 4x4 --collective all_to_all --blocks 2x2 --relays no",
+        "--torus 3 --collective all_to_allv --demand demand.csv",
+        "--torus 3x2 --collective barrier",
+        "--torus 3x2 --collective all_reduce_gathered",
+    ] {
+        bench.ended(0, &format!("{words} -q -o s.json"));
+        bench.ended(0, "convert s.json -o s.csv");
+        let read = bench.ended(0, &format!("convert s.csv --from csv {words} -o t.json"));
+        assert!(text(&read.stderr).contains("s.csv: holds"), "{words}");
+        bench.ended(0, "convert t.json -o t.csv");
+        let (written, again) = (bench.read("s.csv"), bench.read("t.csv"));
+        assert_eq!(written, again, "{words}");
+    }
+    bench.ended(0, "--torus 3 --collective all_gather -q -o s.json");
+    bench.ended(0, "convert s.json -o s.csv");
+    for (words, said) in [
+        ("verify s.csv", "`synth convert --from csv --torus EXTENTS --collective NAME FILE` judges it"),
+        ("compare s.csv", "`synth convert --from csv --torus EXTENTS --collective NAME FILE` judges it"),
+        ("convert s.csv --from sccl", "`synth convert --from csv --torus EXTENTS --collective NAME FILE` judges it"),
+        ("convert s.csv --from csv", "do not name the collective"),
+        ("convert s.csv --from csv --collective all_gather", "give --torus EXTENTS or --topology FILE"),
+        ("convert s.csv --from csv --collective barrier --torus 3", "s.csv:2:"),
+        ("convert s.csv --from csv --collective all_gather --torus 2", "s.csv:3:"),
+    ] {
+        let (ending, heard) = code(&bench, words);
+        assert!(ending == Some(2) && heard.contains(said), "{words}: {heard}");
+        assert!(
+            words.contains("--from sccl") || !heard.contains("--from csv --torus") || !words.contains("--from csv")
+        );
+    }
+}
+
 #[test]
 fn what_does_not_hold_is_told_and_kept() {
     let bench = Bench::new();
@@ -44,7 +87,7 @@ fn what_does_not_hold_is_told_and_kept() {
     let (ending, said) = code(&bench, "convert flows.json --from teccl");
     assert!(ending == Some(2) && said.contains("--collective all_gather or all_to_all"), "{said}");
     let (ending, said) = code(&bench, "convert flows.json --from teccl --collective all_gather");
-    assert!(ending == Some(2) && said.contains("give --topology FILE"), "{said}");
+    assert!(ending == Some(2) && said.contains("give --torus EXTENTS or --topology FILE"), "{said}");
     let words = "convert flows.json --from teccl --topology line.json --collective all_gather -o s.json";
     let (ending, said) = code(&bench, words);
     assert!(ending == Some(1) && said.contains("T002: there is no link from rank 2"), "{said}");

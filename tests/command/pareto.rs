@@ -115,7 +115,7 @@ fn what_cannot_be_is_refused() {
         ("--torus 4x4 --collective barrier --parts 1,2", 2, "barrier is not cut in parts"),
         ("--torus 4x4 --planner best", 2, "no planner is called `best`"),
         ("--torus 4x4 --parts 1,,2", 2, "write numbers, 1 or more, as in 1,2,5, or `auto`"),
-        ("--torus 4x4 --alpha 1us", 2, "--alpha goes with --message-bytes and --bandwidth"),
+        ("--torus 4x4 --alpha 1us", 2, "--alpha goes with --message-bytes"),
     ] {
         let output = synth(&format!("pareto {words}"));
         assert_eq!(output.status.code(), Some(code), "{words}");

@@ -121,6 +121,10 @@ _WORDS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
         r"`synth convert --from (\w+) --topology MACHINE --collective NAME FILE`",
         r'`cs.import_(FILE, "\1", topology, collective=NAME)`',
     ),
+    (
+        r"`synth convert --from (\w+) --torus EXTENTS --collective NAME FILE`",
+        r'`cs.import_(FILE, "\1", topology, collective=NAME)`',
+    ),
     (r"`synth topology --topology FILE`", "`cs.Topology.load(FILE)`"),
     (r"`synth topology( --torus [^`]*)?`", "`synth topology`"),
     (r"`synth --topology FILE`", "`cs.plan(cs.Topology.load(FILE))`"),

@@ -78,7 +78,7 @@ Planner = Literal[
 """The planners, and `auto`, which chooses among them. Other spellings are taken too: `FoldedRing`."""
 
 ExportFormat = Literal["json", "compact", "explicit", "msccl", "rccl", "csv", "trace", "goal", "chakra"]
-ImportFormat = Literal["msccl", "sccl", "teccl", "forestcoll"]
+ImportFormat = Literal["msccl", "sccl", "teccl", "forestcoll", "csv"]
 Barriers = Literal["none", "neighbor", "global"]
 Form = Literal["compact", "explicit"]
 Minimize = Literal["volume", "steps"]
@@ -193,8 +193,9 @@ class ImportOptions(TypedDict, total=False):
     """The options of `import_`."""
 
     collective: Kind | str | None
+    root: Rank | None
+    demand: Demand | str | os.PathLike[str] | None
     parts: int | None
-    root: int | None
     slots: int | None
     form: Literal["in-place", "out-of-place"] | None
     threads: int | None

@@ -54,8 +54,8 @@ def plan(
     unless `relays` is False.
 
     `parts` is a number or `auto`. Unless stated, vectors of all_reduce, broadcast and reduce are cut in as many
-    parts as bring the volume within 5 % of its bound, everything else is whole. With `message_bytes`, `alpha`
-    (seconds) and `bandwidth` (bytes a second), the least time is planned for. Quantities are numbers, or text as on
+    parts as bring the volume within 5 % of its bound, everything else is whole. With `message_bytes`, the least time
+    is planned for: `alpha` seconds a step (100 ns unless stated), `bandwidth` bytes a second (32 GB/s). Quantities are numbers, or text as on
     the command line: "64KiB", "1us", "50GB/s". At the `time_limit`, the best plan so far is returned. Same options
     and seed: same plan, on any number of threads. `form` is `compact` or `explicit`; unless stated, plans of 512 ranks
     and more are compact where that is shorter.
@@ -127,14 +127,15 @@ def wish_of(topology: Topology, collective: str, options: Mapping[str, Any]) -> 
     }
 
 
-def _price(message_bytes: Any, alpha: Any, bandwidth: Any) -> tuple[int, float, float] | None:
-    prices = (message_bytes, alpha, bandwidth)
-    if all(price is None for price in prices):
+def _price(message_bytes: Any, alpha: Any, bandwidth: Any) -> tuple[int, float | None, float | None] | None:
+    if message_bytes is None:
+        for name, stated in (("alpha", alpha), ("bandwidth", bandwidth)):
+            if stated is not None:
+                raise UsageError(f"{name} goes with message_bytes")
         return None
-    if any(price is None for price in prices):
-        raise UsageError("message_bytes, alpha and bandwidth belong together: state all three, or none")
     size = int(quantity("message_bytes", "bytes", message_bytes))
-    return size, quantity("alpha", "seconds", alpha), quantity("bandwidth", "bandwidth", bandwidth)
+    start = None if alpha is None else quantity("alpha", "seconds", alpha)
+    return size, start, None if bandwidth is None else quantity("bandwidth", "bandwidth", bandwidth)
 
 
 def planners() -> list[str]:

@@ -68,6 +68,20 @@ impl CollectiveOptions {
         })
     }
 
+    /// The name of the collective.
+    pub fn name(&self) -> &str {
+        &self.collective
+    }
+
+    /// The root, on a machine that nobody stated: a number.
+    pub fn root_number(&self) -> Result<Option<u32>, Failure> {
+        let number = |text: &String| {
+            let number = text.parse();
+            number.map_err(|_| Failure::usage(format!("--root {text}: without a machine, a root is a number")))
+        };
+        self.root.as_ref().map(number).transpose()
+    }
+
     fn root(&self, machine: &TopologyOptions, topology: &Topology, text: &str) -> Result<RankId, Failure> {
         if !self.groups.is_stated() {
             return machine.rank(topology, text);

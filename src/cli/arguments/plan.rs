@@ -7,6 +7,7 @@ use clap::Args;
 use collsynth::cost::Price;
 use collsynth::plan::{Goal, Parts, Planner, Smt, planner_named, planners};
 
+use super::rate::{ALPHA, BANDWIDTH};
 use super::smt::SmtOptions;
 use crate::cli::ending::Failure;
 use crate::cli::options::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_seconds};
@@ -24,8 +25,8 @@ pub struct PlanOptions {
         value_parser = planner_names())]
     planner: String,
     /// Equal parts each message is cut in, or `auto` for the least volume: more parts allow less, and take longer to
-    /// plan [default: 1; for all_reduce, broadcast and reduce, unless a planner or steps are stated, as many as bring
-    /// the volume within 5 % of its bound; with --message-bytes auto]
+    /// plan [default: 1; for all_reduce, broadcast and reduce, unless a planner is stated, as many as bring the volume
+    /// within 5 % of its bound; with --message-bytes auto]
     #[arg(long, allow_negative_numbers = true, value_name = "N|auto")]
     parts: Option<PartsArgument>,
     /// Exactly this many steps
@@ -44,7 +45,7 @@ pub struct PlanOptions {
         value_parser = clap::value_parser!(u32).range(1..=MOST_STEPS),
     )]
     pub max_steps: Option<u32>,
-    /// Bytes of one message (64KiB); with --alpha and --bandwidth, plan for the least time
+    /// Bytes of one message (64KiB): plan for the least time
     #[arg(
         long,
         allow_negative_numbers = true,
@@ -52,22 +53,18 @@ pub struct PlanOptions {
         value_parser = parse_bytes,
     )]
     message_bytes: Option<u64>,
-    /// The time a step takes to start (1us)
-    #[arg(
-        long,
-        allow_negative_numbers = true,
-        value_name = "TIME",
-        value_parser = parse_seconds,
-    )]
-    alpha: Option<f64>,
-    /// What a link of capacity 1 carries (50GB/s, 400Gbit/s)
+    /// With --message-bytes: the time a step takes to start
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", default_value = ALPHA, value_parser = parse_seconds)]
+    alpha: f64,
+    /// With --message-bytes: what a link of capacity 1 carries (50GB/s, 400Gbit/s)
     #[arg(
         long,
         allow_negative_numbers = true,
         value_name = "RATE",
+        default_value = BANDWIDTH,
         value_parser = parse_one_bandwidth,
     )]
-    bandwidth: Option<f64>,
+    bandwidth: f64,
     /// Stop after this time (30s) and keep the best schedule found
     #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = parse_duration)]
     pub time_limit: Option<Duration>,
@@ -125,7 +122,7 @@ impl PlanOptions {
 
     /// The price of a schedule, if it is stated.
     pub fn price(&self) -> Option<Price> {
-        Some(Price { message_bytes: self.message_bytes?, alpha: self.alpha?, bandwidth: self.bandwidth? })
+        Some(Price { message_bytes: self.message_bytes?, alpha: self.alpha, bandwidth: self.bandwidth })
     }
 
     /// The options that shape the schedule, as they would be typed again; defaults are left out.
@@ -146,7 +143,7 @@ pub fn goal_words(goal: &Goal<'_>) -> Vec<String> {
     match goal.parts {
         Parts::Enough => {}
         // What it would be unless stated.
-        Parts::Fixed(1) if goal.planner.is_some() || goal.steps.or(goal.max_steps).is_some() => {}
+        Parts::Fixed(1) if goal.planner.is_some() => {}
         Parts::Fixed(parts) => words.extend(word("--parts", parts)),
         Parts::Auto => words.extend(word("--parts", "auto")),
     }

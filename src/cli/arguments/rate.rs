@@ -9,6 +9,10 @@ use collsynth::topology::{DimRef, Topology, dim_name};
 use crate::cli::ending::Failure;
 use crate::cli::options::quantity::{parse_bandwidth, parse_bytes, parse_seconds};
 
+/// What a step and a byte cost unless stated: [`Price::of`] in words.
+pub const ALPHA: &str = "100ns";
+pub const BANDWIDTH: &str = "32GB/s";
+
 /// What steps, transfers and bytes cost.
 #[derive(Args)]
 #[command(next_help_heading = "Times")]
@@ -17,13 +21,13 @@ pub struct RateOptions {
     #[arg(long, allow_negative_numbers = true, value_name = "SIZE,..|FROM..TO", default_value = "4KiB..4MiB")]
     message_bytes: Sizes,
     /// The time a step takes to start
-    #[arg(long, allow_negative_numbers = true, value_name = "TIME", default_value = "100ns", value_parser = parse_seconds)]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", default_value = ALPHA, value_parser = parse_seconds)]
     alpha: f64,
     /// The time a rank takes to set up each transfer that it sends in a step
     #[arg(long, allow_negative_numbers = true, value_name = "TIME", default_value = "0ns", value_parser = parse_seconds)]
     transfer_setup: f64,
     /// What a link of capacity 1 carries: one rate for all, or one for each dimension (x=32GB/s,y=16GB/s)
-    #[arg(long, allow_negative_numbers = true, value_name = "RATE|DIM=RATE,..", default_value = "32GB/s")]
+    #[arg(long, allow_negative_numbers = true, value_name = "RATE|DIM=RATE,..", default_value = BANDWIDTH)]
     bandwidth: BandwidthArgument,
 }
 
@@ -127,6 +131,12 @@ impl FromStr for BandwidthArgument {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_price_unless_stated_is_that_of_the_library() {
+        assert_eq!(parse_seconds(ALPHA), Ok(Price::ALPHA));
+        assert_eq!(parse_bandwidth(BANDWIDTH), Ok(Price::BANDWIDTH));
+    }
 
     #[test]
     fn sizes_and_ranges() {

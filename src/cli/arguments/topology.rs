@@ -101,6 +101,11 @@ impl TopologyOptions {
         error.explained(|error| self.explain(error))
     }
 
+    /// Was a machine stated, or something of one?
+    pub fn is_stated(&self) -> bool {
+        !self.words().is_empty()
+    }
+
     /// Is the machine, or are its names, read from standard input?
     pub fn reads_standard_input(&self) -> bool {
         [&self.topology, &self.names].into_iter().flatten().any(|path| path == Path::new("-"))
@@ -266,11 +271,7 @@ pub fn words_of(spec: &TopologySpec) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// Reads a machine from a topology file.
-pub(crate) fn read_machine(path: &Path) -> Result<Topology, Failure> {
-    Topology::new(read_spec(path)?).map_err(Failure::usage)
-}
-
+/// Reads what a topology file states.
 pub fn read_spec(path: &Path) -> Result<TopologySpec, Failure> {
     let text = input::read_text(path)?;
     json::parse_topology_within(&text, &input::limits()?).map_err(|error| {

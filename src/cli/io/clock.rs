@@ -62,7 +62,14 @@ pub fn start(started: Instant, matches: &ArgMatches) {
         return;
     }
     if let Some(limit) = time_limit(matches) {
-        WATCH.end_at(started, limit.saturating_add(limit.mul_f64(LATE).max(AT_LEAST)), Why::TimeLimit);
+        watch(limit);
+    }
+}
+
+/// Watches a limit that a command sets itself.
+pub fn watch(limit: Duration) {
+    if caller::interrupted().is_none() {
+        WATCH.end_at(started(), limit.saturating_add(limit.mul_f64(LATE).max(AT_LEAST)), Why::TimeLimit);
     }
 }
 

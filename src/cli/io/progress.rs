@@ -9,7 +9,7 @@ use std::time::Duration;
 use collsynth::certificate::Rational;
 use collsynth::plan::{Incumbent, Progress};
 use collsynth::report::figures::{count, exact_and_decimal, fine_percent, times};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::caller::{self, Listener};
 
@@ -25,6 +25,7 @@ pub struct Ticker {
     /// Draws the line until this is gone; nobody does where the line is not seen.
     drawing: Option<(Sender<()>, JoinHandle<()>)>,
     caller: Option<Listener>,
+    bar: ProgressBar,
 }
 
 /// What the line says.
@@ -43,10 +44,10 @@ impl Ticker {
         let caller = caller::listener();
         let drawing = (!quiet && caller.is_none() && !bar.is_hidden()).then(|| {
             let (stop, stopped) = channel();
-            let said = Arc::clone(&said);
+            let (said, bar) = (Arc::clone(&said), bar.clone());
             (stop, thread::spawn(move || draw(&bar, &said, &stopped)))
         });
-        Self { said, drawing, caller }
+        Self { said, drawing, caller, bar }
     }
 
     /// What a planner calls with its progress, from any thread.
@@ -93,6 +94,11 @@ impl Ticker {
     /// Shows the best so far.
     pub fn best(&self, best: String) {
         lock(&self.said).best = best;
+    }
+
+    /// Does something to the terminal with the line out of the way.
+    pub fn aside<T>(&self, act: impl FnOnce() -> T) -> T {
+        self.bar.suspend(act)
     }
 
     /// Removes the line.
@@ -142,12 +148,33 @@ pub fn figures(steps: usize, volume: Rational) -> String {
 
 /// The time that has passed, then what is being done, cut off at the edge of the terminal.
 fn style() -> ProgressStyle {
-    ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}").expect("a template that can be read")
+    let template = ProgressStyle::with_template("{spinner} {time} {wide_msg}").expect("a template that can be read");
+    template.with_key("time", |state: &ProgressState, out: &mut dyn fmt::Write| {
+        // A line that could not be written matters to nobody.
+        let _ = out.write_str(&passed(state.elapsed()));
+    })
+}
+
+/// `7s`, `2m 07s`, `1h 02m 07s`: every second is seen.
+fn passed(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{seconds}s"),
+        (0, _) => format!("{minutes}m {seconds:02}s"),
+        _ => format!("{hours}h {minutes:02}m {seconds:02}s"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn seconds_are_seen_after_a_minute_too() {
+        let said = [7, 127, 3727].map(|seconds| passed(Duration::from_secs(seconds)));
+        assert_eq!(said, ["7s", "2m 07s", "1h 02m 07s"]);
+    }
 
     #[test]
     fn the_line_has_the_phase_the_attempt_and_the_best() {

@@ -165,6 +165,11 @@ impl Given {
         })
     }
 
+    /// Was this option typed?
+    pub fn is_typed(&self, option: &str) -> bool {
+        self.has(option)
+    }
+
     /// The options that were typed and apply to none of these collectives.
     fn lacking(&self, kinds: &[Kind]) -> BTreeSet<&str> {
         self.conditions().filter(|(_, when)| when.lacks(self, kinds)).map(|(option, _)| option).collect()

@@ -40,6 +40,10 @@ const LOWERED: When =
     If("to", &["msccl", "rccl", "goal", "chakra"], "csv and trace show the schedule itself, which is not lowered");
 const LOWER: When = For(&[Schedule, Job], "a program is lowered already");
 
+/// Files that do not name their machine.
+const UNNAMED: When = If("from", &["msccl", "teccl", "forestcoll", "csv"], "");
+const MOVES: When = If("from", &["csv"], "");
+
 /// What a job does not state.
 const BESIDE_JOB: &[&str] = &[
     "torus",
@@ -142,9 +146,8 @@ pub static ROWS: &[Row] = &[
     row(&["bound"], &["parts"], &[WithoutFile, PARTS]),
     row(&["plan"], &["steps"], &[Without(&["max-steps", "minimize"], "")]),
     row(&["plan", "pareto"], &["max-steps"], &[]),
-    row(&["plan", "pareto"], &["message-bytes"], &[WithAll(&["alpha", "bandwidth"]), BYTES]),
-    row(&["plan", "pareto"], &["alpha"], &[WithAll(&["message-bytes", "bandwidth"]), BYTES]),
-    row(&["plan", "pareto"], &["bandwidth"], &[WithAll(&["message-bytes", "alpha"]), BYTES]),
+    row(&["plan", "pareto"], &["message-bytes"], &[BYTES]),
+    row(&["plan", "pareto"], &["alpha", "bandwidth"], &[WithAll(&["message-bytes"]), BYTES]),
     row(&["plan", "pareto", "compare", "polish"], &["time-limit"], &[]),
     row(&["plan", "pareto", "compare", "survey", "fallbacks build"], &["seed", "threads"], &[]),
     row(&["plan"], &["width", "minimize"], &[If("planner", &["smt"], "")]),
@@ -264,13 +267,21 @@ pub static ROWS: &[Row] = &[
         &[LOWERED, LOWER, Without(&["rank"], "it numbers all ranks anew"), Written(None, CSV)],
     ),
     row(&["convert"], &["chunk-bytes"], &[If("to", &["goal", "chakra"], "the other formats count chunks")]),
-    row(&["convert"], &["message-bytes"], &[If("to", &["trace"], ""), WithAll(&["alpha", "bandwidth"])]),
-    row(&["convert"], &["alpha"], &[If("to", &["trace"], ""), WithAll(&["message-bytes", "bandwidth"])]),
-    row(&["convert"], &["bandwidth"], &[If("to", &["trace"], ""), WithAll(&["message-bytes", "alpha"])]),
+    row(&["convert"], &["message-bytes"], &[If("to", &["trace"], "")]),
+    row(&["convert"], &["alpha", "bandwidth"], &[If("to", &["trace"], ""), WithAll(&["message-bytes"])]),
     row(&["convert"], &["output"], &[Written(Some("to"), CONVERTED)]),
-    row(&["convert"], &["topology"], &[If("from", &["msccl", "teccl", "forestcoll"], "")]),
-    row(&["convert"], &["collective"], &[If("from", &["msccl", "teccl"], "")]),
-    row(&["convert"], &["parts"], &[If("from", &["teccl"], "")]),
-    row(&["convert"], &["root"], &[If("from", &["msccl"], ""), ROOT]),
+    row(&["convert"], &["torus"], &[UNNAMED, Without(&["topology"], "")]),
+    row(&["convert"], &["topology", "names", "fail", "fail-link", "fail-rank", "fail-box"], &[UNNAMED]),
+    row(&["convert"], &["wrap"], &[UNNAMED, OF_TORUS, Without(&["twist"], "")]),
+    row(&["convert"], &["twist"], &[UNNAMED, OF_TORUS, Without(&["slice"], "")]),
+    row(&["convert"], &["slice", "capacity"], &[UNNAMED, OF_TORUS]),
+    row(&["convert"], &["collective"], &[If("from", &["msccl", "teccl", "csv"], "")]),
+    row(&["convert"], &["root"], &[If("from", &["msccl", "csv"], ""), ROOT]),
+    row(&["convert"], &["demand"], &[MOVES, DEMAND]),
+    row(&["convert"], &["groups"], &[MOVES, GROUPS, Without(&["group", "blocks"], "")]),
+    row(&["convert"], &["group"], &[MOVES, GROUPS, Without(&["blocks"], "")]),
+    row(&["convert"], &["blocks"], &[MOVES, GROUPS]),
+    row(&["convert"], &["relays"], &[MOVES, With(&["groups", "group", "blocks"], "it is about groups")]),
+    row(&["convert"], &["parts"], &[If("from", &["teccl", "csv"], ""), PARTS]),
     row(&["convert"], &["slots", "form"], &[If("from", &["msccl"], "")]),
 ];

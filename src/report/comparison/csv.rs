@@ -10,16 +10,17 @@
 //! | `algbw`, `busbw` | bytes per second |
 //! | `speedup` | over the baseline |
 //! | `phases`, `phase_seconds` | of algorithms of phases: their number, and the time by the rule of their papers |
+//! | `phase_speedup` | over the baseline by the same rule |
 //! | `refusal` | why there is no schedule; the columns from `parts` on are then empty. Where such a planner has a price by
-//! the rule of its paper, lines before have `message_bytes`, `phases` and `phase_seconds` |
+//! the rule of its paper, lines before have `message_bytes`, `phases`, `phase_seconds` and `phase_speedup` |
 
 use std::fmt::Write;
 
 use super::text::name;
-use super::{Comparison, Machine, least_seconds};
+use super::{Comparison, Machine};
 
 const HEADING: &str = "machine,failures,planner,parts,steps,volume,ratio,held,message_bytes,seconds,algbw,busbw,speedup,phases,phase_seconds,\
-     refusal\n";
+     phase_speedup,refusal\n";
 
 impl Comparison {
     /// The text of the table, with a heading.
@@ -34,7 +35,6 @@ impl Comparison {
     fn write_machine(&self, out: &mut String, machine: &Machine) {
         let optional = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
         let (machine_name, failures) = (quoted(&name(machine)), quoted(&machine.failures));
-        let baseline = machine.base(self.largest());
         for entry in &machine.entries {
             let held = entry.held.map_or(String::new(), |held| held.chunks.to_string());
             let ratio = optional(machine.ratio(entry));
@@ -44,13 +44,14 @@ impl Comparison {
                 let time = entry.time.seconds(size);
                 let bandwidths = machine.bandwidths(entry, size);
                 let (algbw, busbw) = (optional(bandwidths.map(|both| both.0)), optional(bandwidths.map(|both| both.1)));
-                let speedup =
-                    optional(baseline.as_ref().map(|(_, base)| least_seconds(base.iter().copied(), size) / time));
+                let speedup = optional(machine.speedup(entry, size));
+                let by_phases = entry.phased.and_then(|phased| machine.phase_speedup(&phased, size));
+                let phase_speedup = optional(by_phases);
                 let (planner, parts, steps, volume) = (quoted(&entry.planner), entry.parts, entry.steps, entry.volume);
                 let _ = writeln!(
                     out,
                     "{machine_name},{failures},{planner},{parts},{steps},{volume},{ratio},{held},{size},{time},\
-                     {algbw},{busbw},{speedup},{phases},{phase_seconds},"
+                     {algbw},{busbw},{speedup},{phases},{phase_seconds},{phase_speedup},"
                 );
             }
         }
@@ -58,12 +59,14 @@ impl Comparison {
             let (planner, phases) = (charged.planner, charged.phased.phases);
             for &size in &self.sizes {
                 let seconds = charged.phased.time.seconds(size);
-                let _ = writeln!(out, "{machine_name},{failures},{planner},,,,,,{size},,,,,{phases},{seconds},");
+                let speedup = optional(machine.phase_speedup(&charged.phased, size));
+                let _ =
+                    writeln!(out, "{machine_name},{failures},{planner},,,,,,{size},,,,,{phases},{seconds},{speedup},");
             }
         }
         for refusal in &machine.refusals {
             let (planner, reason) = (quoted(&refusal.planner), quoted(&refusal.reason.replace('\n', " ")));
-            let _ = writeln!(out, "{machine_name},{failures},{planner},,,,,,,,,,,,,{reason}");
+            let _ = writeln!(out, "{machine_name},{failures},{planner},,,,,,,,,,,,,,{reason}");
         }
     }
 }

@@ -5,7 +5,7 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Comparison, Machine, Phased, Refusal, least_seconds, text};
+use super::{Comparison, Machine, Phased, Refusal, text};
 use collsynth_plan::cost::{Bandwidth, Stretch};
 use collsynth_verify::report::figures::{decimal, exact};
 
@@ -45,6 +45,10 @@ struct MachineJson {
     bound: BoundJson,
     /// What speed-ups are over.
     baseline: Option<String>,
+    /// Why there are no speed-ups.
+    no_baseline: Option<String>,
+    /// Planners that the time limit, or Ctrl-C, stopped before they were done.
+    cut: Vec<String>,
     /// Verified schedules, by planner, then steps.
     schedules: Vec<EntryJson>,
     /// Who is fastest from which message size on, up to the next.
@@ -53,6 +57,17 @@ struct MachineJson {
     refusals: Vec<RefusalJson>,
     /// Those of them that have a price by the rule of their papers.
     charged: Vec<ChargedJson>,
+    /// The average speed-up of each planner over the sizes, its fastest schedule for each of them.
+    averages: Vec<AverageJson>,
+    /// The same by the rule of their papers.
+    phase_averages: Vec<AverageJson>,
+}
+
+/// An average over the sizes.
+#[derive(Serialize, JsonSchema)]
+struct AverageJson {
+    planner: String,
+    speedup: f64,
 }
 
 /// The best bounds known.
@@ -113,6 +128,8 @@ struct TimeJson {
     speedup: Option<f64>,
     /// Of algorithms of phases, seconds by the rule of their papers.
     phase_seconds: Option<f64>,
+    /// The same of the baseline over these.
+    phase_speedup: Option<f64>,
 }
 
 /// A range of message sizes.
@@ -131,6 +148,8 @@ struct ChargedJson {
     phases: PhasesJson,
     /// Seconds for each of the sizes.
     phase_seconds: Vec<f64>,
+    /// Those of the baseline over these, if it has a price by the same rule.
+    phase_speedups: Vec<Option<f64>>,
 }
 
 /// No schedule.
@@ -167,7 +186,6 @@ impl Comparison {
     fn machine_to_json(&self, machine: &Machine) -> MachineJson {
         let kind = &machine.problem.collective().kind;
         let volume = machine.bounds.volume.as_ref().map(|bound| bound.at_least);
-        let baseline = machine.base(self.largest());
         let schedules = machine.entries.iter().map(|entry| EntryJson {
             planner: entry.planner.clone(),
             parts: entry.parts,
@@ -188,8 +206,9 @@ impl Comparison {
                         seconds,
                         algbw: both.map(|both| both.0),
                         busbw: both.map(|both| both.1),
-                        speedup: baseline.as_ref().map(|(_, base)| least_seconds(base.iter().copied(), size) / seconds),
+                        speedup: machine.speedup(entry, size),
                         phase_seconds: entry.phased.map(|phased| phased.time.seconds(size)),
+                        phase_speedup: entry.phased.and_then(|phased| machine.phase_speedup(&phased, size)),
                     }
                 })
                 .collect(),
@@ -199,7 +218,9 @@ impl Comparison {
             planner: charged.planner.to_owned(),
             phases: phases(charged.phased),
             phase_seconds: self.sizes.iter().map(|&size| charged.phased.time.seconds(size)).collect(),
+            phase_speedups: self.sizes.iter().map(|&size| machine.phase_speedup(&charged.phased, size)).collect(),
         });
+        let average = |(planner, speedup): (&str, f64)| AverageJson { planner: planner.to_owned(), speedup };
         let refusal =
             |refusal: &Refusal| RefusalJson { planner: refusal.planner.clone(), reason: refusal.reason.clone() };
         let stretch = |stretch: &Stretch| StretchJson { from_bytes: stretch.from_bytes, schedule: stretch.line };
@@ -215,11 +236,15 @@ impl Comparison {
                 volume: volume.map(exact),
                 volume_decimal: volume.map(decimal),
             },
-            baseline: baseline.as_ref().map(|(name, _)| (*name).to_owned()),
+            baseline: machine.base().map(|base| base.name.clone()),
+            no_baseline: machine.baseline.as_ref().err().cloned(),
+            cut: machine.cut.clone(),
             schedules: schedules.collect(),
             fastest: machine.fastest().iter().map(stretch).collect(),
             refusals: machine.refusals.iter().map(refusal).collect(),
             charged: charged.collect(),
+            averages: machine.averages(&self.sizes).into_iter().map(average).collect(),
+            phase_averages: machine.phase_averages(&self.sizes).into_iter().map(average).collect(),
         }
     }
 }

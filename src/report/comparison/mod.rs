@@ -5,6 +5,7 @@
 
 mod csv;
 mod json;
+mod rates;
 mod svg;
 mod text;
 
@@ -15,13 +16,17 @@ use collsynth_plan::cost::{Line, Rates, Stretch, fastest};
 use collsynth_plan::{Phase, StopReason};
 use collsynth_verify::verify::{Peak, Verified};
 
+use std::time::Duration;
+
 use super::bandwidth::{bandwidths, blocks};
 use collsynth_verify::claim::volume;
 use collsynth_verify::report::figures::decimal;
 
 pub(crate) use csv::quoted;
 pub use json::schema;
+pub(super) use rates::describe_price;
 pub use svg::{Plot, PlotError};
+pub use text::{Tables, place};
 
 /// A verified schedule, reduced to the figures compared.
 #[derive(Clone, Debug)]
@@ -103,8 +108,10 @@ pub struct Machine {
     pub refusals: Vec<Refusal>,
     /// Those of them with a price by the rule of their papers.
     pub charged: Vec<Charged>,
-    /// What speed-ups are over; without one, the planner that is slowest for the largest messages.
-    pub baseline: Option<Baseline>,
+    /// What speed-ups are over, or why there are none.
+    pub baseline: Result<Baseline, String>,
+    /// Planners that were stopped before they were done.
+    pub cut: Vec<String>,
 }
 
 /// All of it.
@@ -118,13 +125,8 @@ pub struct Comparison {
     pub sizes: Vec<u64>,
     /// Why the search ended.
     pub stopped: StopReason,
-}
-
-impl Comparison {
-    /// The largest size.
-    fn largest(&self) -> u64 {
-        self.sizes.last().copied().unwrap_or(1)
-    }
+    /// The time limit.
+    pub limit: Option<Duration>,
 }
 
 impl Entry {
@@ -168,19 +170,64 @@ impl Machine {
         fastest(&self.entries.iter().map(|entry| entry.time).collect::<Vec<Line>>())
     }
 
-    /// The name and the schedules that speed-ups are over; `None` without a schedule.
-    fn base(&self, largest: u64) -> Option<(&str, Vec<&Entry>)> {
-        let (name, entries): (&str, Vec<&Entry>) = match &self.baseline {
-            Some(baseline) => (&baseline.name, baseline.entries.iter().collect()),
-            None => {
-                let least = |planner| least_seconds(self.of(planner), largest);
-                let planners = self.entries.iter().map(|entry| &*entry.planner);
-                // The first of equals.
-                let slowest = planners.reduce(|a, b| if least(b) > least(a) { b } else { a })?;
-                (slowest, self.of(slowest).collect())
-            }
+    /// What speed-ups are over.
+    fn base(&self) -> Option<&Baseline> {
+        self.baseline.as_ref().ok()
+    }
+
+    /// The time of the baseline over that of an entry.
+    fn speedup(&self, entry: &Entry, bytes: u64) -> Option<f64> {
+        self.base().map(|base| least_seconds(&base.entries, bytes) / entry.time.seconds(bytes))
+    }
+
+    /// The same, both by the rule of their papers, where the baseline has a price by it.
+    fn phase_speedup(&self, phased: &Phased, bytes: u64) -> Option<f64> {
+        let phases = self.base()?.entries.iter().filter_map(|entry| entry.phased);
+        let least = phases.map(|base| base.time.seconds(bytes)).reduce(f64::min)?;
+        Some(least / phased.time.seconds(bytes))
+    }
+
+    /// The average speed-up of each planner over messages of these sizes, its fastest schedule for each.
+    fn averages(&self, sizes: &[u64]) -> Vec<(&str, f64)> {
+        let of = |planner: &str, bytes: u64| {
+            self.of(planner).filter_map(|entry| self.speedup(entry, bytes)).reduce(f64::max)
         };
-        (!entries.is_empty()).then_some((name, entries))
+        self.averages_of(&self.planners(), sizes, of)
+    }
+
+    /// The same by the rule of their papers.
+    fn phase_averages(&self, sizes: &[u64]) -> Vec<(&str, f64)> {
+        let planners = self.planners().into_iter().chain(self.charged.iter().map(|charged| charged.planner));
+        let of = |planner: &str, bytes: u64| {
+            let charged = self.charged.iter().filter(|charged| charged.planner == planner);
+            let phased = self.of(planner).filter_map(|entry| entry.phased).chain(charged.map(|charged| charged.phased));
+            phased.filter_map(|phased| self.phase_speedup(&phased, bytes)).reduce(f64::max)
+        };
+        self.averages_of(&planners.collect::<Vec<_>>(), sizes, of)
+    }
+
+    fn averages_of<'a>(
+        &self,
+        planners: &[&'a str],
+        sizes: &[u64],
+        best: impl Fn(&str, u64) -> Option<f64>,
+    ) -> Vec<(&'a str, f64)> {
+        let average = |&planner: &&'a str| {
+            let speedups = sizes.iter().map(|&bytes| best(planner, bytes)).collect::<Option<Vec<f64>>>()?;
+            Some((planner, speedups.iter().sum::<f64>() / speedups.len() as f64))
+        };
+        planners.iter().filter_map(average).collect()
+    }
+
+    /// The planners with schedules, each once.
+    fn planners(&self) -> Vec<&str> {
+        let mut planners: Vec<&str> = Vec::new();
+        for entry in &self.entries {
+            if !planners.contains(&&*entry.planner) {
+                planners.push(&entry.planner);
+            }
+        }
+        planners
     }
 
     /// The schedules of a planner.

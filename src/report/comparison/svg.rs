@@ -28,6 +28,8 @@ pub enum PlotError {
     SeveralMachines(usize),
     #[error("there is no schedule to draw")]
     Nothing,
+    #[error("there are no speed-ups to draw: {0}")]
+    NoBaseline(String),
     #[error("cannot draw: {0}")]
     Drawing(String),
 }
@@ -59,7 +61,10 @@ impl Comparison {
     /// A [`PlotError`] unless there is one machine, with schedules.
     pub fn to_svg(&self, plot: Plot) -> Result<String, PlotError> {
         let [machine] = &self.machines[..] else { return Err(PlotError::SeveralMachines(self.machines.len())) };
-        let curves = self.curves(machine, plot).ok_or(PlotError::Nothing)?;
+        if let (Plot::Speedup, Err(why)) = (plot, &machine.baseline) {
+            return Err(PlotError::NoBaseline(why.clone()));
+        }
+        let curves = self.curves(machine, plot).filter(|curves| !curves.is_empty()).ok_or(PlotError::Nothing)?;
         draw(&headline(&machine.problem), &curves, plot).map_err(|error| PlotError::Drawing(error.to_string()))
     }
 
@@ -70,9 +75,7 @@ impl Comparison {
         let ends =
             if least == largest { (least as f64 / 2.0, largest as f64 * 2.0) } else { (least as f64, largest as f64) };
         let size = |point: u32| ends.0 * (ends.1 / ends.0).powf(f64::from(point) / f64::from(POINTS));
-        let (_, base) = machine.base(largest)?;
-        let mut planners: Vec<&str> = machine.entries.iter().map(|entry| &*entry.planner).collect();
-        planners.dedup();
+        let base = machine.base().map_or(&[][..], |base| &base.entries);
         let curve = |planner| {
             let points = (0..=POINTS).map(|point| {
                 let size = size(point);
@@ -80,12 +83,12 @@ impl Comparison {
                 let time = least_seconds(machine.of(planner), whole);
                 match plot {
                     Plot::Time => (size, time),
-                    Plot::Speedup => (size, least_seconds(base.iter().copied(), whole) / time),
+                    Plot::Speedup => (size, least_seconds(base, whole) / time),
                 }
             });
             Curve { name: planner.to_owned(), points: points.collect() }
         };
-        Some(planners.into_iter().map(curve).collect())
+        Some(machine.planners().into_iter().map(curve).collect())
     }
 }
 

@@ -1,48 +1,129 @@
-//! The comparison as tables for people.
+//! The comparison as tables for people, in pieces: a row can be shown before the planners after it have answered.
+//!
+//! So columns are as wide as what is usual in them, not as their widest cell, and nothing in a row depends on those
+//! below it.
 
-use super::{Comparison, Entry, Machine, Phased, Refusal, least_seconds};
-use collsynth_core::topology::dim_name;
+use super::rates::describe_rates;
+use super::{Comparison, Entry, Machine, Phased, Refusal};
+use collsynth_core::certificate::Bounds;
+use collsynth_core::topology::Topology;
 use collsynth_plan::StopReason;
-use collsynth_plan::cost::{Bandwidth, Rates};
+use collsynth_plan::cost::Rates;
 use collsynth_verify::report::figures::{about_bytes, bytes, count, exact_and_decimal, seconds};
 use collsynth_verify::report::machine::describe;
 use collsynth_verify::report::overview::headline;
 use collsynth_verify::report::table::Table;
 
-impl Comparison {
-    /// For one machine, a heading, a table of schedules with their times and speed-ups, the fastest from each size on,
-    /// and planners without a schedule; for several, one table. The fastest time for each size has a star.
-    pub fn to_text(&self) -> String {
-        let mut text = match &self.machines[..] {
-            [machine] => self.one_to_text(machine),
-            machines => self.many_to_text(machines),
-        };
-        match self.stopped {
-            StopReason::Finished => {}
-            StopReason::TimeLimit => {
-                text.push_str("some planners were cut short by the time limit: better schedules may exist\n")
-            }
-            StopReason::Interrupted => text.push_str("interrupted: better schedules may exist\n"),
+/// The columns between the planner and the times, and their usual widths.
+const FIGURES: [(&str, usize); 5] = [("parts", 5), ("steps", 5), ("volume", 18), ("ratio", 6), ("held", 6)];
+/// `12.50 us`, and ` 12.50x`.
+const TIME: usize = 8;
+const SPEEDUP: usize = 7;
+
+/// The tables of a comparison: for one machine a heading, rows, and what is known when all planners have answered; for
+/// several, one table.
+pub struct Tables {
+    rates: Rates,
+    sizes: Vec<u64>,
+    /// The widths of the columns before the figures.
+    widths: Vec<usize>,
+}
+
+impl Tables {
+    /// Tables with these names of planners; of several machines, with their [places](place) and the names of what
+    /// speed-ups are over.
+    pub fn new<'a>(
+        rates: &Rates,
+        sizes: &[u64],
+        planners: impl IntoIterator<Item = &'a str>,
+        several: Option<(&[String], usize)>,
+    ) -> Self {
+        let width = |text: &str| text.chars().count();
+        let planner = planners.into_iter().map(width).max().unwrap_or(0).max(width("planner"));
+        let mut widths = Vec::new();
+        if let Some((places, over)) = several {
+            let place = places.iter().map(|place| width(place)).max().unwrap_or(0);
+            widths.extend([place.max(width("machine")), width("16 steps, volume 1024/31 = 33.032"), over]);
         }
-        text
+        widths.push(planner);
+        Self { rates: rates.clone(), sizes: sizes.to_vec(), widths }
     }
 
-    fn one_to_text(&self, machine: &Machine) -> String {
+    fn is_of_one(&self) -> bool {
+        self.widths.len() == 1
+    }
+
+    /// What is above the rows of several machines; nothing for one.
+    pub fn opening(&self) -> String {
+        if self.is_of_one() {
+            return String::new();
+        }
+        format!("times: {}\n{}", describe_rates(&self.rates), self.headings(&["machine", "bound", "over"], true))
+    }
+
+    /// What is above the rows of a machine, if there is one.
+    pub fn heading(&self, machine: &Machine) -> String {
+        if !self.is_of_one() {
+            return String::new();
+        }
         let mut text = format!("{}\n", headline(&machine.problem));
         if !machine.failures.is_empty() {
             text.push_str(&format!("  failed: {}\n", machine.failures));
         }
-        if let Some(bound) = bound(machine) {
+        if let Some(bound) = bound(&machine.bounds) {
             text.push_str(&format!("  bound: {bound}\n"));
         }
         text.push_str(&format!("  times: {}\n", describe_rates(&self.rates)));
-        if let Some((name, _)) = machine.base(self.largest()) {
-            text.push_str(&format!("  speed-ups: over {name}\n"));
+        text.push_str(&match &machine.baseline {
+            Ok(baseline) => format!("  speed-ups: over {}\n", baseline.name),
+            Err(why) => format!("  speed-ups: none: {why}\n"),
+        });
+        text.push_str(&self.headings(&[], machine.base().is_some()));
+        text
+    }
+
+    /// Rows of a machine.
+    pub fn rows<'a>(&self, machine: &Machine, entries: impl IntoIterator<Item = &'a Entry>) -> String {
+        let before = match self.is_of_one() {
+            true => Vec::new(),
+            false => vec![
+                place(machine.problem.topology(), &machine.failures),
+                bound(&machine.bounds).unwrap_or_default(),
+                machine.base().map_or("-", |base| &base.name).to_owned(),
+            ],
+        };
+        let row = |entry: &Entry| {
+            let ratio = machine.ratio(entry).map_or("-".to_owned(), |ratio| format!("{ratio:.3}"));
+            let held = entry.held.map_or("-".to_owned(), |held| held.chunks.to_string());
+            let mut cells = before.clone();
+            cells.extend([entry.planner.clone(), entry.parts.to_string(), entry.steps.to_string()]);
+            cells.extend([exact_and_decimal(entry.volume), ratio, held]);
+            cells.extend(self.sizes.iter().map(|&size| {
+                let speedup = machine.speedup(entry, size);
+                format!("{}{}", seconds(entry.time.seconds(size)), times(speedup))
+            }));
+            self.line(&cells, machine.base().is_some() || !self.is_of_one())
+        };
+        entries.into_iter().map(row).collect()
+    }
+
+    /// What is below the rows of a machine, if there is one; `shown` are the bounds above them.
+    pub fn ending(&self, machine: &Machine, shown: &Bounds) -> String {
+        if !self.is_of_one() {
+            return String::new();
         }
-        let mut table = Table::of(self.headings(&[])).indented(2);
-        self.rows(machine).into_iter().for_each(|row| table.row(row));
-        text.push_str(&table.to_string());
+        let volume = |bounds: &Bounds| bounds.volume.as_ref().map(|bound| bound.at_least);
+        let mut text = match volume(&machine.bounds) {
+            Some(sharper) if Some(sharper) != volume(shown) => {
+                format!(
+                    "bound found in planning: volume {}; ratios above are over the first\n",
+                    exact_and_decimal(sharper)
+                )
+            }
+            _ => String::new(),
+        };
         text.push_str(&fastest(machine));
+        text.push_str(&self.averages(&machine.averages(&self.sizes)));
         text.push_str(&self.phases(machine));
         if !machine.refusals.is_empty() {
             let mut table = Table::new(&[]).indented(2);
@@ -55,26 +136,66 @@ impl Comparison {
         text
     }
 
-    fn many_to_text(&self, machines: &[Machine]) -> String {
-        let mut text = format!("times: {}\n", describe_rates(&self.rates));
-        let mut table = Table::of(self.headings(&["machine", "bound", "over"]));
-        for machine in machines {
-            let bound = bound(machine).unwrap_or_default();
-            let over = machine.base(self.largest()).map_or("", |(name, _)| name);
-            let place =
-                [format!("{} {}", name(machine), machine.failures).trim_end().to_owned(), bound, over.to_owned()];
-            self.rows(machine).into_iter().for_each(|row| table.row(place.iter().cloned().chain(row)));
+    /// What is below the last machine.
+    pub fn closing(&self, comparison: &Comparison) -> String {
+        let mut text = String::new();
+        if !self.is_of_one() {
+            let refusals = comparison.machines.iter().flat_map(|machine| {
+                machine.refusals.iter().filter(|refusal| !refusal.brief).map(move |refusal| (machine, refusal))
+            });
+            for (index, (machine, Refusal { planner, reason, .. })) in refusals.enumerate() {
+                let heading = if index == 0 { "no schedule:\n" } else { "" };
+                let place = place(machine.problem.topology(), &machine.failures);
+                text.push_str(&format!("{heading}  {place}: {planner}: {}\n", reason.replace('\n', " ")));
+            }
         }
-        text.push_str(&table.to_string());
-        let refusals = machines.iter().flat_map(|machine| {
-            machine.refusals.iter().filter(|refusal| !refusal.brief).map(move |refusal| (machine, refusal))
-        });
-        for (index, (machine, Refusal { planner, reason, .. })) in refusals.enumerate() {
-            let heading = if index == 0 { "no schedule:\n" } else { "" };
-            let place = format!("{} {}", name(machine), machine.failures);
-            text.push_str(&format!("{heading}  {}: {planner}: {}\n", place.trim_end(), reason.replace('\n', " ")));
+        let mut cut: Vec<&str> = Vec::new();
+        for planner in comparison.machines.iter().flat_map(|machine| &machine.cut) {
+            if !cut.contains(&&**planner) {
+                cut.push(planner);
+            }
+        }
+        let cut = cut.join(", ");
+        match (comparison.stopped, comparison.limit) {
+            (StopReason::Finished, _) => {}
+            (StopReason::TimeLimit, Some(limit)) => text.push_str(&format!(
+                "cut short by the time limit of {}s, so better schedules may exist: {cut}; --time-limit TIME sets it\n",
+                limit.as_secs_f64()
+            )),
+            (StopReason::TimeLimit, None) => {
+                text.push_str(&format!("cut short, so better schedules may exist: {cut}\n"));
+            }
+            (StopReason::Interrupted, _) => {
+                text.push_str(&format!("interrupted, so better schedules may exist: {cut}\n"));
+            }
         }
         text
+    }
+
+    fn headings(&self, before: &[&str], is_faster: bool) -> String {
+        let names = before.iter().copied().chain(["planner"]).chain(FIGURES.map(|(name, _)| name));
+        let cells: Vec<String> = names.map(str::to_owned).chain(self.sizes.iter().map(|&size| bytes(size))).collect();
+        self.line(&cells, is_faster)
+    }
+
+    /// Aligned cells; `is_faster`: times have speed-ups beside them.
+    fn line(&self, cells: &[String], is_faster: bool) -> String {
+        let time = if is_faster { TIME + SPEEDUP } else { TIME };
+        let widths = self.widths.iter().copied().chain(FIGURES.map(|(_, width)| width));
+        let mut line = if self.is_of_one() { "  ".to_owned() } else { String::new() };
+        for (cell, width) in cells.iter().zip(widths.chain(std::iter::repeat(time))) {
+            line.push_str(&format!("{cell:width$}  "));
+        }
+        format!("{}\n", line.trim_end())
+    }
+
+    /// `average speed-up over these sizes: negotiated 2.31x, ring 1.00x`.
+    fn averages(&self, averages: &[(&str, f64)]) -> String {
+        if averages.is_empty() || self.sizes.len() < 2 {
+            return String::new();
+        }
+        let words: Vec<String> = averages.iter().map(|(planner, average)| format!("{planner} {average:.2}x")).collect();
+        format!("average speed-up over these sizes: {}\n", words.join(", "))
     }
 
     /// The times of phased algorithms by the rule of their papers, also of those without a schedule.
@@ -89,45 +210,50 @@ impl Comparison {
         let mut table = Table::of(names.chain(self.sizes.iter().map(|&size| bytes(size))).collect()).indented(2);
         let charged = machine.charged.iter().map(|charged| (charged.planner, "-".to_owned(), charged.phased));
         let phased = phased.into_iter().map(|(entry, phased)| (&*entry.planner, entry.parts.to_string(), phased));
-        for (planner, parts, Phased { phases, startups, load, time }) in phased.chain(charged) {
+        for (planner, parts, phased) in phased.chain(charged) {
+            let Phased { phases, startups, load, time } = phased;
             let figures = [parts, phases.to_string(), startups.to_string(), exact_and_decimal(load)];
-            let times = self.sizes.iter().map(|&size| seconds(time.seconds(size)));
-            table.row([planner.to_owned()].into_iter().chain(figures).chain(times));
+            let cells = self
+                .sizes
+                .iter()
+                .map(|&size| format!("{}{}", seconds(time.seconds(size)), times(machine.phase_speedup(&phased, size))));
+            table.row([planner.to_owned()].into_iter().chain(figures).chain(cells));
         }
-        format!("charged by phases, as in their papers:\n{table}")
-    }
-
-    fn headings(&self, before: &[&str]) -> Vec<String> {
-        let names = ["planner", "parts", "steps", "volume", "ratio", "held"];
-        let names = before.iter().chain(&names).map(|&name| name.to_owned());
-        names.chain(self.sizes.iter().map(|&size| bytes(size))).collect()
-    }
-
-    /// A row for each schedule.
-    fn rows(&self, machine: &Machine) -> Vec<Vec<String>> {
-        let fastest = machine.fastest();
-        let base = machine.base(self.largest()).map(|(_, base)| base);
-        let time = |index: usize, entry: &Entry, size: u64| {
-            let time = entry.time.seconds(size);
-            let over = |base: &Vec<&Entry>| least_seconds(base.iter().copied(), size) / time;
-            let speedup = base.as_ref().map_or(String::new(), |base| format!(" {:.2}x", over(base)));
-            let best = fastest.iter().rfind(|stretch| stretch.from_bytes <= size);
-            let star = if best.is_some_and(|best| best.line == index) { " *" } else { "" };
-            format!("{}{speedup}{star}", seconds(time))
+        let averages = self.averages(&machine.phase_averages(&self.sizes));
+        let over = match machine.base() {
+            Some(base) if base.entries.iter().any(|entry| entry.phased.is_some()) => {
+                format!(", speed-ups over {} charged likewise", base.name)
+            }
+            Some(base) => format!(" ({} has no phases, so there are no speed-ups)", base.name),
+            None => String::new(),
         };
-        let row = |(index, entry): (usize, &Entry)| {
-            let ratio = machine.ratio(entry).map_or("-".to_owned(), |ratio| format!("{ratio:.3}"));
-            let held = entry.held.map_or(String::new(), |held| held.chunks.to_string());
-            let mut cells = vec![entry.planner.clone(), entry.parts.to_string(), entry.steps.to_string()];
-            cells.extend([exact_and_decimal(entry.volume), ratio, held]);
-            cells.extend(self.sizes.iter().map(|&size| time(index, entry, size)));
-            cells
-        };
-        machine.entries.iter().enumerate().map(row).collect()
+        format!("charged by phases, as in their papers{over}:\n{table}{averages}")
     }
 }
 
-/// `6 steps, volume 1024/31 = 33.032`.
+impl Comparison {
+    /// For one machine, a heading, a table of schedules with their times and speed-ups, the fastest from each size on,
+    /// and planners without a schedule; for several, one table.
+    pub fn to_text(&self) -> String {
+        let places: Vec<String> =
+            self.machines.iter().map(|machine| place(machine.problem.topology(), &machine.failures)).collect();
+        let over = self.machines.iter().filter_map(Machine::base).map(|base| base.name.len()).max().unwrap_or(0);
+        let several = (places.len() != 1).then_some((&*places, over));
+        let tables = Tables::new(&self.rates, &self.sizes, self.machines.iter().flat_map(Machine::planners), several);
+        let machine = |machine: &Machine| {
+            let (heading, rows) = (tables.heading(machine), tables.rows(machine, &machine.entries));
+            [heading, rows, tables.ending(machine, &machine.bounds)].concat()
+        };
+        let machines: String = self.machines.iter().map(machine).collect();
+        [tables.opening(), machines, tables.closing(self)].concat()
+    }
+}
+
+/// ` 1.32x`.
+fn times(speedup: Option<f64>) -> String {
+    speedup.map_or(String::new(), |speedup| format!(" {speedup:.2}x"))
+}
+
 /// The planners that do not apply, in a line.
 fn brief(refusals: &[Refusal]) -> String {
     let names: Vec<&str> =
@@ -138,9 +264,10 @@ fn brief(refusals: &[Refusal]) -> String {
     }
 }
 
-fn bound(machine: &Machine) -> Option<String> {
-    let steps = machine.bounds.steps.as_ref().map(|bound| format!("{} steps", bound.at_least));
-    let least = machine.bounds.volume.as_ref().map(|bound| format!("volume {}", exact_and_decimal(bound.at_least)));
+/// `6 steps, volume 1024/31 = 33.032`.
+fn bound(bounds: &Bounds) -> Option<String> {
+    let steps = bounds.steps.as_ref().map(|bound| format!("{} steps", bound.at_least));
+    let least = bounds.volume.as_ref().map(|bound| format!("volume {}", exact_and_decimal(bound.at_least)));
     let words: Vec<String> = steps.into_iter().chain(least).collect();
     (!words.is_empty()).then(|| words.join(", "))
 }
@@ -160,23 +287,9 @@ fn fastest(machine: &Machine) -> String {
     if words.is_empty() { String::new() } else { format!("fastest: {}\n", words.join(", ")) }
 }
 
-/// The cost model in words.
-fn describe_rates(rates: &Rates) -> String {
-    let rate = |bandwidth: f64| format!("{} GB/s", (bandwidth / 1e9 * 1e6).round() / 1e6);
-    let mut words = vec![format!("{} a step", seconds(rates.alpha))];
-    if rates.transfer_setup > 0.0 {
-        words.push(format!("{} a transfer", seconds(rates.transfer_setup)));
-    }
-    words.push(match &rates.bandwidth {
-        Bandwidth::Uniform(bandwidth) => format!("{} over a link of capacity 1", rate(*bandwidth)),
-        Bandwidth::PerDimension(bandwidths) => {
-            let each = bandwidths.iter().enumerate();
-            each.map(|(dim, &bandwidth)| format!("{} along {}", rate(bandwidth), dim_name(dim as u8)))
-                .collect::<Vec<_>>()
-                .join(", ")
-        }
-    });
-    words.join(", ")
+/// A machine, with its failures as they would be typed.
+pub fn place(topology: &Topology, failures: &str) -> String {
+    format!("{} {failures}", describe(topology)).trim_end().to_owned()
 }
 
 /// The machine in a few words.

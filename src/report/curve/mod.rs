@@ -5,6 +5,7 @@ mod svg;
 
 use serde_json::{Value, json};
 
+use super::comparison::describe_price;
 use crate::report::observed;
 use crate::report::summary::refuted_to_json;
 use collsynth_core::certificate::{Bounds, JointBound, Rational, VolumeBound};
@@ -111,6 +112,9 @@ impl Curve<'_> {
         let bounds: Vec<String> = steps.into_iter().chain(volume).collect();
         if !bounds.is_empty() {
             text.push_str(&format!("  bound: {}\n", bounds.join(", ")));
+        }
+        if let Some(price) = self.prices.first() {
+            text.push_str(&format!("  times: {}\n", describe_price(price)));
         }
         let sizes: Vec<String> = self.prices.iter().map(|price| bytes(price.message_bytes)).collect();
         let mut headings = vec!["steps", "volume", "least", "gap", "parts", "planner", "held"];

@@ -3,12 +3,12 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Value, json};
 
-use collsynth_core::collective::{ChunkId, ChunkLabelError};
+use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Choice, Op, Slot, StepLoads, Timetable};
 use collsynth_core::topology::{Direction, LinkId};
@@ -246,21 +246,4 @@ impl<S: Timetable> Serialize for Transfers<'_, '_, '_, S> {
     fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
         serializer.collect_seq(self.0.slots.iter().map(|slot| self.0.tables.transfer_to_json(slot)))
     }
-}
-
-/// The chunks a label names, by number: one of them, or, where the part is left out, every part of a message.
-///
-/// # Errors
-/// If the label does not have the form of this collective's chunks, or a number in it is out of range.
-pub fn chunks_named(problem: &Problem, label: &str) -> Result<Range<u32>, ChunkLabelError> {
-    let chunk = problem.collective().parse_chunk(problem.topology().rank_count() as u32, label)?;
-    let mut end = chunk.0 + 1;
-    if !label.contains('/') {
-        // The parts of a message are numbered on from the first.
-        let prefix = format!("{label}/");
-        while end < problem.chunk_count() && problem.chunk_label(ChunkId(end)).starts_with(&prefix) {
-            end += 1;
-        }
-    }
-    Ok(chunk.0..end)
 }

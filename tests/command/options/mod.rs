@@ -102,6 +102,8 @@ impl Bench {
         write("ring8.json", r#"{"torus": [8]}"#);
         write("names.txt", "a\nb\nc\nd\ne\nf\ng\nh\n");
         write("demand.csv", &"0,1,0,0,2,0,0,1\n".repeat(8));
+        write("moves.csv", "step,from,to,chunk,op\n1,0,1,0,copy\n");
+        write("pairs.csv", "step,from,to,chunk\n1,0,1,0-1\n");
         write("units.json", r#"{"units": [{"name": "u", "ranks": [0]}, {"name": "v", "ranks": [1]}]}"#);
         write(
             "jobs.json",

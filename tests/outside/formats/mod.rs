@@ -3,5 +3,6 @@
 mod chakra;
 mod foreign;
 mod goal;
+mod moves;
 mod msccl;
 mod steps;

@@ -9,7 +9,7 @@ use crate::engine::driver::synthesize;
 use crate::engine::front::Front;
 use crate::engine::parts::best_parts;
 use crate::engine::planned::Plan;
-use crate::engine::portfolio::plan_bounded;
+use crate::engine::portfolio::{Effort, plan_bounded};
 use crate::model::account::StopReason;
 use crate::model::addition::addition_depth;
 use crate::model::control::Control;
@@ -70,7 +70,7 @@ pub fn alternatives<'a>(
         };
         let goal = Goal { planner: Some(planner), parts: Parts::Fixed(parts), seed, ..Goal::default() };
         let problem = whole.with_parts(parts)?;
-        let plan = plan_bounded(problem, bounds.clone(), &goal, None, control);
+        let plan = plan_bounded(problem, bounds.clone(), &goal, Effort::default(), control);
         let steps = add(goal, plan);
         if let Some(&price) = prices.first()
             && steps.is_some_and(|steps| steps > bounds.least_steps() as usize)

@@ -18,7 +18,7 @@ use std::ops::RangeInclusive;
 
 use crate::engine::front::Front;
 use crate::engine::planned::Plan;
-use crate::engine::portfolio::plan_bounded;
+use crate::engine::portfolio::{Effort, plan_bounded};
 use crate::model::account::StopReason;
 use crate::model::addition::addition_depth;
 use crate::model::control::Control;
@@ -163,7 +163,7 @@ impl<F: Consumer> Tracing<'_, F> {
     /// Plans for these steps; the steps and the volume found, and whether they are proven optimal.
     fn plan(&mut self, steps: Option<u32>, max_steps: Option<u32>) -> Result<(usize, Rational, bool), PlanError> {
         let goal = Goal { steps, max_steps, ..self.goal };
-        let plan = plan_bounded(self.problem.clone(), self.bounds.clone(), &goal, None, self.control)?;
+        let plan = plan_bounded(self.problem.clone(), self.bounds.clone(), &goal, Effort::default(), self.control)?;
         let figures = (plan.schedule.step_count(), self.volume(plan.schedule.total_width()), plan.account.is_proven());
         self.findings.add(&goal, plan);
         Ok(figures)

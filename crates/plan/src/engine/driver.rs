@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::engine::parts::{as_float, best_parts, reduces_to_all, rungs, shares_vectors};
 use crate::engine::planned::Plan;
-use crate::engine::portfolio::{Near, plan_bounded};
+use crate::engine::portfolio::{Effort, plan_bounded};
 use crate::engine::quickest::quickest;
 use crate::model::addition::addition_depth;
 use crate::model::control::Control;
@@ -50,34 +50,57 @@ pub fn synthesize(topology: &Topology, kind: &Kind, goal: &Goal<'_>, control: &C
 }
 
 /// Plans in more and more parts until a schedule is near its bound, and once more if it is long. Numbers of parts that
-/// promise no such schedule are left out.
+/// promise no such schedule are left out. An all_reduce starts at the parts that just fit: where these do, planning is
+/// quick, and both figures are good. Where steps are stated, no volume is near, and the first number has to do.
 fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
-    let free = goal.planner.is_none() && goal.steps.is_none() && goal.max_steps.is_none();
-    if !(free && shares_vectors(&whole.collective().kind)) {
+    if goal.planner.is_some() || !shares_vectors(&whole.collective().kind) {
         return plan_problem(whole, &Goal { parts: Parts::Fixed(1), ..*goal }, control);
     }
     let bounds = control.bounds(&whole)?;
-    let mut best: Option<Plan> = None;
     let is_reduced = reduces_to_all(&whole);
-    for parts in rungs(&whole, &bounds, NEAR as f64 / 100.0) {
-        let was_near = best.as_ref().is_some_and(|plan| is_near(plan, &bounds));
+    let fitting = is_reduced.then(|| best_parts(&whole, &bounds, None).0);
+    let rungs = rungs(&whole, &bounds, NEAR as f64 / 100.0);
+    if goal.steps.is_some() || goal.max_steps.is_some() {
+        return plan_problem(whole.with_parts(fitting.unwrap_or(rungs[0]))?, goal, control);
+    }
+    let steps = |plan: &Plan| plan.schedule.step_count() as u64;
+    let is_short = |plan: &Plan| !is_reduced || steps(plan) <= LONG * u64::from(plan.bounds.least_steps());
+    let is_over = |plan: &Plan| control.planning(&plan.problem).stop().is_some();
+    let mut best: Option<Plan> = None;
+    // The least volume first, then the fewest steps near it.
+    for counts_steps in [false, true] {
+        let Some(parts) = fitting else { break };
+        let problem = whole.with_parts(parts)?;
+        let bounds = control.bounds(&problem)?;
+        let near = counts_steps.then(|| near_width(parts, bound_of_all(&bounds)));
+        let effort = Effort { near, only_quick: true };
+        let Ok(found) = plan_bounded(problem, bounds.clone(), goal, effort, control) else { break };
+        if best.as_ref().is_none_or(|best| better_in_enough(&found, best, &bounds)) {
+            best = Some(found);
+        }
+        let enough = |plan: &Plan| is_over(plan) || (is_near(plan, &bounds) && is_short(plan));
+        if let Some(best) = best.take_if(|plan| enough(plan)) {
+            return Ok(best);
+        }
+    }
+    let mut was_near = best.as_ref().is_some_and(|plan| is_near(plan, &bounds));
+    for parts in rungs {
         let problem = whole.with_parts(parts)?;
         if best.is_some() && !control.has_time_for(&problem) {
             break;
         }
         let bounds = control.bounds(&problem)?;
-        let volume = bounds.volume.as_ref().map_or(Rational::ZERO, |bound| bound.at_least);
         // Twice the parts may take far fewer steps, which planners that are quick often find.
-        let near = Near { width: near_width(parts, volume), only_quick: was_near };
-        match plan_bounded(problem, bounds.clone(), goal, Some(near), control) {
+        let near = Some(near_width(parts, bound_of_all(&bounds)));
+        let effort = Effort { near, only_quick: was_near };
+        let found = plan_bounded(problem, bounds.clone(), goal, effort, control);
+        was_near |= found.as_ref().is_ok_and(|plan| is_near(plan, &bounds));
+        match found {
             Ok(found) if best.as_ref().is_none_or(|best| better_in_enough(&found, best, &bounds)) => best = Some(found),
             Err(error) if best.is_none() => return Err(error),
             _ => {}
         }
-        let steps = |plan: &Plan| plan.schedule.step_count() as u64;
-        let is_short = |plan: &Plan| !is_reduced || steps(plan) <= LONG * u64::from(plan.bounds.least_steps());
-        let enough = |plan: &Plan| is_near(plan, &bounds) && (was_near || is_short(plan));
-        let is_over = |plan: &Plan| control.planning(&plan.problem).stop().is_some();
+        let enough = |plan: &Plan| was_near && (effort.only_quick || is_short(plan));
         if best.as_ref().is_some_and(|plan| enough(plan) || is_over(plan)) {
             break;
         }
@@ -141,9 +164,14 @@ fn bound_of(plan: &Plan, bounds: &Bounds) -> Rational {
     bound.map_or(Rational::ZERO, |bound| bound.at_least)
 }
 
+/// The bound on the volume, 0 if there is none.
+fn bound_of_all(bounds: &Bounds) -> Rational {
+    bounds.volume.as_ref().map_or(Rational::ZERO, |bound| bound.at_least)
+}
+
 fn plan_problem(problem: Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
     let bounds = control.bounds(&problem)?;
-    plan_bounded(problem, bounds, goal, None, control)
+    plan_bounded(problem, bounds, goal, Effort::default(), control)
 }
 
 /// The largest total width within a gap of [`NEAR`] percent above a bound.

@@ -74,6 +74,18 @@ pub(crate) fn rungs(whole: &Problem, bounds: &Bounds, gap: f64) -> Vec<u32> {
     if near.is_empty() { far.last().copied().into_iter().collect() } else { near }
 }
 
+/// About the steps of the quickest schedule at this price, of pipelines, which are planned as they are estimated: from
+/// or to one rank, vectors in parts.
+pub fn likely_steps(whole: &Problem, bounds: &Bounds, price: Price) -> Option<u32> {
+    let parts = || best_parts(whole, bounds, Some(price)).0;
+    is_pipelined(whole).then(|| least_figures(whole, bounds, parts(), Ends::Packed).0)
+}
+
+fn is_pipelined(problem: &Problem) -> bool {
+    let kind = &problem.collective().kind;
+    kind.root().is_some() && shares_vectors(kind)
+}
+
 /// The seconds that the best conceivable schedule takes; without a price, its volume.
 pub(crate) fn least_cost(whole: &Problem, bounds: &Bounds, parts: u32, price: Option<Price>) -> f64 {
     let (steps, width) = least_figures(whole, bounds, parts, Ends::Packed);
@@ -142,9 +154,7 @@ fn least_figures(whole: &Problem, bounds: &Bounds, parts: u32, ends: Ends) -> (u
         let idle = steps.saturating_mul(per_step).saturating_sub(width).div_ceil(share);
         return (steps.saturating_mul(2), width.saturating_add(idle));
     }
-    let kind = &whole.collective().kind;
-    let pipelined = kind.root().is_some() && kind.owners() == 0;
-    match bounds.volume.as_ref().filter(|_| pipelined && steps > 1) {
+    match bounds.volume.as_ref().filter(|_| is_pipelined(whole) && steps > 1) {
         Some(bound) => {
             let rounds = (bound.at_least * i128::from(parts)).ceil().to_integer();
             let width = u32::try_from(rounds).unwrap_or(u32::MAX).saturating_add(steps - 1);

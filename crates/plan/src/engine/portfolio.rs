@@ -14,11 +14,12 @@ use crate::planners::smt::{LastUnits, NAME as SMT, last_units};
 use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
 
-/// A total width that is near enough: below it only steps count.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Near {
-    pub width: u64,
-    /// Are planners that are not quick left out? Else they run until a schedule is near.
+/// How hard planning tries.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Effort {
+    /// A total width that is near enough: below it only steps count. Planners run until a schedule is near.
+    pub near: Option<u64>,
+    /// Are planners that are not quick left out?
     pub only_quick: bool,
 }
 
@@ -31,7 +32,7 @@ pub(crate) fn plan_bounded(
     problem: Problem,
     bounds: Bounds,
     goal: &Goal<'_>,
-    near: Option<Near>,
+    effort: Effort,
     control: &Control,
 ) -> Result<Plan, PlanError> {
     let control = &control.planning(&problem);
@@ -43,7 +44,7 @@ pub(crate) fn plan_bounded(
         steps: goal.steps,
         max_steps: goal.max_steps,
         price: goal.price,
-        near: near.map(|near| near.width),
+        near: effort.near,
         incumbent: None,
         seed: goal.seed,
     };
@@ -51,7 +52,7 @@ pub(crate) fn plan_bounded(
     task.steps_or(bounds.least_steps())?;
     let mut best: Option<(&'static str, Outcome)> = None;
     let mut failures = Vec::new();
-    for planner in candidates(&problem, goal, near) {
+    for planner in candidates(&problem, goal, effort) {
         let is_near = best.as_ref().is_some_and(|(_, outcome): &(_, Outcome)| task.is_near(&outcome.schedule));
         if is_near && !planner.is_quick(&problem) {
             break;
@@ -72,7 +73,8 @@ pub(crate) fn plan_bounded(
     }
     let (mut planner, mut outcome) = best.ok_or_else(|| PlanError::of_all(failures))?;
     if goal.planner.is_none()
-        && near.is_none()
+        && effort.near.is_none()
+        && !effort.only_quick
         && outcome.schedule.total_width() > u64::from(bounds.least_width(problem.parts()))
     {
         match last_units(&task, &outcome.schedule, control) {
@@ -90,15 +92,15 @@ pub(crate) fn plan_bounded(
 }
 
 /// The planners to run, in this order.
-fn candidates<'a>(problem: &Problem, goal: &Goal<'a>, near: Option<Near>) -> Vec<&'a dyn Planner> {
+fn candidates<'a>(problem: &Problem, goal: &Goal<'a>, effort: Effort) -> Vec<&'a dyn Planner> {
     let mut candidates: Vec<&dyn Planner> = match goal.planner {
         Some(planner) => vec![planner],
         None => planners().iter().copied().filter(|planner| planner.auto_use() == AutoUse::Always).collect(),
     };
-    if near.is_some() || is_long(problem) {
+    if effort.near.is_some() || is_long(problem) {
         candidates.sort_by_key(|planner| !planner.is_quick(problem));
     }
-    if near.is_some_and(|near| near.only_quick) {
+    if effort.only_quick {
         candidates.retain(|planner| planner.is_quick(problem));
     }
     candidates
@@ -121,7 +123,10 @@ mod tests {
         let place = |extents: &[u32], parts, name| {
             let torus = Topology::torus(extents).unwrap().fail_cable(0, 1).unwrap();
             let problem = Problem::new(torus, Collective { kind: Kind::AllReduce, parts }).unwrap();
-            candidates(&problem, &Goal::default(), None).iter().position(|planner| planner.name() == name).unwrap()
+            candidates(&problem, &Goal::default(), Effort::default())
+                .iter()
+                .position(|planner| planner.name() == name)
+                .unwrap()
         };
         let order =
             |extents: &[u32], parts| place(extents, parts, "matching").cmp(&place(extents, parts, "packed_trees"));

@@ -18,7 +18,7 @@ use std::ops::RangeInclusive;
 use crate::engine::curve::{Consumer, trace_bounded};
 use crate::engine::parts::{as_float, best_parts, least_cost, useful_parts};
 use crate::engine::planned::Plan;
-use crate::engine::portfolio::plan_bounded;
+use crate::engine::portfolio::{Effort, plan_bounded};
 use crate::model::account::StopReason;
 use crate::model::addition::addition_depth;
 use crate::model::control::Control;
@@ -53,7 +53,7 @@ pub(super) fn quickest(
             continue;
         }
         let goal = Goal { parts: Parts::Fixed(problem.parts()), ..*goal };
-        match plan_bounded(problem.clone(), bounds.clone(), &goal, None, control) {
+        match plan_bounded(problem.clone(), bounds.clone(), &goal, Effort::default(), control) {
             Ok(plan) => found.add(&goal, plan),
             Err(error) => failures.push(error),
         }

@@ -9,9 +9,10 @@ pub enum Parts {
     /// A stated number.
     Fixed(u32),
     /// Whole messages; of vectors that all ranks share (all_reduce, broadcast, reduce), the fewest parts, found by
-    /// doubling, with which a planner comes within 5 % of the volume bound, but at most 1024. Among schedules as close
-    /// as that, the one with the fewest steps. Whole vectors too where a planner or the steps are stated; with a price,
-    /// the same as [`Parts::Auto`].
+    /// doubling, with which a planner comes within 5 % of the volume bound, but at most 1024; of an all_reduce first
+    /// the parts of [`Parts::Auto`]. Among schedules as close as that, the one with the fewest steps. Where steps are
+    /// stated, the first such number of parts. Whole vectors too where a planner is stated; with a price, the same as
+    /// [`Parts::Auto`].
     Enough,
     /// The fewest at which whole chunks can meet the volume bound; if those are too many, the number that comes closest
     /// to it. Vectors that all ranks share (all_reduce, broadcast, reduce) are cut in up to 1024 parts, and in twice as

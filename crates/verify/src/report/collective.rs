@@ -1,7 +1,9 @@
 //! A collective in words.
 
+use std::ops::Range;
+
 use super::figures::count;
-use collsynth_core::collective::Groups;
+use collsynth_core::collective::{ChunkId, ChunkLabelError, Groups};
 use collsynth_core::problem::Problem;
 
 /// How the units are cut: `whole messages`, `shards in 5 parts`; with a demand matrix, `messages of 5 chunks`.
@@ -37,4 +39,24 @@ fn name_groups(groups: &Groups) -> String {
     let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
     let relays = if groups.may_relay() { "" } else { " without relays" };
     format!("{} of {range}{relays}", count(groups.members().len(), "group"))
+}
+
+/// The chunks a label names, by number: one of them, or, where the part is left out, every part of a message.
+///
+/// # Errors
+///
+/// If the label does not have the form of this collective's chunks, or a number in it is out of range.
+pub fn chunks_named(problem: &Problem, label: &str) -> Result<Range<u32>, ChunkLabelError> {
+    let chunk = problem.collective().parse_chunk(problem.topology().rank_count() as u32, label)?;
+    let mut end = chunk.0 + 1;
+    if !label.contains('/') {
+        // The parts of a message are numbered on from the first.
+        let first = problem.chunk_label(chunk);
+        let Some(end_of_name) = first.find('/') else { return Ok(chunk.0..end) };
+        let prefix = &first[..=end_of_name];
+        while end < problem.chunk_count() && problem.chunk_label(ChunkId(end)).starts_with(prefix) {
+            end += 1;
+        }
+    }
+    Ok(chunk.0..end)
 }

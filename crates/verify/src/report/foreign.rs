@@ -21,14 +21,21 @@ pub fn foreign(text: &str) -> Option<&'static str> {
         Some(_) if text.starts_with("num_ranks ") => {
             Some("this is GOAL, which is written for LogGOPSim and not read back")
         }
-        Some(_) if text.starts_with("step,from,to,") => Some(
-            "this is a table of transfers that `synth convert --to csv` wrote: it is not read back, its schedule is",
+        Some(_) if is_moves(text) => Some(
+            "this is a table of moves: `synth convert --from csv --torus EXTENTS --collective NAME FILE` judges it",
         ),
         Some(_) if text.lines().nth(1).is_some_and(|line| line.contains(" live), ") && line.ends_with(" live)")) => {
             Some("this is a table for people that `synth topology` printed: `-o FILE.json` writes the machine")
         }
         Some(_) => None,
     }
+}
+
+/// Does it begin with the names of the columns of moves?
+fn is_moves(text: &str) -> bool {
+    let heading = text.lines().next().unwrap_or_default();
+    let has = |name: &str| heading.split(',').any(|cell| cell.trim().trim_matches('"').eq_ignore_ascii_case(name));
+    ["step", "from", "to"].into_iter().all(has)
 }
 
 /// By the first element.
@@ -98,7 +105,8 @@ mod tests {
         said("{\"traceEvents\": []}", "Perfetto");
         said("[[0, 1], [1, 0]]", "--demand");
         said("num_ranks 3\n", "GOAL");
-        said("step,from,to,via\n", "csv");
+        said("step,from,to,via\n", "--from csv");
+        said("From, To, step, chunk\r\n", "--from csv");
         said(" \n", "empty");
         // What may be meant as ours keeps its own error.
         for ours in ["{", "[", "{}", "{\"format\": \"collective-schedule/2\", \"torus\": [3]}", "{\"steps\": []}", "x"]

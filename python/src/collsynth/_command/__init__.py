@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _collsynth
 from .._errors import Error, UsageError, as_typed, check_readable
+from .._groups import group_words
 from .._names import (
     BoundOptions,
     CompareOptions,
@@ -161,12 +162,15 @@ def import_(
     format: ImportFormat | str,
     topology: Topology | Sequence[int] | None = None,
     *,
+    groups: Groups | None = None,
+    relays: bool = True,
     progress: Progress | None = None,
     **options: Unpack[ImportOptions],
 ) -> Any:
     """What another tool made: `sccl`, `teccl` and `forestcoll` give a plan, `msccl` the object of a rank program.
 
-    Raises `Refuted` if it does not hold.
+    `csv` is a table of moves, `step,from,to,chunk` and perhaps `op`, of a `collective` on a `topology`; `groups` and
+    `relays` are those of `plan`. Raises `Refuted` if it does not hold.
     """
     from tempfile import TemporaryDirectory
 
@@ -177,8 +181,13 @@ def import_(
     check_options("import_", options, ImportOptions)
     check_readable(path)
     with TemporaryDirectory() as folder:
-        machine = [] if topology is None else machine_file(topology_of(topology), folder)
-        words = ["convert", os.fspath(path), "--from", format, *machine, *option_words(options), "-o", "-"]
+        machine = None if topology is None else topology_of(topology)
+        if machine is None and groups is not None:
+            raise UsageError("groups are those of a topology: state it")
+        on = [] if machine is None else machine_file(machine, folder)
+        within = [] if machine is None else group_words(machine, groups, relays)
+        stated = option_words(options, machine, folder, in_groups=bool(within))
+        words = ["convert", os.fspath(path), "--from", format, *on, *within, *stated, "-o", "-"]
         text = call(words, options, "", progress)
     answer = json.loads(text)
     return answer if answer.get("format", "").startswith("rank-program") else load(text.encode())

@@ -9,6 +9,7 @@ use collsynth::schedule::{AnySolution, Choice};
 use collsynth::topology::{RankId, Topology};
 
 use super::lower::{LowerOptions, SlotOptions};
+use crate::cli::arguments::rate::{ALPHA, BANDWIDTH};
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::naming::named;
 use crate::cli::io::output;
@@ -32,16 +33,15 @@ pub struct ExportOptions {
     /// For goal and chakra: bytes of a chunk (256KiB; 4KiB, unless stated)
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     chunk_bytes: Option<u64>,
-    /// For trace: times for messages of this size (64KiB), with --alpha and --bandwidth; without, a millisecond for
-    /// each unit of width
+    /// For trace: times for messages of this size (64KiB); without, a millisecond for each unit of width
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     message_bytes: Option<u64>,
-    /// For trace: the time a step takes to start (1us)
-    #[arg(long, value_name = "TIME", value_parser = parse_seconds)]
-    alpha: Option<f64>,
-    /// For trace: what a link of capacity 1 carries (50GB/s)
-    #[arg(long, value_name = "RATE", value_parser = parse_one_bandwidth)]
-    bandwidth: Option<f64>,
+    /// With --message-bytes: the time a step takes to start
+    #[arg(long, value_name = "TIME", default_value = ALPHA, value_parser = parse_seconds)]
+    alpha: f64,
+    /// With --message-bytes: what a link of capacity 1 carries (50GB/s)
+    #[arg(long, value_name = "RATE", default_value = BANDWIDTH, value_parser = parse_one_bandwidth)]
+    bandwidth: f64,
 }
 
 /// Another tool's format.
@@ -122,8 +122,8 @@ impl Export<'_> {
 
     /// The prices by which a trace runs.
     fn prices(&self) -> Option<trace::Prices> {
-        let (alpha, bandwidth) = self.options.alpha.zip(self.options.bandwidth)?;
-        Some(trace::Prices { alpha, bandwidth, message_bytes: self.options.message_bytes? })
+        let ExportOptions { message_bytes, alpha, bandwidth, .. } = *self.options;
+        Some(trace::Prices { alpha, bandwidth, message_bytes: message_bytes? })
     }
 
     fn chunk_bytes(&self) -> u64 {

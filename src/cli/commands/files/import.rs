@@ -1,12 +1,12 @@
 //! `synth convert --from`: what other tools made, judged.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use collsynth::audit::{self, audit};
-use collsynth::collective::{Collective, Kind};
+use collsynth::collective::Collective;
 use collsynth::format::json::ParseError;
-use collsynth::format::{forestcoll, json, msccl, sccl, teccl};
+use collsynth::format::{csv, forestcoll, json, msccl, sccl, teccl};
 use collsynth::problem::Problem;
 use collsynth::program::Program;
 use collsynth::report::audit::{Audited, Source};
@@ -17,7 +17,9 @@ use collsynth::topology::Topology;
 use collsynth::verdict::Verdict;
 use collsynth::verify::{Options, verify};
 
-use crate::cli::arguments::topology::read_machine;
+use crate::cli::arguments::collective::CollectiveOptions;
+use crate::cli::arguments::size;
+use crate::cli::arguments::topology::TopologyOptions;
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::console::note;
 use crate::cli::io::{caller, input, output};
@@ -28,23 +30,18 @@ use crate::cli::options::suggest::Spelled;
 #[derive(Args)]
 #[command(next_help_heading = "With --from")]
 pub struct ImportOptions {
-    /// For teccl and forestcoll: the machine (a topology file); for msccl: check its connections against this machine
-    #[arg(long, value_name = "FILE")]
-    topology: Option<PathBuf>,
-    /// For teccl: all_gather or all_to_all; for msccl: what `coll="custom"` means
-    #[arg(long, value_parser = Spelled::<ImportCollective>::default())]
-    collective: Option<ImportCollective>,
-    /// For teccl: the parts a message is cut in (1, unless stated)
-    #[arg(long, value_name = "P")]
+    #[command(flatten)]
+    topology: TopologyOptions,
+    #[command(flatten)]
+    collective: CollectiveOptions,
+    /// For teccl and csv: the parts a message is cut in (1, unless stated)
+    #[arg(long, value_name = "P", help_heading = "With --from")]
     parts: Option<u32>,
-    /// For msccl: the root of a broadcast, reduce, gather or scatter (0, unless stated)
-    #[arg(long, value_name = "RANK")]
-    root: Option<u32>,
     /// For msccl: the packets a connection holds (2, unless stated)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", help_heading = "With --from", value_parser = clap::value_parser!(u32).range(1..))]
     slots: Option<u32>,
     /// For msccl: the form to write, where the file claims both (in-place, unless stated); both are judged
-    #[arg(long, value_parser = Spelled::<ImportForm>::default())]
+    #[arg(long, value_parser = Spelled::<ImportForm>::default(), help_heading = "With --from")]
     form: Option<ImportForm>,
 }
 
@@ -70,23 +67,8 @@ pub enum ImportFormat {
     Teccl,
     /// Broadcast trees of ForestColl
     Forestcoll,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum ImportCollective {
-    /// Every rank's shard reaches every rank
-    AllGather,
-    /// Every rank has a message for every rank
-    AllToAll,
-    /// Every rank ends with its shard of the sum
-    ReduceScatter,
-    /// Every rank ends with the sum
-    AllReduce,
-    /// The root's message reaches every rank
-    Broadcast,
-    /// The root ends with the sum
-    Reduce,
+    /// A table of moves, such as --to csv writes: step,from,to,chunk and perhaps op
+    Csv,
 }
 
 /// A file that another tool made.
@@ -97,19 +79,6 @@ pub struct Import<'a> {
     pub output: Option<&'a Path>,
 }
 
-impl ImportCollective {
-    fn msccl_name(self) -> &'static str {
-        match self {
-            Self::AllGather => "allgather",
-            Self::AllToAll => "alltoall",
-            Self::ReduceScatter => "reduce_scatter",
-            Self::AllReduce => "allreduce",
-            Self::Broadcast => "broadcast",
-            Self::Reduce => "reduce",
-        }
-    }
-}
-
 impl Import<'_> {
     pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
         caller::tell("reading");
@@ -117,10 +86,11 @@ impl Import<'_> {
         let solution = match self.from {
             ImportFormat::Msccl => return self.program(&text, given),
             ImportFormat::Sccl => sccl::parse(&text),
-            ImportFormat::Teccl => teccl::parse(&text, self.problem()?),
+            ImportFormat::Teccl => teccl::parse(&text, self.problem(given, &["all_gather", "all_to_all"])?),
+            ImportFormat::Csv => csv::parse_within(&text, self.problem(given, &[])?, &input::limits()?),
             ImportFormat::Forestcoll => forestcoll::parse_within(&text, self.machine()?, &input::limits()?),
         };
-        let solution = solution.map_err(|error| unreadable(self.file, &text, &error, self.from))?;
+        let solution = solution.map_err(|error| self.unreadable(&text, &error))?;
         caller::tell("verifying");
         output::deliver_file(self.output, &json::solution_to_string(&solution), "schedule")?;
         let report = verify(&solution, &Options { memory: input::room(&text)?, ..Options::default() });
@@ -135,9 +105,9 @@ impl Import<'_> {
     fn program(&self, text: &str, given: &Given) -> Result<Ending, Failure> {
         let usual = msccl::Unsaid::default();
         let unsaid = msccl::Unsaid {
-            root: self.options.root.unwrap_or(usual.root),
+            root: self.options.collective.root_number()?.unwrap_or(usual.root),
             slots: self.options.slots.unwrap_or(usual.slots),
-            custom: self.options.collective.map(ImportCollective::msccl_name),
+            custom: given.is_typed("collective").then(|| self.custom()).transpose()?,
         };
         let read = msccl::parse(text, &unsaid).map_err(|error| {
             // Not the file is wrong if it says itself what --collective says of it.
@@ -147,7 +117,7 @@ impl Import<'_> {
                     Failure::usage("--collective is for files with `coll=\"custom\"`: this one names its collective")
                         .hint("leave --collective out")
                 }
-                false => unreadable(self.file, text, &error, ImportFormat::Msccl),
+                false => self.unreadable(text, &error),
             }
         })?;
         let msccl::Algorithm { programs, places } = read;
@@ -155,13 +125,14 @@ impl Import<'_> {
             &programs.iter().map(|(_, program)| program.problem.collective().kind.clone()).collect::<Vec<_>>(),
         )?;
         output::deliver_file(self.output, &json::program_to_string(self.chosen(&programs)?), "rank program")?;
-        let machine = self.options.topology.as_deref().map(read_machine).transpose()?;
+        let is_stated = self.options.topology.is_stated();
+        let machine = is_stated.then(|| self.options.topology.topology()).transpose()?;
         let name = self.file.display().to_string();
         let memory = input::room(text)?;
         let mut ending = Ending::Success;
         for (_, program) in &programs {
             let machine = machine.as_ref().map(|topology| audit::Machine::new(program, topology, &[])).transpose();
-            let machine = machine.map_err(|error| Failure::usage(format!("--topology: {error}")))?;
+            let machine = machine.map_err(|error| Failure::usage(format!("the machine: {error}")))?;
             let machine = machine.as_ref();
             let report = audit(program, &audit::AuditOptions { machine, memory, ..audit::AuditOptions::default() });
             if let Some(why) = report.why_not_judged() {
@@ -189,47 +160,58 @@ impl Import<'_> {
         })
     }
 
+    /// The collective that `coll="custom"` stands for, in the words of MSCCL.
+    fn custom(&self) -> Result<&'static str, Failure> {
+        Ok(match self.options.collective.name() {
+            "all_gather" => "allgather",
+            "all_to_all" => "alltoall",
+            "reduce_scatter" => "reduce_scatter",
+            "all_reduce" => "allreduce",
+            "broadcast" => "broadcast",
+            "reduce" => "reduce",
+            other => return Err(Failure::usage(format!("MSCCL has no {other}"))),
+        })
+    }
+
     /// The machine, which the file does not name.
     fn machine(&self) -> Result<Topology, Failure> {
-        let unsaid = || Failure::usage("files of this format do not name the machine").hint("give --topology FILE");
-        read_machine(self.options.topology.as_deref().ok_or_else(unsaid)?)
-    }
-
-    /// The problem, which a TE-CCL file does not name.
-    fn problem(&self) -> Result<Problem, Failure> {
-        let Some(collective) = self.options.collective else {
-            return Err(Failure::usage("TE-CCL files do not name the collective")
-                .hint("give --collective all_gather or all_to_all"));
-        };
-        let topology = self.machine()?;
-        let kind = match collective {
-            ImportCollective::AllGather => Kind::AllGather,
-            ImportCollective::AllToAll => Kind::AllToAll,
-            _ => {
-                return Err(
-                    Failure::usage("TE-CCL has no such collective").hint("give --collective all_gather or all_to_all")
-                );
-            }
-        };
-        Ok(Problem::new(topology, Collective { kind, parts: self.options.parts.unwrap_or(1) })?)
-    }
-}
-
-/// `--from msccl`
-fn said_from(from: ImportFormat) -> String {
-    format!("--from {}", from.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned()))
-}
-
-fn unreadable(path: &Path, text: &str, error: &ParseError, from: ImportFormat) -> Failure {
-    let ParseError { code, line, column, message } = error;
-    let lines = marked(text, (*line, *column));
-    let name = path.display();
-    let failure = Failure::usage(format!("{name}:{line}:{column}: {code}: {message}\n{}", lines.trim_end()));
-    match (input::ours(text), foreign(text)) {
-        (Some(what), _) => failure.hint(format!("this is {what}: `synth verify {name}` judges it")),
-        (_, Some(what)) if what.contains("`synth convert --from") && !what.contains(&said_from(from)) => {
-            failure.hint(what)
+        if !self.options.topology.is_stated() {
+            return Err(Failure::usage("files of this format do not name the machine")
+                .hint("give --torus EXTENTS or --topology FILE"));
         }
-        _ => failure.hint("docs/formats/other-tools.md says what is read of each format"),
+        self.options.topology.topology()
+    }
+
+    /// The problem, which the file does not name, of one of these collectives; without any, of every.
+    fn problem(&self, given: &Given, possible: &[&str]) -> Result<Problem, Failure> {
+        let ImportOptions { topology: machine, collective, parts, .. } = self.options;
+        let hint = if possible.is_empty() { "NAME".to_owned() } else { possible.join(" or ") };
+        let hint = format!("give --collective {hint}");
+        if !given.is_typed("collective") {
+            return Err(Failure::usage("files of this format do not name the collective").hint(hint));
+        }
+        if !possible.is_empty() && !possible.contains(&collective.name()) {
+            return Err(Failure::usage(format!("this format has no {}", collective.name())).hint(hint));
+        }
+        let topology = self.machine()?;
+        size::check_ranks(&topology)?;
+        let kind = collective.kind(machine, &topology, given)?;
+        let parts = parts.unwrap_or(1);
+        size::check_chunks(&topology, &kind, parts)?;
+        Ok(Problem::new(topology, Collective { kind, parts })?)
+    }
+
+    fn unreadable(&self, text: &str, error: &ParseError) -> Failure {
+        let ParseError { code, line, column, message } = error;
+        let lines = marked(text, (*line, *column));
+        let name = self.file.display();
+        let failure = Failure::usage(format!("{name}:{line}:{column}: {code}: {message}\n{}", lines.trim_end()));
+        // Not the command that was typed.
+        let this = self.from.to_possible_value().map(|from| format!("--from {} ", from.get_name())).unwrap_or_default();
+        match (input::ours(text), foreign(text)) {
+            (Some(what), _) => failure.hint(format!("this is {what}: `synth verify {name}` judges it")),
+            (_, Some(what)) if what.contains("`synth convert") && !what.contains(&this) => failure.hint(what),
+            _ => failure.hint("docs/formats/other-tools.md says what is read of each format"),
+        }
     }
 }

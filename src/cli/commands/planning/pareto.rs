@@ -18,6 +18,7 @@ use collsynth::topology::Topology;
 use super::plan;
 use crate::cli::arguments::collective::CollectiveOptions;
 use crate::cli::arguments::plan::{planner_choice, planner_names, use_threads};
+use crate::cli::arguments::rate::{ALPHA, BANDWIDTH};
 use crate::cli::arguments::size;
 use crate::cli::arguments::topology::TopologyOptions;
 use crate::cli::ending::{Ending, Failure};
@@ -51,12 +52,12 @@ pub struct ParetoCommand {
     /// Bytes of one message, one or more sizes (64KiB,1MiB): shows the time of every schedule for each
     #[arg(long, value_name = "SIZE,..", value_delimiter = ',', help_heading = "Plan", value_parser = parse_bytes)]
     message_bytes: Vec<u64>,
-    /// The time a step takes to start (1us)
-    #[arg(long, value_name = "TIME", help_heading = "Plan", value_parser = parse_seconds)]
-    alpha: Option<f64>,
-    /// What a link of capacity 1 carries (50GB/s, 400Gbit/s)
-    #[arg(long, value_name = "RATE", help_heading = "Plan", value_parser = parse_one_bandwidth)]
-    bandwidth: Option<f64>,
+    /// With --message-bytes: the time a step takes to start
+    #[arg(long, value_name = "TIME", help_heading = "Plan", default_value = ALPHA, value_parser = parse_seconds)]
+    alpha: f64,
+    /// With --message-bytes: what a link of capacity 1 carries (50GB/s, 400Gbit/s)
+    #[arg(long, value_name = "RATE", help_heading = "Plan", default_value = BANDWIDTH, value_parser = parse_one_bandwidth)]
+    bandwidth: f64,
     /// Stop after this time (30s) and show what was found
     #[arg(long, value_name = "TIME", help_heading = "Plan", value_parser = parse_duration)]
     time_limit: Option<Duration>,
@@ -211,7 +212,7 @@ impl ParetoCommand {
     }
 
     fn prices(&self) -> Vec<Price> {
-        let (Some(alpha), Some(bandwidth)) = (self.alpha, self.bandwidth) else { return Vec::new() };
+        let Self { alpha, bandwidth, .. } = *self;
         self.message_bytes.iter().map(|&message_bytes| Price { message_bytes, alpha, bandwidth }).collect()
     }
 }

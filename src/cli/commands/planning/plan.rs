@@ -8,9 +8,10 @@ use clap::{Args, ValueEnum};
 use collsynth::bound::Limit;
 use collsynth::claim::Quality;
 use collsynth::collective::Collective;
+use collsynth::cost::Price;
 use collsynth::form::{Form, FormError};
 use collsynth::format::json;
-use collsynth::plan::{Control, Goal, JobGoal, Plan, PlanError, Smt, StopReason};
+use collsynth::plan::{Control, Goal, JobGoal, Plan, PlanError, Smt, StopReason, likely_steps};
 use collsynth::problem::Problem;
 use collsynth::report::failure::Cost;
 use collsynth::report::summary::Summary;
@@ -35,6 +36,11 @@ use crate::cli::io::output::Format;
 use crate::cli::io::progress::Ticker;
 use crate::cli::options::Given;
 use crate::cli::options::suggest::Spelled;
+
+/// More steps than this many times the fewest are worth a word.
+const MANY_STEPS: u64 = 4;
+/// The size of messages in that word.
+const USUAL_BYTES: u64 = 1 << 20;
 
 /// Plan a collective.
 #[derive(Args)]
@@ -211,6 +217,7 @@ impl Written<'_> {
             ticker.finish();
             command.format.note(&summary);
             if command.format == Format::Text {
+                self.weigh_steps(solution);
                 output::suggest(command.output.as_deref());
             }
         }
@@ -218,6 +225,27 @@ impl Written<'_> {
         let steps_settled = quality.steps.is_certified() || command.options.steps.is_some();
         let proven = quality.volume.is_certified() && steps_settled;
         Ok(if stopped == StopReason::Finished || proven { Ending::Success } else { Ending::Stopped })
+    }
+
+    /// Says of a plan in many steps what a price of steps would give.
+    fn weigh_steps(&self, solution: &AnySolution) {
+        let AnySolution { problem, schedule, bounds, .. } = solution;
+        let PlanOptions { steps, max_steps, .. } = &self.command.options;
+        let free = steps.or(*max_steps).is_none() && self.command.options.price().is_none();
+        let taken = schedule.step_count() as u64;
+        let kind = &problem.collective().kind;
+        if !free || !kind.can_be_cut() || taken <= MANY_STEPS * u64::from(bounds.least_steps()) {
+            return;
+        }
+        let unit = kind.unit().name();
+        let likely = problem.with_parts(1).ok().and_then(|whole| likely_steps(&whole, bounds, Price::of(USUAL_BYTES)));
+        let size = likely.map_or_else(
+            || format!("`--message-bytes 1MiB` plans for the least time of {unit}s of that size"),
+            |likely| format!("`--message-bytes 1MiB` plans for {unit}s of that size, in about {likely}"),
+        );
+        note(&format!(
+            "hint: {taken} steps pay for very long {unit}s: {size}, and `synth pareto ...` shows the choice"
+        ));
     }
 
     fn deliver(&self, solution: &AnySolution, path: Option<&Path>) -> Result<(), Failure> {

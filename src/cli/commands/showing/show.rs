@@ -8,10 +8,11 @@ use collsynth::collective::ChunkLabelError;
 use collsynth::problem::Problem;
 use collsynth::program::Program;
 use collsynth::report::audit;
+use collsynth::report::collective::chunks_named;
 use collsynth::report::overview::{figures, headline};
 use collsynth::report::tables::links::LinkTable;
 use collsynth::report::tables::operations;
-use collsynth::report::tables::steps::{Selection, StepTables, chunks_named};
+use collsynth::report::tables::steps::{Selection, StepTables};
 use collsynth::schedule::{AnySolution, Choice, Solution};
 use collsynth::topology::{RankId, Topology};
 

@@ -38,6 +38,16 @@ pub struct Price {
 }
 
 impl Price {
+    /// Seconds a step takes to start, unless stated.
+    pub const ALPHA: f64 = 100e-9;
+    /// Bytes per second over one link of capacity 1, unless stated.
+    pub const BANDWIDTH: f64 = 32e9;
+
+    /// Messages of this size, at the price that holds unless stated.
+    pub fn of(message_bytes: u64) -> Self {
+        Self { message_bytes, alpha: Self::ALPHA, bandwidth: Self::BANDWIDTH }
+    }
+
     /// Seconds for `steps` steps of a volume in messages: `alpha * S + V * message_bytes / bandwidth`.
     pub fn seconds_for(&self, steps: usize, volume: f64) -> f64 {
         self.alpha * steps as f64 + volume * self.message_bytes as f64 / self.bandwidth

@@ -10,7 +10,7 @@ use collsynth::topology::Topology;
 use collsynth::verify::Verified;
 use collsynth::{PlanError, Request};
 
-use super::plan;
+use crate::cli::commands::planning::plan;
 use crate::cli::ending::Failure;
 use crate::cli::io::progress::{Ticker, figures};
 

@@ -1,4 +1,4 @@
-//! Writes transfers as CSV: a line for each chunk that moves, for spreadsheets and data frames.
+//! Transfers as CSV: a line for each chunk that moves, for spreadsheets, data frames, and schedules typed by hand.
 //!
 //! | column | meaning |
 //! |---|---|
@@ -8,7 +8,11 @@
 //! | `op` | `copy` or `reduce` |
 //! | `chunk`, `label` | its number, and its readable name, `3>7/1` |
 //!
-//! Widths and bounds are left out.
+//! Widths and bounds are left out. What is read may leave out columns, too: see [`parse_within`].
+
+mod read;
+
+pub use read::{parse, parse_within};
 
 use std::io::{self, Write};
 
