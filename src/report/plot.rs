@@ -2,6 +2,9 @@
 //!
 //! Nothing is painted behind them, and every color has a contrast of about 4:1 against white and against black.
 
+use std::ops::Range;
+
+use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use plotters::prelude::{Color, RGBColor, ShapeStyle};
 use plotters::style::{IntoTextStyle, TextStyle};
 
@@ -37,9 +40,57 @@ pub(super) fn words(size: u32) -> TextStyle<'static> {
     ("sans-serif", size, &INK).into_text_style(&(960, 600))
 }
 
+/// An axis with numbers at these places and nowhere else.
+pub(super) struct Axis {
+    pub range: Range<f64>,
+    pub ticks: Vec<f64>,
+    pub is_log: bool,
+}
+
+impl Ranged for Axis {
+    type FormatOption = DefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (first, last): (i32, i32)) -> i32 {
+        let place = |value: f64| if self.is_log { value.ln() } else { value };
+        let (low, high) = (place(self.range.start), place(self.range.end));
+        let share = (place(*value) - low) / (high - low);
+        first + (share * f64::from(last - first)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        match hint.weight().allow_light_points() {
+            true => Vec::new(),
+            false => self.ticks.clone(),
+        }
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.range.clone()
+    }
+}
+
+/// Round numbers from the first to the last of a range, a step of 1, 2 or 5 times a power of ten apart, and at least
+/// `finest`; about `most` of them.
+pub(super) fn ticks(from: f64, to: f64, most: usize, finest: f64) -> Vec<f64> {
+    let wanted = ((to - from) / most as f64).max(finest);
+    let power = 10_f64.powf(wanted.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power).into_iter().find(|step| *step >= wanted * 0.999);
+    let step = step.unwrap_or(10.0 * power);
+    let (first, last) = ((from / step - 1e-9).ceil() as i64, (to / step + 1e-9).floor() as i64);
+    (first..=last).map(|number| number as f64 * step).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ticks_are_round_numbers() {
+        assert_eq!(ticks(3.5, 5.2, 10, 1.0), [4.0, 5.0]);
+        assert_eq!(ticks(0.9, 41.0, 10, 1.0), [5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0]);
+        assert_eq!(ticks(0.0, 0.04, 4, 0.001).len(), 5);
+    }
 
     /// The contrast of WCAG 2.2.
     fn contrast(one: RGBColor, other: RGBColor) -> f64 {

@@ -9,10 +9,13 @@ use super::bandwidth::{bandwidths, blocks};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::RankId;
 use collsynth_runtime::{Dtype, Mismatch, ReduceOp, Runnable};
-use collsynth_verify::report::figures::{percent, rate, seconds};
+use collsynth_verify::report::figures::{rate, seconds};
 use collsynth_verify::report::machine::describe;
 use collsynth_verify::report::overview::headline;
 use collsynth_verify::report::table::Table;
+
+/// The most steps whose times are shown.
+const MOST_STEPS: usize = 10;
 
 /// What was run, and its results.
 #[derive(Debug)]
@@ -84,14 +87,30 @@ impl RunReport<'_> {
             Runnable::Schedule(_) => "step",
             Runnable::Program(_) => "round",
         };
-        let mut steps = Table::new(&[step, "time", "share"]).indented(2);
-        let all: f64 = self.steps.iter().map(Duration::as_secs_f64).sum();
-        for (number, step) in self.steps.iter().enumerate() {
-            let share = if all > 0.0 { step.as_secs_f64() / all } else { 0.0 };
-            steps.row([(number + 1).to_string(), seconds(step.as_secs_f64()), percent(share)]);
+        let mut steps = Table::new(&[step, "time"]).indented(2);
+        let longest = self.longest();
+        for &number in &longest {
+            steps.row([(number + 1).to_string(), seconds(self.steps[number].as_secs_f64())]);
+        }
+        if longest.len() < self.steps.len() {
+            let _ = writeln!(text, "  the {} longest of {} {step}s", longest.len(), self.steps.len());
         }
         let _ = write!(text, "{steps}");
+        let all: Duration = self.steps.iter().sum();
+        if all > self.time {
+            let all = seconds(all.as_secs_f64());
+            let _ = writeln!(text, "  ranks are in different {step}s at a time: together {all}");
+        }
         text
+    }
+
+    /// The longest steps, in order.
+    fn longest(&self) -> Vec<usize> {
+        let mut numbers: Vec<usize> = (0..self.steps.len()).collect();
+        numbers.sort_by_key(|&number| (std::cmp::Reverse(self.steps[number]), number));
+        numbers.truncate(MOST_STEPS);
+        numbers.sort_unstable();
+        numbers
     }
 
     /// For programs.

@@ -26,6 +26,8 @@ pub struct Summary<'a, S = Schedule> {
     pub solution: &'a Solution<S>,
     /// What the verifier observed as it executed the schedule.
     pub observed: Option<&'a Observed>,
+    /// Where a schedule was given: is this a better one?
+    pub improved: Option<bool>,
     /// The planner's name.
     pub planner: &'a str,
     /// What the planner reports besides the schedule.
@@ -71,7 +73,12 @@ impl<S: Timetable> Summary<'_, S> {
             StopReason::Interrupted => ", interrupted",
         };
         let [planning, verifying] = [self.planning, self.verifying].map(|time| seconds(time.as_secs_f64()));
-        text.push_str(&format!("planned by {} in {planning}{stopped}; verified in {verifying}", self.planner));
+        let made = match self.improved {
+            None => "planned",
+            Some(true) => "improved",
+            Some(false) => "not improved",
+        };
+        text.push_str(&format!("{made} by {} in {planning}{stopped}; verified in {verifying}", self.planner));
         text
     }
 
@@ -94,6 +101,9 @@ impl<S: Timetable> Summary<'_, S> {
         observed::add_json(&mut summary, self.observed);
         summary["verified"] = json!(true);
         summary["planner"] = json!(self.planner);
+        if let Some(improved) = self.improved {
+            summary["improved"] = json!(improved);
+        }
         summary["phases"] = phases::to_json(self.account.phases());
         summary["stopped"] = json!(self.stopped.name());
         summary["proven"] = json!(self.account.is_proven());

@@ -140,3 +140,16 @@ fn the_curves_of_all_reduce_on_four_ranks_are_proven() {
         assert_eq!(points, [(Some(2), (1, 1), Some(2)), (Some(3), (3, 4), Some(4))], "{torus}");
     }
 }
+
+/// Steps are whole, and every point stands over or between numbers.
+#[test]
+fn steps_are_whole_numbers_at_the_axis() {
+    let bench = Bench::new();
+    bench.ended(0, "pareto --torus 5x5 --fail 0,1 -o one.svg");
+    let plot = text(&bench.read("one.svg"));
+    let words: Vec<&str> = plot.split("</text>").filter_map(|before| before.lines().last()).map(str::trim).collect();
+    let at = words.iter().position(|word| *word == "steps").expect("the axis");
+    let numbers: Vec<&&str> = words[at..].iter().filter(|word| word.parse::<f64>().is_ok()).collect();
+    assert!(numbers.contains(&&"4") && numbers.contains(&&"5") && numbers.contains(&&"16"), "{words:?}");
+    assert!(!plot.contains("4.5"), "{plot}");
+}

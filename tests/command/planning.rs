@@ -219,3 +219,31 @@ fn the_summary_says_what_the_failure_costs() {
     assert_eq!(summary("--torus 4x4x4")["failure_cost"], Value::Null);
     assert_eq!(row("--torus 4x4 --fail-rank 3").as_deref(), Some("bound 8, with or without the failure"));
 }
+
+#[test]
+fn links_left_alone_are_told_from_failed_ones() {
+    let bench = Bench::new();
+    let said = |words: &str| text(&bench.ended(0, words).stderr);
+    let in_rows = said("--torus 4x4 --groups x --relays no -o s.json");
+    assert!(in_rows.contains("  y links  not used\n"), "{in_rows}");
+    let one_way = said("--torus 3 --fail-link 0,1 --fail-link 1,2 --fail-link 2,0 -o s.json");
+    assert!(one_way.contains("  x links  x- 100 % busy, x+ all failed\n"), "{one_way}");
+}
+
+/// The SMT planner takes credit for what it changed only.
+#[test]
+fn polishing_says_whether_it_improved_anything() {
+    let bench = Bench::new();
+    bench.ended(0, "--torus 4 --planner ring -q -o ring.json");
+    bench.ended(0, "--torus 4 --planner negotiated -q -o best.json");
+    let said = |words: &str| text(&bench.ended(0, words).stderr);
+    assert!(said("polish ring.json -o better.json").contains("\nimproved by smt in "));
+    assert!(said("polish best.json -o same.json").contains("\nnot improved by smt in "));
+    assert!(said("polish best.json -o same.json --format json").contains("\"improved\":false"));
+    let origin = |name: &str| {
+        let file: Value = serde_json::from_slice(&bench.read(name)).expect("JSON");
+        file["origin"]["planner"].as_str().map(str::to_owned)
+    };
+    assert_eq!(origin("same.json").as_deref(), Some("negotiated"));
+    assert_eq!(origin("better.json").as_deref(), Some("smt"));
+}

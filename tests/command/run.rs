@@ -7,6 +7,8 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::support::bench::Bench;
+
 pub const RING: &str = "schedules/ring-all-reduce.json";
 
 pub fn synth(words: &str) -> Command {
@@ -159,4 +161,19 @@ fn rank_programs_are_run_too() {
     let output = run(&format!("run {wrong}"));
     // Without a source, a receive is no valid operation, or loses a contribution.
     assert!(matches!(output.status.code(), Some(1 | 2)) && output.stdout.is_empty());
+}
+
+/// Of many steps the longest are shown; in JSON all of them are.
+#[test]
+fn the_longest_steps_are_shown() {
+    let bench = Bench::new();
+    bench.ended(0, "--torus 8 --collective all_reduce --planner ring_all_reduce -q -o s.json");
+    bench.ended(0, "lower s.json -q -o p.json");
+    for (file, step) in [("s.json", "step"), ("p.json", "round")] {
+        let said = bench.stdout(&format!("run {file} --bytes 1KiB -n 2"));
+        assert!(said.contains(&format!("  the 10 longest of 14 {step}s\n  {step}  time\n")), "{said}");
+        let of_steps = |line: &&str| line.trim().starts_with(|letter: char| letter.is_ascii_digit());
+        assert_eq!(said.lines().filter(of_steps).count(), 10, "{said}");
+        assert!(!said.contains('%'), "{said}");
+    }
 }

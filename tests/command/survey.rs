@@ -139,3 +139,33 @@ fn what_cannot_be_surveyed_is_said() {
     }
     assert!(!Path::new("s").exists());
 }
+
+/// More draws than there are sets list them all, and are no sample.
+#[test]
+fn no_more_sets_are_drawn_than_there_are() {
+    let bench = Bench::new();
+    let drawn = bench.ended(0, "survey --torus 4x4 --cables 1 --sample 5000 -q -o drawn");
+    let listed = bench.ended(0, "survey --torus 4x4 --cables 1 -q -o listed");
+    assert_eq!(text(&drawn.stdout), text(&listed.stdout));
+    let said = text(&drawn.stderr);
+    assert!(
+        said.contains("note: 32 sets of 1 cable are all there are: all are surveyed, none of 5000 is drawn"),
+        "{said}"
+    );
+    assert!(text(&bench.ended(0, "survey --torus 4x4 --cables 2 --sample 5 -q -o few").stdout).contains("5 drawn"));
+}
+
+#[test]
+fn bars_have_counts_and_an_axis() {
+    let bench = Bench::new();
+    bench.ended(0, "survey --torus 5x5 --cables 1,2 -q -o s");
+    let page = text(&bench.read("s/index.html"));
+    let plots: Vec<&str> = page.split("<svg class=\"hist\"").skip(1).collect();
+    let words = |plot: &str| -> Vec<String> {
+        let plot = plot.split("</svg>").next().expect("its end");
+        plot.split("</text>").filter_map(|before| before.rsplit_once('>')).map(|(_, word)| word.to_owned()).collect()
+    };
+    let (one, two) = (words(plots[0]), words(plots[1]));
+    assert_eq!(one[..7], ["50", "11 %", "12 %", "13 %", "14 %", "15 %", "16 %"], "{one:?}");
+    assert_eq!(two[..7], ["875", "350", "10 %", "15 %", "20 %", "25 %", "30 %"], "{two:?}");
+}

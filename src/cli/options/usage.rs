@@ -105,11 +105,11 @@ fn no_command(word: &str, command: &Command, words: &[String]) -> String {
         _ => &[],
     };
     let also = ALSO_CALLED.iter().find(|(theirs, _)| theirs.eq_ignore_ascii_case(word)).map(|(_, ours)| *ours);
-    let line = match also.or_else(|| meant(word, &names)) {
-        Some(ours) => Some(completed(ours, rest)),
-        None if is_extents(word) => Some([&["--torus".to_owned(), word.to_owned()], rest].concat().join(" ")),
-        None if Path::new(word).is_file() => Some(format!("verify {word}")),
-        None => None,
+    let line = match (also.or_else(|| meant(word, &names)), extents(word)) {
+        (Some(ours), _) => Some(completed(ours, rest)),
+        (None, Some(extents)) => Some([&[format!("--torus {extents}")], rest].concat().join(" ")),
+        (None, None) if Path::new(word).is_file() => Some(format!("verify {word}")),
+        (None, None) => None,
     };
     let meant = line.map(|line| format!("; did you mean `synth {line}`?")).unwrap_or_default();
     format!("there is no command `{word}`{meant}\n\n`synth --help` lists the commands\n")
@@ -131,7 +131,8 @@ fn completed(ours: &str, typed: &[String]) -> String {
     words.join(" ")
 }
 
-/// `4x4x8`
-fn is_extents(word: &str) -> bool {
-    word.split('x').all(|extent| extent.parse::<u32>().is_ok())
+/// `4x4x8`, of this or another spelling of it.
+fn extents(word: &str) -> Option<String> {
+    let numbers: Vec<&str> = word.split(['x', 'X', ',', '*']).collect();
+    numbers.iter().all(|number| number.parse::<u32>().is_ok()).then(|| numbers.join("x"))
 }

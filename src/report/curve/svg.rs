@@ -1,19 +1,21 @@
 //! The trade of steps against volume as a plot, with the bounds.
 
 use plotters::prelude::{
-    ChartBuilder, Circle, Color, DashedLineSeries, IntoDrawingArea, IntoLogRange, LineSeries, PathElement, SVGBackend,
+    ChartBuilder, Circle, Color, DashedLineSeries, IntoDrawingArea, LineSeries, PathElement, SVGBackend,
     SeriesLabelPosition, Text,
 };
 
 use super::{Curve, Point};
 use crate::report::comparison::PlotError;
-use crate::report::plot::{INK, grid, look, words};
+use crate::report::plot::{Axis, INK, grid, look, ticks, words};
 use collsynth_core::certificate::Rational;
 use collsynth_verify::report::figures::decimal;
 use collsynth_verify::report::overview::headline;
 
 /// Width and height, in pixels.
 const SIZE: (u32, u32) = (960, 600);
+/// About as many numbers stand at an axis.
+const MOST_TICKS: usize = 12;
 /// The most points with their planner beside them: more would cover each other.
 const MOST_NAMED: usize = 12;
 
@@ -51,12 +53,19 @@ impl Curve<'_> {
                 .margin(16)
                 .x_label_area_size(48)
                 .y_label_area_size(84)
-                .build_cartesian_2d(across.clone(), up.clone().log_scale().base(2.0))?;
+                .build_cartesian_2d(
+                    Axis {
+                        range: across.clone(),
+                        ticks: ticks(across.start, across.end, MOST_TICKS, 1.0),
+                        is_log: false,
+                    },
+                    Axis { range: up.clone(), ticks: volumes(up.start, up.end), is_log: true },
+                )?;
             chart
                 .configure_mesh()
                 .x_desc("steps")
                 .y_desc(format!("volume, in {}s", self.problem.collective().kind.unit().name()))
-                .x_label_formatter(&|steps| if steps.fract() == 0.0 { steps.to_string() } else { String::new() })
+                .x_label_formatter(&|steps| steps.to_string())
                 .y_label_formatter(&|volume| figure(*volume))
                 .axis_style(INK)
                 .label_style(words(15))
@@ -108,6 +117,12 @@ impl Curve<'_> {
         }
         Ok(svg)
     }
+}
+
+/// The volumes at the axis: powers of 2, or round numbers where these are few.
+fn volumes(low: f64, high: f64) -> Vec<f64> {
+    let doubled: Vec<f64> = (-60..60).map(|power| 2_f64.powi(power)).filter(|v| (low..=high).contains(v)).collect();
+    if doubled.len() > 3 { doubled } else { ticks(low, high, MOST_TICKS / 2, 1e-9) }
 }
 
 /// A volume in few digits.

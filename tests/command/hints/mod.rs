@@ -155,6 +155,10 @@ fn next(situation: &Situation, said: &str) -> Vec<String> {
             lines.insert(filled(quoted));
         }
     }
+    // `--message-bytes 1MiB` plans for the least time
+    for quoted in said.split('`').skip(1).step_by(2).filter(|quoted| quoted.starts_with("--") && quoted.contains(' ')) {
+        lines.insert(format!("synth {} {quoted}", situation.typed));
+    }
     // leave --width out
     for rest in said.split("leave ").skip(1).filter(|rest| rest.starts_with("--")) {
         let options = rest.split(" out").next().unwrap_or_default();

@@ -12,9 +12,10 @@ pub struct Site {
     pub text: String,
 }
 
-/// A string literal in a source: where it is, and what it says.
+/// A string literal in a source: from where to where it is, and what it says.
 struct Literal {
     at: usize,
+    end: usize,
     text: String,
 }
 
@@ -91,7 +92,11 @@ fn sites_of(name: &Path, path: &Path) -> Vec<Site> {
     for (at, called) in text.match_indices(".hint(") {
         let inside = at + called.len()..closing(text, at + called.len());
         // What a name in it stands for, if it is bound in this file.
-        for word in text[inside.clone()].split(|letter: char| !letter.is_alphanumeric() && letter != '_') {
+        let mut code = text[inside.clone()].to_owned();
+        for literal in literals.iter().filter(|literal| inside.contains(&literal.at)).rev() {
+            code.replace_range(literal.at - inside.start..literal.end - inside.start, " ");
+        }
+        for word in code.split(|letter: char| !letter.is_alphanumeric() && letter != '_') {
             let bound = [format!("let {word} ="), format!("const {word}:"), format!("let {word} |")];
             let before = bound.iter().filter_map(|bound| text[..at].rfind(bound.as_str())).max();
             // Another function's is another.
@@ -118,7 +123,7 @@ fn closing(text: &str, from: usize) -> usize {
     let strings = literals(&text[from..]);
     let mut depth = 1;
     for (at, letter) in text[from..].char_indices() {
-        if strings.iter().any(|literal| literal.at < at && at < literal.at + literal.text.len()) {
+        if strings.iter().any(|literal| literal.at < at && at < literal.end) {
             continue;
         }
         depth += match letter {
@@ -145,8 +150,9 @@ fn literals(text: &str) -> Vec<Literal> {
             '"' => {
                 let is_raw = before == '#' || before == 'r';
                 let end = if before == '#' { "\"#" } else { "\"" };
-                let mut said = String::new();
+                let (mut said, mut close) = (String::new(), at);
                 while let Some((at, letter)) = letters.next() {
+                    close = at;
                     match letter {
                         _ if text[at..].starts_with(end) => break,
                         '\\' if !is_raw => match letters.next() {
@@ -158,7 +164,7 @@ fn literals(text: &str) -> Vec<Literal> {
                         other => said.push(other),
                     }
                 }
-                found.push(Literal { at, text: said });
+                found.push(Literal { at, end: close, text: said });
             }
             _ => {}
         }

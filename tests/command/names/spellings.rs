@@ -35,6 +35,7 @@ fn other_words_are_answered_with_ours() {
         ("--torus 3 --collective psum", "did you mean all_reduce?"),
         ("--torus 3 --collective a2a", "did you mean all_to_all?"),
         ("4x4x8", "did you mean `synth --torus 4x4x8`?"),
+        ("4X4,8 --collective allreduce", "did you mean `synth --torus 4x4x8 --collective allreduce`?"),
         ("s.json", "did you mean `synth verify s.json`?"),
         ("info s.json --links", "did you mean `synth show s.json --links`?"),
         ("export s.json", "did you mean `synth convert s.json --to FORMAT`?"),

@@ -37,7 +37,7 @@ pub fn figures(problem: &Problem, schedule: &impl Timetable, bounds: Option<&Bou
     let mut table = Table::new(&[]).indented(2);
     table.row(steps);
     table.row(volumes);
-    for (name, share) in busy_by_dimension(&statistics) {
+    for (name, share) in busy_by_dimension(problem, &statistics) {
         table.row([name, share]);
     }
     table
@@ -79,22 +79,37 @@ pub(super) fn bound_words(figure: &Figure) -> String {
     }
 }
 
-/// A row per dimension: how busy its links are in each direction.
-fn busy_by_dimension(statistics: &Statistics) -> Vec<(String, String)> {
-    let mut rows: Vec<(String, String)> = Vec::new();
+/// A row per dimension: how busy its links are in each direction. Links that failed are told from those that groups
+/// without relays leave alone.
+fn busy_by_dimension(problem: &Problem, statistics: &Statistics) -> Vec<(String, String)> {
+    let machine = problem.machine();
+    let idle = |direction| match machine.live_links().any(|id| machine.link(id).direction == direction) {
+        true => "not used",
+        false => "all failed",
+    };
+    let mut rows: Vec<(String, Vec<(String, String)>)> = Vec::new();
     for (direction, share) in &statistics.busy {
-        let share = share.map(percent).unwrap_or("all failed".to_owned());
-        match direction {
-            None => rows.push(("links".to_owned(), format!("{share} busy"))),
-            Some(direction) => {
-                let name = format!("{} links", dim_name(direction.dim));
-                let share = format!("{direction} {share}");
-                match rows.last_mut() {
-                    Some((last, shares)) if *last == name => *shares = format!("{shares}, {share} busy"),
-                    _ => rows.push((name, share)),
-                }
-            }
+        let words = share.map_or_else(|| idle(*direction).to_owned(), |share| format!("{} busy", percent(share)));
+        let name = direction.map_or("links".to_owned(), |direction| format!("{} links", dim_name(direction.dim)));
+        let shown = direction.map(|direction| direction.to_string()).unwrap_or_default();
+        match rows.last_mut() {
+            Some((last, shares)) if *last == name => shares.push((shown, words)),
+            _ => rows.push((name, vec![(shown, words)])),
         }
     }
-    rows
+    rows.into_iter().map(|(name, shares)| (name, both(&shares))).collect()
+}
+
+/// The shares of two directions, or of one: `x- 50 %, x+ 40 % busy`, `not used`.
+fn both(shares: &[(String, String)]) -> String {
+    match shares {
+        [(_, one), (_, other)] if one == other && !one.contains('%') => one.clone(),
+        [(minus, one), (plus, other)] if one.ends_with(" busy") && other.ends_with(" busy") => {
+            format!("{minus} {}, {plus} {other}", one.trim_end_matches(" busy"))
+        }
+        _ => {
+            let listed: Vec<String> = shares.iter().map(|(of, words)| format!("{of} {words}")).collect();
+            listed.join(", ").trim_start().to_owned()
+        }
+    }
 }

@@ -202,7 +202,18 @@ impl Written<'_> {
             let (price, cost) = (command.options.price(), Cost::new(&solution, &self.limit));
             let observed = solution.report().observed.as_ref();
             let (solution, account) = (&*solution, &account);
-            let summary = Summary { solution, observed, planner, stopped, account, planning, verifying, price, cost };
+            let summary = Summary {
+                solution,
+                observed,
+                improved: None,
+                planner,
+                stopped,
+                account,
+                planning,
+                verifying,
+                price,
+                cost,
+            };
             ticker.finish();
             command.format.note(&summary);
             if command.format == Format::Text {
@@ -232,7 +243,9 @@ impl Written<'_> {
             || format!("`--message-bytes 1MiB` plans for the least time of {unit}s of that size"),
             |likely| format!("`--message-bytes 1MiB` plans for {unit}s of that size, in about {likely}"),
         );
-        note(&format!("hint: {taken} steps pay for very long {unit}s: {size}, and `synth pareto` shows the choice"));
+        note(&format!(
+            "hint: {taken} steps pay for very long {unit}s: {size}, and `synth pareto ...` shows the choice"
+        ));
     }
 
     fn deliver(&self, solution: &AnySolution, path: Option<&Path>) -> Result<(), Failure> {

@@ -8,7 +8,7 @@ use collsynth::format::json;
 use collsynth::plan::{Control, Outcome, Plan, Planner, SharperBounds, Smt, SmtBackend, StopReason, Task};
 use collsynth::report::failure::Cost;
 use collsynth::report::summary::Summary;
-use collsynth::schedule::Solution;
+use collsynth::schedule::{Schedule, Solution};
 
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::clock::control;
@@ -63,10 +63,17 @@ impl PolishCommand {
         let given = reading.expand(reading.hold(stated, "polished")?, MOVE_BYTES)?;
         let control = control.planning(&given.problem);
         let plan = self.polished(&given, &control)?;
+        let figures = |schedule: &Schedule| (schedule.step_count(), schedule.total_width());
+        let improved = figures(&plan.schedule) != figures(&given.schedule);
         let planning = started.elapsed();
         let (planner, stopped, account) = (plan.planner, plan.stopped, plan.account.clone());
         let started = Instant::now();
-        let verified = super::plan::verified(plan, Some(output::origin(Some(planner), None, None)))?;
+        // What is as it was given is still the work of whoever made it.
+        let origin = match improved {
+            true => Some(output::origin(Some(planner), None, None)),
+            false => given.origin.clone(),
+        };
+        let verified = super::plan::verified(plan, origin)?;
         let verifying = started.elapsed();
         ticker.finish();
         output::deliver_file(self.output.as_deref(), &json::solution_to_string(&verified), "schedule")?;
@@ -74,6 +81,7 @@ impl PolishCommand {
             let summary = Summary {
                 solution: &verified,
                 observed: verified.report().observed.as_ref(),
+                improved: Some(improved),
                 planner,
                 account: &account,
                 stopped,

@@ -67,7 +67,7 @@ pub struct SurveyCommand {
     /// With --unit: sets of N groups
     #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "1", help_heading = "Failures")]
     units: Vec<usize>,
-    /// Draw N sets of each size instead of listing all
+    /// Draw N sets of each size instead of listing all; all are listed where there are no more
     #[arg(long, value_name = "N", help_heading = "Failures", value_parser = clap::value_parser!(u64).range(1..))]
     sample: Option<u64>,
     /// Drives the draws and the planners' random choices
@@ -135,6 +135,9 @@ struct Failing<'a> {
     named: Vec<(String, Unit)>,
     sizes: &'a [usize],
 }
+
+/// Classes of sets of units, each with its number of sets.
+type Classes = Vec<(Vec<u32>, u64)>;
 
 /// What is planned for.
 struct Task {
@@ -295,9 +298,9 @@ impl SurveyCommand {
                 let symmetries = symmetry::Group::new(topology, |_| true);
                 let units = if *unit == "unit" { Units::new(symmetries, all) } else { Units::of_all(symmetries, all) };
                 for &size in *sizes {
-                    let classes = self.classes(&units, unit, size)?;
+                    let (classes, drawn) = self.classes(&units, unit, size)?;
                     let sets = classes.iter().map(|(_, sets)| sets).sum();
-                    groups.push(group(unit, size, sets, self.sample, classes.len()));
+                    groups.push(group(unit, size, sets, drawn, classes.len()));
                     tasks.extend(classes.into_iter().map(|(set, sets)| {
                         let members = || set.iter().map(|&unit| &named[unit as usize]);
                         Task {
@@ -313,17 +316,23 @@ impl SurveyCommand {
         Ok((groups, tasks))
     }
 
-    /// The classes of all sets of a size, or of those drawn, each with its number of sets.
-    fn classes(&self, units: &Units<'_>, unit: &str, size: usize) -> Result<Vec<(Vec<u32>, u64)>, Failure> {
+    /// The classes of all sets of a size, or of those drawn, each with its number of sets; and how many were drawn. All
+    /// are listed where no more are asked for than there are.
+    fn classes(&self, units: &Units<'_>, unit: &str, size: usize) -> Result<(Classes, Option<u64>), Failure> {
         let all = units.units().len();
         if size == 0 || size > all {
             return Err(Failure::usage(format!("there are {}: sets of {size} are not of them", count(all, unit))));
         }
-        let Some(draws) = self.sample else {
+        let there_are = choices(all as u64, size as u64);
+        if let Some(draws) = self.sample.filter(|&draws| draws >= there_are) {
+            let (sets, size) = (count(there_are as usize, "set"), count(size, unit));
+            note(&format!("note: {sets} of {size} are all there are: all are surveyed, none of {draws} is drawn"));
+        }
+        let Some(draws) = self.sample.filter(|&draws| draws < there_are) else {
             let classes = units.classes(size).map_err(|error| {
                 Failure::usage(error).hint("--sample 1000 draws some, and says how sure the answer is")
             })?;
-            return Ok(classes.into_iter().map(|class| (class.set, class.size)).collect());
+            return Ok((classes.into_iter().map(|class| (class.set, class.size)).collect(), None));
         };
         let mut dice = fastrand::Rng::with_seed(self.seed);
         let drawn: Vec<Vec<u32>> = (0..draws)
@@ -336,7 +345,7 @@ impl SurveyCommand {
         let classes: Vec<Vec<u32>> = drawn.par_iter().map(|set| units.canonical(set).class.set).collect();
         let mut counts = BTreeMap::new();
         classes.into_iter().for_each(|set| *counts.entry(set).or_insert(0) += 1);
-        Ok(counts.into_iter().collect())
+        Ok((counts.into_iter().collect(), Some(draws)))
     }
 
     fn kinds(&self) -> Result<Vec<Kind>, Failure> {
@@ -378,6 +387,13 @@ impl SurveyCommand {
             groups,
         }
     }
+}
+
+/// The sets of `size` among `all`, or more than any number of draws.
+fn choices(all: u64, size: u64) -> u64 {
+    let ways = (0..size)
+        .try_fold(1_u128, |ways, chosen| Some(ways.checked_mul(u128::from(all - chosen))? / u128::from(chosen + 1)));
+    ways.and_then(|ways| ways.try_into().ok()).unwrap_or(u64::MAX)
 }
 
 /// Is a task in a part? The machine as it is belongs to every part.
