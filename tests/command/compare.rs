@@ -237,6 +237,47 @@ fn the_table_of_the_paper() {
     }
 }
 
+/// The averages of docs/results/paper-comparison.md: those by the cost model, and what time allows to plan.
+#[test]
+fn the_averages_of_the_paper() {
+    let page = include_str!("../../docs/results/paper-comparison.md");
+    let cells = |name: &str, at: usize| -> Vec<String> {
+        let row = page.lines().filter(|line| line.starts_with(&format!("| {name} |"))).nth(at).expect("a row");
+        row.split('|').map(|cell| cell.trim().to_owned()).collect()
+    };
+    let within = |words: &str| {
+        let output = Bench::new().run(&format!("compare --paper averages --time-limit 5s {words}"));
+        assert!(matches!(output.status.code(), Some(0 | 4)), "{words}");
+        text(&output.stdout)
+    };
+    let told = |value: &Value| format!("{:.3}", value.as_f64().expect("a number"));
+    let answer: Value = serde_json::from_str(&within("--format json")).expect("JSON");
+    let stated = answer["stated"].as_array().expect("rows");
+    assert_eq!(stated.len(), 7);
+    for row in stated {
+        let cells = cells(row["algorithm"].as_str().expect("a name"), 0);
+        assert_eq!([&cells[2], &cells[3]], [&row["paper"].to_string(), &told(&row["cost_model"])], "{row}");
+        assert_eq!(cells[5..8], [0, 1, 2].map(|at| told(&row["each"][at])), "{row}");
+    }
+    let mut planned = 0;
+    for row in answer["planned"].as_array().expect("rows") {
+        let cells = cells(&format!("`{}`", row["planner"].as_str().expect("a name")), 0);
+        for (dims, at) in [(0, 4), (1, 6), (2, 8)] {
+            let figures = [&row["phases"][dims], &row["steps"][dims]];
+            if !figures[0].is_null() {
+                planned += 1;
+                assert_eq!(cells[at..at + 2], figures.map(told), "{row}");
+            }
+        }
+    }
+    assert!(planned >= 1, "{planned} figures in time");
+    let table = within("");
+    assert!(table.contains("MATEe, one cable") && table.contains("dim_rotation  none"), "{table}");
+    assert!(within("--format csv").contains("FoldedRing + Pipeline,cost model,x,0.55,0.51"));
+    let beside = text(&synth("compare --paper averages --torus 4x4").stderr);
+    assert!(beside.contains("--paper takes no --torus"), "{beside}");
+}
+
 #[test]
 fn wrong_wishes_are_refused_with_a_hint() {
     let cases = [

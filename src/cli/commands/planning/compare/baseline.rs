@@ -1,5 +1,5 @@
-//! What speed-ups are over: the planner that was stated, or one fixed by the collective and the machine, so that figures
-//! can be quoted. Never one that depends on what other planners found.
+//! What speed-ups are over: the planner that was stated, or one fixed by the collective and the machine, so that
+//! figures can be quoted. Never one that depends on what other planners found.
 
 use collsynth::plan::StopReason;
 use collsynth::problem::Problem;
