@@ -12,6 +12,7 @@ mod lower;
 mod mistakes;
 mod names;
 mod options;
+mod paper;
 mod pareto;
 mod pictures;
 mod planning;
