@@ -12,7 +12,6 @@ mod lower;
 mod mistakes;
 mod names;
 mod options;
-mod paper;
 mod pareto;
 mod pictures;
 mod planning;

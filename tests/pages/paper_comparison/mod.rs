@@ -5,6 +5,7 @@
 mod answers;
 mod averages;
 mod closed_forms;
+mod commands;
 mod failures;
 mod page;
 mod planned;

@@ -1,5 +1,5 @@
-//! `synth compare --paper`: what MICRO 2025 states, planned anew: the table of docs/results/results.md beside its closed
-//! forms, and the averages of docs/results/paper-comparison.md.
+//! `synth compare --paper`: what MICRO 2025 states, planned anew: the table of docs/results/results.md beside its
+//! closed forms, and the averages of docs/results/paper-comparison.md.
 
 use collsynth::certificate::Rational;
 use collsynth::collective::{Collective, Kind};
