@@ -15,7 +15,7 @@ use collsynth_core::program::Program;
 use collsynth_core::schedule::{Op, Solution, Stated, Step, Transfer};
 use collsynth_core::topology::{Direction, RankId, Topology};
 use collsynth_formats::demand::parse_demand;
-use collsynth_formats::{forestcoll, msccl, sccl, teccl};
+use collsynth_formats::{csv, forestcoll, msccl, sccl, teccl};
 use collsynth_runtime::tcp::RankTable;
 use collsynth_verify::audit::{AuditOptions, audit};
 use collsynth_verify::json;
@@ -29,7 +29,7 @@ use collsynth_verify::verify::{Code, Options, Report, verify};
 pub type Target = fn(&[u8]);
 
 /// The targets by name; the inputs of each are in `corpus/NAME/`.
-pub const TARGETS: [(&str, Target); 15] = [
+pub const TARGETS: [(&str, Target); 16] = [
     ("schedule", schedule),
     ("program", program),
     ("topology", topology),
@@ -37,6 +37,7 @@ pub const TARGETS: [(&str, Target); 15] = [
     ("sccl", sccl),
     ("teccl", teccl),
     ("forestcoll", forestcoll),
+    ("moves", table_of_moves),
     ("demand", demand),
     ("table", table),
     ("two_judges_of_schedules", |input| agree(compare_schedule, input)),
@@ -160,6 +161,19 @@ fn forestcoll(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
     if let Ok(solution) = forestcoll::parse(text, ring()) {
         execute(&solution, text);
+    }
+}
+
+fn table_of_moves(input: &[u8]) {
+    static PROBLEMS: LazyLock<[Problem; 3]> = LazyLock::new(|| {
+        let kinds = [(Kind::AllGather, 1), (Kind::AllToAll, 2), (Kind::AllReduce, 3)];
+        kinds.map(|(kind, parts)| Problem::new(ring(), Collective { kind, parts }).expect("a problem"))
+    });
+    let Ok(text) = str::from_utf8(input) else { return };
+    for problem in PROBLEMS.iter() {
+        if let Ok(solution) = csv::parse(text, problem.clone()) {
+            execute(&solution, text);
+        }
     }
 }
 

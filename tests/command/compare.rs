@@ -203,40 +203,6 @@ fn plots_are_xml_with_a_curve_for_each_planner() {
     }
 }
 
-/// The first lines of the table of docs/results/results.md, which a test keeps current by the same code; all take a
-/// minute.
-#[test]
-fn the_table_of_the_paper() {
-    let page = include_str!("../../docs/results/results.md");
-    let row = |torus: &str| page.lines().find(|line| line.starts_with(&format!("| {torus} |"))).expect("a row");
-    let within = |words: &str| {
-        let output = Bench::new().run(&format!("compare --paper --time-limit 10s {words}"));
-        assert!(matches!(output.status.code(), Some(0 | 4)), "{words}");
-        text(&output.stdout)
-    };
-    let answer: Value = serde_json::from_str(&within("--format json")).expect("JSON");
-    let tori = answer["tori"].as_array().expect("tori");
-    assert!(!tori.is_empty());
-    for line in tori {
-        let row = row(line["torus"].as_str().expect("a name")).replace("**", "");
-        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
-        assert_eq!(cells[3].split(" = ").next(), line["bound"].as_str(), "{row}");
-        for (at, one) in [(4, &line["whole"]), (7, &line["fine"])] {
-            assert_eq!(cells[at], one["steps"].to_string(), "{row}");
-            let volume: f64 = cells[at + 1].parse().expect("a volume");
-            assert!((volume - one["volume_decimal"].as_f64().expect("a number")).abs() < 1e-3, "{row}");
-            assert_eq!(one["certified"], true, "{row}");
-        }
-        assert_eq!(cells[6], line["fine"]["parts"].to_string());
-    }
-    let table = within("");
-    assert!(table.contains("\n  4x4 ") && table.contains(" 64/7 = 9.143 "), "{table}");
-    assert!(within("--format csv").lines().nth(2).expect("a line").starts_with("4x4,8,64/7,7,4,64/7,true,12,14,24"));
-    for words in ["--torus 4x4", "--format svg", "--planners ring", "--collective all_reduce", "--parts 3"] {
-        assert_eq!(synth(&format!("compare --paper {words}")).status.code(), Some(2), "{words}");
-    }
-}
-
 #[test]
 fn wrong_wishes_are_refused_with_a_hint() {
     let cases = [

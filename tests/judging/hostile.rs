@@ -180,6 +180,9 @@ fn what_files_say_does_not_steer_the_terminal() {
             "convert file --from teccl --topology ring4.json --collective all_gather",
             format!(r#"{{"Flows": ["{escaped}"]}}"#),
         ),
+        ("convert file --from csv --torus 4 --collective all_gather", format!("step,from,to,{evil}\n")),
+        ("convert file --from csv --torus 4 --collective all_gather", format!("step,from,to,chunk\n1,0,1,{evil}\n")),
+        ("convert file --from csv --torus 4 --collective all_gather", format!("step,from,to,chunk\n{evil},0,1,0\n")),
         ("bound --torus 4 --collective all_to_allv --demand file", format!("0,{evil}\n")),
         ("verify no\u{1b}[2Jsuch", String::new()),
     ] {

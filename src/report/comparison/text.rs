@@ -3,6 +3,8 @@
 //! So columns are as wide as what is usual in them, not as their widest cell, and nothing in a row depends on those
 //! below it.
 
+use std::collections::HashSet;
+
 use super::rates::describe_rates;
 use super::{Comparison, Entry, Machine, Phased, Refusal};
 use collsynth_core::certificate::Bounds;
@@ -202,7 +204,8 @@ impl Tables {
     fn phases(&self, machine: &Machine) -> String {
         let mut phased: Vec<_> = machine.entries.iter().filter_map(|entry| Some((entry, entry.phased?))).collect();
         // To papers, schedules that differ only in their steps are the same.
-        phased.dedup_by_key(|(entry, phased)| (entry.planner.clone(), entry.parts, phased.load));
+        let mut seen = HashSet::new();
+        phased.retain(|(entry, phased)| seen.insert((&entry.planner, entry.parts, phased.startups, phased.load)));
         if phased.is_empty() && machine.charged.is_empty() {
             return String::new();
         }

@@ -3,6 +3,9 @@
 //!
 //! The closed forms are volumes alone: the load of the fullest link in each phase, without start-ups.
 
+pub mod averages;
+pub mod cost_model;
+
 use std::fmt::Write;
 
 use serde_json::{Value, json};

@@ -79,6 +79,8 @@ pub const EXAMPLES: &[(&str, &str, &[&str])] = &[
     ("*", "slice", &["2x1"]),
     ("*", "capacity", &["2"]),
     ("*", "sweep", &["dims=3 faults=0"]),
+    // The averages take minutes.
+    ("compare", "paper", &["volumes"]),
     ("*", "root", &["1"]),
     ("*", "demand", &["{in}/demand.csv"]),
     ("*", "groups", &["x"]),

@@ -5,12 +5,12 @@ use collsynth::collective::{Collective, Kind};
 use collsynth::cost::{Stretch, fastest};
 use collsynth::plan::Phased;
 use collsynth::problem::Problem;
+use collsynth::report::paper::cost_model::BANDWIDTH;
 use collsynth::topology::{Torus, dim_name};
 
 use crate::support::pages::{decimal, float, name};
 use crate::support::plans::{Cable, without};
 
-use super::averages::BANDWIDTH;
 use super::page::Page;
 use super::planned::{ALPHA, places, plan, plan_for, torus};
 

@@ -60,7 +60,11 @@ fn open_rings(page: &mut Page) {
          rest of the ring (`open_ring`) load its fullest link with `floor(k/2) ceil(k/2)` where FoldedRing\n\
          needs `k (k-1) / 2`, so `r` is 1/2 instead of about 1/4, and MATE and MATEe gain with it. Closed\n\
          forms, with the dead cable along x; [phased.md](phased.md) has verified schedules with exactly these\n\
-         loads. *Gain*: of `mate_e_open` over `mate_e`.\n",
+         loads. In parts that their shares are whole in, `synth compare` shows them *charged by phases*, here\n\
+         those of 5x5. *Gain*: of `mate_e_open` over `mate_e`.\n\n\
+         ```sh\n\
+         synth compare --torus 5x5 --fail 0,1 --parts 12,26 --planners folded_ring,open_ring,mate,mate_open,mate_e,mate_e_open\n\
+         ```\n",
     );
     let planners = ["folded_ring", "open_ring", "mate", "mate_open", "mate_e", "mate_e_open"];
     page.table(&[&["torus"][..], &planners, &["gain"]].concat());

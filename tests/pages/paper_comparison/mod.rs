@@ -5,6 +5,7 @@
 mod answers;
 mod averages;
 mod closed_forms;
+mod commands;
 mod failures;
 mod page;
 mod planned;
@@ -22,6 +23,11 @@ page; without the variable, the same test keeps it current.
 The algorithms as verified schedules, on more tori and with several dead cables, are in [phased.md](phased.md), what
 planning reaches is in [results.md](results.md), and `synth compare` sets any of them side by side, charged by steps and
 by phases.
+
+Of a row with a planner and parts, `synth --torus 4x4x4 --fail 0,x+ --planner mate_e --parts 21` prints the steps, the
+volume, the bound and the loads of the phases, added up, with the torus, the dead cables (from rank 0 along x), the
+planner and the parts of the row. `--message-bytes 64KiB --alpha 100ns --bandwidth 56GB/s` plans for a size, and
+`synth compare` with these options prints times. Tests run the commands of this page.
 ";
 
 #[test]

@@ -5,7 +5,6 @@ use collsynth::cost::Line;
 use crate::support::pages::{decimal, name};
 use crate::support::plans::Cable;
 
-use super::averages::at;
 use super::closed_forms::load;
 use super::page::Page;
 use super::planned::{Planned, plan_both, torus};
@@ -49,8 +48,12 @@ fn sizes() -> impl Iterator<Item = f64> {
 
 /// A rank's rate in bytes a second, by size, with the faster of two schedules.
 fn reached(lines: [Line; 2], ranks: u32) -> Vec<f64> {
-    let seconds =
-        |bytes: f64| lines.map(|line| at(line, bytes / f64::from(ranks))).into_iter().fold(f64::INFINITY, f64::min);
+    let seconds = |bytes: f64| {
+        lines
+            .map(|line| line.fixed + line.per_byte * bytes / f64::from(ranks))
+            .into_iter()
+            .fold(f64::INFINITY, f64::min)
+    };
     sizes().map(|bytes| bytes / seconds(bytes)).collect()
 }
 

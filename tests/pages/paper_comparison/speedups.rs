@@ -2,29 +2,22 @@
 
 use collsynth::certificate::Rational;
 use collsynth::cost::Line;
+use collsynth::report::paper::averages::{DIMS, LEAST_BYTES, Measured, PLANNERS, Times};
+use collsynth::report::paper::cost_model::{ALPHA, BANDWIDTH};
 
 use crate::support::pages::float;
 use crate::support::plans::Cable;
 
-use super::averages::{BANDWIDTH, at, speedup_over};
-use super::closed_forms::{Torus, load};
+use super::closed_forms::load;
 use super::page::Page;
-use super::planned::{ALPHA, Planned, plan_both, torus};
+use super::planned::{Planned, plan_both, torus};
 
-/// A planner, its dead cables, and its parts on 5x5, 5x5x5 and 5x5x5x5.
-type Row = (&'static str, &'static [Cable], [u32; 3]);
-const ROWS: &[Row] = &[
-    ("dim_rotation", &[], [2, 3, 1]),
-    ("template", &[], [1, 1, 1]),
-    ("folded_ring", X, [2, 3, 1]),
-    ("open_ring", X, [2, 3, 1]),
-    ("mate", X, [26, 6, 1]),
-    ("mate_open", X, [6, 6, 1]),
-    ("mate_e", X, [26, 6, 1]),
-    ("mate_e_open", X, [6, 6, 1]),
-    ("negotiated", X, [9, 1, 1]),
-];
+/// The dead cable of planners around one.
 const X: &[Cable] = &[(0, 0)];
+
+fn cables(broken: bool) -> &'static [Cable] {
+    if broken { X } else { &[] }
+}
 
 /// What a schedule of 5x5x5x5 comes to: planning its 625 ranks takes too long for every run of the tests.
 /// [`recorded_figures_are_planned_again`] plans them.
@@ -49,21 +42,12 @@ const RECORDED: &[Recorded] = &[
     Recorded { planner: "negotiated", steps: [8, 8], volume: [377, 377], load: 377, startups: 8 },
 ];
 
-/// The time of a planner's schedules by bytes of a message: as the paper charges, and by steps.
-struct Times {
-    phases: Line,
-    /// Of the finest grain, and of one for small messages: the faster counts.
-    steps: [Line; 2],
-}
-
-/// The least bytes a rank has.
-const LEAST: u64 = 1 << 13;
-
 fn both(planner: &str, cables: &[Cable], dims: usize, parts: u32) -> [Planned; 2] {
-    plan_both(planner, &torus(&vec![5; dims], cables), [parts; 2], LEAST, BANDWIDTH).unwrap()
+    plan_both(planner, &torus(&vec![5; dims], cables), [parts; 2], LEAST_BYTES, BANDWIDTH).unwrap()
 }
 
-fn times(planner: &str, cables: &[Cable], dims: usize, parts: u32) -> Times {
+fn times(planner: &str, cables: &[Cable], dims: u32, parts: u32) -> Times {
+    let dims = dims as usize;
     let line = |startups: usize, volume: f64| Line { fixed: ALPHA * startups as f64, per_byte: volume / BANDWIDTH };
     let recorded = RECORDED.iter().find(|recorded| dims == 4 && recorded.planner == planner);
     match recorded {
@@ -113,22 +97,13 @@ pub fn write(page: &mut Page) {
         "steps",
     ];
     page.table(&headings);
-    for &(planner, cables, parts) in ROWS {
-        let dead = if cables.is_empty() { "none" } else { "x" };
+    for (planner, broken, parts) in PLANNERS {
+        let each = [0, 1, 2].map(|at| Some(times(planner, cables(broken), DIMS[at], parts[at]).speedups(DIMS[at])));
+        let row = Measured { planner, broken, parts, each };
+        let dead = if broken { "x" } else { "none" };
         let mut cells = vec![format!("`{planner}`"), dead.to_owned(), parts.map(|parts| parts.to_string()).join(", ")];
-        let mut sums = [0.0; 2];
-        for (dims, parts) in (2..).zip(parts) {
-            let base = Torus { extent: 5, dims }.ring_pipeline().line(ALPHA, BANDWIDTH);
-            let startups = f64::from((6 + dims - 1) * 4);
-            let base_steps = Line { fixed: ALPHA * startups, ..base };
-            let times = times(planner, cables, dims as usize, parts);
-            let by_steps = |bytes: f64| at(times.steps[0], bytes).min(at(times.steps[1], bytes));
-            let speedups =
-                [speedup_over(base, dims, |bytes| at(times.phases, bytes)), speedup_over(base_steps, dims, by_steps)];
-            cells.extend(speedups.map(|speedup| format!("{speedup:.3}")));
-            sums = [sums[0] + speedups[0] / 3.0, sums[1] + speedups[1] / 3.0];
-        }
-        cells.extend(sums.map(|average| format!("{average:.3}")));
+        let speedups = row.each.into_iter().flatten().chain(row.averages()).flatten();
+        cells.extend(speedups.map(|speedup| format!("{speedup:.3}")));
         page.row(cells);
     }
     page.text(
@@ -165,9 +140,9 @@ fn problem(topology: &collsynth::topology::Topology) -> collsynth::problem::Prob
 #[test]
 #[ignore = "plans for minutes"]
 fn recorded_figures_are_planned_again() {
-    let rows = || ROWS.iter().filter(|(planner, ..)| *planner != "template");
+    let rows = || PLANNERS.iter().filter(|(planner, ..)| *planner != "template");
     let planned: Vec<[Planned; 2]> =
-        rows().map(|&(planner, cables, parts)| both(planner, cables, 4, parts[2])).collect();
+        rows().map(|&(planner, broken, parts)| both(planner, cables(broken), 4, parts[2])).collect();
     for ((planner, ..), [fine, coarse]) in rows().zip(&planned) {
         let (steps, volumes) =
             ([fine.steps, coarse.steps], [fine.volume, coarse.volume].map(|volume| volume.to_string()));

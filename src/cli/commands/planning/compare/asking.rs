@@ -61,13 +61,16 @@ impl Run<'_> {
     pub fn ask(&mut self, name: &str, topology: &Topology, question: &Question<'_>) -> Result<Answer, Failure> {
         let (control, started) = (self.control(name), Instant::now());
         self.ticker.say(format!("{}, {} to go", describe(topology), count(self.left, "planner")));
-        (self.left, self.weight) = (self.left.saturating_sub(1), self.weight.saturating_sub(weight(name)));
         let Question { kind, rates, words } = *question;
         let (parts, prices) = (self.command.parts.numbers(), self.command.rates.prices(rates));
         let planned = match control.stop() {
             Some(stopped @ StopReason::Interrupted) => Err(PlanError::Stopped { stopped }),
             _ => alternatives(named(name)?, topology, kind, parts, &prices, self.command.seed, &control),
         };
+        // Planners that do not apply were not counted.
+        if !matches!(planned, Err(PlanError::NotApplicable { .. })) {
+            (self.left, self.weight) = (self.left.saturating_sub(1), self.weight.saturating_sub(weight(name)));
+        }
         match planned {
             Ok((found, stopped)) => {
                 let time = started.elapsed();
@@ -131,5 +134,5 @@ pub fn is_published(name: &str) -> bool {
 
 /// What a planner gets of the time, in proportion: to build a published scheme takes less than a search.
 pub fn weight(name: &str) -> u32 {
-    if is_published(name) { 1 } else { 4 }
+    if is_published(name) { 1 } else { 10 }
 }

@@ -1,5 +1,5 @@
-//! What speed-ups are over: the planner that was stated, or one fixed by the collective and the machine, so that figures
-//! can be quoted. Never one that depends on what other planners found.
+//! What speed-ups are over: the planner that was stated, or one fixed by the collective and the machine, so that
+//! figures can be quoted. Never one that depends on what other planners found.
 
 use collsynth::plan::StopReason;
 use collsynth::problem::Problem;
@@ -16,13 +16,12 @@ const USUAL: [&str; 6] = ["ring", "wfr", "ring_all_reduce", "ring_gather", "bina
 /// As long as the longest of their names.
 pub const WIDTH: usize = USUAL[2].len();
 
+/// What speed-ups are over, or why there are none; and the answer of that planner if it is for the machine itself.
+type Found = (Result<Baseline, String>, Option<(String, Answer)>);
+
 impl Run<'_> {
-    /// What speed-ups on a machine are over, and the answer of the planner if it is that for the machine itself.
-    pub fn baseline(
-        &mut self,
-        machine: &Machine,
-        question: &Question<'_>,
-    ) -> Result<(Result<Baseline, String>, Option<(String, Answer)>), Failure> {
+    /// What speed-ups on a machine are over.
+    pub fn baseline(&mut self, machine: &Machine, question: &Question<'_>) -> Result<Found, Failure> {
         let topology = machine.problem.topology();
         let sound = self.command.sound_baseline;
         let intact = match sound {
