@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::time::Duration;
 
-use collsynth::format::{file, json};
+use collsynth::format::file;
 use collsynth::{Kind, Parts, Request, Topology};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{} steps, volume {width}/{parts}", verified.schedule.step_count());
 
     let path = std::env::temp_dir().join(format!("all-reduce-{}.json", std::process::id()));
-    file::write_atomic(&path, json::solution_to_string(&verified).as_bytes())?;
+    file::write_atomic(&path, verified.to_json().as_bytes())?;
     println!("written to {}", path.display());
     std::fs::remove_file(path)?;
     Ok(())

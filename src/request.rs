@@ -22,18 +22,22 @@ const VERIFYING_A_SLOT: Duration = Duration::from_micros(1);
 
 /// A planning request: a collective on a topology, and the goal of its schedule.
 ///
-/// Unless stated otherwise: whole messages, whichever planner does best, the least volume in the fewest steps that
-/// reach it, and no time limit.
+/// Unless stated otherwise: whole messages (vectors that all ranks share in [enough](Parts::Enough) parts), whichever
+/// planner does best, the least volume in the fewest steps that reach it, and no time limit. A kind
+/// [in groups](Kind::in_groups) is planned in each of them at once; jobs of several collectives by
+/// [`plan_job`](crate::plan::plan_job).
 ///
 /// ```
 /// use std::time::Duration;
 ///
 /// use collsynth::{Kind, Parts, Request, Topology};
 ///
-/// let torus = Topology::torus(&[4, 4])?.fail_cable(2, 3)?;
+/// let torus = "4x4".parse::<Topology>()?.fail_cable(2, 3)?;
 /// let plan = Request::new(&torus, Kind::AllToAll).parts(Parts::Auto).time_limit(Duration::from_secs(5)).run()?;
 /// let schedule = plan.verify()?;
 /// assert_eq!(schedule.schedule.step_count(), 4);
+/// // What `synth verify` reads.
+/// assert!(schedule.to_json().starts_with('{'));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]

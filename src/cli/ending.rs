@@ -5,6 +5,7 @@ use std::fmt;
 use collsynth::format::file::FileError;
 use collsynth::plan::PlanError;
 use collsynth::problem::{Disconnected, ProblemError};
+use collsynth::report::figures::count;
 use collsynth::report::machine::describe_components;
 use collsynth::topology::{RankId, Topology};
 
@@ -73,9 +74,16 @@ impl Failure {
                 .hint("`synth verify FILE` judges such schedules, and `synth bound ...` says what they cannot beat"),
             PlanError::Problem(error) => Self::from(error.clone()),
             PlanError::Disconnected(disconnected) => Self::of_disconnected(disconnected, topology),
-            PlanError::TooFewSteps { .. } | PlanError::TooNarrow { .. } | PlanError::Refuted { .. } => {
-                Self::new(Ending::Impossible, error)
+            PlanError::TooFewSteps { wanted, distance, from, to } => {
+                let [from, to] = [from, to].map(|&rank| topology.rank_label(rank));
+                let steps = count(*wanted as usize, "step");
+                let are = if *wanted == 1 { "is" } else { "are" };
+                Self::new(
+                    Ending::Impossible,
+                    format!("{steps} {are} impossible: rank {to} needs data of rank {from}, {distance} hops away"),
+                )
             }
+            PlanError::TooNarrow { .. } | PlanError::Refuted { .. } => Self::new(Ending::Impossible, error),
             PlanError::Undecided { .. } => {
                 Self::new(Ending::Stopped, error).hint("allow more time with --time-limit, more steps or more width")
             }
@@ -86,6 +94,7 @@ impl Failure {
                 Self::new(Ending::Stopped, "stopped before there was a schedule; nothing is written")
                     .hint("allow more time with --time-limit")
             }
+            other => Self::usage(other),
         }
     }
 

@@ -10,7 +10,6 @@ use collsynth_core::problem::Problem;
 use collsynth_core::topology::RankId;
 use collsynth_runtime::{Dtype, Mismatch, ReduceOp, Runnable};
 use collsynth_verify::report::figures::{rate, seconds};
-use collsynth_verify::report::machine::describe;
 use collsynth_verify::report::overview::headline;
 use collsynth_verify::report::table::Table;
 
@@ -118,7 +117,7 @@ impl RunReport<'_> {
         let bandwidths = self.bandwidths();
         json!({
             "collective": self.kind(),
-            "machine": describe(self.problem().topology()),
+            "machine": self.problem().topology().to_string(),
             "ranks": self.problem().topology().rank_count(),
             "live_ranks": self.problem().topology().live_rank_count(),
             "parts": self.problem().parts(),

@@ -3,7 +3,6 @@
 use collsynth_core::collective::{Kind, Who};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{LinkId, RankId, Topology};
-use collsynth_verify::report::machine::describe;
 use serde_json::{Value, json};
 
 use crate::columns::Columns;
@@ -17,7 +16,7 @@ pub(crate) fn machine(topology: &Topology, layout: &Layout) -> Value {
     let torus = topology.as_torus();
     let names = &topology.spec().names;
     json!({
-        "name": describe(topology),
+        "name": topology.to_string(),
         "names": (!names.is_empty()).then_some(names),
         "ranks": topology.rank_count(),
         "extents": torus.map(|torus| &torus.extents),

@@ -12,7 +12,6 @@ use collsynth_core::topology::Topology;
 use collsynth_plan::StopReason;
 use collsynth_plan::cost::Rates;
 use collsynth_verify::report::figures::{about_bytes, bytes, count, exact_and_decimal, seconds};
-use collsynth_verify::report::machine::describe;
 use collsynth_verify::report::overview::headline;
 use collsynth_verify::report::table::Table;
 
@@ -292,10 +291,10 @@ fn fastest(machine: &Machine) -> String {
 
 /// A machine, with its failures as they would be typed.
 pub fn place(topology: &Topology, failures: &str) -> String {
-    format!("{} {failures}", describe(topology)).trim_end().to_owned()
+    format!("{topology} {failures}").trim_end().to_owned()
 }
 
 /// The machine in a few words.
 pub(super) fn name(machine: &Machine) -> String {
-    describe(machine.problem.topology())
+    machine.problem.topology().to_string()
 }

@@ -15,7 +15,6 @@ use collsynth_plan::cost::Price;
 use collsynth_plan::{Account, Control, StopReason, prove_jointly};
 use collsynth_verify::claim::{Quality, least_in_steps, volume};
 use collsynth_verify::report::figures::{bytes, decimal, exact, exact_and_decimal, fine_percent, seconds, times};
-use collsynth_verify::report::machine::describe;
 use collsynth_verify::report::overview::headline;
 use collsynth_verify::report::table::Table;
 use collsynth_verify::verify::Observed;
@@ -169,7 +168,7 @@ impl Curve<'_> {
             "collective": kind.name(),
             "root": kind.root().map(|root| root.0),
             "unit": kind.unit().name(),
-            "machine": describe(self.problem.topology()),
+            "machine": self.problem.topology().to_string(),
             "ranks": self.problem.topology().rank_count(),
             "stopped": self.stopped.name(),
             "fastest": self.prices.iter().map(fastest).collect::<Vec<Value>>(),

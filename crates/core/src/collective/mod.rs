@@ -14,6 +14,7 @@ mod groups;
 mod kind;
 mod label;
 mod rule;
+mod words;
 
 pub use chunk::ChunkId;
 pub use chunk_set::ChunkSet;
@@ -22,6 +23,7 @@ pub use groups::{Groups, GroupsError};
 pub use kind::{Combining, InGroups, Kind, Pattern, Unit, Who};
 pub use label::ChunkLabelError;
 pub use rule::{ChunkRule, Collective, Holders};
+pub use words::UnknownKind;
 
 #[cfg(test)]
 mod tests;

@@ -18,6 +18,7 @@ mod link;
 mod names;
 mod network;
 mod spec;
+mod words;
 
 pub use coordinates::format_coordinates;
 pub use direction::{DimRef, Direction, dim_name};

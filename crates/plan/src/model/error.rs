@@ -4,10 +4,12 @@ use thiserror::Error;
 
 use crate::model::account::{Refutation, StopReason};
 use collsynth_core::problem::{Disconnected, Problem, ProblemError};
+use collsynth_core::topology::RankId;
 
 /// Why a planner gives no schedule.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+#[non_exhaustive]
 pub enum PlanError {
     #[error("no planner is called `{name}`; there are {}", known.join(", "))]
     UnknownPlanner { name: String, known: Vec<&'static str> },
@@ -20,7 +22,7 @@ pub enum PlanError {
     #[error(transparent)]
     Disconnected(#[from] Disconnected),
     #[error("{} impossible: rank {to} needs data of rank {from}, {distance} hops away", counted(*wanted))]
-    TooFewSteps { wanted: u32, distance: u32, from: String, to: String },
+    TooFewSteps { wanted: u32, distance: u32, from: RankId, to: RankId },
     #[error("planner `{planner}` found no schedule within {limit}")]
     NotFound { planner: &'static str, limit: String },
     #[error("stopped ({stopped:?}) before there was a schedule")]

@@ -53,14 +53,13 @@ impl<'a> Task<'a> {
     ///
     /// [`PlanError::TooFewSteps`] if the number stated is below the distance bound.
     pub fn steps_or(&self, least: u32) -> Result<u32, PlanError> {
-        let label = |rank| self.problem.topology().rank_label(rank);
         for wanted in self.steps.into_iter().chain(self.max_steps) {
             if let Some(bound) = self.bounds.steps.as_ref().filter(|bound| wanted < bound.at_least) {
                 return Err(PlanError::TooFewSteps {
                     wanted,
                     distance: bound.at_least,
-                    from: label(bound.from),
-                    to: label(bound.to),
+                    from: bound.from,
+                    to: bound.to,
                 });
             }
         }

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use super::collective::{cut, name_collective};
 use super::excerpt::marked;
 use super::figures::{count, exact, exact_and_decimal, percent, with_article};
-use super::machine::describe;
 use super::overview::bound_words;
 use super::quality::{above, scope_to_json};
 use super::table::Table;
@@ -104,7 +103,7 @@ fn busy_share(job: &Job, schedule: &Schedule) -> f64 {
 /// `a job of 2 collectives on a 4x4x4 torus`
 pub fn headline(job: &Job) -> String {
     let collectives = count(job.solutions().len(), "collective");
-    format!("a job of {collectives} on {}", with_article(&describe(job.machine())))
+    format!("a job of {collectives} on {}", with_article(&job.machine().to_string()))
 }
 
 /// The figures as a JSON object. Unless the job holds, nothing is claimed of it: its bounds may be false.
@@ -123,7 +122,7 @@ pub fn figures_to_json(job: &Job, holds: bool) -> Value {
     };
     let JobQuality { steps, width } = JobQuality::new(job);
     json!({
-        "machine": describe(job.machine()),
+        "machine": job.machine().to_string(),
         "ranks": job.machine().rank_count(),
         "steps": figure_to_json(&steps, holds),
         "total_width": figure_to_json(&width, holds),

@@ -6,30 +6,13 @@ use std::fmt::Write;
 use super::figures::{count, shortened};
 use super::table::Table;
 use collsynth_core::topology::{
-    Direction, Distances, FailedLink, LinkId, RankId, Topology, Torus, dim_name, format_coordinates,
+    Direction, Distances, FailedLink, LinkId, RankId, Topology, dim_name, format_coordinates,
 };
 
 /// Components listed of a disconnected network, and ranks of each.
 const LISTED: usize = 8;
 /// The most ranks for which all distances are measured, at two bytes per pair.
 const MEASURED_RANKS: usize = 8192;
-
-/// The machine in a few words: `4x4x4 torus with 1 failed cable`.
-pub fn describe(topology: &Topology) -> String {
-    let mut text = describe_shape(topology);
-    let spec = topology.spec();
-    let cables = spec.failed_links.iter().filter(|failed| failed.both).count();
-    let failed = [
-        (cables, "failed cable"),
-        (spec.failed_links.len() - cables, "failed link"),
-        (spec.failed_ranks.len(), "failed rank"),
-    ];
-    for (index, (number, noun)) in failed.into_iter().filter(|(number, _)| *number > 0).enumerate() {
-        text += if index == 0 { " with " } else { ", " };
-        text += &count(number, noun);
-    }
-    text
-}
 
 /// The components of a disconnected network, one per line, long lists shortened.
 pub fn describe_components(topology: &Topology, components: &[Vec<RankId>]) -> String {
@@ -42,7 +25,7 @@ pub fn describe_components(topology: &Topology, components: &[Vec<RankId>]) -> S
 
 /// The machine: its shape, failures, diameter, and a table of ranks with their neighbors.
 pub fn to_text(topology: &Topology) -> String {
-    let mut text = format!("{}\n", describe(topology));
+    let mut text = format!("{topology}\n");
     let live_links = topology.live_links().count();
     let _ = writeln!(
         text,
@@ -57,46 +40,6 @@ pub fn to_text(topology: &Topology) -> String {
     text.push('\n');
     text.push_str(&ranks(topology));
     text
-}
-
-fn describe_shape(topology: &Topology) -> String {
-    let Some(torus) = topology.as_torus() else {
-        return format!("graph of {}", count(topology.rank_count(), "rank"));
-    };
-    if let ([extent], [wrap]) = (&torus.extents[..], &torus.wrap[..]) {
-        return format!("{} of {}", if *wrap { "ring" } else { "line" }, count(*extent as usize, "rank"));
-    }
-    let extents: Vec<String> = torus.extents.iter().map(u32::to_string).collect();
-    let extents = extents.join("x");
-    let unusual: Vec<String> = torus
-        .wrap
-        .iter()
-        .zip(torus.default_wrap())
-        .enumerate()
-        .filter(|(_, (wrap, usual))| *wrap != usual)
-        .map(|(dim, (wrap, _))| format!("{} {}", dim_name(dimension(dim)), if *wrap { "closed" } else { "open" }))
-        .collect();
-    if torus.is_twisted() {
-        return twisted(torus, &extents, unusual);
-    }
-    match unusual.len() {
-        0 => format!("{extents} torus"),
-        _ if !torus.wrap.contains(&true) => format!("{extents} mesh"),
-        _ => format!("{extents} torus ({})", unusual.join(", ")),
-    }
-}
-
-/// The doubled tori in one word, other twists and wraps one by one.
-fn twisted(torus: &Torus, extents: &str, mut unusual: Vec<String>) -> String {
-    if Torus::twisted(&torus.extents).is_some_and(|usual| (&usual.twist, &usual.wrap) == (&torus.twist, &torus.wrap)) {
-        return format!("twisted {extents} torus");
-    }
-    for (dim, row) in torus.twist.iter().enumerate() {
-        let shifts = row.iter().enumerate().filter(|(_, shift)| **shift > 0);
-        let name = |dim: usize| dim_name(dimension(dim));
-        unusual.extend(shifts.map(|(shifted, shift)| format!("{} shifts {} by {shift}", name(dim), name(shifted))));
-    }
-    format!("{extents} torus ({})", unusual.join(", "))
 }
 
 fn connection(topology: &Topology) -> String {
@@ -202,31 +145,13 @@ fn ranks(topology: &Topology) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use collsynth_core::topology::{Shape, TopologySpec};
-
-    fn torus(extents: &[u32], wrap: &[bool]) -> Topology {
-        let torus = Torus { wrap: wrap.to_vec(), ..Torus::new(extents) };
-        Topology::new(TopologySpec::new(Shape::Torus(torus))).expect("a machine")
-    }
-
-    #[test]
-    fn shapes_in_words() {
-        assert_eq!(describe(&torus(&[4, 4], &[])), "4x4 torus");
-        assert_eq!(describe(&torus(&[4, 4], &[false, false])), "4x4 mesh");
-        assert_eq!(describe(&torus(&[4, 2], &[true, true])), "4x2 torus (y closed)");
-        assert_eq!(describe(&torus(&[4, 4], &[true, false])), "4x4 torus (y open)");
-        let of = |torus: Torus| describe(&Topology::new(TopologySpec::new(Shape::Torus(torus))).expect("a machine"));
-        let twisted = Torus::twisted(&[4, 4, 8]).expect("a doubled torus");
-        assert_eq!(of(twisted.clone()), "twisted 4x4x8 torus");
-        let once = vec![vec![0, 0, 4], vec![0; 3], vec![0; 3]];
-        assert_eq!(of(Torus { twist: once, ..twisted }), "4x4x8 torus (x shifts z by 4)");
-    }
+    use collsynth_core::topology::TopologySpec;
 
     #[test]
     fn failures_in_words() {
         let spec = TopologySpec::torus(&[4]).without_cables(&[(0, 1)]).without_ranks(&[3]);
         let topology = Topology::new(spec).expect("a machine");
-        assert_eq!(describe(&topology), "ring of 4 ranks with 1 failed cable, 1 failed rank");
+        assert_eq!(topology.to_string(), "ring of 4 ranks with 1 failed cable, 1 failed rank");
         let text = to_text(&topology);
         assert!(text.contains("not connected: 2 parts"), "{text}");
         assert!(text.contains("  part 1: 1 rank: 0\n  part 2: 2 ranks: 1, 2\n"), "{text}");

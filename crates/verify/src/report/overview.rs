@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::collective::{cut, name_collective};
 use super::figures::{exact_and_decimal, percent, with_article};
-use super::machine::describe;
 use super::table::Table;
 use crate::claim::{Figure, Quality, volume};
 use collsynth_core::certificate::{Bounds, VolumeBound};
@@ -18,7 +17,7 @@ pub fn headline(problem: &Problem) -> String {
         1 => String::new(),
         _ => format!(", {}", cut(problem)),
     };
-    format!("{} on {}{parts}", name_collective(problem), with_article(&describe(problem.topology())))
+    format!("{} on {}{parts}", name_collective(problem), with_article(&problem.topology().to_string()))
 }
 
 /// Rows for steps, volume and link use; with bounds that hold, also the standings.
@@ -59,7 +58,7 @@ pub fn figures_to_json(problem: &Problem, schedule: &impl Timetable, bounds: Opt
         "collective": problem.collective().kind.name(),
         "root": problem.collective().kind.root().map(|root| root.0),
         "unit": problem.collective().kind.unit().name(),
-        "machine": describe(problem.topology()),
+        "machine": problem.topology().to_string(),
         "ranks": problem.topology().rank_count(),
         "parts": problem.parts(),
         "steps": quality.steps_to_json(statistics.steps, bounds),

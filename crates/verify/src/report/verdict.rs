@@ -9,10 +9,17 @@ use super::figures::count;
 use super::observed;
 use super::overview::{figures, figures_to_json, headline};
 use crate::guard::shown::shown;
-use crate::json::{PathItem, locate};
+use crate::json::{PathItem, locate, solution_to_string};
 use crate::verdict::Verdict;
-use crate::verify::{Code, Finding, Hop, Report};
+use crate::verify::{Code, Finding, Hop, Report, Verified};
 use collsynth_core::schedule::{Schedule, Solution, Stated};
+
+impl<S: Stated> Verified<Solution<S>> {
+    /// The schedule as a file in JSON: what the command writes, and reads.
+    pub fn to_json(&self) -> String {
+        solution_to_string(self)
+    }
+}
 
 /// A schedule that was read and judged.
 #[derive(Debug)]

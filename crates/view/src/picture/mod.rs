@@ -10,7 +10,6 @@ use std::fmt::Write;
 use collsynth_core::collective::ChunkId;
 use collsynth_core::schedule::{Schedule, Solution, Timetable};
 use collsynth_core::topology::{Link, LinkId, Topology};
-use collsynth_verify::report::machine::describe;
 use collsynth_verify::report::overview::headline;
 
 use crate::marks::Marks;
@@ -58,7 +57,7 @@ pub fn svg(solution: &Solution, subject: &Subject) -> String {
     let mut text =
         format!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {}\" role=\"img\">\n", HEIGHT + WORDS);
     let words = match subject {
-        Subject::Machine => [describe(topology), String::new()],
+        Subject::Machine => [topology.to_string(), String::new()],
         _ => [headline(&solution.problem), words(solution, subject)],
     };
     let _ =

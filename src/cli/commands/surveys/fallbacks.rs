@@ -11,7 +11,6 @@ use collsynth::plan::{Control, Goal, PlanError};
 use collsynth::problem::Problem;
 use collsynth::relabel::relabel;
 use collsynth::report::figures::{count, with_article};
-use collsynth::report::machine::describe;
 use collsynth::schedule::Origin;
 use collsynth::symmetry::{self, Group, Unit, Units};
 use collsynth::topology::{LinkId, RankId, Topology};
@@ -186,7 +185,7 @@ impl BuildCommand {
         let (all, gone) = (sum(&classes, |_| true), sum(&classes, |entry| entry.file.is_none()));
         let index = Index {
             format: FORMAT.to_owned(),
-            machine: with_article(&describe(&topology)),
+            machine: with_article(&topology.to_string()),
             topology: serde_json::from_str(&json::topology_to_string(topology.spec())).unwrap_or_default(),
             collective: kind.name().to_owned(),
             command: self.command(),

@@ -12,7 +12,6 @@ use collsynth::format::json;
 use collsynth::plan::{Control, Goal, Parts, PlanError, shares_vectors};
 use collsynth::problem::Problem;
 use collsynth::report::figures::{count, exact, with_article};
-use collsynth::report::machine::describe;
 use collsynth::report::survey::{Group, Head, Outcome, Record, Survey};
 use collsynth::schedule::AnySolution;
 use collsynth::symmetry::{self, Unit, Units};
@@ -381,7 +380,7 @@ impl SurveyCommand {
         words.extend((self.seed != 0).then(|| format!("--seed {}", self.seed)));
         Head {
             format: "failure-survey/1".to_owned(),
-            machine: with_article(&describe(topology)),
+            machine: with_article(&topology.to_string()),
             topology: serde_json::from_str(&json::topology_to_string(topology.spec())).unwrap_or_default(),
             command: words.join(" "),
             groups,

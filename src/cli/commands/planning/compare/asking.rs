@@ -9,7 +9,6 @@ use collsynth::finishing_time;
 use collsynth::plan::{Control, Goal, Plan, PlanError, StopReason, alternatives};
 use collsynth::report::comparison::Entry;
 use collsynth::report::figures::count;
-use collsynth::report::machine::describe;
 use collsynth::topology::Topology;
 
 use super::CompareCommand;
@@ -60,7 +59,7 @@ impl Run<'_> {
     /// The answer of a planner on this machine.
     pub fn ask(&mut self, name: &str, topology: &Topology, question: &Question<'_>) -> Result<Answer, Failure> {
         let (control, started) = (self.control(name), Instant::now());
-        self.ticker.say(format!("{}, {} to go", describe(topology), count(self.left, "planner")));
+        self.ticker.say(format!("{topology}, {} to go", count(self.left, "planner")));
         let Question { kind, rates, words } = *question;
         let (parts, prices) = (self.command.parts.numbers(), self.command.rates.prices(rates));
         let planned = match control.stop() {

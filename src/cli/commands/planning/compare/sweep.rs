@@ -1,7 +1,6 @@
 //! `synth compare --sweep`: many tori, with failed cables drawn by a seed.
 
 use collsynth::report::figures::{count, with_article};
-use collsynth::report::machine::describe;
 use collsynth::topology::{DimRef, FailedLink, Link, Topology, TopologySpec};
 
 use crate::cli::arguments::topology::Extents;
@@ -71,7 +70,7 @@ fn place(dims: &[u32], faults: usize, seed: u64) -> Result<Place, Failure> {
     let name = dims.iter().map(u32::to_string).collect::<Vec<_>>().join("x");
     let spec = TopologySpec::torus(dims);
     let sound = Topology::new(spec.clone()).map_err(Failure::usage)?;
-    let machine = with_article(&describe(&sound));
+    let machine = with_article(&sound.to_string());
     let cables: Vec<&Link> =
         sound.links().iter().filter(|link| link.direction.is_some_and(|direction| direction.positive)).collect();
     if faults > cables.len() {
