@@ -62,7 +62,7 @@ fn tables_of_moves_come_back() {
     bench.ended(0, "--torus 3 --collective all_gather -q -o s.json");
     bench.ended(0, "convert s.json -o s.csv");
     for (words, said) in [
-        ("verify s.csv", "`synth convert --from csv --torus EXTENTS --collective NAME FILE` judges it"),
+        ("show s.csv", "`synth convert --from csv --torus EXTENTS --collective NAME FILE` judges it"),
         ("compare s.csv", "`synth convert --from csv --torus EXTENTS --collective NAME FILE` judges it"),
         ("convert s.csv --from sccl", "`synth convert --from csv --torus EXTENTS --collective NAME FILE` judges it"),
         ("convert s.csv --from csv", "do not name the collective"),
