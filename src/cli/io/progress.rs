@@ -26,6 +26,8 @@ pub struct Ticker {
     drawing: Option<(Sender<()>, JoinHandle<()>)>,
     caller: Option<Listener>,
     bar: ProgressBar,
+    /// Whether the line has been drawn; held while it is, and while something else is printed.
+    seen: Arc<Mutex<bool>>,
 }
 
 /// What the line says.
@@ -41,13 +43,13 @@ impl Ticker {
     pub fn new(quiet: bool, phase: &str) -> Self {
         let said = Arc::new(Mutex::new(Said { phase: phase.to_owned(), ..Said::default() }));
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style());
-        let caller = caller::listener();
+        let (caller, drawn) = (caller::listener(), Arc::new(Mutex::new(false)));
         let drawing = (!quiet && caller.is_none() && !bar.is_hidden()).then(|| {
             let (stop, stopped) = channel();
-            let (said, bar) = (Arc::clone(&said), bar.clone());
-            (stop, thread::spawn(move || draw(&bar, &said, &stopped)))
+            let (said, seen, bar) = (Arc::clone(&said), Arc::clone(&drawn), bar.clone());
+            (stop, thread::spawn(move || draw(&bar, &said, &seen, &stopped)))
         });
-        Self { said, drawing, caller, bar }
+        Self { said, drawing, caller, bar, seen: drawn }
     }
 
     /// What a planner calls with its progress, from any thread.
@@ -98,7 +100,8 @@ impl Ticker {
 
     /// Does something to the terminal with the line out of the way.
     pub fn aside<T>(&self, act: impl FnOnce() -> T) -> T {
-        self.bar.suspend(act)
+        let seen = lock(&self.seen);
+        if *seen { self.bar.suspend(act) } else { act() }
     }
 
     /// Removes the line.
@@ -127,18 +130,21 @@ impl fmt::Display for Said {
     }
 }
 
-fn draw(bar: &ProgressBar, said: &Mutex<Said>, stopped: &Receiver<()>) {
+fn draw(bar: &ProgressBar, said: &Mutex<Said>, seen: &Mutex<bool>, stopped: &Receiver<()>) {
     let mut wait = UNSEEN;
     while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-        bar.set_message(lock(said).to_string());
+        let (said, mut seen) = (lock(said).to_string(), lock(seen));
+        bar.set_message(said);
         bar.tick();
+        *seen = true;
+        drop(seen);
         wait = BETWEEN;
     }
     bar.finish_and_clear();
 }
 
-fn lock(said: &Mutex<Said>) -> MutexGuard<'_, Said> {
-    said.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// `6 steps, volume 34`.
