@@ -68,7 +68,7 @@ fn links_ranks_and_steps_are_chosen() {
     let said = |words: &str| text(&bench.ended(2, words).stderr);
     assert!(said("show s.json --link 5,7").contains("there is no link from rank 5 (1,1) to rank 7 (3,1)"));
     assert!(said("show s.json --link 5-6").contains("as in 2,3"));
-    assert!(said("show s.json --format csv").contains("`synth convert --to csv`"));
+    assert!(said("show s.json --format csv").contains("`synth convert FILE --to csv`"));
     // The failed cable carries nothing, and is listed only where a wrong schedule uses it.
     let dead = json(&bench, "show s.json --links --link 0,1 --format json");
     assert_eq!(dead["links"], Value::Array(Vec::new()));

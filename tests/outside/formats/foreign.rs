@@ -87,9 +87,9 @@ fn options_without_a_meaning_are_refused() {
     for (words, said) in [
         (
             "convert x.json --from sccl --topology ring3.json",
-            "--topology is for --from msccl, teccl or forestcoll, and this is `sccl`",
+            "--topology is for --from msccl, teccl, forestcoll or csv, and this is `sccl`",
         ),
-        ("convert x.xml --from forestcoll --parts 2", "is for --from teccl, and this is `forestcoll`"),
+        ("convert x.xml --from forestcoll --parts 2", "is for --from teccl or csv, and this is `forestcoll`"),
         ("convert x.xml --from teccl --slots 2", "--slots is for --from msccl, and this is `teccl`"),
         ("convert s.json --to csv --barriers none", "csv and trace show the schedule itself"),
         ("convert p.json --to msccl --in-place", "--in-place is for schedules and jobs: a program is lowered already"),
