@@ -3,7 +3,7 @@
 use collsynth::cli;
 use collsynth::format::json;
 use collsynth::grouping::{GroupingError, boxes, dimensions, spanned};
-use collsynth::report::machine::{describe, to_text};
+use collsynth::report::machine::to_text;
 use collsynth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
 use pyo3::prelude::*;
 
@@ -73,7 +73,7 @@ impl Machine {
 
     /// The machine in a few words.
     fn describe(&self) -> String {
-        describe(&self.0)
+        self.0.to_string()
     }
 
     /// The machine with all its links, for people.

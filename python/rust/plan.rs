@@ -293,7 +293,7 @@ impl Planned {
     fn summary<'a>(&'a self, solution: &'a AnySolution, observed: Option<&'a Observed>) -> Summary<'a, AnySchedule> {
         let Self { ref account, planner, stopped, planning, verifying, price } = *self;
         let cost = Cost::new(solution, &Limit::NONE);
-        Summary { solution, observed, planner, stopped, account, planning, verifying, price, cost }
+        Summary { solution, observed, improved: None, planner, stopped, account, planning, verifying, price, cost }
     }
 }
 
