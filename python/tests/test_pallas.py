@@ -96,7 +96,9 @@ def test_a_wait_taken_out_is_found_out(monkeypatch, waiting, kind):
         monkeypatch.setattr(pallas.KernelCollective, "_meet", lambda *_: None)
     else:
         monkeypatch.setattr(pallas, waiting, lambda *_: None)
-    assert right_and_without_race(cs.plan(TORI["2x4, dead cable"], kind, parts=2)) != (True, True)
+    plan = cs.plan(TORI["2x4, dead cable"], kind, parts=2)
+    # Where all devices happen to keep pace, nothing is missed.
+    assert any(right_and_without_race(plan) != (True, True) for _ in range(5))
 
 
 @pytest.mark.parametrize("shared", [False, True])

@@ -90,7 +90,7 @@ def test_files(tmp_path):
     assert pickle.loads(pickle.dumps(plan)) == plan
     with pytest.raises(cs.UsageError, match=r"\.json is written here, not \.csv"):
         plan.save(tmp_path / "plan.csv")
-    with pytest.raises(cs.Error, match="no folder"):
+    with pytest.raises(cs.Error, match="makes the folder"):
         plan.save(tmp_path / "nowhere" / "plan.json")
 
 

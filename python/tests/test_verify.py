@@ -99,7 +99,7 @@ def test_no_such_file():
         (b'<Algo nchunkspernode="1">', '`cs.import_(FILE, "forestcoll", topology)` judges them'),
         (b'{"7-Flows": []}', '`cs.import_(FILE, "teccl", topology, collective=NAME)` judges it'),
         (b"[[0, 1], [1, 0]]", '`cs.plan(topology, "all_to_allv", demand=...)` plans for it'),
-        (b"step,from,to,via,op,chunk,label\n", '`cs.export(plan, "csv")` wrote'),
+        (b"step,from,to,via,op,chunk,label\n", '`cs.import_(FILE, "csv", topology, collective=NAME)` judges it'),
         (b'{"torus": [4]}', "`cs.Topology.load(FILE)` shows it, `cs.plan(cs.Topology.load(FILE))` plans for it"),
     ],
 )

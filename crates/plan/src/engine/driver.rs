@@ -69,22 +69,9 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
     let steps = |plan: &Plan| plan.schedule.step_count() as u64;
     let is_short = |plan: &Plan| !is_reduced || steps(plan) <= LONG * u64::from(plan.bounds.least_steps());
     let is_over = |plan: &Plan| control.planning(&plan.problem).stop().is_some();
-    let mut best: Option<Plan> = None;
-    if let Some(parts) = fitting {
-        let problem = whole.with_parts(parts)?;
-        let bounds = control.bounds(&problem)?;
-        for planner in [&Matching as &dyn Planner, &Composed] {
-            let goal = Goal { planner: Some(planner), ..*goal };
-            let found = plan_bounded(problem.clone(), bounds.clone(), &goal, Effort::default(), control);
-            best = found
-                .ok()
-                .filter(|found| best.as_ref().is_none_or(|best| better_in_enough(found, best, &bounds)))
-                .or(best);
-        }
-        let enough = |plan: &Plan| is_over(plan) || (is_near(plan, &bounds) && is_short(plan));
-        if let Some(best) = best.take_if(|plan| enough(plan)) {
-            return Ok(best);
-        }
+    let mut best = fitting.and_then(|parts| plan_fitting(&whole, parts, goal, control));
+    if let Some(plan) = best.take_if(|plan| is_over(plan) || (is_near(plan, &bounds) && is_short(plan))) {
+        return Ok(plan);
     }
     let mut was_near = false;
     for parts in rungs {
@@ -109,6 +96,16 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
         }
     }
     Ok(best.expect("there is a number of parts"))
+}
+
+/// Plans an all_reduce in these parts by the planners that are as quick as they are good where parts just fit.
+fn plan_fitting(whole: &Problem, parts: u32, goal: &Goal<'_>, control: &Control) -> Option<Plan> {
+    let planners: [&dyn Planner; 2] = [&Matching, &Composed];
+    let plan = |planner| {
+        let goal = Goal { planner: Some(planner), ..*goal };
+        plan_problem(whole.with_parts(parts).ok()?, &goal, control).ok()
+    };
+    planners.into_iter().filter_map(plan).reduce(|best, found| if better(&found, &best) { found } else { best })
 }
 
 /// Plans in the parts that the bounds promise most of, then in twice as many (messages: four times) and so on while the
