@@ -39,6 +39,31 @@ fn a_stated_price_predicts_the_time() {
 }
 
 #[test]
+fn a_price_that_is_not_stated_is_said() {
+    let bench = Bench::new();
+    let words = "--torus 4 --message-bytes 64KiB";
+    // 2 steps of 100 ns, and the same volume at 32 GB/s.
+    let output = bench.run(words);
+    let said = text(&output.stderr);
+    assert!(said.contains("  time     4.30 us ") && said.contains("0.10 us a step, 32 GB/s over a link"), "{said}");
+    assert!(text(&output.stdout).contains("--message-bytes 65536 --alpha 100ns --bandwidth 32000000000B/s"));
+    let summary = bench.run(&format!("{words} --format json")).stderr;
+    let summary: Value = serde_json::from_slice(&summary).expect("a JSON summary");
+    assert_eq!(summary["price"], serde_json::json!({ "message_bytes": 65536, "alpha": 1e-7, "bandwidth": 32e9 }));
+}
+
+#[test]
+fn a_plan_in_many_steps_says_what_fewer_take() {
+    let bench = Bench::new();
+    let said = |words: &str| text(&bench.run(words).stderr);
+    let many = said("--torus 4x4 --collective broadcast");
+    assert!(many.contains("hint: 132 steps pay off") && many.contains("in about 20 steps"), "{many}");
+    for few in ["--torus 4x4 --collective broadcast --max-steps 8", "--torus 4x4 --collective all_reduce"] {
+        assert!(!said(few).contains("pay off"), "{few}");
+    }
+}
+
+#[test]
 fn the_same_wish_gives_the_same_bytes() {
     let bench = Bench::new();
     let first = bench.stdout("--torus 4x4 --fail 0,1,x --parts 3");

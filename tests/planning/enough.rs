@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use collsynth::bound;
 use collsynth::collective::{Collective, Kind};
-use collsynth::plan::{Control, Goal, Parts, Plan, PlanError, StopReason, Task, planner_named};
+use collsynth::cost::Price;
+use collsynth::plan::{Control, Goal, Parts, Plan, PlanError, StopReason, Task, likely_steps, planner_named};
 use collsynth::problem::Problem;
 use collsynth::topology::{RankId, Topology};
 
@@ -72,10 +73,33 @@ fn messages_stay_whole_and_so_does_what_a_stated_planner_plans() {
     let planner = planner_named("spanning_trees").expect("a planner");
     assert_eq!(parts(Kind::AllReduce, &Goal { planner: Some(planner), ..Goal::default() }), 1);
     assert!(parts(Kind::AllReduce, &Goal::default()) > 1);
-    for steps in [7, 12] {
-        let goal = Goal { max_steps: Some(steps), ..Goal::default() };
-        assert!([Kind::AllReduce, Kind::Broadcast(RankId(0))].into_iter().all(|kind| parts(kind, &goal) > 1));
+}
+
+/// Whole vectors take a volume of a vector a step.
+#[test]
+fn stated_steps_leave_vectors_cut() {
+    for (kind, steps, most) in [(Kind::AllReduce, 8, 0.9), (Kind::Broadcast(RankId(0)), 8, 0.6)] {
+        let topology = torus(&[4, 4, 4], &[(2, 3)], &[]);
+        let plan = planned(&topology, kind, &Goal { max_steps: Some(steps), ..Goal::default() });
+        let volume = plan.schedule.total_width() as f64 / f64::from(plan.problem.parts());
+        assert!(plan.schedule.step_count() <= steps as usize && volume < most, "{volume}");
     }
+}
+
+/// What is said of a plan in many steps.
+#[test]
+fn the_steps_of_a_pipeline_are_foretold() {
+    let topology = torus(&[5, 5], &[(0, 1)], &[]);
+    let price = Price::of(16 << 20);
+    let goal = Goal { price: Some(price), ..Goal::default() };
+    let planned = planned(&topology, Kind::Reduce(RankId(0)), &goal);
+    let whole = planned.problem.with_parts(1).expect("it fits");
+    let bounds = bound::find(&whole).expect("connected");
+    let likely = likely_steps(&whole, &bounds, price).expect("a pipeline");
+    let taken = planned.schedule.step_count() as u32;
+    assert!(likely.abs_diff(taken) * 4 <= taken, "{likely}, {taken}");
+    let sum = Problem::new(topology, Collective::new(Kind::AllReduce)).expect("it fits");
+    assert_eq!(likely_steps(&sum, &bounds, price), None);
 }
 
 /// A first routing of millions of messages ends when time is up; of few, it is still completed.

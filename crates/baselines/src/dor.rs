@@ -52,7 +52,7 @@ impl Routed {
     /// ```
     pub const DOR: Self = Self {
         name: "dor",
-        summary: "baseline: every message along x, then y, then z, each in the shorter direction; intact tori",
+        summary: "every message along x, then y, then z, each in the shorter direction; intact tori",
         route: in_order,
     };
 }

@@ -110,25 +110,25 @@ const fn row(
 impl Phased {
     /// `folded_ring`: FoldedRing on broken rings.
     pub const FOLDED_RING: Self = row("folded_ring", Remains::Folded, true, Acceleration::None,
-        "baseline: dim_rotation, rings with a dead cable there and back; tori with one dead cable per ring");
+        "dim_rotation, rings with a dead cable there and back; tori with one dead cable per ring");
     /// `open_ring`: the shortest path along broken rings instead.
     pub const OPEN_RING: Self = row("open_ring", Remains::Open, true, Acceleration::None,
-        "baseline: folded_ring with the shortest path along each broken ring instead of folding it");
+        "folded_ring with the shortest path along each broken ring instead of folding it");
     /// `mate`: broken rings wait for the acceleration phases, and are folded in them.
     pub const MATE: Self = row("mate", Remains::Folded, false, Acceleration::Shared,
-        "baseline: dim_rotation; after each phase the whole torus moves what broken rings left; tori");
+        "dim_rotation; after each phase the whole torus moves what broken rings left; tori");
     /// `mate_open`: the same with the shortest path along broken rings.
     pub const MATE_OPEN: Self = row("mate_open", Remains::Open, false, Acceleration::Shared,
-        "baseline: mate with the shortest path along each broken ring instead of folding it");
+        "mate with the shortest path along each broken ring instead of folding it");
     /// `mate_e`: broken rings work in the normal phases too.
     pub const MATE_E: Self = row("mate_e", Remains::Folded, true, Acceleration::Shared,
-        "baseline: mate, broken rings at work in the normal phases too");
+        "mate, broken rings at work in the normal phases too");
     /// `mate_e2`: the same with an acceleration phase for each broken ring.
     pub const MATE_E2: Self = row("mate_e2", Remains::Folded, true, Acceleration::Each,
-        "baseline: mate_e with an acceleration phase for each broken ring");
+        "mate_e with an acceleration phase for each broken ring");
     /// `mate_e_open`: `mate_e` with the shortest path along broken rings.
     pub const MATE_E_OPEN: Self = row("mate_e_open", Remains::Open, true, Acceleration::Shared,
-        "baseline: mate_e with the shortest path along each broken ring instead of folding it");
+        "mate_e with the shortest path along each broken ring instead of folding it");
 }
 
 impl Phased {
@@ -169,6 +169,10 @@ impl Planner for Phased {
 
     fn summary(&self) -> &'static str {
         self.summary
+    }
+
+    fn is_baseline(&self) -> bool {
+        true
     }
 
     fn auto_use(&self) -> AutoUse {

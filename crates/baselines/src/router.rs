@@ -44,6 +44,10 @@ impl Planner for Routed {
         self.summary
     }
 
+    fn is_baseline(&self) -> bool {
+        true
+    }
+
     fn auto_use(&self) -> AutoUse {
         AutoUse::Never
     }

@@ -42,7 +42,7 @@ impl Routed {
     /// Dimension-ordered routing with wild hops around dead cables.
     pub const WFR: Self = Self {
         name: "wfr",
-        summary: "baseline: dor with a hop aside (wild-first routing) before a dead cable; tori",
+        summary: "dor with a hop aside (wild-first routing) before a dead cable; tori",
         route: wild_first,
     };
 }

@@ -105,7 +105,8 @@ pub struct Times {
 }
 
 impl Times {
-    /// The average speed-ups on the torus of so many dimensions, as the paper charges and by steps; so is the baseline.
+    /// Average speed-ups on the torus with this many dimensions, charged as in the paper and by steps. The baseline is
+    /// charged the same way.
     pub fn speedups(&self, dims: u32) -> [f64; 2] {
         let torus = torus(dims);
         let by_steps = |bytes: f64| at(self.steps[0], bytes).min(at(self.steps[1], bytes));

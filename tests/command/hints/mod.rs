@@ -22,7 +22,7 @@ use crate::support::bench::{Bench, HOLDS, REFUTED, text};
 const UNPROVOKED: &[(&str, &str)] = &[
     ("please report this with the command line", "an error of ours, which no command line is known to provoke"),
     ("this is a job, schedules of several collectives", "said to programs that read schedules by the library"),
-    ("`{text}` are no extents", "said to programs by the library; the command has words of its own"),
+    ("`{text}` is not a list of extents", "said to programs by the library; the command has words of its own"),
     ("start one process for each live rank", "takes an MPI job"),
     ("give every process the same", "takes an MPI job"),
     ("the same command goes on with what is kept", "takes a Ctrl-C"),

@@ -119,7 +119,7 @@ fn what_contradicts_itself_is_refused_with_its_place() {
     let labelled = |line: &str| format!("step,from,to,chunk,label\n{line}\n");
     refused(&labelled("1,0,1,1,0"), F003, (2, 7), "`1` is not the number of chunk 0, which is 0");
     refused(&labelled("1,0,1,0,8"), F003, (2, 9), "out of range");
-    // Sums are told from copies.
+    // Where the collective adds, a copy and a reduce move different values.
     let sum = problem(Topology::torus(&[2]).unwrap(), Kind::AllReduce, 1);
     let error = csv::parse("step,from,to,chunk\n1,0,1,0\n", sum).unwrap_err();
     assert!(error.message.contains("all_reduce adds"), "{}", error.message);

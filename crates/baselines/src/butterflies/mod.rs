@@ -115,7 +115,7 @@ impl Butterfly {
     /// Recursive doubling.
     pub const RECURSIVE_DOUBLING: Self = Self {
         name: "recursive_doubling",
-        summary: "baseline: whole vectors swapped over distances 1, 2, 4, ..; a schedule on extents of 2 only",
+        summary: "whole vectors swapped over distances 1, 2, 4, ..; a schedule on extents of 2 only",
         pattern: Pattern::Binary,
         form: Form::Whole,
         all_ports: false,
@@ -123,7 +123,7 @@ impl Butterfly {
     /// Rabenseifner's algorithm: recursive halving and doubling.
     pub const RABENSEIFNER: Self = Self {
         name: "rabenseifner",
-        summary: "baseline: all_reduce by recursive halving, then doubling; extents are powers of two",
+        summary: "all_reduce by recursive halving, then doubling; extents are powers of two",
         pattern: Pattern::Binary,
         form: Form::Halving,
         all_ports: false,
@@ -141,7 +141,7 @@ impl Butterfly {
     /// ```
     pub const SWING: Self = Self {
         name: "swing",
-        summary: "baseline: all_reduce by Swing, bandwidth-optimal; extents are powers of two",
+        summary: "all_reduce by Swing, bandwidth-optimal; extents are powers of two",
         pattern: Pattern::Negabinary,
         form: Form::Halving,
         all_ports: true,
@@ -149,7 +149,7 @@ impl Butterfly {
     /// Swing, latency-optimal.
     pub const SWING_LATENCY: Self = Self {
         name: "swing_latency",
-        summary: "baseline: Swing of whole vectors, latency-optimal; a schedule on extents of 2 and 4 only",
+        summary: "Swing of whole vectors, latency-optimal; a schedule on extents of 2 and 4 only",
         pattern: Pattern::Negabinary,
         form: Form::Whole,
         all_ports: true,
@@ -157,7 +157,7 @@ impl Butterfly {
     /// The butterfly of Bine trees.
     pub const BINE: Self = Self {
         name: "bine",
-        summary: "baseline: all_reduce by the Bine butterfly on one port; extents are powers of two",
+        summary: "all_reduce by the Bine butterfly on one port; extents are powers of two",
         pattern: Pattern::Negabinary,
         form: Form::Halving,
         all_ports: false,
@@ -165,7 +165,7 @@ impl Butterfly {
     /// A Bine tree, there and back.
     pub const BINE_TREE: Self = Self {
         name: "bine_tree",
-        summary: "baseline: whole vectors reduced to rank 0 along a Bine tree, and broadcast; extents are powers of two",
+        summary: "whole vectors reduced to rank 0 along a Bine tree, and broadcast; extents are powers of two",
         pattern: Pattern::Negabinary,
         form: Form::Tree,
         all_ports: false,
@@ -173,7 +173,7 @@ impl Butterfly {
     /// Trivance, latency-optimal.
     pub const TRIVANCE: Self = Self {
         name: "trivance",
-        summary: "baseline: whole vectors swapped both ways over distances 1, 3, 9, ..; a schedule on extents of 3 only",
+        summary: "whole vectors swapped both ways over distances 1, 3, 9, ..; a schedule on extents of 3 only",
         pattern: Pattern::Ternary,
         form: Form::Whole,
         all_ports: true,
@@ -181,7 +181,7 @@ impl Butterfly {
     /// Trivance as reduce-scatter and all-gather.
     pub const TRIVANCE_BANDWIDTH: Self = Self {
         name: "trivance_bandwidth",
-        summary: "baseline: reduce-scatter and all-gather by the exchanges of Trivance; extents are powers of three",
+        summary: "reduce-scatter and all-gather by the exchanges of Trivance; extents are powers of three",
         pattern: Pattern::Ternary,
         form: Form::Halving,
         all_ports: true,
@@ -253,6 +253,10 @@ impl Planner for Butterfly {
 
     fn summary(&self) -> &'static str {
         self.summary
+    }
+
+    fn is_baseline(&self) -> bool {
+        true
     }
 
     fn auto_use(&self) -> AutoUse {

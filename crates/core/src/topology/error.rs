@@ -54,7 +54,7 @@ pub enum TopologyError {
     NotAName { rank: RankId, name: String },
     #[error("ranks {first} and {rank} are both named {name}")]
     NameTwice { rank: RankId, first: RankId, name: String },
-    #[error("`{text}` are no extents: write them with x between them, as in 4x4x4")]
+    #[error("`{text}` is not a list of extents: put x between them, as in 4x4x4")]
     NotExtents { text: String },
     #[error("`{text}` is no position on a {extents} torus")]
     OutsideTorus { text: String, extents: String },

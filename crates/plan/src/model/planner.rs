@@ -27,6 +27,11 @@ pub trait Planner: Sync {
     /// One line for people: what it does and when it applies.
     fn summary(&self) -> &'static str;
 
+    /// Does it follow a published scheme, for comparison?
+    fn is_baseline(&self) -> bool {
+        false
+    }
+
     /// When planning without a stated planner tries this one.
     fn auto_use(&self) -> AutoUse {
         AutoUse::Always

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::figures::count;
 use collsynth_core::collective::{ChunkId, ChunkLabelError, Groups};
+use collsynth_core::exact::narrow;
 use collsynth_core::problem::Problem;
 
 /// How the units are cut: `whole messages`, `shards in 5 parts`; with a demand matrix, `messages of 5 chunks`.
@@ -47,7 +48,7 @@ fn name_groups(groups: &Groups) -> String {
 ///
 /// If the label does not have the form of this collective's chunks, or a number in it is out of range.
 pub fn chunks_named(problem: &Problem, label: &str) -> Result<Range<u32>, ChunkLabelError> {
-    let chunk = problem.collective().parse_chunk(problem.topology().rank_count() as u32, label)?;
+    let chunk = problem.collective().parse_chunk(narrow(problem.topology().rank_count()), label)?;
     let mut end = chunk.0 + 1;
     if !label.contains('/') {
         // The parts of a message are numbered on from the first.

@@ -78,8 +78,8 @@ pub(super) fn bound_words(figure: &Figure) -> String {
     }
 }
 
-/// A row per dimension: how busy its links are in each direction. Links that failed are told from those that groups
-/// without relays leave alone.
+/// A row per dimension: how busy its links are in each direction. Failed links are not those that groups without
+/// relays leave unused.
 fn busy_by_dimension(problem: &Problem, statistics: &Statistics) -> Vec<(String, String)> {
     let machine = problem.machine();
     let idle = |direction| match machine.live_links().any(|id| machine.link(id).direction == direction) {

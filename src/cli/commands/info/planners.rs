@@ -15,7 +15,9 @@ impl PlannersCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
         let mut table = Table::new(&[]);
         for planner in planners() {
-            table.row([planner.name().to_owned(), planner.summary().to_owned()]);
+            let mark = if planner.is_baseline() { "baseline: " } else { "" };
+            let summary = format!("{mark}{}", planner.summary());
+            table.row([planner.name().to_owned(), summary]);
         }
         output::print(&table.to_string())?;
         Ok(Ending::Success)

@@ -241,10 +241,10 @@ impl Written<'_> {
         let likely = problem.with_parts(1).ok().and_then(|whole| likely_steps(&whole, bounds, Price::of(USUAL_BYTES)));
         let size = likely.map_or_else(
             || format!("`--message-bytes 1MiB` plans for the least time of {unit}s of that size"),
-            |likely| format!("`--message-bytes 1MiB` plans for {unit}s of that size, in about {likely}"),
+            |likely| format!("`--message-bytes 1MiB` plans for {unit}s of that size, in about {likely} steps"),
         );
         note(&format!(
-            "hint: {taken} steps pay for very long {unit}s: {size}, and `synth pareto ...` shows the choice"
+            "hint: {taken} steps pay off for very long {unit}s only: {size}; `synth pareto ...` shows the trade-off"
         ));
     }
 

@@ -66,7 +66,11 @@ impl Planner for BinaryTree {
     }
 
     fn summary(&self) -> &'static str {
-        "baseline: broadcast, reduce along a binary tree of the rank numbers"
+        "broadcast, reduce along a binary tree of the rank numbers"
+    }
+
+    fn is_baseline(&self) -> bool {
+        true
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

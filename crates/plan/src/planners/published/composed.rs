@@ -67,7 +67,11 @@ impl Planner for Composed {
     }
 
     fn summary(&self) -> &'static str {
-        "baseline: all_reduce as a reduce_scatter of equal shards and an all_gather"
+        "all_reduce as a reduce_scatter of equal shards and an all_gather"
+    }
+
+    fn is_baseline(&self) -> bool {
+        true
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

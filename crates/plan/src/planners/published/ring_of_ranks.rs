@@ -103,21 +103,21 @@ impl RingOfRanks {
     /// `ring_all_reduce`: the sum travels around the ring twice.
     pub const ALL_REDUCE: Self = Self {
         name: "ring_all_reduce",
-        summary: "baseline: all_reduce twice around one ring of all live ranks",
+        summary: "all_reduce twice around one ring of all live ranks",
         kinds: &["all_reduce"],
         scheme: Scheme::AllReduce,
     };
     /// `ring_gather`: every shard travels around the ring once.
     pub const GATHER: Self = Self {
         name: "ring_gather",
-        summary: "baseline: all_gather, all_reduce_gathered once around one ring of all live ranks",
+        summary: "all_gather, all_reduce_gathered once around one ring of all live ranks",
         kinds: &["all_gather", "all_reduce_gathered"],
         scheme: Scheme::Gather,
     };
     /// `two_wave`: the barrier in two waves.
     pub const TWO_WAVE: Self = Self {
         name: "two_wave",
-        summary: "baseline: barrier in two waves around one ring of all live ranks",
+        summary: "barrier in two waves around one ring of all live ranks",
         kinds: &["barrier"],
         scheme: Scheme::TwoWave,
     };
@@ -139,6 +139,10 @@ impl Planner for RingOfRanks {
 
     fn summary(&self) -> &'static str {
         self.summary
+    }
+
+    fn is_baseline(&self) -> bool {
+        true
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

@@ -121,7 +121,7 @@ impl Rings {
     /// `ring`: half of every message in each direction, dimension after dimension.
     pub const RING: Self = Self {
         name: "ring",
-        summary: "baseline: half of every message in each direction, one dimension after another; intact tori",
+        summary: "half of every message in each direction, one dimension after another; intact tori",
         auto_use: AutoUse::Always,
         order: Order::InTurn,
         split: ring_split,
@@ -129,7 +129,7 @@ impl Rings {
     /// `half_ring`: every message in the shorter direction, dimension after dimension.
     pub const HALF_RING: Self = Self {
         name: "half_ring",
-        summary: "baseline: every message in the shorter direction, one dimension after another; intact tori",
+        summary: "every message in the shorter direction, one dimension after another; intact tori",
         auto_use: AutoUse::Always,
         order: Order::InTurn,
         split: half_ring_split,
@@ -137,7 +137,7 @@ impl Rings {
     /// `dim_rotation`: HalfRing in all dimensions at once, each on its share of the data, then rotated.
     pub const DIM_ROTATION: Self = Self {
         name: "dim_rotation",
-        summary: "baseline: half_ring in all dimensions at once, the data in rotation; intact tori",
+        summary: "half_ring in all dimensions at once, the data in rotation; intact tori",
         auto_use: AutoUse::Always,
         order: Order::Rotated,
         split: half_ring_split,
@@ -145,7 +145,7 @@ impl Rings {
     /// `ring_pipeline`: Ring, the parts of a message following each other through the dimensions.
     pub const RING_PIPELINE: Self = Self {
         name: "ring_pipeline",
-        summary: "baseline: ring, the parts of each message in a pipeline through the dimensions; intact tori",
+        summary: "ring, the parts of each message in a pipeline through the dimensions; intact tori",
         auto_use: AutoUse::Never,
         order: Order::Pipelined,
         split: ring_split,
@@ -159,6 +159,10 @@ impl Planner for Rings {
 
     fn summary(&self) -> &'static str {
         self.summary
+    }
+
+    fn is_baseline(&self) -> bool {
+        true
     }
 
     fn auto_use(&self) -> AutoUse {

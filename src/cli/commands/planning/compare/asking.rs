@@ -128,7 +128,7 @@ impl Run<'_> {
 
 /// Does this planner follow a published scheme, for comparison?
 pub fn is_published(name: &str) -> bool {
-    named(name).is_ok_and(|planner| planner.summary().starts_with("baseline:"))
+    named(name).is_ok_and(|planner| planner.is_baseline())
 }
 
 /// What a planner gets of the time, in proportion: to build a published scheme takes less than a search.
