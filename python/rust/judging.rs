@@ -72,7 +72,7 @@ fn answer(FileVerdict { verdict, json, .. }: FileVerdict) -> (u8, String) {
 }
 
 /// The limits that the environment states.
-fn limits(py: Python<'_>) -> PyResult<Limits> {
+pub fn limits(py: Python<'_>) -> PyResult<Limits> {
     cli::limits().map_err(|failure| errors::failure(py, &failure))
 }
 

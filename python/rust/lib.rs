@@ -6,6 +6,7 @@ mod command;
 mod control;
 mod errors;
 mod held;
+mod job;
 mod judging;
 mod machine;
 mod plan;
@@ -16,6 +17,8 @@ mod slots;
 mod _collsynth {
     #[pymodule_export]
     use super::command::{synth_call, synth_main};
+    #[pymodule_export]
+    use super::job::Job;
     #[pymodule_export]
     use super::judging::{holding, judge, judge_file};
     #[pymodule_export]

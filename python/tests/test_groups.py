@@ -1,5 +1,6 @@
-"""Collectives in groups: the same bytes as the command, results against the definitions, and what is refused."""
+"""Collectives in groups, and jobs: the same bytes as the command, results against definitions, what is refused."""
 
+import json
 import pickle
 import subprocess
 
@@ -196,3 +197,52 @@ def test_surveys_in_groups():
     outcomes = list(cs.survey(jobs, groups="x"))
     assert [len(outcome.plan.groups) for outcome in outcomes] == [4, 4]
     assert outcomes[1].plan == cs.plan(DEAD, groups=cs.Blocks(2, 2))
+
+
+JOB = [
+    {"collective": "all_gather", "groups": "x", "bytes": "8KiB"},
+    {"collective": "all_to_all", "groups": [[0, (1, 0), 4], [9, 15]], "relays": True, "bytes": 4096},
+    {"collective": "reduce", "groups": cs.Blocks(2, 2), "root": 1, "bytes": 4096},
+    {"collective": "broadcast", "root": (1, 1), "bytes": 4096},
+    {"collective": "barrier"},
+]
+
+
+def test_a_job_is_planned_whole(tmp_path):
+    job = cs.plan_job(DEAD, JOB, seed=3)
+    assert [plan.collective for plan in job.schedules] == [one["collective"] for one in JOB]
+    assert job.schedules[1].groups == [[0, 1, 4], [9, 15]]
+    assert job.schedules[3].root == 5
+    assert job.bound <= job.total_width == sum(job.widths)
+    assert job.topology == DEAD
+    assert {plan.steps for plan in job.schedules} == {job.steps} == {job.figures["steps"]["value"]}
+    # Every schedule is a plan as others are: it is lowered, and gives what its definition says.
+    for plan, one in zip(job.schedules, JOB, strict=True):
+        assert plan.lower().figures["workers"] > 0
+        if one["collective"] == "all_gather":
+            given = operand(plan, np.int64)
+            np.testing.assert_array_equal(simulated(plan, given), expected(plan, given))
+    assert job == cs.plan_job(DEAD, JOB, seed=3, threads=1) == pickle.loads(pickle.dumps(job))
+    job.save(tmp_path / "job.json.gz")
+    assert cs.load_job(tmp_path / "job.json.gz") == job
+    assert "schedule 4" in job.view().html
+    assert repr(job).startswith("<PlannedJob: all_gather, all_to_all, reduce, broadcast, barrier on ")
+
+
+def test_jobs_that_are_refused():
+    for wrong, words in [
+        ("all_gather", "a list of dicts"),
+        ([], "at least one collective"),
+        (["all_gather"], "is a dict"),
+        ([{"collective": "all_gatherr"}], "no collective `all_gatherr`"),
+        ([{"collective": "all_gather", "size": 3}], "unknown field `size`"),
+        ([{"collective": "all_gather", "bytes": object()}], "neither text nor a number"),
+        ([{"collective": "broadcast", "root": 16}], "16"),
+    ]:
+        with pytest.raises(cs.UsageError, match=words):
+            cs.plan_job((4, 4), wrong)
+    job = cs.plan_job((2, 2), [{"collective": "broadcast"}, {"collective": "broadcast", "root": 1}])
+    twice = json.loads(job.to_json())
+    twice["schedules"][1], twice["bound"] = twice["schedules"][0], None
+    with pytest.raises(cs.Refuted, match="J002"):
+        cs.load_job(twice)

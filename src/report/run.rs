@@ -176,7 +176,7 @@ impl RunReport<'_> {
 
     /// Bytes of the larger of a rank's two buffers.
     pub fn bytes(&self) -> u64 {
-        (blocks(self.problem()) * self.block) as u64 * self.dtype.bytes() as u64
+        bytes_of(self.problem(), self.block, self.dtype)
     }
 
     /// Algorithm and bus bandwidth, in bytes per second; `None` for no bytes.
@@ -212,6 +212,11 @@ pub fn size_row(run: &RunReport<'_>) -> String {
 /// Columns of fixed widths, since lines come one by one.
 fn size_line([size, count, dtype, op, time, algorithm, bus, wrong]: [String; 8]) -> String {
     format!("  {size:>12}  {count:>11}  {dtype:>4}  {op:>7}  {time:>9}  {algorithm:>12}  {bus:>12}  {wrong:>5}\n")
+}
+
+/// Bytes of the larger of a rank's two buffers, with blocks of this many elements.
+pub fn bytes_of(problem: &Problem, block: usize, dtype: Dtype) -> u64 {
+    (blocks(problem) * block) as u64 * dtype.bytes() as u64
 }
 
 /// The elements of a block with which the larger of a rank's two buffers has about this many bytes; 0 only for 0 bytes.

@@ -45,6 +45,54 @@ fn a_job_is_planned_judged_and_taken_apart() {
 }
 
 #[test]
+fn a_job_is_run_lowered_and_drawn_whole() {
+    let bench = bench();
+    bench.ended(0, "--torus 2x4x2 --fail 0,1 --job job.json -q -o done.json");
+    let run = text(&bench.ended(0, "run done.json --bytes 64KiB -n 1").stdout);
+    assert!(run.starts_with("a job of 4 collectives, run at once"), "{run}");
+    assert_eq!(run.matches("right on every rank").count(), 4, "{run}");
+    let runs: Value = serde_json::from_str(&bench.stdout("run done.json --bytes 1MiB -n 1 --format json")).unwrap();
+    // Chunks of all collectives are equally large, and the largest buffer has the bytes stated.
+    let chunk = |run: &Value| run["block"].as_u64().unwrap() / run["parts"].as_u64().unwrap();
+    let runs = runs.as_array().unwrap();
+    assert!(runs.iter().all(|run| run["correct"] == true && chunk(run) == chunk(&runs[0])));
+    assert!(runs.iter().filter_map(|run| run["bytes"].as_u64()).max().is_some_and(|most| most <= 1 << 20));
+    for refused in ["--transport mpi", "-b 1KiB -e 4KiB", "--transport tcp --rank 0 --rank-table ranks"] {
+        let ended = bench.ended(2, &format!("run done.json {refused}"));
+        assert!(text(&ended.stderr).contains("is for schedules and rank programs"), "{}", text(&ended.stderr));
+    }
+
+    assert!(text(&bench.ended(2, "lower done.json").stderr).contains("programs.0.json"));
+    bench.ended(0, "lower done.json --barriers global -q -o programs.json.gz");
+    bench.ended(0, "lower done.json --rank 3 -q -o rank.json");
+    for number in 0..4 {
+        bench.ended(0, &format!("verify programs.{number}.json.gz --contention-free"));
+        assert!(bench.names().contains(&format!("rank.{number}.json")));
+    }
+
+    let page = bench.stdout("view done.json");
+    assert!(page.contains("done.json, schedule 3") && page.contains("reduce in 4 groups of 4"));
+}
+
+#[test]
+fn a_job_that_holds_alone_and_not_together_is_drawn_and_not_run() {
+    let bench = bench();
+    bench.write("two.json", r#"[{"collective": "broadcast"}, {"collective": "broadcast", "root": 1}]"#);
+    bench.ended(0, "--torus 2x2 --job two.json -q -o done.json");
+    let mut job: Value = serde_json::from_slice(&bench.read("done.json")).unwrap();
+    // Twice the same schedule: each link that it fills is too full for both.
+    job["schedules"][1] = job["schedules"][0].clone();
+    job["bound"] = Value::Null;
+    bench.write("crowded.json", &job.to_string());
+    for command in ["run crowded.json", "lower crowded.json -o p.json"] {
+        let ended = bench.ended(1, command);
+        assert!(text(&ended.stderr).contains("J002"), "{command}: {}", text(&ended.stderr));
+    }
+    assert!(text(&bench.ended(1, "view crowded.json").stdout).contains("the schedules together put"));
+    assert!(!bench.names().iter().any(|name| name.starts_with("p.")));
+}
+
+#[test]
 fn what_is_wrong_is_said_and_nothing_is_written() {
     let bench = bench();
     let refused = |code: u8, job: &str, options: &str, words: &str| {
@@ -86,9 +134,7 @@ fn what_is_wrong_is_said_and_nothing_is_written() {
 fn a_job_is_no_schedule() {
     let bench = bench();
     bench.ended(0, "--torus 2x4x2 --job job.json -q -o done.json");
-    for command in
-        ["show done.json", "lower done.json", "run done.json", "convert done.json --to csv", "polish done.json"]
-    {
+    for command in ["show done.json", "convert done.json --to csv", "polish done.json"] {
         let ended = bench.ended(2, command);
         assert!(text(&ended.stderr).contains("synth convert"), "{command}: {}", text(&ended.stderr));
     }

@@ -40,8 +40,8 @@ many parts near the bound (all_gather, reduce_scatter, broadcast, reduce, all_re
 program of trees proves a bound: `synth bound --lp`.
 
 Bounds and `synth verify` know groups; so do [`synth run`](runtimes.md#groups-of-ranks), `lower`, the exports to GOAL,
-Chakra, CSV and traces, and [Python](python.md#groups). Not supported, and refused: MSCCL XML, relabeling and
-renumbering, `polish`, `view`, `survey`, and all_reduce_gathered in `run`.
+Chakra, CSV and traces, `view`, and [Python](python.md#groups). Not supported, and refused: MSCCL XML, relabeling and
+renumbering, `polish`, `survey`, and all_reduce_gathered in `run`.
 
 ## Several collectives at once
 
@@ -55,6 +55,7 @@ cat > job.json <<EOF
 EOF
 synth --torus 4x4x4 --fail 0,1 --job job.json -o both.json
 synth verify both.json
+synth run both.json                                       # both at once, on random data, every element checked
 synth convert both.json --schedule 1 -o exchange.json     # the schedule of one, for every other command
 ```
 
@@ -77,8 +78,9 @@ On 4x4x4, with 64 KiB and 16 KiB as above (total widths in chunks of 4 KiB; 1 Ki
 | cable 0-1, `--parts auto` | 50 | 64 | 65 | 64 | 5 |
 
 A job of one all_reduce collects in the first half of the steps and spreads in the second, so `packed_trees` alone does
-better. all_to_allv is not planned in jobs, and `synth lower`, `run`, `show` and `convert` take one schedule of a job at
-a time (`synth convert --schedule`).
+better. all_to_allv is not planned in jobs. `synth show`, `polish` and `convert` take one schedule of a job at a time
+(`synth convert --schedule`). `synth run` carries out all at once, `lower` writes a program for each, and `view` draws
+them side by side. Programs have no common clock, so those of two collectives may want a link at the same time.
 
 ## All-to-all in all groups of 4x4x4 at once
 

@@ -98,6 +98,11 @@ impl<E: Sample> Trial<E> {
         Self { called: problem.called(), block, op, seed, first_block: OnceLock::new() }
     }
 
+    /// The elements of a block.
+    pub fn block(&self) -> usize {
+        self.block
+    }
+
     /// A rank's buffers before the call; a barrier has none.
     pub fn buffers(&self, rank: RankId) -> Buffers<E> {
         let (input, output) = self.layout(rank).map_or((0, 0), |layout| layout.blocks());

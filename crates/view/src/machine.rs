@@ -1,6 +1,6 @@
 //! The machine and the collective of a file, for the page.
 
-use collsynth_core::collective::{Kind, Who};
+use collsynth_core::collective::{Groups, Kind, Who};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{LinkId, RankId, Topology};
 use serde_json::{Value, json};
@@ -47,14 +47,15 @@ pub(crate) fn collective(problem: &Problem) -> Value {
     let kind: &Kind = &problem.collective().kind;
     json!({
         "kind": kind.name(),
-        "parts": problem.parts(),
+        "parts": if kind.has_volume() { problem.parts() } else { 1 },
         "unit": kind.unit().name(),
         "chunks": problem.chunk_count(),
         "before": who(kind.before()),
         "after": who(kind.after()),
         "owners": kind.owners(),
-        "root": kind.root().map(|root| root.0),
+        "root": kind.stated_root().map(|root| root.0),
         "demand": kind.demand().is_some(),
+        "groups": kind.groups().map(members),
     })
 }
 
@@ -62,6 +63,10 @@ pub(crate) fn collective(problem: &Problem) -> Value {
 pub(crate) fn demand_column(problem: &Problem, columns: &mut Columns) {
     let demand = problem.collective().kind.demand();
     columns.add(demand.into_iter().flat_map(|demand| demand.counts()).map(u64::from));
+}
+
+fn members(groups: &Groups) -> Vec<Vec<u32>> {
+    groups.members().iter().map(|members| members.iter().map(|rank| rank.0).collect()).collect()
 }
 
 fn who(who: Who) -> &'static str {

@@ -2,17 +2,18 @@
 
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, Window};
 use collsynth_core::program::Program;
-use collsynth_core::schedule::{Origin, Solution};
+use collsynth_core::schedule::{Job, Origin, Solution};
 use collsynth_core::topology::RankId;
 use collsynth_verify::audit::AuditReport;
 use collsynth_verify::report::audit::{Audited, Source, headline as program_headline, table};
 use collsynth_verify::report::figures::{decimal, exact, exact_and_decimal};
+use collsynth_verify::report::job::JudgedJob;
 use collsynth_verify::report::observed;
 use collsynth_verify::report::overview::{figures, headline};
 use collsynth_verify::report::verdict::Judged;
 use collsynth_verify::shown::shown;
 use collsynth_verify::verdict::Verdict;
-use collsynth_verify::verify::Report;
+use collsynth_verify::verify::{JobReport, Report};
 use serde_json::{Value, json};
 
 use crate::columns::Columns;
@@ -76,6 +77,24 @@ impl Page {
             }),
             &columns,
         );
+    }
+
+    /// Adds the schedules of a job, each with its findings and those of the job as a whole.
+    pub fn job(&mut self, name: &str, text: &str, job: &Job, report: &JobReport) {
+        let whole = JudgedJob { name, text, job, report }.to_json();
+        for (index, (solution, alone)) in job.solutions().iter().zip(&report.reports).enumerate() {
+            self.schedule(&format!("{name}, schedule {index}"), text, solution, alone);
+            let verdict = &mut self.files.last_mut().expect("a schedule was added")["verdict"];
+            let is_here = |found: &&Value| found["schedule"].as_u64().is_none_or(|of| of == index as u64);
+            let list =
+                |key: &str| whole[key].as_array().into_iter().flatten().filter(is_here).cloned().collect::<Value>();
+            verdict["verdict"] = whole["verdict"].clone();
+            verdict["violations"] = list("violations");
+            verdict["warnings"] = list("warnings");
+            for (code, total) in &report.totals {
+                verdict["totals"][code.to_string()] = json!(total);
+            }
+        }
     }
 
     /// Adds a rank program with the audit's report on it.

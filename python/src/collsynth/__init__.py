@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ._collsynth import __version__
 from ._command import bounds, command, command_json, compare, export, import_, pareto, polish
 from ._command.answers import Comparison, Pareto
+from ._command.jobs import PlannedJob, load_job, plan_job
 from ._errors import (
     CallFailed,
     Error,
@@ -64,6 +65,7 @@ __all__ = [
     "Pareto",
     "Picture",
     "Plan",
+    "PlannedJob",
     "Program",
     "Refuted",
     "Stopped",
@@ -81,8 +83,10 @@ __all__ = [
     "export",
     "import_",
     "load",
+    "load_job",
     "pareto",
     "plan",
+    "plan_job",
     "planners",
     "polish",
     "survey",

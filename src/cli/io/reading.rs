@@ -11,9 +11,10 @@ use collsynth::limits::Limits;
 use collsynth::program::Program;
 use collsynth::report::audit::{Audited, Source};
 use collsynth::report::foreign::foreign;
+use collsynth::report::job::JudgedJob;
 use collsynth::report::verdict::findings;
 use collsynth::schedule::{AnySchedule, AnySolution, Job, Solution, Stated};
-use collsynth::verify::{Options, Rejected, Verified};
+use collsynth::verify::{Options, Rejected, RejectedJob, Verified, VerifiedJob};
 
 use super::input;
 use crate::cli::ending::{Ending, Failure};
@@ -93,6 +94,19 @@ impl<'a> Reading<'a> {
     /// The job, not judged.
     pub fn job(&self) -> Result<Job, Failure> {
         json::parse_job_within(&self.text, &self.limits).map_err(|error| self.unreadable(&error))
+    }
+
+    /// The job, judged; `used` says what is done with it if it holds.
+    pub fn judged_job(&self, used: &str) -> Result<VerifiedJob, Failure> {
+        let options = Options { memory: self.room(), ..Options::default() };
+        VerifiedJob::of_job(self.job()?, &options).map_err(|rejected| {
+            let (name, RejectedJob { job, report }) = (self.name(), &*rejected);
+            if let Some(why) = report.why_not_judged() {
+                return Failure::usage(format!("{name}: {why}"));
+            }
+            let found = JudgedJob { name: &name, text: &self.text, job, report }.to_text();
+            Failure::new(Ending::Refuted, format!("the job does not hold and is not {used}\n{}", found.trim_end()))
+        })
     }
 
     /// The rank program, not judged.

@@ -44,6 +44,8 @@ const LOWER: When = For(&[Schedule, Job], "a program is lowered already");
 const UNNAMED: When = If("from", &["msccl", "teccl", "forestcoll", "csv"], "");
 const MOVES: When = If("from", &["csv"], "");
 
+/// Of jobs that are run.
+const HERE: &str = "the collectives of a job run at once, all ranks in one process";
 /// What a job does not state.
 const BESIDE_JOB: &[&str] = &[
     "torus",
@@ -222,13 +224,25 @@ pub static ROWS: &[Row] = &[
     // Folders.
     row(&["survey", "survey merge", "fallbacks build"], &["output"], &[Written(None, &[])]),
     // Runs.
-    row(&["run"], &["min-bytes"], &[WithAll(&["max-bytes"]), Without(&["bytes", "rank"], ""), BYTES]),
+    row(
+        &["run"],
+        &["min-bytes"],
+        &[
+            WithAll(&["max-bytes"]),
+            Without(&["bytes", "rank"], ""),
+            BYTES,
+            For(&[Schedule, Program], "a job runs one size"),
+        ],
+    ),
     row(&["run"], &["max-bytes", "factor"], &[WithAll(&["min-bytes"])]),
     row(&["run"], &["op"], &[SUMS]),
     row(
         &["run"],
         &["transport"],
-        &[Where("transport", &["mpi"], &Without(&["min-bytes"], "an MPI job runs one size"))],
+        &[
+            Where("transport", &["mpi"], &Without(&["min-bytes"], "an MPI job runs one size")),
+            Where("transport", &["mpi"], &For(&[Schedule, Program], HERE)),
+        ],
     ),
     row(&["run"], &["repeat", "seed", "format"], &[]),
     row(&["run"], &["bytes", "dtype"], &[BYTES]),
@@ -237,7 +251,11 @@ pub static ROWS: &[Row] = &[
         &["timeout"],
         &[If("transport", &["threads", "tcp", "mpi"], "in a group, no rank waits for another")],
     ),
-    row(&["run"], &["rank"], &[WithAll(&["rank-table"]), If("transport", &["tcp"], "")]),
+    row(
+        &["run"],
+        &["rank"],
+        &[WithAll(&["rank-table"]), If("transport", &["tcp"], ""), For(&[Schedule, Program], HERE)],
+    ),
     row(&["run"], &["rank-table", "secret-file"], &[WithAll(&["rank"])]),
     // Programs.
     row(&["fallbacks get"], &["lower"], &[]),

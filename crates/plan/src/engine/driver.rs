@@ -69,8 +69,10 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
     let steps = |plan: &Plan| plan.schedule.step_count() as u64;
     let is_short = |plan: &Plan| !is_reduced || steps(plan) <= LONG * u64::from(plan.bounds.least_steps());
     let is_over = |plan: &Plan| control.planning(&plan.problem).stop().is_some();
+    // What takes matchings long takes the others minutes.
+    let has_to_do = |plan: &Plan| is_short(plan) || !Matching.is_quick(&plan.problem);
     let mut best = fitting.and_then(|parts| plan_fitting(&whole, parts, goal, control));
-    if let Some(plan) = best.take_if(|plan| is_over(plan) || (is_near(plan, &bounds) && is_short(plan))) {
+    if let Some(plan) = best.take_if(|plan| is_over(plan) || (is_near(plan, &bounds) && has_to_do(plan))) {
         return Ok(plan);
     }
     let mut was_near = false;
@@ -98,14 +100,20 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
     Ok(best.expect("there is a number of parts"))
 }
 
-/// Plans an all_reduce in these parts by the planners that are as quick as they are good where parts just fit.
+/// Plans an all_reduce in these parts by the planners that are as quick as they are good where parts just fit. A
+/// composition needs a part for every rank.
 fn plan_fitting(whole: &Problem, parts: u32, goal: &Goal<'_>, control: &Control) -> Option<Plan> {
     let planners: [&dyn Planner; 2] = [&Matching, &Composed];
+    let count = if parts as usize >= whole.topology().live_rank_count() { 2 } else { 1 };
     let plan = |planner| {
         let goal = Goal { planner: Some(planner), ..*goal };
         plan_problem(whole.with_parts(parts).ok()?, &goal, control).ok()
     };
-    planners.into_iter().filter_map(plan).reduce(|best, found| if better(&found, &best) { found } else { best })
+    planners
+        .into_iter()
+        .take(count)
+        .filter_map(plan)
+        .reduce(|best, found| if better(&found, &best) { found } else { best })
 }
 
 /// Plans in the parts that the bounds promise most of, then in twice as many (messages: four times) and so on while the

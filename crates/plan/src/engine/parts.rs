@@ -12,12 +12,13 @@ use collsynth_core::topology::Topology;
 /// The largest number of chunk hops that `Parts::Auto` plans for.
 const AUTO_HOPS: u64 = 4_000_000;
 /// The largest number of parts that `Parts::Auto` considers; of vectors that all ranks share, as long as their trees
-/// have at most `AUTO_TREE_HOPS`.
+/// have at most `AUTO_TREE_HOPS`: of an all_reduce, whose trees go up and down, 1536 on 4096 ranks.
 const AUTO_PARTS: u32 = 128;
 const AUTO_TREES: u32 = 1024;
+const AUTO_TREES_UP_AND_DOWN: u32 = 1536;
 /// The same in groups, for each.
 const AUTO_GROUP_TREES: u32 = 720;
-const AUTO_TREE_HOPS: u32 = 8_000_000;
+const AUTO_TREE_HOPS: u32 = 2 * 4096 * 1536;
 /// How far above the least volume that any parts promise fewer parts will do: of an all_reduce, where some parts just
 /// fit, and of a pipeline, which gains ever less from more.
 const NEARLY_FITTING: f64 = 1.0005;
@@ -103,7 +104,11 @@ fn most_parts(whole: &Problem, bounds: &Bounds) -> u32 {
     if shares_vectors(&whole.collective().kind) {
         let ranks = whole.topology().live_rank_count().max(1) as u32;
         let groups = whole.groups().map(|groups| groups.members().len() as u32);
-        let most = if groups.is_some() { AUTO_GROUP_TREES } else { AUTO_TREES };
+        let most = match groups {
+            Some(_) => AUTO_GROUP_TREES,
+            None if reduces_to_all(whole) => AUTO_TREES_UP_AND_DOWN,
+            None => AUTO_TREES,
+        };
         return (AUTO_TREE_HOPS / ranks / 2 / groups.unwrap_or(1)).clamp(1, most);
     }
     let hops = u64::from(whole.chunk_count()) * u64::from(bounds.least_steps().max(1));

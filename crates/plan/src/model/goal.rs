@@ -9,15 +9,15 @@ pub enum Parts {
     /// A stated number.
     Fixed(u32),
     /// Whole messages; of vectors that all ranks share (all_reduce, broadcast, reduce), the fewest parts, found by
-    /// doubling, with which a planner comes within 5 % of the volume bound, but at most 1024; of an all_reduce first
-    /// the parts of [`Parts::Auto`]. Among schedules as close as that, the one with the fewest steps. Where steps are
-    /// stated, the first such number of parts. Whole vectors too where a planner is stated; with a price, the same as
-    /// [`Parts::Auto`].
+    /// doubling, with which a planner comes within 5 % of the volume bound, but at most 1024 (of an all_reduce 1536);
+    /// of an all_reduce first the parts of [`Parts::Auto`]. Among schedules as close as that, the one with the fewest
+    /// steps. Where steps are stated, the first such number of parts. Whole vectors too where a planner is stated;
+    /// with a price, the same as [`Parts::Auto`].
     Enough,
     /// The fewest at which whole chunks can meet the volume bound; if those are too many, the number that comes closest
-    /// to it. Vectors that all ranks share (all_reduce, broadcast, reduce) are cut in up to 1024 parts, and in twice as
-    /// many while that closes a gap of over 0.5 %: trees and pipelines begin and end with idle links, whatever their
-    /// number. If time has a price, several numbers are planned and the fastest schedule wins.
+    /// to it. Vectors that all ranks share are cut in up to 1024 parts (of an all_reduce 1536), and in twice as many
+    /// while that closes a gap of over 0.5 %: trees and pipelines begin and end with idle links, whatever their number.
+    /// If time has a price, several numbers are planned and the fastest schedule wins.
     Auto,
 }
 

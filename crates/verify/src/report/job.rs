@@ -175,10 +175,18 @@ impl JudgedJob<'_> {
         let holds = verdict == Verdict::Holds;
         let own = self.report.violations.iter().map(|violation| {
             let place = self.place(violation);
+            let (step, link) = match violation {
+                JobViolation::Full { step, link, .. } => (Some(*step), Some(self.job.machine().link(*link))),
+                JobViolation::Width { step, .. } => (Some(*step), None),
+                _ => (None, None),
+            };
             json!({
                 "code": violation.code().to_string(),
                 "line": place.map(|(line, _)| line),
                 "column": place.map(|(_, column)| column),
+                "step": step,
+                "from": link.map(|link| link.from.0),
+                "to": link.map(|link| link.to.0),
                 "message": self.message(violation),
             })
         });

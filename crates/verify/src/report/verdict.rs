@@ -9,15 +9,22 @@ use super::figures::count;
 use super::observed;
 use super::overview::{figures, figures_to_json, headline};
 use crate::guard::shown::shown;
-use crate::json::{PathItem, locate, solution_to_string};
+use crate::json::{PathItem, job_to_string, locate, solution_to_string};
 use crate::verdict::Verdict;
-use crate::verify::{Code, Finding, Hop, Report, Verified};
+use crate::verify::{Code, Finding, Hop, Report, Verified, VerifiedJob};
 use collsynth_core::schedule::{Schedule, Solution, Stated};
 
 impl<S: Stated> Verified<Solution<S>> {
     /// The schedule as a file in JSON: what the command writes, and reads.
     pub fn to_json(&self) -> String {
         solution_to_string(self)
+    }
+}
+
+impl VerifiedJob {
+    /// The job as a file in JSON: what the command writes, and reads.
+    pub fn to_json(&self) -> String {
+        job_to_string(self)
     }
 }
 

@@ -43,7 +43,7 @@ pub use facts::finding::{Finding, Hop, Trace};
 pub use facts::report::{Observed, Peak, Report, Sums};
 pub use job::{JobCode, JobReport, JobViolation, verify_job};
 pub use options::Options;
-pub use verified::{Rejected, Verified};
+pub use verified::{Rejected, RejectedJob, Verified, VerifiedJob};
 
 use std::ops::Range;
 

@@ -4,18 +4,22 @@ use std::fmt;
 use std::ops::Deref;
 
 use super::facts::report::Report;
+use super::job::{JobReport, verify_job};
 use super::options::Options;
 use super::verify;
 use crate::verdict::Verdict;
-use collsynth_core::schedule::{AnySchedule, AnySolution, Schedule, Solution, Stated};
+use collsynth_core::schedule::{AnySchedule, AnySolution, Job, Schedule, Solution, Stated};
 
 /// Something the verifier executed without finding a violation. It is read-only and only the verifier makes one, so a
 /// `Verified<Solution>` never needs checking again.
 #[derive(Clone, Debug)]
-pub struct Verified<T> {
+pub struct Verified<T, R = Report> {
     inner: T,
-    report: Report,
+    report: R,
 }
+
+/// A job that was executed without finding a violation.
+pub type VerifiedJob = Verified<Job, JobReport>;
 
 /// A solution that is refuted or was not judged, returned with the report.
 #[derive(Clone, Debug)]
@@ -24,6 +28,15 @@ pub struct Rejected<S = Schedule> {
     pub solution: Solution<S>,
     /// Why.
     pub report: Report,
+}
+
+/// The same of a job.
+#[derive(Clone, Debug)]
+pub struct RejectedJob {
+    /// The job.
+    pub job: Job,
+    /// Why.
+    pub report: JobReport,
 }
 
 impl<S: Stated> Verified<Solution<S>> {
@@ -59,9 +72,32 @@ impl<S: Stated> Verified<Solution<S>> {
     }
 }
 
-impl<T> Verified<T> {
+impl VerifiedJob {
+    /// Executes a job.
+    ///
+    /// # Errors
+    ///
+    /// [`RejectedJob`] if it does not hold.
+    pub fn of_job(job: Job, options: &Options) -> Result<Self, Box<RejectedJob>> {
+        let report = verify_job(&job, options);
+        match report.verdict() {
+            Verdict::Holds => Ok(Self { inner: job, report }),
+            Verdict::Refuted | Verdict::NotJudged => Err(Box::new(RejectedJob { job, report })),
+        }
+    }
+
+    /// Its schedules, each of which holds by itself; where each came from is where the job came from.
+    pub fn into_schedules(self) -> Vec<Verified<Solution>> {
+        let origin = self.inner.origin.clone();
+        let each = self.inner.into_solutions().into_iter().zip(self.report.reports);
+        let one = |(solution, report)| Verified { inner: Solution { origin: origin.clone(), ..solution }, report };
+        each.map(one).collect()
+    }
+}
+
+impl<T, R> Verified<T, R> {
     /// The report; it has no violation, but may have warnings.
-    pub fn report(&self) -> &Report {
+    pub fn report(&self) -> &R {
         &self.report
     }
 
@@ -71,7 +107,7 @@ impl<T> Verified<T> {
     }
 }
 
-impl<T> Deref for Verified<T> {
+impl<T, R> Deref for Verified<T, R> {
     type Target = T;
 
     fn deref(&self) -> &T {

@@ -76,68 +76,104 @@ export class Machine {
   }
 }
 
-/** The collective of a file: its chunks. */
+/** The collective of a file: its chunks, numbered as docs/formats/schedule-format.md says. */
 export class Collective {
   constructor(stated, machine, columns) {
     Object.assign(this, stated);
     this.machine = machine;
     this.counts = columns.next();
     this.firsts = this.demand ? starts(this.counts) : null;
+    // Without groups, all ranks are one, whose members' places are their numbers.
+    this.members = stated.groups ?? [Array.from({ length: machine.ranks }, (_, rank) => rank)];
+    this.blocks = starts(this.members.map((ranks) => ranks.length ** this.owners));
+    this.place = new Map(this.members.flatMap((ranks, group) => ranks.map((rank, place) => [rank, [group, place]])));
+  }
+
+  /** The group of a chunk, and the places of its origin and its destination there, or of its owner twice. */
+  located(chunk) {
+    const block = Math.floor(chunk / this.parts);
+    const group = last(this.blocks, this.members.length, block);
+    const [number, size] = [block - this.blocks[group], this.members[group].length];
+    return this.owners === 2 ? [group, Math.floor(number / size), number % size] : [group, number, number];
   }
 
   /** `[origin, destination]` of a chunk, or its owner twice. */
   pair(chunk) {
     const ranks = this.machine.ranks;
     if (this.demand) {
-      let [low, high] = [0, this.counts.length];
-      while (high - low > 1) {
-        const middle = (low + high) >> 1;
-        if (this.firsts[middle] <= chunk) low = middle;
-        else high = middle;
-      }
-      return [Math.floor(low / ranks), low % ranks];
+      const pair = last(this.firsts, this.counts.length, chunk);
+      return [Math.floor(pair / ranks), pair % ranks];
     }
-    const number = Math.floor(chunk / this.parts);
-    return this.owners === 2 ? [Math.floor(number / ranks), number % ranks] : [number, number];
+    const [group, origin, dest] = this.located(chunk);
+    return [this.members[group][origin], this.members[group][dest]];
   }
 
   /** Does the rank begin with the chunk? */
   begins(rank, chunk) {
-    return this.isHolder(this.before, rank, this.pair(chunk)[0]);
+    return this.isHolder(this.before, rank, chunk, 0);
   }
 
   /** Must it end with it? */
   needs(rank, chunk) {
-    return this.isHolder(this.after, rank, this.pair(chunk)[1]);
+    return this.isHolder(this.after, rank, chunk, 1);
   }
 
-  isHolder(who, rank, owner) {
+  isHolder(who, rank, chunk, end) {
     if (!this.machine.isLive[rank]) return false;
-    return who === "every" || rank === (who === "root" ? this.root : owner);
+    if (this.demand) return rank === this.pair(chunk)[end];
+    const [group, place] = this.place.get(rank) ?? [];
+    const [of, ...owners] = this.located(chunk);
+    if (group !== of) return false;
+    return who === "every" || place === (who === "root" ? this.root : owners[end]);
   }
 
-  /** `3>7/1`, `5/0` or `5`, as in files. */
+  /** `3>7/1`, `5/0` or `5`, as in files; in groups `5/0` too where a chunk is its group's. */
   label(chunk) {
-    if (!this.demand && this.owners === 0) return `${chunk}`;
+    if (!this.demand && this.owners === 0) {
+      const [group] = this.located(chunk);
+      return this.groups ? named(`${group}`, chunk - this.blocks[group] * this.parts, this.parts) : `${chunk}`;
+    }
     const [origin, dest] = this.pair(chunk);
     const name = this.demand || this.owners === 2 ? `${origin}>${dest}` : `${origin}`;
-    const first = this.demand ? this.firsts[origin * this.machine.ranks + dest] : chunk - (chunk % this.parts);
-    const parts = this.demand ? this.counts[origin * this.machine.ranks + dest] : this.parts;
-    return parts > 1 ? `${name}/${chunk - first}` : name;
+    if (!this.demand) return named(name, chunk % this.parts, this.parts);
+    const pair = origin * this.machine.ranks + dest;
+    return named(name, chunk - this.firsts[pair], this.counts[pair]);
   }
 
   /** Reads a label; `-` may stand for `>`. Null if there is no such chunk. */
   parse(text) {
     const found = /^(\d+)(?:[>-](\d+))?(?:\/(\d+))?$/.exec(text.trim());
     if (!found) return null;
-    const [one, other, part] = found.slice(1).map((number) => (number === undefined ? undefined : Number(number)));
+    const [one, other, part = 0] = found.slice(1).map((number) => (number === undefined ? undefined : Number(number)));
     const ranks = this.machine.ranks;
     const pairs = this.demand || this.owners === 2;
-    if (pairs !== (other !== undefined) || (this.owners === 0 && !pairs && part !== undefined)) return null;
-    if (one >= (this.owners === 0 && !pairs ? this.chunks : ranks) || (other ?? 0) >= ranks) return null;
-    if (!pairs && this.owners === 0) return one;
-    const number = pairs ? one * ranks + other : one;
-    if ((part ?? 0) >= (this.demand ? this.counts[number] : this.parts)) return null;
-    return (this.demand ? this.firsts[number] : number * this.parts) + (part ?? 0);
+    if (pairs !== (other !== undefined)) return null;
+    if (this.demand) {
+      const pair = one * ranks + other;
+      return one < ranks && other < ranks && part < this.counts[pair] ? this.firsts[pair] + part : null;
+    }
+    if (this.owners === 0) {
+      if (!this.groups) return found[3] === undefined && one < this.chunks ? one : null;
+      return one < this.members.length && part < this.parts ? one * this.parts + part : null;
+    }
+    const [[group, place], [of, end]] = [this.place.get(one) ?? [], this.place.get(other ?? one) ?? []];
+    if (group === undefined || group !== of || part >= this.parts) return null;
+    const number = pairs ? place * this.members[group].length + end : place;
+    return (this.blocks[group] + number) * this.parts + part;
   }
+}
+
+/** Where the last of `count` ascending firsts is that is at most a value. */
+function last(firsts, count, value) {
+  let [low, high] = [0, count];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (firsts[middle] <= value) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+function named(name, part, parts) {
+  return parts > 1 ? `${name}/${part}` : name;
 }

@@ -20,13 +20,16 @@ export function make(synth, folder) {
   run("--torus 3x3x2x2 --fail-link 0,1 --fail-rank 7 --collective broadcast -q -o slices.json");
   run("--torus 5 --collective all_reduce --parts 4 -q -o ring.json");
   run("lower small.json -q -o program.json");
+  run("--torus 4x4 --fail 0,1 --groups x -q -o rows.json");
+  writeFileSync(path("asked.json"), JSON.stringify([{ collective: "all_gather", groups: "x" }, { collective: "all_reduce", groups: "y" }]));
+  run("--torus 4x4 --fail 0,1 --job asked.json -q -o job.json");
   // A message that crosses the dead cable, and a program whose workers wait for each other.
   const small = readFileSync(path("small.json"), "utf8");
   writeFileSync(path("wrong.json"), small.replace('{"from": 0, "to": 4', '{"from": 0, "to": 1'));
   writeFileSync(path("stuck.json"), JSON.stringify(stuck()));
   writeFileSync(path("race.json"), JSON.stringify(race()));
   writeFileSync(path("graph.json"), JSON.stringify(graph()));
-  const pages = { cube: "cube.json", large: "large.json.gz", small: "small.json", slices: "slices.json", ring: "ring.json", program: "program.json", wrong: "wrong.json", stuck: "stuck.json", race: "race.json", graph: "graph.json", comparison: "intact.json small.json" };
+  const pages = { cube: "cube.json", large: "large.json.gz", small: "small.json", slices: "slices.json", ring: "ring.json", program: "program.json", wrong: "wrong.json", stuck: "stuck.json", race: "race.json", graph: "graph.json", comparison: "intact.json small.json", rows: "rows.json", job: "job.json" };
   const found = {};
   for (const [name, files] of Object.entries(pages)) {
     found[name] = path(`${name}.html`);

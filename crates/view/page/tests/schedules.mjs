@@ -81,6 +81,23 @@ export async function violations_lead_to_their_place({ browser, pages, assert })
   assert(count(await pixels(page), (pixel) => near(pixel, [184, 38, 15])) > before + 100, "the place is ringed");
 }
 
+export async function chunks_of_groups_have_the_names_of_files({ browser, pages, assert }) {
+  // Rows: rank 5 is the second member of the second.
+  const page = await browser.page(`${pages.rows}#chunk=5-7&tab=chunk`);
+  assert.match(await page.textContent("#panel h3"), /Chunk 5>7$/);
+  assert.match(await page.textContent("#panel"), /From 5 \(1,1\) to 7 \(3,1\)/);
+  // Ranks of different groups owe each other nothing.
+  const none = await browser.page(`${pages.rows}#chunk=5-9&tab=chunk`);
+  assert.match(await none.textContent("#panel"), /There is no chunk 5-9 here/);
+}
+
+export async function a_job_stands_side_by_side({ browser, pages, assert }) {
+  const page = await browser.page(`${pages.job}#right=1&chunk=0/0&tab=chunk`);
+  const text = await page.textContent("body");
+  assert.match(text, /all_gather in 4 groups of 4/);
+  assert.match(text, /all_reduce in 4 groups of 4/);
+}
+
 export async function search_finds_by_name({ browser, pages, assert }) {
   const page = await browser.page(pages.cube);
   const find = async (text) => {

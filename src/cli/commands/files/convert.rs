@@ -6,10 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use collsynth::form::FormError;
 use collsynth::format::json;
-use collsynth::report::job::JudgedJob;
-use collsynth::schedule::{AnySolution, Job, Solution};
-use collsynth::verdict::Verdict;
-use collsynth::verify::{Options, verify_job};
+use collsynth::schedule::{AnySolution, Solution};
 
 use super::export::{Export, ExportOptions, Foreign};
 use super::import::{Import, ImportFormat, ImportOptions};
@@ -135,18 +132,10 @@ impl ConvertCommand {
 
 /// A schedule out of a job that holds.
 fn picked(reading: &Reading<'_>, number: usize) -> Result<AnySolution, Failure> {
-    let (name, job) = (reading.name(), reading.job()?);
-    let report = verify_job(&job, &Options { memory: reading.room(), ..Options::default() });
-    if let Some(why) = report.why_not_judged() {
-        return Err(Failure::usage(format!("{name}: {why}")));
+    let (name, mut schedules) = (reading.name(), reading.judged_job("taken apart")?.into_schedules());
+    let count = schedules.len();
+    if number >= count {
+        return Err(Failure::usage(format!("{name} has no schedule {number}: it has {count}, counted from 0")));
     }
-    if report.verdict() == Verdict::Refuted {
-        let judged = JudgedJob { name: &name, text: &reading.text, job: &job, report: &report };
-        return Err(Failure::new(Ending::Refuted, judged.to_text().trim_end()));
-    }
-    let (count, origin) = (job.solutions().len(), job.origin.clone());
-    let solution = Job::into_solutions(job).into_iter().nth(number);
-    let solution = solution
-        .ok_or_else(|| Failure::usage(format!("{name} has no schedule {number}: it has {count}, counted from 0")))?;
-    Ok(Solution { origin, ..solution }.map(Into::into))
+    Ok(schedules.swap_remove(number).into_inner().map(Into::into))
 }

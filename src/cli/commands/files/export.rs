@@ -73,7 +73,9 @@ impl Export<'_> {
                 let verified = reading.expand(reading.hold(stated, "converted")?, TRACE_BYTES)?;
                 self.write(&trace::to_string(&verified, self.prices().as_ref()))
             }
-            (_, Some(rank)) => self.of_program(&lowering.lower_rank(stated, rank, reading)?, Some(rank)),
+            (_, Some(rank)) => {
+                self.of_program(&lowering.lower_rank(reading.hold(stated, "converted")?, rank, reading)?, Some(rank))
+            }
             (_, None) => {
                 let (held, slots) = (reading.hold(stated, "converted")?, SlotOptions::default());
                 self.of_program(&lowering.lower(held, reading, slots)?, None)

@@ -1,6 +1,6 @@
 //! `synth lower`: a schedule as a program for ranks without a common clock.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use collsynth::audit::{self, audit};
@@ -19,16 +19,17 @@ use crate::cli::io::console::note;
 use crate::cli::io::naming::named;
 use crate::cli::io::reading::Reading;
 use crate::cli::io::{output, reading};
+use crate::cli::options::What;
 use crate::cli::options::suggest::Spelled;
 
-/// Lower a schedule to a rank program, without a step clock
+/// Lower a schedule to a rank program, without a step clock; a job to one for each of its collectives
 ///
 /// It says what each rank's workers send, receive and wait for. The schedule is verified first, then the program, in
 /// every interleaving. Without barriers only the data is sure to be right; with them, transfers of different steps
 /// never share a link either.
 #[derive(Args)]
 pub struct LowerCommand {
-    /// The schedule file (- for standard input)
+    /// The schedule or job file (- for standard input)
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Only the program of this rank (42 or 2.2.2), in time and memory for its share. The schedule is judged, the
@@ -39,7 +40,8 @@ pub struct LowerCommand {
     options: LowerOptions,
     #[command(flatten)]
     slots: SlotOptions,
-    /// Write the program to this file (.gz: compressed) instead of standard output
+    /// Write the program to this file (.gz: compressed) instead of standard output; of a job, NAME.json stands for
+    /// NAME.0.json, NAME.1.json and so on
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// No summary
@@ -84,6 +86,9 @@ enum BarrierName {
 impl LowerCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
         let reading = Reading::of(&self.file)?;
+        if reading.what() == What::Job {
+            return self.lower_job(&reading);
+        }
         let stated = reading.stated()?;
         if let Some(rank) = &self.rank {
             return self.write_rank(&reading, stated, rank);
@@ -95,12 +100,51 @@ impl LowerCommand {
         }
         Ok(Ending::Success)
     }
+
+    /// Lowers each schedule of a job to a program of its own; all are written, or none.
+    fn lower_job(&self, reading: &Reading<'_>) -> Result<Ending, Failure> {
+        let Some(path) = self.output.as_deref().filter(|path| *path != Path::new("-")) else {
+            return Err(Failure::usage("a job becomes a program for each of its collectives")
+                .hint("`-o programs.json` writes programs.0.json, programs.1.json and so on"));
+        };
+        let mut texts = Vec::new();
+        for held in reading.judged_job("lowered")?.into_schedules() {
+            let (program, rank) = match &self.rank {
+                Some(rank) => {
+                    let rank = held.problem.topology().parse_rank(rank).map_err(Failure::usage)?;
+                    (self.options.lower_rank(held.into_any(), rank, reading)?, Some(rank))
+                }
+                None => (self.options.lower(held.into_any(), reading, self.slots)?, None),
+            };
+            let text = match rank {
+                Some(rank) => json::rank_program_to_string(&program, rank),
+                None => json::program_to_string(&program),
+            };
+            texts.push((headline(&program), text));
+        }
+        for (number, (headline, text)) in texts.iter().enumerate() {
+            let path = numbered(path, number);
+            output::deliver_file(Some(&path), text, "rank program")?;
+            if !self.quiet {
+                note(&format!("{}: {headline}", path.display()));
+            }
+        }
+        Ok(Ending::Success)
+    }
+}
+
+/// `programs.0.json.gz`: the number stands before all endings.
+fn numbered(path: &Path, number: usize) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let (stem, endings) =
+        name.split_once('.').map_or((&*name, String::new()), |(stem, rest)| (stem, format!(".{rest}")));
+    path.with_file_name(format!("{stem}.{number}{endings}"))
 }
 
 impl LowerCommand {
     fn write_rank(&self, reading: &Reading<'_>, stated: AnySolution, rank: &str) -> Result<Ending, Failure> {
         let rank = stated.problem.topology().parse_rank(rank).map_err(Failure::usage)?;
-        let program = self.options.lower_rank(stated, rank, reading)?;
+        let program = self.options.lower_rank(reading.hold(stated, "lowered")?, rank, reading)?;
         let text = json::rank_program_to_string(&program, rank);
         output::deliver_file(self.output.as_deref(), &text, "rank program")?;
         if !self.quiet {
@@ -148,10 +192,14 @@ impl LowerOptions {
     }
 
     /// Lowers the program of one rank of a schedule, once it is known to hold.
-    pub fn lower_rank(&self, stated: AnySolution, rank: RankId, reading: &Reading<'_>) -> Result<Program, Failure> {
-        let topology = stated.problem.topology().clone();
+    pub fn lower_rank(
+        &self,
+        held: Verified<AnySolution>,
+        rank: RankId,
+        reading: &Reading<'_>,
+    ) -> Result<Program, Failure> {
         let target = self.target(reading, SlotOptions::default());
-        lower_rank(&reading.hold(stated, "lowered")?, rank, &target).map_err(not_lowered(&topology))
+        lower_rank(&held, rank, &target).map_err(not_lowered(held.problem.topology()))
     }
 
     fn target(&self, reading: &Reading<'_>, SlotOptions { slots }: SlotOptions) -> Target {

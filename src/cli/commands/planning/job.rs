@@ -3,16 +3,15 @@
 use std::path::Path;
 use std::time::Instant;
 
-use collsynth::collective::{Collective, Demand, Groups, Kind};
-use collsynth::format::json;
+use collsynth::collective::{Demand, Groups, Kind};
 use collsynth::grouping;
-use collsynth::plan::{Control, JobGoal, Parts, StopReason, least_job_width, plan_job, plan_job_in_parts};
+use collsynth::plan::{Control, JobGoal, Parts, StopReason, least_job_width};
 use collsynth::problem::Problem;
 use collsynth::report::job as report;
 use collsynth::schedule::Origin;
 use collsynth::topology::{RankId, Topology};
-use collsynth::verdict::Verdict;
-use collsynth::verify::{Options, verify_job};
+use collsynth::verify::{Options, RejectedJob, VerifiedJob};
+use collsynth::{JobRequest, JobRequestError, Size};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -29,11 +28,6 @@ use crate::cli::options::quantity::parse_bytes;
 /// The form of a job, for hints.
 const FORM: &str = "a job is a list of collectives, as in [{\"collective\": \"all_gather\", \"groups\": \"x\", \"bytes\": \
                     \"64KiB\"}, {\"collective\": \"all_to_all\", \"groups\": \"yz\", \"bytes\": \"4KiB\"}]";
-/// How near the bound is near enough, and into how many chunks a job is cut for it: unless parts are stated, and with
-/// `--parts auto`.
-const NEAR: (f64, u64) = (0.05, 1 << 13);
-const CLOSE: (f64, u64) = (0.005, 1 << 14);
-
 /// A collective of a job, as it is asked for.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -54,7 +48,7 @@ struct Asked {
 }
 
 /// What is stated for the planning of a job.
-pub struct JobRequest<'a> {
+pub struct JobFile<'a> {
     pub file: &'a Path,
     pub topology: &'a Topology,
     pub parts: Parts,
@@ -65,21 +59,19 @@ pub struct JobRequest<'a> {
     pub command: String,
 }
 
-impl JobRequest<'_> {
-    pub fn run(&self, control: &Control, ticker: Ticker, given: &Given) -> Result<Ending, Failure> {
+impl JobFile<'_> {
+    pub fn run(&self, control: Control, ticker: Ticker, given: &Given) -> Result<Ending, Failure> {
         let started = Instant::now();
         let text = input::read_text(self.file)?;
-        let asked = self.asked(&text)?;
-        let problems = self.problems(&asked)?;
+        let request = self.request(&self.asked(&text)?)?.control(control);
+        let problems = request.problems().map_err(|error| self.refused(&error))?;
+        for problem in &problems {
+            size::check_chunks(self.topology, &problem.collective().kind, problem.parts())?;
+        }
         given.kinds(&problems.iter().map(|problem| problem.collective().kind.clone()).collect::<Vec<_>>())?;
-        let is_cut = asked.iter().any(|one| one.parts.is_some());
-        let planned = match self.parts {
-            Parts::Auto | Parts::Enough if is_cut => plan_job(problems, &self.goal, control),
-            Parts::Fixed(_) => plan_job(problems, &self.goal, control),
-            Parts::Auto => plan_job_in_parts(&problems, &self.goal, CLOSE.0, CLOSE.1, control),
-            Parts::Enough => plan_job_in_parts(&problems, &self.goal, NEAR.0, NEAR.1, control),
-        };
-        let (mut job, stopped) = planned.map_err(|error| Failure::of_plan(&error, self.topology))?;
+        self.note_rounded(&request, &problems);
+        let planned = request.run().map_err(|error| self.refused(&error))?;
+        let (stopped, mut job) = (planned.stopped, planned.into_inner());
         let planning = started.elapsed();
         ticker.say("verifying");
         job.origin = Some(Origin {
@@ -88,15 +80,9 @@ impl JobRequest<'_> {
             seed: Some(self.goal.seed),
             ..output::origin(None, None, None)
         });
-        let report = verify_job(&job, &Options::default());
-        if report.verdict() != Verdict::Holds {
-            let judged = report::JudgedJob { name: "the job", text: "", job: &job, report: &report };
-            let message =
-                format!("internal error: the schedule of a job is wrong; nothing is written\n{}", judged.to_text());
-            return Err(Failure::new(Ending::Refuted, message).hint("please report this with the command line"));
-        }
+        let job = VerifiedJob::of_job(job, &Options::default()).map_err(|rejected| wrong(&rejected))?;
         ticker.finish();
-        output::deliver_file(self.output, &json::job_to_string(&job), "job")?;
+        output::deliver_file(self.output, &job.to_json(), "job")?;
         if !self.quiet {
             let seconds = (planning.as_secs_f64(), (started.elapsed() - planning).as_secs_f64());
             match self.format {
@@ -133,77 +119,65 @@ impl JobRequest<'_> {
         }
     }
 
-    fn problems(&self, asked: &[Asked]) -> Result<Vec<Problem>, Failure> {
+    fn request(&self, asked: &[Asked]) -> Result<JobRequest<'_>, Failure> {
         let name = self.file.display();
-        let parts = self.parts_of(asked)?;
-        let one = |(index, (asked, parts)): (usize, (&Asked, u32))| {
-            let kind = kind(asked, self.topology)
-                .map_err(|message| Failure::usage(format!("{name}: collective {index}: {message}")).hint(FORM))?;
-            size::check_chunks(self.topology, &kind, parts)?;
-            Ok(Problem::new(self.topology.clone(), Collective { kind, parts })?)
-        };
-        asked.iter().zip(parts).enumerate().map(one).collect()
+        let mut request = JobRequest::new(self.topology).parts(self.parts).goal(self.goal);
+        for (index, asked) in asked.iter().enumerate() {
+            let one = || Ok((kind(asked, self.topology)?, size(asked)?));
+            let (kind, size) = one().map_err(|message: String| {
+                Failure::usage(format!("{name}: collective {index}: {message}")).hint(FORM)
+            })?;
+            request = request.collective(kind, size);
+        }
+        Ok(request)
     }
 
-    /// The parts of each collective: as stated, or in proportion to its bytes, rounded up to whole chunks.
-    fn parts_of(&self, asked: &[Asked]) -> Result<Vec<u32>, Failure> {
+    /// Says which messages do not divide into chunks.
+    fn note_rounded(&self, request: &JobRequest<'_>, problems: &[Problem]) {
+        let Some(chunk) = request.chunk_bytes().filter(|_| !self.quiet && self.format == Format::Text) else { return };
+        for (index, (problem, (_, size))) in problems.iter().zip(request.collectives()).enumerate() {
+            let count = problem.parts();
+            if let Size::Bytes(bytes) = *size
+                && u64::from(count) * chunk != bytes
+            {
+                note(&format!("note: collective {index}: {bytes} bytes are rounded up to {count} chunks of {chunk}"));
+            }
+        }
+    }
+
+    fn refused(&self, error: &JobRequestError) -> Failure {
         let name = self.file.display();
-        let wrong = |index: usize, message: &str| Failure::usage(format!("{name}: collective {index}: {message}"));
-        let mut bytes: Vec<Option<u64>> = Vec::new();
-        for (index, one) in asked.iter().enumerate() {
-            match (&one.bytes, one.parts) {
-                (Some(_), Some(_)) => return Err(wrong(index, "state `bytes` or `parts`, not both")),
-                (_, Some(0)) => return Err(wrong(index, "a message is cut in at least 1 part")),
-                _ => {}
+        match error {
+            JobRequestError::Plan(error) => Failure::of_plan(error, self.topology),
+            JobRequestError::PartsTwice => {
+                Failure::usage("--parts cuts the smallest message of a job, but this job states parts itself")
+                    .hint("state bytes in the job, or leave --parts out")
             }
-            let stated = one.bytes.as_ref().map(bytes_of).transpose();
-            bytes.push(stated.map_err(|message| wrong(index, &message))?);
+            error => Failure::usage(format!("{name}: {error}")),
         }
-        let cut = match self.parts {
-            Parts::Fixed(parts) => parts,
-            Parts::Auto | Parts::Enough => 1,
-        };
-        let Some(least) = bytes.iter().flatten().copied().min() else {
-            if self.parts != Parts::Enough && asked.iter().any(|one| one.parts.is_some()) {
-                return Err(Failure::usage(
-                    "--parts cuts the smallest message of a job, but this job states parts itself",
-                )
-                .hint("state bytes in the job, or leave --parts out"));
-            }
-            return Ok(asked.iter().map(|one| one.parts.unwrap_or(cut)).collect());
-        };
-        let mut parts = Vec::new();
-        for (index, (one, bytes)) in asked.iter().zip(bytes).enumerate() {
-            let Some(bytes) = bytes else {
-                let kind = Kind::named(&one.collective, RankId(0), Demand::default());
-                if kind.is_none_or(|kind| kind.has_volume()) {
-                    let why = "it states no `bytes`, but others do, and chunks of all collectives are equally large";
-                    return Err(wrong(index, why));
-                }
-                parts.push(1);
-                continue;
-            };
-            let scaled = u128::from(bytes) * u128::from(cut);
-            let count = u32::try_from(scaled.div_ceil(least.into()));
-            let count = count.map_err(|_| wrong(index, "its messages are too large beside the smallest"))?;
-            parts.push(count);
-            if scaled % u128::from(least) != 0 && !self.quiet && self.format == Format::Text {
-                let chunk = least.div_ceil(u64::from(cut));
-                let line =
-                    format!("note: collective {index}: {bytes} bytes are rounded up to {count} chunks of {chunk}");
-                note(&line);
-            }
-        }
-        Ok(parts)
+    }
+}
+
+fn wrong(RejectedJob { job, report }: &RejectedJob) -> Failure {
+    let judged = report::JudgedJob { name: "the job", text: "", job, report };
+    let message = format!("internal error: the schedule of a job is wrong; nothing is written\n{}", judged.to_text());
+    Failure::new(Ending::Refuted, message).hint("please report this with the command line")
+}
+
+fn size(asked: &Asked) -> Result<Size, String> {
+    match (&asked.bytes, asked.parts) {
+        (Some(_), Some(_)) => Err("state `bytes` or `parts`, not both".to_owned()),
+        (Some(bytes), None) => bytes_of(bytes).map(Size::Bytes),
+        (None, Some(parts)) => Ok(Size::Parts(parts)),
+        (None, None) => Ok(Size::Equal),
     }
 }
 
 fn bytes_of(value: &Value) -> Result<u64, String> {
-    let bytes = match value {
-        Value::String(text) => parse_bytes(text).map_err(|error| format!("`bytes`: {error}"))?,
-        _ => value.as_u64().ok_or("`bytes` is a number, or a size as in \"64KiB\"")?,
-    };
-    if bytes > 0 { Ok(bytes) } else { Err("`bytes` is at least 1".to_owned()) }
+    match value {
+        Value::String(text) => parse_bytes(text).map_err(|error| format!("`bytes`: {error}")),
+        _ => value.as_u64().ok_or_else(|| "`bytes` is a number, or a size as in \"64KiB\"".to_owned()),
+    }
 }
 
 fn kind(asked: &Asked, topology: &Topology) -> Result<Kind, String> {

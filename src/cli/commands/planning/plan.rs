@@ -21,7 +21,7 @@ use collsynth::topology::Topology;
 use collsynth::verify::{Options, Report, Verified};
 use collsynth::{PlannedSchedule, Request};
 
-use super::job::JobRequest;
+use super::job::JobFile;
 use super::proof;
 use crate::cli::arguments::collective::CollectiveOptions;
 use crate::cli::arguments::plan::{PlanOptions, use_threads};
@@ -131,8 +131,8 @@ impl PlanCommand {
         words.extend(self.options.words(&goal, &self.smt));
         let (parts, goal) = (self.options.parts_or_enough(), JobGoal { steps, max_steps, seed });
         let (output, format, quiet) = (self.output.as_deref(), self.format, self.quiet);
-        JobRequest { file, topology, parts, goal, output, format, quiet, command: words.join(" ") }
-            .run(&control, ticker, given)
+        JobFile { file, topology, parts, goal, output, format, quiet, command: words.join(" ") }
+            .run(control, ticker, given)
     }
 
     fn origin(&self, planner: &str, goal: &Goal<'_>) -> Origin {

@@ -2,6 +2,7 @@
 
 pub mod run;
 pub mod run_calls;
+pub mod run_job;
 #[cfg(feature = "mpi")]
 pub mod run_mpi;
 pub mod secret;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use collsynth::program::Operation;
-use collsynth::report::run::{RunReport, block_for, size_row, sizes_heading};
+use collsynth::report::run::{RunReport, block_for, bytes_of, size_row, sizes_heading};
 use collsynth::runtime::tcp::{self, RankTable, TcpOptions, TcpTransport};
 use collsynth::runtime::{Communicator, Dtype, Group, ReduceOp, RunError, Runnable, Sample, Transport, Trial, threads};
 use collsynth::topology::{RankId, Topology};
@@ -21,13 +21,13 @@ use crate::cli::io::naming::named;
 use crate::cli::io::output::{Format, Output};
 use crate::cli::io::progress::Ticker;
 use crate::cli::io::reading::Reading;
-use crate::cli::options::Given;
 use crate::cli::options::quantity::{parse_bytes, parse_bytes_or_none, parse_duration};
 use crate::cli::options::suggest::OneOf;
 use crate::cli::options::suggest::Spelled;
+use crate::cli::options::{Given, What};
 
 /// What a move takes until it is run, roughly.
-const MOVE_BYTES: u64 = 250;
+pub(super) const MOVE_BYTES: u64 = 250;
 /// Memory that the buffers of all ranks of one process may take.
 const MOST_MEMORY: u64 = 1 << 34;
 /// Buffers of a rank while its result is compared: input, output, output before, expected output.
@@ -37,19 +37,19 @@ const BUFFERS: u64 = 4;
 const NO_SECRET: &str = "warning: without a secret, any program that reaches the ports in the rank table can take the \
                          place of a rank (--secret-file)";
 
-/// Run a schedule or a rank program on random data, check and time it
+/// Run a schedule, a rank program or a job on random data, check and time it
 ///
 /// The file is judged first; one that does not hold is not run. Ranks are threads or tasks of this process, or joined
-/// by TCP or MPI. Exit code 0 if every element equals the result of plain arithmetic, 1 if one does not (or the file
-/// does not hold), 2 if ranks cannot reach each other.
+/// by TCP or MPI. The collectives of a job run at once, in this process. Exit code 0 if every element equals the result
+/// of plain arithmetic, 1 if one does not (or the file does not hold), 2 if ranks cannot reach each other.
 #[derive(Args)]
 pub struct RunCommand {
-    /// The schedule or rank program file (- for standard input)
+    /// The schedule, rank program or job file (- for standard input)
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Bytes of the larger of a rank's two buffers
     #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = parse_bytes_or_none)]
-    bytes: u64,
+    pub(super) bytes: u64,
     /// Sweep sizes from this one to --max-bytes, a line of figures for each: -b 1KiB -e 64MiB -f 4
     #[arg(short = 'b', long, value_name = "SIZE", value_parser = parse_bytes)]
     min_bytes: Option<u64>,
@@ -62,7 +62,7 @@ pub struct RunCommand {
     /// The type of the elements: f32, f64, f16, bf16, i32, i64 or u8
     #[arg(long, value_name = "TYPE", default_value = "f32", hide_possible_values = true,
         value_parser = OneOf::new("type", Dtype::ALL.map(Dtype::name).to_vec()).try_map(|name| name.parse::<Dtype>()))]
-    dtype: Dtype,
+    pub(super) dtype: Dtype,
     /// How values are reduced: sum, product, min or max
     #[arg(long, value_name = "OP", default_value = "sum")]
     op: ReduceOp,
@@ -92,7 +92,7 @@ pub struct RunCommand {
     secret_file: Option<PathBuf>,
     /// The form of the figures
     #[arg(long, value_parser = Spelled::<Format>::default(), default_value = "text")]
-    format: Format,
+    pub(super) format: Format,
 }
 
 /// How ranks are joined.
@@ -124,44 +124,53 @@ impl RunCommand {
     pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
         let ticker = Ticker::new(false, &format!("judging {}", self.file.display()));
         let reading = Reading::of(&self.file)?;
-        if reading.is_program() {
-            let program = reading.audited("run")?;
-            given.kind(&program.problem.collective().kind)?;
-            ticker.finish();
-            return self.run_typed(Runnable::from(&program));
+        given.file(reading.what())?;
+        match reading.what() {
+            What::Job => return self.run_job(&reading, given),
+            What::Program => {
+                let program = reading.audited("run")?;
+                given.kind(&program.problem.collective().kind)?;
+                ticker.finish();
+                return self.run_typed(&[Runnable::from(&program)]);
+            }
+            What::Schedule => {}
         }
         let stated = reading.stated()?;
         given.kind(&stated.problem.collective().kind)?;
         let solution = reading.expand(reading.hold(stated, "run")?, MOVE_BYTES)?;
         Runnable::from(&solution).check_size(reading.made()).map_err(Failure::usage)?;
         ticker.finish();
-        self.run_typed(Runnable::from(&solution))
+        self.run_typed(&[Runnable::from(&solution)])
     }
 
-    fn run_typed(&self, runnable: Runnable<'_>) -> Result<Ending, Failure> {
+    /// Runs one schedule or program, or several at once.
+    pub(super) fn run_typed(&self, runnables: &[Runnable<'_>]) -> Result<Ending, Failure> {
         match self.dtype {
-            Dtype::F32 => self.run_as::<f32>(runnable),
-            Dtype::F64 => self.run_as::<f64>(runnable),
-            Dtype::F16 => self.run_as::<f16>(runnable),
-            Dtype::Bf16 => self.run_as::<bf16>(runnable),
-            Dtype::I32 => self.run_as::<i32>(runnable),
-            Dtype::I64 => self.run_as::<i64>(runnable),
-            Dtype::U8 => self.run_as::<u8>(runnable),
+            Dtype::F32 => self.run_as::<f32>(runnables),
+            Dtype::F64 => self.run_as::<f64>(runnables),
+            Dtype::F16 => self.run_as::<f16>(runnables),
+            Dtype::Bf16 => self.run_as::<bf16>(runnables),
+            Dtype::I32 => self.run_as::<i32>(runnables),
+            Dtype::I64 => self.run_as::<i64>(runnables),
+            Dtype::U8 => self.run_as::<u8>(runnables),
         }
     }
 
-    fn run_as<E: Sample>(&self, runnable: Runnable<'_>) -> Result<Ending, Failure> {
+    fn run_as<E: Sample>(&self, runnables: &[Runnable<'_>]) -> Result<Ending, Failure> {
+        let &[runnable] = runnables else { return self.together::<E>(runnables) };
         if self.transport == TransportName::Mpi && self.rank.is_none() {
-            return self.in_job(runnable, &self.trial::<E>(runnable, self.bytes)?);
+            let block = block_for(runnable.problem(), self.bytes, self.dtype);
+            self.check_memory(self.buffer_memory(runnable, block))?;
+            return self.in_job(runnable, &self.trial::<E>(runnable, block));
         }
         let Some(sizes) = self.sizes() else {
-            let report = self.measured::<E>(runnable, self.bytes)?;
+            let report = self.measured_alone::<E>(runnable, self.bytes)?;
             return self.print(&report);
         };
         let mut runs = Vec::new();
         let mut out = Output::default();
         for bytes in sizes {
-            let run = self.measured::<E>(runnable, bytes)?;
+            let run = self.measured_alone::<E>(runnable, bytes)?;
             if self.format == Format::Text {
                 let heading = if runs.is_empty() { sizes_heading(&run) } else { String::new() };
                 out.write(&(heading + &size_row(&run)))?;
@@ -174,15 +183,14 @@ impl RunCommand {
         Ok(if runs.iter().all(RunReport::holds) { Ending::Success } else { Ending::Refuted })
     }
 
-    /// The timed calls of this size.
-    fn repeats(&self, runnable: Runnable<'_>, bytes: u64) -> u32 {
+    /// The timed calls with blocks of this many elements.
+    fn repeats(&self, runnable: Runnable<'_>, block: usize) -> u32 {
         let moves = match runnable {
             Runnable::Schedule(schedule) => schedule.schedule.move_count(),
             Runnable::Program(program) => program.operations().iter().map(sent).sum(),
         };
-        let problem = runnable.problem();
-        let block = block_for(problem, bytes, self.dtype) as u64 * self.dtype.bytes() as u64;
-        self.repeat.unwrap_or_else(|| repeats(moves, block / u64::from(problem.parts())))
+        let block = block as u64 * self.dtype.bytes() as u64;
+        self.repeat.unwrap_or_else(|| repeats(moves, block / u64::from(runnable.problem().parts())))
     }
 
     /// The sizes of a sweep.
@@ -195,52 +203,35 @@ impl RunCommand {
         )
     }
 
-    /// Random data of about this size, which may fill the memory.
-    fn trial<E: Sample>(&self, runnable: Runnable<'_>, bytes: u64) -> Result<Trial<E>, Failure> {
-        let (problem, topology) = (runnable.problem(), runnable.problem().topology());
+    /// The bytes of all buffers in this process.
+    pub(super) fn buffer_memory(&self, runnable: Runnable<'_>, block: usize) -> u64 {
         let one = self.rank.is_some() || self.transport == TransportName::Mpi;
-        let here = if one { 1 } else { topology.live_rank_count() };
-        let memory = bytes.saturating_mul(BUFFERS).saturating_mul(here as u64);
-        if memory > MOST_MEMORY {
-            let ranks = collsynth::report::figures::count(here, "rank");
-            let text = format!("buffers for {ranks} take {memory} bytes of memory; at most {MOST_MEMORY} are taken");
-            return Err(Failure::usage(text).hint("choose fewer --bytes"));
-        }
-        Ok(Trial::new(problem, block_for(problem, bytes, self.dtype), self.op, self.seed))
+        let here = if one { 1 } else { runnable.problem().topology().live_rank_count() };
+        bytes_of(runnable.problem(), block, self.dtype).saturating_mul(BUFFERS).saturating_mul(here as u64)
     }
 
-    /// Runs one size in this process, or this process's rank of it.
-    fn measured<'a, E: Sample>(&self, runnable: Runnable<'a>, bytes: u64) -> Result<RunReport<'a>, Failure> {
-        let topology = runnable.problem().topology();
-        let trial = self.trial::<E>(runnable, bytes)?;
+    pub(super) fn check_memory(&self, memory: u64) -> Result<(), Failure> {
+        if memory <= MOST_MEMORY {
+            return Ok(());
+        }
+        let text = format!("the buffers of all ranks take {memory} bytes of memory; at most {MOST_MEMORY} are taken");
+        Err(Failure::usage(text).hint("choose fewer --bytes"))
+    }
+
+    /// Random data in blocks of this many elements.
+    pub(super) fn trial<E: Sample>(&self, runnable: Runnable<'_>, block: usize) -> Trial<E> {
+        Trial::new(runnable.problem(), block, self.op, self.seed)
+    }
+
+    /// Runs one size in this process, or this process's rank of it, and nothing else meanwhile.
+    fn measured_alone<'a, E: Sample>(&self, runnable: Runnable<'a>, bytes: u64) -> Result<RunReport<'a>, Failure> {
+        let block = block_for(runnable.problem(), bytes, self.dtype);
+        self.check_memory(self.buffer_memory(runnable, block))?;
+        let trial = self.trial::<E>(runnable, block);
         let ticker = Ticker::new(false, "running");
         let size = collsynth::report::figures::bytes(bytes);
-        let say = |what: &str| ticker.say(format!("running {size}: {what}"));
-        let repeat = self.repeats(runnable, bytes);
-        let calls = Calls { repeat, said_by: topology.live_ranks().next(), say: &say };
-        let only = self.rank.as_ref().map(|text| topology.parse_rank(text)).transpose().map_err(Failure::usage)?;
-        let outcomes = match (self.transport, only, &self.rank_table) {
-            (TransportName::Threads, None, None) => {
-                threads::run(runnable, self.timeout, |communicator| self.on_rank(&trial, communicator, &calls))
-                    .map_err(|error| broken(topology, &[error.to_string()]))?
-            }
-            (TransportName::Group, None, None) => {
-                let outcomes = self.in_group(runnable, &trial, &calls);
-                outcomes.map_err(|error| broken(topology, &[error.to_string()]))?.into_iter().map(Ok).collect()
-            }
-            (TransportName::Tcp, None, None) => {
-                tcp::run_on_loopback(runnable, self.timeout, |communicator| self.on_rank(&trial, communicator, &calls))
-                    .map_err(|error| broken(topology, &[error.to_string()]))?
-            }
-            (TransportName::Tcp, Some(rank), Some(path)) => vec![self.one_rank(runnable, &trial, rank, path, &calls)?],
-            _ => return Err(Failure::usage("--rank, --rank-table and --secret-file go with --transport tcp")),
-        };
-        let (outcomes, troubles) = sorted(outcomes);
+        let report = self.measured(runnable, &trial, &|what| ticker.say(format!("running {size}: {what}")))?;
         ticker.finish();
-        if !troubles.is_empty() {
-            return Err(broken(topology, &troubles));
-        }
-        let report = self.report(runnable, block_for(runnable.problem(), bytes, self.dtype), only, &outcomes, repeat);
         if report.bytes() != bytes && runnable.problem().collective().kind.has_volume() {
             note(&format!(
                 "note: {bytes} bytes do not divide into blocks of {}: {} were run",
@@ -251,13 +242,47 @@ impl RunCommand {
         Ok(report)
     }
 
+    /// Runs all ranks in this process, or this process's rank.
+    pub(super) fn measured<'a, E: Sample>(
+        &self,
+        runnable: Runnable<'a>,
+        trial: &Trial<E>,
+        say: &(dyn Fn(&str) + Sync),
+    ) -> Result<RunReport<'a>, Failure> {
+        let topology = runnable.problem().topology();
+        let repeat = self.repeats(runnable, trial.block());
+        let calls = Calls { repeat, said_by: topology.live_ranks().next(), say };
+        let only = self.rank.as_ref().map(|text| topology.parse_rank(text)).transpose().map_err(Failure::usage)?;
+        let outcomes = match (self.transport, only, &self.rank_table) {
+            (TransportName::Threads, None, None) => {
+                threads::run(runnable, self.timeout, |communicator| self.on_rank(trial, communicator, &calls))
+                    .map_err(|error| broken(topology, &[error.to_string()]))?
+            }
+            (TransportName::Group, None, None) => {
+                let outcomes = self.in_group(runnable, trial, &calls);
+                outcomes.map_err(|error| broken(topology, &[error.to_string()]))?.into_iter().map(Ok).collect()
+            }
+            (TransportName::Tcp, None, None) => {
+                tcp::run_on_loopback(runnable, self.timeout, |communicator| self.on_rank(trial, communicator, &calls))
+                    .map_err(|error| broken(topology, &[error.to_string()]))?
+            }
+            (TransportName::Tcp, Some(rank), Some(path)) => vec![self.one_rank(runnable, trial, rank, path, &calls)?],
+            _ => return Err(Failure::usage("--rank, --rank-table and --secret-file go with --transport tcp")),
+        };
+        let (outcomes, troubles) = sorted(outcomes);
+        match troubles.is_empty() {
+            true => Ok(self.report(runnable, trial.block(), only, &outcomes, repeat)),
+            false => Err(broken(topology, &troubles)),
+        }
+    }
+
     /// Runs this process's rank of an MPI job.
     #[cfg(feature = "mpi")]
     fn in_job<E: Sample>(&self, runnable: Runnable<'_>, trial: &Trial<E>) -> Result<Ending, Failure> {
-        let (problem, block) = (runnable.problem(), block_for(runnable.problem(), self.bytes, self.dtype));
+        let (problem, block) = (runnable.problem(), trial.block());
         let job = super::run_mpi::Job::join()?;
         let communicator = job.communicator(runnable, self.timeout)?;
-        let repeat = self.repeats(runnable, self.bytes);
+        let repeat = self.repeats(runnable, block);
         let options = [
             ("--bytes", self.bytes),
             ("--dtype", self.dtype as u64),

@@ -1,4 +1,4 @@
-//! `synth view`: schedules and rank programs as a page for a browser.
+//! `synth view`: schedules, rank programs and jobs as a page for a browser.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -6,28 +6,28 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use collsynth::audit::audit;
 use collsynth::judge::FileOptions;
-use collsynth::problem::Problem;
 use collsynth::verdict::Verdict;
-use collsynth::verify::{Options, verify};
+use collsynth::verify::{Options, verify, verify_job};
 use collsynth::view::page::Page;
 
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::output;
 use crate::cli::io::reading::Reading;
+use crate::cli::options::What;
 
 /// What a move takes in a page while it is made, roughly.
 const MOVE_BYTES: u64 = 40;
 /// The most findings a page lists.
 const MOST_FINDINGS: usize = 200;
 
-/// Draw schedules and rank programs as one page for a browser
+/// Draw schedules, rank programs and jobs as one page for a browser
 ///
 /// The page holds everything: it opens from disk, without network or server. Files are judged first, and refuted ones
-/// are drawn too, each violation at its place; the exit code is that of `synth verify`. Several schedules stand side by
-/// side, in step.
+/// are drawn too, each violation at its place; the exit code is that of `synth verify`. Several schedules, or those of
+/// a job, stand side by side, in step.
 #[derive(Args)]
 pub struct ViewCommand {
-    /// Schedule or rank program files (- for standard input, .gz accepted)
+    /// Schedule, rank program or job files (- for standard input, .gz accepted)
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Write the page to this file instead of standard output
@@ -49,14 +49,6 @@ impl ViewCommand {
     }
 }
 
-fn refuse_groups(path: &Path, problem: &Problem) -> Result<(), Failure> {
-    match problem.groups() {
-        None => Ok(()),
-        Some(_) => Err(Failure::usage(format!("{}: the page does not show groups of ranks yet", path.display()))
-            .hint(format!("`synth show {0}` prints the steps, and `synth verify {0}` judges them", path.display()))),
-    }
-}
-
 /// Judges a file and adds it to the page; false if it is refuted.
 fn add(page: &mut Page, path: &Path) -> Result<bool, Failure> {
     let reading = Reading::of(path)?;
@@ -65,7 +57,6 @@ fn add(page: &mut Page, path: &Path) -> Result<bool, Failure> {
     let options = FileOptions { max_errors: MOST_FINDINGS, limits: reading.limits, ..FileOptions::default() };
     if reading.is_program() {
         let program = reading.program()?;
-        refuse_groups(path, &program.problem)?;
         let report = audit(&program, &options.audit_options(None, &reading.text));
         if let Some(why) = report.why_not_judged() {
             return Err(not_judged(&why));
@@ -73,8 +64,16 @@ fn add(page: &mut Page, path: &Path) -> Result<bool, Failure> {
         page.program(&name, &reading.text, &program, &report);
         return Ok(report.verdict() == Verdict::Holds);
     }
+    if reading.what() == What::Job {
+        let job = reading.job()?;
+        let report = verify_job(&job, &Options { max_errors: MOST_FINDINGS, memory: reading.room() });
+        if let Some(why) = report.why_not_judged() {
+            return Err(not_judged(&why));
+        }
+        page.job(&name, &reading.text, &job, &report);
+        return Ok(report.verdict() == Verdict::Holds);
+    }
     let stated = reading.stated()?;
-    refuse_groups(path, &stated.problem)?;
     let options = Options { max_errors: MOST_FINDINGS, memory: reading.room() };
     // The findings on the compact form are those on every move.
     let report = verify(&stated, &options);

@@ -56,6 +56,7 @@ mod timeline;
 
 use fastrand::Rng;
 use itertools::Itertools;
+use rayon::prelude::*;
 
 use crate::model::account::StopReason;
 use crate::model::control::{Control, Progress};
@@ -70,6 +71,8 @@ use halves::{Halves, Up};
 use spread::Spread;
 use timeline::Timeline;
 
+/// The name of the planner.
+const NAME: &str = "matching";
 /// The most links into a rank.
 const MOST_LINKS: usize = 64;
 
@@ -87,6 +90,8 @@ const WIDER: [u32; 3] = [0, 4, 1];
 const WORK: u64 = 120_000_000;
 const LEAST_TRIES: u64 = 2;
 const MOST_TRIES: u64 = 128;
+/// The tries on large machines, at once: single ones are a matter of luck there.
+const LARGE_TRIES: usize = 4;
 
 /// Arrivals that two tries deal with in seconds, on machines where others take minutes.
 const QUICK: u64 = 4_000_000;
@@ -107,7 +112,7 @@ pub struct Matching;
 
 impl Planner for Matching {
     fn name(&self) -> &'static str {
-        "matching"
+        NAME
     }
 
     fn summary(&self) -> &'static str {
@@ -141,24 +146,7 @@ impl Planner for Matching {
             let limit = format!("a total width of at most {width}, which another planner reached");
             return Err(PlanError::NotFound { planner: self.name(), limit });
         }
-        let (arrivals, mut work) = (arrivals(task.problem), 0);
-        let mut best: Option<Timeline> = None;
-        for (number, tried) in (0..).zip(attempts(task, &halves)) {
-            if number >= MOST_TRIES || (number >= LEAST_TRIES && work >= WORK) {
-                break;
-            }
-            control.report(Progress { planner: self.name(), attempt: "matching", round: number, remaining: 0 });
-            let seed = task.seed.wrapping_mul(1009).wrapping_add(number);
-            if let Some(found) = attempt(task, &halves, &tried, seed, control) {
-                work += arrivals * found.figures().0 as u64;
-                if best.as_ref().is_none_or(|best| found.is_better(best, task)) {
-                    best = Some(found);
-                }
-            }
-            if control.stop().is_some() || best.as_ref().is_some_and(|best| best.is_optimal(task)) {
-                break;
-            }
-        }
+        let best = best(task, &halves, control);
         let stopped = control.stop().unwrap_or(StopReason::Finished);
         let none = || match control.stop() {
             Some(stopped) => PlanError::Stopped { stopped },
@@ -171,6 +159,39 @@ impl Planner for Matching {
         task.check_steps(self.name(), schedule.step_count())?;
         Ok(Outcome::new(schedule, stopped))
     }
+}
+
+/// The best of some tries: one after another, on large machines several at once.
+fn best(task: &Task<'_>, halves: &Halves<'_>, control: &Control) -> Option<Timeline> {
+    let (arrivals, mut work) = (arrivals(task.problem), 0);
+    let together = if arrivals > QUICK { LARGE_TRIES } else { 1 };
+    let mut best: Option<Timeline> = None;
+    let tries: Vec<(u64, Attempt)> = (0..MOST_TRIES).zip(attempts(task, halves)).collect();
+    for tries in tries.chunks(together) {
+        control.report(Progress { planner: NAME, attempt: "matching", round: tries[0].0, remaining: 0 });
+        let one = |(number, tried): &(u64, Attempt)| {
+            let seed = task.seed.wrapping_mul(1009).wrapping_add(*number);
+            attempt(task, halves, tried, seed, control)
+        };
+        let found: Vec<Option<Timeline>> = tries.par_iter().map(one).collect();
+        // The others of a batch count only as far as one after another would have come.
+        for ((number, _), found) in tries.iter().zip(found) {
+            if let Some(found) = found {
+                work += arrivals * found.figures().0 as u64;
+                if best.as_ref().is_none_or(|best| found.is_better(best, task)) {
+                    best = Some(found);
+                }
+            }
+            let has_tried = number + 1 >= LEAST_TRIES.max(together as u64) && work >= WORK;
+            if has_tried || best.as_ref().is_some_and(|best| best.is_optimal(task)) {
+                return best;
+            }
+        }
+        if control.stop().is_some() {
+            break;
+        }
+    }
+    best
 }
 
 /// What a try tries.
@@ -194,8 +215,9 @@ enum Steps {
     Allowed,
 }
 
-/// All tries, the most promising first. Where only the volume counts, roots of two ranks and of one; where steps count,
-/// centers of all sizes, and volumes above the least.
+/// All tries, the most promising first. Where only the volume counts, roots of two ranks and of one, or, if few tries
+/// have to do, of one: two lose more of the volume the larger a failing machine is. Where steps count, centers of all
+/// sizes, and volumes above the least.
 fn attempts(task: &Task<'_>, halves: &Halves<'_>) -> Vec<Attempt> {
     let limited = task.steps.or(task.max_steps).is_some();
     // In few parts the steps are most of the width.
@@ -204,7 +226,7 @@ fn attempts(task: &Task<'_>, halves: &Halves<'_>) -> Vec<Attempt> {
     let counts_steps = limited || is_short || task.price.is_some() || task.near.is_some();
     let mut sizes: Vec<usize> = (0..=halves.most_doublings()).collect();
     if !counts_steps {
-        sizes.truncate(2);
+        sizes.truncate(if arrivals(task.problem) <= QUICK { 2 } else { 1 });
         sizes.reverse();
     }
     let limits: &[Steps] = match (limited, counts_steps) {

@@ -1,4 +1,6 @@
-//! Planning in a few lines: a request, its plan, and from there to a schedule that is known to hold.
+//! Planning in a few lines: a request, its plan, and from there to a schedule that is known to hold. Jobs likewise.
+
+mod job;
 
 use std::ops::Deref;
 use std::time::{Duration, Instant};
@@ -15,6 +17,8 @@ use collsynth_verify::verify::{Options, Rejected, Verified};
 
 use crate::form::{Form, FormError, formed};
 
+pub use job::{JobRequest, JobRequestError, PlannedJob, Size};
+
 /// Verifying and writing a move: twice what was measured on large machines.
 const FINISHING_A_MOVE: Duration = Duration::from_nanos(400);
 /// Verifying a link in a step of the compact form.
@@ -24,8 +28,8 @@ const VERIFYING_A_SLOT: Duration = Duration::from_micros(1);
 ///
 /// Unless stated otherwise: whole messages (vectors that all ranks share in [enough](Parts::Enough) parts), whichever
 /// planner does best, the least volume in the fewest steps that reach it, and no time limit. A kind
-/// [in groups](Kind::in_groups) is planned in each of them at once; jobs of several collectives by
-/// [`plan_job`](crate::plan::plan_job).
+/// [in groups](Kind::in_groups) is planned in each of them at once; several collectives that run at once are a
+/// [`JobRequest`].
 ///
 /// ```
 /// use std::time::Duration;
@@ -131,10 +135,7 @@ impl<'a> Request<'a> {
     ///
     /// As [`synthesize`].
     pub fn run(&self) -> Result<PlannedSchedule, PlanError> {
-        let control = match self.time_limit.and_then(|limit| Instant::now().checked_add(limit)) {
-            Some(deadline) => self.control.clone().with_deadline(deadline),
-            None => self.control.clone(),
-        };
+        let control = limited(&self.control, self.time_limit);
         if let Some(problem) = self.compact_problem() {
             let control = control.clone().leaving_instead(finishing_time_compact);
             if let Some(CompactPlan { solution, stopped }) = compact(problem, &self.goal, &control)? {
@@ -149,6 +150,14 @@ impl<'a> Request<'a> {
         plan.prove_jointly(&control);
         let Plan { problem, schedule, planner, bounds, stopped, account } = plan;
         Ok(PlannedSchedule(Plan { problem, schedule: schedule.into(), planner, bounds, stopped, account }))
+    }
+}
+
+/// A control that stops when the time from now on is over.
+fn limited(control: &Control, time_limit: Option<Duration>) -> Control {
+    match time_limit.and_then(|limit| Instant::now().checked_add(limit)) {
+        Some(deadline) => control.clone().with_deadline(deadline),
+        None => control.clone(),
     }
 }
 

@@ -1,0 +1,62 @@
+//! `synth run` of a job: its collectives at once, each by ranks of its own.
+
+use std::path::Path;
+use std::thread;
+
+use collsynth::collective::Kind;
+use collsynth::report::run::{RunReport, block_for};
+use collsynth::runtime::{Runnable, Sample};
+
+use super::run::{MOVE_BYTES, RunCommand};
+use crate::cli::ending::{Ending, Failure};
+use crate::cli::io::reading::Reading;
+use crate::cli::options::Given;
+
+impl RunCommand {
+    /// Runs a job that holds.
+    pub(super) fn run_job(&self, reading: &Reading<'_>, given: &Given) -> Result<Ending, Failure> {
+        let schedules = reading.judged_job("run")?.into_schedules();
+        let kinds: Vec<Kind> = schedules.iter().map(|one| one.problem.collective().kind.clone()).collect();
+        given.kinds(&kinds)?;
+        let moves: usize = schedules.iter().map(|one| one.schedule.move_count()).sum();
+        if moves as u64 * MOVE_BYTES > reading.made() {
+            return Err(Failure::usage("the job has too many moves to be run within the limit of memory")
+                .hint(format!("`synth convert {} --schedule 0 -o FILE` takes a schedule out of it", reading.name())));
+        }
+        let runnables: Vec<Runnable<'_>> = schedules.iter().map(Runnable::from).collect();
+        self.run_typed(&runnables)
+    }
+
+    /// Runs several collectives at once. Chunks of all are equally large: as large as lets the largest buffer have the
+    /// bytes stated.
+    pub(super) fn together<E: Sample>(&self, runnables: &[Runnable<'_>]) -> Result<Ending, Failure> {
+        let with_volume = runnables.iter().map(|one| one.problem()).filter(|one| one.collective().kind.has_volume());
+        let chunks = with_volume.map(|one| block_for(one, self.bytes, self.dtype) / one.parts() as usize);
+        let chunk = if self.bytes == 0 { 0 } else { chunks.min().unwrap_or(1).max(1) };
+        let blocks = runnables.iter().map(|one| chunk * one.problem().parts() as usize);
+        let mut trials = Vec::new();
+        let mut memory = 0_u64;
+        for (runnable, block) in runnables.iter().zip(blocks) {
+            memory = memory.saturating_add(self.buffer_memory(*runnable, block));
+            self.check_memory(memory)?;
+            trials.push(self.trial::<E>(*runnable, block));
+        }
+        let reports: Vec<RunReport<'_>> = thread::scope(|scope| {
+            let mut threads = Vec::new();
+            for (&runnable, trial) in runnables.iter().zip(&trials) {
+                threads.push(scope.spawn(move || self.measured(runnable, trial, &|_| {})));
+            }
+            let join = |thread: thread::ScopedJoinHandle<'_, Result<_, Failure>>| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            threads.into_iter().map(join).collect::<Result<_, Failure>>()
+        })?;
+        let text = || {
+            let head = format!("a job of {} collectives, run at once\n\n", reports.len());
+            let each: Vec<String> = reports.iter().map(RunReport::to_text).collect();
+            head + &each.join("\n")
+        };
+        self.format.deliver(Path::new("-"), text, || reports.iter().map(RunReport::to_json).collect())?;
+        Ok(if reports.iter().all(RunReport::holds) { Ending::Success } else { Ending::Refuted })
+    }
+}

@@ -1,0 +1,278 @@
+//! Planning several collectives together.
+
+use std::ops::Deref;
+use std::time::Duration;
+
+use collsynth_core::collective::{Collective, Kind};
+use collsynth_core::problem::{Problem, ProblemError};
+use collsynth_core::schedule::Job;
+use collsynth_core::topology::Topology;
+use collsynth_plan::{Control, JobGoal, Parts, PlanError, StopReason, plan_job, plan_job_in_parts};
+use collsynth_verify::verify::{Options, RejectedJob, VerifiedJob};
+use thiserror::Error;
+
+/// How near the bound is near enough, and into how many chunks a job is cut for it: unless parts are stated, and with
+/// [`Parts::Auto`].
+const NEAR: (f64, u64) = (0.05, 1 << 13);
+const CLOSE: (f64, u64) = (0.005, 1 << 14);
+
+/// A request for a job: collectives on a topology that run at once, planned into steps that they share.
+///
+/// Chunks of all collectives are equally large, so it states how large their messages are beside each other. Unless
+/// parts are stated, messages are cut in proportion, until the total width is near its bound.
+///
+/// ```
+/// use collsynth::{JobRequest, Kind, Size, Topology, grouping};
+/// use collsynth::collective::Groups;
+///
+/// let torus = Topology::torus(&[4, 4])?;
+/// let rows = Groups::new(grouping::spanned(&torus, &[0])?)?;
+/// let job = JobRequest::new(&torus)
+///     .collective(Kind::AllGather.in_groups(rows), Size::Bytes(64 << 10))
+///     .collective(Kind::AllToAll, Size::Bytes(4 << 10))
+///     .run()?
+///     .verify()?;
+/// assert_eq!(job.solutions().len(), 2);
+/// // What `synth verify` reads.
+/// assert!(job.to_json().starts_with('{'));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct JobRequest<'a> {
+    topology: &'a Topology,
+    collectives: Vec<(Kind, Size)>,
+    parts: Parts,
+    goal: JobGoal,
+    control: Control,
+    time_limit: Option<Duration>,
+}
+
+/// How large the messages (shards, vectors) of a collective of a job are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// As large as those of the others.
+    Equal,
+    /// This many chunks, which are as large as chunks of the others; planning cuts them no further.
+    Parts(u32),
+    /// This many bytes, rounded up to whole chunks; the smallest message of the job has the parts of the request.
+    Bytes(u64),
+}
+
+/// A job that has not been verified: [`PlannedJob::verify`] leads to what can be written, lowered or run.
+#[derive(Clone, Debug)]
+pub struct PlannedJob {
+    job: Job,
+    /// Why planning ended.
+    pub stopped: StopReason,
+}
+
+/// Why there is no job.
+#[derive(Clone, Debug, Error)]
+#[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+#[non_exhaustive]
+pub enum JobRequestError {
+    #[error("collective {index}: a message is cut in at least 1 part")]
+    NoParts { index: usize },
+    #[error("collective {index}: it states no `bytes`, but others do, and chunks of all collectives are equally large")]
+    NoBytes { index: usize },
+    #[error("collective {index}: `bytes` is at least 1")]
+    ZeroBytes { index: usize },
+    #[error("collective {index}: its messages are too large beside the smallest")]
+    TooLarge { index: usize },
+    #[error("parts cut the smallest message of a job, but this job states parts itself")]
+    PartsTwice,
+    #[error("collective {index}: {error}")]
+    Problem { index: usize, error: ProblemError },
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+}
+
+impl<'a> JobRequest<'a> {
+    /// A request for no collective yet.
+    pub fn new(topology: &'a Topology) -> Self {
+        Self {
+            topology,
+            collectives: Vec::new(),
+            parts: Parts::Enough,
+            goal: JobGoal::default(),
+            control: Control::unlimited(),
+            time_limit: None,
+        }
+    }
+
+    /// One more collective, and how large its messages are.
+    pub fn collective(mut self, kind: Kind, size: Size) -> Self {
+        self.collectives.push((kind, size));
+        self
+    }
+
+    /// The collectives asked for so far.
+    pub fn collectives(&self) -> &[(Kind, Size)] {
+        &self.collectives
+    }
+
+    /// The number of parts of the smallest message.
+    pub fn parts(self, parts: Parts) -> Self {
+        Self { parts, ..self }
+    }
+
+    /// The steps and the seed.
+    pub fn goal(self, goal: JobGoal) -> Self {
+        Self { goal, ..self }
+    }
+
+    /// Wall time, from the start of [`JobRequest::run`], after which the best job found is returned.
+    pub fn time_limit(self, limit: Duration) -> Self {
+        Self { time_limit: Some(limit), ..self }
+    }
+
+    /// How to interrupt planning and to follow its progress.
+    pub fn control(self, control: Control) -> Self {
+        Self { control, ..self }
+    }
+
+    /// The collectives in chunks: in as many parts as stated, or in one each where planning chooses their number.
+    ///
+    /// # Errors
+    ///
+    /// A [`JobRequestError`] if sizes contradict each other or a collective does not fit the topology.
+    pub fn problems(&self) -> Result<Vec<Problem>, JobRequestError> {
+        let counts = self.part_counts()?;
+        let one = |(index, ((kind, _), parts)): (usize, (&(Kind, Size), u32))| {
+            let collective = Collective { kind: kind.clone(), parts };
+            Problem::new(self.topology.clone(), collective).map_err(|error| JobRequestError::Problem { index, error })
+        };
+        self.collectives.iter().zip(counts).enumerate().map(one).collect()
+    }
+
+    /// The bytes of a chunk where sizes are in bytes and planning cuts no further.
+    pub fn chunk_bytes(&self) -> Option<u64> {
+        self.least_bytes().map(|least| least.div_ceil(self.cut().into()))
+    }
+
+    /// The parts of each collective: as stated, or in proportion to its bytes, rounded up to whole chunks.
+    fn part_counts(&self) -> Result<Vec<u32>, JobRequestError> {
+        for (index, (_, size)) in self.collectives.iter().enumerate() {
+            match size {
+                Size::Parts(0) => return Err(JobRequestError::NoParts { index }),
+                Size::Bytes(0) => return Err(JobRequestError::ZeroBytes { index }),
+                _ => {}
+            }
+        }
+        let Some(least) = self.least_bytes() else {
+            if self.parts != Parts::Enough && self.states_parts() {
+                return Err(JobRequestError::PartsTwice);
+            }
+            let parts = |size: &Size| if let Size::Parts(parts) = *size { parts } else { self.cut() };
+            return Ok(self.collectives.iter().map(|(_, size)| parts(size)).collect());
+        };
+        let one = |(index, (kind, size)): (usize, &(Kind, Size))| match *size {
+            Size::Bytes(bytes) => {
+                let parts = (u128::from(bytes) * u128::from(self.cut())).div_ceil(least.into());
+                u32::try_from(parts).map_err(|_| JobRequestError::TooLarge { index })
+            }
+            _ if kind.has_volume() => Err(JobRequestError::NoBytes { index }),
+            _ => Ok(1),
+        };
+        self.collectives.iter().enumerate().map(one).collect()
+    }
+
+    fn least_bytes(&self) -> Option<u64> {
+        let bytes = |(_, size): &(Kind, Size)| if let Size::Bytes(bytes) = *size { Some(bytes) } else { None };
+        self.collectives.iter().filter_map(bytes).min()
+    }
+
+    fn states_parts(&self) -> bool {
+        self.collectives.iter().any(|(_, size)| matches!(size, Size::Parts(_)))
+    }
+
+    /// The parts of the smallest message, before planning cuts it further.
+    fn cut(&self) -> u32 {
+        if let Parts::Fixed(parts) = self.parts { parts } else { 1 }
+    }
+
+    /// Plans the collectives together.
+    ///
+    /// # Errors
+    ///
+    /// As [`JobRequest::problems`] and [`plan_job`].
+    pub fn run(&self) -> Result<PlannedJob, JobRequestError> {
+        let control = super::limited(&self.control, self.time_limit);
+        let problems = self.problems()?;
+        let near = match self.parts {
+            Parts::Fixed(_) => None,
+            _ if self.states_parts() => None,
+            Parts::Auto => Some(CLOSE),
+            Parts::Enough => Some(NEAR),
+        };
+        let (job, stopped) = match near {
+            None => plan_job(problems, &self.goal, &control)?,
+            Some((gap, most_chunks)) => plan_job_in_parts(&problems, &self.goal, gap, most_chunks, &control)?,
+        };
+        Ok(PlannedJob { job, stopped })
+    }
+}
+
+impl PlannedJob {
+    /// Has every schedule executed, and what they share checked, by the judge.
+    ///
+    /// # Errors
+    ///
+    /// [`RejectedJob`] if it does not hold: the planner has a bug.
+    pub fn verify(self) -> Result<VerifiedJob, Box<RejectedJob>> {
+        VerifiedJob::of_job(self.job, &Options::default())
+    }
+
+    /// The job itself.
+    pub fn into_inner(self) -> Job {
+        self.job
+    }
+}
+
+impl Deref for PlannedJob {
+    type Target = Job;
+
+    fn deref(&self) -> &Job {
+        &self.job
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use collsynth_core::topology::RankId;
+
+    use super::*;
+
+    fn parts(parts: Parts, sizes: &[(Kind, Size)]) -> Result<Vec<u32>, String> {
+        let torus = Topology::torus(&[2, 2]).unwrap();
+        let request = JobRequest { collectives: sizes.to_vec(), ..JobRequest::new(&torus) }.parts(parts);
+        let problems = request.problems().map_err(|error| error.to_string())?;
+        Ok(problems.iter().map(Problem::parts).collect())
+    }
+
+    #[test]
+    fn parts_are_in_proportion_to_bytes() {
+        let sizes =
+            [(Kind::AllGather, Size::Bytes(10)), (Kind::AllToAll, Size::Bytes(4)), (Kind::Barrier, Size::Equal)];
+        assert_eq!(parts(Parts::Enough, &sizes), Ok(vec![3, 1, 1]));
+        assert_eq!(parts(Parts::Fixed(2), &sizes), Ok(vec![5, 2, 1]));
+        let equal = [(Kind::AllGather, Size::Equal), (Kind::Broadcast(RankId(3)), Size::Equal)];
+        assert_eq!(parts(Parts::Fixed(7), &equal), Ok(vec![7, 7]));
+        let stated = [(Kind::AllGather, Size::Parts(2)), (Kind::AllToAll, Size::Equal)];
+        assert_eq!(parts(Parts::Enough, &stated), Ok(vec![2, 1]));
+    }
+
+    #[test]
+    fn sizes_that_contradict_each_other_are_refused() {
+        let refused = |sizes: &[(Kind, Size)], words: &str| {
+            let error = parts(Parts::Fixed(2), sizes).unwrap_err();
+            assert!(error.contains(words), "{error}");
+        };
+        refused(&[(Kind::AllGather, Size::Bytes(4)), (Kind::AllToAll, Size::Equal)], "collective 1: it states no");
+        refused(&[(Kind::AllGather, Size::Parts(0))], "at least 1 part");
+        refused(&[(Kind::AllGather, Size::Bytes(0))], "at least 1");
+        refused(&[(Kind::AllGather, Size::Parts(4))], "states parts itself");
+        refused(&[(Kind::AllGather, Size::Bytes(1)), (Kind::AllToAll, Size::Bytes(u64::MAX))], "too large");
+        refused(&[(Kind::Broadcast(RankId(9)), Size::Equal)], "collective 0: root 9 is out of range");
+    }
+}
