@@ -3,7 +3,7 @@
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, Window};
 use collsynth_core::program::Program;
 use collsynth_core::schedule::{Origin, Solution};
-use collsynth_core::topology::RankId;
+use collsynth_core::topology::{RankId, Topology};
 use collsynth_verify::audit::AuditReport;
 use collsynth_verify::report::audit::{Audited, Source, headline as program_headline, table};
 use collsynth_verify::report::figures::{decimal, exact, exact_and_decimal};
@@ -100,6 +100,14 @@ impl Page {
             }),
             &columns,
         );
+    }
+
+    /// Says of the file added last that it was judged on this machine, not on the one that it states; and the command
+    /// that plans anew what breaks there.
+    pub fn elsewhere(&mut self, machine: &Topology, anew: Option<&str>) {
+        if let Some(file) = self.files.last_mut() {
+            file["elsewhere"] = json!({ "machine": machine.to_string(), "anew": anew.map(shown) });
+        }
     }
 
     fn add(&mut self, file: Value, columns: &Columns) {

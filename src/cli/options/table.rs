@@ -20,7 +20,7 @@ const fn row(commands: &'static [&'static str], options: &'static [&'static str]
 /// Commands that take a machine, failures, a collective, and classes of failures.
 const MACHINE: &[&str] = &["plan", "pareto", "compare", "bound", "survey", "fallbacks build", "topology"];
 const FAILING: &[&str] =
-    &["plan", "pareto", "compare", "bound", "survey", "fallbacks build", "topology", "fallbacks get", "verify"];
+    &["plan", "pareto", "compare", "bound", "survey", "fallbacks build", "topology", "fallbacks get", "verify", "view"];
 const COLLECTIVE: &[&str] = &["plan", "pareto", "compare", "bound"];
 const CLASSES: &[&str] = &["survey", "fallbacks build"];
 
@@ -188,7 +188,7 @@ pub static ROWS: &[Row] = &[
     // Verdicts.
     row(&["verify"], &["max-errors", "format"], &[Without(&["shrink"], "")]),
     row(&["verify"], &["bounds"], &[Without(&["shrink"], ""), For(&[Schedule], "")]),
-    row(&["verify"], &["topology"], &[]),
+    row(&["verify", "view"], &["topology"], &[]),
     row(&["verify"], &["rank-map"], &[With(&["topology"], ""), For(&[Program], "")]),
     row(&["verify"], &["contention-free", "shrink"], &[]),
     row(&["verify"], &["time-limit"], &[With(&["shrink"], "")]),

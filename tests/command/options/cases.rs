@@ -69,6 +69,7 @@ pub const EXAMPLES: &[(&str, &str, &[&str])] = &[
     ("*", "torus", &["3x2"]),
     ("*", "topology", &["{in}/machine.json"]),
     ("verify", "topology", &["{in}/ring8.json"]),
+    ("view", "topology", &["{in}/ring8.json"]),
     ("convert", "topology", &["{in}/line3.json"]),
     ("*", "names", &["{in}/names.txt"]),
     ("*", "fail", &["0,1"]),

@@ -13,9 +13,8 @@ use collsynth::verdict::Verdict;
 use collsynth::verify::Options;
 use serde_json::json;
 
-use super::elsewhere::Elsewhere;
 use super::shrink::Shrinking;
-use crate::cli::arguments::failures::FailureOptions;
+use crate::cli::arguments::elsewhere::{Elsewhere, ElsewhereOptions};
 use crate::cli::arguments::size;
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::console::note;
@@ -39,12 +38,8 @@ pub struct VerifyCommand {
     /// List at most this many violations, and as many warnings, per file; the totals are always complete
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = Options::default().max_errors)]
     max_errors: usize,
-    /// Judge on this machine (a topology file) instead of the one that the file states. Bounds that it claims are left
-    /// out: they are of its own machine
-    #[arg(long, value_name = "FILE")]
-    topology: Option<PathBuf>,
     #[command(flatten)]
-    failures: FailureOptions,
+    elsewhere: ElsewhereOptions,
     /// With --topology: the machine's rank for each rank of the program, in order [default: the same]
     #[arg(long, value_name = "RANKS", value_delimiter = ',', value_parser = parse_mapped)]
     rank_map: Vec<u32>,
@@ -86,7 +81,7 @@ enum VerdictFormat {
 
 impl VerifyCommand {
     pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
-        let elsewhere = Elsewhere::read(self.topology.as_deref(), &self.failures)?;
+        let elsewhere = self.elsewhere.read()?;
         let options = self.options()?;
         if self.shrink {
             return self.shrink(&options, &elsewhere, given);
