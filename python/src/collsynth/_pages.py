@@ -83,7 +83,7 @@ class Page:
     def _of_file(
         cls, text: str, path: str | os.PathLike[str] | None, topology: Topology | Sequence[int] | None
     ) -> Page:
-        """The page of a schedule or rank program file, written to a path if there is one; on another machine, perhaps."""
+        """The page of a schedule or rank program file, on this machine if there is one; written to a path likewise."""
         from tempfile import TemporaryDirectory
 
         from ._command.asking import call, machine_file

@@ -72,6 +72,10 @@ const BESIDE_PAPER: &[&str] = &["time-limit", "seed", "threads", "format", "outp
 const CSV: &[Form] = &[("csv", &[])];
 const TABLES: &[Form] = &[("json", &["json"])];
 const PICTURES: &[Form] = &[("csv", &["csv"]), ("json", &["json"]), ("svg", &["svg", "map"])];
+const VERDICTS: &[Form] = &[("json", &["json", "sarif"]), ("sarif", &["sarif"])];
+const TEXT: &[Form] = &[("txt", &[])];
+/// Scripts, by the endings that shells know.
+const SCRIPTS: &[Form] = &[("bash", &[]), ("zsh", &[]), ("fish", &[]), ("elv", &[]), ("ps1", &[])];
 /// Forms of answers, by --format.
 const FIGURES: &[Form] = &[("csv", &["csv"]), ("json", &["json"]), ("svg", &["svg"])];
 /// Forms and other tools' formats, by --to.
@@ -184,7 +188,7 @@ pub static ROWS: &[Row] = &[
     row(&["bound"], &["frontier"], &[]),
     row(&["bound"], &["time-limit"], &[With(&["lp", "frontier"], "")]),
     row(&["bound", "topology"], &["format"], &[]),
-    row(&["bound", "topology"], &["output"], &[Written(Some("format"), TABLES)]),
+    row(&["bound", "topology", "run"], &["output"], &[Written(Some("format"), TABLES)]),
     // Verdicts.
     row(&["verify"], &["max-errors", "format"], &[Without(&["shrink"], "")]),
     row(&["verify"], &["bounds"], &[Without(&["shrink"], ""), For(&[Schedule], "")]),
@@ -192,7 +196,14 @@ pub static ROWS: &[Row] = &[
     row(&["verify"], &["rank-map"], &[With(&["topology"], ""), For(&[Program], "")]),
     row(&["verify"], &["contention-free", "shrink"], &[]),
     row(&["verify"], &["time-limit"], &[With(&["shrink"], "")]),
-    row(&["verify"], &["output"], &[With(&["shrink"], "verdicts go to standard output"), Written(None, JSON)]),
+    row(
+        &["verify"],
+        &["output"],
+        &[
+            Where("shrink", &["true"], &Written(None, JSON)),
+            Where("shrink", &["false"], &Written(Some("format"), VERDICTS)),
+        ],
+    ),
     // What is in a file.
     row(&["show"], &["links"], &[For(&[Schedule], ""), Without(&["chunk", "all", "bound"], "")]),
     row(&["show"], &["step"], &[For(&[Schedule], ""), Without(&["bound"], "")]),
@@ -219,6 +230,9 @@ pub static ROWS: &[Row] = &[
     ),
     row(&["show"], &["output"], &[Written(Some("format"), PICTURES)]),
     row(&["view"], &["output"], &[Written(None, &[("html", &[]), ("htm", &[])])]),
+    row(&["planners", "explain"], &["output"], &[Written(None, TEXT)]),
+    row(&["util schema"], &["output"], &[Written(None, JSON)]),
+    row(&["util completions"], &["output"], &[Written(None, SCRIPTS)]),
     // Folders.
     row(&["survey", "survey merge", "fallbacks build"], &["output"], &[Written(None, &[])]),
     // Runs.

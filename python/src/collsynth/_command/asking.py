@@ -92,8 +92,8 @@ def _refusals(output: str) -> str:
 
 
 def message_of(notes: str) -> tuple[str, str | None]:
-    """The message and the hint that the command printed."""
-    message, _, hint = notes.strip().removeprefix("error: ").partition("\nhint: ")
+    """The message and the hint that the command printed, without the name of standard input."""
+    message, _, hint = notes.strip().removeprefix("error: ").removeprefix("-: ").partition("\nhint: ")
     return message, hint or None
 
 

@@ -58,7 +58,7 @@ pub struct VerifyCommand {
     /// move (of a program: every operation) is needed for that
     #[arg(long)]
     shrink: bool,
-    /// With --shrink: write to this file (.gz: compressed) instead of standard output
+    /// Write the verdicts (with --shrink, the smallest part) to this file (.gz: compressed), not to standard output
     #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
     output: PathBuf,
     /// With --shrink: stop after this time (30s, 5m) with the smallest part so far
@@ -82,11 +82,12 @@ enum VerdictFormat {
 impl VerifyCommand {
     pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
         let elsewhere = self.elsewhere.read()?;
-        let options = self.options()?;
+        let format = given.form("format").unwrap_or(self.format);
+        let options = self.options(format)?;
         if self.shrink {
             return self.shrink(&options, &elsewhere, given);
         }
-        let mut out = Output::default();
+        let mut out = Output::to(&self.output);
         let mut worst = Verdict::Holds;
         let mut all = Vec::new();
         for path in &self.files {
@@ -102,12 +103,13 @@ impl VerifyCommand {
                 note(&format!("hint: `{command}` plans it anew for this machine"));
             }
         }
-        match self.format {
+        match format {
             VerdictFormat::Text => {}
             VerdictFormat::Json => out.write(&format!("{:#}\n", json!({ "files": all })))?,
             VerdictFormat::Sarif => out.write(&format!("{:#}\n", diagnostics::sarif(&all)))?,
             VerdictFormat::Github => out.write(&diagnostics::github(&all))?,
         }
+        out.finish()?;
         Ok(match worst {
             Verdict::Holds => Ending::Success,
             Verdict::Refuted => Ending::Refuted,
@@ -115,8 +117,8 @@ impl VerifyCommand {
         })
     }
 
-    fn options(&self) -> Result<FileOptions<'_>, Failure> {
-        let form = if self.format == VerdictFormat::Text { Form::Text } else { Form::Json };
+    fn options(&self, format: VerdictFormat) -> Result<FileOptions<'_>, Failure> {
+        let form = if format == VerdictFormat::Text { Form::Text } else { Form::Json };
         Ok(FileOptions {
             max_errors: self.max_errors,
             contention_free: self.contention_free,

@@ -93,6 +93,9 @@ pub struct RunCommand {
     /// The form of the figures
     #[arg(long, value_parser = Spelled::<Format>::default(), default_value = "text")]
     format: Format,
+    /// Write the figures to this file (.gz: compressed) instead of standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    output: PathBuf,
 }
 
 /// How ranks are joined.
@@ -122,55 +125,58 @@ type Trouble = (RankId, RunError);
 
 impl RunCommand {
     pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
+        let format = given.form("format").unwrap_or(self.format);
         let ticker = Ticker::new(false, &format!("judging {}", self.file.display()));
         let reading = Reading::of(&self.file)?;
         if reading.is_program() {
             let program = reading.audited("run")?;
             given.kind(&program.problem.collective().kind)?;
             ticker.finish();
-            return self.run_typed(Runnable::from(&program));
+            return self.run_typed(Runnable::from(&program), format);
         }
         let stated = reading.stated()?;
         given.kind(&stated.problem.collective().kind)?;
         let solution = reading.expand(reading.hold(stated, "run")?, MOVE_BYTES)?;
         Runnable::from(&solution).check_size(reading.made()).map_err(Failure::usage)?;
         ticker.finish();
-        self.run_typed(Runnable::from(&solution))
+        self.run_typed(Runnable::from(&solution), format)
     }
 
-    fn run_typed(&self, runnable: Runnable<'_>) -> Result<Ending, Failure> {
+    fn run_typed(&self, runnable: Runnable<'_>, format: Format) -> Result<Ending, Failure> {
         match self.dtype {
-            Dtype::F32 => self.run_as::<f32>(runnable),
-            Dtype::F64 => self.run_as::<f64>(runnable),
-            Dtype::F16 => self.run_as::<f16>(runnable),
-            Dtype::Bf16 => self.run_as::<bf16>(runnable),
-            Dtype::I32 => self.run_as::<i32>(runnable),
-            Dtype::I64 => self.run_as::<i64>(runnable),
-            Dtype::U8 => self.run_as::<u8>(runnable),
+            Dtype::F32 => self.run_as::<f32>(runnable, format),
+            Dtype::F64 => self.run_as::<f64>(runnable, format),
+            Dtype::F16 => self.run_as::<f16>(runnable, format),
+            Dtype::Bf16 => self.run_as::<bf16>(runnable, format),
+            Dtype::I32 => self.run_as::<i32>(runnable, format),
+            Dtype::I64 => self.run_as::<i64>(runnable, format),
+            Dtype::U8 => self.run_as::<u8>(runnable, format),
         }
     }
 
-    fn run_as<E: Sample>(&self, runnable: Runnable<'_>) -> Result<Ending, Failure> {
+    fn run_as<E: Sample>(&self, runnable: Runnable<'_>, format: Format) -> Result<Ending, Failure> {
         if self.transport == TransportName::Mpi && self.rank.is_none() {
-            return self.in_job(runnable, &self.trial::<E>(runnable, self.bytes)?);
+            return self.in_job(runnable, &self.trial::<E>(runnable, self.bytes)?, format);
         }
         let Some(sizes) = self.sizes() else {
             let report = self.measured::<E>(runnable, self.bytes)?;
-            return self.print(&report);
+            format.deliver(&self.output, || report.to_text(), || report.to_json())?;
+            return Ok(if report.holds() { Ending::Success } else { Ending::Refuted });
         };
         let mut runs = Vec::new();
-        let mut out = Output::default();
+        let mut out = Output::to(&self.output);
         for bytes in sizes {
             let run = self.measured::<E>(runnable, bytes)?;
-            if self.format == Format::Text {
+            if format == Format::Text {
                 let heading = if runs.is_empty() { sizes_heading(&run) } else { String::new() };
                 out.write(&(heading + &size_row(&run)))?;
             }
             runs.push(run);
         }
-        if self.format == Format::Json {
+        if format == Format::Json {
             out.write(&format!("{:#}\n", runs.iter().map(RunReport::to_json).collect::<serde_json::Value>()))?;
         }
+        out.finish()?;
         Ok(if runs.iter().all(RunReport::holds) { Ending::Success } else { Ending::Refuted })
     }
 
@@ -253,7 +259,7 @@ impl RunCommand {
 
     /// Runs this process's rank of an MPI job.
     #[cfg(feature = "mpi")]
-    fn in_job<E: Sample>(&self, runnable: Runnable<'_>, trial: &Trial<E>) -> Result<Ending, Failure> {
+    fn in_job<E: Sample>(&self, runnable: Runnable<'_>, trial: &Trial<E>, format: Format) -> Result<Ending, Failure> {
         let (problem, block) = (runnable.problem(), block_for(runnable.problem(), self.bytes, self.dtype));
         let job = super::run_mpi::Job::join()?;
         let communicator = job.communicator(runnable, self.timeout)?;
@@ -275,13 +281,15 @@ impl RunCommand {
         (report.time, report.steps, report.library) = (shared.time, shared.steps, shared.library);
         report.rank = report.rank.filter(|_| !shared.holds);
         if shared.prints || !report.holds() {
-            self.print(&report)?;
+            // One process writes the file; the others say what was wrong with theirs.
+            let path = if shared.prints { &*self.output } else { Path::new("-") };
+            format.deliver(path, || report.to_text(), || report.to_json())?;
         }
         Ok(if shared.holds { Ending::Success } else { Ending::Refuted })
     }
 
     #[cfg(not(feature = "mpi"))]
-    fn in_job<E: Sample>(&self, _: Runnable<'_>, _: &Trial<E>) -> Result<Ending, Failure> {
+    fn in_job<E: Sample>(&self, _: Runnable<'_>, _: &Trial<E>, _: Format) -> Result<Ending, Failure> {
         Err(Failure::usage("this synth was built without MPI").hint("build it with: cargo build --features mpi"))
     }
 
@@ -315,11 +323,6 @@ impl RunCommand {
             mismatches: outcomes.iter().filter_map(|one| one.mismatch.clone()).collect(),
             unrepeated: outcomes.iter().filter(|one| !one.repeated).map(|one| one.rank).collect(),
         }
-    }
-
-    fn print(&self, report: &RunReport<'_>) -> Result<Ending, Failure> {
-        self.format.deliver(Path::new("-"), || report.to_text(), || report.to_json())?;
-        Ok(if report.holds() { Ending::Success } else { Ending::Refuted })
     }
 
     /// Runs one rank, joined to the others by TCP.
