@@ -285,12 +285,22 @@ def test_plans_and_programs_are_drawn(tmp_path):
         assert shown.startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
         # An attribute: nothing in it ends it.
         assert shown.count('"') == 4
+        # On a machine with one more failure: what breaks, and the command that plans anew.
+        broken = drawn.view(tmp_path / "broken.html", topology=DEAD.fail_cable(4, 5))
+        assert '"verdict":"refuted"' in broken.html
+        anew = "synth --torus 4x4 --fail 2,3,x --fail 4,5,x --collective all_gather"
+        assert f'"elsewhere":{{"anew":"{anew}","machine":"4x4 torus with 2 failed cables"}}' in broken.html
+        assert drawn.view(topology=DEAD).html.count('"verdict":"holds"') == 1
     with pytest.raises(cs.UsageError, match=r"path is 'page.pdf': \.html is written here"):
         plan.view("page.pdf")
     with pytest.raises(cs.UsageError, match="cannot write"):
         plan.view(tmp_path / "nowhere" / "page.html")
     with pytest.raises(cs.UsageError, match="path is where to write it, not 3"):
         plan.view(3)
+    with pytest.raises(cs.UsageError, match=r"^it is for 16 ranks, and the machine has 4"):
+        plan.view(topology=(2, 2))
+    # A tuple is a torus.
+    assert '"verdict":"holds"' in cs.plan((2, 2)).view(topology=(2, 2)).html
 
 
 #: Presses everything in the frame, and writes down what fails.

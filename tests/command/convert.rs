@@ -35,6 +35,30 @@ fn out_and_in_again() {
     assert!(ending == Some(2) && said.contains("no steps to show"), "{said}");
 }
 
+/// The root, which no file of MSCCL names.
+#[test]
+fn the_root_is_found_where_only_one_rank_can_be_it() {
+    let bench = Bench::new();
+    for kind in ["broadcast", "reduce", "scatter", "gather"] {
+        bench.ended(0, &format!("--torus 2x3 --collective {kind} --root 4 --parts 2 -q -o s.json"));
+        bench.ended(0, "convert s.json --to rccl -o s.xml");
+        let (ending, said) = code(&bench, "convert s.xml --from rccl -o p.json");
+        assert!(ending == Some(0) && (said.contains(" from 4 ") || said.contains(" to 4 ")), "{kind}: {said}");
+        let (ending, said) = code(&bench, "convert s.xml --from rccl --root 1 -o p.json");
+        assert!(ending == Some(1) && !said.contains("hint: the file does not name the root"), "{kind}: {said}");
+        // The tokens of barriers come from every rank and go to every rank; a table of moves has no root either.
+        bench.ended(0, "convert s.json --to rccl --barriers global -o s.xml");
+        bench.ended(0, "convert s.json -o s.csv");
+        let table = format!("s.csv --from csv --torus 2x3 --collective {kind} --parts 2");
+        for words in ["s.xml --from rccl", &table] {
+            let (ending, said) = code(&bench, &format!("convert {words} -o p.json"));
+            let hint = "hint: the file does not name the root, and 0 was taken: if it is another, add --root RANK\n";
+            assert!(ending == Some(1) && said.ends_with(hint), "{kind}, {words}: {said}");
+            assert_eq!(code(&bench, &format!("convert {words} --root 4 -o p.json")).0, Some(0), "{kind}, {words}");
+        }
+    }
+}
+
 /// Tables of moves: what is written comes back, of every machine and collective that options describe.
 #[test]
 fn tables_of_moves_come_back() {

@@ -138,7 +138,7 @@ fn what_is_refuted_is_shrunk() {
     let output = bench.run("verify --shrink wrong.json --time-limit 0s -o all.json");
     assert!(output.status.code() == Some(4) && text(&output.stderr).contains("15 of 15"), "{}", text(&output.stderr));
     assert_eq!(bench.run("verify --shrink wrong.json s.json").status.code(), Some(2));
-    assert_eq!(bench.run("verify wrong.json -o small.json").status.code(), Some(2));
+    assert_eq!(bench.run("verify --shrink wrong.json -o small.sarif").status.code(), Some(2));
     wrong["bounds"] = serde_json::json!({"steps": {"at_least": 99, "from": 0, "to": 1}});
     wrong["steps"].as_array_mut().unwrap().rotate_right(1);
     bench.write("bound.json", &wrong.to_string());

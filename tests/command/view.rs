@@ -69,6 +69,44 @@ fn rank_programs_are_drawn_with_their_verdict() {
 }
 
 #[test]
+fn files_are_drawn_on_another_machine_as_verify_judges_them() {
+    let bench = Bench::new();
+    bench.ended(0, "--torus 4x4 -q -o s.json");
+    bench.ended(0, "lower s.json -q -o p.json");
+    bench.ended(0, "--torus 8x8 --form compact -q -o c.json");
+    bench.ended(0, "topology --torus 4x4 --fail 2,x+ -o tonight.json");
+    for words in ["s.json --topology tonight.json", "p.json --topology tonight.json", "c.json --fail 0,1 --fail-rank 9"]
+    {
+        let output = bench.ended(1, &format!("view {words}"));
+        let judged = bench.ended(1, &format!("verify {words} --format json"));
+        let judged: Value = serde_json::from_slice(&judged.stdout).expect("JSON");
+        let file = &data(&text(&output.stdout))["files"][0];
+        assert_eq!(file["verdict"]["totals"], judged["files"][0]["totals"], "{words}");
+        // The hint is that of `synth verify`, and stands in the page too.
+        let hint =
+            format!("hint: `{}` plans it anew for this machine\n", file["elsewhere"]["anew"].as_str().expect("words"));
+        assert_eq!(text(&output.stderr), hint, "{words}");
+        assert!(
+            file["elsewhere"]["machine"].as_str().is_some_and(|name| name.contains("torus with 1 failed")),
+            "{file}"
+        );
+    }
+    // What holds there says so, and states no bound of its own machine; without the options, nothing is said of one.
+    bench.ended(0, "--torus 3 --wrap no --collective broadcast -q -o line.json");
+    let page = data(&bench.stdout("view line.json"));
+    assert!(page["files"][0]["elsewhere"].is_null() && page["files"][0]["bounds"] != Value::Array(Vec::new()));
+    bench.ended(0, "topology --torus 3 --fail 0,2 -o ring.json");
+    let page = data(&bench.stdout("view line.json --topology ring.json"));
+    assert_eq!(
+        (&page["files"][0]["verdict"]["verdict"], &page["files"][0]["elsewhere"]["anew"]),
+        (&"holds".into(), &Value::Null)
+    );
+    assert_eq!(page["files"][0]["bounds"], Value::Array(Vec::new()));
+    let wrong = bench.ended(2, "view s.json --topology ring.json");
+    assert!(text(&wrong.stderr).contains("s.json: "), "{}", text(&wrong.stderr));
+}
+
+#[test]
 fn names_cannot_break_out_of_a_page() {
     let bench = bench();
     let name = "<img src=x onerror=alert(1)>.json";

@@ -35,7 +35,8 @@ const WRITERS: [(&str, bool, &str); 13] = [
 ];
 
 /// Commands whose files the tests of those commands read back: reports, folders, and what takes no schedule.
-const ELSEWHERE: [&str; 8] = ["plan", "pareto", "compare", "bound", "survey", "show", "topology", "verify"];
+const ELSEWHERE: [&str; 11] =
+    ["plan", "pareto", "compare", "bound", "survey", "show", "topology", "verify", "run", "planners", "explain"];
 
 #[test]
 fn every_command_that_writes_is_here() {
@@ -74,5 +75,45 @@ fn what_is_written_is_read_back() {
                 code => panic!("{form}: {words}: {code:?}\n{}", text(&output.stderr)),
             }
         }
+    }
+}
+
+#[test]
+fn a_file_holds_what_would_be_printed() {
+    let bench = Bench::new();
+    bench.ended(0, "--torus 2x2 -q -o s.json");
+    bench.write("wrong.json", &text(&bench.read("s.json")).replacen("\"to\": 1", "\"to\": 2", 1));
+    for (code, words, file, form) in [
+        (0, "verify s.json", "v.txt", ""),
+        (1, "verify s.json wrong.json", "v.json", "--format json"),
+        (1, "verify s.json wrong.json", "v.sarif", "--format sarif"),
+        (1, "verify wrong.json --format github", "v", ""),
+        (2, "verify s.json none.json", "missing.json.gz", "--format json"),
+        (0, "bound s.json", "b.json", "--format json"),
+        (0, "planners", "p.txt", ""),
+        (0, "explain T003", "e", ""),
+        (0, "util schema job", "schema.json", ""),
+        (0, "util completions bash", "synth.bash", ""),
+    ] {
+        let printed = bench.ended(code, &format!("{words} {form}")).stdout;
+        let silent = bench.ended(code, &format!("{words} -o {file}")).stdout;
+        assert_eq!(text(&silent), "", "{words}");
+        let written = collsynth::format::file::read_text(&bench.folder.path().join(file), 1 << 20).expect("a text");
+        assert_eq!(written, text(&printed), "{words}");
+        assert_eq!(text(&bench.ended(code, &format!("{words} {form} -o -")).stdout), written, "{words}");
+    }
+    // Times differ: the figures of runs have the same keys and rows.
+    bench.ended(0, "run s.json --bytes 4KiB -n 1 -o r.json");
+    let run: serde_json::Value = serde_json::from_slice(&bench.read("r.json")).expect("JSON");
+    assert_eq!(run["dtype"], "f32");
+    bench.ended(0, "run s.json -b 1KiB -e 4KiB -n 1 -o sizes.txt");
+    assert_eq!(text(&bench.read("sizes.txt")).lines().filter(|line| line.contains("f32")).count(), 3);
+    bench.ended(0, "run s.json -b 1KiB -e 4KiB -n 1 -o sizes.json");
+    let sizes: serde_json::Value = serde_json::from_slice(&bench.read("sizes.json")).expect("JSON");
+    assert_eq!(sizes.as_array().map(Vec::len), Some(3));
+    // An ending that is not written, and a folder that is not there.
+    for words in ["run s.json -o r.csv", "explain -o e.json", "util schema -o s.xml", "planners -o nowhere/p.txt"] {
+        let said = bench.ended(2, words);
+        assert!(text(&said.stderr).contains("is written here") || text(&said.stderr).contains("nowhere"), "{words}");
     }
 }

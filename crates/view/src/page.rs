@@ -3,7 +3,7 @@
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, Window};
 use collsynth_core::program::Program;
 use collsynth_core::schedule::{Job, Origin, Solution};
-use collsynth_core::topology::RankId;
+use collsynth_core::topology::{RankId, Topology};
 use collsynth_verify::audit::AuditReport;
 use collsynth_verify::report::audit::{Audited, Source, headline as program_headline, table};
 use collsynth_verify::report::figures::{decimal, exact, exact_and_decimal};
@@ -119,6 +119,24 @@ impl Page {
             }),
             &columns,
         );
+    }
+
+    /// The number of schedules and programs added so far.
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Is there nothing to show yet?
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Says of those added after the first `before` that they were judged on this machine, not on the one that they
+    /// state; and the command that plans anew what breaks there.
+    pub fn elsewhere(&mut self, before: usize, machine: &Topology, anew: Option<&str>) {
+        for file in &mut self.files[before..] {
+            file["elsewhere"] = json!({ "machine": machine.to_string(), "anew": anew.map(shown) });
+        }
     }
 
     fn add(&mut self, file: Value, columns: &Columns) {

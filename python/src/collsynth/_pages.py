@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -79,11 +80,18 @@ class Page:
         self.html = html
 
     @classmethod
-    def _of_file(cls, text: str, path: str | os.PathLike[str] | None) -> Page:
-        """The page of a schedule or rank program file, written to a path if there is one."""
-        from ._command.asking import call
+    def _of_file(
+        cls, text: str, path: str | os.PathLike[str] | None, topology: Topology | Sequence[int] | None
+    ) -> Page:
+        """The page of a schedule or rank program file, on this machine if there is one; written to a path likewise."""
+        from tempfile import TemporaryDirectory
 
-        page = cls(call(["view", "-"], {}, text, None))
+        from ._command.asking import call, machine_file
+        from ._topology import topology_of
+
+        with TemporaryDirectory() as folder:
+            machine = [] if topology is None else machine_file(topology_of(topology), folder)
+            page = cls(call(["view", "-", *machine], {}, text, None, may_refute=True))
         if path is not None:
             page.save(path)
         return page

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -185,14 +185,17 @@ class Plan:
         """
         self._schedule.save(path)
 
-    def view(self, path: str | os.PathLike[str] | None = None) -> Page:
+    def view(
+        self, path: str | os.PathLike[str] | None = None, *, topology: Topology | Sequence[int] | None = None
+    ) -> Page:
         """The schedule as a page to look at, as `synth view` draws it; with a path, written there too.
 
-        A notebook shows the page of the last line of a cell.
+        A notebook shows the page of the last line of a cell. `topology` is another machine to judge it on, as it is
+        after a failure, say: the page marks the moves that break there.
         """
         from ._pages import Page
 
-        return Page._of_file(self.to_json(), path)
+        return Page._of_file(self.to_json(), path, topology)
 
     def lower(
         self,
@@ -250,11 +253,16 @@ class Program:
         figures: dict[str, Any] = json.loads(self._lowered.figures)
         return figures
 
-    def view(self, path: str | os.PathLike[str] | None = None) -> Page:
-        """The program as a page to look at, as `synth view` draws it; with a path, written there too."""
+    def view(
+        self, path: str | os.PathLike[str] | None = None, *, topology: Topology | Sequence[int] | None = None
+    ) -> Page:
+        """The program as a page to look at, as `synth view` draws it; with a path, written there too.
+
+        `topology` is another machine to judge it on, as it is after a failure, say.
+        """
         from ._pages import Page
 
-        return Page._of_file(self.to_json(), path)
+        return Page._of_file(self.to_json(), path, topology)
 
     def __str__(self) -> str:
         return self._lowered.text

@@ -284,7 +284,10 @@ pub fn read_spec(path: &Path) -> Result<TopologySpec, Failure> {
             return Failure::usage(format!("{name}: {what}"));
         }
         Failure::usage(format!("{name}:{}:{}: {}", error.line, error.column, error.message))
-            .hint("`synth util schema topology` prints what a topology file looks like")
+            .hint(
+                "`synth topology --torus 4x4 --fail 2,3 -o FILE` writes such a file, and `synth util schema topology` prints \
+                 what it may hold",
+            )
     })
 }
 

@@ -57,6 +57,11 @@ pub(crate) fn input() -> Option<String> {
     with(|caller| std::mem::take(&mut caller.input))
 }
 
+/// True if a program calls, not a shell.
+pub(crate) fn is_program() -> bool {
+    with(|_| ()).is_some()
+}
+
 /// The caller's flag in place of Ctrl-C.
 pub(crate) fn interrupted() -> Option<Arc<AtomicBool>> {
     with(|caller| Arc::clone(&caller.interrupted))

@@ -114,15 +114,39 @@ fn bytes_about(bytes: usize) -> String {
     }
 }
 
-/// Standard output. Drops text once its reader is gone (`| head`).
-#[derive(Default)]
-pub struct Output {
+/// An answer written piece by piece: to standard output (`-`) as it comes, to a file when it is whole. Drops text once
+/// the reader of standard output is gone (`| head`).
+pub struct Output<'a> {
+    path: &'a Path,
+    kept: String,
     closed: bool,
 }
 
-impl Output {
+impl<'a> Output<'a> {
+    /// To this file, or to standard output.
+    pub fn to(path: &'a Path) -> Self {
+        Self { path, kept: String::new(), closed: false }
+    }
+
+    /// To standard output.
+    pub fn standard() -> Self {
+        Self::to(Path::new("-"))
+    }
+
+    /// Writes the file, if it is one.
+    pub fn finish(self) -> Result<(), Failure> {
+        match self.path == Path::new("-") {
+            true => Ok(()),
+            false => write_file(self.path, self.kept.as_bytes()),
+        }
+    }
+
     /// Writes text as it is.
     pub fn write(&mut self, text: &str) -> Result<(), Failure> {
+        if self.path != Path::new("-") {
+            self.kept += text;
+            return Ok(());
+        }
         if self.closed || caller::print(text) {
             return Ok(());
         }
@@ -193,5 +217,5 @@ pub fn deliver_file_streamed(
 
 /// Writes text as it is to standard output.
 pub fn print(text: &str) -> Result<(), Failure> {
-    Output::default().write(text)
+    Output::standard().write(text)
 }

@@ -205,7 +205,7 @@ impl Given {
     fn stated_by_ending(&self) -> Result<Option<(&'static str, &'static str)>, Failure> {
         let Some(path) = self.value("output") else { return Ok(None) };
         for when in self.row("output").into_iter().flatten() {
-            if let When::Written(Some(by), forms) = when
+            if let When::Written(Some(by), forms) = when.within(self)
                 && !self.has(by)
             {
                 let chosen = endings::chosen(Path::new(path), by, forms)?;

@@ -20,7 +20,7 @@ const fn row(commands: &'static [&'static str], options: &'static [&'static str]
 /// Commands that take a machine, failures, a collective, and classes of failures.
 const MACHINE: &[&str] = &["plan", "pareto", "compare", "bound", "survey", "fallbacks build", "topology"];
 const FAILING: &[&str] =
-    &["plan", "pareto", "compare", "bound", "survey", "fallbacks build", "topology", "fallbacks get", "verify"];
+    &["plan", "pareto", "compare", "bound", "survey", "fallbacks build", "topology", "fallbacks get", "verify", "view"];
 const COLLECTIVE: &[&str] = &["plan", "pareto", "compare", "bound"];
 const CLASSES: &[&str] = &["survey", "fallbacks build"];
 
@@ -74,6 +74,10 @@ const BESIDE_PAPER: &[&str] = &["time-limit", "seed", "threads", "format", "outp
 const CSV: &[Form] = &[("csv", &[])];
 const TABLES: &[Form] = &[("json", &["json"])];
 const PICTURES: &[Form] = &[("csv", &["csv"]), ("json", &["json"]), ("svg", &["svg", "map"])];
+const VERDICTS: &[Form] = &[("json", &["json", "sarif"]), ("sarif", &["sarif"])];
+const TEXT: &[Form] = &[("txt", &[])];
+/// Scripts, by the endings that shells know.
+const SCRIPTS: &[Form] = &[("bash", &[]), ("zsh", &[]), ("fish", &[]), ("elv", &[]), ("ps1", &[])];
 /// Forms of answers, by --format.
 const FIGURES: &[Form] = &[("csv", &["csv"]), ("json", &["json"]), ("svg", &["svg"])];
 /// Forms and other tools' formats, by --to.
@@ -186,15 +190,22 @@ pub static ROWS: &[Row] = &[
     row(&["bound"], &["frontier"], &[]),
     row(&["bound"], &["time-limit"], &[With(&["lp", "frontier"], "")]),
     row(&["bound", "topology"], &["format"], &[]),
-    row(&["bound", "topology"], &["output"], &[Written(Some("format"), TABLES)]),
+    row(&["bound", "topology", "run"], &["output"], &[Written(Some("format"), TABLES)]),
     // Verdicts.
     row(&["verify"], &["max-errors", "format"], &[Without(&["shrink"], "")]),
     row(&["verify"], &["bounds"], &[Without(&["shrink"], ""), For(&[Schedule], "")]),
-    row(&["verify"], &["topology"], &[]),
+    row(&["verify", "view"], &["topology"], &[]),
     row(&["verify"], &["rank-map"], &[With(&["topology"], ""), For(&[Program], "")]),
     row(&["verify"], &["contention-free", "shrink"], &[]),
     row(&["verify"], &["time-limit"], &[With(&["shrink"], "")]),
-    row(&["verify"], &["output"], &[With(&["shrink"], "verdicts go to standard output"), Written(None, JSON)]),
+    row(
+        &["verify"],
+        &["output"],
+        &[
+            Where("shrink", &["true"], &Written(None, JSON)),
+            Where("shrink", &["false"], &Written(Some("format"), VERDICTS)),
+        ],
+    ),
     // What is in a file.
     row(&["show"], &["links"], &[For(&[Schedule], ""), Without(&["chunk", "all", "bound"], "")]),
     row(&["show"], &["step"], &[For(&[Schedule], ""), Without(&["bound"], "")]),
@@ -221,6 +232,9 @@ pub static ROWS: &[Row] = &[
     ),
     row(&["show"], &["output"], &[Written(Some("format"), PICTURES)]),
     row(&["view"], &["output"], &[Written(None, &[("html", &[]), ("htm", &[])])]),
+    row(&["planners", "explain"], &["output"], &[Written(None, TEXT)]),
+    row(&["util schema"], &["output"], &[Written(None, JSON)]),
+    row(&["util completions"], &["output"], &[Written(None, SCRIPTS)]),
     // Folders.
     row(&["survey", "survey merge", "fallbacks build"], &["output"], &[Written(None, &[])]),
     // Runs.

@@ -102,6 +102,14 @@ impl When {
         }
     }
 
+    /// The condition that holds among these options: of `Where`, the one within where it applies.
+    pub fn within(&self, given: &Given) -> &Self {
+        match self {
+            Self::Where(other, values, when) if given.value(other).is_some_and(|value| values.contains(&value)) => when,
+            _ => self,
+        }
+    }
+
     /// Refuses the option for these collectives, if it applies to none of them.
     pub fn check_kinds(&self, given: &Given, kinds: &[Kind]) -> Result<(), Failure> {
         match (*self, kinds) {

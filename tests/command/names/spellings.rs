@@ -60,6 +60,42 @@ fn other_words_are_answered_with_ours() {
 }
 
 #[test]
+fn files_have_one_spelling_and_errors_say_it() {
+    let bench = Bench::new();
+    let schedule = |kind: &str, op: &str| {
+        format!(
+            r#"{{"format": "collective-schedule/1", "topology": {{"torus": [3]}}, "collective": {{"kind": "{kind}"}},
+                "steps": [{{"transfers": [{{"from": 0, "to": 1, "op": "{op}", "chunks": [0]}}]}}]}}"#
+        )
+    };
+    let program = r#"{"format": "rank-program/1", "ranks": 1, "collective": {"kind": "ALL-GATHER"}, "programs": []}"#;
+    bench.write("kind.json", &schedule("AllReduce", "reduce"));
+    bench.write("op.json", &schedule("all_reduce", "Reduce"));
+    bench.write("program.json", program);
+    for (file, right) in [
+        ("kind.json", "unknown name `AllReduce`; did you mean `all_reduce`?"),
+        ("op.json", "unknown op `Reduce`, expected `copy` or `reduce`"),
+        ("program.json", "unknown name `ALL-GATHER`; did you mean `all_gather`?"),
+    ] {
+        let said = text(&bench.ended(2, &format!("verify {file}")).stdout);
+        assert!(said.contains(right), "{said}");
+        // What the message says to write is read.
+        let words: Vec<&str> = right.split('`').collect();
+        bench.write(file, &text(&bench.read(file)).replace(words[1], words[words.len() - 2]));
+        let said = text(&bench.run(&format!("verify {file}")).stdout);
+        assert!(!said.contains(right) && !said.contains("unknown"), "{said}");
+    }
+    // What is read once and written anew takes any spelling.
+    bench.write(
+        "jobs.json",
+        r#"[{"collective": "AllGather", "groups": "x"}, {"collective": "all-reduce", "groups": "y"}]"#,
+    );
+    bench.ended(0, "--torus 2x2 --job jobs.json -q -o job.json");
+    bench.write("moves.csv", "Step,From,To,Chunk,Op\n1,0,1,0,Reduce\n2,1,0,0,COPY\n");
+    bench.ended(0, "convert moves.csv --from csv --torus 2 --collective AllReduce -o moves.json");
+}
+
+#[test]
 fn answers_are_written_to_files() {
     let bench = Bench::new();
     bench.ended(0, "--torus 3 -o s.json");

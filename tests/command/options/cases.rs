@@ -69,6 +69,7 @@ pub const EXAMPLES: &[(&str, &str, &[&str])] = &[
     ("*", "torus", &["3x2"]),
     ("*", "topology", &["{in}/machine.json"]),
     ("verify", "topology", &["{in}/ring8.json"]),
+    ("view", "topology", &["{in}/ring8.json"]),
     ("convert", "topology", &["{in}/line3.json"]),
     ("*", "names", &["{in}/names.txt"]),
     ("*", "fail", &["0,1"]),
@@ -113,6 +114,11 @@ pub const EXAMPLES: &[(&str, &str, &[&str])] = &[
     ("pareto", "output", &["{out}/o.csv", "{out}/o.svg", "{out}/o.txt"]),
     ("convert", "output", &["{out}/o.csv", "{out}/o.xml", "{out}/o.json"]),
     ("view", "output", &["{out}/o.html"]),
+    ("verify", "output", &["{out}/o.json", "{out}/o.sarif", "{out}/o.txt"]),
+    ("run", "output", &["{out}/o.json", "{out}/o.txt"]),
+    ("planners", "output", &["{out}/o.txt"]),
+    ("explain", "output", &["{out}/o.txt"]),
+    ("util completions", "output", &["{out}/o.bash"]),
     ("survey", "output", &["{out}/folder"]),
     ("survey merge", "output", &["{out}/folder"]),
     ("fallbacks build", "output", &["{out}/folder"]),
@@ -282,9 +288,11 @@ pub fn scenes(command: &str) -> Vec<String> {
         }
         "polish" => each("{in}/@.json", &["all_to_all", "broadcast", "job", "program", "refuted"]),
         "verify" | "show" | "view" | "lower" => each("{in}/@.json", &FILES),
-        "planners" | "explain" | "util" | "util schema" | "util completions" | "util manual" | "fallbacks" => {
-            Vec::new()
-        }
+        "explain" => each("@", &["", "D001"]),
+        "util schema" => each("@", &["", "topology"]),
+        "util completions" => each("@", &["bash"]),
+        "planners" => each("@", &[""]),
+        "util" | "util manual" | "fallbacks" => Vec::new(),
         _ => panic!("say in `scenes` what `synth {command}` is tried on"),
     }
 }

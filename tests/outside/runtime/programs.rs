@@ -86,7 +86,7 @@ fn what_was_written_for_msccl() {
         let program = lower(&schedule, &Target::default()).expect("it can be lowered");
         let Ok(text) = msccl::to_string(&program, msccl::Dialect::Rccl) else { continue };
         let root = schedule.problem.collective().kind.root().unwrap_or(RankId(0)).0;
-        let mut read = msccl::parse(&text, &msccl::Unsaid { root, slots: 8, ..msccl::Unsaid::default() })
+        let mut read = msccl::parse(&text, &msccl::Unsaid { root: Some(root), slots: 8, ..msccl::Unsaid::default() })
             .expect("it is read back");
         let (_, program) = read.programs.remove(0);
         run::<i64>(&audited(program), &[1, 1000], ReduceOp::Sum, 7);

@@ -155,8 +155,8 @@ fn read(problem: &Problem, cells: &Cells<'_>, line: Place) -> Result<Move, Parse
     let (from, to) = (rank(FROM)?, rank(TO)?);
     let via = cells[VIA].map(|cell| via(problem, from, to, cell.0).map_err(|why| value(cell, &why))).transpose()?;
     let op = match cells[OP] {
-        Some(("copy", _)) => Op::Copy,
-        Some(("reduce", _)) => Op::Reduce,
+        Some((op, _)) if op.eq_ignore_ascii_case("copy") => Op::Copy,
+        Some((op, _)) if op.eq_ignore_ascii_case("reduce") => Op::Reduce,
         Some(cell) => return Err(value(cell, &format!("`{}` is not an op: write copy or reduce", cell.0))),
         None if problem.collective().kind.adds() => {
             let kind = problem.collective().kind.name();

@@ -3,7 +3,7 @@
 use super::{Dialect, Form, MAX_CHANNELS, MAX_NAME, MAX_THREADS, Unsaid, WARP};
 use crate::names;
 use crate::xml::{Element, Fault};
-use collsynth_core::collective::{Collective, Who};
+use collsynth_core::collective::{Collective, Kind, Who};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{RankId, Shape, Topology, TopologySpec};
 use collsynth_verify::json::FormatCode;
@@ -145,6 +145,20 @@ fn check_unread(algo: &Element) -> Result<(), Fault> {
     Ok(())
 }
 
+/// The only rank that can be the root: all others receive, if the root has it all before, or send, if it has it all
+/// after. None if several do not, or none.
+fn only_root(algo: &Element, kind: &Kind) -> Option<u32> {
+    let has_all_before = matches!(kind.before(), Who::Root(_));
+    let takes_part = |gpu: &&Element| {
+        let steps = gpu.children.iter().flat_map(|block| &block.children);
+        let mut types = steps.filter_map(|step| step.text("type")).filter(|&name| name != "re");
+        types.any(|name| if has_all_before { name.starts_with('r') } else { name.ends_with('s') })
+    };
+    let mut able = algo.children.iter().filter(|gpu| !takes_part(gpu));
+    let only = able.next().filter(|_| kind.stated_root().is_some() && able.next().is_none())?;
+    only.text("id")?.parse().ok().filter(|&id: &u32| (id as usize) < algo.children.len())
+}
+
 fn problem(algo: &Element, dialect: Dialect, unsaid: &Unsaid) -> Result<Problem, Fault> {
     let fault = |code, message: String| Fault::new(code, algo.at, message);
     let ranks: u32 = algo.value("ngpus")?;
@@ -162,7 +176,8 @@ fn problem(algo: &Element, dialect: Dialect, unsaid: &Unsaid) -> Result<Problem,
             return Err(fault(FormatCode::F003, message));
         }
     };
-    let kind = names::kind(coll, RankId(unsaid.root)).ok_or_else(|| {
+    let root = unsaid.root.or_else(|| only_root(algo, &names::kind(coll, RankId(0))?)).unwrap_or(0);
+    let kind = names::kind(coll, RankId(root)).ok_or_else(|| {
         let why = match coll {
             "alltoallv" => "not read: its counts come with the call, not the file",
             "send" | "recv" => "not read: a single message is no collective",

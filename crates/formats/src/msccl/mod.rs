@@ -71,8 +71,9 @@ impl Form {
 /// What a file leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unsaid {
-    /// The root of a broadcast, reduce, gather or scatter.
-    pub root: u32,
+    /// The root of a broadcast, reduce, gather or scatter; without one, the only rank that can be it (nothing comes to
+    /// the root of a broadcast, nothing leaves that of a reduce), or 0.
+    pub root: Option<u32>,
     /// The packets a connection holds: two in the protocol `Simple`.
     pub slots: u32,
     /// The meaning of `custom`: one of the other names of `coll`.
@@ -81,7 +82,7 @@ pub struct Unsaid {
 
 impl Default for Unsaid {
     fn default() -> Self {
-        Self { root: 0, slots: 2, custom: None }
+        Self { root: None, slots: 2, custom: None }
     }
 }
 

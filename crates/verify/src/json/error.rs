@@ -112,11 +112,12 @@ fn meant(message: &str) -> Option<String> {
 }
 
 /// Serde's terms, and those of JSON.
-const IN_PLAIN_WORDS: [(&str, &str); 6] = [
+const IN_PLAIN_WORDS: [(&str, &str); 7] = [
     ("unknown variant", "unknown name"),
     ("expected a nonzero u32", "expected an integer of at least 1 and at most 4294967295"),
     ("expected u32", "expected an integer from 0 to 4294967295"),
     ("expected u64", "expected an integer that is not negative"),
     ("invalid type: sequence", "invalid type: array"),
     ("invalid type: map", "invalid type: object"),
+    ("expected a sequence", "expected an array, such as [4, 4]"),
 ];

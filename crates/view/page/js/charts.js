@@ -14,7 +14,8 @@ export function stepChart(schedule, state) {
     const full = tall * Math.min(1, busy[step - 1]);
     const x = (step - 1) * wide;
     const gap = wide > 8 ? 2 : 0.5;
-    const words = `step ${step}: width ${width[step - 1]}, ${count(schedule.moves[step - 1], "chunk")}, links ${percent(busy[step - 1])} busy`;
+    const broken = schedule.brokenMoves[step - 1];
+    const words = `step ${step}: width ${width[step - 1]}, ${count(schedule.moves[step - 1], "chunk")}, links ${percent(busy[step - 1])} busy${broken ? `, ${broken} broken` : ""}`;
     const bar = element(
       "g",
       { class: "bar", "data-step": step, onclick: () => state.set({ step, mode: "step" }) },
@@ -22,6 +23,7 @@ export function stepChart(schedule, state) {
       element("rect", { class: "reach", x, y: 0, width: wide, height: high }),
       element("rect", { class: "width", x: x + gap / 2, y: high - tall, width: wide - gap, height: tall }),
       element("rect", { class: "busy", x: x + gap / 2, y: high - full, width: wide - gap, height: full }),
+      broken ? element("rect", { class: "broken", x: x + gap / 2, y: 0, width: wide - gap, height: 4 }) : null,
     );
     bars.push(bar);
   }

@@ -8,7 +8,7 @@ import { count, element, icon } from "./elements.js";
 import { MachineView } from "./machine.js";
 import { stepChart } from "./charts.js";
 import { Timeline, timelineKey } from "./timeline.js";
-import { badge, chartsPanel, chunkPanel, linksPanel, rankPanel, verdictPanel } from "./panels.js";
+import { badge, brokenWords, chartsPanel, chunkPanel, linksPanel, rankPanel, verdictPanel } from "./panels.js";
 import { search } from "./inspect.js";
 
 const TABS = { verdict: ["Verdict", verdictPanel], links: ["Links", linksPanel], chunk: ["Chunk", chunkPanel], rank: ["Rank", rankPanel], charts: ["Charts", chartsPanel] };
@@ -90,13 +90,20 @@ class App {
     const zoom = (words, sign, act) => element("button", { type: "button", onclick: act, "aria-label": words, title: words }, sign);
     const camera = file.type === "program" ? view : view.camera;
     const tools = element("div", { class: "tools" }, zoom("Zoom in", icon("plus"), () => camera.scale(1.25)), zoom("Zoom out", icon("minus"), () => camera.scale(0.8)), zoom("Reset the view", icon("reset"), () => camera.reset()));
-    const parts = [element("div", { class: "head" }, name, badge(file), choose, element("p", {}, file.headline)), element("div", { class: "picture" }, view.canvas, tools)];
+    const parts = [element("div", { class: "head" }, name, badge(file), choose, element("p", {}, file.headline), this.elsewhere(file)), element("div", { class: "picture" }, view.canvas, tools)];
     if (file.type === "schedule") {
       const { chart, update } = stepChart(file, this.state);
       this.charts.push(update);
       parts.push(chart);
     } else parts.push(element("p", { class: "legend" }, timelineKey()));
     return element("section", { class: "pane", "aria-label": file.name }, parts);
+  }
+
+  /** What a file meets on a machine that is not its own. */
+  elsewhere(file) {
+    if (!file.elsewhere) return null;
+    const words = brokenWords(file);
+    return element("p", { class: words ? "failed" : "" }, `Judged on another machine, ${file.elsewhere.machine}: ${words || "nothing crosses what is dead"}`);
   }
 
   chooser(index) {
@@ -179,7 +186,8 @@ class App {
     if (heat) return `All ${count(file.steps, "step")} · width ${file.totalWidth} · ${count(file.chunks.length, "move")}`;
     if (step > file.steps) return `Step ${step}: this schedule ended at step ${file.steps}`;
     const transfers = file.firstTransfer[step] - file.firstTransfer[step - 1];
-    return `Step ${step} of ${file.steps} · width ${file.width[step - 1]} · ${count(transfers, "transfer")} · ${count(file.moves[step - 1], "chunk")}`;
+    const broken = file.brokenMoves[step - 1];
+    return `Step ${step} of ${file.steps} · width ${file.width[step - 1]} · ${count(transfers, "transfer")} · ${count(file.moves[step - 1], "chunk")}${broken ? ` · ${broken} broken` : ""}`;
   }
 
   updatePanel() {

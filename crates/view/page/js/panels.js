@@ -43,6 +43,8 @@ export function verdictPanel(file, state) {
   };
   const list = verdict.violations.length ? element("ol", { class: "findings" }, verdict.violations.map(entry)) : null;
   return [
+    ...elsewhereOf(file),
+    ...brokenOf(file, state),
     list && element("h3", {}, "Violations"),
     list,
     element("h3", {}, "Figures"),
@@ -50,6 +52,38 @@ export function verdictPanel(file, state) {
     ...boundsOf(file, state),
     ...warningsOf(verdict),
     ...originOf(file.origin),
+  ];
+}
+
+/** How much crosses what is dead, in a few words; empty if nothing does. */
+export function brokenWords(file) {
+  if (file.type === "program") return file.broken.size ? `${count(file.broken.size, "operation")} across what is dead` : "";
+  const moves = file.brokenMoves.reduce((sum, number) => sum + number, 0);
+  return moves ? `${moves.toLocaleString("en")} of ${count(file.chunks.length, "move")} cross what is dead` : "";
+}
+
+/** Of a file that is judged on another machine than it states: which, and the command that plans anew for it. */
+function elsewhereOf({ elsewhere }) {
+  if (!elsewhere) return [];
+  const machine = element("p", {}, `${elsewhere.machine}, not the machine that the file states.`);
+  const anew = elsewhere.anew ? [element("p", {}, "This plans it anew:"), element("p", {}, element("code", {}, elsewhere.anew))] : [];
+  return [element("h3", {}, "Judged on another machine"), machine, ...anew];
+}
+
+/** The transfers that cross what is dead, in order. */
+function brokenOf(file, state) {
+  if (file.type === "program" || !file.broken.length) return [];
+  const { machine, broken } = file;
+  const rows = broken.slice(0, MOST).map((transfer) => {
+    const [step, key] = [file.stepOf(transfer), `${file.from[transfer]}-${file.to[transfer]}`];
+    const go = () => state.set({ step, mode: "step", link: key, finding: "" });
+    return [`${step}`, inline(machine.linkLabel(file.link[transfer]), go), file.load(transfer).toLocaleString("en")];
+  });
+  return [
+    element("h3", { class: "failed" }, "Broken moves"),
+    element("p", { class: "broken" }, `${brokenWords(file)}, in ${count(broken.length, "transfer")}.`),
+    table(["step", "link", "chunks"], rows, { class: "broken" }),
+    broken.length > MOST ? element("p", { class: "note" }, `The first ${MOST} of ${broken.length}.`) : null,
   ];
 }
 

@@ -25,6 +25,7 @@ export class Program {
     this.run();
     this.steps = Math.max(1, Math.ceil(this.length));
     this.involved = this.verdict.violations.map((violation) => this.named(violation));
+    this.broken = this.findBroken();
   }
 
   /** Runs all workers as far as they get: when each operation begins and ends, and which send each receive takes. */
@@ -133,9 +134,27 @@ export class Program {
     return low;
   }
 
-  /** The operations that a violation's sentence names. */
-  named({ message }) {
+  /** The sends over channels that cross what is dead, and what receives from them. */
+  findBroken() {
+    const dead = new Set();
+    this.verdict.violations.forEach(({ code }, index) => {
+      if (code !== "T003") return;
+      for (const operation of this.involved[index]) dead.add(this.out(operation));
+    });
+    const all = Array.from(this.kind.keys());
+    const receives = (operation) => (this.kind[operation] === RECEIVE || this.kind[operation] === ADD) && dead.has(this.channel[operation]);
+    return new Set(all.filter((operation) => dead.has(this.out(operation)) || receives(operation)));
+  }
+
+  /** The channel that an operation sends on, or -1. */
+  out(operation) {
+    return this.kind[operation] === SEND ? this.channel[operation] : this.forward[operation] - 1;
+  }
+
+  /** The operations that a violation names, at its place or in its sentence. */
+  named({ message, rank, worker, operation: place }) {
     const found = [];
+    if (Number.isInteger(place)) found.push(this.firstOperation[this.firstWorker[rank] + worker] + place);
     for (const [, rank, worker, index] of message.matchAll(/rank (\d+), worker (\d+), operation (\d+)/g)) {
       const operation = this.firstOperation[this.firstWorker[Number(rank)] + Number(worker)] + Number(index);
       if (!found.includes(operation)) found.push(operation);

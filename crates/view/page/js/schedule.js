@@ -48,13 +48,19 @@ export class Schedule {
     this.total = new Float64Array(machine.links);
     this.moves = new Float64Array(this.steps);
     this.busy = new Float64Array(this.steps);
+    // Transfers over dead links, and their moves by step.
+    [this.broken, this.brokenMoves] = [[], new Float64Array(this.steps)];
     let room = 0;
     for (let link = 0; link < machine.links; link++) if (machine.linkIsLive(link)) room += machine.capacity[link];
     for (let step = 1; step <= this.steps; step++) {
       for (const transfer of this.transfersOf(step)) {
         const load = this.load(transfer);
         this.moves[step - 1] += load;
-        if (this.link[transfer] >= 0) this.total[this.link[transfer]] += load;
+        if (this.link[transfer] < 0) continue;
+        this.total[this.link[transfer]] += load;
+        if (machine.linkIsLive(this.link[transfer])) continue;
+        this.broken.push(transfer);
+        this.brokenMoves[step - 1] += load;
       }
       this.busy[step - 1] = room ? this.moves[step - 1] / (room * this.width[step - 1]) : 0;
     }

@@ -107,8 +107,9 @@ export class Timeline {
       context.fillStyle = isToken ? colours.line : fill;
       context.fillRect(x, y, width, height);
       context.globalAlpha = 1;
-      if (this.marked.has(operation) || this.hovered === operation) {
-        context.strokeStyle = this.marked.has(operation) ? colours.failed : colours.text;
+      const isBroken = this.marked.has(operation) || program.broken.has(operation);
+      if (isBroken || this.hovered === operation) {
+        context.strokeStyle = isBroken ? colours.failed : colours.text;
         context.lineWidth = 2.5;
         context.strokeRect(x - 1, y - 1, width + 2, height + 2);
       }
@@ -125,7 +126,7 @@ export class Timeline {
       const sender = program.sender[operation];
       if (sender < 0 || program.end[operation] < early || program.begin[sender] > late) continue;
       const isNow = program.begin[sender] <= now && program.end[operation] >= now;
-      const isMarked = this.marked.has(operation) && this.marked.has(sender);
+      const isMarked = (this.marked.has(operation) && this.marked.has(sender)) || (program.broken.has(operation) && program.broken.has(sender));
       const isHovered = this.hovered === operation || this.hovered === sender;
       if (!few && !isNow && !isMarked && !isHovered) continue;
       const rows = [sender, operation].map((one) => this.rowOf.get(program.workerOf(one)));

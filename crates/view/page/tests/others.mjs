@@ -32,6 +32,20 @@ export async function a_rank_program_is_a_timeline({ browser, pages, assert }) {
   assert.notDeepEqual(before, await pixels(page), "it scrolls");
 }
 
+export async function a_program_and_a_pair_on_another_machine({ browser, pages, assert }) {
+  const page = await browser.page(pages.program_tonight);
+  assert.match(await page.textContent(".head p.failed"), /4x4 torus with 1 failed cable: \d+ operations across what is dead/);
+  const red = async (page) => count(await pixels(page), (pixel) => near(pixel, [184, 38, 15]));
+  assert((await red(page)) > 150, "operations are framed");
+  assert.equal(await red(await browser.page(pages.program)), 0);
+  assert.equal(await page.textContent("#panel code"), "synth --torus 4x4 --fail 0,1,x --collective all_to_all");
+  // Beside it, one that was planned for this machine.
+  const pair = await browser.page(pages.both_tonight);
+  const heads = await pair.locator(".head").allTextContents();
+  assert.match(heads[0], /refuted.*moves cross what is dead/s);
+  assert.match(heads[1], /holds.*nothing crosses what is dead/s);
+}
+
 export async function a_deadlock_is_marked({ browser, pages, assert }) {
   const page = await browser.page(pages.stuck);
   assert.match(await page.textContent(".badge"), /refuted: 1 violation/);

@@ -31,7 +31,7 @@ async function leastContrast(page) {
 
 export async function text_has_contrast_in_both_themes({ browser, pages, assert }) {
   for (const scheme of ["light", "dark"]) {
-    for (const address of [pages.cube, `${pages.cube}#tab=links&link=0-1`, `${pages.cube}#tab=chunk&chunk=2-3`, `${pages.wrong}#finding=0`, `${pages.cube}#tab=rank&rank=5`, `${pages.program}#tab=charts`]) {
+    for (const address of [pages.cube, `${pages.cube}#tab=links&link=0-1`, `${pages.cube}#tab=chunk&chunk=2-3`, `${pages.wrong}#finding=0`, pages.tonight, `${pages.cube}#tab=rank&rank=5`, `${pages.program}#tab=charts`]) {
       const page = await browser.page(address, { scheme });
       const { ratio, text } = await leastContrast(page);
       assert(ratio >= 4.5, `${scheme}, ${address}: ${ratio.toFixed(2)} for "${text}"`);

@@ -98,6 +98,27 @@ export async function a_job_stands_side_by_side({ browser, pages, assert }) {
   assert.match(text, /all_reduce in 4 groups of 4/);
 }
 
+export async function broken_moves_of_another_machine_are_marked({ browser, pages, assert }) {
+  const page = await browser.page(pages.tonight);
+  assert.match(await page.textContent(".badge"), /✕ refuted: \d+ violation/);
+  const [, broken, all] = /4x4 torus with 1 failed cable: (\d+) of (\d+) moves cross what is dead/.exec(await page.textContent(".head p.failed"));
+  assert(Number(broken) > 0 && Number(broken) < Number(all));
+  // The rows add up, each leads to its place, and the command that plans anew is there to copy.
+  const rows = await page.locator("table.broken tbody tr").evaluateAll((rows) => rows.map((row) => Array.from(row.cells, (cell) => cell.textContent).join(" | ")));
+  assert.equal(rows.reduce((sum, row) => sum + Number(/(\d+)$/.exec(row)[1]), 0), Number(broken));
+  assert(rows.every((row) => /[01] \([01],0\) → [01] \([01],0\) x[+-]/.test(row)), rows.join("\n"));
+  assert.match(await page.textContent("p.broken"), new RegExp(`in ${rows.length} transfers`));
+  assert.equal(await page.textContent("#panel code"), "synth --torus 4x4 --fail 0,1,x --collective all_to_all");
+  await page.locator("table.broken button").last().click();
+  assert.match(page.url(), /link=1-0/);
+  const step = /^\d+/.exec(rows.at(-1))[0];
+  assert.match(await page.textContent("p.now"), new RegExp(`^Step ${step} of .* broken$`));
+  assert.equal(await page.locator("svg.steps rect.broken").count(), new Set(rows.map((row) => /^\d+/.exec(row)[0])).size);
+  assert(count(await pixels(page), (pixel) => near(pixel, [184, 38, 15])) > 250, "both directions are drawn solid");
+  const dead = await browser.page(pages.rank_tonight);
+  assert.match(await dead.textContent(".head p.failed"), /with 1 failed rank: \d+ of \d+ moves cross what is dead/);
+}
+
 export async function search_finds_by_name({ browser, pages, assert }) {
   const page = await browser.page(pages.cube);
   const find = async (text) => {

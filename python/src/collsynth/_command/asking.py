@@ -59,13 +59,23 @@ class Question:
             return call(line, self.options, "", progress)
 
 
-def call(words: Sequence[str], options: Mapping[str, Any], text: str, progress: Progress | None) -> str:
-    """What `synth` prints for these words, called within this process: `text` is its standard input."""
+def call(
+    words: Sequence[str],
+    options: Mapping[str, Any],
+    text: str,
+    progress: Progress | None,
+    *,
+    may_refute: bool = False,
+) -> str:
+    """What `synth` prints for these words, called within this process: `text` is its standard input.
+
+    With `may_refute`, an answer about something that does not hold is one.
+    """
     threads = options.get("threads")
     if threads is not None and not (isinstance(threads, int) and 1 <= threads <= MOST):
         raise UsageError(f"threads is {threads!r}: it lies between 1 and {MOST}")
     code, output, notes = _collsynth.synth_call(["synth", *words], text, threads, progress)
-    if code == 0 or (code == 4 and output):
+    if code == 0 or (output and (code == 4 or (code == 1 and may_refute))):
         return output
     message, hint = message_of(notes)
     raise of_ending(code, message or _refusals(output), hint)
@@ -82,8 +92,8 @@ def _refusals(output: str) -> str:
 
 
 def message_of(notes: str) -> tuple[str, str | None]:
-    """The message and the hint that the command printed."""
-    message, _, hint = notes.strip().removeprefix("error: ").partition("\nhint: ")
+    """The message and the hint that the command printed, without the name of standard input."""
+    message, _, hint = notes.strip().removeprefix("error: ").removeprefix("-: ").partition("\nhint: ")
     return message, hint or None
 
 

@@ -99,13 +99,17 @@ impl Import<'_> {
             return Err(Failure::usage(format!("{name}: {why}")));
         }
         note(Judged { name: &name, text: "", solution: &solution, report: &report }.to_text().trim_end());
-        Ok(if report.verdict() == Verdict::Holds { Ending::Success } else { Ending::Refuted })
+        if report.verdict() == Verdict::Holds {
+            return Ok(Ending::Success);
+        }
+        self.hint_root(&solution.problem, given);
+        Ok(Ending::Refuted)
     }
 
     fn program(&self, text: &str, given: &Given) -> Result<Ending, Failure> {
         let usual = msccl::Unsaid::default();
         let unsaid = msccl::Unsaid {
-            root: self.options.collective.root_number()?.unwrap_or(usual.root),
+            root: self.options.collective.root_number()?,
             slots: self.options.slots.unwrap_or(usual.slots),
             custom: given.is_typed("collective").then(|| self.custom()).transpose()?,
         };
@@ -144,7 +148,19 @@ impl Import<'_> {
                 ending = Ending::Refuted;
             }
         }
+        if ending == Ending::Refuted {
+            self.hint_root(&programs[0].1.problem, given);
+        }
         Ok(ending)
+    }
+
+    /// What may be wrong with what does not hold: the root, which the file does not name.
+    fn hint_root(&self, problem: &Problem, given: &Given) {
+        if let Some(root) = problem.collective().kind.stated_root().filter(|_| !given.is_typed("root")) {
+            note(&format!(
+                "hint: the file does not name the root, and {root} was taken: if it is another, add --root RANK"
+            ));
+        }
     }
 
     /// The program to write.

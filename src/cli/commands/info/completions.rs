@@ -1,5 +1,7 @@
 //! `synth util completions`: completion scripts for shells.
 
+use std::path::PathBuf;
+
 use clap::{Args, Command};
 use clap_complete::Shell;
 
@@ -12,6 +14,9 @@ pub struct CompletionsCommand {
     /// The shell
     #[arg(value_enum)]
     shell: Shell,
+    /// Write to this file (.gz: compressed) instead of standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    output: PathBuf,
 }
 
 impl CompletionsCommand {
@@ -19,7 +24,7 @@ impl CompletionsCommand {
     pub fn run(&self, mut all: Command) -> Result<Ending, Failure> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut all, "synth", &mut script);
-        output::print(&String::from_utf8_lossy(&script))?;
+        output::deliver(&self.output, &String::from_utf8_lossy(&script))?;
         Ok(Ending::Success)
     }
 }

@@ -1,5 +1,7 @@
 //! `synth explain`: what the verifier's codes mean.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use collsynth::explain::{Explanation, explanation, explanations};
 use collsynth::report::table::Table;
@@ -16,6 +18,9 @@ pub struct ExplainCommand {
     /// The code: D001
     #[arg(value_name = "CODE")]
     code: Option<String>,
+    /// Write to this file (.gz: compressed) instead of standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    output: PathBuf,
 }
 
 impl ExplainCommand {
@@ -24,7 +29,7 @@ impl ExplainCommand {
             None => list(),
             Some(text) => explain(text)?,
         };
-        output::print(&text)?;
+        output::deliver(&self.output, &text)?;
         Ok(Ending::Success)
     }
 }

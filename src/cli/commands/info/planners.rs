@@ -1,5 +1,7 @@
 //! `synth planners`: the registry.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use collsynth::plan::planners;
 use collsynth::report::table::Table;
@@ -9,7 +11,11 @@ use crate::cli::io::output;
 
 /// List the planners
 #[derive(Args)]
-pub struct PlannersCommand {}
+pub struct PlannersCommand {
+    /// Write to this file (.gz: compressed) instead of standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    output: PathBuf,
+}
 
 impl PlannersCommand {
     pub fn run(&self) -> Result<Ending, Failure> {
@@ -19,7 +25,7 @@ impl PlannersCommand {
             let summary = format!("{mark}{}", planner.summary());
             table.row([planner.name().to_owned(), summary]);
         }
-        output::print(&table.to_string())?;
+        output::deliver(&self.output, &table.to_string())?;
         Ok(Ending::Success)
     }
 }

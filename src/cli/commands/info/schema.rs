@@ -1,5 +1,7 @@
 //! `synth util schema`: JSON Schemas of the file formats, and of answers that have one.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use collsynth::format::json;
 use collsynth::report::comparison;
@@ -14,6 +16,9 @@ pub struct SchemaCommand {
     /// Of which files
     #[arg(value_parser = Spelled::<Files>::default(), default_value = "schedule")]
     files: Files,
+    /// Write to this file (.gz: compressed) instead of standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    output: PathBuf,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -39,7 +44,7 @@ impl SchemaCommand {
             Files::Program => json::program_schema(),
             Files::Comparison => comparison::schema(),
         };
-        output::print(&format!("{schema:#}\n"))?;
+        output::deliver(&self.output, &format!("{schema:#}\n"))?;
         Ok(Ending::Success)
     }
 }

@@ -14,7 +14,7 @@ use collsynth::topology::Topology;
 use collsynth::verdict::Verdict;
 use collsynth::verify::{Finding, Options, verify};
 
-use super::elsewhere::Elsewhere;
+use crate::cli::arguments::elsewhere::Elsewhere;
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::clock::control;
 use crate::cli::io::console::note;

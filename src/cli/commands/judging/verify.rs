@@ -13,9 +13,8 @@ use collsynth::verdict::Verdict;
 use collsynth::verify::Options;
 use serde_json::json;
 
-use super::elsewhere::Elsewhere;
 use super::shrink::Shrinking;
-use crate::cli::arguments::failures::FailureOptions;
+use crate::cli::arguments::elsewhere::{Elsewhere, ElsewhereOptions};
 use crate::cli::arguments::size;
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::console::note;
@@ -39,12 +38,8 @@ pub struct VerifyCommand {
     /// List at most this many violations, and as many warnings, per file; the totals are always complete
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = Options::default().max_errors)]
     max_errors: usize,
-    /// Judge on this machine (a topology file) instead of the one that the file states. Bounds that it claims are left
-    /// out: they are of its own machine
-    #[arg(long, value_name = "FILE")]
-    topology: Option<PathBuf>,
     #[command(flatten)]
-    failures: FailureOptions,
+    elsewhere: ElsewhereOptions,
     /// With --topology: the machine's rank for each rank of the program, in order [default: the same]
     #[arg(long, value_name = "RANKS", value_delimiter = ',', value_parser = parse_mapped)]
     rank_map: Vec<u32>,
@@ -63,7 +58,7 @@ pub struct VerifyCommand {
     /// move (of a program: every operation) is needed for that
     #[arg(long)]
     shrink: bool,
-    /// With --shrink: write to this file (.gz: compressed) instead of standard output
+    /// Write the verdicts (with --shrink, the smallest part) to this file (.gz: compressed), not to standard output
     #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
     output: PathBuf,
     /// With --shrink: stop after this time (30s, 5m) with the smallest part so far
@@ -86,12 +81,13 @@ enum VerdictFormat {
 
 impl VerifyCommand {
     pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
-        let elsewhere = Elsewhere::read(self.topology.as_deref(), &self.failures)?;
-        let options = self.options()?;
+        let elsewhere = self.elsewhere.read()?;
+        let format = given.form("format").unwrap_or(self.format);
+        let options = self.options(format)?;
         if self.shrink {
             return self.shrink(&options, &elsewhere, given);
         }
-        let mut out = Output::default();
+        let mut out = Output::to(&self.output);
         let mut worst = Verdict::Holds;
         let mut all = Vec::new();
         for path in &self.files {
@@ -107,12 +103,13 @@ impl VerifyCommand {
                 note(&format!("hint: `{command}` plans it anew for this machine"));
             }
         }
-        match self.format {
+        match format {
             VerdictFormat::Text => {}
             VerdictFormat::Json => out.write(&format!("{:#}\n", json!({ "files": all })))?,
             VerdictFormat::Sarif => out.write(&format!("{:#}\n", diagnostics::sarif(&all)))?,
             VerdictFormat::Github => out.write(&diagnostics::github(&all))?,
         }
+        out.finish()?;
         Ok(match worst {
             Verdict::Holds => Ending::Success,
             Verdict::Refuted => Ending::Refuted,
@@ -120,8 +117,8 @@ impl VerifyCommand {
         })
     }
 
-    fn options(&self) -> Result<FileOptions<'_>, Failure> {
-        let form = if self.format == VerdictFormat::Text { Form::Text } else { Form::Json };
+    fn options(&self, format: VerdictFormat) -> Result<FileOptions<'_>, Failure> {
+        let form = if format == VerdictFormat::Text { Form::Text } else { Form::Json };
         Ok(FileOptions {
             max_errors: self.max_errors,
             contention_free: self.contention_free,

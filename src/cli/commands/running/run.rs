@@ -92,7 +92,10 @@ pub struct RunCommand {
     secret_file: Option<PathBuf>,
     /// The form of the figures
     #[arg(long, value_parser = Spelled::<Format>::default(), default_value = "text")]
-    pub(super) format: Format,
+    format: Format,
+    /// Write the figures to this file (.gz: compressed) instead of standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    pub(super) output: PathBuf,
 }
 
 /// How ranks are joined.
@@ -122,16 +125,17 @@ type Trouble = (RankId, RunError);
 
 impl RunCommand {
     pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
+        let format = given.form("format").unwrap_or(self.format);
         let ticker = Ticker::new(false, &format!("judging {}", self.file.display()));
         let reading = Reading::of(&self.file)?;
         given.file(reading.what())?;
         match reading.what() {
-            What::Job => return self.run_job(&reading, given),
+            What::Job => return self.run_job(&reading, given, format),
             What::Program => {
                 let program = reading.audited("run")?;
                 given.kind(&program.problem.collective().kind)?;
                 ticker.finish();
-                return self.run_typed(&[Runnable::from(&program)]);
+                return self.run_typed(&[Runnable::from(&program)], format);
             }
             What::Schedule => {}
         }
@@ -140,46 +144,48 @@ impl RunCommand {
         let solution = reading.expand(reading.hold(stated, "run")?, MOVE_BYTES)?;
         Runnable::from(&solution).check_size(reading.made()).map_err(Failure::usage)?;
         ticker.finish();
-        self.run_typed(&[Runnable::from(&solution)])
+        self.run_typed(&[Runnable::from(&solution)], format)
     }
 
     /// Runs one schedule or program, or several at once.
-    pub(super) fn run_typed(&self, runnables: &[Runnable<'_>]) -> Result<Ending, Failure> {
+    pub(super) fn run_typed(&self, runnables: &[Runnable<'_>], format: Format) -> Result<Ending, Failure> {
         match self.dtype {
-            Dtype::F32 => self.run_as::<f32>(runnables),
-            Dtype::F64 => self.run_as::<f64>(runnables),
-            Dtype::F16 => self.run_as::<f16>(runnables),
-            Dtype::Bf16 => self.run_as::<bf16>(runnables),
-            Dtype::I32 => self.run_as::<i32>(runnables),
-            Dtype::I64 => self.run_as::<i64>(runnables),
-            Dtype::U8 => self.run_as::<u8>(runnables),
+            Dtype::F32 => self.run_as::<f32>(runnables, format),
+            Dtype::F64 => self.run_as::<f64>(runnables, format),
+            Dtype::F16 => self.run_as::<f16>(runnables, format),
+            Dtype::Bf16 => self.run_as::<bf16>(runnables, format),
+            Dtype::I32 => self.run_as::<i32>(runnables, format),
+            Dtype::I64 => self.run_as::<i64>(runnables, format),
+            Dtype::U8 => self.run_as::<u8>(runnables, format),
         }
     }
 
-    fn run_as<E: Sample>(&self, runnables: &[Runnable<'_>]) -> Result<Ending, Failure> {
-        let &[runnable] = runnables else { return self.together::<E>(runnables) };
+    fn run_as<E: Sample>(&self, runnables: &[Runnable<'_>], format: Format) -> Result<Ending, Failure> {
+        let &[runnable] = runnables else { return self.together::<E>(runnables, format) };
         if self.transport == TransportName::Mpi && self.rank.is_none() {
             let block = block_for(runnable.problem(), self.bytes, self.dtype);
             self.check_memory(self.buffer_memory(runnable, block))?;
-            return self.in_job(runnable, &self.trial::<E>(runnable, block));
+            return self.in_job(runnable, &self.trial::<E>(runnable, block), format);
         }
         let Some(sizes) = self.sizes() else {
             let report = self.measured_alone::<E>(runnable, self.bytes)?;
-            return self.print(&report);
+            format.deliver(&self.output, || report.to_text(), || report.to_json())?;
+            return Ok(if report.holds() { Ending::Success } else { Ending::Refuted });
         };
         let mut runs = Vec::new();
-        let mut out = Output::default();
+        let mut out = Output::to(&self.output);
         for bytes in sizes {
             let run = self.measured_alone::<E>(runnable, bytes)?;
-            if self.format == Format::Text {
+            if format == Format::Text {
                 let heading = if runs.is_empty() { sizes_heading(&run) } else { String::new() };
                 out.write(&(heading + &size_row(&run)))?;
             }
             runs.push(run);
         }
-        if self.format == Format::Json {
+        if format == Format::Json {
             out.write(&format!("{:#}\n", runs.iter().map(RunReport::to_json).collect::<serde_json::Value>()))?;
         }
+        out.finish()?;
         Ok(if runs.iter().all(RunReport::holds) { Ending::Success } else { Ending::Refuted })
     }
 
@@ -278,7 +284,7 @@ impl RunCommand {
 
     /// Runs this process's rank of an MPI job.
     #[cfg(feature = "mpi")]
-    fn in_job<E: Sample>(&self, runnable: Runnable<'_>, trial: &Trial<E>) -> Result<Ending, Failure> {
+    fn in_job<E: Sample>(&self, runnable: Runnable<'_>, trial: &Trial<E>, format: Format) -> Result<Ending, Failure> {
         let (problem, block) = (runnable.problem(), trial.block());
         let job = super::run_mpi::Job::join()?;
         let communicator = job.communicator(runnable, self.timeout)?;
@@ -300,13 +306,15 @@ impl RunCommand {
         (report.time, report.steps, report.library) = (shared.time, shared.steps, shared.library);
         report.rank = report.rank.filter(|_| !shared.holds);
         if shared.prints || !report.holds() {
-            self.print(&report)?;
+            // One process writes the file; the others say what was wrong with theirs.
+            let path = if shared.prints { &*self.output } else { Path::new("-") };
+            format.deliver(path, || report.to_text(), || report.to_json())?;
         }
         Ok(if shared.holds { Ending::Success } else { Ending::Refuted })
     }
 
     #[cfg(not(feature = "mpi"))]
-    fn in_job<E: Sample>(&self, _: Runnable<'_>, _: &Trial<E>) -> Result<Ending, Failure> {
+    fn in_job<E: Sample>(&self, _: Runnable<'_>, _: &Trial<E>, _: Format) -> Result<Ending, Failure> {
         Err(Failure::usage("this synth was built without MPI").hint("build it with: cargo build --features mpi"))
     }
 
@@ -340,11 +348,6 @@ impl RunCommand {
             mismatches: outcomes.iter().filter_map(|one| one.mismatch.clone()).collect(),
             unrepeated: outcomes.iter().filter(|one| !one.repeated).map(|one| one.rank).collect(),
         }
-    }
-
-    fn print(&self, report: &RunReport<'_>) -> Result<Ending, Failure> {
-        self.format.deliver(Path::new("-"), || report.to_text(), || report.to_json())?;
-        Ok(if report.holds() { Ending::Success } else { Ending::Refuted })
     }
 
     /// Runs one rank, joined to the others by TCP.

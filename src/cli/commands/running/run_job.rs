@@ -1,6 +1,5 @@
 //! `synth run` of a job: its collectives at once, each by ranks of its own.
 
-use std::path::Path;
 use std::thread;
 
 use collsynth::collective::Kind;
@@ -9,12 +8,13 @@ use collsynth::runtime::{Runnable, Sample};
 
 use super::run::{MOVE_BYTES, RunCommand};
 use crate::cli::ending::{Ending, Failure};
+use crate::cli::io::output::Format;
 use crate::cli::io::reading::Reading;
 use crate::cli::options::Given;
 
 impl RunCommand {
     /// Runs a job that holds.
-    pub(super) fn run_job(&self, reading: &Reading<'_>, given: &Given) -> Result<Ending, Failure> {
+    pub(super) fn run_job(&self, reading: &Reading<'_>, given: &Given, format: Format) -> Result<Ending, Failure> {
         let schedules = reading.judged_job("run")?.into_schedules();
         let kinds: Vec<Kind> = schedules.iter().map(|one| one.problem.collective().kind.clone()).collect();
         given.kinds(&kinds)?;
@@ -24,12 +24,12 @@ impl RunCommand {
                 .hint(format!("`synth convert {} --schedule 0 -o FILE` takes a schedule out of it", reading.name())));
         }
         let runnables: Vec<Runnable<'_>> = schedules.iter().map(Runnable::from).collect();
-        self.run_typed(&runnables)
+        self.run_typed(&runnables, format)
     }
 
     /// Runs several collectives at once. Chunks of all are equally large: as large as lets the largest buffer have the
     /// bytes stated.
-    pub(super) fn together<E: Sample>(&self, runnables: &[Runnable<'_>]) -> Result<Ending, Failure> {
+    pub(super) fn together<E: Sample>(&self, runnables: &[Runnable<'_>], format: Format) -> Result<Ending, Failure> {
         let with_volume = runnables.iter().map(|one| one.problem()).filter(|one| one.collective().kind.has_volume());
         let chunks = with_volume.map(|one| block_for(one, self.bytes, self.dtype) / one.parts() as usize);
         let chunk = if self.bytes == 0 { 0 } else { chunks.min().unwrap_or(1).max(1) };
@@ -56,7 +56,7 @@ impl RunCommand {
             let each: Vec<String> = reports.iter().map(RunReport::to_text).collect();
             head + &each.join("\n")
         };
-        self.format.deliver(Path::new("-"), text, || reports.iter().map(RunReport::to_json).collect())?;
+        format.deliver(&self.output, text, || reports.iter().map(RunReport::to_json).collect())?;
         Ok(if reports.iter().all(RunReport::holds) { Ending::Success } else { Ending::Refuted })
     }
 }

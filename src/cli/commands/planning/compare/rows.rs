@@ -10,7 +10,7 @@ use crate::cli::io::progress::Ticker;
 /// The text of a comparison, as far as it is printed; nothing where the answer has another form or goes to a file.
 pub struct Shown {
     tables: Option<Tables>,
-    output: Output,
+    output: Output<'static>,
     is_several: bool,
     /// The bounds above the rows of this machine, and how many of its schedules have a row.
     above: Bounds,
@@ -19,7 +19,7 @@ pub struct Shown {
 
 impl Shown {
     pub fn new(tables: Option<Tables>, is_several: bool) -> Self {
-        Self { tables, output: Output::default(), is_several, above: Bounds::default(), rows: 0 }
+        Self { tables, output: Output::standard(), is_several, above: Bounds::default(), rows: 0 }
     }
 
     /// What is above all machines.

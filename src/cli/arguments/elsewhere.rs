@@ -1,16 +1,28 @@
-//! `synth verify --topology` and `--fail`: files judged on another machine than they state.
+//! `--topology` and `--fail` of `synth verify` and `synth view`: files judged on another machine than they state.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use collsynth::format::json;
 use collsynth::topology::{Topology, TopologySpec};
 use serde::Deserialize;
 
-use crate::cli::arguments::failures::FailureOptions;
-use crate::cli::arguments::topology::{read_spec, words_of};
+use super::failures::FailureOptions;
+use super::topology::{read_spec, words_of};
 use crate::cli::ending::Failure;
 use crate::cli::io::console::note;
-use crate::cli::io::input;
+use crate::cli::io::{caller, input};
+
+/// The options that state the machine to judge on.
+#[derive(Args)]
+pub struct ElsewhereOptions {
+    /// Judge on this machine (a topology file) instead of the one that the file states. Bounds that it claims are left
+    /// out: they are of its own machine
+    #[arg(long, value_name = "FILE")]
+    topology: Option<PathBuf>,
+    #[command(flatten)]
+    failures: FailureOptions,
+}
 
 /// The machine that was given, or what failed since on the machine of each file.
 pub struct Elsewhere<'a> {
@@ -18,13 +30,16 @@ pub struct Elsewhere<'a> {
     failures: &'a FailureOptions,
 }
 
-impl<'a> Elsewhere<'a> {
+impl ElsewhereOptions {
     /// Reads the machine, if one was given.
-    pub fn read(path: Option<&'a Path>, failures: &'a FailureOptions) -> Result<Self, Failure> {
+    pub fn read(&self) -> Result<Elsewhere<'_>, Failure> {
+        let path = self.topology.as_deref();
         let given = path.map(|path| read_spec(path).map(|spec| (path, spec))).transpose()?;
-        Ok(Self { given, failures })
+        Ok(Elsewhere { given, failures: &self.failures })
     }
+}
 
+impl Elsewhere<'_> {
     /// The machine to judge this text on; `None`: the one that it states.
     pub fn machine(&self, text: &str) -> Result<Option<Topology>, Failure> {
         let spec = match &self.given {
@@ -65,11 +80,12 @@ impl<'a> Elsewhere<'a> {
         }
         let mut words = vec!["synth".to_owned()];
         match &self.given {
-            Some((path, _)) => {
+            // A program writes the machine to a file that is gone when its answer is read.
+            Some((path, _)) if !caller::is_program() => {
                 words.extend(["--topology".to_owned(), path.display().to_string()]);
                 words.extend(self.failures.words());
             }
-            None => words.extend(words_of(machine.spec())?),
+            _ => words.extend(words_of(machine.spec())?),
         }
         words.extend(["--collective".to_owned(), file.collective.kind]);
         words.extend(file.collective.root.into_iter().flat_map(|root| ["--root".to_owned(), root.to_string()]));
