@@ -151,7 +151,8 @@ fn speed_ups_by_phases_and_averages_follow_from_the_times() {
 
 #[test]
 fn every_schedule_can_be_planned_again_and_takes_the_time_told() {
-    let answer = json("compare --torus 4x4 --fail 0,1 --collective broadcast --alpha 1us --bandwidth 1GB/s");
+    let answer =
+        json("compare --torus 4x4 --fail 0,1 --collective broadcast --alpha 1us --bandwidth 1GB/s --time-limit 600s");
     let machine = &answer["machines"][0];
     let schedules = machine["schedules"].as_array().expect("schedules");
     assert!(schedules.len() > 2, "{schedules:?}");

@@ -116,7 +116,7 @@ impl Bench {
             ("all_reduce", "--torus 2x2 --collective all_reduce --parts 64"),
             ("all_to_all", "--torus 4"),
             ("compact", "--torus 2x4 --collective all_gather --form compact"),
-            ("broadcast", "--torus 2x2 --collective broadcast --root 1 --parts 1"),
+            ("broadcast", "--torus 2x2 --collective broadcast --root 2 --parts 1"),
             ("barrier", "--torus 2x2 --collective barrier"),
             ("groups", "--torus 4x2 --collective all_gather --groups x"),
             ("failed", "--torus 2x2 --fail-rank 3 --collective all_gather"),

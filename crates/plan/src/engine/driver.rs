@@ -24,6 +24,10 @@ const CLOSE: f64 = 0.005;
 const CLOSE_IN_GROUPS: f64 = 0.03;
 /// Messages in groups are cut further to close a gap, up to this number of chunks in all.
 const MOST_CHUNKS_TO_CUT: u64 = 400;
+/// The fewest parts of a message in groups that could be near enough are looked for up to this number, and messages are
+/// cut in parts up to this number of chunks in all.
+const MOST_PARTS_IN_GROUPS: u32 = 64;
+const MOST_CHUNKS_IN_GROUPS: u64 = 1 << 14;
 /// The factor by which they are cut.
 const MESSAGES_CUT: u32 = 4;
 /// A gap that is near enough unless parts are stated, in percent.
@@ -57,7 +61,11 @@ pub fn synthesize(topology: &Topology, kind: &Kind, goal: &Goal<'_>, control: &C
 /// quick, and both figures are good. Where steps are stated, no volume is near, and the first number has to do.
 fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
     if goal.planner.is_some() || !shares_vectors(&whole.collective().kind) {
-        return plan_problem(whole, &Goal { parts: Parts::Fixed(1), ..*goal }, control);
+        let goal = Goal { parts: Parts::Fixed(1), ..*goal };
+        return match whole.groups().is_some() && goal.planner.is_none() {
+            true => plan_in_groups(&whole, &goal, control),
+            false => plan_problem(whole, &goal, control),
+        };
     }
     let bounds = control.bounds(&whole)?;
     let is_reduced = reduces_to_all(&whole);
@@ -98,6 +106,37 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
         }
     }
     Ok(best.expect("there is a number of parts"))
+}
+
+/// Plans messages in groups, whole first. The links that a group may use, beside those of its own, are seldom a whole
+/// multiple of what its messages need: if whole ones are not near the bound, they are planned in the fewest parts that
+/// could be, then in twice as many and so on, while chunks are few.
+fn plan_in_groups(whole: &Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
+    let mut best = plan_problem(whole.clone(), goal, control)?;
+    let bounds = best.bounds.clone();
+    if goal.steps.is_some() || goal.max_steps.is_some() || !whole.collective().kind.can_be_cut() {
+        return Ok(best);
+    }
+    let is_over = |plan: &Plan| control.planning(&plan.problem).stop().is_some();
+    let may_be_near = |&parts: &u32| u64::from(bounds.least_width(parts)) <= near_width(parts, bound_of_all(&bounds));
+    let fewest = (2..=MOST_PARTS_IN_GROUPS).find(may_be_near);
+    for parts in std::iter::successors(fewest, |parts| Some(2 * parts)) {
+        let few = u64::from(whole.chunk_count()) * u64::from(parts) <= MOST_CHUNKS_IN_GROUPS;
+        if !few || is_near(&best, &bounds) || is_over(&best) {
+            break;
+        }
+        let problem = whole.with_parts(parts)?;
+        if !control.has_time_for(&problem) {
+            break;
+        }
+        let near = Some(near_width(parts, bound_of_all(&bounds)));
+        let own = control.bounds(&problem)?;
+        match plan_bounded(problem, own, goal, Effort { near, only_quick: false }, control) {
+            Ok(found) if better_in_enough(&found, &best, &bounds) => best = found,
+            _ => {}
+        }
+    }
+    Ok(best)
 }
 
 /// Plans an all_reduce in these parts by the planners that are as quick as they are good where parts just fit. A

@@ -8,7 +8,8 @@ use crate::model::planner::Planner;
 pub enum Parts {
     /// A stated number.
     Fixed(u32),
-    /// Whole messages; of vectors that all ranks share (all_reduce, broadcast, reduce), the fewest parts, found by
+    /// Whole messages, but in groups where these are not within 5 % of the volume bound, the fewest parts that are, if
+    /// they are found; of vectors that all ranks share (all_reduce, broadcast, reduce), the fewest parts, found by
     /// doubling, with which a planner comes within 5 % of the volume bound, but at most 1024 (of an all_reduce 1536);
     /// of an all_reduce first the parts of [`Parts::Auto`]. Among schedules as close as that, the one with the fewest
     /// steps. Where steps are stated, the first such number of parts. Whole vectors too where a planner is stated;

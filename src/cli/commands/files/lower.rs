@@ -104,8 +104,8 @@ impl LowerCommand {
     /// Lowers each schedule of a job to a program of its own; all are written, or none.
     fn lower_job(&self, reading: &Reading<'_>) -> Result<Ending, Failure> {
         let Some(path) = self.output.as_deref().filter(|path| *path != Path::new("-")) else {
-            return Err(Failure::usage("a job becomes a program for each of its collectives")
-                .hint("`-o programs.json` writes programs.0.json, programs.1.json and so on"));
+            let hint = format!("`synth lower {} -o programs.json` writes programs.0.json and so on", reading.name());
+            return Err(Failure::usage("a job becomes a program for each of its collectives").hint(hint));
         };
         let mut texts = Vec::new();
         for held in reading.judged_job("lowered")?.into_schedules() {

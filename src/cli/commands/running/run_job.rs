@@ -19,9 +19,11 @@ impl RunCommand {
         let kinds: Vec<Kind> = schedules.iter().map(|one| one.problem.collective().kind.clone()).collect();
         given.kinds(&kinds)?;
         let moves: usize = schedules.iter().map(|one| one.schedule.move_count()).sum();
-        if moves as u64 * MOVE_BYTES > reading.made() {
-            return Err(Failure::usage("the job has too many moves to be run within the limit of memory")
-                .hint(format!("`synth convert {} --schedule 0 -o FILE` takes a schedule out of it", reading.name())));
+        let (needed, most) = (moves as u64 * MOVE_BYTES >> 20, reading.made() >> 20);
+        if needed > most {
+            return Err(Failure::usage(format!(
+                "running the job takes about {needed} MiB; at most {most} MiB are taken"
+            )));
         }
         let runnables: Vec<Runnable<'_>> = schedules.iter().map(Runnable::from).collect();
         self.run_typed(&runnables, format)
