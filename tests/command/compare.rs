@@ -1,5 +1,10 @@
 //! `synth compare`: shows what planning and verifying give, in every form, as documented.
 
+use std::ffi::OsString;
+use std::sync::{Arc, Mutex};
+
+use collsynth::cli;
+use collsynth::plan::Progress;
 use collsynth::report::comparison;
 use serde_json::Value;
 
@@ -152,7 +157,7 @@ fn speed_ups_by_phases_and_averages_follow_from_the_times() {
 #[test]
 fn every_schedule_can_be_planned_again_and_takes_the_time_told() {
     let answer =
-        json("compare --torus 4x4 --fail 0,1 --collective broadcast --alpha 1us --bandwidth 1GB/s --time-limit 600s");
+        json("compare --torus 4x4 --fail 0,1 --collective broadcast --alpha 1us --bandwidth 1GB/s --time-limit 10m");
     let machine = &answer["machines"][0];
     let schedules = machine["schedules"].as_array().expect("schedules");
     assert!(schedules.len() > 2, "{schedules:?}");
@@ -248,4 +253,24 @@ fn a_time_limit_ends_it_with_what_there_is() {
 fn threads_do_not_change_the_answer() {
     let words = "compare --torus 4x4 --fail 0,1 --seed 5 --format csv --planners negotiated,mate_e,lp,wfr";
     assert!(stdout(&format!("{words} --threads 1")) == stdout(&format!("{words} --threads 2")));
+}
+
+#[test]
+fn progress_counts_the_planners_to_go() {
+    for (words, expected) in [
+        ("--planners ring_pipeline,negotiated --baseline ring", vec![3, 2, 1]),
+        ("--planners ring_pipeline,negotiated --baseline negotiated", vec![2, 1]),
+        ("--planners ring_pipeline,negotiated --baseline ring_pipeline --sound-baseline", vec![3, 2, 1]),
+        ("--planners ring_pipeline --format svg --plot time --message-bytes 1KiB,1MiB", vec![1]),
+    ] {
+        let line = format!("synth compare --torus 5 --parts 1 {words}");
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&said);
+        let listener = move |progress: Progress<'_>| {
+            let left = progress.attempt.split_once(", ").and_then(|(_, rest)| rest.split_once(" planner"));
+            heard.lock().expect("a list").extend(left.and_then(|(left, _)| left.parse::<u32>().ok()));
+        };
+        let answer = cli::call(line.split(' ').map(OsString::from), String::new(), Arc::default(), Arc::new(listener));
+        assert_eq!((answer.exit_code, &*said.lock().expect("a list")), (0, &expected), "{words}: {}", answer.notes);
+    }
 }

@@ -1,6 +1,7 @@
 //! The trade of steps against volume: as tables, and as a plot.
 
 mod csv;
+mod labels;
 mod svg;
 
 use serde_json::{Value, json};

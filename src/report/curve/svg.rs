@@ -1,11 +1,11 @@
 //! The trade of steps against volume as a plot, with the bounds.
 
 use plotters::prelude::{
-    ChartBuilder, Circle, Color, DashedLineSeries, IntoDrawingArea, LineSeries, PathElement, SVGBackend,
-    SeriesLabelPosition, Text,
+    ChartBuilder, Circle, Color, CoordTranslate, DashedLineSeries, EmptyElement, IntoDrawingArea, LineSeries,
+    PathElement, SVGBackend, SeriesLabelPosition, Text,
 };
 
-use super::{Curve, Point};
+use super::{Curve, Point, labels};
 use crate::report::comparison::PlotError;
 use crate::report::plot::{Axis, INK, grid, look, ticks, words};
 use collsynth_core::certificate::Rational;
@@ -14,6 +14,8 @@ use collsynth_verify::report::overview::headline;
 
 /// Width and height, in pixels.
 const SIZE: (u32, u32) = (960, 600);
+/// Where the legend stands, in pixels.
+const LEGEND: (i32, i32, i32, i32) = (840, 40, 960, 100);
 /// About as many numbers stand at an axis.
 const MOST_TICKS: usize = 12;
 /// The most points with their planner beside them: more would cover each other.
@@ -97,15 +99,22 @@ impl Curve<'_> {
                 .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], style));
             chart.draw_series(points.iter().map(|point| Circle::new(place(point), 4, color.filled())))?;
             if points.len() <= MOST_NAMED {
-                let name = |point: &&Point| {
-                    let (steps, volume) = place(point);
-                    let text = match point.problem.parts() {
-                        1 => point.planner.to_owned(),
-                        parts => format!("{}, {parts} parts", point.planner),
-                    };
-                    Text::new(text, (steps + 0.01 * (across.end - across.start), volume * 1.04), words(15))
+                let name = |point: &&Point| match point.problem.parts() {
+                    1 => point.planner.to_owned(),
+                    parts => format!("{}, {parts} parts", point.planner),
                 };
-                chart.draw_series(points.iter().map(name))?;
+                let pixels = |point: &&Point| chart.as_coord_spec().translate(&place(point));
+                let named: Vec<((i32, i32), String)> = points.iter().map(|at| (pixels(at), name(at))).collect();
+                let offsets = labels::places(&named, SIZE, &[LEGEND]);
+                for ((place, (_, name)), offset) in points.iter().map(|at| place(at)).zip(named).zip(offsets) {
+                    let Some((right, down)) = offset else { continue };
+                    let text = EmptyElement::at(place) + Text::new(name, (right, down), words(15));
+                    chart.draw_series([text])?;
+                    if labels::is_moved((right, down)) {
+                        let line = PathElement::new([(0, -5), (right.signum() * 6, down + 12)], grid());
+                        chart.draw_series([EmptyElement::at(place) + line])?;
+                    }
+                }
             }
             chart
                 .configure_series_labels()

@@ -89,7 +89,7 @@ fn wrong_values_are_reported_with_their_place() {
     refused(&with_steps("[[1, []]]"), F003, "[[1, []]", "an object");
     refused(&with_steps("null"), F003, "l, \"form", "null");
     let torus = r#"{"format": "collective-schedule/1", "topology": {"torus": "4x4"}, "collective": {}, "steps": []}"#;
-    refused(torus, F003, "}, \"coll", "string \"4x4\", expected an array, such as [4, 4]");
+    refused(torus, F003, "\"}, \"coll", "string \"4x4\", expected an array, such as [4, 4]");
     let transfer = |keys: &str| with_steps(&format!(r#"[{{"transfers": [{{"from": 0, "to": 1, {keys}}}]}}]"#));
     refused(&transfer(r#""op": "add", "chunks": []"#), F003, "\", \"chun", "`copy` or `reduce`");
     refused(&transfer(r#""via": "x", "chunks": []"#), F003, "\", \"chun", "directions are x+ and x-");

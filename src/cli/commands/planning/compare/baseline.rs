@@ -20,8 +20,8 @@ pub const WIDTH: usize = USUAL[2].len();
 type Found = (Result<Baseline, String>, Option<(String, Answer)>);
 
 impl Run<'_> {
-    /// What speed-ups on a machine are over.
-    pub fn baseline(&mut self, machine: &Machine, question: &Question<'_>) -> Result<Found, Failure> {
+    /// What speed-ups on a machine are over; `names` are asked on it later.
+    pub fn baseline(&mut self, machine: &Machine, names: &[String], question: &Question<'_>) -> Result<Found, Failure> {
         let topology = machine.problem.topology();
         let sound = self.command.sound_baseline;
         let intact = match sound {
@@ -39,6 +39,9 @@ impl Run<'_> {
             let why = format!("no usual baseline does {kind} on this machine (--baseline NAME chooses one)");
             return Ok((Err(why), None));
         };
+        if sound || !names.iter().any(|asked| asked == name) {
+            self.expect_one_more(name);
+        }
         let answer = self.ask(name, on, question)?;
         let baseline = match &answer.found {
             Ok(found) => Ok(Baseline {

@@ -44,7 +44,7 @@ impl Run<'_> {
         let question = Question { kind: &kind, rates: &rates, words: &place.words };
         let mut known = None;
         if self.command.shows_speedups(self.given) {
-            (machine.baseline, known) = self.baseline(&machine, &question)?;
+            (machine.baseline, known) = self.baseline(&machine, &names, &question)?;
         }
         self.shown.head(&self.ticker, &machine)?;
         if let Some(own) = self.own {
@@ -90,6 +90,11 @@ impl Run<'_> {
         let to_come = std::iter::repeat_n(names, later).flatten();
         let weights: Vec<u32> = here.chain(to_come).map(|name| weight(name)).collect();
         (self.left, self.weight) = (weights.len(), weights.iter().sum());
+    }
+
+    /// Counts one planner more.
+    pub fn expect_one_more(&mut self, name: &str) {
+        (self.left, self.weight) = (self.left + 1, self.weight + weight(name));
     }
 
     /// The planners in the order asked for; unless they were, those that answer soon before those that may not, and
