@@ -35,7 +35,7 @@ class PlannedJob:
     def figures(self) -> dict[str, Any]:
         """The figures that `synth verify --format json` prints: of the whole, and of each schedule."""
         answer = json.loads(call(["verify", "-", "--format", "json"], {}, self.to_json(), None))
-        figures: dict[str, Any] = answer["figures"]
+        figures: dict[str, Any] = answer["files"][0]["figures"]
         return figures
 
     @property
