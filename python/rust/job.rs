@@ -17,29 +17,6 @@ pub struct Job(VerifiedJob);
 
 #[pymethods]
 impl Job {
-    /// The job in a text, once it is known to hold.
-    #[new]
-    fn new(py: Python<'_>, name: &str, text: &str) -> PyResult<Self> {
-        let limits = limits(py)?;
-        let options = Options { memory: limits.room(text), ..Options::default() };
-        let refused = |rejected: &RejectedJob| match rejected.report.why_not_judged() {
-            Some(why) => Failure::usage(format!("{name}: {why}")),
-            None => {
-                let found = JudgedJob { name, text, job: &rejected.job, report: &rejected.report }.to_text();
-                Failure::new(Ending::Refuted, format!("{name}: the job does not hold\n{found}"))
-            }
-        };
-        let held = py.detach(|| {
-            let job = json::parse_job_within(text, &limits)?;
-            Ok(VerifiedJob::of_job(job, &options).map_err(|rejected| refused(&rejected)))
-        });
-        match held {
-            Ok(Ok(job)) => Ok(Self(job)),
-            Ok(Err(why)) => Err(errors::failure(py, &why)),
-            Err(error) => Err(errors::unreadable(py, name, &error)),
-        }
-    }
-
     /// The schedules, each of which holds by itself.
     fn schedules(&self, py: Python<'_>) -> Vec<Schedule> {
         let schedules = py.detach(|| self.0.clone().into_schedules());
@@ -58,5 +35,28 @@ impl Job {
             file::write_atomic(&path, self.0.to_json().as_bytes()).map_err(Failure::from)
         });
         written.map_err(|failure| errors::failure(py, &failure))
+    }
+}
+
+/// The job in a text, once it is known to hold.
+#[pyfunction]
+pub fn job_holding(py: Python<'_>, name: &str, text: &str) -> PyResult<Job> {
+    let limits = limits(py)?;
+    let options = Options { memory: limits.room(text), ..Options::default() };
+    let refused = |rejected: &RejectedJob| match rejected.report.why_not_judged() {
+        Some(why) => Failure::usage(format!("{name}: {why}")),
+        None => {
+            let found = JudgedJob { name, text, job: &rejected.job, report: &rejected.report }.to_text();
+            Failure::new(Ending::Refuted, format!("{name}: the job does not hold\n{found}"))
+        }
+    };
+    let held = py.detach(|| {
+        let job = json::parse_job_within(text, &limits)?;
+        Ok(VerifiedJob::of_job(job, &options).map_err(|rejected| refused(&rejected)))
+    });
+    match held {
+        Ok(Ok(job)) => Ok(Job(job)),
+        Ok(Err(why)) => Err(errors::failure(py, &why)),
+        Err(error) => Err(errors::unreadable(py, name, &error)),
     }
 }

@@ -18,7 +18,7 @@ mod _collsynth {
     #[pymodule_export]
     use super::command::{synth_call, synth_main};
     #[pymodule_export]
-    use super::job::Job;
+    use super::job::{Job, job_holding};
     #[pymodule_export]
     use super::judging::{holding, judge, judge_file};
     #[pymodule_export]

@@ -3,9 +3,27 @@ from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import Final, SupportsIndex, final
 
-__all__ = ["__version__", "Lowered", "Machine", "Schedule", "collective_name", "holding", "judge", "judge_file", "planners", "quantity", "synth_call", "synth_main", "synthesize"]
+__all__ = ["__version__", "Job", "Lowered", "Machine", "Schedule", "collective_name", "holding", "job_holding", "judge", "judge_file", "planners", "quantity", "synth_call", "synth_main", "synthesize"]
 
 __version__: Final[str]
+
+@final
+class Job:
+    """
+    A job that holds.
+    """
+    def save(self, /, path: str | PathLike[str]) -> None:
+        """
+        Writes that file, whole or not at all; `.gz`: compressed.
+        """
+    def schedules(self, /) -> list[Schedule]:
+        """
+        The schedules, each of which holds by itself.
+        """
+    def to_json(self, /) -> str:
+        """
+        The file that the command writes.
+        """
 
 @final
 class Lowered:
@@ -224,6 +242,11 @@ def collective_name(text: str) -> str:
 def holding(name: str, text: str) -> Schedule:
     """
     The schedule in a text, once it is known to hold.
+    """
+
+def job_holding(name: str, text: str) -> Job:
+    """
+    The job in a text, once it is known to hold.
     """
 
 def judge(name: str, text: str, judging: Mapping[str, object], machine: Machine | None) -> tuple[int, str]:

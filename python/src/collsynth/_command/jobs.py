@@ -24,7 +24,7 @@ class PlannedJob:
     """Schedules that run together, step by step. Immutable; the judge vouches for each and for what they share."""
 
     def __init__(self, name: str, text: str) -> None:
-        self._job = _collsynth.Job(name, text)
+        self._job = _collsynth.job_holding(name, text)
 
     @cached_property
     def schedules(self) -> list[Plan]:
