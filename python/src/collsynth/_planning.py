@@ -54,11 +54,12 @@ def plan(
     unless `relays` is False.
 
     `parts` is a number or `auto`. Unless stated, vectors of all_reduce, broadcast and reduce are cut in as many
-    parts as bring the volume within 5 % of its bound, everything else is whole, except in groups where that is not as
-    near. With `message_bytes`, the least time is planned for: `alpha` seconds a step (100 ns unless stated), `bandwidth` bytes a second (32 GB/s). Quantities
-    are numbers, or text as on the command line: "64KiB", "1us", "50GB/s". At the `time_limit`, the best plan so far
-    is returned. Same options and seed: same plan, on any number of threads. `form` is `compact` or `explicit`;
-    unless stated, plans of 512 ranks and more are compact where that is shorter.
+    parts as bring the volume within 5 % of its bound, everything else is whole, except in groups where that is not
+    as near. With `message_bytes`, the least time is planned for: `alpha` seconds a step (100 ns unless stated),
+    `bandwidth` bytes a second (32 GB/s). Quantities are numbers, or text as on the command line: "64KiB", "1us",
+    "50GB/s". At the `time_limit`, the best plan so far is returned. Same options and seed: same plan, on any number
+    of threads. `form` is `compact` or `explicit`; unless stated, plans of 512 ranks and more are compact where that
+    is shorter.
 
     The interpreter lock is free while planning; Ctrl-C interrupts it.
 
