@@ -28,6 +28,8 @@ const MOST_CHUNKS_TO_CUT: u64 = 400;
 /// cut in parts up to this number of chunks in all.
 const MOST_PARTS_IN_GROUPS: u32 = 64;
 const MOST_CHUNKS_IN_GROUPS: u64 = 1 << 14;
+/// The numbers of parts tried.
+const TRIES_IN_GROUPS: usize = 3;
 /// The factor by which they are cut.
 const MESSAGES_CUT: u32 = 4;
 /// A gap that is near enough unless parts are stated, in percent.
@@ -110,7 +112,7 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
 
 /// Plans messages in groups, whole first. The links that a group may use, beside those of its own, are seldom a whole
 /// multiple of what its messages need: if whole ones are not near the bound, they are planned in the fewest parts that
-/// could be, then in twice as many and so on, while chunks are few.
+/// could be, then in two and four times as many, while chunks are few.
 fn plan_in_groups(whole: &Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
     let mut best = plan_problem(whole.clone(), goal, control)?;
     let bounds = best.bounds.clone();
@@ -120,7 +122,7 @@ fn plan_in_groups(whole: &Problem, goal: &Goal<'_>, control: &Control) -> Result
     let is_over = |plan: &Plan| control.planning(&plan.problem).stop().is_some();
     let may_be_near = |&parts: &u32| u64::from(bounds.least_width(parts)) <= near_width(parts, bound_of_all(&bounds));
     let fewest = (2..=MOST_PARTS_IN_GROUPS).find(may_be_near);
-    for parts in std::iter::successors(fewest, |parts| Some(2 * parts)) {
+    for parts in std::iter::successors(fewest, |parts| Some(2 * parts)).take(TRIES_IN_GROUPS) {
         let few = u64::from(whole.chunk_count()) * u64::from(parts) <= MOST_CHUNKS_IN_GROUPS;
         if !few || is_near(&best, &bounds) || is_over(&best) {
             break;
