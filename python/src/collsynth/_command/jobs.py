@@ -72,11 +72,13 @@ class PlannedJob:
         """Writes that file, whole or not at all (`.gz`: compressed)."""
         self._job.save(path)
 
-    def view(self, path: str | os.PathLike[str] | None = None) -> Page:
-        """All schedules as one page, side by side; with a path, written there too."""
+    def view(
+        self, path: str | os.PathLike[str] | None = None, *, topology: Topology | Sequence[int] | None = None
+    ) -> Page:
+        """All schedules as one page, side by side, as `Plan.view` draws one."""
         from .._pages import Page
 
-        return Page._of_file(self.to_json(), path)
+        return Page._of_file(self.to_json(), path, topology)
 
     def __reduce__(self) -> tuple[type[PlannedJob], tuple[str, str]]:
         return PlannedJob, ("pickle", self.to_json())
