@@ -26,7 +26,9 @@
 //!   `collsynth-view`, `report`.
 //!
 //! The command `synth` and its dependencies are behind the default feature `command`. A library user turns the default
-//! features off and enables others as needed (`formats`, `runtime`).
+//! features off and enables others as needed: `formats`, `runtime`; `lp` and `smt`, or both as `solvers`, for solvers
+//! of linear programs and of propositional logic, which take most of the time to build. docs/use/install.md says what
+//! planning is without them.
 
 pub mod form;
 pub mod grouping;

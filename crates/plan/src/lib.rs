@@ -40,6 +40,7 @@ pub use planners::published::rings::Rings;
 pub use planners::rooted::arborescences::Arborescences;
 pub use planners::rooted::flow_over_time::FlowOverTime;
 pub use planners::rooted::timed_trees::TimedTrees;
+#[cfg(feature = "smt")]
 pub use planners::smt::{Minimize, Proof, ProofForm, Smt, SmtBackend};
 pub use planners::template::Template;
 pub use planners::trees::negotiated::Trees;

@@ -17,6 +17,9 @@ pub enum LpError {
     /// It was interrupted.
     #[error("interrupted before the solution")]
     Interrupted,
+    /// There is no solver to ask.
+    #[error("this build has no solver of linear programs: the cargo feature `lp` adds one")]
+    NoSolver,
     /// The solver gave up, or is not sure of its answer.
     #[error("the solver stopped without a solution: {0}")]
     Solver(String),

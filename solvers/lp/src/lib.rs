@@ -11,8 +11,9 @@
 //! map to each other, so one variable serves all of them.
 //!
 //! The solver is Clarabel, an interior-point method in pure Rust (or HiGHS, with the feature `highs`), through
-//! `good_lp`. Its answers are floating-point approximations; for a proof, round the lengths and compute exactly what
-//! they prove. A running solver gives up at its [`Limit`].
+//! `good_lp`, with the feature `clarabel`, a default; without either, programs are stated and measured, and
+//! [not solved](HAS_SOLVER). Its answers are floating-point approximations; for a proof, round the lengths and compute
+//! exactly what they prove. A running solver gives up at its [`Limit`].
 
 mod allocation;
 mod ends;
@@ -31,3 +32,6 @@ pub use flow::{Flow, least_load, least_load_size};
 pub use limit::Limit;
 pub use network::{Arc, Network, Symmetry};
 pub use stepped::{SteppedFlow, least_widths, least_widths_size};
+
+/// Whether this build solves anything.
+pub const HAS_SOLVER: bool = cfg!(any(feature = "clarabel", feature = "highs"));

@@ -1,7 +1,5 @@
 //! A linear program in rows, and the solver behind it.
 
-use good_lp::{Constraint, Expression, ProblemVariables, SolverModel, Variable, variable};
-
 use crate::error::LpError;
 use crate::limit::Limit;
 
@@ -13,6 +11,7 @@ pub(crate) struct Model {
 }
 
 #[derive(Clone, Debug)]
+#[cfg_attr(not(any(feature = "clarabel", feature = "highs")), expect(dead_code, reason = "read by solvers alone"))]
 struct Row {
     terms: Vec<(usize, f64)>,
     equal: bool,
@@ -57,11 +56,41 @@ impl Model {
     /// Solves it. Deterministic, on one thread.
     pub fn solve(self, precision: Precision, limit: &Limit) -> Result<Solved, LpError> {
         limit.check()?;
+        let cost = self.cost.clone();
+        let (value, dual) = solver::solve(self, precision, limit)?;
+        let value: Vec<f64> = value.into_iter().map(|value| value.max(0.0)).collect();
+        let objective = value.iter().zip(&cost).map(|(value, cost)| value * cost).sum();
+        Ok(Solved { value, dual, objective })
+    }
+}
+
+#[cfg(not(any(feature = "clarabel", feature = "highs")))]
+mod solver {
+    use crate::error::LpError;
+    use crate::limit::Limit;
+    use crate::model::{Model, Precision};
+
+    pub fn solve(_: Model, _: Precision, _: &Limit) -> Result<(Vec<f64>, Vec<f64>), LpError> {
+        Err(LpError::NoSolver)
+    }
+}
+
+#[cfg(any(feature = "clarabel", feature = "highs"))]
+mod solver {
+    use good_lp::{Constraint, Expression, ProblemVariables, SolverModel, Variable, variable};
+
+    use crate::error::LpError;
+    use crate::limit::Limit;
+    use crate::model::{Model, Precision, backend};
+
+    /// The values of the variables, and the dual values of the rows.
+    pub fn solve(model: Model, precision: Precision, limit: &Limit) -> Result<(Vec<f64>, Vec<f64>), LpError> {
         let mut variables = ProblemVariables::new();
-        let x: Vec<Variable> = self.cost.iter().map(|_| variables.add(variable().min(0.0))).collect();
-        let cost: Expression = x.iter().zip(&self.cost).filter(|(_, cost)| **cost != 0.0).map(|(&x, &c)| c * x).sum();
+        let x: Vec<Variable> = model.cost.iter().map(|_| variables.add(variable().min(0.0))).collect();
+        let costs = x.iter().zip(&model.cost).filter(|(_, cost)| **cost != 0.0);
+        let cost: Expression = costs.map(|(&x, &c)| c * x).sum();
         let mut problem = backend::model(variables.minimise(cost), precision);
-        let rows: Vec<_> = self
+        let rows: Vec<_> = model
             .rows
             .into_iter()
             .map(|row| {
@@ -71,14 +100,11 @@ impl Model {
                 problem.add_constraint(row)
             })
             .collect();
-        let (value, dual) = backend::solve(problem, x, rows, limit)?;
-        let value: Vec<f64> = value.into_iter().map(|value| value.max(0.0)).collect();
-        let objective = value.iter().zip(&self.cost).map(|(value, cost)| value * cost).sum();
-        Ok(Solved { value, dual, objective })
+        backend::solve(problem, x, rows, limit)
     }
 }
 
-#[cfg(not(feature = "highs"))]
+#[cfg(all(feature = "clarabel", not(feature = "highs")))]
 mod backend {
     use std::sync::{Arc, OnceLock};
 

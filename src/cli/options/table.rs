@@ -81,7 +81,7 @@ const SCRIPTS: &[Form] = &[("bash", &[]), ("zsh", &[]), ("fish", &[]), ("elv", &
 /// Forms of answers, by --format.
 const FIGURES: &[Form] = &[("csv", &["csv"]), ("json", &["json"]), ("svg", &["svg"])];
 /// Forms and other tools' formats, by --to.
-const CONVERTED: &[Form] = &[
+pub const CONVERTED: &[Form] = &[
     ("csv", &["csv"]),
     ("json", &["json", "compact", "explicit", "trace"]),
     ("xml", &["msccl", "rccl"]),

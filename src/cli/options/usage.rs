@@ -6,7 +6,9 @@ use std::path::Path;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
 
+use super::endings;
 use super::suggest::{did_you_mean, meant};
+use super::table::CONVERTED;
 use super::words::listed;
 
 /// What people call commands, and what these are called here; what is in capitals is filled in.
@@ -125,10 +127,18 @@ fn completed(ours: &str, typed: &[String]) -> String {
     };
     let mut words = vec![command.to_owned()];
     words.extend(typed.iter().cloned());
-    words.extend(
-        options.filter(|(option, _)| !typed.iter().any(|word| word == option)).map(|(o, v)| format!("{o} {v}")),
-    );
+    let is_stated = |option: &str, value: &str| {
+        typed.iter().any(|word| word == option) || ((option, value) == ("--to", "FORMAT") && names_its_form(typed))
+    };
+    words.extend(options.filter(|(option, value)| !is_stated(option, value)).map(|(o, v)| format!("{o} {v}")));
     words.join(" ")
+}
+
+/// Does an output file state by its ending which form is converted to?
+fn names_its_form(typed: &[String]) -> bool {
+    let output = typed.iter().position(|word| ["-o", "--output"].contains(&word.as_str()));
+    let path = output.and_then(|at| typed.get(at + 1));
+    path.is_some_and(|path| matches!(endings::chosen(Path::new(path), "to", CONVERTED), Ok(Some(_))))
 }
 
 /// `4x4x8`, of this or another spelling of it.

@@ -39,6 +39,8 @@ fn other_words_are_answered_with_ours() {
         ("s.json", "did you mean `synth verify s.json`?"),
         ("info s.json --links", "did you mean `synth show s.json --links`?"),
         ("export s.json", "did you mean `synth convert s.json --to FORMAT`?"),
+        ("export s.json -o s.csv", "did you mean `synth convert s.json -o s.csv`?"),
+        ("export s.json -o s.xml", "did you mean `synth convert s.json -o s.xml --to FORMAT`?"),
         ("export s.json --to csv", "did you mean `synth convert s.json --to csv`?"),
         ("compact s.json -o c.json", "did you mean `synth convert s.json -o c.json --to compact`?"),
         ("manual pages", "did you mean `synth util manual pages`?"),

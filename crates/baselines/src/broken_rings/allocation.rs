@@ -65,6 +65,7 @@ impl Machine<'_> {
         };
         let decided = program.solve(&control.limit()).map_err(|error| match error {
             LpError::TimeLimit => PlanError::Stopped { stopped: StopReason::TimeLimit },
+            LpError::NoSolver => PlanError::NotApplicable { planner, reason: error.to_string() },
             LpError::Interrupted => PlanError::Stopped { stopped: StopReason::Interrupted },
             error => PlanError::NotFound { planner, limit: format!("the offline bandwidth allocation: {error}") },
         })?;

@@ -10,6 +10,7 @@ use crate::model::goal::Goal;
 use crate::model::planner::{AutoUse, Outcome, Planner, arrivals};
 use crate::model::sharper::SharperBounds;
 use crate::model::task::Task;
+#[cfg(feature = "smt")]
 use crate::planners::smt::{LastUnits, NAME as SMT, last_units};
 use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
@@ -77,11 +78,7 @@ pub(crate) fn plan_bounded(
         && !effort.only_quick
         && outcome.schedule.total_width() > u64::from(bounds.least_width(problem.parts()))
     {
-        match last_units(&task, &outcome.schedule, control) {
-            LastUnits::Found(found) => (planner, outcome) = (SMT, found),
-            LastUnits::Stopped(reason) => outcome.stopped = reason,
-            LastUnits::Unknown => {}
-        }
+        (planner, outcome) = finished(&task, planner, outcome, control);
     }
     let Outcome { schedule, stopped, account } = outcome;
     let gap = schedule.total_width() > u64::from(bounds.least_width(problem.parts()));
@@ -89,6 +86,22 @@ pub(crate) fn plan_bounded(
     let stopped = if gap && stopped == StopReason::Finished { control.stop().unwrap_or(stopped) } else { stopped };
     let bounds = if gap { sharper.sharp().clone() } else { bounds };
     Ok(Plan { problem, schedule, planner, bounds, stopped, account })
+}
+
+/// With the last units of width saved by a SAT solver, where it finds how.
+#[cfg(feature = "smt")]
+fn finished(task: &Task<'_>, planner: &'static str, outcome: Outcome, control: &Control) -> (&'static str, Outcome) {
+    match last_units(task, &outcome.schedule, control) {
+        LastUnits::Found(found) => (SMT, found),
+        LastUnits::Stopped(stopped) => (planner, Outcome { stopped, ..outcome }),
+        LastUnits::Unknown => (planner, outcome),
+    }
+}
+
+/// As it was found: this build has no SAT solver.
+#[cfg(not(feature = "smt"))]
+fn finished(_: &Task<'_>, planner: &'static str, outcome: Outcome, _: &Control) -> (&'static str, Outcome) {
+    (planner, outcome)
 }
 
 /// The planners to run, in this order.

@@ -14,6 +14,7 @@ use crate::planners::published::rings::Rings;
 use crate::planners::rooted::arborescences::Arborescences;
 use crate::planners::rooted::flow_over_time::FlowOverTime;
 use crate::planners::rooted::timed_trees::TimedTrees;
+#[cfg(feature = "smt")]
 use crate::planners::smt::Smt;
 use crate::planners::template::Template;
 use crate::planners::trees::negotiated::Trees;
@@ -22,6 +23,7 @@ use crate::planners::trees::packed_trees::PackedTrees;
 use crate::planners::trees::spanning_trees::SpanningTrees;
 
 /// The SMT planner with its default options.
+#[cfg(feature = "smt")]
 const SMT: &dyn Planner = &Smt::new();
 
 /// The planners of this crate, in the order that planning tries them.
@@ -40,6 +42,7 @@ pub fn planners() -> &'static [&'static dyn Planner] {
         &OverlappingTrees,
         &Flood,
         &Lp,
+        #[cfg(feature = "smt")]
         SMT,
         &Rings::DIM_ROTATION,
         &Rings::HALF_RING,

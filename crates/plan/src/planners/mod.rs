@@ -7,7 +7,9 @@ pub mod mended;
 pub mod paths;
 pub mod published;
 pub mod rooted;
+#[cfg(any(feature = "smt", test))]
 pub mod searchers;
+#[cfg(feature = "smt")]
 pub mod smt;
 pub mod template;
 pub mod trees;

@@ -19,7 +19,7 @@ impl RunCommand {
         let kinds: Vec<Kind> = schedules.iter().map(|one| one.problem.collective().kind.clone()).collect();
         given.kinds(&kinds)?;
         let moves: usize = schedules.iter().map(|one| one.schedule.move_count()).sum();
-        let (needed, most) = (moves as u64 * MOVE_BYTES >> 20, reading.made() >> 20);
+        let (needed, most) = ((moves as u64 * MOVE_BYTES) >> 20, reading.made() >> 20);
         if needed > most {
             return Err(Failure::usage(format!(
                 "running the job takes about {needed} MiB; at most {most} MiB are taken"

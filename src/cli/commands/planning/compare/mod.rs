@@ -28,6 +28,7 @@ use crate::cli::arguments::rate::RateOptions;
 use crate::cli::arguments::topology::TopologyOptions;
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::clock::{self, control};
+use crate::cli::io::console::note;
 use crate::cli::io::output;
 use crate::cli::io::progress::Ticker;
 use crate::cli::options::Given;
@@ -179,6 +180,9 @@ impl CompareCommand {
             self.write(&comparison, format)?;
         }
         let found = comparison.machines.iter().all(|machine| !machine.entries.is_empty());
+        if !found && self.output != Path::new("-") {
+            note("no planner has a schedule for some machine: the answer says why");
+        }
         Ok(match (stopped, found) {
             (StopReason::Finished, true) => Ending::Success,
             (StopReason::Finished, false) => Ending::Usage,

@@ -39,7 +39,9 @@ mod tracing;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use collsynth_lp::{Flow, SteppedFlow, least_load, least_load_size, least_widths, least_widths_size};
+use collsynth_lp::{
+    Flow, HAS_SOLVER, LpError, SteppedFlow, least_load, least_load_size, least_widths, least_widths_size,
+};
 
 use crate::model::control::Control;
 use crate::model::error::PlanError;
@@ -86,6 +88,9 @@ impl Planner for Lp {
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
         let flow = self.network(problem)?;
+        if !HAS_SOLVER {
+            return Err(self.refuse(LpError::NoSolver.to_string()));
+        }
         match least_load_size(&flow.network, &flow.generators) {
             Ok(variables) if variables <= MOST_VARIABLES => Ok(()),
             Ok(variables) => Err(self

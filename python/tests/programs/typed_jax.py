@@ -1,4 +1,4 @@
-"""A user's program that runs plans in JAX, on eight CPU devices; `test_types.py` runs it and has it checked."""
+"""A user's program that runs plans in JAX, on eight CPU devices; `test_package.py` runs it and has it checked."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A user's program: everything of the package that a program names, as its author would type it.
 
-`test_types.py` runs it, and has type checkers read it at their strictest.
+`test_package.py` runs it, and has type checkers read it at their strictest.
 """
 
 from __future__ import annotations
