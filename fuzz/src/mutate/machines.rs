@@ -49,6 +49,9 @@ pub fn fail(dice: &mut Dice, topology: &mut Value) {
     if machine.links.is_empty() || dice.chance(25) {
         return list(topology, "failed_ranks", json!(dice.below(machine.ranks())));
     }
+    if let Some(extents) = machine.torus.as_ref().filter(|_| dice.chance(15)) {
+        return switch(dice, topology, extents);
+    }
     let link = dice.pick(&machine.links);
     let mut failure = json!({"from": link.from, "to": link.to});
     let twins = machine.links.iter().filter(|other| (other.from, other.to) == (link.from, link.to)).count();
@@ -63,6 +66,18 @@ pub fn fail(dice: &mut Dice, topology: &mut Value) {
         failure["both"] = json!(dice.chance(30));
     }
     list(topology, "failed_links", failure);
+}
+
+/// Another dead switch; the first states the period, which may be none.
+fn switch(dice: &mut Dice, topology: &mut Value, extents: &[usize]) {
+    if topology.get("failed_switches").is_none() {
+        topology["failed_switches"] = json!([]);
+        topology["period"] = extents.iter().map(|&extent| dice.between(1, extent)).collect();
+    }
+    let dim = dice.below(extents.len());
+    let at: Vec<String> = (1..extents.len()).map(|_| dice.below(2).to_string()).collect();
+    let switch = json!(format!("{}:{}", &direction(dim, true)[..1], at.join(",")));
+    topology["failed_switches"].as_array_mut().expect("a list").push(switch);
 }
 
 /// `x+`, for the small dimensions used here.

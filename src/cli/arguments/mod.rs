@@ -1,6 +1,7 @@
 //! What several commands take: machines, failures, collectives, goals; and the limits of what they take.
 
 pub mod collective;
+pub mod extents;
 pub mod failures;
 pub mod flow_limits;
 pub mod group;

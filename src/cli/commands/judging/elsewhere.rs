@@ -69,7 +69,7 @@ impl<'a> Elsewhere<'a> {
                 words.extend(["--topology".to_owned(), path.display().to_string()]);
                 words.extend(self.failures.words());
             }
-            None => words.extend(words_of(machine.spec())?),
+            None => words.extend(words_of(machine)?),
         }
         words.extend(["--collective".to_owned(), file.collective.kind]);
         words.extend(file.collective.root.into_iter().flat_map(|root| ["--root".to_owned(), root.to_string()]));

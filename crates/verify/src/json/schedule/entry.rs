@@ -8,7 +8,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::json::object::{Object, stated};
-use crate::json::scalar::{ChunkList, DimEntry, DirectionEntry, FormatEntry, OpEntry, RankEntry, RationalEntry};
+use crate::json::scalar::{
+    ChunkList, DimEntry, DirectionEntry, FormatEntry, OpEntry, RankEntry, RationalEntry, SwitchEntry,
+};
 
 /// A schedule for a collective operation on a machine with failed links.
 #[derive(Deserialize)]
@@ -90,6 +92,16 @@ pub(in crate::json) struct TopologyFile {
     /// Cables and single links that failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_links: Vec<Object<FailedLinkEntry>>,
+    /// Dead switches between the cells of a torus: the dimension of their cables, and the position of these in the
+    /// other dimensions within a cell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<SwitchEntry>"))]
+    pub failed_switches: Vec<SwitchEntry>,
+    /// With `failed_switches`: the extents of the cells, which divide those of `torus`. Left out: 4 along every
+    /// dimension.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<u32>", length(min = 1, max = 255), inner(range(min = 1))))]
+    pub period: Option<Vec<u32>>,
     /// Ranks that failed; they leave the collective, the others keep their numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_ranks: Vec<RankEntry>,
@@ -103,7 +115,8 @@ pub(in crate::json) struct TopologyFile {
 #[cfg(feature = "schema")]
 fn either_torus_or_links(schema: &mut schemars::Schema) {
     schema.insert("oneOf".to_owned(), serde_json::json!([{"required": ["torus"]}, {"required": ["links"]}]));
-    let belongs = serde_json::json!({"wrap": ["torus"], "capacity": ["torus"], "twist": ["torus"], "ranks": ["links"]});
+    let belongs = serde_json::json!({"wrap": ["torus"], "capacity": ["torus"], "twist": ["torus"], "ranks": ["links"],
+        "failed_switches": ["torus"], "period": ["torus", "failed_switches"]});
     schema.insert("dependentRequired".to_owned(), belongs);
 }
 
