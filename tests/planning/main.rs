@@ -24,6 +24,7 @@ mod rooted;
 mod smt;
 #[path = "../support/mod.rs"]
 mod support;
+mod switches;
 mod targets;
 mod trees;
 mod twisted;

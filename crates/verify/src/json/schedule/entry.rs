@@ -38,6 +38,16 @@ pub(in crate::json) struct ScheduleFile {
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "ChunkList"))]
     pub exceptions: Option<ChunkList>,
+    /// In the compact form, the extents of cells of a torus that are alike but for `exceptions`; they divide those of
+    /// the torus. Left out: every rank is like every other.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<u32>", length(min = 1, max = 255), inner(range(min = 1))))]
+    pub period: Option<Vec<u32>>,
+    /// With `period`: the chunks of ranks of the first cell that do not follow the `pattern`, ascending. They and their
+    /// translations by multiples of the period have moves in the `cell` of the steps.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "ChunkList"))]
+    pub cell: Option<ChunkList>,
     /// The steps, in the order in which they run.
     pub steps: Vec<Object<StepEntry>>,
     /// Lower bounds with their evidence. Never trusted: a verifier recomputes what they claim.
@@ -49,13 +59,21 @@ pub(in crate::json) struct ScheduleFile {
     pub origin: Option<Object<OriginEntry>>,
 }
 
-/// Says in the schema that `relays` belongs to `groups`, and a `pattern` to `exceptions`.
+/// Says in the schema that `relays` belongs to `groups`, a `pattern` to `exceptions`, and a `cell` to `period`.
 #[cfg(feature = "schema")]
 fn keys_that_belong(schema: &mut schemars::Schema) {
     let pattern = serde_json::json!({"required": ["pattern"], "properties": {"pattern": {"minItems": 1}}});
     let explicit = serde_json::json!({"properties": {"steps": {"items": {"not": pattern}}}});
-    schema.insert("anyOf".to_owned(), serde_json::json!([{"required": ["exceptions"]}, explicit]));
-    schema.insert("dependentRequired".to_owned(), serde_json::json!({"relays": ["groups"]}));
+    let cell = serde_json::json!({"required": ["cell"], "properties": {"cell": {"minItems": 1}}});
+    let alike = serde_json::json!({"properties": {"steps": {"items": {"not": cell}}}});
+    let either = |one, other| serde_json::json!({"anyOf": [one, other]});
+    let rules = [
+        either(serde_json::json!({"required": ["exceptions"]}), explicit),
+        either(serde_json::json!({"required": ["period"]}), alike),
+    ];
+    schema.insert("allOf".to_owned(), serde_json::json!(rules));
+    let belongs = serde_json::json!({"relays": ["groups"], "period": ["exceptions"], "cell": ["period"]});
+    schema.insert("dependentRequired".to_owned(), belongs);
 }
 
 /// A machine: a torus (`torus`) or any directed graph (`links`), and what failed.
@@ -239,6 +257,11 @@ pub(in crate::json) struct StepEntry {
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<TransferEntry>"))]
     pub pattern: Option<Vec<Object<TransferEntry>>>,
+    /// In the compact form with a `period`, transfers from ranks of the first cell: translated by its multiples, those
+    /// of every other cell.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<TransferEntry>"))]
+    pub cell: Option<Vec<Object<TransferEntry>>>,
     /// At most one for each directed link.
     pub transfers: Vec<Object<TransferEntry>>,
 }
