@@ -24,7 +24,6 @@ mod rooted;
 mod smt;
 #[path = "../support/mod.rs"]
 mod support;
-mod switches;
 mod targets;
 mod trees;
 mod twisted;

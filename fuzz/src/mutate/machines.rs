@@ -49,7 +49,7 @@ pub fn fail(dice: &mut Dice, topology: &mut Value) {
     if machine.links.is_empty() || dice.chance(25) {
         return list(topology, "failed_ranks", json!(dice.below(machine.ranks())));
     }
-    if let Some(extents) = machine.torus.as_ref().filter(|_| dice.chance(15)) {
+    if let Some(extents) = machine.torus.as_ref().filter(|_| dice.chance(8)) {
         return switch(dice, topology, extents);
     }
     let link = dice.pick(&machine.links);

@@ -20,6 +20,9 @@ pub fn judge(value: &Value) -> Opinion {
                 // Reported of explicit schedules only.
                 opinion.figures.retain(|name, _| ["steps", "width"].contains(name));
                 opinion.reached.insert("compact form".into());
+                if file.period.is_some_and(|(_, chunks)| !chunks.is_empty()) {
+                    opinion.reached.insert("cells".into());
+                }
                 opinion
             }
             None => Opinion { unreadable: ["F010"].into(), more: true, ..Opinion::default() },

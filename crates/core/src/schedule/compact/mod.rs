@@ -10,8 +10,8 @@
 //!   own moves   step 1   3 -> 2  the chunk 3>1        but these
 //! ```
 //!
-//! Failures that repeat with a period touch chunks of every rank, but alike in every cell: [`Repeated`] states the moves
-//! of those of the first cell.
+//! Failures that repeat with a period touch chunks of every rank, but alike in every cell: [`Repeated`] states the
+//! moves of those of the first cell.
 //!
 //! What it means is the *expanded* schedule: in each step, one transfer for each sender, receiver, direction and
 //! operation that occur, sorted so, with its chunks ascending.

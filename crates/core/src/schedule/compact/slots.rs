@@ -19,7 +19,8 @@ type Sent<'a> = (Way, Arc<[Source<'a>]>, usize);
 struct Sends<'a> {
     step: u32,
     pattern: Vec<Sent<'a>>,
-    /// How many chunks of the pattern do not go a way (by index) as they depart from it, by the sender in the first cell.
+    /// How many chunks of the pattern do not go a way (by index) as they depart from it; by the sender in the first
+    /// cell.
     departed: BTreeMap<(RankId, usize), usize>,
     /// By the sender in the first cell.
     repeated: BTreeMap<RankId, Vec<Sent<'a>>>,

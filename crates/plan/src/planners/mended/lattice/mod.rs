@@ -24,8 +24,8 @@
 //!
 //! # Applies
 //!
-//! All_to_all on tori of at most four dimensions, all closed and of 3 positions or more, twisted or not, in which cables
-//! or links have failed that repeat in eight cells at least.
+//! All_to_all on tori of at most four dimensions, all closed and of 3 positions or more, twisted or not, in which
+//! cables or links have failed that repeat in eight cells at least.
 //!
 //! # Steps and volume
 //!
@@ -38,7 +38,7 @@
 //!
 //! # Reference
 //!
-//! Zu et al., "Resiliency at Scale: Managing Google's TPUv4 Machine Learning Supercomputer", NSDI 2024, for the failures.
+//! Zu et al., "Resiliency at Scale: Managing Google's TPUv4 Machine Learning Supercomputer", NSDI 2024: the failures.
 
 mod negotiation;
 mod period;
@@ -62,8 +62,8 @@ pub(super) use period::period;
 use quotient::Quotient;
 use ways::Ways;
 
-/// The most attempts at growing widths.
-const ATTEMPTS: u32 = 4;
+/// The most attempts; from the second on, they are 1, 2, 4, .. wider than the one before.
+const ATTEMPTS: u32 = 6;
 
 /// A schedule in exactly these steps around failures that repeat with a [`period`], and why the search stopped; `None`
 /// if there is no template, or some message has to go farther around than two hops.
@@ -90,14 +90,13 @@ pub(super) fn in_steps(
         return Ok(None);
     }
     let mut width = least;
-    for _ in 0..ATTEMPTS {
+    for attempt in 0..ATTEMPTS {
         if negotiation.run(control) {
             break;
         }
-        let fitting = negotiation.fitting_width();
-        // Part of what is lost at the end, so that less is lost.
-        width += ((fitting - width) / 4).max(1);
-        if width >= fitting || control.stop().is_some() {
+        // Wider, so that less is lost at the end.
+        width += 1 << attempt;
+        if width >= negotiation.fitting_width() || control.stop().is_some() {
             break;
         }
         negotiation.widen(even_widths(width, steps));

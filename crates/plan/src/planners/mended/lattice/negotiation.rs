@@ -15,8 +15,9 @@ const TRIED: usize = 8;
 const DETOURS: usize = 4;
 /// Draws of a message that may go either way around.
 const DRAWS: usize = 24;
-/// Messages tried before the widths grow, for each message of a cell.
+/// Messages tried before the widths grow, for each message of a cell; and those after which excess has to be less.
 const MOST_TRIED: u64 = 4;
+const PATIENCE: f64 = 0.5;
 /// Slots between two looks at the clock.
 const POLLED: u64 = 1024;
 
@@ -88,22 +89,25 @@ impl<'a> Negotiation<'a> {
     pub fn run(&mut self, control: &Control) -> bool {
         let mut queue: VecDeque<usize> =
             (0..self.quotient.load.len()).filter(|&slot| self.quotient.is_overfull(slot)).collect();
-        let most = MOST_TRIED * (self.origins.len() * self.ways.chunks()) as u64;
+        let messages = (self.origins.len() * self.ways.chunks()) as u64;
         let (mut tried, mut round) = (0, 0);
+        let (mut least, mut since) = (u64::MAX, 0);
         while let Some(slot) = queue.pop_front() {
             if !self.quotient.is_overfull(slot) {
                 continue;
             }
             if round % POLLED == 0 {
-                self.report(control, round / POLLED);
-                if control.stop().is_some() {
+                let excess = self.quotient.excess();
+                self.report(control, round / POLLED, excess);
+                if excess < least {
+                    (least, since) = (excess, tried);
+                }
+                let is_stale = tried - since > (messages as f64 * PATIENCE) as u64;
+                if is_stale || tried >= MOST_TRIED * messages || control.stop().is_some() {
                     return false;
                 }
             }
             round += 1;
-            if tried >= most {
-                return false;
-            }
             tried += self.relieve(slot, &mut queue);
             if self.quotient.is_overfull(slot) {
                 queue.push_back(slot);
@@ -211,10 +215,10 @@ impl<'a> Negotiation<'a> {
         slots
     }
 
-    fn report(&self, control: &Control, round: u64) {
+    fn report(&self, control: &Control, round: u64, remaining: u64) {
         let q = &self.quotient;
         let attempt = format!("{} steps, width {}", q.steps, q.widths.iter().sum::<u32>());
         let planner = crate::planners::mended::CompactPlan::PLANNER;
-        control.report(Progress { planner, attempt: &attempt, round, remaining: q.excess() });
+        control.report(Progress { planner, attempt: &attempt, round, remaining });
     }
 }

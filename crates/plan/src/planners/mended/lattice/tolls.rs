@@ -1,8 +1,8 @@
 //! Tolls on the links of tight cuts.
 //!
-//! A half of the torus, cut out between two planes, has as many links into it as the planes have live cables. Where what
-//! must cross nearly fills them for the whole schedule, a path that crosses twice takes room that another one needs; so
-//! crossing is dear, and who can go another way does.
+//! A half of the torus, cut out between two planes, has as many links into it as the planes have live cables. Where
+//! what must cross nearly fills them for the whole schedule, a path that crosses twice takes room that another one
+//! needs; so crossing is dear, and who can go another way does.
 
 use collsynth_core::topology::Torus;
 

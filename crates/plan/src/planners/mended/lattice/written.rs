@@ -9,8 +9,8 @@ use collsynth_core::topology::{RankId, Torus};
 use super::negotiation::Negotiation;
 use super::quotient::WAIT;
 
-/// The pattern at these widths; the moves of messages that depart from it, and these messages, each at the cell in which
-/// their sender is.
+/// The pattern at these widths; the moves of messages that depart from it, each where its sender is in the first cell;
+/// and these messages.
 pub(super) fn differences(
     plan: &Negotiation<'_>,
     torus: &Torus,
