@@ -32,21 +32,10 @@ pub fn machine(dice: &mut Dice, topology: &mut Value) {
     if !topology.is_object() {
         return;
     }
-    let key = *dice.pick(&[
-        "torus",
-        "wrap",
-        "capacity",
-        "links",
-        "ranks",
-        "failed_links",
-        "failed_ranks",
-        "failed_switches",
-        "period",
-    ]);
+    let key = *dice.pick(&["torus", "wrap", "capacity", "links", "ranks", "failed_links", "failed_ranks"]);
     let Some(value) = topology.get_mut(key) else {
         if dice.chance(30) {
-            topology[key] =
-                dice.pick(&[json!([true, false]), json!([2, 2]), json!(["x:0"]), json!(9), json!([])]).clone();
+            topology[key] = dice.pick(&[json!([true, false]), json!([2, 2]), json!(9), json!([])]).clone();
         }
         return;
     };

@@ -133,6 +133,7 @@ pub fn change(dice: &mut Dice, file: &mut Value) {
         0 => anywhere::change(dice, file),
         1 => numbers::change(dice, file),
         2 | 3 => exceptions(dice, file),
+        4 if dice.chance(50) => machines::fail_switch(dice, &mut file["topology"]),
         4 => machines::fail(dice, &mut file["topology"]),
         5 => {
             let Some(steps) = changes::objects(&mut file["steps"]) else { return };
@@ -231,7 +232,10 @@ fn machine(dice: &mut Dice, extents: &[usize]) -> (Value, Value) {
     let mut failed = topology.clone();
     for _ in 0..dice.below(3) {
         let mut worse = failed.clone();
-        machines::fail(dice, &mut worse);
+        match dice.chance(30) {
+            true => machines::fail_switch(dice, &mut worse),
+            false => machines::fail(dice, &mut worse),
+        }
         if machines::read(&worse).is_some_and(|machine| machines::connected(&machine)) {
             failed = worse;
         }

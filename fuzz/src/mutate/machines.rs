@@ -49,9 +49,6 @@ pub fn fail(dice: &mut Dice, topology: &mut Value) {
     if machine.links.is_empty() || dice.chance(25) {
         return list(topology, "failed_ranks", json!(dice.below(machine.ranks())));
     }
-    if let Some(extents) = machine.torus.as_ref().filter(|_| dice.chance(8)) {
-        return switch(dice, topology, extents);
-    }
     let link = dice.pick(&machine.links);
     let mut failure = json!({"from": link.from, "to": link.to});
     let twins = machine.links.iter().filter(|other| (other.from, other.to) == (link.from, link.to)).count();
@@ -68,8 +65,9 @@ pub fn fail(dice: &mut Dice, topology: &mut Value) {
     list(topology, "failed_links", failure);
 }
 
-/// Another dead switch; the first states the period, which may be none.
-fn switch(dice: &mut Dice, topology: &mut Value, extents: &[usize]) {
+/// Another dead switch of a torus, which may not be there; the first states a period, which may be none.
+pub fn fail_switch(dice: &mut Dice, topology: &mut Value) {
+    let Some(extents) = read(topology).and_then(|machine| machine.torus) else { return };
     if topology.get("failed_switches").is_none() {
         topology["failed_switches"] = json!([]);
         topology["period"] = extents.iter().map(|&extent| dice.between(1, extent)).collect();

@@ -18,9 +18,9 @@
 //! Not looked for in steps 1 and 2: whether ranks add the arrivals of one step in different orders from translation to
 //! translation (`W003`, a warning).
 //!
-//! Memory: the chunks of (3) and their moves, the pattern, what repeats, and one step; no link's load outlives its step.
-//! Time: O(moves of these chunks and of what is stated, and transfers of the expanded schedule); no other chunk is even
-//! named.
+//! Memory: the chunks of (3) and their moves, the pattern, what repeats, and one step; no link's load outlives its
+//! step. Time: O(moves of these chunks and of what is stated, and transfers of the expanded schedule); no other chunk
+//! is even named.
 
 use super::facts::ledger::Ledger;
 use super::facts::report::Report;

@@ -54,12 +54,13 @@ impl Cell {
             number[rank as usize] = size;
             size += 1;
         }
+        // No more than there are chunks.
         let mut cell = Self {
             home,
             number,
             cells: ranks / size,
             departed: Vec::with_capacity(stated.chunks.len()),
-            is_departed: ChunkSet::new((u64::from(size) * u64::from(chunks_of_rank)) as usize),
+            is_departed: ChunkSet::new((size * chunks_of_rank) as usize),
             chunks_of_rank,
             stated,
         };

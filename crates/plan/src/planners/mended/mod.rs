@@ -152,23 +152,24 @@ pub fn compact(problem: Problem, goal: &Goal<'_>, control: &Control) -> Result<O
     let bounds = control.bounds(&problem)?;
     let (seed, limits) = (goal.seed, (goal.steps, goal.max_steps));
     let found = match problem.collective().kind.pattern() {
-        Pattern::OneToOne => {
+        kind if kind != Pattern::OneToOne && is_intact(problem.machine()) => {
+            pattern::of_trees(&problem, goal, control)?.map(|schedule| (schedule, StopReason::Finished))
+        }
+        kind => {
             let period = lattice::period(&problem);
             nearest(&problem, &bounds, limits, control, |steps| {
+                let within = lattice::Within { bounds: &bounds, steps, seed, control };
                 if let Some(period) = &period
-                    && let Some(found) = lattice::in_steps(&problem, period, &bounds, steps, seed, control)?
+                    && let Some(found) = lattice::in_steps(&problem, period, within)?
                 {
                     return Ok(Some(found));
                 }
-                repair::in_steps(&problem, &bounds, steps, seed, control)
+                match kind {
+                    Pattern::OneToOne => repair::in_steps(&problem, &bounds, steps, seed, control),
+                    _ => trees::in_steps(&problem, &bounds, steps, seed, control),
+                }
             })?
         }
-        _ if is_intact(problem.machine()) => {
-            pattern::of_trees(&problem, goal, control)?.map(|schedule| (schedule, StopReason::Finished))
-        }
-        _ => nearest(&problem, &bounds, limits, control, |steps| {
-            trees::in_steps(&problem, &bounds, steps, seed, control)
-        })?,
     };
     Ok(found.map(|(schedule, stopped)| plan(problem, schedule, bounds, stopped)))
 }

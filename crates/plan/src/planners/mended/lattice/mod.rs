@@ -20,12 +20,16 @@
 //!    whose move costs least, so that excess walks on until it finds room (see `negotiation`). Slots that stay overfull
 //!    become dearer, and so do the links of tight cuts: what crosses such a cut twice takes away what cannot be spared
 //!    (see `tolls`).
-//! 4. What differs from the template is written for one cell, as in [`Repeated`].
+//! 4. What differs from the template is written for one cell, as in
+//!    [`Repeated`](collsynth_core::schedule::Repeated).
+//!
+//! Trees of an all_gather are treated alike, arrival by arrival (see `trees`); a reduce_scatter is the same backward in
+//! time.
 //!
 //! # Applies
 //!
-//! All_to_all on tori of at most four dimensions, all closed and of 3 positions or more, twisted or not, in which
-//! cables or links have failed that repeat in eight cells at least.
+//! All_to_all, all_gather, all_reduce_gathered and reduce_scatter on tori of at most four dimensions, all closed and of
+//! 3 positions or more, twisted or not, in which cables or links have failed that repeat in eight cells at least.
 //!
 //! # Steps and volume
 //!
@@ -45,66 +49,119 @@ mod period;
 mod quotient;
 mod search;
 mod tolls;
+mod trees;
 mod ways;
 mod written;
 
 use collsynth_core::certificate::Bounds;
+use collsynth_core::collective::{ChunkId, Pattern};
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{CompactSchedule, Repeated, Translation};
+use collsynth_core::schedule::{CompactSchedule, Op, Translation};
+use collsynth_core::topology::RankId;
 
+use super::pattern::{gather, intact};
+use super::trees::{turned, widths};
 use crate::model::account::StopReason;
 use crate::model::control::Control;
 use crate::model::error::PlanError;
+use crate::model::network::Network;
 use crate::model::widths::even_widths;
-use crate::planners::template::TemplateSchedule;
+use crate::planners::template::{TemplateSchedule, TemplateTrees};
 use negotiation::Negotiation;
 pub(super) use period::period;
 use quotient::Quotient;
+use trees::Trees;
 use ways::Ways;
+use written::Departures;
 
-/// The most attempts; from the second on, they are 1, 2, 4, .. wider than the one before.
+/// The most attempts; from the second on, they are 1, 2, 4, .. wider than the one before, of trees 1.
 const ATTEMPTS: u32 = 6;
 
+/// What a schedule is planned within.
+#[derive(Clone, Copy)]
+pub(super) struct Within<'a> {
+    pub bounds: &'a Bounds,
+    pub steps: u32,
+    pub seed: u64,
+    pub control: &'a Control,
+}
+
 /// A schedule in exactly these steps around failures that repeat with a [`period`], and why the search stopped; `None`
-/// if there is no template, or some message has to go farther around than two hops.
+/// if there is no template, or no way around a failure that is near enough.
 pub(super) fn in_steps(
     problem: &Problem,
     period: &[u32],
-    bounds: &Bounds,
-    steps: u32,
-    seed: u64,
-    control: &Control,
+    within: Within<'_>,
 ) -> Result<Option<(CompactSchedule, StopReason)>, PlanError> {
     problem.check_connected()?;
-    let (Some(torus), Some(translation)) = (problem.machine().as_torus(), Translation::new(problem)) else {
-        return Ok(None);
+    let found = match problem.collective().kind.pattern() {
+        Pattern::OneToOne => of_messages(problem, period, within),
+        _ => of_trees(problem, period, within)?,
     };
-    let Some(template) = TemplateSchedule::new(torus, problem.parts(), steps) else { return Ok(None) };
-    let pattern = template.pattern(&super::pattern::intact(problem.machine()), problem.parts());
-    let least = bounds.least_width(problem.parts()).max(pattern.total_width() as u32).max(steps);
-    let mut quotient = Quotient::new(problem.machine(), period, even_widths(least, steps));
-    tolls::charge(&mut quotient, torus, u64::from(problem.parts()), least);
-    let ways = Ways::new(torus, problem.parts());
-    let mut negotiation = Negotiation::new(quotient, &ways, ways.paths_of(torus, &pattern), seed);
-    if !negotiation.is_possible() {
-        return Ok(None);
-    }
-    let mut width = least;
+    Ok(found.map(|schedule| (schedule, within.control.stop().unwrap_or(StopReason::Finished))))
+}
+
+fn of_messages(problem: &Problem, period: &[u32], within: Within<'_>) -> Option<CompactSchedule> {
+    let Within { bounds, steps, seed, control } = within;
+    let (torus, parts) = (problem.machine().as_torus()?, problem.parts());
+    let pattern = TemplateSchedule::new(torus, parts, steps)?.pattern(&intact(problem.machine()), parts);
+    let mut width = bounds.least_width(parts).max(pattern.total_width() as u32).max(steps);
+    let mut quotient = Quotient::new(problem.machine(), period, even_widths(width, steps));
+    tolls::charge(&mut quotient, torus, u64::from(parts), width);
+    let ways = Ways::new(torus, parts);
+    let template = ways.paths_of(torus, &pattern);
+    let mut negotiation = Negotiation::new(quotient, &ways, template, seed)?;
     for attempt in 0..ATTEMPTS {
         if negotiation.run(control) {
             break;
         }
         // Wider, so that less is lost at the end.
         width += 1 << attempt;
-        if width >= negotiation.fitting_width() || control.stop().is_some() {
+        if width >= negotiation.quotient.fitting_widths().iter().sum() || control.stop().is_some() {
             break;
         }
-        negotiation.widen(even_widths(width, steps));
+        negotiation.quotient.widen(even_widths(width, steps));
     }
-    let stopped = control.stop().unwrap_or(StopReason::Finished);
-    let widths = negotiation.fitting_widths();
-    let (pattern, moves, chunks) = written::differences(&negotiation, torus, &translation, &pattern, &widths);
-    let own = written::empty(&widths);
-    let repeated = Some(Repeated { period: period.to_vec(), chunks, moves });
-    Ok(CompactSchedule::with_period(problem, pattern, repeated, own, Vec::new()).ok().map(|plan| (plan, stopped)))
+    let translation = Translation::new(problem)?;
+    let mut departures = Departures::new(torus, &translation, period, Op::Copy, steps as usize);
+    negotiation.depart(&mut departures);
+    departures.finish(problem, &pattern, &negotiation.quotient.fitting_widths())
+}
+
+fn of_trees(problem: &Problem, period: &[u32], within: Within<'_>) -> Result<Option<CompactSchedule>, PlanError> {
+    let Within { bounds, steps, seed, control } = within;
+    let is_collected = problem.collective().kind.pattern() == Pattern::EveryToOne;
+    let topology = if is_collected { turned(problem.machine()) } else { problem.machine().clone() };
+    let parts = problem.parts();
+    let gather = gather(topology, parts)?;
+    let network = Network::new(&gather);
+    let mut width = bounds.least_width(parts).max(steps);
+    let begun = widths(&gather, &network, width, steps);
+    let (Some(torus), Some(translation)) = (gather.machine().as_torus(), Translation::new(problem)) else {
+        return Ok(None);
+    };
+    let Some(template) = TemplateTrees::within(torus, parts, &begun, seed) else { return Ok(None) };
+    let intact = intact(problem.machine());
+    let quotient = Quotient::new(gather.machine(), period, begun);
+    let outward = template.pattern(&intact, parts, false);
+    let Some(mut trees) = Trees::new(quotient, torus, parts, &outward, seed) else { return Ok(None) };
+    for _ in 0..ATTEMPTS {
+        if trees.run(control) {
+            break;
+        }
+        width += 1;
+        if width >= trees.quotient.fitting_widths().iter().sum() || control.stop().is_some() {
+            break;
+        }
+        trees.quotient.widen(widths(&gather, &network, width, steps));
+    }
+    let op = if is_collected { Op::Reduce } else { Op::Copy };
+    let mut departures = Departures::new(torus, &translation, period, op, steps as usize);
+    let chunk = |origin: RankId, part: u32| translation.chunk(ChunkId(part), origin);
+    trees.depart(is_collected, &mut departures, chunk);
+    let mut fitting = trees.quotient.fitting_widths();
+    if is_collected {
+        fitting.reverse();
+    }
+    Ok(departures.finish(problem, &template.pattern(&intact, parts, is_collected), &fitting))
 }

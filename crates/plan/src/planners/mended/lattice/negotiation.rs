@@ -39,7 +39,8 @@ pub(super) struct Negotiation<'a> {
 
 impl<'a> Negotiation<'a> {
     /// All messages follow the template, but for those that cross dead links: they take their cheapest path.
-    pub fn new(quotient: Quotient, ways: &'a Ways, template: Vec<u8>, seed: u64) -> Self {
+    /// `None` if one of these can only go farther around than by two hops more.
+    pub fn new(quotient: Quotient, ways: &'a Ways, template: Vec<u8>, seed: u64) -> Option<Self> {
         let origins: Vec<Vec<usize>> = (0..quotient.cell()).map(|number| quotient.position(number)).collect();
         let mut this = Self {
             paths: template.repeat(origins.len()),
@@ -63,21 +64,13 @@ impl<'a> Negotiation<'a> {
         this.quotient.reprice_all();
         this.rng.shuffle(&mut broken);
         for message in broken {
-            let chunk = message % ways.chunks();
             let mut path = vec![WAIT; this.quotient.steps];
             if this.cheapest(message, false, &mut path) == NONE && this.cheapest(message, true, &mut path) == NONE {
-                // Farther around than two hops more: widths cannot help, so it keeps the template.
-                path.copy_from_slice(&this.template[chunk * this.quotient.steps..][..this.quotient.steps]);
+                return None;
             }
             this.put(message, &path);
         }
-        this
-    }
-
-    /// Is every message where it can go? A message whose detours are all dead is not.
-    pub fn is_possible(&self) -> bool {
-        let q = &self.quotient;
-        (0..q.load.len()).all(|slot| !q.dead[slot / q.steps] || q.load[slot] == 0)
+        Some(this)
     }
 
     /// The steps of a message.
@@ -114,24 +107,6 @@ impl<'a> Negotiation<'a> {
             }
         }
         self.quotient.excess() == 0
-    }
-
-    /// Other widths, which are not less.
-    pub fn widen(&mut self, widths: Vec<u32>) {
-        self.quotient.widths = widths;
-        self.quotient.reprice_all();
-    }
-
-    /// The widths of the schedule as it is.
-    pub fn fitting_widths(&self) -> Vec<u32> {
-        let fitting = self.quotient.fitting_widths();
-        // As they were meant to be, where that is enough: a step more or less full is no better.
-        fitting.iter().zip(&self.quotient.widths).map(|(&fitting, &meant)| fitting.max(meant)).collect()
-    }
-
-    /// The sum of these.
-    pub fn fitting_width(&self) -> u32 {
-        self.fitting_widths().iter().sum()
     }
 
     /// One message leaves a slot: the first of some that finds room, or the one whose move costs least. Returns how

@@ -18,10 +18,10 @@ pub(in crate::planners) fn period(problem: &Problem) -> Option<Vec<u32>> {
     let machine = problem.machine();
     let torus = machine.as_torus()?;
     let is_closed = torus.extents.iter().zip(&torus.wrap).all(|(&extent, &wrap)| extent >= 3 && wrap);
-    let is_each_to_each = problem.collective().kind.pattern() == Pattern::OneToOne;
+    let is_planned = problem.collective().kind.pattern() != Pattern::EveryToEvery;
     let has_failures =
         machine.live_rank_count() == machine.rank_count() && machine.links().iter().any(|link| !link.alive);
-    if !is_each_to_each || !is_closed || torus.extents.len() > DIMS || !has_failures {
+    if !is_planned || !is_closed || torus.extents.len() > DIMS || !has_failures {
         return None;
     }
     let dead = dead_links(machine);

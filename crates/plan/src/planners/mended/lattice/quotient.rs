@@ -135,9 +135,15 @@ impl Quotient {
         (0..self.load.len()).map(|slot| u64::from(self.load[slot].saturating_sub(self.room(slot)))).sum()
     }
 
-    /// The widths that the loads need; at least 1.
+    /// Other widths, which are not less.
+    pub fn widen(&mut self, widths: Vec<u32>) {
+        self.widths = widths;
+        self.reprice_all();
+    }
+
+    /// The widths, or more where the loads need it.
     pub fn fitting_widths(&self) -> Vec<u32> {
-        let mut widths = vec![1; self.steps];
+        let mut widths = self.widths.clone();
         for (slot, &load) in self.load.iter().enumerate() {
             let capacity = self.capacity[slot / self.steps % self.directions];
             let width = &mut widths[slot % self.steps];
