@@ -166,14 +166,14 @@ impl Apart {
 /// The translated moves of these chunks, in the order of slots; `None` if they take too much memory.
 fn apart(compact: &CompactSchedule, chunks: &[ChunkId], memory: u64) -> Option<Vec<Apart>> {
     let seen = compact.seen_from_rank_0(chunks.iter().copied());
-    let mut count = 0_u64;
+    let mut count: usize = 0;
     for step in compact.numbers().filter(|_| !chunks.is_empty()) {
         compact.for_each_translated(step, &seen, |_, _, _, _| count += 1);
     }
-    if (count + (chunks.len() + compact.own().move_count()) as u64) * BYTES_PER_MOVE > memory {
+    if (count + chunks.len() + compact.own().move_count()) as u64 * BYTES_PER_MOVE > memory {
         return None;
     }
-    let mut apart = Vec::with_capacity(count as usize);
+    let mut apart = Vec::with_capacity(count);
     for step in compact.numbers().filter(|_| count > 0) {
         compact.for_each_translated(step, &seen, |from, to, transfer, chunk| {
             apart.push(Apart { step, from, way: (to, transfer.via, transfer.op), chunk });

@@ -136,7 +136,7 @@ impl<'a> Negotiation<'a> {
             tried += 1;
             slots.iter().for_each(|&slot| self.quotient.take(slot));
             let before: i64 = slots.iter().map(|&slot| i64::from(self.quotient.price[slot])).sum();
-            let price = self.cheapest(message, tried % DETOURS == 0 || turns, &mut path);
+            let price = self.cheapest(message, tried.is_multiple_of(DETOURS) || turns, &mut path);
             slots.iter().for_each(|&slot| self.quotient.add(slot));
             let more = i64::from(price) - before;
             is_free = more <= -i64::from(FULL / 2);

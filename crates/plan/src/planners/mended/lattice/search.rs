@@ -113,7 +113,7 @@ impl Search {
             let turn = rng.usize(..way.len());
             let came = (0..way.len()).map(|index| (index + turn) % way.len()).find(|&index| {
                 let (direction, hops) = way[index];
-                let is_made = state / strides[index] % (hops + 1) > 0;
+                let is_made = !(state / strides[index]).is_multiple_of(hops + 1);
                 is_made && {
                     let from = state - strides[index];
                     let class = self.class[from] + direction;

@@ -23,6 +23,8 @@ const TRIED: usize = 24;
 const LATE: u32 = FULL / 2;
 /// Arrivals tried before the widths grow, and moved around dead links, for each arrival that there is.
 const MOST_TRIED: usize = 1;
+/// Arrivals above one that have to come earlier for it.
+const HASTENED: usize = 4;
 /// Slots between two looks at the clock.
 const POLLED: usize = 256;
 
@@ -52,6 +54,8 @@ pub(super) struct Trees<'a> {
     template: Vec<Arrival>,
     /// `[(origin * parts + part) * ranks + rank]`
     arrivals: Vec<Arrival>,
+    /// Arrivals that are in no slot.
+    is_open: Vec<bool>,
     /// Arrivals in each slot, and some that left it.
     users: Vec<Vec<u32>>,
     rng: Rng,
@@ -80,6 +84,7 @@ impl<'a> Trees<'a> {
             origins: all().filter(first).collect(),
             template: vec![ROOT; parts * ranks],
             arrivals: Vec::new(),
+            is_open: Vec::new(),
             users: vec![Vec::new(); quotient.load.len()],
             quotient,
             rng: Rng::with_seed(seed),
@@ -114,10 +119,14 @@ impl<'a> Trees<'a> {
                 self.arrivals.extend(tree);
             }
         }
+        self.is_open = vec![false; self.arrivals.len()];
         let mut open = VecDeque::new();
         for index in 0..self.arrivals.len() {
             match self.slot(index) {
-                Some(slot) if self.quotient.dead[slot / self.quotient.steps] => open.push_back(index),
+                Some(slot) if self.quotient.dead[slot / self.quotient.steps] => {
+                    self.is_open[index] = true;
+                    open.push_back(index);
+                }
                 Some(slot) => self.enter(index, slot),
                 None => {}
             }
@@ -125,7 +134,7 @@ impl<'a> Trees<'a> {
         self.quotient.reprice_all();
         let mut left = MOST_TRIED * self.arrivals.len();
         while let Some(index) = open.pop_front() {
-            if left == 0 || !self.attach(index, &mut open) {
+            if left == 0 || (self.is_open[index] && !self.attach(index, &mut open)) {
                 return false;
             }
             left -= 1;
@@ -261,15 +270,48 @@ impl<'a> Trees<'a> {
                 }
             }
         }
-        let Some((_, arrival)) = best else { return false };
+        let Some((_, arrival)) = best else { return self.hasten(index, before, HASTENED) };
         let late = |&other: &usize| self.arrivals[other].step <= arrival.step;
         for other in self.depending(index).filter(late).collect::<Vec<_>>() {
-            // Those that are open already are in no slot.
-            if !open.contains(&other) {
+            if !self.is_open[other] {
                 let slot = self.slot(other).expect("it depends on another");
                 self.quotient.take(slot);
+                self.is_open[other] = true;
                 open.push_back(other);
             }
+        }
+        self.put(index, arrival);
+        true
+    }
+
+    /// Moves an arrival before a step, if need be after those that it depends on, up to so many above it. False: that
+    /// cannot be.
+    fn hasten(&mut self, index: usize, before: usize, above: usize) -> bool {
+        if self.come_before(index, before) {
+            return true;
+        }
+        let (tree, rank, directions) = (index - index % self.ranks, index % self.ranks, self.quotient.directions);
+        let turn = self.rng.usize(..directions);
+        for direction in (0..directions).map(|direction| (direction + turn) % directions) {
+            let sender = tree + self.next(rank, direction ^ 1);
+            let class = self.slot_into(rank, direction as u8, 0) / self.quotient.steps;
+            let is_possible = above > 0 && before > 1 && self.arrivals[sender].direction != WAIT;
+            if !is_possible || self.quotient.dead[class] || self.depends(sender, index) {
+                continue;
+            }
+            if self.hasten(sender, before - 1, above - 1) && self.come_before(index, before) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Moves an arrival before a step, where those that it may depend on are.
+    fn come_before(&mut self, index: usize, before: usize) -> bool {
+        let Some((_, arrival)) = self.cheapest(index, before) else { return false };
+        if !self.is_open[index] {
+            let slot = self.slot(index).expect("a root depends on nothing");
+            self.quotient.take(slot);
         }
         self.put(index, arrival);
         true
@@ -329,6 +371,7 @@ impl<'a> Trees<'a> {
 
     fn put(&mut self, index: usize, arrival: Arrival) -> usize {
         self.arrivals[index] = arrival;
+        self.is_open[index] = false;
         let slot = self.slot(index).expect("it arrives");
         self.quotient.add(slot);
         self.users[slot].push(index as u32);
